@@ -1,0 +1,31 @@
+//! What can go wrong between ranks, as values.
+
+use quantities::{Rank, Time};
+
+/// Why a rank could not go on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The other rank has ended or is gone.
+    #[error("rank {0} is gone")]
+    Lost(Rank),
+    /// A rank that the program does not have.
+    #[error("rank {rank} does not exist: the program has {size}")]
+    NoSuchRank {
+        /// The rank that was named.
+        rank: Rank,
+        /// How many there are.
+        size: u32,
+    },
+    /// A deadline passed.
+    #[error("nothing came by {} ps", .0.picoseconds())]
+    Deadline(Time),
+    /// The program can't go on: every rank that is left waits for another.
+    #[error("deadlock: {0}")]
+    Deadlock(String),
+    /// The machine can't run the program.
+    #[error("{0}")]
+    Unfit(String),
+}
+
+/// A result with [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,231 @@
+//! The resolved model of a machine: every channel, router and cost as numbers, ready to be simulated.
+
+use quantities::{Bytes, Duration, Rate};
+
+use crate::routing::{Routing, Selection};
+
+/// A machine as a world simulates it: a description, resolved.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Its name: the preset's, or the description's own.
+    pub name: String,
+    /// One line on what it is.
+    pub about: String,
+    /// How many nodes; rank r runs on node r.
+    pub nodes: u32,
+    /// What lies between the nodes.
+    pub interconnect: Interconnect,
+    /// What messages cost the nodes.
+    pub node: NodeCosts,
+}
+
+/// What lies between the nodes.
+#[derive(Clone, Debug)]
+pub enum Interconnect {
+    /// A network of routers, simulated to the flit.
+    Flits(FlitNetwork),
+    /// No contention: a message costs what the LogGP model says.
+    LogGp(LogGp),
+}
+
+/// A network of routers and channels that moves packets in flits.
+#[derive(Clone, Debug)]
+pub struct FlitNetwork {
+    /// Channels; a [`ChannelId`] is an index into them.
+    pub channels: Vec<Channel>,
+    /// Routers; a [`RouterId`] is an index into them.
+    pub routers: Vec<Router>,
+    /// For each node, the one channel that leads from it into the network.
+    pub injection: Vec<ChannelId>,
+    /// For each node, the one channel that leads from the network to it.
+    pub ejection: Vec<ChannelId>,
+    /// Which output channel a header asks for.
+    pub routing: Routing,
+    /// Which of several allowed output channels it takes.
+    pub selection: Selection,
+    /// When a packet may move on.
+    pub switching: Switching,
+    /// Who gets a free channel that several headers ask for.
+    pub arbitration: Arbitration,
+    /// How messages are cut up.
+    pub packet: PacketFormat,
+}
+
+/// A one-directional channel and the buffer at its far end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Channel {
+    /// Where it begins.
+    pub from: Place,
+    /// Where it ends.
+    pub to: Place,
+    /// Its number among the inputs of the router where it ends, from 0; 0 at a node.
+    pub input_port: u32,
+    /// How long a flit occupies it. More than zero. [ps]
+    pub flit_time: Duration,
+    /// How much longer the flit is on the wire. [ps]
+    pub wire_latency: Duration,
+    /// How long after a flit leaves the far buffer its slot can be taken again. [ps]
+    pub credit_latency: Duration,
+    /// Slots of the buffer at the far end. At least one. [flits]
+    pub buffer: u32,
+}
+
+/// An end of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// A node: a source or a sink of packets.
+    Node(NodeId),
+    /// A router.
+    Router(RouterId),
+}
+
+/// Index of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+/// Index of a router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RouterId(pub u32);
+
+/// Index of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChannelId(pub u32);
+
+/// A router.
+#[derive(Clone, Debug)]
+pub struct Router {
+    /// What it is called in reports: `mesh (1, 2)`, `cluster 3 level 2 router 0`.
+    pub name: String,
+    /// How long a header at the front of an input buffer waits before it asks for its output. More than zero. [ps]
+    pub routing_delay: Duration,
+    /// Where it is drawn, in units of one router's box.
+    pub position: (f32, f32),
+    /// Row-wise number within the mesh structure, for routers of a mesh.
+    pub mesh_index: Option<u32>,
+}
+
+/// When a packet may move on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switching {
+    /// Each flit as soon as there is a slot for it.
+    Wormhole,
+    /// The header only when the far buffer has room for the whole packet.
+    VirtualCutThrough,
+    /// The header only when its whole packet has arrived and the far buffer has room for all of it.
+    StoreAndForward,
+    /// As store-and-forward, and it is the node's own processor that routes: router r is node r, and each packet it
+    /// forwards takes `per_packet` of that processor's time, one after the other, before the header asks for its output
+    /// (the routing delay is then not counted).
+    Software {
+        /// The processor's time to forward one packet. [ps]
+        per_packet: Duration,
+    },
+}
+
+/// Who gets a free channel that several headers ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arbitration {
+    /// The earliest request; ties go to the lowest input port.
+    FirstCome,
+    /// The next input port, counted round from the one served last.
+    RoundRobin,
+}
+
+/// How a message becomes packets and flits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketFormat {
+    /// The most message bytes that a packet carries. [B]
+    pub payload: Bytes,
+    /// Bytes of header before them. More than zero. [B]
+    pub header: Bytes,
+    /// Bytes in a flit. [B]
+    pub flit: Bytes,
+}
+
+impl PacketFormat {
+    /// Flits of a packet that carries `payload` bytes: header flits, then payload flits, each rounded up. [flits]
+    pub fn flits(&self, payload: Bytes) -> u32 {
+        (self.header.0.div_ceil(self.flit.0) + payload.0.div_ceil(self.flit.0)) as u32
+    }
+}
+
+/// What messages cost a node. A node has a processor, which runs the program, and a communication processor, which
+/// works beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeCosts {
+    /// The processor's set-up of a message to be sent. [ps]
+    pub processor_send: Duration,
+    /// The processor's set-up of a message to be received, counted when it has come. [ps]
+    pub processor_receive: Duration,
+    /// The communication processor's cost for each message sent. [ps]
+    pub message_send: Duration,
+    /// The communication processor's cost for each message received. [ps]
+    pub message_receive: Duration,
+    /// The communication processor's cost for each packet sent. [ps]
+    pub packet_send: Duration,
+    /// The communication processor's cost for each packet received. [ps]
+    pub packet_receive: Duration,
+    /// The communication processor's cost to send or to receive a system message. [ps]
+    pub system_message: Duration,
+    /// The rate at which the processor copies a message in or out, if it copies. [bit/s]
+    pub copy_rate: Option<Rate>,
+    /// Extra cost of each message received whose packets may come out of order. [ps]
+    pub reconstruction: Duration,
+    /// When a send is over.
+    pub send: SendMode,
+    /// How a message gets across.
+    pub protocol: Protocol,
+}
+
+/// When a send is over for the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendMode {
+    /// When a system message says that the message was received.
+    Synchronous {
+        /// What the system message waits for.
+        acknowledged: Acknowledged,
+    },
+    /// When its last packet has left the node.
+    Blocking,
+    /// When the processor has set it up.
+    NonBlocking,
+}
+
+/// What the acknowledgement of a synchronous send waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acknowledged {
+    /// The arrival of the whole message at the node.
+    OnArrival,
+    /// The receiving program, which has asked for the message and has it.
+    OnReceive,
+}
+
+/// How a message gets across.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// Data packets at once.
+    Eager,
+    /// A set-up packet, on which a message of at most `piggyback` bytes rides; a longer one follows in data packets
+    /// when the receiver's communication processor has answered the set-up.
+    SetUp {
+        /// The longest message that rides on the set-up packet. [B]
+        piggyback: Bytes,
+    },
+}
+
+/// The LogGP model, with LogGOPSim's S: what a message of s bytes costs where nothing contends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogGp {
+    /// L, the latency from end to end. [ps]
+    pub latency: Duration,
+    /// o, the processor's overhead to send and to receive a message. [ps]
+    pub overhead: Duration,
+    /// g, the gap between messages at a network interface. [ps]
+    pub gap: Duration,
+    /// G, the gap between bytes at a network interface. [ps/B]
+    pub gap_per_byte: Duration,
+    /// O, the processor's overhead per byte. [ps/B]
+    pub overhead_per_byte: Duration,
+    /// S, the size from which a send waits for its receiver. [B]
+    pub rendezvous: Option<Bytes>,
+}

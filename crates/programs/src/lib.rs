@@ -1,0 +1,1 @@
+//! Programs over the endpoint trait: one file an algorithm, reading like its paper.

@@ -1,0 +1,15 @@
+//! The quantities that every layer speaks: time, bytes, rates, ranks.
+//!
+//! Each is a newtype over an integer, so that a sum of nanoseconds and bytes does not compile and a run has the same
+//! result on every machine. All of them parse from what a person writes (`"1.5 us"`, `"27 MB/s"`, `"4 KiB"`) and print
+//! back in the same notation.
+
+mod bytes;
+mod rank;
+mod rate;
+mod time;
+
+pub use bytes::Bytes;
+pub use rank::Rank;
+pub use rate::Rate;
+pub use time::{Duration, Time};

@@ -1,0 +1,121 @@
+//! Instants and lengths of simulated time, in whole picoseconds.
+
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
+
+/// An instant of simulated time: picoseconds since the run began. [ps]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(u64);
+
+/// A length of simulated time in picoseconds. [ps]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Duration(u64);
+
+impl Time {
+    /// The beginning of every run.
+    pub const ZERO: Time = Time(0);
+    /// Later than every event.
+    pub const NEVER: Time = Time(u64::MAX);
+
+    /// The instant `picoseconds` after the run began.
+    pub const fn from_picoseconds(picoseconds: u64) -> Time {
+        Time(picoseconds)
+    }
+    /// Picoseconds since the run began. [ps]
+    pub const fn picoseconds(self) -> u64 {
+        self.0
+    }
+    /// How long after `earlier` this instant is; zero when it is not after it.
+    pub const fn since(self, earlier: Time) -> Duration {
+        Duration(self.0.saturating_sub(earlier.0))
+    }
+    /// Seconds since the run began, for printing. [s]
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 * 1e-12
+    }
+}
+
+impl Duration {
+    /// No time at all.
+    pub const ZERO: Duration = Duration(0);
+
+    /// A length of `picoseconds`.
+    pub const fn from_picoseconds(picoseconds: u64) -> Duration {
+        Duration(picoseconds)
+    }
+    /// A length of `nanoseconds`.
+    pub const fn from_nanoseconds(nanoseconds: u64) -> Duration {
+        Duration(nanoseconds * 1_000)
+    }
+    /// A length of `microseconds`.
+    pub const fn from_microseconds(microseconds: u64) -> Duration {
+        Duration(microseconds * 1_000_000)
+    }
+    /// The length in picoseconds. [ps]
+    pub const fn picoseconds(self) -> u64 {
+        self.0
+    }
+    /// The length in microseconds, for printing. [us]
+    pub fn microseconds(self) -> f64 {
+        self.0 as f64 * 1e-6
+    }
+    /// The length in seconds, for printing. [s]
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 * 1e-12
+    }
+    /// Whether it is no time at all.
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl Add<Duration> for Time {
+    type Output = Time;
+    fn add(self, length: Duration) -> Time {
+        Time(self.0 + length.0)
+    }
+}
+impl AddAssign<Duration> for Time {
+    fn add_assign(&mut self, length: Duration) {
+        self.0 += length.0;
+    }
+}
+impl Sub<Duration> for Time {
+    type Output = Time;
+    fn sub(self, length: Duration) -> Time {
+        Time(self.0 - length.0)
+    }
+}
+impl Add for Duration {
+    type Output = Duration;
+    fn add(self, other: Duration) -> Duration {
+        Duration(self.0 + other.0)
+    }
+}
+impl AddAssign for Duration {
+    fn add_assign(&mut self, other: Duration) {
+        self.0 += other.0;
+    }
+}
+impl Sub for Duration {
+    type Output = Duration;
+    fn sub(self, other: Duration) -> Duration {
+        Duration(self.0 - other.0)
+    }
+}
+impl SubAssign for Duration {
+    fn sub_assign(&mut self, other: Duration) {
+        self.0 -= other.0;
+    }
+}
+impl Mul<u64> for Duration {
+    type Output = Duration;
+    fn mul(self, times: u64) -> Duration {
+        Duration(self.0 * times)
+    }
+}
+impl Sum for Duration {
+    fn sum<I: Iterator<Item = Duration>>(lengths: I) -> Duration {
+        lengths.fold(Duration::ZERO, Add::add)
+    }
+}

@@ -1,0 +1,161 @@
+//! What a run on a model tells.
+
+use machines::model::{ChannelId, NodeId};
+use quantities::{Bytes, Duration, Rank, Time};
+
+/// What a run on a model tells.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// When each rank was done. [ps]
+    pub finish: Vec<Time>,
+    /// Messages that programs sent.
+    pub messages: u64,
+    /// Packets that the network carried, system packets included.
+    pub packets: u64,
+    /// Flits times channels crossed.
+    pub flit_hops: u64,
+    /// For each channel, what it did.
+    pub channels: Vec<ChannelStatistics>,
+    /// For each router, how its headers fared.
+    pub routers: Vec<RouterStatistics>,
+    /// For each rank, what it waited for.
+    pub ranks: Vec<RankStatistics>,
+    /// Every packet, if it was asked for.
+    pub packet_log: Option<Vec<PacketRecord>>,
+    /// What every rank did when, if it was asked for.
+    pub timeline: Option<Timeline>,
+}
+
+impl Answer {
+    /// When the last rank was done. [ps]
+    pub fn makespan(&self) -> Time {
+        self.finish.iter().copied().max().unwrap_or(Time::ZERO)
+    }
+    /// Mean time that the headers of a packet were blocked at routers, summed over its path.
+    pub fn mean_blocking(&self) -> Duration {
+        let total: Duration = self.routers.iter().map(|router| router.blocking).sum();
+        Duration::from_picoseconds(total.picoseconds() / self.packets.max(1))
+    }
+}
+
+/// What a channel did in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChannelStatistics {
+    /// How long flits occupied it. [ps]
+    pub busy: Duration,
+    /// How long it belonged to a packet without moving a flit. [ps]
+    pub blocked: Duration,
+    /// Message bytes it carried. [B]
+    pub bytes: Bytes,
+    /// Packets it carried.
+    pub packets: u64,
+    /// Slots of the buffer at its far end that were taken, integrated over time. [flit ps]
+    pub occupancy: u128,
+}
+
+/// How the headers that asked for an output at a router fared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RouterStatistics {
+    /// Headers that asked.
+    pub headers: u64,
+    /// Grant minus request, summed over them. [ps]
+    pub blocking: Duration,
+}
+
+/// What a rank did and waited for in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RankStatistics {
+    /// Packets its node injected.
+    pub packets: u64,
+    /// From the moment a packet was ready to the moment its tail had left the node, summed. [ps]
+    pub send_away: Duration,
+    /// Time the program waited in `receive` for a message that had not come. [ps]
+    pub receive_idle: Duration,
+}
+
+/// A packet's way through the network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PacketRecord {
+    /// The node it came from.
+    pub source: NodeId,
+    /// The node it went to.
+    pub destination: NodeId,
+    /// Message bytes it carried. [B]
+    pub bytes: Bytes,
+    /// Its flits, header included. [flits]
+    pub flits: u32,
+    /// When it was put into the source's injection queue. [ps]
+    pub injected: Time,
+    /// The channels it crossed, in order.
+    pub hops: Vec<HopRecord>,
+    /// When its tail was at the destination. [ps]
+    pub delivered: Time,
+}
+
+impl PacketRecord {
+    /// How long its header was blocked, over all its channels. [ps]
+    pub fn blocking(&self) -> Duration {
+        self.hops.iter().map(|hop| hop.granted.since(hop.requested)).sum()
+    }
+}
+
+/// One channel on a packet's way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HopRecord {
+    /// The channel.
+    pub channel: ChannelId,
+    /// When the header asked for it. [ps]
+    pub requested: Time,
+    /// When the packet got it. [ps]
+    pub granted: Time,
+    /// When the tail had crossed and it was free again. [ps]
+    pub released: Time,
+}
+
+/// What every rank did when.
+#[derive(Clone, Debug, Default)]
+pub struct Timeline {
+    /// What ranks did, in the order they ended.
+    pub spans: Vec<Span>,
+    /// Messages, in the order they were received.
+    pub messages: Vec<MessageRecord>,
+}
+
+/// A stretch of time that a rank spent on one thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The rank.
+    pub rank: Rank,
+    /// What it did.
+    pub activity: Activity,
+    /// From when. [ps]
+    pub start: Time,
+    /// To when. [ps]
+    pub end: Time,
+}
+
+/// What a rank does with its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activity {
+    /// In `send`.
+    Send,
+    /// In `receive`.
+    Receive,
+    /// In `compute`.
+    Compute,
+}
+
+/// A message from the call of `send` to the end of `receive`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageRecord {
+    /// Who sent it.
+    pub from: Rank,
+    /// Who received it.
+    pub to: Rank,
+    /// Its size. [B]
+    pub size: Bytes,
+    /// When `send` was called. [ps]
+    pub sent: Time,
+    /// When `receive` had it. [ps]
+    pub received: Time,
+}

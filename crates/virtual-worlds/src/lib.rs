@@ -1,0 +1,3 @@
+//! Worlds that simulate: the executor, the contention-free clock, the flit-level network.
+
+pub mod answer;
