@@ -1,5 +1,50 @@
 //! Amounts of data.
 
+use std::fmt;
+use std::str::FromStr;
+
+use crate::notation::{self, Kind, ParseError, Unit};
+
 /// An amount of data in bytes. [B]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(pub u64);
+
+const UNITS: [Unit; 7] = [
+    ("B", 1),
+    ("kB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+];
+
+static BYTES: Kind = Kind {
+    quantity: "an amount of data",
+    example: "4 KiB",
+    units: &UNITS,
+    unit_left_out: Some(("B", 1)),
+    finest: "a byte",
+};
+
+impl FromStr for Bytes {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Bytes, ParseError> {
+        BYTES.parse(text).map(Bytes)
+    }
+}
+
+/// In the unit that leaves the smallest whole number: `4 KiB`, `1 kB`, `1001 B`.
+impl fmt::Display for Bytes {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let divides = |unit: &&Unit| self.0 > 0 && self.0.is_multiple_of(unit.1);
+        let unit = UNITS
+            .iter()
+            .filter(divides)
+            .max_by_key(|unit| unit.1)
+            .unwrap_or(&UNITS[0]);
+        notation::print(out, self.0, *unit)
+    }
+}
+
+notation::as_text!(Bytes, BYTES);

@@ -5,11 +5,15 @@
 //! back in the same notation.
 
 mod bytes;
+mod notation;
 mod rank;
 mod rate;
+mod spelling;
 mod time;
 
 pub use bytes::Bytes;
+pub use notation::ParseError;
 pub use rank::Rank;
 pub use rate::Rate;
+pub use spelling::nearest;
 pub use time::{Duration, Time};

@@ -1,5 +1,9 @@
 //! How fast data flows.
 
+use std::fmt;
+use std::str::FromStr;
+
+use crate::notation::{self, Kind, ParseError, Unit};
 use crate::{Bytes, Duration};
 
 /// A rate of data in bits per second. [bit/s]
@@ -26,3 +30,63 @@ impl Rate {
         Duration::from_picoseconds(((numerator + rate / 2) / rate) as u64)
     }
 }
+
+const BYTE_UNITS: [Unit; 7] = [
+    ("B/s", 8),
+    ("kB/s", 8_000),
+    ("MB/s", 8_000_000),
+    ("GB/s", 8_000_000_000),
+    ("KiB/s", 8 << 10),
+    ("MiB/s", 8 << 20),
+    ("GiB/s", 8 << 30),
+];
+const UNITS: [Unit; 11] = [
+    BYTE_UNITS[0],
+    BYTE_UNITS[1],
+    BYTE_UNITS[2],
+    BYTE_UNITS[3],
+    BYTE_UNITS[4],
+    BYTE_UNITS[5],
+    BYTE_UNITS[6],
+    ("bit/s", 1),
+    ("kbit/s", 1_000),
+    ("Mbit/s", 1_000_000),
+    ("Gbit/s", 1_000_000_000),
+];
+
+static RATE: Kind = Kind {
+    quantity: "a rate",
+    example: "27 MB/s",
+    units: &UNITS,
+    unit_left_out: None,
+    finest: "a bit per second",
+};
+
+impl FromStr for Rate {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Rate, ParseError> {
+        match RATE.parse(text)? {
+            0 => Err(ParseError::new(
+                text,
+                &RATE,
+                "it must be more than zero".to_string(),
+            )),
+            bits => Ok(Rate(bits)),
+        }
+    }
+}
+
+/// In the largest decimal unit of bytes per second that it has one of: `27 MB/s`, `12.5 MB/s`, `5 bit/s`.
+impl fmt::Display for Rate {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let decimal = &BYTE_UNITS[..4];
+        let unit = decimal
+            .iter()
+            .rev()
+            .find(|unit| self.0 >= unit.1)
+            .unwrap_or(&UNITS[7]);
+        notation::print(out, self.0, *unit)
+    }
+}
+
+notation::as_text!(Rate, RATE);

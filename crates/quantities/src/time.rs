@@ -1,7 +1,11 @@
 //! Instants and lengths of simulated time, in whole picoseconds.
 
+use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
+use std::str::FromStr;
+
+use crate::notation::{self, Kind, ParseError, Unit};
 
 /// An instant of simulated time: picoseconds since the run began. [ps]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -119,3 +123,65 @@ impl Sum for Duration {
         lengths.fold(Duration::ZERO, Add::add)
     }
 }
+
+const UNITS: [Unit; 5] = [
+    ("ps", 1),
+    ("ns", 1_000),
+    ("us", 1_000_000),
+    ("ms", 1_000_000_000),
+    ("s", 1_000_000_000_000),
+];
+
+static DURATION: Kind = Kind {
+    quantity: "a duration",
+    example: "1.5 us",
+    units: &UNITS,
+    unit_left_out: None,
+    finest: "a picosecond",
+};
+static TIME: Kind = Kind {
+    quantity: "a time",
+    example: "1.5 us",
+    units: &UNITS,
+    unit_left_out: None,
+    finest: "a picosecond",
+};
+
+/// Writes `picoseconds` in the largest unit that they have one of.
+fn print(out: &mut fmt::Formatter<'_>, picoseconds: u64) -> fmt::Result {
+    let unit = UNITS
+        .iter()
+        .rev()
+        .find(|unit| picoseconds >= unit.1)
+        .unwrap_or(&UNITS[0]);
+    notation::print(out, picoseconds, *unit)
+}
+
+impl FromStr for Duration {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Duration, ParseError> {
+        DURATION.parse(text).map(Duration)
+    }
+}
+impl FromStr for Time {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Time, ParseError> {
+        TIME.parse(text).map(Time)
+    }
+}
+
+/// In the largest unit that it has one of, exactly: `1.5 us`, `0 ps`.
+impl fmt::Display for Duration {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print(out, self.0)
+    }
+}
+/// As a [`Duration`] since the beginning of the run.
+impl fmt::Display for Time {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print(out, self.0)
+    }
+}
+
+notation::as_text!(Duration, DURATION);
+notation::as_text!(Time, TIME);

@@ -1,0 +1,63 @@
+//! Which known name was meant by a mistyped one.
+
+/// The name among `known` that is nearest to `found`, if one is near enough to have been meant.
+pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    const LONGEST: usize = 100;
+    let found: Vec<char> = found
+        .chars()
+        .take(LONGEST)
+        .map(|c| c.to_ascii_lowercase())
+        .collect();
+    let far = |name: &str| {
+        distance(
+            &found,
+            &name.to_ascii_lowercase().chars().collect::<Vec<char>>(),
+        )
+    };
+    let (steps, name) = known
+        .into_iter()
+        .map(|name| (far(name), name))
+        .min_by_key(|pair| pair.0)?;
+    let longest = found.len().max(name.chars().count());
+    (steps <= 1 + longest / 4 && steps < longest).then_some(name)
+}
+
+/// How many letters must be put in, left out, changed or swapped with their neighbour to make `left` into `right`.
+fn distance(left: &[char], right: &[char]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=right.len()).collect();
+    for (i, &a) in left.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, &b) in right.iter().enumerate() {
+            let mut steps = (row[j] + 1)
+                .min(last[j + 1] + 1)
+                .min(last[j] + usize::from(a != b));
+            if i > 0 && j > 0 && a == right[j - 1] && b == left[i - 1] {
+                steps = steps.min(before[j - 1] + 1);
+            }
+            row.push(steps);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn a_slip_of_the_finger_is_recognised() {
+        let names = ["moc-3-1", "moc-3-2", "parsytec-gcel-64", "us"];
+        assert_eq!(nearest("moc-32", names), Some("moc-3-2"));
+        assert_eq!(nearest("parsytec-gecl-64", names), Some("parsytec-gcel-64"));
+        assert_eq!(nearest("US", names), Some("us"));
+    }
+
+    #[test]
+    fn something_else_is_not() {
+        assert_eq!(nearest("hypercube", ["moc-3-1", "mesh"]), None);
+        assert_eq!(nearest("", ["a"]), None);
+        assert_eq!(nearest("x", []), None);
+    }
+}
