@@ -1,1 +1,9 @@
-//! Programs over the endpoint trait: one file an algorithm, reading like its paper.
+//! Parallel programs, one file an algorithm, each written once for every world.
+//!
+//! A program is a plain `async fn` over [`endpoint::Endpoint`] that reads like the pseudo-code of its source, and a
+//! struct with its parameters that implements [`endpoint::Program`], so that a world can run it.
+
+pub mod benchmarks;
+pub mod broadcast;
+pub mod exchange;
+mod shuffle;

@@ -1,0 +1,210 @@
+//! All-to-all: every rank with every other, again and again.
+
+use endpoint::{Endpoint, Error, Message, Program, Result};
+use quantities::{Bytes, Rank};
+
+use crate::shuffle::{inverse, permutation};
+
+/// In each of `rounds` rounds every rank sends one message to each other rank and receives one from it: N - 1 steps,
+/// and in each step first a send, then a receive. `rounds` N (N - 1) messages in all.
+///
+/// ```text
+///   step        1       2       3              Order::Shift, N = 4
+///   rank 0   to 1    to 2    to 3
+///   rank 1   to 2    to 3    to 0
+///   rank 2   to 3    to 0    to 1
+///   rank 3   to 0    to 1    to 2
+/// ```
+///
+/// Without contention, and under LogGP, a round with a partner that is in step takes (N - 1) (o + (s-1) G + L + o).
+/// Since every rank sends before it receives, a world in which a send waits until the receiver asks for the message
+/// ends it as a deadlock.
+///
+/// Source: the *all-to-all* benchmark of the Mesh of Clos study, with 32 rounds. It does not print the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AllToAll {
+    /// Size of a message. [B]
+    pub bytes: Bytes,
+    /// How often every rank sends to every other.
+    pub rounds: u32,
+    /// Who sends to whom when.
+    pub order: Order,
+}
+
+/// In which order a rank goes through the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// In step i rank p sends to (p + i) mod N and receives from (p - i) mod N.
+    Shift,
+    /// In step i rank p exchanges with p xor i. N is a power of two.
+    ExclusiveOr,
+    /// Rank p exchanges with 0, then 1, up to N - 1: all of them want the same rank at first.
+    Linear,
+    /// As `Shift`, with the ranks renumbered and the steps reordered at random: each step is still a permutation.
+    Shuffled {
+        /// What decides the order.
+        seed: u64,
+    },
+}
+
+impl AllToAll {
+    /// The study's benchmark: 32 rounds with messages of `bytes`.
+    pub const fn of_size(bytes: Bytes, order: Order) -> AllToAll {
+        AllToAll {
+            bytes,
+            rounds: 32,
+            order,
+        }
+    }
+}
+
+impl Program for AllToAll {
+    type Output = ();
+
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+        let partners = Partners::new(self.order, here.rank().0, here.size())?;
+        for _ in 0..self.rounds {
+            for step in 1..here.size() {
+                let (to, from) = partners.at(step);
+                here.send(to, Message::of_size(self.bytes)).await?;
+                here.receive(from).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// With whom one rank has to do in each step.
+struct Partners {
+    me: u32,
+    size: u32,
+    order: Order,
+    shuffle: Option<Shuffle>,
+}
+
+/// A renumbering of the ranks and an order of the steps.
+struct Shuffle {
+    rank_at: Vec<u32>,
+    place_of: Vec<u32>,
+    steps: Vec<u32>,
+}
+
+impl Partners {
+    fn new(order: Order, me: u32, size: u32) -> Result<Partners> {
+        if order == Order::ExclusiveOr && !size.is_power_of_two() {
+            return Err(Error::Unfit(format!(
+                "all-to-all in exclusive-or order needs a power of two of ranks, not {size}"
+            )));
+        }
+        let shuffle = match order {
+            Order::Shuffled { seed } => Some(Shuffle::new(size, seed)),
+            Order::Shift | Order::ExclusiveOr | Order::Linear => None,
+        };
+        Ok(Partners {
+            me,
+            size,
+            order,
+            shuffle,
+        })
+    }
+
+    /// To whom to send and from whom to receive in `step`, which counts from 1.
+    fn at(&self, step: u32) -> (Rank, Rank) {
+        let both = |partner| (Rank(partner), Rank(partner));
+        match (self.order, &self.shuffle) {
+            (Order::ExclusiveOr, _) => both(self.me ^ step),
+            (Order::Linear, _) => both(if step <= self.me { step - 1 } else { step }),
+            (Order::Shift | Order::Shuffled { .. }, None) => shifted(self.me, step, self.size),
+            (Order::Shift | Order::Shuffled { .. }, Some(shuffle)) => shuffle.at(self.me, step),
+        }
+    }
+}
+
+impl Shuffle {
+    fn new(size: u32, seed: u64) -> Shuffle {
+        let rank_at = permutation(size, seed);
+        // Another seed, so that the steps do not go the way that the ranks stand.
+        let steps = permutation(size.saturating_sub(1), seed ^ 0x5354_4550);
+        Shuffle {
+            place_of: inverse(&rank_at),
+            rank_at,
+            steps,
+        }
+    }
+
+    fn at(&self, me: u32, step: u32) -> (Rank, Rank) {
+        let distance = 1 + self.steps[step as usize - 1];
+        let (to, from) = shifted(
+            self.place_of[me as usize],
+            distance,
+            self.rank_at.len() as u32,
+        );
+        (
+            Rank(self.rank_at[to.0 as usize]),
+            Rank(self.rank_at[from.0 as usize]),
+        )
+    }
+}
+
+/// (p + distance) mod N and (p - distance) mod N, without overflow for any N.
+fn shifted(p: u32, distance: u32, size: u32) -> (Rank, Rank) {
+    let room = size - distance;
+    let to = if p < room { p + distance } else { p - room };
+    let from = if p >= distance {
+        p - distance
+    } else {
+        p + room
+    };
+    (Rank(to), Rank(from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ORDERS: [Order; 4] = [
+        Order::Shift,
+        Order::ExclusiveOr,
+        Order::Linear,
+        Order::Shuffled { seed: 7 },
+    ];
+
+    #[test]
+    fn every_rank_meets_every_other_once_each_way() {
+        for (order, size) in ORDERS
+            .into_iter()
+            .flat_map(|order| [1, 2, 3, 8, 9].map(|size| (order, size)))
+        {
+            for me in 0..size {
+                let Ok(partners) = Partners::new(order, me, size) else {
+                    assert!(order == Order::ExclusiveOr && !size.is_power_of_two());
+                    continue;
+                };
+                let others: Vec<Rank> = (0..size).filter(|&other| other != me).map(Rank).collect();
+                let (mut to, mut from): (Vec<Rank>, Vec<Rank>) =
+                    (1..size).map(|step| partners.at(step)).unzip();
+                to.sort();
+                from.sort();
+                assert_eq!(to, others, "{order:?} {size}");
+                assert_eq!(from, others, "{order:?} {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn in_every_step_but_the_linear_ones_senders_and_receivers_agree() {
+        for order in [
+            Order::Shift,
+            Order::ExclusiveOr,
+            Order::Shuffled { seed: 3 },
+        ] {
+            for step in 1..16 {
+                for me in 0..16 {
+                    let (to, _) = Partners::new(order, me, 16).unwrap().at(step);
+                    let (_, from) = Partners::new(order, to.0, 16).unwrap().at(step);
+                    assert_eq!(from, Rank(me), "{order:?} step {step}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Ping-pong: how long a message takes there and back.
+
+use endpoint::{Endpoint, Error, Message, Program, Result};
+use quantities::{Bytes, Duration, Rank};
+
+/// A message goes from `first` to `second` and back, `rounds` times; all other ranks are idle.
+///
+/// ```text
+///   first   --bytes-->   second
+///   first   <--bytes--   second      one round
+/// ```
+///
+/// Under LogGP a round takes 2 (o + (s-1) G + L + o) for a message of s bytes.
+///
+/// Source: the *ping-pong* benchmark of the Mesh of Clos study, which plots it over the distance of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PingPong {
+    /// Who begins.
+    pub first: Rank,
+    /// Who answers.
+    pub second: Rank,
+    /// Size of the message, both ways. [B]
+    pub bytes: Bytes,
+    /// How often it goes there and back.
+    pub rounds: u32,
+}
+
+impl Program for PingPong {
+    /// How long each round took, at the rank that began it; empty at all others.
+    type Output = Vec<Duration>;
+
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<Vec<Duration>> {
+        if self.first == self.second {
+            return Err(Error::Unfit(format!(
+                "ping-pong needs two different ranks, not rank {} twice",
+                self.first
+            )));
+        }
+        for rank in [self.first, self.second] {
+            if rank.0 >= here.size() {
+                return Err(Error::NoSuchRank {
+                    rank,
+                    size: here.size(),
+                });
+            }
+        }
+        if here.rank() == self.first {
+            ping(here, self.second, self.bytes, self.rounds).await
+        } else if here.rank() == self.second {
+            pong(here, self.first, self.rounds).await
+        } else {
+            Ok(Vec::new())
+        }
+    }
+}
+
+/// Sends to `partner` and waits for the answer.
+async fn ping<E: Endpoint>(
+    here: &E,
+    partner: Rank,
+    bytes: Bytes,
+    rounds: u32,
+) -> Result<Vec<Duration>> {
+    let mut times = Vec::new();
+    for _ in 0..rounds {
+        let start = here.now();
+        here.send(partner, Message::of_size(bytes)).await?;
+        here.receive(partner).await?;
+        times.push(here.now().since(start));
+    }
+    Ok(times)
+}
+
+/// Sends back what comes from `partner`.
+async fn pong<E: Endpoint>(here: &E, partner: Rank, rounds: u32) -> Result<Vec<Duration>> {
+    for _ in 0..rounds {
+        let message = here.receive(partner).await?;
+        here.send(partner, message).await?;
+    }
+    Ok(Vec::new())
+}
