@@ -16,6 +16,9 @@ pub enum Error {
         /// How many there are.
         size: u32,
     },
+    /// A rank that names itself as the other end. No world carries such a message: a rank has its own data already.
+    #[error("rank {0} sends to or receives from itself")]
+    ToItself(Rank),
     /// A deadline passed.
     #[error("nothing came by {} ps", .0.picoseconds())]
     Deadline(Time),

@@ -4,9 +4,11 @@
 //! sequential program: it neither spawns nor selects, and [`AnySource::receive_any`] is its only choice point.
 
 pub mod conformance;
+mod deadlock;
 mod error;
 mod message;
 
+pub use deadlock::{WaitsFor, deadlock};
 pub use error::{Error, Result};
 pub use message::Message;
 
@@ -23,8 +25,14 @@ pub trait Endpoint {
     fn now(&self) -> Time;
     /// Sends `message` to rank `to`. When it returns is the machine's choice: once the message is set up, once it has
     /// left, or once it was received.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRank`] and [`Error::ToItself`] when no message can go there.
     async fn send(&self, to: Rank, message: Message) -> Result<()>;
     /// Waits for the next message from rank `from`. Messages of one sender come in the order they were sent.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRank`] and [`Error::ToItself`] when no message can come from there.
     async fn receive(&self, from: Rank) -> Result<Message>;
     /// Computes for as long as `work`.
     async fn compute(&self, work: Duration);
@@ -33,7 +41,8 @@ pub trait Endpoint {
 /// An endpoint that can receive from whoever is next.
 #[allow(async_fn_in_trait)] // as above
 pub trait AnySource: Endpoint {
-    /// Waits for the next message from anyone, until `deadline` at the latest.
+    /// Waits for the next message from anyone, until `deadline` at the latest. A message that is there already is given
+    /// whatever the deadline.
     ///
     /// # Errors
     /// [`Error::Deadline`] when no message has come by then.
@@ -60,7 +69,8 @@ pub trait AnySourceProgram {
 
 /// Something that runs programs.
 pub trait World {
-    /// Runs `program` on `ranks` ranks and gives what each rank ended with, in order of rank.
+    /// Runs `program` on `ranks` ranks and gives what each rank ended with, in order of rank. A rank that ends with an
+    /// error does not keep the others from going on.
     ///
     /// # Errors
     /// What kept the world as a whole from running it: more ranks than nodes, a deadlock.
@@ -73,5 +83,9 @@ pub trait AnySourceWorld: World {
     ///
     /// # Errors
     /// As [`World::run`].
-    fn run_any<P: AnySourceProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>>;
+    fn run_any<P: AnySourceProgram>(
+        &self,
+        ranks: u32,
+        program: &P,
+    ) -> Result<Vec<Result<P::Output>>>;
 }

@@ -1,0 +1,189 @@
+//! What a world must do besides that receives from anyone.
+
+use quantities::{Bytes, Duration, Rank, Time};
+
+use super::{is_deadlock, patterned, run_any};
+use crate::{AnySource, AnySourceProgram, AnySourceWorld, Error, Message, Result};
+
+/// Longer than any message of these checks takes on any machine.
+const LONG: Duration = Duration::from_microseconds(1_000_000);
+
+/// Rank 0 takes what all others send it, as it comes.
+struct Gather;
+
+impl AnySourceProgram for Gather {
+    /// From whom each message came, and when rank 0 had it.
+    type Output = Vec<(Rank, Time)>;
+    async fn run<E: AnySource>(&self, here: &E) -> Result<Self::Output> {
+        let me = here.rank();
+        let mut taken = Vec::new();
+        if me > Rank(0) {
+            here.compute(Duration::from_nanoseconds(u64::from(me.0 % 3) * 10))
+                .await;
+            here.send(Rank(0), patterned(me, Rank(0), 0, 64)).await?;
+            return Ok(taken);
+        }
+        for _ in 1..here.size() {
+            let (from, message) = here.receive_any(None).await?;
+            assert_eq!(message, patterned(from, me, 0, 64));
+            taken.push((from, here.now()));
+        }
+        Ok(taken)
+    }
+}
+
+/// Receiving from anyone gives every message once, in an order in which time does not run backward.
+pub fn a_message_from_anyone_is_taken_once<W: AnySourceWorld>(world: &W, ranks: u32) {
+    let taken = run_any(world, ranks, &Gather).swap_remove(0);
+    assert!(taken.is_sorted_by_key(|&(_, when)| when), "{taken:?}");
+    let mut senders: Vec<Rank> = taken.into_iter().map(|(from, _)| from).collect();
+    senders.sort();
+    assert_eq!(senders, (1..ranks).map(Rank).collect::<Vec<_>>());
+}
+
+/// The same program on the same world takes the messages in the same order at the same times.
+pub fn two_runs_from_anyone_are_the_same<W: AnySourceWorld>(make: &impl Fn(u32) -> W, ranks: u32) {
+    let world = make(ranks);
+    let first = run_any(&world, ranks, &Gather);
+    assert_eq!(
+        first,
+        run_any(&world, ranks, &Gather),
+        "the same world again"
+    );
+    assert_eq!(
+        first,
+        run_any(&make(ranks), ranks, &Gather),
+        "another world of the same kind"
+    );
+}
+
+/// When nothing comes, the wait ends with the deadline and not before it.
+pub fn a_deadline_passes<W: AnySourceWorld>(world: &W, ranks: u32) {
+    struct Waits;
+    impl AnySourceProgram for Waits {
+        type Output = ();
+        async fn run<E: AnySource>(&self, here: &E) -> Result<()> {
+            for wait in [0, 1, 5_000].map(Duration::from_picoseconds) {
+                let deadline = here.now() + wait;
+                assert_eq!(
+                    here.receive_any(Some(deadline)).await.err(),
+                    Some(Error::Deadline(deadline))
+                );
+                assert!(
+                    here.now() >= deadline,
+                    "back at {:?}, before {deadline:?}",
+                    here.now()
+                );
+            }
+            Ok(())
+        }
+    }
+    run_any(world, ranks, &Waits);
+}
+
+/// A message that comes in time ends the wait, and the program goes on before the deadline.
+pub fn a_message_before_the_deadline_is_taken<W: AnySourceWorld>(world: &W, ranks: u32) {
+    struct InTime;
+    impl AnySourceProgram for InTime {
+        type Output = ();
+        async fn run<E: AnySource>(&self, here: &E) -> Result<()> {
+            let (first, last) = (Rank(0), Rank(here.size() - 1));
+            if here.rank() == first {
+                here.send(last, patterned(first, last, 0, 16)).await?;
+            } else if here.rank() == last {
+                let deadline = here.now() + LONG;
+                assert_eq!(
+                    here.receive_any(Some(deadline)).await?,
+                    (first, patterned(first, last, 0, 16))
+                );
+                assert!(here.now() < deadline);
+            }
+            Ok(())
+        }
+    }
+    run_any(world, ranks, &InTime);
+}
+
+/// What is there already is given even when the deadline is now or past.
+pub fn a_message_that_is_there_beats_a_deadline_that_has_passed<W: AnySourceWorld>(
+    world: &W,
+    ranks: u32,
+) {
+    struct Late;
+    impl AnySourceProgram for Late {
+        type Output = ();
+        async fn run<E: AnySource>(&self, here: &E) -> Result<()> {
+            let (first, last) = (Rank(0), Rank(here.size() - 1));
+            if here.rank() == first {
+                here.send(last, patterned(first, last, 0, 16)).await?;
+                here.send(last, patterned(first, last, 1, 16)).await?;
+            } else if here.rank() == last {
+                here.compute(LONG).await;
+                let (_, message) = here.receive_any(Some(here.now())).await?;
+                assert_eq!(message, patterned(first, last, 0, 16));
+                here.compute(LONG).await;
+                let (_, message) = here.receive_any(Some(Time::ZERO)).await?;
+                assert_eq!(message, patterned(first, last, 1, 16));
+            }
+            Ok(())
+        }
+    }
+    run_any(world, ranks, &Late);
+}
+
+/// Receives from a named rank and from anyone share one order of each sender's messages.
+pub fn order_holds_between_named_and_any<W: AnySourceWorld>(world: &W, ranks: u32) {
+    struct Mixed;
+    impl AnySourceProgram for Mixed {
+        type Output = ();
+        async fn run<E: AnySource>(&self, here: &E) -> Result<()> {
+            let (me, last) = (here.rank(), Rank(here.size() - 1));
+            if me != last {
+                for number in 0..4 {
+                    here.send(last, patterned(me, last, number, 100)).await?;
+                }
+                return Ok(());
+            }
+            let mut next = vec![0; here.size() as usize];
+            for turn in 0..4 * last.0 {
+                // Every other message is asked for by name, from the first rank that has one left.
+                let unfinished = next[..last.0 as usize]
+                    .iter()
+                    .position(|&number| number < 4);
+                let named = Rank(unfinished.expect("a rank has a message left") as u32);
+                let (from, message) = if turn % 2 == 0 {
+                    (named, here.receive(named).await?)
+                } else {
+                    here.receive_any(None).await?
+                };
+                assert_eq!(
+                    message,
+                    patterned(from, last, next[from.0 as usize], 100),
+                    "from rank {from}"
+                );
+                next[from.0 as usize] += 1;
+            }
+            Ok(())
+        }
+    }
+    run_any(world, ranks, &Mixed);
+}
+
+/// Waiting for anyone without a deadline when nobody sends is a deadlock, and the error names who waits.
+pub fn waiting_for_anyone_for_ever_is_a_deadlock<W: AnySourceWorld>(world: &W, ranks: u32) {
+    struct Waits;
+    impl AnySourceProgram for Waits {
+        type Output = ();
+        async fn run<E: AnySource>(&self, here: &E) -> Result<()> {
+            if here.rank() == Rank(1) {
+                here.receive_any(None).await?;
+                here.send(Rank(0), Message::of_size(Bytes(1))).await?;
+            }
+            Ok(())
+        }
+    }
+    is_deadlock(
+        world.run_any(ranks, &Waits),
+        &["rank 1 waits for a message from anyone"],
+    );
+}

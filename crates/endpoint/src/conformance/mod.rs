@@ -1,0 +1,106 @@
+//! The suite that every world must pass.
+//!
+//! A world's tests call [`world`], and [`any_source_world`] if it can receive from anyone, with a function that makes a
+//! world for at least so many ranks. Every check is also a function of its own, so that a failure can be looked at alone.
+//! A check that does not hold panics with what was found: this is a library for tests.
+//!
+//! The checks hold whether a send ends when its message is set up, when it has left, or when it was received. They say
+//! nothing on how long anything takes, only that time passes the way it must.
+
+mod any_source;
+mod named;
+
+pub use any_source::*;
+pub use named::*;
+
+use quantities::Rank;
+
+use crate::{AnySourceProgram, AnySourceWorld, Error, Message, Program, Result, World};
+
+/// How many ranks the checks run on: one, two, an odd number, a power of two.
+const SIZES: [u32; 5] = [1, 2, 3, 5, 8];
+
+/// Checks all that every world must do. `make` makes a world for at least that many ranks.
+pub fn world<W: World>(make: impl Fn(u32) -> W) {
+    for ranks in SIZES {
+        results_come_in_order_of_rank(&make(ranks), ranks);
+        computing_takes_exactly_its_time(&make(ranks), ranks);
+        every_rank_reaches_every_other(&make(ranks), ranks);
+        a_rank_that_does_not_exist_is_an_error(&make(ranks), ranks);
+        a_message_to_oneself_is_an_error(&make(ranks), ranks);
+        two_runs_are_the_same(&make, ranks);
+    }
+    for ranks in [2, 5] {
+        one_senders_messages_come_in_order(&make(ranks), ranks);
+        bytes_arrive_undamaged(&make(ranks), ranks);
+        many_senders_reach_one_receiver(&make(ranks), ranks);
+        time_never_runs_backward(&make(ranks), ranks);
+        one_ranks_error_is_its_own(&make(ranks), ranks);
+        a_message_that_never_comes_is_a_deadlock(&make(ranks), ranks);
+        a_ring_of_receives_is_a_deadlock(&make(ranks), ranks);
+    }
+}
+
+/// Checks all that [`world`] does, and what a world must do besides that receives from anyone.
+pub fn any_source_world<W: AnySourceWorld>(make: impl Fn(u32) -> W) {
+    world(&make);
+    for ranks in [2, 5] {
+        a_message_from_anyone_is_taken_once(&make(ranks), ranks);
+        a_deadline_passes(&make(ranks), ranks);
+        a_message_before_the_deadline_is_taken(&make(ranks), ranks);
+        a_message_that_is_there_beats_a_deadline_that_has_passed(&make(ranks), ranks);
+        order_holds_between_named_and_any(&make(ranks), ranks);
+        waiting_for_anyone_for_ever_is_a_deadlock(&make(ranks), ranks);
+        two_runs_from_anyone_are_the_same(&make, ranks);
+    }
+}
+
+/// What every rank ended with, none of them with an error.
+fn outputs<T>(results: Result<Vec<Result<T>>>, ranks: u32) -> Vec<T> {
+    let results = results.unwrap_or_else(|error| panic!("the world ended with: {error}"));
+    assert_eq!(results.len(), ranks as usize, "one result a rank");
+    let output = |(rank, result): (u32, Result<T>)| {
+        result.unwrap_or_else(|error| panic!("rank {rank} ended with: {error}"))
+    };
+    (0..).zip(results).map(output).collect()
+}
+
+fn run<W: World, P: Program>(world: &W, ranks: u32, program: &P) -> Vec<P::Output> {
+    outputs(world.run(ranks, program), ranks)
+}
+
+fn run_any<W: AnySourceWorld, P: AnySourceProgram>(
+    world: &W,
+    ranks: u32,
+    program: &P,
+) -> Vec<P::Output> {
+    outputs(world.run_any(ranks, program), ranks)
+}
+
+/// That `result` is a deadlock whose text has each of `parts`.
+fn is_deadlock<T>(result: Result<Vec<Result<T>>>, parts: &[&str]) {
+    let text = match result {
+        Err(Error::Deadlock(text)) => text,
+        Err(other) => panic!("expected a deadlock, found the error: {other}"),
+        Ok(_) => panic!("expected a deadlock, but every rank ended"),
+    };
+    for part in parts {
+        assert!(
+            text.contains(part),
+            "the deadlock report should say {part:?}: {text}"
+        );
+    }
+}
+
+/// A message of `length` bytes that only the pair and `number` decide.
+fn patterned(from: Rank, to: Rank, number: u32, length: usize) -> Message {
+    let seed = from
+        .0
+        .wrapping_mul(31)
+        .wrapping_add(to.0)
+        .wrapping_mul(31)
+        .wrapping_add(number);
+    let byte =
+        |place: usize| (seed.wrapping_add(place as u32).wrapping_mul(2_654_435_761) >> 24) as u8;
+    Message::from((0..length).map(byte).collect::<Vec<u8>>())
+}

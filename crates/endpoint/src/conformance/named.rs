@@ -1,0 +1,317 @@
+//! What every world must do.
+
+use quantities::{Bytes, Duration, Rank, Time};
+
+use super::{is_deadlock, outputs, patterned, run};
+use crate::{Endpoint, Error, Message, Program, Result, World};
+
+/// Ranks know who they are, and their results come in their order.
+pub fn results_come_in_order_of_rank<W: World>(world: &W, ranks: u32) {
+    struct WhoAmI;
+    impl Program for WhoAmI {
+        type Output = (Rank, u32, Time);
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<Self::Output> {
+            Ok((here.rank(), here.size(), here.now()))
+        }
+    }
+    let expected: Vec<_> = (0..ranks)
+        .map(|rank| (Rank(rank), ranks, Time::ZERO))
+        .collect();
+    assert_eq!(run(world, ranks, &WhoAmI), expected);
+}
+
+/// `compute` advances `now` by exactly the work, and by nothing for no work.
+pub fn computing_takes_exactly_its_time<W: World>(world: &W, ranks: u32) {
+    struct Compute;
+    impl Program for Compute {
+        type Output = ();
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+            for picoseconds in [0, 1, 999, u64::from(here.rank().0), 1_000_000_007] {
+                let before = here.now();
+                here.compute(Duration::from_picoseconds(picoseconds)).await;
+                assert_eq!(here.now().picoseconds() - before.picoseconds(), picoseconds);
+            }
+            Ok(())
+        }
+    }
+    run(world, ranks, &Compute);
+}
+
+/// Every rank exchanges with every other, whatever their number.
+pub fn every_rank_reaches_every_other<W: World>(world: &W, ranks: u32) {
+    for (rank, received) in (0..).zip(run(world, ranks, &Exchange)) {
+        let expected: Vec<Rank> = (0..ranks)
+            .filter(|&other| other != rank)
+            .map(Rank)
+            .collect();
+        assert_eq!(
+            received.iter().map(|&(from, _)| from).collect::<Vec<_>>(),
+            expected,
+            "rank {rank}"
+        );
+    }
+}
+
+/// Every pair exchanges a message both ways, the lower rank first, so that no send needs a buffer.
+struct Exchange;
+
+impl Program for Exchange {
+    /// From whom this rank received, and when it had the message.
+    type Output = Vec<(Rank, Time)>;
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<Self::Output> {
+        let me = here.rank();
+        let mut received = Vec::new();
+        for partner in (0..here.size()).map(Rank).filter(|&partner| partner != me) {
+            let mine = patterned(me, partner, 0, 40);
+            if me < partner {
+                here.send(partner, mine).await?;
+            }
+            assert_eq!(here.receive(partner).await?, patterned(partner, me, 0, 40));
+            received.push((partner, here.now()));
+            if me > partner {
+                here.send(partner, patterned(me, partner, 0, 40)).await?;
+            }
+        }
+        Ok(received)
+    }
+}
+
+/// Sending to a rank out of range, or receiving from one, is an error that the program gets and can live with.
+pub fn a_rank_that_does_not_exist_is_an_error<W: World>(world: &W, ranks: u32) {
+    struct OutOfRange;
+    impl Program for OutOfRange {
+        type Output = ();
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+            for rank in [here.size(), u32::MAX].map(Rank) {
+                let expected = Error::NoSuchRank {
+                    rank,
+                    size: here.size(),
+                };
+                let sent = here.send(rank, Message::of_size(Bytes(8))).await;
+                assert_eq!(
+                    sent.as_ref().err(),
+                    Some(&expected),
+                    "a send to rank {rank}"
+                );
+                assert_eq!(
+                    here.receive(rank).await.err(),
+                    Some(expected),
+                    "a receive from rank {rank}"
+                );
+            }
+            Ok(())
+        }
+    }
+    run(world, ranks, &OutOfRange);
+}
+
+/// A rank that sends to itself, or receives from itself, gets an error: a world whose sends wait for the receiver could
+/// never carry such a message, so none does.
+pub fn a_message_to_oneself_is_an_error<W: World>(world: &W, ranks: u32) {
+    struct ToItself;
+    impl Program for ToItself {
+        type Output = ();
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+            let me = here.rank();
+            assert_eq!(
+                here.send(me, Message::of_size(Bytes(8))).await.err(),
+                Some(Error::ToItself(me))
+            );
+            assert_eq!(here.receive(me).await.err(), Some(Error::ToItself(me)));
+            Ok(())
+        }
+    }
+    run(world, ranks, &ToItself);
+}
+
+/// Messages of one sender come in the order they were sent, short ones never before long ones.
+pub fn one_senders_messages_come_in_order<W: World>(world: &W, ranks: u32) {
+    struct Numbered;
+    impl Program for Numbered {
+        type Output = ();
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+            let (first, last) = (Rank(0), Rank(here.size() - 1));
+            for number in 0..20 {
+                let length = [700, 1, 0, 130, 64][number as usize % 5];
+                if here.rank() == first {
+                    here.send(last, patterned(first, last, number, length))
+                        .await?;
+                } else if here.rank() == last {
+                    let expected = patterned(first, last, number, length);
+                    assert_eq!(here.receive(first).await?, expected, "message {number}");
+                }
+            }
+            Ok(())
+        }
+    }
+    run(world, ranks, &Numbered);
+}
+
+/// Real bytes come out as they went in, none and many of them; a message that is only a size keeps it.
+pub fn bytes_arrive_undamaged<W: World>(world: &W, ranks: u32) {
+    struct Undamaged;
+    impl Program for Undamaged {
+        type Output = ();
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+            let (first, last) = (Rank(0), Rank(here.size() - 1));
+            for length in [0, 1, 2, 127, 128, 129, 2048, 100_000] {
+                let real = patterned(first, last, 0, length);
+                let size_only = Message::of_size(Bytes(length as u64));
+                if here.rank() == first {
+                    here.send(last, real).await?;
+                    here.send(last, size_only).await?;
+                } else if here.rank() == last {
+                    assert_eq!(here.receive(first).await?, real, "{length} bytes");
+                    assert_eq!(here.receive(first).await?, size_only, "a size of {length}");
+                }
+            }
+            Ok(())
+        }
+    }
+    run(world, ranks, &Undamaged);
+}
+
+/// All ranks send to one, which takes the messages in an order of its own.
+pub fn many_senders_reach_one_receiver<W: World>(world: &W, ranks: u32) {
+    struct ManyToOne;
+    impl Program for ManyToOne {
+        type Output = ();
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+            let me = here.rank();
+            for number in 0..3 {
+                if me > Rank(0) {
+                    here.send(Rank(0), patterned(me, Rank(0), number, 300))
+                        .await?;
+                }
+            }
+            if me == Rank(0) {
+                for from in (1..here.size()).rev().map(Rank) {
+                    for number in 0..3 {
+                        assert_eq!(here.receive(from).await?, patterned(from, me, number, 300));
+                    }
+                }
+            }
+            Ok(())
+        }
+    }
+    run(world, ranks, &ManyToOne);
+}
+
+/// Neither a rank's own time nor a message runs backward: whoever has a message has it no earlier than its send began.
+pub fn time_never_runs_backward<W: World>(world: &W, ranks: u32) {
+    struct Clocks;
+    impl Program for Clocks {
+        type Output = ();
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+            let (me, size) = (here.rank().0, here.size());
+            let (next, previous) = (Rank((me + 1) % size), Rank((me + size - 1) % size));
+            let mut last = here.now();
+            for round in 0..10 {
+                here.compute(Duration::from_nanoseconds(u64::from((me * 7 + round) % 5)))
+                    .await;
+                assert!(here.now() >= last);
+                last = here.now();
+                if me > 0 {
+                    let message = here.receive(previous).await?;
+                    let content = message.content().expect("it was sent with its bytes");
+                    let sent = u64::from_le_bytes(content[..8].try_into().expect("eight bytes"));
+                    assert!(
+                        here.now().picoseconds() >= sent,
+                        "received at {:?}, sent at {sent}",
+                        here.now()
+                    );
+                }
+                assert!(here.now() >= last);
+                last = here.now();
+                if me + 1 < size {
+                    here.send(
+                        next,
+                        Message::from(last.picoseconds().to_le_bytes().to_vec()),
+                    )
+                    .await?;
+                }
+                assert!(here.now() >= last);
+                last = here.now();
+            }
+            Ok(())
+        }
+    }
+    run(world, ranks, &Clocks);
+}
+
+/// A rank that ends with an error leaves the others alone.
+pub fn one_ranks_error_is_its_own<W: World>(world: &W, ranks: u32) {
+    struct Fails;
+    impl Program for Fails {
+        type Output = Rank;
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<Rank> {
+            if here.rank() == Rank(1) {
+                return Err(Error::Unfit("by intent".to_owned()));
+            }
+            here.compute(Duration::from_nanoseconds(5)).await;
+            Ok(here.rank())
+        }
+    }
+    let results = world
+        .run(ranks, &Fails)
+        .expect("the world itself has no error");
+    for (rank, result) in (0..).map(Rank).zip(results) {
+        let expected = if rank == Rank(1) {
+            Err(Error::Unfit("by intent".to_owned()))
+        } else {
+            Ok(rank)
+        };
+        assert_eq!(result, expected);
+    }
+}
+
+/// Receiving what nobody sends ends the run, and the error names who waits for whom.
+pub fn a_message_that_never_comes_is_a_deadlock<W: World>(world: &W, ranks: u32) {
+    struct Waits;
+    impl Program for Waits {
+        type Output = ();
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+            if here.rank() == Rank(1) {
+                here.compute(Duration::from_nanoseconds(3)).await;
+                here.receive(Rank(0)).await?;
+            }
+            Ok(())
+        }
+    }
+    is_deadlock(
+        world.run(ranks, &Waits),
+        &["rank 1 waits for a message from rank 0"],
+    );
+}
+
+/// Ranks that all wait for the next one are a deadlock, and the error names them.
+pub fn a_ring_of_receives_is_a_deadlock<W: World>(world: &W, ranks: u32) {
+    struct Ring;
+    impl Program for Ring {
+        type Output = ();
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+            let next = Rank((here.rank().0 + 1) % here.size());
+            here.receive(next).await?;
+            here.send(next, Message::of_size(Bytes(1))).await
+        }
+    }
+    is_deadlock(
+        world.run(ranks, &Ring),
+        &[
+            "rank 0 waits for a message from rank 1",
+            &format!("rank {} waits for a message from rank 0", ranks - 1),
+        ],
+    );
+}
+
+/// The same program on the same world gives the same results at the same times.
+pub fn two_runs_are_the_same<W: World>(make: &impl Fn(u32) -> W, ranks: u32) {
+    let world = make(ranks);
+    let first = run(&world, ranks, &Exchange);
+    assert_eq!(first, run(&world, ranks, &Exchange), "the same world again");
+    assert_eq!(
+        first,
+        outputs(make(ranks).run(ranks, &Exchange), ranks),
+        "another world of the same kind"
+    );
+}
