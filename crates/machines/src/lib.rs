@@ -1,4 +1,16 @@
 //! What a machine is: topology, switching, routing, node costs.
+//!
+//! A machine is described in TOML ([`description::fields`] has every field), checked and worked out into a
+//! [`model::Machine`], which worlds simulate. [`load`] gives one by the name of a preset or of a file.
 
+pub mod description;
+mod error;
 pub mod model;
+mod presets;
+mod resolve;
 pub mod routing;
+mod topology;
+
+pub use description::Description;
+pub use error::{Error, Origin, Problem};
+pub use presets::{Preset, describe, load, load_with, presets};

@@ -21,6 +21,7 @@ pub struct Machine {
 
 /// What lies between the nodes.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)] // a machine has one
 pub enum Interconnect {
     /// A network of routers, simulated to the flit.
     Flits(FlitNetwork),
@@ -49,6 +50,35 @@ pub struct FlitNetwork {
     pub arbitration: Arbitration,
     /// How messages are cut up.
     pub packet: PacketFormat,
+}
+
+impl FlitNetwork {
+    /// A channel as it is called in messages and reports: `from node 3 to mesh (0, 0)`.
+    pub fn in_words(&self, channel: ChannelId) -> String {
+        let end = |place: Place| match place {
+            Place::Node(node) => format!("node {}", node.0),
+            Place::Router(router) => self.routers[router.0 as usize].name.clone(),
+        };
+        let channel = &self.channels[channel.0 as usize];
+        format!("from {} to {}", end(channel.from), end(channel.to))
+    }
+
+    /// The channels from `source` to `destination`, in order, where every choice is the source's own; none if they are
+    /// the same node.
+    pub fn route(&self, source: NodeId, destination: NodeId) -> Vec<ChannelId> {
+        let mut channels = Vec::new();
+        if source == destination {
+            return channels;
+        }
+        let mut next = self.injection[source.0 as usize];
+        loop {
+            channels.push(next);
+            match self.channels[next.0 as usize].to {
+                Place::Node(_) => return channels,
+                Place::Router(at) => next = self.routing.step(at, source, destination).fixed(),
+            }
+        }
+    }
 }
 
 /// A one-directional channel and the buffer at its far end.

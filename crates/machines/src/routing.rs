@@ -1,4 +1,15 @@
-//! Which output channel a header asks for.
+//! Which output channel a header asks for: one file a rule.
+
+pub mod deadlock;
+pub(crate) mod grid;
+pub(crate) mod neighbours;
+pub(crate) mod shortest_path;
+pub(crate) mod stages;
+pub(crate) mod up_down;
+
+pub use grid::Grid;
+pub use stages::Stages;
+pub use up_down::UpDown;
 
 use crate::model::{ChannelId, NodeId, RouterId};
 
@@ -14,6 +25,17 @@ pub enum Step<'a> {
         /// Which of them the deterministic rule takes.
         fixed: usize,
     },
+}
+
+impl Step<'_> {
+    /// The only channel, or the one that belongs to the source.
+    #[inline]
+    pub fn fixed(&self) -> ChannelId {
+        match self {
+            Step::Only(only) => *only,
+            Step::Choose { options, fixed } => options[*fixed],
+        }
+    }
 }
 
 /// How one of several allowed output channels is chosen.
@@ -36,6 +58,12 @@ pub enum Selection {
 pub enum Routing {
     /// Looked up by router and destination: for any graph.
     Table(Table),
+    /// Dimension order on a mesh or a torus.
+    Grid(Grid),
+    /// Up, across and down in levels of routers and layers of mesh.
+    Stages(Stages),
+    /// Never up after down, on any graph.
+    UpDown(UpDown),
 }
 
 impl Routing {
@@ -44,6 +72,9 @@ impl Routing {
     pub fn step(&self, at: RouterId, source: NodeId, destination: NodeId) -> Step<'_> {
         match self {
             Routing::Table(table) => table.step(at, source, destination),
+            Routing::Grid(grid) => grid.step(at, destination),
+            Routing::Stages(stages) => stages.step(at, source, destination),
+            Routing::UpDown(up_down) => up_down.step(at, source, destination),
         }
     }
 }

@@ -1,0 +1,130 @@
+//! The description of a machine as a person writes it, in TOML.
+//!
+//! The types of [`fields`] are the reference: what they don't name cannot be written. [`Description::parse`] reads a
+//! file into them, [`Description::set`] changes one field as a command line does, and [`Description::resolve`] checks
+//! everything and works out the [`Machine`].
+
+pub mod fields;
+mod locate;
+mod settings;
+
+use crate::error::{Error, Fault, Origin, Problem};
+use crate::model::Machine;
+use crate::resolve;
+use fields::Fields;
+
+/// The longest description that is read. [B]
+const LONGEST: usize = 16 << 20;
+
+/// The description of a machine, read but not yet resolved.
+#[derive(Clone, Debug)]
+pub struct Description {
+    /// What it says.
+    fields: Fields,
+    /// The same, field by field, for settings to change.
+    table: toml::Table,
+    /// The text that it was read from, to tell where things stand.
+    text: String,
+    file: String,
+    /// The settings made since, by the path of their field.
+    settings: Vec<(String, String)>,
+}
+
+impl Description {
+    /// Reads a description from `text`; `file` is what messages call it.
+    ///
+    /// # Errors
+    /// What in it is not TOML, not a field, or not of a field's type.
+    pub fn parse(text: &str, file: &str) -> Result<Description, Error> {
+        if text.len() > LONGEST {
+            let problem = Problem::value(
+                format!("{} bytes", text.len()),
+                format!("a description of at most {LONGEST}"),
+            );
+            return Err(Error::Description {
+                origin: Origin::File {
+                    file: file.into(),
+                    at: None,
+                },
+                field: String::new(),
+                problem: Box::new(problem),
+            });
+        }
+        let failed = |error: toml::de::Error| locate::error(text, file, &error);
+        let fields = toml::from_str(text).map_err(failed)?;
+        let table = toml::from_str(text).map_err(failed)?;
+        Ok(Description {
+            fields,
+            table,
+            text: text.to_string(),
+            file: file.to_string(),
+            settings: Vec::new(),
+        })
+    }
+
+    /// What it says.
+    pub fn fields(&self) -> &Fields {
+        &self.fields
+    }
+
+    /// Sets a field, given by its path (`channels.buffers`) or a short name (`buffers`), to what `value` says.
+    ///
+    /// # Errors
+    /// That there is no such field, or that the value is not of its type.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), Error> {
+        let setting = format!("{name}={value}");
+        let fail = |problem| Error::Setting {
+            setting: setting.clone(),
+            problem: Box::new(problem),
+        };
+        let path = settings::path(name, &self.fields).map_err(fail)?;
+        let mut table = self.table.clone();
+        settings::change(&mut table, &path, value).map_err(fail)?;
+        let fields = toml::Value::Table(table.clone()).try_into::<Fields>();
+        self.fields = fields.map_err(|error| fail(locate::problem(error.message())))?;
+        self.table = table;
+        self.settings.push((path, setting));
+        Ok(())
+    }
+
+    /// Checks it and works out the machine.
+    ///
+    /// # Errors
+    /// What in it is not allowed, or does not fit together.
+    pub fn resolve(&self) -> Result<Machine, Error> {
+        resolve::machine(&self.fields, &self.name()).map_err(|fault| self.located(fault))
+    }
+
+    /// Its own name, or its file's without folder and ending.
+    fn name(&self) -> String {
+        let file = self.file.rsplit('/').next().unwrap_or_default();
+        self.fields
+            .name
+            .clone()
+            .unwrap_or_else(|| file.trim_end_matches(".toml").to_string())
+    }
+
+    /// Says where the field of a fault was written: in a setting, or at a place in the file.
+    fn located(&self, fault: Fault) -> Error {
+        let Fault { field, problem } = fault;
+        let concerns = |path: &str| {
+            field == *path
+                || field
+                    .strip_prefix(path)
+                    .is_some_and(|rest| rest.starts_with('.'))
+        };
+        let set = self.settings.iter().rev().find(|(path, _)| concerns(path));
+        let origin = match set {
+            Some((_, setting)) => Origin::Setting(setting.clone()),
+            None => Origin::File {
+                file: self.file.clone(),
+                at: locate::field(&self.text, &field),
+            },
+        };
+        Error::Description {
+            origin,
+            field,
+            problem: Box::new(problem),
+        }
+    }
+}

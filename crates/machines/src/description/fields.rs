@@ -1,0 +1,419 @@
+//! Every field that a description can have.
+//!
+//! ```toml
+//! about = "16 nodes on a 4x4 mesh"
+//!
+//! [topology.mesh]
+//! columns = 4
+//! rows = 4
+//!
+//! [channels]
+//! rate = "10 MB/s"
+//! buffers = 2
+//!
+//! [routers]
+//! routing_delay = "100 ns"
+//!
+//! [packet]
+//! payload = "128 B"
+//! header = "2 B"
+//! flit = "1 B"
+//! ```
+
+use quantities::{Bytes, Duration, Rate};
+use serde::Deserialize;
+
+/// A whole description.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fields {
+    /// What the machine is called; the file's name if left out.
+    pub name: Option<String>,
+    /// One line on what it is.
+    #[serde(default)]
+    pub about: String,
+    /// How its routers and nodes are connected. Either this or `loggp`.
+    pub topology: Option<Topology>,
+    /// What its channels are like.
+    pub channels: Option<Channels>,
+    /// What its routers are like.
+    pub routers: Option<Routers>,
+    /// How headers find their way.
+    #[serde(default)]
+    pub routing: Routing,
+    /// When packets may move on.
+    #[serde(default)]
+    pub switching: Switching,
+    /// How messages become packets and flits.
+    pub packet: Option<Packet>,
+    /// What messages cost the nodes.
+    #[serde(default)]
+    pub node: Node,
+    /// The costs of the LogGP model, in place of a network.
+    pub loggp: Option<LogGp>,
+}
+
+/// How routers and nodes are connected: exactly one of these.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Topology {
+    /// A Clos network.
+    pub clos: Option<Clos>,
+    /// Clos networks joined in a mesh.
+    pub mesh_of_clos: Option<MeshOfClos>,
+    /// A 2-D mesh with one node at each router.
+    pub mesh: Option<Grid>,
+    /// A 2-D torus with one node at each router.
+    pub torus: Option<Grid>,
+    /// A k-ary n-tree.
+    pub fat_tree: Option<FatTree>,
+    /// One router with all nodes.
+    pub star: Option<Star>,
+    /// Any list of routers and links.
+    pub graph: Option<Graph>,
+}
+
+/// A Clos network of `height` levels of routers with `arity` channels down and as many up: `arity^height` nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clos {
+    /// Levels of routers, from 1.
+    pub height: u32,
+    /// The paper's k: nodes of a router of the lowest level. From 2.
+    #[serde(default = "four")]
+    pub arity: u32,
+}
+
+/// A Clos network of `height`, the top `mesh_stages` of whose levels are replaced by a mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeshOfClos {
+    /// The paper's h: levels of the Clos network before the mesh takes their place.
+    pub height: u32,
+    /// The paper's r: levels that the mesh takes the place of, fewer than `height`.
+    pub mesh_stages: u32,
+    /// The paper's k: nodes of a router of the lowest level. From 2.
+    #[serde(default = "four")]
+    pub arity: u32,
+    /// Clusters in a row of the mesh; with `rows`, in place of the nearly square mesh of `arity^mesh_stages` clusters.
+    pub columns: Option<u32>,
+    /// Rows of clusters in the mesh.
+    pub rows: Option<u32>,
+}
+
+/// Routers in `rows` of `columns`, each with its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grid {
+    /// Routers in a row.
+    pub columns: u32,
+    /// Rows.
+    pub rows: u32,
+}
+
+/// A k-ary n-tree: `arity^levels` nodes under `levels` levels of routers.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FatTree {
+    /// Children of a router. From 2.
+    pub arity: u32,
+    /// Levels of routers, from 1.
+    pub levels: u32,
+    /// The rates of the links between levels 1 and 2, 2 and 3, and so on, where they differ from that of `channels`.
+    #[serde(default)]
+    pub rates: Vec<Rate>,
+}
+
+/// One router with all nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Star {
+    /// How many nodes.
+    pub nodes: u32,
+}
+
+/// Any list of routers and links. Nodes are numbered in the order of their routers.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Graph {
+    /// The routers.
+    pub routers: Vec<GraphRouter>,
+    /// The links between them.
+    #[serde(default)]
+    pub links: Vec<GraphLink>,
+}
+
+/// A router of a graph.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GraphRouter {
+    /// Its name, which no other router has.
+    pub name: String,
+    /// How many nodes it has.
+    #[serde(default)]
+    pub nodes: u32,
+    /// Where it is drawn, in units of a router's box; in a row by default.
+    pub position: Option<[f32; 2]>,
+}
+
+/// A link of a graph: a channel each way.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GraphLink {
+    /// The names of the routers that it joins.
+    pub between: [String; 2],
+    /// Bytes per second, where it differs from that of `channels`.
+    pub rate: Option<Rate>,
+    /// Time of a flit, in place of a rate.
+    pub flit_time: Option<Duration>,
+    /// Time on the wire.
+    pub wire_latency: Option<Duration>,
+    /// Time until a slot that was left can be taken again.
+    pub credit_latency: Option<Duration>,
+    /// Slots for flits at the far end.
+    pub buffers: Option<u32>,
+}
+
+/// What channels are like; those to and from nodes can differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Channels {
+    /// Bytes per second; this or `flit_time`.
+    pub rate: Option<Rate>,
+    /// How long a flit occupies a channel; this or `rate`.
+    pub flit_time: Option<Duration>,
+    /// How much longer a flit is on the wire; none by default.
+    pub wire_latency: Option<Duration>,
+    /// How long after a flit leaves a buffer its slot can be taken again; at once by default.
+    pub credit_latency: Option<Duration>,
+    /// Slots for flits in the buffer at the far end; 1 by default.
+    pub buffers: Option<u32>,
+    /// How the channels between nodes and routers differ.
+    #[serde(default)]
+    pub nodes: Line,
+    /// How the channels from nodes to routers differ further.
+    #[serde(default)]
+    pub injection: Line,
+    /// How the channels from routers to nodes differ further.
+    #[serde(default)]
+    pub ejection: Line,
+}
+
+/// In what some channels differ from the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    /// Bytes per second.
+    pub rate: Option<Rate>,
+    /// How long a flit occupies a channel.
+    pub flit_time: Option<Duration>,
+    /// How much longer a flit is on the wire.
+    pub wire_latency: Option<Duration>,
+    /// How long after a flit leaves a buffer its slot can be taken again.
+    pub credit_latency: Option<Duration>,
+    /// Slots for flits in the buffer at the far end.
+    pub buffers: Option<u32>,
+}
+
+/// What routers are like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Routers {
+    /// How long a header at the front of a buffer waits before it asks for its output.
+    pub routing_delay: Duration,
+    /// Who gets a free channel that several headers ask for.
+    #[serde(default)]
+    pub arbitration: Arbitration,
+}
+
+/// Who gets a free channel that several headers ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arbitration {
+    /// The earliest request; ties go to the lowest input port.
+    #[default]
+    FirstCome,
+    /// The next input port, counted round from the one served last.
+    RoundRobin,
+}
+
+/// How headers find their way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Routing {
+    /// The rule; the topology's own if left out.
+    pub rule: Option<Rule>,
+    /// Which of several allowed channels a header takes.
+    #[serde(default)]
+    pub selection: Selection,
+}
+
+/// A rule of routing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// First along the row, then along the column: for meshes (and tori of sides of at most 3).
+    DimensionOrder,
+    /// Up to the lowest common level, in a mesh of Clos networks along the row and the column, and down again.
+    Clos,
+    /// Never up again after down, by distance from router 0: for every topology.
+    UpDown,
+    /// A shortest path; ties go to the channel of the lowest number. For every topology that it cannot deadlock on.
+    ShortestPath,
+}
+
+impl Rule {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rule::DimensionOrder => "dimension-order",
+            Rule::Clos => "clos",
+            Rule::UpDown => "up-down",
+            Rule::ShortestPath => "shortest-path",
+        }
+    }
+}
+
+/// Which of several allowed channels a header takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Selection {
+    /// The one that belongs to the source node.
+    #[default]
+    Fixed,
+    /// Any, at random.
+    Random,
+    /// An idle one, in turn; when none is idle, the next in turn.
+    RoundRobin,
+    /// An idle one; when none is idle, the source's own.
+    IdleFixed,
+    /// An idle one; when none is idle, any at random.
+    IdleRandom,
+}
+
+/// When packets may move on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Switching {
+    /// By flits or by whole packets.
+    #[serde(default)]
+    pub mode: Mode,
+    /// The processor's time to forward a packet; for `software` only.
+    pub per_packet: Option<Duration>,
+}
+
+/// By flits or by whole packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Each flit as soon as there is a slot for it.
+    #[default]
+    Wormhole,
+    /// The header when the far buffer has room for the whole packet.
+    VirtualCutThrough,
+    /// The header when the whole packet has come and the far buffer has room for it.
+    StoreAndForward,
+    /// As store-and-forward, by the processors of the nodes.
+    Software,
+}
+
+/// How messages become packets and flits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Packet {
+    /// The most message bytes that a packet carries.
+    pub payload: Bytes,
+    /// Bytes of header before them.
+    pub header: Bytes,
+    /// Bytes in a flit.
+    #[serde(default = "one_byte")]
+    pub flit: Bytes,
+}
+
+/// What messages cost a node. Every cost is nothing by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Node {
+    /// The processor's set-up of a message to be sent.
+    pub processor_send: Duration,
+    /// The processor's set-up of a message to be received.
+    pub processor_receive: Duration,
+    /// The communication processor's cost for each message sent.
+    pub message_send: Duration,
+    /// The communication processor's cost for each message received.
+    pub message_receive: Duration,
+    /// The communication processor's cost for each packet sent.
+    pub packet_send: Duration,
+    /// The communication processor's cost for each packet received.
+    pub packet_receive: Duration,
+    /// The communication processor's cost to send or to receive a system message.
+    pub system_message: Duration,
+    /// The rate at which the processor copies a message in or out, if it copies.
+    pub copy_rate: Option<Rate>,
+    /// Extra cost of each message received whose packets may come out of order.
+    pub reconstruction: Duration,
+    /// When a send is over.
+    pub send: Send,
+    /// What the acknowledgement of a synchronous send waits for.
+    pub acknowledged: Option<Acknowledged>,
+    /// If given, messages are set up by a packet of their own, and one of at most so many bytes rides on it.
+    pub piggyback: Option<Bytes>,
+}
+
+/// When a send is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Send {
+    /// When a system message says that the message was received.
+    Synchronous,
+    /// When its last packet has left the node.
+    #[default]
+    Blocking,
+    /// When the processor has set it up.
+    NonBlocking,
+}
+
+/// What the acknowledgement of a synchronous send waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Acknowledged {
+    /// The arrival of the whole message at the node.
+    OnArrival,
+    /// The receiving program, which has asked for the message and has it.
+    #[default]
+    OnReceive,
+}
+
+/// The costs of the LogGP model with LogGOPSim's O and S; its letters can stand for the names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogGp {
+    /// How many nodes.
+    pub nodes: u32,
+    /// L, the latency from end to end.
+    #[serde(alias = "L")]
+    pub latency: Duration,
+    /// o, the processor's overhead to send and to receive a message.
+    #[serde(alias = "o")]
+    pub overhead: Duration,
+    /// g, the gap between messages at a network interface.
+    #[serde(alias = "g")]
+    pub gap: Duration,
+    /// G, the gap between bytes at a network interface.
+    #[serde(alias = "G", default)]
+    pub gap_per_byte: Duration,
+    /// O, the processor's overhead per byte.
+    #[serde(alias = "O", default)]
+    pub overhead_per_byte: Duration,
+    /// S, the size from which a send waits for its receiver; never if left out.
+    #[serde(alias = "S")]
+    pub rendezvous: Option<Bytes>,
+}
+
+fn four() -> u32 {
+    4
+}
+
+fn one_byte() -> Bytes {
+    Bytes(1)
+}

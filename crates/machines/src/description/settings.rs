@@ -1,0 +1,131 @@
+//! Fields changed from a command line: `buffers=4`, `node.processor_send=5us`.
+
+use toml::{Table, Value};
+
+use super::fields::Fields;
+use crate::error::Problem;
+
+/// Short names for fields that are set often.
+const SHORT: [(&str, &str); 27] = [
+    ("buffers", "channels.buffers"),
+    ("rate", "channels.rate"),
+    ("flit_time", "channels.flit_time"),
+    ("wire_latency", "channels.wire_latency"),
+    ("credit_latency", "channels.credit_latency"),
+    ("routing_delay", "routers.routing_delay"),
+    ("arbitration", "routers.arbitration"),
+    ("rule", "routing.rule"),
+    ("layer", "routing.selection"),
+    ("selection", "routing.selection"),
+    ("mode", "switching.mode"),
+    ("per_packet", "switching.per_packet"),
+    ("payload", "packet.payload"),
+    ("header", "packet.header"),
+    ("flit", "packet.flit"),
+    ("send", "node.send"),
+    ("piggyback", "node.piggyback"),
+    ("reconstruction", "node.reconstruction"),
+    ("columns", "topology.*.columns"),
+    ("rows", "topology.*.rows"),
+    ("height", "topology.*.height"),
+    ("L", "loggp.latency"),
+    ("o", "loggp.overhead"),
+    ("g", "loggp.gap"),
+    ("G", "loggp.gap_per_byte"),
+    ("O", "loggp.overhead_per_byte"),
+    ("S", "loggp.rendezvous"),
+];
+
+/// Fields that stand for one another: setting one takes the other's place.
+const INSTEAD: [(&str, &str); 8] = [
+    ("rate", "flit_time"),
+    ("flit_time", "rate"),
+    ("latency", "L"),
+    ("overhead", "o"),
+    ("gap", "g"),
+    ("gap_per_byte", "G"),
+    ("overhead_per_byte", "O"),
+    ("rendezvous", "S"),
+];
+
+/// The path of the field that `name` means.
+pub(super) fn path(name: &str, fields: &Fields) -> Result<String, Problem> {
+    let name = name.trim();
+    let long = SHORT
+        .iter()
+        .find(|pair| pair.0 == name)
+        .map_or(name, |pair| pair.1);
+    // Letters of the LogGP model are also allowed in the long form.
+    let long = match long.strip_prefix("loggp.") {
+        Some(letter) => SHORT
+            .iter()
+            .find(|pair| pair.0 == letter && pair.1.starts_with("loggp."))
+            .map_or(long, |pair| pair.1),
+        None => long,
+    };
+    let known = || SHORT.iter().map(|pair| pair.0.to_string()).collect();
+    if !long.contains('.') && !["name", "about"].contains(&long) {
+        return Err(Problem::UnknownName {
+            what: "setting",
+            found: name.to_string(),
+            known: known(),
+        });
+    }
+    if long.split('.').any(|part| part.trim().is_empty()) {
+        return Err(Problem::Text(
+            "a field's path has names with points between them, `channels.buffers`".to_string(),
+        ));
+    }
+    Ok(long.replace(".*.", &format!(".{}.", topology(fields))))
+}
+
+/// Which topology the description has.
+fn topology(fields: &Fields) -> &'static str {
+    let Some(topology) = &fields.topology else {
+        return "mesh";
+    };
+    let given = [
+        (topology.clos.is_some(), "clos"),
+        (topology.mesh_of_clos.is_some(), "mesh_of_clos"),
+        (topology.torus.is_some(), "torus"),
+        (topology.fat_tree.is_some(), "fat_tree"),
+        (topology.star.is_some(), "star"),
+        (topology.graph.is_some(), "graph"),
+    ];
+    given
+        .iter()
+        .find(|pair| pair.0)
+        .map_or("mesh", |pair| pair.1)
+}
+
+/// Writes `value` at `path`, making the tables on the way.
+pub(super) fn change(table: &mut Table, path: &str, value: &str) -> Result<(), Problem> {
+    let (tables, last) = path.rsplit_once('.').unwrap_or(("", path));
+    let mut inner = table;
+    for name in tables.split('.').filter(|name| !name.is_empty()) {
+        let entry = inner
+            .entry(name)
+            .or_insert_with(|| Value::Table(Table::new()));
+        let found = entry.type_str();
+        inner = entry
+            .as_table_mut()
+            .ok_or_else(|| Problem::value(format!("`{name}`, a {found}"), "a table of fields"))?;
+    }
+    if let Some((_, other)) = INSTEAD.iter().find(|pair| pair.0 == last) {
+        inner.remove(*other);
+    }
+    inner.insert(last.to_string(), parsed(value));
+    Ok(())
+}
+
+/// The value as TOML if it is that, else as a string: nobody quotes `5us` on a command line.
+fn parsed(value: &str) -> Value {
+    let quoted = || Value::String(value.trim().to_string());
+    match format!("value = {value}").parse::<Table>() {
+        Ok(mut table) if table.len() == 1 => match table.remove("value") {
+            None | Some(Value::Datetime(_)) => quoted(),
+            Some(value) => value,
+        },
+        _ => quoted(),
+    }
+}

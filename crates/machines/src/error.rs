@@ -1,0 +1,218 @@
+//! What can be wrong with a description of a machine, and what to do about it.
+
+use std::fmt;
+
+/// Why there is no such machine.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// No preset has the name.
+    #[error("there is no machine called `{found}`")]
+    UnknownMachine {
+        /// The name that was asked for.
+        found: String,
+    },
+    /// A description that cannot be read as a file of text.
+    #[error("cannot read `{file}`: {reason}")]
+    Unreadable {
+        /// The file's name as it was given.
+        file: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// A setting that does not read `FIELD=VALUE`, or names no field.
+    #[error("`{setting}` cannot be set: {problem}")]
+    Setting {
+        /// The setting, `field=value`.
+        setting: String,
+        /// What is wrong.
+        problem: Box<Problem>,
+    },
+    /// Something in a description.
+    #[error("{origin}: {}{problem}", Prefix(field))]
+    Description {
+        /// Where it stands.
+        origin: Origin,
+        /// The path of the field that it concerns, `channels.buffers`; empty for the description as a whole.
+        field: String,
+        /// What is wrong with it.
+        problem: Box<Problem>,
+    },
+}
+
+impl Error {
+    /// What to do about it, if there is more to say than what is wrong.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Error::UnknownMachine { found } => Some(unknown_machine_hint(found)),
+            Error::Unreadable { .. } => None,
+            Error::Setting { problem, .. } | Error::Description { problem, .. } => problem.hint(),
+        }
+    }
+}
+
+fn unknown_machine_hint(found: &str) -> String {
+    let names = || crate::presets().into_iter().map(|preset| preset.name);
+    let meant = quantities::nearest(found, names())
+        .map(|name| format!("did you mean `{name}`? "))
+        .unwrap_or_default();
+    let known: Vec<&str> = names().collect();
+    format!(
+        "{meant}The presets are {}; a file's name has a `/` in it or ends in `.toml`",
+        known.join(", ")
+    )
+}
+
+/// Where something in a description stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// In a file.
+    File {
+        /// The file's name as it was given, or the preset's.
+        file: String,
+        /// Line and column, from 1, when they are known.
+        at: Option<(usize, usize)>,
+    },
+    /// In a setting, `field=value`.
+    Setting(String),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::File {
+                file,
+                at: Some((line, column)),
+            } => write!(out, "{file}:{line}:{column}"),
+            Origin::File { file, at: None } => write!(out, "{file}"),
+            Origin::Setting(setting) => write!(out, "setting {setting}"),
+        }
+    }
+}
+
+struct Prefix<'a>(&'a str);
+
+impl fmt::Display for Prefix<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            Ok(())
+        } else {
+            write!(out, "{}: ", self.0)
+        }
+    }
+}
+
+/// What is wrong with a field of a description.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// It is not TOML, or a value is of the wrong type.
+    #[error("{0}")]
+    Text(String),
+    /// A field or a value has a name that does not exist.
+    #[error("there is no {what} `{found}`")]
+    UnknownName {
+        /// `field`, `value` or `preset`.
+        what: &'static str,
+        /// The name as it was written.
+        found: String,
+        /// The names that exist.
+        known: Vec<String>,
+    },
+    /// A field must be there and is not.
+    #[error("{missing} is missing")]
+    Missing {
+        /// Which field, or which of several.
+        missing: String,
+    },
+    /// A value is outside what is allowed.
+    #[error("found {found}; allowed is {allowed}")]
+    Value {
+        /// What was found.
+        found: String,
+        /// What is allowed.
+        allowed: String,
+    },
+    /// The rule of routing does not fit the topology.
+    #[error("`{rule}` cannot serve this topology: {reason}")]
+    Unserved {
+        /// The rule.
+        rule: String,
+        /// Why not.
+        reason: String,
+    },
+    /// Packets can wait for each other for ever.
+    #[error("`{rule}` can deadlock on this topology: {}", in_words(cycle))]
+    Deadlock {
+        /// The rule.
+        rule: String,
+        /// The channels, in words, each of which can be held by a packet that waits for the next, and the last of which
+        /// for the first.
+        cycle: Vec<String>,
+    },
+}
+
+impl Problem {
+    /// That a value was `found` where another is `allowed`.
+    pub(crate) fn value(found: impl fmt::Display, allowed: impl fmt::Display) -> Problem {
+        Problem::Value {
+            found: found.to_string(),
+            allowed: allowed.to_string(),
+        }
+    }
+
+    /// What to do about it, if there is more to say than what is wrong.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Problem::UnknownName { what, found, known } => Some(name_hint(what, found, known)),
+            Problem::Deadlock { .. } => {
+                Some("routing.rule = \"up-down\" is free of deadlock on every topology".to_string())
+            }
+            _ => None,
+        }
+    }
+}
+
+fn name_hint(what: &str, found: &str, known: &[String]) -> String {
+    let meant = quantities::nearest(found, known.iter().map(String::as_str));
+    let meant = meant
+        .map(|name| format!("did you mean `{name}`? "))
+        .unwrap_or_default();
+    format!("{meant}The {what}s are {}", known.join(", "))
+}
+
+/// The channels of a cycle, without the middle of a long one.
+fn in_words(cycle: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let shown = &cycle[..cycle.len().min(SHOWN)];
+    let rest = if cycle.len() > SHOWN {
+        format!(", and {} more", cycle.len() - SHOWN)
+    } else {
+        String::new()
+    };
+    format!(
+        "a packet that holds each of these channels can wait for the next, and so round: {}{rest}",
+        shown.join("; ")
+    )
+}
+
+/// A problem and the path of the field that it concerns; where that field stands is for the reader to find.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub field: String,
+    pub problem: Problem,
+}
+
+impl Fault {
+    pub(crate) fn new(field: impl Into<String>, problem: Problem) -> Fault {
+        Fault {
+            field: field.into(),
+            problem,
+        }
+    }
+    pub(crate) fn value(
+        field: impl Into<String>,
+        found: impl fmt::Display,
+        allowed: impl fmt::Display,
+    ) -> Fault {
+        Fault::new(field, Problem::value(found, allowed))
+    }
+}

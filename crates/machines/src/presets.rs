@@ -1,0 +1,84 @@
+//! The machines that come with the program, and how a machine is asked for by name or by file.
+
+use crate::description::Description;
+use crate::error::Error;
+use crate::model::Machine;
+
+/// A machine that comes with the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// What it is called.
+    pub name: &'static str,
+    /// Its description, with comments that say where every number comes from.
+    pub text: &'static str,
+}
+
+macro_rules! presets {
+    ($($name:literal),+ $(,)?) => {
+        /// Name and description of each, in the order of their families.
+        const PRESETS: &[Preset] =
+            &[$(Preset { name: $name, text: include_str!(concat!("../../../machines/", $name, ".toml")) }),+];
+    };
+}
+
+presets!["moc-3-2",];
+
+/// The machines that come with the program.
+pub fn presets() -> Vec<Preset> {
+    PRESETS.to_vec()
+}
+
+impl Preset {
+    /// One line on what it is.
+    ///
+    /// # Errors
+    /// None: every preset is read by a test of this crate.
+    pub fn about(&self) -> Result<String, Error> {
+        Ok(Description::parse(self.text, self.name)?
+            .fields()
+            .about
+            .clone())
+    }
+}
+
+/// The description that `name_or_path` means: a preset, or a file if it has a `/` in it or ends in `.toml`.
+///
+/// # Errors
+/// That there is no such preset, or that the file cannot be read or understood.
+pub fn describe(name_or_path: &str) -> Result<Description, Error> {
+    if !name_or_path.contains('/') && !name_or_path.ends_with(".toml") {
+        let preset = PRESETS.iter().find(|preset| preset.name == name_or_path);
+        let preset = preset.ok_or_else(|| Error::UnknownMachine {
+            found: name_or_path.to_string(),
+        })?;
+        return Description::parse(preset.text, preset.name);
+    }
+    let unreadable = |reason: String| Error::Unreadable {
+        file: name_or_path.to_string(),
+        reason,
+    };
+    let bytes = std::fs::read(name_or_path).map_err(|error| unreadable(error.to_string()))?;
+    let text =
+        String::from_utf8(bytes).map_err(|_| unreadable("it is not text in UTF-8".to_string()))?;
+    Description::parse(&text, name_or_path)
+}
+
+/// The machine that `name_or_path` means.
+///
+/// # Errors
+/// As [`describe`], and what in its description is not allowed or does not fit together.
+pub fn load(name_or_path: &str) -> Result<Machine, Error> {
+    describe(name_or_path)?.resolve()
+}
+
+/// The machine that `name_or_path` means, with some fields of its description set to other values.
+///
+/// # Errors
+/// As [`load`], and settings of fields that do not exist or of values that they cannot have.
+pub fn load_with(name_or_path: &str, settings: &[(String, String)]) -> Result<Machine, Error> {
+    let mut description = describe(name_or_path)?;
+    for (name, value) in settings {
+        description.set(name, value)?;
+    }
+    description.resolve()
+}

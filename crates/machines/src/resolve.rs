@@ -1,0 +1,270 @@
+//! From what a description says to what a world simulates: everything checked, everything a number.
+
+mod lines;
+mod node;
+mod paths;
+
+use crate::description::fields::{self, Fields, Mode, Rule};
+use crate::error::{Fault, Problem};
+use crate::model::{
+    Arbitration, ChannelId, FlitNetwork, Interconnect, Machine, PacketFormat, Router, Switching,
+};
+use crate::routing::Selection;
+use crate::topology::{self, Built, Plan};
+use quantities::{Bytes, Duration};
+
+/// The longest of all times in a description: more would only be a slip of the unit.
+const LONGEST: Duration = Duration::from_microseconds(1_000_000);
+/// The most flits of a packet.
+const MOST_FLITS: u64 = 1 << 20;
+
+/// The machine that `fields` describe.
+pub(crate) fn machine(fields: &Fields, name: &str) -> Result<Machine, Fault> {
+    let node = node::costs(&fields.node)?;
+    let (nodes, interconnect) = match (&fields.topology, &fields.loggp) {
+        (Some(topology), None) => flits(fields, topology)?,
+        (None, Some(loggp)) => node::loggp(fields, loggp)?,
+        (Some(_), Some(_)) => {
+            return Err(Fault::value(
+                "loggp",
+                "both `topology` and `loggp`",
+                "one of them: the LogGP model has no network",
+            ));
+        }
+        (None, None) => return Err(missing("", "`topology` (or `loggp`)")),
+    };
+    Ok(Machine {
+        name: name.to_string(),
+        about: fields.about.clone(),
+        nodes,
+        interconnect,
+        node,
+    })
+}
+
+fn missing(field: &str, missing: &str) -> Fault {
+    Fault::new(
+        field,
+        Problem::Missing {
+            missing: missing.to_string(),
+        },
+    )
+}
+
+/// A network of routers.
+fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconnect), Fault> {
+    let Built { plan, own_routing } = lay_out(topology)?;
+    let packet = packet(
+        fields
+            .packet
+            .as_ref()
+            .ok_or_else(|| missing("", "`packet`"))?,
+    )?;
+    let routers = fields
+        .routers
+        .as_ref()
+        .ok_or_else(|| missing("", "`routers`"))?;
+    let routing_delay = positive("routers.routing_delay", routers.routing_delay)?;
+    let lines = fields
+        .channels
+        .as_ref()
+        .ok_or_else(|| missing("", "`channels`"))?;
+    let channels = lines::channels(lines, topology, &plan, packet.flit)?;
+    let (rule, routing) = paths::routing(fields.routing.rule, topology, &plan, own_routing)?;
+    let ends = |which: usize| {
+        (0..plan.homes.len())
+            .map(|node| ChannelId((2 * node + which) as u32))
+            .collect()
+    };
+    let network = FlitNetwork {
+        channels,
+        injection: ends(0),
+        ejection: ends(1),
+        routers: named(&plan, routing_delay),
+        routing,
+        selection: selection(fields.routing.selection),
+        switching: switching(&fields.switching, &plan)?,
+        arbitration: match routers.arbitration {
+            fields::Arbitration::FirstCome => Arbitration::FirstCome,
+            fields::Arbitration::RoundRobin => Arbitration::RoundRobin,
+        },
+        packet,
+    };
+    whole_packets_fit(&network)?;
+    no_deadlock(rule, &network)?;
+    Ok((plan.homes.len() as u32, Interconnect::Flits(network)))
+}
+
+/// Lays out the one topology that is given.
+fn lay_out(topology: &fields::Topology) -> Result<Built, Fault> {
+    let fields::Topology {
+        clos,
+        mesh_of_clos,
+        mesh,
+        torus,
+        fat_tree,
+        star,
+        graph,
+    } = topology;
+    let given = [
+        clos.as_ref().map(topology::stages::clos),
+        mesh_of_clos.as_ref().map(topology::stages::mesh_of_clos),
+        mesh.as_ref().map(|grid| topology::grid::build(grid, false)),
+        torus.as_ref().map(|grid| topology::grid::build(grid, true)),
+        fat_tree.as_ref().map(topology::stages::fat_tree),
+        star.as_ref().map(topology::star::build),
+        graph.as_ref().map(topology::graph::build),
+    ];
+    let mut given: Vec<_> = given.into_iter().flatten().collect();
+    let kinds = "clos, mesh_of_clos, mesh, torus, fat_tree, star and graph";
+    match (given.pop(), given.len()) {
+        (Some(only), 0) => only,
+        (None, _) => Err(missing("topology", &format!("one of {kinds}"))),
+        (Some(_), more) => Err(Fault::value(
+            "topology",
+            format!("{} of {kinds}", more + 1),
+            "one of them",
+        )),
+    }
+}
+
+fn named(plan: &Plan, routing_delay: Duration) -> Vec<Router> {
+    let router = |router: &topology::RouterPlan| Router {
+        name: router.name.clone(),
+        routing_delay,
+        position: router.position,
+        mesh_index: router.mesh_index,
+    };
+    plan.routers.iter().map(router).collect()
+}
+
+/// Checks that a time is within bounds.
+fn bounded(field: &str, time: Duration) -> Result<Duration, Fault> {
+    if time > LONGEST {
+        return Err(Fault::value(field, time, format!("at most {LONGEST}")));
+    }
+    Ok(time)
+}
+
+/// Checks that a time is within bounds and more than nothing.
+fn positive(field: &str, time: Duration) -> Result<Duration, Fault> {
+    if time.is_zero() {
+        return Err(Fault::value(
+            field,
+            time,
+            format!("more than zero, at most {LONGEST}"),
+        ));
+    }
+    bounded(field, time)
+}
+
+fn packet(packet: &fields::Packet) -> Result<PacketFormat, Fault> {
+    let fields::Packet {
+        payload,
+        header,
+        flit,
+    } = *packet;
+    for (field, size) in [("payload", payload), ("header", header), ("flit", flit)] {
+        if size == Bytes(0) || size > Bytes(1 << 30) {
+            return Err(Fault::value(
+                format!("packet.{field}"),
+                size,
+                "1 B to 1 GiB",
+            ));
+        }
+    }
+    let flits = header.0.div_ceil(flit.0) + payload.0.div_ceil(flit.0);
+    if flits > MOST_FLITS {
+        let found = format!("{payload} in flits of {flit}: {flits} flits with the header");
+        return Err(Fault::value(
+            "packet.payload",
+            found,
+            format!("at most {MOST_FLITS} flits"),
+        ));
+    }
+    Ok(PacketFormat {
+        payload,
+        header,
+        flit,
+    })
+}
+
+fn selection(selection: fields::Selection) -> Selection {
+    match selection {
+        fields::Selection::Fixed => Selection::Fixed,
+        fields::Selection::Random => Selection::Random,
+        fields::Selection::RoundRobin => Selection::RoundRobin,
+        fields::Selection::IdleFixed => Selection::IdleFixed,
+        fields::Selection::IdleRandom => Selection::IdleRandom,
+    }
+}
+
+fn switching(switching: &fields::Switching, plan: &Plan) -> Result<Switching, Fault> {
+    const FIELD: &str = "switching.per_packet";
+    match (switching.mode, switching.per_packet) {
+        (Mode::Wormhole, None) => Ok(Switching::Wormhole),
+        (Mode::VirtualCutThrough, None) => Ok(Switching::VirtualCutThrough),
+        (Mode::StoreAndForward, None) => Ok(Switching::StoreAndForward),
+        (Mode::Software, None) => Err(missing(
+            "switching",
+            "`per_packet`, the time to forward a packet,",
+        )),
+        (Mode::Software, Some(time)) => {
+            let at_home = |(node, home): (usize, &crate::model::RouterId)| home.0 as usize == node;
+            if plan.homes.len() != plan.routers.len() || !plan.homes.iter().enumerate().all(at_home)
+            {
+                return Err(Fault::value(
+                    "switching.mode",
+                    "software",
+                    "a topology with one node at each router",
+                ));
+            }
+            Ok(Switching::Software {
+                per_packet: positive(FIELD, time)?,
+            })
+        }
+        (_, Some(time)) => Err(Fault::value(
+            FIELD,
+            time,
+            "no such time unless switching.mode is \"software\"",
+        )),
+    }
+}
+
+/// Checks that where packets move on as a whole, buffers hold whole packets.
+fn whole_packets_fit(network: &FlitNetwork) -> Result<(), Fault> {
+    if network.switching == Switching::Wormhole {
+        return Ok(());
+    }
+    let flits = network.packet.flits(network.packet.payload);
+    match network.channels.iter().map(|channel| channel.buffer).min() {
+        Some(least) if least < flits => {
+            let allowed =
+                format!("at least {flits}, a whole packet, unless switching is by wormhole");
+            Err(Fault::value("channels.buffers", least, allowed))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks that the rule of routing is free of deadlock. The rules for levels, for meshes and up*/down* are by their
+/// nature; the tests of this crate hold them to it.
+fn no_deadlock(rule: Rule, network: &FlitNetwork) -> Result<(), Fault> {
+    let cycle = match (&network.routing, rule) {
+        (crate::routing::Routing::Grid(grid), _) => grid.ring(),
+        (_, Rule::ShortestPath) => crate::routing::deadlock::dependency_cycle(network),
+        _ => None,
+    };
+    let Some(cycle) = cycle else { return Ok(()) };
+    let cycle = cycle
+        .iter()
+        .map(|&channel| network.in_words(channel))
+        .collect();
+    Err(Fault::new(
+        "routing.rule",
+        Problem::Deadlock {
+            rule: rule.name().to_string(),
+            cycle,
+        },
+    ))
+}

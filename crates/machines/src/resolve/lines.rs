@@ -1,0 +1,206 @@
+//! What every channel is like: the description's defaults, and in what some channels differ from them.
+
+use quantities::{Bytes, Duration, Rate};
+
+use super::{bounded, missing};
+use crate::description::fields::{Channels, Line as LineFields, Topology};
+use crate::error::Fault;
+use crate::model::{Channel, Place};
+use crate::topology::{Line, Plan};
+
+/// The most slots of a buffer.
+const MOST_SLOTS: u32 = 1 << 20;
+/// The longest time of a flit: a packet of the most flits then takes a quarter of an hour.
+const LONGEST_FLIT: Duration = Duration::from_microseconds(1_000);
+
+/// What a channel is like, with nothing left open.
+#[derive(Clone, Copy)]
+struct Resolved {
+    flit_time: Option<Duration>,
+    wire_latency: Duration,
+    credit_latency: Duration,
+    buffers: u32,
+}
+
+/// Every channel of the plan.
+pub(super) fn channels(
+    lines: &Channels,
+    topology: &Topology,
+    plan: &Plan,
+    flit: Bytes,
+) -> Result<Vec<Channel>, Fault> {
+    let kinds = Kinds::new(lines, topology, flit)?;
+    let mut ports = vec![0u32; plan.routers.len()];
+    let mut channels = Vec::with_capacity(plan.channels.len());
+    for channel in &plan.channels {
+        let input_port = match channel.to {
+            Place::Node(_) => 0,
+            Place::Router(router) => {
+                let port = &mut ports[router.0 as usize];
+                *port += 1;
+                *port - 1
+            }
+        };
+        let like = kinds.of(channel.line);
+        channels.push(Channel {
+            from: channel.from,
+            to: channel.to,
+            input_port,
+            flit_time: like
+                .flit_time
+                .ok_or_else(|| missing("channels", "`rate` (or `flit_time`)"))?,
+            wire_latency: like.wire_latency,
+            credit_latency: like.credit_latency,
+            buffer: like.buffers,
+        });
+    }
+    Ok(channels)
+}
+
+/// The kinds of channels that a description tells apart.
+struct Kinds {
+    injection: Resolved,
+    ejection: Resolved,
+    network: Resolved,
+    levels: Vec<Resolved>,
+    links: Vec<Resolved>,
+}
+
+impl Kinds {
+    fn new(lines: &Channels, topology: &Topology, flit: Bytes) -> Result<Kinds, Fault> {
+        let none = Resolved {
+            flit_time: None,
+            wire_latency: Duration::ZERO,
+            credit_latency: Duration::ZERO,
+            buffers: 1,
+        };
+        let Channels {
+            rate,
+            flit_time,
+            wire_latency,
+            credit_latency,
+            buffers,
+            nodes,
+            injection,
+            ejection,
+        } = *lines;
+        let shared = LineFields {
+            rate,
+            flit_time,
+            wire_latency,
+            credit_latency,
+            buffers,
+        };
+        let network = none.changed("channels", &shared, flit)?;
+        let at_nodes = network.changed("channels.nodes", &nodes, flit)?;
+        let mut levels = Vec::new();
+        for (index, &rate) in topology
+            .fat_tree
+            .iter()
+            .flat_map(|tree| tree.rates.iter().enumerate())
+        {
+            let line = LineFields {
+                rate: Some(rate),
+                ..LineFields::default()
+            };
+            levels.push(network.changed(
+                &format!("topology.fat_tree.rates[{index}]"),
+                &line,
+                flit,
+            )?);
+        }
+        let mut links = Vec::new();
+        for (index, link) in topology
+            .graph
+            .iter()
+            .flat_map(|graph| graph.links.iter().enumerate())
+        {
+            let line = LineFields {
+                rate: link.rate,
+                flit_time: link.flit_time,
+                wire_latency: link.wire_latency,
+                credit_latency: link.credit_latency,
+                buffers: link.buffers,
+            };
+            links.push(network.changed(&format!("topology.graph.links[{index}]"), &line, flit)?);
+        }
+        Ok(Kinds {
+            injection: at_nodes.changed("channels.injection", &injection, flit)?,
+            ejection: at_nodes.changed("channels.ejection", &ejection, flit)?,
+            network,
+            levels,
+            links,
+        })
+    }
+
+    fn of(&self, line: Line) -> Resolved {
+        match line {
+            Line::Injection => self.injection,
+            Line::Ejection => self.ejection,
+            Line::Network => self.network,
+            Line::Level(level) => self.levels[level as usize - 1],
+            Line::Link(link) => self.links[link as usize],
+        }
+    }
+}
+
+impl Resolved {
+    /// The same but for what `line` says.
+    fn changed(self, field: &str, line: &LineFields, flit: Bytes) -> Result<Resolved, Fault> {
+        let buffers = line.buffers.unwrap_or(self.buffers);
+        if !(1..=MOST_SLOTS).contains(&buffers) {
+            return Err(Fault::value(
+                format!("{field}.buffers"),
+                buffers,
+                format!("1 to {MOST_SLOTS} flits"),
+            ));
+        }
+        let latency = |name: &str, given: Option<Duration>, default: Duration| {
+            given.map_or(Ok(default), |given| {
+                bounded(&format!("{field}.{name}"), given)
+            })
+        };
+        Ok(Resolved {
+            flit_time: flit_time(field, line, flit)?.or(self.flit_time),
+            wire_latency: latency("wire_latency", line.wire_latency, self.wire_latency)?,
+            credit_latency: latency("credit_latency", line.credit_latency, self.credit_latency)?,
+            buffers,
+        })
+    }
+}
+
+/// The time of a flit, if the line gives it one way or the other.
+fn flit_time(field: &str, line: &LineFields, flit: Bytes) -> Result<Option<Duration>, Fault> {
+    let allowed = || format!("a flit of {flit} in 1 ps to {LONGEST_FLIT}");
+    let within = |time: Duration| !time.is_zero() && time <= LONGEST_FLIT;
+    match (line.rate, line.flit_time) {
+        (None, None) => Ok(None),
+        (Some(_), Some(_)) => Err(Fault::value(
+            field,
+            "both `rate` and `flit_time`",
+            "one of them",
+        )),
+        (None, Some(time)) if within(time) => Ok(Some(time)),
+        (None, Some(time)) => Err(Fault::value(format!("{field}.flit_time"), time, allowed())),
+        (Some(rate), None) => match time_of(rate, flit) {
+            Some(time) if within(time) => Ok(Some(time)),
+            _ => Err(Fault::value(rate_field(field), rate, allowed())),
+        },
+    }
+}
+
+/// The rates of a fat tree are a list, not fields of their own.
+fn rate_field(field: &str) -> String {
+    if field.ends_with(']') && field.contains("rates[") {
+        field.to_string()
+    } else {
+        format!("{field}.rate")
+    }
+}
+
+/// How long `amount` takes, unless that is beyond all bounds.
+fn time_of(rate: Rate, amount: Bytes) -> Option<Duration> {
+    // At a bit a second even the largest flit, a gigabyte, would overflow: what is over the bound is told apart first.
+    let longest = u128::from(LONGEST_FLIT.picoseconds()) * u128::from(rate.bits_per_second());
+    (u128::from(amount.0) * 8_000_000_000_000 <= longest * 2).then(|| rate.time_of(amount))
+}

@@ -1,0 +1,125 @@
+//! What messages cost the nodes, and the LogGP model in place of a network.
+
+use quantities::{Bytes, Duration};
+
+use super::{bounded, missing};
+use crate::description::fields::{self, Fields};
+use crate::error::Fault;
+use crate::model::{Acknowledged, Interconnect, LogGp, NodeCosts, Protocol, SendMode};
+use crate::topology::{MOST_NODES, within};
+
+/// The longest time for one byte.
+const LONGEST_BYTE: Duration = Duration::from_microseconds(1_000);
+
+/// The costs of a node.
+pub(super) fn costs(node: &fields::Node) -> Result<NodeCosts, Fault> {
+    let times = [
+        ("processor_send", node.processor_send),
+        ("processor_receive", node.processor_receive),
+        ("message_send", node.message_send),
+        ("message_receive", node.message_receive),
+        ("packet_send", node.packet_send),
+        ("packet_receive", node.packet_receive),
+        ("system_message", node.system_message),
+        ("reconstruction", node.reconstruction),
+    ];
+    for (name, time) in times {
+        bounded(&format!("node.{name}"), time)?;
+    }
+    if let Some(rate) = node.copy_rate
+        && rate.bits_per_second() < 8_000
+    {
+        return Err(Fault::value("node.copy_rate", rate, "1 kB/s or more"));
+    }
+    Ok(NodeCosts {
+        processor_send: node.processor_send,
+        processor_receive: node.processor_receive,
+        message_send: node.message_send,
+        message_receive: node.message_receive,
+        packet_send: node.packet_send,
+        packet_receive: node.packet_receive,
+        system_message: node.system_message,
+        copy_rate: node.copy_rate,
+        reconstruction: node.reconstruction,
+        send: send(node)?,
+        protocol: protocol(node.piggyback)?,
+    })
+}
+
+fn send(node: &fields::Node) -> Result<SendMode, Fault> {
+    match (node.send, node.acknowledged) {
+        (fields::Send::Synchronous, acknowledged) => Ok(SendMode::Synchronous {
+            acknowledged: match acknowledged.unwrap_or_default() {
+                fields::Acknowledged::OnArrival => Acknowledged::OnArrival,
+                fields::Acknowledged::OnReceive => Acknowledged::OnReceive,
+            },
+        }),
+        (_, Some(_)) => {
+            let allowed = "no acknowledgement unless node.send is \"synchronous\"";
+            Err(Fault::value(
+                "node.acknowledged",
+                "an acknowledgement",
+                allowed,
+            ))
+        }
+        (fields::Send::Blocking, None) => Ok(SendMode::Blocking),
+        (fields::Send::NonBlocking, None) => Ok(SendMode::NonBlocking),
+    }
+}
+
+fn protocol(piggyback: Option<Bytes>) -> Result<Protocol, Fault> {
+    match piggyback {
+        None => Ok(Protocol::Eager),
+        Some(piggyback) if piggyback > Bytes(1 << 30) => {
+            Err(Fault::value("node.piggyback", piggyback, "at most 1 GiB"))
+        }
+        Some(piggyback) => Ok(Protocol::SetUp { piggyback }),
+    }
+}
+
+/// The LogGP model: no topology, and nothing that would need one.
+pub(super) fn loggp(fields: &Fields, loggp: &fields::LogGp) -> Result<(u32, Interconnect), Fault> {
+    let needless = [
+        (fields.channels.is_some(), "channels"),
+        (fields.routers.is_some(), "routers"),
+        (fields.packet.is_some(), "packet"),
+        (fields.routing != fields::Routing::default(), "routing"),
+        (
+            fields.switching != fields::Switching::default(),
+            "switching",
+        ),
+        (fields.node != fields::Node::default(), "node"),
+    ];
+    if let Some((_, table)) = needless.iter().find(|pair| pair.0) {
+        return Err(Fault::value(
+            *table,
+            format!("`{table}`"),
+            "only `loggp`: the model has all the costs that count",
+        ));
+    }
+    within("loggp.nodes", "nodes", u64::from(loggp.nodes), MOST_NODES)?;
+    for (name, time) in [
+        ("gap_per_byte", loggp.gap_per_byte),
+        ("overhead_per_byte", loggp.overhead_per_byte),
+    ] {
+        if time > LONGEST_BYTE {
+            return Err(Fault::value(
+                format!("loggp.{name}"),
+                time,
+                format!("at most {LONGEST_BYTE}"),
+            ));
+        }
+    }
+    let costs = LogGp {
+        latency: bounded("loggp.latency", loggp.latency)?,
+        overhead: bounded("loggp.overhead", loggp.overhead)?,
+        gap: bounded("loggp.gap", loggp.gap)?,
+        gap_per_byte: loggp.gap_per_byte,
+        overhead_per_byte: loggp.overhead_per_byte,
+        rendezvous: loggp.rendezvous,
+    };
+    if loggp.rendezvous == Some(Bytes(0)) {
+        return Err(missing("loggp.rendezvous", "a size of 1 B or more"));
+    }
+    Ok((loggp.nodes, Interconnect::LogGp(costs)))
+}

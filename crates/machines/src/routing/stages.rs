@@ -1,0 +1,120 @@
+//! Clos networks, k-ary n-trees and meshes of Clos networks: up to the lowest common level, along a layer of the mesh if
+//! the destination is in another cluster, and down.
+//!
+//! Down, there is one way. Up, every channel leads there: a choice. The source's own is the one of its digit of the
+//! level, so that the nodes below a router share its channels evenly. In a mesh of Clos networks the choices together
+//! are the choice of the layer.
+
+use super::grid::{EAST, NORTH, SOUTH, WEST};
+use crate::model::{ChannelId, NodeId, RouterId};
+use crate::routing::Step;
+
+/// Up, across and down.
+#[derive(Clone, Debug)]
+pub struct Stages {
+    arity: usize,
+    height: usize,
+    /// For every router: its level less one, and the number of the Clos network of this height that it is a top router of.
+    places: Vec<(u32, u32)>,
+    /// `arity` channels of every router but the top ones.
+    up: Vec<ChannelId>,
+    /// `arity` channels of every router.
+    down: Vec<ChannelId>,
+    /// For every node, level by level, the number of the Clos network of this height that it is in, and its digit: which
+    /// of the parts of that network it is in.
+    digits: Vec<(u32, u32)>,
+    mesh: Option<LayeredMesh>,
+}
+
+/// The layers of mesh that join the clusters.
+#[derive(Clone, Debug)]
+pub(crate) struct LayeredMesh {
+    /// Column and row of every cluster.
+    places: Vec<(u32, u32)>,
+    /// For every top router, its channels by direction.
+    out: Vec<[ChannelId; 4]>,
+}
+
+impl LayeredMesh {
+    pub(crate) fn new(columns: u32, clusters: u32, out: Vec<[ChannelId; 4]>) -> LayeredMesh {
+        LayeredMesh {
+            places: (0..clusters)
+                .map(|cluster| (cluster % columns, cluster / columns))
+                .collect(),
+            out,
+        }
+    }
+
+    /// The channel from top router `top` of cluster `here` towards another cluster.
+    #[inline]
+    fn step(&self, top: usize, here: u32, there: u32) -> ChannelId {
+        let (here, there) = (self.places[here as usize], self.places[there as usize]);
+        let way = if here.0 != there.0 {
+            if there.0 > here.0 { EAST } else { WEST }
+        } else if there.1 > here.1 {
+            SOUTH
+        } else {
+            NORTH
+        };
+        self.out[top][way]
+    }
+}
+
+impl Stages {
+    pub(crate) fn new(
+        arity: u32,
+        height: u32,
+        nodes: u32,
+        up: Vec<ChannelId>,
+        down: Vec<ChannelId>,
+        mesh: Option<LayeredMesh>,
+    ) -> Stages {
+        let level_size = nodes / arity;
+        let mut places = Vec::with_capacity((level_size * height) as usize);
+        for level in 0..height {
+            let tops = arity.pow(level);
+            places.extend((0..level_size).map(|number| (level, number / tops)));
+        }
+        let mut digits = Vec::with_capacity((nodes * height) as usize);
+        for node in 0..nodes {
+            let mut part = node;
+            for _ in 0..height {
+                digits.push((part / arity, part % arity));
+                part /= arity;
+            }
+        }
+        Stages {
+            arity: arity as usize,
+            height: height as usize,
+            places,
+            up,
+            down,
+            digits,
+            mesh,
+        }
+    }
+
+    #[inline]
+    pub(super) fn step(&self, at: RouterId, source: NodeId, destination: NodeId) -> Step<'_> {
+        let router = at.0 as usize;
+        let (level, network) = self.places[router];
+        let level = level as usize;
+        let (target, digit) = self.digits[destination.0 as usize * self.height + level];
+        if target == network {
+            return Step::Only(self.down[router * self.arity + digit as usize]);
+        }
+        if level + 1 < self.height {
+            let options = &self.up[router * self.arity..][..self.arity];
+            let fixed = self.digits[source.0 as usize * self.height + level].1 as usize;
+            return Step::Choose { options, fixed };
+        }
+        match &self.mesh {
+            Some(mesh) => {
+                let top = router - (self.places.len() - mesh.out.len());
+                Step::Only(mesh.step(top, network, target))
+            }
+            // One cluster's top routers are above every node: they always lead down.
+            None => Step::Only(self.down[router * self.arity + digit as usize]),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! How routers, nodes and channels are laid out: one file a topology.
+//!
+//! A topology makes a [`Plan`]: routers with names and places, and channels in pairs, one each way. Channel 2n leads from
+//! node n to its router and channel 2n + 1 back; the pairs of the links between routers follow. So the reverse of
+//! channel c is c with its lowest bit changed. The input ports of a router are numbered in the order of its channels:
+//! first its nodes, then its links in the order that its topology tells.
+
+pub(crate) mod graph;
+pub(crate) mod grid;
+pub(crate) mod stages;
+pub(crate) mod star;
+
+use crate::error::Fault;
+use crate::model::{ChannelId, NodeId, Place, RouterId};
+use crate::routing::Routing;
+
+/// The most nodes of a machine.
+pub(crate) const MOST_NODES: u64 = 1 << 20;
+/// The most routers of a machine.
+pub(crate) const MOST_ROUTERS: u64 = 1 << 20;
+/// The most channels of a machine.
+pub(crate) const MOST_CHANNELS: u64 = 1 << 24;
+
+/// Which part of a description says what a channel is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// From a node.
+    Injection,
+    /// To a node.
+    Ejection,
+    /// Between routers.
+    Network,
+    /// Between level `n` and level `n + 1` of a fat tree, from 1.
+    Level(u32),
+    /// The link of this index in the description of a graph.
+    Link(u32),
+}
+
+/// A channel as planned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChannelPlan {
+    pub from: Place,
+    pub to: Place,
+    pub line: Line,
+}
+
+/// A router as planned.
+#[derive(Clone, Debug)]
+pub(crate) struct RouterPlan {
+    pub name: String,
+    pub position: (f32, f32),
+    pub mesh_index: Option<u32>,
+}
+
+/// What a topology lays out.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Plan {
+    pub routers: Vec<RouterPlan>,
+    pub channels: Vec<ChannelPlan>,
+    /// For each node, its router.
+    pub homes: Vec<RouterId>,
+}
+
+/// A plan, and the topology's own rule of routing if it has one.
+pub(crate) struct Built {
+    pub plan: Plan,
+    pub own_routing: Option<Routing>,
+}
+
+impl Plan {
+    /// Adds a router.
+    pub fn router(
+        &mut self,
+        name: String,
+        position: (f32, f32),
+        mesh_index: Option<u32>,
+    ) -> RouterId {
+        self.routers.push(RouterPlan {
+            name,
+            position,
+            mesh_index,
+        });
+        RouterId(self.routers.len() as u32 - 1)
+    }
+
+    /// Adds the next node, at router `home`. All nodes are added before the first link.
+    pub fn node(&mut self, home: RouterId) {
+        let node = Place::Node(NodeId(self.homes.len() as u32));
+        let router = Place::Router(home);
+        self.homes.push(home);
+        self.channels.push(ChannelPlan {
+            from: node,
+            to: router,
+            line: Line::Injection,
+        });
+        self.channels.push(ChannelPlan {
+            from: router,
+            to: node,
+            line: Line::Ejection,
+        });
+    }
+
+    /// Adds a link between routers; gives the channel there and the one back.
+    pub fn link(&mut self, here: RouterId, there: RouterId, line: Line) -> (ChannelId, ChannelId) {
+        let (from, to) = (Place::Router(here), Place::Router(there));
+        let first = self.channels.len() as u32;
+        self.channels.push(ChannelPlan { from, to, line });
+        self.channels.push(ChannelPlan {
+            from: to,
+            to: from,
+            line,
+        });
+        (ChannelId(first), ChannelId(first + 1))
+    }
+}
+
+/// The channel from the network to a node.
+pub(crate) fn ejection(node: u32) -> ChannelId {
+    ChannelId(2 * node + 1)
+}
+
+/// Checks that a number of nodes, routers or channels is within bounds.
+pub(crate) fn within(field: &str, what: &str, count: u64, most: u64) -> Result<(), Fault> {
+    if (1..=most).contains(&count) {
+        return Ok(());
+    }
+    Err(Fault::value(
+        field,
+        format!("{count} {what}"),
+        format!("1 to {most}"),
+    ))
+}
+
+/// `base` to the power of `exponent`, or more than any bound if that is too large.
+pub(crate) fn power(base: u32, exponent: u32) -> u64 {
+    u64::from(base).checked_pow(exponent).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,299 @@
+//! Clos networks, meshes of them, and k-ary n-trees: levels of routers above the nodes.
+//!
+//! With arity k, a Clos network of height 1 is a router with k nodes. One of height h joins k of height h - 1 by k^(h-1)
+//! routers: external channel i of each leads to router i. Channel e of a network's k^(h-1) top routers is the (e mod k)th
+//! of router e / k. A k-ary n-tree is the Clos network of height n, with links of a rate for each level.
+//!
+//! A mesh of Clos(h, r) has k^r clusters, Clos networks of height h - r, row by row. The top routers of number t of all
+//! clusters make a mesh, the layer t. So there are k^(h-r-1) layers: one for MoC(3, 2), four for MoC(3, 1).
+//!
+//! Routers are numbered from the lowest level up, within a level by cluster; nodes by cluster and then by router. Links
+//! are made from the lowest level up, router by router, and then those of the layers of the mesh, each router's to the
+//! east and to the south. So the input ports of a router are: from below, from above, from the north, the west, the east
+//! and the south.
+
+use super::{Built, Line, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, Plan, ejection, power, within};
+use crate::description::fields::{Clos, FatTree, MeshOfClos};
+use crate::error::{Fault, Problem};
+use crate::model::{ChannelId, RouterId};
+use crate::routing::Routing;
+use crate::routing::grid::{EAST, NORTH, NOWHERE, SOUTH, WEST};
+use crate::routing::stages::{LayeredMesh, Stages};
+
+/// Clusters of levels of routers.
+#[derive(Clone, Copy)]
+struct Shape {
+    arity: u32,
+    /// Levels of routers in a cluster.
+    height: u32,
+    columns: u32,
+    rows: u32,
+    /// Whether links are described level by level.
+    by_level: bool,
+}
+
+impl Shape {
+    fn clusters(&self) -> u32 {
+        self.columns * self.rows
+    }
+    /// Routers of one level of one cluster.
+    fn width(&self) -> u32 {
+        power(self.arity, self.height - 1) as u32
+    }
+    /// Routers of one level of all clusters.
+    fn level_size(&self) -> u32 {
+        self.clusters() * self.width()
+    }
+    fn nodes(&self) -> u32 {
+        self.level_size() * self.arity
+    }
+    /// Router of `number` within its level, the lowest of which is level 1.
+    fn router(&self, level: u32, number: u32) -> RouterId {
+        RouterId((level - 1) * self.level_size() + number)
+    }
+}
+
+/// Lays out a Clos network.
+pub(crate) fn clos(clos: &Clos) -> Result<Built, Fault> {
+    let shape = Shape {
+        arity: clos.arity,
+        height: clos.height,
+        columns: 1,
+        rows: 1,
+        by_level: false,
+    };
+    check("topology.clos", "height", &shape)?;
+    Ok(build(&shape))
+}
+
+/// Lays out a k-ary n-tree.
+pub(crate) fn fat_tree(tree: &FatTree) -> Result<Built, Fault> {
+    let by_level = !tree.rates.is_empty();
+    let shape = Shape {
+        arity: tree.arity,
+        height: tree.levels,
+        columns: 1,
+        rows: 1,
+        by_level,
+    };
+    check("topology.fat_tree", "levels", &shape)?;
+    if by_level && tree.rates.len() as u32 != tree.levels - 1 {
+        let allowed = format!(
+            "{}: one for the links above each level but the top",
+            tree.levels - 1
+        );
+        return Err(Fault::value(
+            "topology.fat_tree.rates",
+            format!("{} rates", tree.rates.len()),
+            allowed,
+        ));
+    }
+    Ok(build(&shape))
+}
+
+/// Lays out a mesh of Clos networks.
+pub(crate) fn mesh_of_clos(mesh: &MeshOfClos) -> Result<Built, Fault> {
+    const FIELD: &str = "topology.mesh_of_clos";
+    if mesh.mesh_stages >= mesh.height {
+        let allowed = format!("fewer than the height, {}", mesh.height);
+        return Err(Fault::value(
+            format!("{FIELD}.mesh_stages"),
+            mesh.mesh_stages,
+            allowed,
+        ));
+    }
+    let (columns, rows) = match (mesh.columns, mesh.rows) {
+        (Some(columns), Some(rows)) => (columns, rows),
+        (None, None) => near_square(mesh.arity, mesh.mesh_stages)?,
+        _ => {
+            let missing = "one of `columns` and `rows`, which go together,".to_string();
+            return Err(Fault::new(FIELD, Problem::Missing { missing }));
+        }
+    };
+    for (field, side) in [("columns", columns), ("rows", rows)] {
+        within(
+            &format!("{FIELD}.{field}"),
+            field,
+            u64::from(side),
+            MOST_NODES,
+        )?;
+    }
+    let height = mesh.height - mesh.mesh_stages;
+    let shape = Shape {
+        arity: mesh.arity,
+        height,
+        columns,
+        rows,
+        by_level: false,
+    };
+    check(FIELD, "height", &shape)?;
+    let busiest = columns.min(3).saturating_sub(1) + rows.min(3).saturating_sub(1);
+    if busiest > mesh.arity {
+        let found = format!(
+            "{columns} x {rows} clusters, whose routers need {busiest} channels for the mesh"
+        );
+        let allowed = format!(
+            "a mesh that takes at most the {} channels a router has above",
+            mesh.arity
+        );
+        return Err(Fault::value(FIELD, found, allowed));
+    }
+    Ok(build(&shape))
+}
+
+/// The sides of the mesh of `arity^stages` clusters that is nearest to a square, the longer first.
+fn near_square(arity: u32, stages: u32) -> Result<(u32, u32), Fault> {
+    let clusters = power(arity, stages);
+    within(
+        "topology.mesh_of_clos.mesh_stages",
+        "clusters",
+        clusters,
+        MOST_NODES,
+    )?;
+    let clusters = clusters as u32;
+    let rows = (1..=clusters.isqrt())
+        .rev()
+        .find(|rows| clusters.is_multiple_of(*rows))
+        .unwrap_or(1);
+    Ok((clusters / rows, rows))
+}
+
+/// Checks that everything about the shape can be counted.
+fn check(field: &str, height_field: &str, shape: &Shape) -> Result<(), Fault> {
+    if !(2..=1024).contains(&shape.arity) {
+        return Err(Fault::value(
+            format!("{field}.arity"),
+            shape.arity,
+            "2 to 1024",
+        ));
+    }
+    if shape.height < 1 {
+        return Err(Fault::value(
+            format!("{field}.{height_field}"),
+            shape.height,
+            "1 or more",
+        ));
+    }
+    let clusters = u64::from(shape.columns) * u64::from(shape.rows);
+    let nodes = power(shape.arity, shape.height).saturating_mul(clusters);
+    within(field, "nodes", nodes, MOST_NODES)?;
+    let levels = u64::from(shape.height);
+    within(
+        field,
+        "routers",
+        nodes / u64::from(shape.arity) * levels,
+        MOST_ROUTERS,
+    )?;
+    within(
+        field,
+        "channels",
+        2 * nodes * levels + 4 * nodes,
+        MOST_CHANNELS,
+    )
+}
+
+fn build(shape: &Shape) -> Built {
+    let mut plan = Plan::default();
+    for level in 1..=shape.height {
+        for number in 0..shape.level_size() {
+            let (name, position, mesh_index) = describe(shape, level, number);
+            plan.router(name, position, mesh_index);
+        }
+    }
+    for node in 0..shape.nodes() {
+        plan.node(shape.router(1, node / shape.arity));
+    }
+    let (up, down) = link_levels(&mut plan, shape);
+    let mesh = (shape.clusters() > 1).then(|| link_layers(&mut plan, shape));
+    let own_routing = Some(Routing::Stages(Stages::new(
+        shape.arity,
+        shape.height,
+        shape.nodes(),
+        up,
+        down,
+        mesh,
+    )));
+    Built { plan, own_routing }
+}
+
+/// Name, position and number within the mesh of a router.
+fn describe(shape: &Shape, level: u32, number: u32) -> (String, (f32, f32), Option<u32>) {
+    let (cluster, within) = (number / shape.width(), number % shape.width());
+    let (column, row) = (cluster % shape.columns, cluster / shape.columns);
+    // One box is left free between clusters; the top level is drawn above the others.
+    let x = column * (shape.width() + 1) + within;
+    let y = row * (shape.height + 1) + shape.height - level;
+    let position = if shape.height == 1 {
+        (column as f32, row as f32)
+    } else {
+        (x as f32, y as f32)
+    };
+    let top = level == shape.height && shape.clusters() > 1;
+    let mesh_index = top.then(|| within * shape.clusters() + cluster);
+    let name = match (top, shape.height, shape.clusters()) {
+        (true, 1, _) => format!("mesh ({column}, {row})"),
+        (true, _, _) => format!("layer {within} mesh ({column}, {row})"),
+        (false, _, 1) => format!("level {level} router {within}"),
+        (false, _, _) => format!("cluster {cluster} level {level} router {within}"),
+    };
+    (name, position, mesh_index)
+}
+
+/// Joins the levels; gives every router's channels up and down, `arity` of each.
+fn link_levels(plan: &mut Plan, shape: &Shape) -> (Vec<ChannelId>, Vec<ChannelId>) {
+    let (arity, size) = (shape.arity, shape.level_size());
+    let mut up = Vec::with_capacity((size * arity * (shape.height - 1)) as usize);
+    let mut down = vec![NOWHERE; (size * arity * shape.height) as usize];
+    for node in 0..shape.nodes() {
+        down[node as usize] = ejection(node);
+    }
+    for level in 1..shape.height {
+        // Routers of this level in one Clos network of this height.
+        let tops = power(arity, level - 1) as u32;
+        for number in 0..size {
+            let (network, top) = (number / tops, number % tops);
+            for port in 0..arity {
+                let above = shape.router(
+                    level + 1,
+                    network / arity * tops * arity + top * arity + port,
+                );
+                let line = if shape.by_level {
+                    Line::Level(level)
+                } else {
+                    Line::Network
+                };
+                let (away, home) = plan.link(shape.router(level, number), above, line);
+                up.push(away);
+                down[(above.0 * arity + network % arity) as usize] = home;
+            }
+        }
+    }
+    (up, down)
+}
+
+/// Joins the top routers of the clusters in layers.
+fn link_layers(plan: &mut Plan, shape: &Shape) -> LayeredMesh {
+    let (columns, rows, width) = (shape.columns, shape.rows, shape.width());
+    let mut out = vec![[NOWHERE; 4]; shape.level_size() as usize];
+    for layer in 0..width {
+        for cluster in 0..shape.clusters() {
+            let mut join = |neighbour: u32, forward: usize, back: usize| {
+                let (here, there) = (cluster * width + layer, neighbour * width + layer);
+                let (here_id, there_id) = (
+                    shape.router(shape.height, here),
+                    shape.router(shape.height, there),
+                );
+                let (away, home) = plan.link(here_id, there_id, Line::Network);
+                out[here as usize][forward] = away;
+                out[there as usize][back] = home;
+            };
+            if cluster % columns + 1 < columns {
+                join(cluster + 1, EAST, WEST);
+            }
+            if cluster / columns + 1 < rows {
+                join(cluster + columns, SOUTH, NORTH);
+            }
+        }
+    }
+    LayeredMesh::new(columns, shape.clusters(), out)
+}
