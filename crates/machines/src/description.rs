@@ -37,15 +37,10 @@ impl Description {
     /// What in it is not TOML, not a field, or not of a field's type.
     pub fn parse(text: &str, file: &str) -> Result<Description, Error> {
         if text.len() > LONGEST {
-            let problem = Problem::value(
-                format!("{} bytes", text.len()),
-                format!("a description of at most {LONGEST}"),
-            );
+            let problem =
+                Problem::value(format!("{} bytes", text.len()), format!("a description of at most {LONGEST}"));
             return Err(Error::Description {
-                origin: Origin::File {
-                    file: file.into(),
-                    at: None,
-                },
+                origin: Origin::File { file: file.into(), at: None },
                 field: String::new(),
                 problem: Box::new(problem),
             });
@@ -53,13 +48,7 @@ impl Description {
         let failed = |error: toml::de::Error| locate::error(text, file, &error);
         let fields = toml::from_str(text).map_err(failed)?;
         let table = toml::from_str(text).map_err(failed)?;
-        Ok(Description {
-            fields,
-            table,
-            text: text.to_string(),
-            file: file.to_string(),
-            settings: Vec::new(),
-        })
+        Ok(Description { fields, table, text: text.to_string(), file: file.to_string(), settings: Vec::new() })
     }
 
     /// What it says.
@@ -73,10 +62,7 @@ impl Description {
     /// That there is no such field, or that the value is not of its type.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), Error> {
         let setting = format!("{name}={value}");
-        let fail = |problem| Error::Setting {
-            setting: setting.clone(),
-            problem: Box::new(problem),
-        };
+        let fail = |problem| Error::Setting { setting: setting.clone(), problem: Box::new(problem) };
         let path = settings::path(name, &self.fields).map_err(fail)?;
         let mut table = self.table.clone();
         settings::change(&mut table, &path, value).map_err(fail)?;
@@ -98,33 +84,19 @@ impl Description {
     /// Its own name, or its file's without folder and ending.
     fn name(&self) -> String {
         let file = self.file.rsplit('/').next().unwrap_or_default();
-        self.fields
-            .name
-            .clone()
-            .unwrap_or_else(|| file.trim_end_matches(".toml").to_string())
+        self.fields.name.clone().unwrap_or_else(|| file.trim_end_matches(".toml").to_string())
     }
 
     /// Says where the field of a fault was written: in a setting, or at a place in the file.
     fn located(&self, fault: Fault) -> Error {
         let Fault { field, problem } = fault;
-        let concerns = |path: &str| {
-            field == *path
-                || field
-                    .strip_prefix(path)
-                    .is_some_and(|rest| rest.starts_with('.'))
-        };
+        let concerns =
+            |path: &str| field == *path || field.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
         let set = self.settings.iter().rev().find(|(path, _)| concerns(path));
         let origin = match set {
             Some((_, setting)) => Origin::Setting(setting.clone()),
-            None => Origin::File {
-                file: self.file.clone(),
-                at: locate::field(&self.text, &field),
-            },
+            None => Origin::File { file: self.file.clone(), at: locate::field(&self.text, &field) },
         };
-        Error::Description {
-            origin,
-            field,
-            problem: Box::new(problem),
-        }
+        Error::Description { origin, field, problem: Box::new(problem) }
     }
 }

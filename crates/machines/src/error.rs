@@ -52,14 +52,9 @@ impl Error {
 
 fn unknown_machine_hint(found: &str) -> String {
     let names = || crate::presets().into_iter().map(|preset| preset.name);
-    let meant = quantities::nearest(found, names())
-        .map(|name| format!("did you mean `{name}`? "))
-        .unwrap_or_default();
+    let meant = quantities::nearest(found, names()).map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
     let known: Vec<&str> = names().collect();
-    format!(
-        "{meant}The presets are {}; a file's name has a `/` in it or ends in `.toml`",
-        known.join(", ")
-    )
+    format!("{meant}The presets are {}; a file's name has a `/` in it or ends in `.toml`", known.join(", "))
 }
 
 /// Where something in a description stands.
@@ -79,10 +74,7 @@ pub enum Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Origin::File {
-                file,
-                at: Some((line, column)),
-            } => write!(out, "{file}:{line}:{column}"),
+            Origin::File { file, at: Some((line, column)) } => write!(out, "{file}:{line}:{column}"),
             Origin::File { file, at: None } => write!(out, "{file}"),
             Origin::Setting(setting) => write!(out, "setting {setting}"),
         }
@@ -93,11 +85,7 @@ struct Prefix<'a>(&'a str);
 
 impl fmt::Display for Prefix<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            Ok(())
-        } else {
-            write!(out, "{}: ", self.0)
-        }
+        if self.0.is_empty() { Ok(()) } else { write!(out, "{}: ", self.0) }
     }
 }
 
@@ -153,10 +141,7 @@ pub enum Problem {
 impl Problem {
     /// That a value was `found` where another is `allowed`.
     pub(crate) fn value(found: impl fmt::Display, allowed: impl fmt::Display) -> Problem {
-        Problem::Value {
-            found: found.to_string(),
-            allowed: allowed.to_string(),
-        }
+        Problem::Value { found: found.to_string(), allowed: allowed.to_string() }
     }
 
     /// What to do about it, if there is more to say than what is wrong.
@@ -173,9 +158,7 @@ impl Problem {
 
 fn name_hint(what: &str, found: &str, known: &[String]) -> String {
     let meant = quantities::nearest(found, known.iter().map(String::as_str));
-    let meant = meant
-        .map(|name| format!("did you mean `{name}`? "))
-        .unwrap_or_default();
+    let meant = meant.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
     format!("{meant}The {what}s are {}", known.join(", "))
 }
 
@@ -183,11 +166,7 @@ fn name_hint(what: &str, found: &str, known: &[String]) -> String {
 fn in_words(cycle: &[String]) -> String {
     const SHOWN: usize = 8;
     let shown = &cycle[..cycle.len().min(SHOWN)];
-    let rest = if cycle.len() > SHOWN {
-        format!(", and {} more", cycle.len() - SHOWN)
-    } else {
-        String::new()
-    };
+    let rest = if cycle.len() > SHOWN { format!(", and {} more", cycle.len() - SHOWN) } else { String::new() };
     format!(
         "a packet that holds each of these channels can wait for the next, and so round: {}{rest}",
         shown.join("; ")
@@ -203,16 +182,9 @@ pub(crate) struct Fault {
 
 impl Fault {
     pub(crate) fn new(field: impl Into<String>, problem: Problem) -> Fault {
-        Fault {
-            field: field.into(),
-            problem,
-        }
+        Fault { field: field.into(), problem }
     }
-    pub(crate) fn value(
-        field: impl Into<String>,
-        found: impl fmt::Display,
-        allowed: impl fmt::Display,
-    ) -> Fault {
+    pub(crate) fn value(field: impl Into<String>, found: impl fmt::Display, allowed: impl fmt::Display) -> Fault {
         Fault::new(field, Problem::value(found, allowed))
     }
 }

@@ -21,7 +21,19 @@ macro_rules! presets {
     };
 }
 
-presets!["moc-3-2",];
+presets![
+    "moc-2-1",
+    "moc-3-1",
+    "moc-3-2",
+    "parsytec-cc-16",
+    "parsytec-cc-64",
+    "parsytec-gcel-4",
+    "parsytec-gcel-16",
+    "parsytec-gcel-64",
+    "booksim-mesh-8x8",
+    "fat-tree-1024",
+    "loggp",
+];
 
 /// The machines that come with the program.
 pub fn presets() -> Vec<Preset> {
@@ -34,10 +46,7 @@ impl Preset {
     /// # Errors
     /// None: every preset is read by a test of this crate.
     pub fn about(&self) -> Result<String, Error> {
-        Ok(Description::parse(self.text, self.name)?
-            .fields()
-            .about
-            .clone())
+        Ok(Description::parse(self.text, self.name)?.fields().about.clone())
     }
 }
 
@@ -48,18 +57,12 @@ impl Preset {
 pub fn describe(name_or_path: &str) -> Result<Description, Error> {
     if !name_or_path.contains('/') && !name_or_path.ends_with(".toml") {
         let preset = PRESETS.iter().find(|preset| preset.name == name_or_path);
-        let preset = preset.ok_or_else(|| Error::UnknownMachine {
-            found: name_or_path.to_string(),
-        })?;
+        let preset = preset.ok_or_else(|| Error::UnknownMachine { found: name_or_path.to_string() })?;
         return Description::parse(preset.text, preset.name);
     }
-    let unreadable = |reason: String| Error::Unreadable {
-        file: name_or_path.to_string(),
-        reason,
-    };
+    let unreadable = |reason: String| Error::Unreadable { file: name_or_path.to_string(), reason };
     let bytes = std::fs::read(name_or_path).map_err(|error| unreadable(error.to_string()))?;
-    let text =
-        String::from_utf8(bytes).map_err(|_| unreadable("it is not text in UTF-8".to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not text in UTF-8".to_string()))?;
     Description::parse(&text, name_or_path)
 }
 

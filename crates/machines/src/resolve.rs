@@ -6,9 +6,7 @@ mod paths;
 
 use crate::description::fields::{self, Fields, Mode, Rule};
 use crate::error::{Fault, Problem};
-use crate::model::{
-    Arbitration, ChannelId, FlitNetwork, Interconnect, Machine, PacketFormat, Router, Switching,
-};
+use crate::model::{Arbitration, ChannelId, FlitNetwork, Interconnect, Machine, PacketFormat, Router, Switching};
 use crate::routing::Selection;
 use crate::topology::{self, Built, Plan};
 use quantities::{Bytes, Duration};
@@ -33,49 +31,23 @@ pub(crate) fn machine(fields: &Fields, name: &str) -> Result<Machine, Fault> {
         }
         (None, None) => return Err(missing("", "`topology` (or `loggp`)")),
     };
-    Ok(Machine {
-        name: name.to_string(),
-        about: fields.about.clone(),
-        nodes,
-        interconnect,
-        node,
-    })
+    Ok(Machine { name: name.to_string(), about: fields.about.clone(), nodes, interconnect, node })
 }
 
 fn missing(field: &str, missing: &str) -> Fault {
-    Fault::new(
-        field,
-        Problem::Missing {
-            missing: missing.to_string(),
-        },
-    )
+    Fault::new(field, Problem::Missing { missing: missing.to_string() })
 }
 
 /// A network of routers.
 fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconnect), Fault> {
     let Built { plan, own_routing } = lay_out(topology)?;
-    let packet = packet(
-        fields
-            .packet
-            .as_ref()
-            .ok_or_else(|| missing("", "`packet`"))?,
-    )?;
-    let routers = fields
-        .routers
-        .as_ref()
-        .ok_or_else(|| missing("", "`routers`"))?;
+    let packet = packet(fields.packet.as_ref().ok_or_else(|| missing("", "`packet`"))?)?;
+    let routers = fields.routers.as_ref().ok_or_else(|| missing("", "`routers`"))?;
     let routing_delay = positive("routers.routing_delay", routers.routing_delay)?;
-    let lines = fields
-        .channels
-        .as_ref()
-        .ok_or_else(|| missing("", "`channels`"))?;
+    let lines = fields.channels.as_ref().ok_or_else(|| missing("", "`channels`"))?;
     let channels = lines::channels(lines, topology, &plan, packet.flit)?;
     let (rule, routing) = paths::routing(fields.routing.rule, topology, &plan, own_routing)?;
-    let ends = |which: usize| {
-        (0..plan.homes.len())
-            .map(|node| ChannelId((2 * node + which) as u32))
-            .collect()
-    };
+    let ends = |which: usize| (0..plan.homes.len()).map(|node| ChannelId((2 * node + which) as u32)).collect();
     let network = FlitNetwork {
         channels,
         injection: ends(0),
@@ -97,15 +69,7 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
 
 /// Lays out the one topology that is given.
 fn lay_out(topology: &fields::Topology) -> Result<Built, Fault> {
-    let fields::Topology {
-        clos,
-        mesh_of_clos,
-        mesh,
-        torus,
-        fat_tree,
-        star,
-        graph,
-    } = topology;
+    let fields::Topology { clos, mesh_of_clos, mesh, torus, fat_tree, star, graph } = topology;
     let given = [
         clos.as_ref().map(topology::stages::clos),
         mesh_of_clos.as_ref().map(topology::stages::mesh_of_clos),
@@ -120,11 +84,7 @@ fn lay_out(topology: &fields::Topology) -> Result<Built, Fault> {
     match (given.pop(), given.len()) {
         (Some(only), 0) => only,
         (None, _) => Err(missing("topology", &format!("one of {kinds}"))),
-        (Some(_), more) => Err(Fault::value(
-            "topology",
-            format!("{} of {kinds}", more + 1),
-            "one of them",
-        )),
+        (Some(_), more) => Err(Fault::value("topology", format!("{} of {kinds}", more + 1), "one of them")),
     }
 }
 
@@ -149,44 +109,24 @@ fn bounded(field: &str, time: Duration) -> Result<Duration, Fault> {
 /// Checks that a time is within bounds and more than nothing.
 fn positive(field: &str, time: Duration) -> Result<Duration, Fault> {
     if time.is_zero() {
-        return Err(Fault::value(
-            field,
-            time,
-            format!("more than zero, at most {LONGEST}"),
-        ));
+        return Err(Fault::value(field, time, format!("more than zero, at most {LONGEST}")));
     }
     bounded(field, time)
 }
 
 fn packet(packet: &fields::Packet) -> Result<PacketFormat, Fault> {
-    let fields::Packet {
-        payload,
-        header,
-        flit,
-    } = *packet;
+    let fields::Packet { payload, header, flit } = *packet;
     for (field, size) in [("payload", payload), ("header", header), ("flit", flit)] {
         if size == Bytes(0) || size > Bytes(1 << 30) {
-            return Err(Fault::value(
-                format!("packet.{field}"),
-                size,
-                "1 B to 1 GiB",
-            ));
+            return Err(Fault::value(format!("packet.{field}"), size, "1 B to 1 GiB"));
         }
     }
     let flits = header.0.div_ceil(flit.0) + payload.0.div_ceil(flit.0);
     if flits > MOST_FLITS {
         let found = format!("{payload} in flits of {flit}: {flits} flits with the header");
-        return Err(Fault::value(
-            "packet.payload",
-            found,
-            format!("at most {MOST_FLITS} flits"),
-        ));
+        return Err(Fault::value("packet.payload", found, format!("at most {MOST_FLITS} flits")));
     }
-    Ok(PacketFormat {
-        payload,
-        header,
-        flit,
-    })
+    Ok(PacketFormat { payload, header, flit })
 }
 
 fn selection(selection: fields::Selection) -> Selection {
@@ -205,29 +145,15 @@ fn switching(switching: &fields::Switching, plan: &Plan) -> Result<Switching, Fa
         (Mode::Wormhole, None) => Ok(Switching::Wormhole),
         (Mode::VirtualCutThrough, None) => Ok(Switching::VirtualCutThrough),
         (Mode::StoreAndForward, None) => Ok(Switching::StoreAndForward),
-        (Mode::Software, None) => Err(missing(
-            "switching",
-            "`per_packet`, the time to forward a packet,",
-        )),
+        (Mode::Software, None) => Err(missing("switching", "`per_packet`, the time to forward a packet,")),
         (Mode::Software, Some(time)) => {
             let at_home = |(node, home): (usize, &crate::model::RouterId)| home.0 as usize == node;
-            if plan.homes.len() != plan.routers.len() || !plan.homes.iter().enumerate().all(at_home)
-            {
-                return Err(Fault::value(
-                    "switching.mode",
-                    "software",
-                    "a topology with one node at each router",
-                ));
+            if plan.homes.len() != plan.routers.len() || !plan.homes.iter().enumerate().all(at_home) {
+                return Err(Fault::value("switching.mode", "software", "a topology with one node at each router"));
             }
-            Ok(Switching::Software {
-                per_packet: positive(FIELD, time)?,
-            })
+            Ok(Switching::Software { per_packet: positive(FIELD, time)? })
         }
-        (_, Some(time)) => Err(Fault::value(
-            FIELD,
-            time,
-            "no such time unless switching.mode is \"software\"",
-        )),
+        (_, Some(time)) => Err(Fault::value(FIELD, time, "no such time unless switching.mode is \"software\"")),
     }
 }
 
@@ -239,8 +165,7 @@ fn whole_packets_fit(network: &FlitNetwork) -> Result<(), Fault> {
     let flits = network.packet.flits(network.packet.payload);
     match network.channels.iter().map(|channel| channel.buffer).min() {
         Some(least) if least < flits => {
-            let allowed =
-                format!("at least {flits}, a whole packet, unless switching is by wormhole");
+            let allowed = format!("at least {flits}, a whole packet, unless switching is by wormhole");
             Err(Fault::value("channels.buffers", least, allowed))
         }
         _ => Ok(()),
@@ -256,15 +181,6 @@ fn no_deadlock(rule: Rule, network: &FlitNetwork) -> Result<(), Fault> {
         _ => None,
     };
     let Some(cycle) = cycle else { return Ok(()) };
-    let cycle = cycle
-        .iter()
-        .map(|&channel| network.in_words(channel))
-        .collect();
-    Err(Fault::new(
-        "routing.rule",
-        Problem::Deadlock {
-            rule: rule.name().to_string(),
-            cycle,
-        },
-    ))
+    let cycle = cycle.iter().map(|&channel| network.in_words(channel)).collect();
+    Err(Fault::new("routing.rule", Problem::Deadlock { rule: rule.name().to_string(), cycle }))
 }

@@ -69,17 +69,8 @@ pub(crate) struct Built {
 
 impl Plan {
     /// Adds a router.
-    pub fn router(
-        &mut self,
-        name: String,
-        position: (f32, f32),
-        mesh_index: Option<u32>,
-    ) -> RouterId {
-        self.routers.push(RouterPlan {
-            name,
-            position,
-            mesh_index,
-        });
+    pub fn router(&mut self, name: String, position: (f32, f32), mesh_index: Option<u32>) -> RouterId {
+        self.routers.push(RouterPlan { name, position, mesh_index });
         RouterId(self.routers.len() as u32 - 1)
     }
 
@@ -88,16 +79,8 @@ impl Plan {
         let node = Place::Node(NodeId(self.homes.len() as u32));
         let router = Place::Router(home);
         self.homes.push(home);
-        self.channels.push(ChannelPlan {
-            from: node,
-            to: router,
-            line: Line::Injection,
-        });
-        self.channels.push(ChannelPlan {
-            from: router,
-            to: node,
-            line: Line::Ejection,
-        });
+        self.channels.push(ChannelPlan { from: node, to: router, line: Line::Injection });
+        self.channels.push(ChannelPlan { from: router, to: node, line: Line::Ejection });
     }
 
     /// Adds a link between routers; gives the channel there and the one back.
@@ -105,11 +88,7 @@ impl Plan {
         let (from, to) = (Place::Router(here), Place::Router(there));
         let first = self.channels.len() as u32;
         self.channels.push(ChannelPlan { from, to, line });
-        self.channels.push(ChannelPlan {
-            from: to,
-            to: from,
-            line,
-        });
+        self.channels.push(ChannelPlan { from: to, to: from, line });
         (ChannelId(first), ChannelId(first + 1))
     }
 }
@@ -124,11 +103,7 @@ pub(crate) fn within(field: &str, what: &str, count: u64, most: u64) -> Result<(
     if (1..=most).contains(&count) {
         return Ok(());
     }
-    Err(Fault::value(
-        field,
-        format!("{count} {what}"),
-        format!("1 to {most}"),
-    ))
+    Err(Fault::value(field, format!("{count} {what}"), format!("1 to {most}")))
 }
 
 /// `base` to the power of `exponent`, or more than any bound if that is too large.

@@ -12,25 +12,13 @@ pub(super) fn error(text: &str, file: &str, error: &toml::de::Error) -> Error {
     let start = error.span().map(|span| span.start.min(text.len()));
     let mut field = start.map(|start| path_at(text, start)).unwrap_or_default();
     let problem = problem(error.message());
-    if let Problem::UnknownName {
-        what: "field",
-        found,
-        ..
-    } = &problem
-    {
+    if let Problem::UnknownName { what: "field", found, .. } = &problem {
         // The mistyped name itself is no field; the table that it stands in is.
         let outer = field.strip_suffix(found.as_str()).unwrap_or(&field);
         field = outer.trim_end_matches('.').to_string();
     }
     let at = start.map(|start| line_and_column(text, start));
-    Error::Description {
-        origin: Origin::File {
-            file: file.to_string(),
-            at,
-        },
-        field,
-        problem: Box::new(problem),
-    }
+    Error::Description { origin: Origin::File { file: file.to_string(), at }, field, problem: Box::new(problem) }
 }
 
 /// What the reader of TOML complains of, in our words where a name is wrong.
@@ -48,25 +36,17 @@ pub(super) fn problem(message: &str) -> Problem {
         return names("value");
     }
     if message.starts_with("missing field") && !quoted.is_empty() {
-        return Problem::Missing {
-            missing: format!("`{}`", quoted[0]),
-        };
+        return Problem::Missing { missing: format!("`{}`", quoted[0]) };
     }
     let plain = message.trim_end().replace('\n', "; ");
-    Problem::Text(plain.replace(
-        "expected u32",
-        "expected a whole number from 0 to 4294967295",
-    ))
+    Problem::Text(plain.replace("expected u32", "expected a whole number from 0 to 4294967295"))
 }
 
 /// Line and column, from 1, of a byte of the text.
 fn line_and_column(text: &str, byte: usize) -> (usize, usize) {
     let before = text.get(..byte).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-    (
-        before.matches('\n').count() + 1,
-        before[line_start..].chars().count() + 1,
-    )
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
 /// Where the value of the field of this path stands, or the nearest table around it.
@@ -79,9 +59,7 @@ pub(super) fn field(text: &str, path: &str) -> Option<(usize, usize)> {
     let mut found: Option<Range<usize>> = None;
     for part in path.split('.') {
         // `links[3]` is the fourth of a list of tables.
-        let (name, index) = part
-            .split_once('[')
-            .map_or((part, None), |(name, rest)| (name, rest.strip_suffix(']')));
+        let (name, index) = part.split_once('[').map_or((part, None), |(name, rest)| (name, rest.strip_suffix(']')));
         let Some((_, value)) = table.iter().find(|(key, _)| key.get_ref() == name) else {
             break;
         };
@@ -97,10 +75,7 @@ pub(super) fn field(text: &str, path: &str) -> Option<(usize, usize)> {
     found.map(|span| line_and_column(text, span.start))
 }
 
-fn within<'a, 'i>(
-    value: &'a Spanned<DeValue<'i>>,
-    index: Option<&str>,
-) -> Option<&'a Spanned<DeValue<'i>>> {
+fn within<'a, 'i>(value: &'a Spanned<DeValue<'i>>, index: Option<&str>) -> Option<&'a Spanned<DeValue<'i>>> {
     match (value.get_ref(), index) {
         (DeValue::Array(list), Some(index)) => list.get(index.parse::<usize>().ok()?),
         _ => Some(value),
@@ -123,9 +98,7 @@ fn path_at(text: &str, byte: usize) -> String {
             let Some((index, inner)) = around(value, byte) else {
                 continue;
             };
-            path.push(index.map_or(key.get_ref().to_string(), |index| {
-                format!("{}[{index}]", key.get_ref())
-            }));
+            path.push(index.map_or(key.get_ref().to_string(), |index| format!("{}[{index}]", key.get_ref())));
             match inner.get_ref() {
                 DeValue::Table(inner) => {
                     table = inner;
@@ -141,10 +114,7 @@ fn path_at(text: &str, byte: usize) -> String {
 
 /// The value, or the item of the list, that the byte is in. The span of a table is only its heading, so what is written
 /// below it counts as well.
-fn around<'a, 'i>(
-    value: &'a Spanned<DeValue<'i>>,
-    byte: usize,
-) -> Option<(Option<usize>, &'a Spanned<DeValue<'i>>)> {
+fn around<'a, 'i>(value: &'a Spanned<DeValue<'i>>, byte: usize) -> Option<(Option<usize>, &'a Spanned<DeValue<'i>>)> {
     if let DeValue::Array(list) = value.get_ref() {
         let item = list.iter().enumerate().find(|(_, item)| holds(item, byte));
         if let Some((index, item)) = item {
@@ -159,9 +129,7 @@ fn holds(value: &Spanned<DeValue<'_>>, byte: usize) -> bool {
         return true;
     }
     match value.get_ref() {
-        DeValue::Table(table) => table
-            .iter()
-            .any(|(key, value)| key.span().contains(&byte) || holds(value, byte)),
+        DeValue::Table(table) => table.iter().any(|(key, value)| key.span().contains(&byte) || holds(value, byte)),
         DeValue::Array(list) => list.iter().any(|item| holds(item, byte)),
         _ => false,
     }

@@ -6,7 +6,7 @@ use super::fields::Fields;
 use crate::error::Problem;
 
 /// Short names for fields that are set often.
-const SHORT: [(&str, &str); 27] = [
+const SHORT: [(&str, &str); 28] = [
     ("buffers", "channels.buffers"),
     ("rate", "channels.rate"),
     ("flit_time", "channels.flit_time"),
@@ -28,6 +28,7 @@ const SHORT: [(&str, &str); 27] = [
     ("columns", "topology.*.columns"),
     ("rows", "topology.*.rows"),
     ("height", "topology.*.height"),
+    ("nodes", "loggp.nodes"),
     ("L", "loggp.latency"),
     ("o", "loggp.overhead"),
     ("g", "loggp.gap"),
@@ -51,30 +52,20 @@ const INSTEAD: [(&str, &str); 8] = [
 /// The path of the field that `name` means.
 pub(super) fn path(name: &str, fields: &Fields) -> Result<String, Problem> {
     let name = name.trim();
-    let long = SHORT
-        .iter()
-        .find(|pair| pair.0 == name)
-        .map_or(name, |pair| pair.1);
+    let long = SHORT.iter().find(|pair| pair.0 == name).map_or(name, |pair| pair.1);
     // Letters of the LogGP model are also allowed in the long form.
     let long = match long.strip_prefix("loggp.") {
-        Some(letter) => SHORT
-            .iter()
-            .find(|pair| pair.0 == letter && pair.1.starts_with("loggp."))
-            .map_or(long, |pair| pair.1),
+        Some(letter) => {
+            SHORT.iter().find(|pair| pair.0 == letter && pair.1.starts_with("loggp.")).map_or(long, |pair| pair.1)
+        }
         None => long,
     };
     let known = || SHORT.iter().map(|pair| pair.0.to_string()).collect();
     if !long.contains('.') && !["name", "about"].contains(&long) {
-        return Err(Problem::UnknownName {
-            what: "setting",
-            found: name.to_string(),
-            known: known(),
-        });
+        return Err(Problem::UnknownName { what: "setting", found: name.to_string(), known: known() });
     }
     if long.split('.').any(|part| part.trim().is_empty()) {
-        return Err(Problem::Text(
-            "a field's path has names with points between them, `channels.buffers`".to_string(),
-        ));
+        return Err(Problem::Text("a field's path has names with points between them, `channels.buffers`".to_string()));
     }
     Ok(long.replace(".*.", &format!(".{}.", topology(fields))))
 }
@@ -92,10 +83,7 @@ fn topology(fields: &Fields) -> &'static str {
         (topology.star.is_some(), "star"),
         (topology.graph.is_some(), "graph"),
     ];
-    given
-        .iter()
-        .find(|pair| pair.0)
-        .map_or("mesh", |pair| pair.1)
+    given.iter().find(|pair| pair.0).map_or("mesh", |pair| pair.1)
 }
 
 /// Writes `value` at `path`, making the tables on the way.
@@ -103,13 +91,10 @@ pub(super) fn change(table: &mut Table, path: &str, value: &str) -> Result<(), P
     let (tables, last) = path.rsplit_once('.').unwrap_or(("", path));
     let mut inner = table;
     for name in tables.split('.').filter(|name| !name.is_empty()) {
-        let entry = inner
-            .entry(name)
-            .or_insert_with(|| Value::Table(Table::new()));
+        let entry = inner.entry(name).or_insert_with(|| Value::Table(Table::new()));
         let found = entry.type_str();
-        inner = entry
-            .as_table_mut()
-            .ok_or_else(|| Problem::value(format!("`{name}`, a {found}"), "a table of fields"))?;
+        inner =
+            entry.as_table_mut().ok_or_else(|| Problem::value(format!("`{name}`, a {found}"), "a table of fields"))?;
     }
     if let Some((_, other)) = INSTEAD.iter().find(|pair| pair.0 == last) {
         inner.remove(*other);

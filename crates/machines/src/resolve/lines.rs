@@ -23,12 +23,7 @@ struct Resolved {
 }
 
 /// Every channel of the plan.
-pub(super) fn channels(
-    lines: &Channels,
-    topology: &Topology,
-    plan: &Plan,
-    flit: Bytes,
-) -> Result<Vec<Channel>, Fault> {
+pub(super) fn channels(lines: &Channels, topology: &Topology, plan: &Plan, flit: Bytes) -> Result<Vec<Channel>, Fault> {
     let kinds = Kinds::new(lines, topology, flit)?;
     let mut ports = vec![0u32; plan.routers.len()];
     let mut channels = Vec::with_capacity(plan.channels.len());
@@ -46,9 +41,7 @@ pub(super) fn channels(
             from: channel.from,
             to: channel.to,
             input_port,
-            flit_time: like
-                .flit_time
-                .ok_or_else(|| missing("channels", "`rate` (or `flit_time`)"))?,
+            flit_time: like.flit_time.ok_or_else(|| missing("channels", "`rate` (or `flit_time`)"))?,
             wire_latency: like.wire_latency,
             credit_latency: like.credit_latency,
             buffer: like.buffers,
@@ -68,53 +61,19 @@ struct Kinds {
 
 impl Kinds {
     fn new(lines: &Channels, topology: &Topology, flit: Bytes) -> Result<Kinds, Fault> {
-        let none = Resolved {
-            flit_time: None,
-            wire_latency: Duration::ZERO,
-            credit_latency: Duration::ZERO,
-            buffers: 1,
-        };
-        let Channels {
-            rate,
-            flit_time,
-            wire_latency,
-            credit_latency,
-            buffers,
-            nodes,
-            injection,
-            ejection,
-        } = *lines;
-        let shared = LineFields {
-            rate,
-            flit_time,
-            wire_latency,
-            credit_latency,
-            buffers,
-        };
+        let none =
+            Resolved { flit_time: None, wire_latency: Duration::ZERO, credit_latency: Duration::ZERO, buffers: 1 };
+        let Channels { rate, flit_time, wire_latency, credit_latency, buffers, nodes, injection, ejection } = *lines;
+        let shared = LineFields { rate, flit_time, wire_latency, credit_latency, buffers };
         let network = none.changed("channels", &shared, flit)?;
         let at_nodes = network.changed("channels.nodes", &nodes, flit)?;
         let mut levels = Vec::new();
-        for (index, &rate) in topology
-            .fat_tree
-            .iter()
-            .flat_map(|tree| tree.rates.iter().enumerate())
-        {
-            let line = LineFields {
-                rate: Some(rate),
-                ..LineFields::default()
-            };
-            levels.push(network.changed(
-                &format!("topology.fat_tree.rates[{index}]"),
-                &line,
-                flit,
-            )?);
+        for (index, &rate) in topology.fat_tree.iter().flat_map(|tree| tree.rates.iter().enumerate()) {
+            let line = LineFields { rate: Some(rate), ..LineFields::default() };
+            levels.push(network.changed(&format!("topology.fat_tree.rates[{index}]"), &line, flit)?);
         }
         let mut links = Vec::new();
-        for (index, link) in topology
-            .graph
-            .iter()
-            .flat_map(|graph| graph.links.iter().enumerate())
-        {
+        for (index, link) in topology.graph.iter().flat_map(|graph| graph.links.iter().enumerate()) {
             let line = LineFields {
                 rate: link.rate,
                 flit_time: link.flit_time,
@@ -149,16 +108,10 @@ impl Resolved {
     fn changed(self, field: &str, line: &LineFields, flit: Bytes) -> Result<Resolved, Fault> {
         let buffers = line.buffers.unwrap_or(self.buffers);
         if !(1..=MOST_SLOTS).contains(&buffers) {
-            return Err(Fault::value(
-                format!("{field}.buffers"),
-                buffers,
-                format!("1 to {MOST_SLOTS} flits"),
-            ));
+            return Err(Fault::value(format!("{field}.buffers"), buffers, format!("1 to {MOST_SLOTS} flits")));
         }
         let latency = |name: &str, given: Option<Duration>, default: Duration| {
-            given.map_or(Ok(default), |given| {
-                bounded(&format!("{field}.{name}"), given)
-            })
+            given.map_or(Ok(default), |given| bounded(&format!("{field}.{name}"), given))
         };
         Ok(Resolved {
             flit_time: flit_time(field, line, flit)?.or(self.flit_time),
@@ -175,11 +128,7 @@ fn flit_time(field: &str, line: &LineFields, flit: Bytes) -> Result<Option<Durat
     let within = |time: Duration| !time.is_zero() && time <= LONGEST_FLIT;
     match (line.rate, line.flit_time) {
         (None, None) => Ok(None),
-        (Some(_), Some(_)) => Err(Fault::value(
-            field,
-            "both `rate` and `flit_time`",
-            "one of them",
-        )),
+        (Some(_), Some(_)) => Err(Fault::value(field, "both `rate` and `flit_time`", "one of them")),
         (None, Some(time)) if within(time) => Ok(Some(time)),
         (None, Some(time)) => Err(Fault::value(format!("{field}.flit_time"), time, allowed())),
         (Some(rate), None) => match time_of(rate, flit) {
@@ -191,11 +140,7 @@ fn flit_time(field: &str, line: &LineFields, flit: Bytes) -> Result<Option<Durat
 
 /// The rates of a fat tree are a list, not fields of their own.
 fn rate_field(field: &str) -> String {
-    if field.ends_with(']') && field.contains("rates[") {
-        field.to_string()
-    } else {
-        format!("{field}.rate")
-    }
+    if field.ends_with(']') && field.contains("rates[") { field.to_string() } else { format!("{field}.rate") }
 }
 
 /// How long `amount` takes, unless that is beyond all bounds.

@@ -56,11 +56,7 @@ fn send(node: &fields::Node) -> Result<SendMode, Fault> {
         }),
         (_, Some(_)) => {
             let allowed = "no acknowledgement unless node.send is \"synchronous\"";
-            Err(Fault::value(
-                "node.acknowledged",
-                "an acknowledgement",
-                allowed,
-            ))
+            Err(Fault::value("node.acknowledged", "an acknowledgement", allowed))
         }
         (fields::Send::Blocking, None) => Ok(SendMode::Blocking),
         (fields::Send::NonBlocking, None) => Ok(SendMode::NonBlocking),
@@ -84,30 +80,16 @@ pub(super) fn loggp(fields: &Fields, loggp: &fields::LogGp) -> Result<(u32, Inte
         (fields.routers.is_some(), "routers"),
         (fields.packet.is_some(), "packet"),
         (fields.routing != fields::Routing::default(), "routing"),
-        (
-            fields.switching != fields::Switching::default(),
-            "switching",
-        ),
+        (fields.switching != fields::Switching::default(), "switching"),
         (fields.node != fields::Node::default(), "node"),
     ];
     if let Some((_, table)) = needless.iter().find(|pair| pair.0) {
-        return Err(Fault::value(
-            *table,
-            format!("`{table}`"),
-            "only `loggp`: the model has all the costs that count",
-        ));
+        return Err(Fault::value(*table, format!("`{table}`"), "only `loggp`: the model has all the costs that count"));
     }
     within("loggp.nodes", "nodes", u64::from(loggp.nodes), MOST_NODES)?;
-    for (name, time) in [
-        ("gap_per_byte", loggp.gap_per_byte),
-        ("overhead_per_byte", loggp.overhead_per_byte),
-    ] {
+    for (name, time) in [("gap_per_byte", loggp.gap_per_byte), ("overhead_per_byte", loggp.overhead_per_byte)] {
         if time > LONGEST_BYTE {
-            return Err(Fault::value(
-                format!("loggp.{name}"),
-                time,
-                format!("at most {LONGEST_BYTE}"),
-            ));
+            return Err(Fault::value(format!("loggp.{name}"), time, format!("at most {LONGEST_BYTE}")));
         }
     }
     let costs = LogGp {

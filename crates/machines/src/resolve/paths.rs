@@ -28,26 +28,19 @@ pub(super) fn routing(
         }
         _ => Rule::UpDown,
     });
-    let unserved = |reason: String| {
-        Fault::new(
-            "routing.rule",
-            Problem::Unserved {
-                rule: rule.name().to_string(),
-                reason,
-            },
-        )
-    };
+    let unserved =
+        |reason: String| Fault::new("routing.rule", Problem::Unserved { rule: rule.name().to_string(), reason });
     connected(plan)?;
     let routing = match (rule, own) {
         (Rule::DimensionOrder, Some(own)) if grid => own,
         (Rule::DimensionOrder, _) => {
-            return Err(unserved("it is for `mesh` and `torus`; `clos` is for the networks with levels, `up-down` for all".into()));
+            return Err(unserved(
+                "it is for `mesh` and `torus`; `clos` is for the networks with levels, `up-down` for all".into(),
+            ));
         }
         (Rule::Clos, Some(own)) if !grid => own,
         (Rule::Clos, _) => {
-            return Err(unserved(
-                "it is for `clos`, `mesh_of_clos` and `fat_tree`; `up-down` is for all".into(),
-            ));
+            return Err(unserved("it is for `clos`, `mesh_of_clos` and `fat_tree`; `up-down` is for all".into()));
         }
         (Rule::UpDown, _) => {
             small_enough(plan.routers.len(), plan.routers.len()).map_err(unserved)?;
@@ -64,9 +57,7 @@ pub(super) fn routing(
 fn small_enough(routers: usize, columns: usize) -> Result<(), String> {
     match routers.checked_mul(columns) {
         Some(entries) if entries <= MOST_ENTRIES => Ok(()),
-        _ => Err(format!(
-            "its table would be {routers} x {columns}, and at most {MOST_ENTRIES} entries are kept"
-        )),
+        _ => Err(format!("its table would be {routers} x {columns}, and at most {MOST_ENTRIES} entries are kept")),
     }
 }
 

@@ -33,18 +33,9 @@ fn representatives(network: &FlitNetwork) -> Vec<NodeId> {
 }
 
 /// Notes what waits for what among all the channels that packets for `destination` can take.
-fn follow(
-    network: &FlitNetwork,
-    destination: NodeId,
-    seen: &mut [u32],
-    waits: &mut [Vec<ChannelId>],
-) {
-    let mut ahead: Vec<(ChannelId, NodeId)> = network
-        .injection
-        .iter()
-        .enumerate()
-        .map(|(node, &channel)| (channel, NodeId(node as u32)))
-        .collect();
+fn follow(network: &FlitNetwork, destination: NodeId, seen: &mut [u32], waits: &mut [Vec<ChannelId>]) {
+    let mut ahead: Vec<(ChannelId, NodeId)> =
+        network.injection.iter().enumerate().map(|(node, &channel)| (channel, NodeId(node as u32))).collect();
     while let Some((channel, source)) = ahead.pop() {
         let Place::Router(at) = network.channels[channel.0 as usize].to else {
             continue;
@@ -88,12 +79,7 @@ fn cycle(waits: &[Vec<ChannelId>]) -> Option<Vec<ChannelId>> {
             *edge += 1;
             if state[next] == OPEN {
                 let from = path.iter().position(|step| step.0 == next).unwrap_or(0);
-                return Some(
-                    path[from..]
-                        .iter()
-                        .map(|step| ChannelId(step.0 as u32))
-                        .collect(),
-                );
+                return Some(path[from..].iter().map(|step| ChannelId(step.0 as u32)).collect());
             }
             if state[next] == NEW {
                 state[next] = OPEN;

@@ -30,16 +30,8 @@ pub struct Grid {
 
 impl Grid {
     pub(crate) fn new(columns: u32, rows: u32, wraps: bool, out: Vec<[ChannelId; 4]>) -> Grid {
-        let places = (0..columns * rows)
-            .map(|router| (router % columns, router / columns))
-            .collect();
-        Grid {
-            columns,
-            rows,
-            wraps,
-            places,
-            out,
-        }
+        let places = (0..columns * rows).map(|router| (router % columns, router / columns)).collect();
+        Grid { columns, rows, wraps, places, out }
     }
 
     #[inline]
@@ -48,17 +40,9 @@ impl Grid {
         let there = self.places[destination.0 as usize];
         let out = &self.out[at.0 as usize];
         let channel = if here.0 != there.0 {
-            out[if self.ahead(here.0, there.0, self.columns) {
-                EAST
-            } else {
-                WEST
-            }]
+            out[if self.ahead(here.0, there.0, self.columns) { EAST } else { WEST }]
         } else if here.1 != there.1 {
-            out[if self.ahead(here.1, there.1, self.rows) {
-                SOUTH
-            } else {
-                NORTH
-            }]
+            out[if self.ahead(here.1, there.1, self.rows) { SOUTH } else { NORTH }]
         } else {
             ejection(destination.0)
         };
@@ -71,11 +55,7 @@ impl Grid {
         if !self.wraps {
             return there > here;
         }
-        let forward = if there > here {
-            there - here
-        } else {
-            there + side - here
-        };
+        let forward = if there > here { there - here } else { there + side - here };
         2 * forward <= side
     }
 
@@ -86,11 +66,7 @@ impl Grid {
             return None;
         }
         if self.columns > 3 {
-            return Some(
-                (0..self.columns)
-                    .map(|x| self.out[x as usize][EAST])
-                    .collect(),
-            );
+            return Some((0..self.columns).map(|x| self.out[x as usize][EAST]).collect());
         }
         let down = |y: u32| self.out[(y * self.columns) as usize][SOUTH];
         (self.rows > 3).then(|| (0..self.rows).map(down).collect())

@@ -12,20 +12,14 @@ pub(crate) fn table(plan: &Plan) -> Table {
     let (routers, nodes) = (plan.routers.len(), plan.homes.len());
     let mut next = vec![NOWHERE; routers * nodes];
     for home in 0..routers {
-        let residents: Vec<usize> = (0..nodes)
-            .filter(|&node| plan.homes[node].0 as usize == home)
-            .collect();
+        let residents: Vec<usize> = (0..nodes).filter(|&node| plan.homes[node].0 as usize == home).collect();
         if residents.is_empty() {
             continue;
         }
         let towards = towards(&neighbours, home);
         for (router, &channel) in towards.iter().enumerate() {
             for &node in &residents {
-                next[router * nodes + node] = if router == home {
-                    ejection(node as u32)
-                } else {
-                    channel
-                };
+                next[router * nodes + node] = if router == home { ejection(node as u32) } else { channel };
             }
         }
     }
@@ -49,11 +43,7 @@ fn towards(neighbours: &Neighbours, home: usize) -> Vec<ChannelId> {
     }
     let best = |router: usize| {
         let nearer = |to: usize| distance[to] < distance[router];
-        neighbours
-            .out(router)
-            .iter()
-            .find(|(_, to)| nearer(*to))
-            .map_or(NOWHERE, |(channel, _)| *channel)
+        neighbours.out(router).iter().find(|(_, to)| nearer(*to)).map_or(NOWHERE, |(channel, _)| *channel)
     };
     (0..neighbours.routers()).map(best).collect()
 }

@@ -37,12 +37,7 @@ pub(crate) struct LayeredMesh {
 
 impl LayeredMesh {
     pub(crate) fn new(columns: u32, clusters: u32, out: Vec<[ChannelId; 4]>) -> LayeredMesh {
-        LayeredMesh {
-            places: (0..clusters)
-                .map(|cluster| (cluster % columns, cluster / columns))
-                .collect(),
-            out,
-        }
+        LayeredMesh { places: (0..clusters).map(|cluster| (cluster % columns, cluster / columns)).collect(), out }
     }
 
     /// The channel from top router `top` of cluster `here` towards another cluster.
@@ -83,15 +78,7 @@ impl Stages {
                 part /= arity;
             }
         }
-        Stages {
-            arity: arity as usize,
-            height: height as usize,
-            places,
-            up,
-            down,
-            digits,
-            mesh,
-        }
+        Stages { arity: arity as usize, height: height as usize, places, up, down, digits, mesh }
     }
 
     #[inline]

@@ -36,9 +36,8 @@ impl UpDown {
         let by_rank = in_order(&ranks);
         let routers = plan.routers.len();
         // Destination by destination; turned round below so that the routers come first.
-        let good: Vec<Vec<Vec<ChannelId>>> = (0..routers)
-            .map(|destination| towards(&neighbours, &ranks, &by_rank, destination))
-            .collect();
+        let good: Vec<Vec<Vec<ChannelId>>> =
+            (0..routers).map(|destination| towards(&neighbours, &ranks, &by_rank, destination)).collect();
         let (mut first, mut options) = (vec![0], Vec::new());
         for router in 0..routers {
             for channels in good.iter().map(|channels| &channels[router]) {
@@ -47,13 +46,7 @@ impl UpDown {
             }
         }
         let ejection = (0..plan.homes.len() as u32).map(ejection).collect();
-        UpDown {
-            routers,
-            first,
-            options,
-            homes: plan.homes.clone(),
-            ejection,
-        }
+        UpDown { routers, first, options, homes: plan.homes.clone(), ejection }
     }
 
     #[inline]
@@ -66,10 +59,7 @@ impl UpDown {
         let options = &self.options[self.first[entry] as usize..self.first[entry + 1] as usize];
         match options {
             [only] => Step::Only(*only),
-            _ => Step::Choose {
-                options,
-                fixed: source.0 as usize % options.len(),
-            },
+            _ => Step::Choose { options, fixed: source.0 as usize % options.len() },
         }
     }
 }
@@ -113,14 +103,8 @@ fn towards(
     only_down[destination] = 0;
     // Ways down end at the lowest router first: everything below a router is known before it.
     for &router in by_rank.iter().rev() {
-        let below = neighbours
-            .out(router)
-            .iter()
-            .filter(|(_, to)| ranks[*to] > ranks[router]);
-        let best = below
-            .map(|(_, to)| only_down[*to].saturating_add(1))
-            .min()
-            .unwrap_or(UNREACHABLE);
+        let below = neighbours.out(router).iter().filter(|(_, to)| ranks[*to] > ranks[router]);
+        let best = below.map(|(_, to)| only_down[*to].saturating_add(1)).min().unwrap_or(UNREACHABLE);
         only_down[router] = only_down[router].min(best);
     }
     let mut distance = only_down.clone();
@@ -128,23 +112,13 @@ fn towards(
     for &router in by_rank {
         let goes_down = only_down[router] != UNREACHABLE;
         let length = |to: usize| {
-            if goes_down {
-                only_down[to]
-            } else {
-                distance[to]
-            }
+            if goes_down { only_down[to] } else { distance[to] }
         };
         let allowed = |to: usize| (ranks[to] > ranks[router]) == goes_down;
         let ways = || neighbours.out(router).iter().filter(|(_, to)| allowed(*to));
-        let best = ways()
-            .map(|(_, to)| length(*to))
-            .min()
-            .unwrap_or(UNREACHABLE);
+        let best = ways().map(|(_, to)| length(*to)).min().unwrap_or(UNREACHABLE);
         if router != destination && best != UNREACHABLE {
-            good[router] = ways()
-                .filter(|(_, to)| length(*to) == best)
-                .map(|(channel, _)| *channel)
-                .collect();
+            good[router] = ways().filter(|(_, to)| length(*to) == best).map(|(channel, _)| *channel).collect();
             distance[router] = best + 1;
         }
     }

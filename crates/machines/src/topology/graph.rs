@@ -11,36 +11,18 @@ const FIELD: &str = "topology.graph";
 
 /// Lays out the graph.
 pub(crate) fn build(graph: &Graph) -> Result<Built, Fault> {
-    let nodes = graph
-        .routers
-        .iter()
-        .map(|router| u64::from(router.nodes))
-        .sum();
-    within(
-        &format!("{FIELD}.routers"),
-        "routers",
-        graph.routers.len() as u64,
-        MOST_ROUTERS,
-    )?;
+    let nodes = graph.routers.iter().map(|router| u64::from(router.nodes)).sum();
+    within(&format!("{FIELD}.routers"), "routers", graph.routers.len() as u64, MOST_ROUTERS)?;
     within(&format!("{FIELD}.routers"), "nodes", nodes, MOST_NODES)?;
     let channels = 2 * (nodes + graph.links.len() as u64);
-    within(
-        &format!("{FIELD}.links"),
-        "channels",
-        channels,
-        MOST_CHANNELS,
-    )?;
+    within(&format!("{FIELD}.links"), "channels", channels, MOST_CHANNELS)?;
     let mut plan = Plan::default();
     let mut numbers: BTreeMap<&str, RouterId> = BTreeMap::new();
     for (index, router) in graph.routers.iter().enumerate() {
         let number = plan.router(router.name.clone(), position(router, index)?, None);
         let field = || format!("{FIELD}.routers[{index}].name");
         if router.name.is_empty() || numbers.insert(&router.name, number).is_some() {
-            return Err(Fault::value(
-                field(),
-                format!("`{}`", router.name),
-                "a name that no other router has",
-            ));
+            return Err(Fault::value(field(), format!("`{}`", router.name), "a name that no other router has"));
         }
     }
     for (index, router) in graph.routers.iter().enumerate() {
@@ -51,18 +33,11 @@ pub(crate) fn build(graph: &Graph) -> Result<Built, Fault> {
         let end = |name: &String| find(&numbers, name, &field);
         let (here, there) = (end(&link.between[0])?, end(&link.between[1])?);
         if here == there {
-            return Err(Fault::value(
-                field,
-                format!("`{}` twice", link.between[0]),
-                "two different routers",
-            ));
+            return Err(Fault::value(field, format!("`{}` twice", link.between[0]), "two different routers"));
         }
         plan.link(here, there, Line::Link(index as u32));
     }
-    Ok(Built {
-        plan,
-        own_routing: None,
-    })
+    Ok(Built { plan, own_routing: None })
 }
 
 fn position(router: &GraphRouter, index: usize) -> Result<(f32, f32), Fault> {
@@ -70,11 +45,7 @@ fn position(router: &GraphRouter, index: usize) -> Result<(f32, f32), Fault> {
     if x.is_finite() && y.is_finite() {
         return Ok((x, y));
     }
-    Err(Fault::value(
-        format!("{FIELD}.routers[{index}].position"),
-        format!("[{x}, {y}]"),
-        "two finite numbers",
-    ))
+    Err(Fault::value(format!("{FIELD}.routers[{index}].position"), format!("[{x}, {y}]"), "two finite numbers"))
 }
 
 fn find(numbers: &BTreeMap<&str, RouterId>, name: &str, field: &str) -> Result<RouterId, Fault> {
@@ -87,13 +58,6 @@ fn find(numbers: &BTreeMap<&str, RouterId>, name: &str, field: &str) -> Result<R
             known.truncate(SHOWN);
             known.extend(nearest);
         }
-        Fault::new(
-            field,
-            Problem::UnknownName {
-                what: "router",
-                found: name.to_string(),
-                known,
-            },
-        )
+        Fault::new(field, Problem::UnknownName { what: "router", found: name.to_string(), known })
     })
 }

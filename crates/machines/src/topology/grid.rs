@@ -17,27 +17,13 @@ pub(crate) fn build(shape: &fields::Grid, wraps: bool) -> Result<Built, Fault> {
     let name = if wraps { "torus" } else { "mesh" };
     let (columns, rows) = (shape.columns, shape.rows);
     for (field, side) in [("columns", columns), ("rows", rows)] {
-        within(
-            &format!("topology.{name}.{field}"),
-            field,
-            u64::from(side),
-            MOST_NODES,
-        )?;
+        within(&format!("topology.{name}.{field}"), field, u64::from(side), MOST_NODES)?;
     }
-    within(
-        &format!("topology.{name}"),
-        "nodes",
-        u64::from(columns) * u64::from(rows),
-        MOST_NODES,
-    )?;
+    within(&format!("topology.{name}"), "nodes", u64::from(columns) * u64::from(rows), MOST_NODES)?;
     let mut plan = Plan::default();
     for router in 0..columns * rows {
         let (x, y) = (router % columns, router / columns);
-        plan.router(
-            format!("{name} ({x}, {y})"),
-            (x as f32, y as f32),
-            Some(router),
-        );
+        plan.router(format!("{name} ({x}, {y})"), (x as f32, y as f32), Some(router));
     }
     (0..columns * rows).for_each(|node| plan.node(RouterId(node)));
     let out = link(&mut plan, columns, rows, wraps);

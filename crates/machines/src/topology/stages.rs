@@ -55,13 +55,7 @@ impl Shape {
 
 /// Lays out a Clos network.
 pub(crate) fn clos(clos: &Clos) -> Result<Built, Fault> {
-    let shape = Shape {
-        arity: clos.arity,
-        height: clos.height,
-        columns: 1,
-        rows: 1,
-        by_level: false,
-    };
+    let shape = Shape { arity: clos.arity, height: clos.height, columns: 1, rows: 1, by_level: false };
     check("topology.clos", "height", &shape)?;
     Ok(build(&shape))
 }
@@ -69,24 +63,11 @@ pub(crate) fn clos(clos: &Clos) -> Result<Built, Fault> {
 /// Lays out a k-ary n-tree.
 pub(crate) fn fat_tree(tree: &FatTree) -> Result<Built, Fault> {
     let by_level = !tree.rates.is_empty();
-    let shape = Shape {
-        arity: tree.arity,
-        height: tree.levels,
-        columns: 1,
-        rows: 1,
-        by_level,
-    };
+    let shape = Shape { arity: tree.arity, height: tree.levels, columns: 1, rows: 1, by_level };
     check("topology.fat_tree", "levels", &shape)?;
     if by_level && tree.rates.len() as u32 != tree.levels - 1 {
-        let allowed = format!(
-            "{}: one for the links above each level but the top",
-            tree.levels - 1
-        );
-        return Err(Fault::value(
-            "topology.fat_tree.rates",
-            format!("{} rates", tree.rates.len()),
-            allowed,
-        ));
+        let allowed = format!("{}: one for the links above each level but the top", tree.levels - 1);
+        return Err(Fault::value("topology.fat_tree.rates", format!("{} rates", tree.rates.len()), allowed));
     }
     Ok(build(&shape))
 }
@@ -96,11 +77,7 @@ pub(crate) fn mesh_of_clos(mesh: &MeshOfClos) -> Result<Built, Fault> {
     const FIELD: &str = "topology.mesh_of_clos";
     if mesh.mesh_stages >= mesh.height {
         let allowed = format!("fewer than the height, {}", mesh.height);
-        return Err(Fault::value(
-            format!("{FIELD}.mesh_stages"),
-            mesh.mesh_stages,
-            allowed,
-        ));
+        return Err(Fault::value(format!("{FIELD}.mesh_stages"), mesh.mesh_stages, allowed));
     }
     let (columns, rows) = match (mesh.columns, mesh.rows) {
         (Some(columns), Some(rows)) => (columns, rows),
@@ -111,31 +88,15 @@ pub(crate) fn mesh_of_clos(mesh: &MeshOfClos) -> Result<Built, Fault> {
         }
     };
     for (field, side) in [("columns", columns), ("rows", rows)] {
-        within(
-            &format!("{FIELD}.{field}"),
-            field,
-            u64::from(side),
-            MOST_NODES,
-        )?;
+        within(&format!("{FIELD}.{field}"), field, u64::from(side), MOST_NODES)?;
     }
     let height = mesh.height - mesh.mesh_stages;
-    let shape = Shape {
-        arity: mesh.arity,
-        height,
-        columns,
-        rows,
-        by_level: false,
-    };
+    let shape = Shape { arity: mesh.arity, height, columns, rows, by_level: false };
     check(FIELD, "height", &shape)?;
     let busiest = columns.min(3).saturating_sub(1) + rows.min(3).saturating_sub(1);
     if busiest > mesh.arity {
-        let found = format!(
-            "{columns} x {rows} clusters, whose routers need {busiest} channels for the mesh"
-        );
-        let allowed = format!(
-            "a mesh that takes at most the {} channels a router has above",
-            mesh.arity
-        );
+        let found = format!("{columns} x {rows} clusters, whose routers need {busiest} channels for the mesh");
+        let allowed = format!("a mesh that takes at most the {} channels a router has above", mesh.arity);
         return Err(Fault::value(FIELD, found, allowed));
     }
     Ok(build(&shape))
@@ -144,52 +105,26 @@ pub(crate) fn mesh_of_clos(mesh: &MeshOfClos) -> Result<Built, Fault> {
 /// The sides of the mesh of `arity^stages` clusters that is nearest to a square, the longer first.
 fn near_square(arity: u32, stages: u32) -> Result<(u32, u32), Fault> {
     let clusters = power(arity, stages);
-    within(
-        "topology.mesh_of_clos.mesh_stages",
-        "clusters",
-        clusters,
-        MOST_NODES,
-    )?;
+    within("topology.mesh_of_clos.mesh_stages", "clusters", clusters, MOST_NODES)?;
     let clusters = clusters as u32;
-    let rows = (1..=clusters.isqrt())
-        .rev()
-        .find(|rows| clusters.is_multiple_of(*rows))
-        .unwrap_or(1);
+    let rows = (1..=clusters.isqrt()).rev().find(|rows| clusters.is_multiple_of(*rows)).unwrap_or(1);
     Ok((clusters / rows, rows))
 }
 
 /// Checks that everything about the shape can be counted.
 fn check(field: &str, height_field: &str, shape: &Shape) -> Result<(), Fault> {
     if !(2..=1024).contains(&shape.arity) {
-        return Err(Fault::value(
-            format!("{field}.arity"),
-            shape.arity,
-            "2 to 1024",
-        ));
+        return Err(Fault::value(format!("{field}.arity"), shape.arity, "2 to 1024"));
     }
     if shape.height < 1 {
-        return Err(Fault::value(
-            format!("{field}.{height_field}"),
-            shape.height,
-            "1 or more",
-        ));
+        return Err(Fault::value(format!("{field}.{height_field}"), shape.height, "1 or more"));
     }
     let clusters = u64::from(shape.columns) * u64::from(shape.rows);
     let nodes = power(shape.arity, shape.height).saturating_mul(clusters);
     within(field, "nodes", nodes, MOST_NODES)?;
     let levels = u64::from(shape.height);
-    within(
-        field,
-        "routers",
-        nodes / u64::from(shape.arity) * levels,
-        MOST_ROUTERS,
-    )?;
-    within(
-        field,
-        "channels",
-        2 * nodes * levels + 4 * nodes,
-        MOST_CHANNELS,
-    )
+    within(field, "routers", nodes / u64::from(shape.arity) * levels, MOST_ROUTERS)?;
+    within(field, "channels", 2 * nodes * levels + 4 * nodes, MOST_CHANNELS)
 }
 
 fn build(shape: &Shape) -> Built {
@@ -205,14 +140,7 @@ fn build(shape: &Shape) -> Built {
     }
     let (up, down) = link_levels(&mut plan, shape);
     let mesh = (shape.clusters() > 1).then(|| link_layers(&mut plan, shape));
-    let own_routing = Some(Routing::Stages(Stages::new(
-        shape.arity,
-        shape.height,
-        shape.nodes(),
-        up,
-        down,
-        mesh,
-    )));
+    let own_routing = Some(Routing::Stages(Stages::new(shape.arity, shape.height, shape.nodes(), up, down, mesh)));
     Built { plan, own_routing }
 }
 
@@ -223,11 +151,7 @@ fn describe(shape: &Shape, level: u32, number: u32) -> (String, (f32, f32), Opti
     // One box is left free between clusters; the top level is drawn above the others.
     let x = column * (shape.width() + 1) + within;
     let y = row * (shape.height + 1) + shape.height - level;
-    let position = if shape.height == 1 {
-        (column as f32, row as f32)
-    } else {
-        (x as f32, y as f32)
-    };
+    let position = if shape.height == 1 { (column as f32, row as f32) } else { (x as f32, y as f32) };
     let top = level == shape.height && shape.clusters() > 1;
     let mesh_index = top.then(|| within * shape.clusters() + cluster);
     let name = match (top, shape.height, shape.clusters()) {
@@ -253,15 +177,8 @@ fn link_levels(plan: &mut Plan, shape: &Shape) -> (Vec<ChannelId>, Vec<ChannelId
         for number in 0..size {
             let (network, top) = (number / tops, number % tops);
             for port in 0..arity {
-                let above = shape.router(
-                    level + 1,
-                    network / arity * tops * arity + top * arity + port,
-                );
-                let line = if shape.by_level {
-                    Line::Level(level)
-                } else {
-                    Line::Network
-                };
+                let above = shape.router(level + 1, network / arity * tops * arity + top * arity + port);
+                let line = if shape.by_level { Line::Level(level) } else { Line::Network };
                 let (away, home) = plan.link(shape.router(level, number), above, line);
                 up.push(away);
                 down[(above.0 * arity + network % arity) as usize] = home;
@@ -279,10 +196,7 @@ fn link_layers(plan: &mut Plan, shape: &Shape) -> LayeredMesh {
         for cluster in 0..shape.clusters() {
             let mut join = |neighbour: u32, forward: usize, back: usize| {
                 let (here, there) = (cluster * width + layer, neighbour * width + layer);
-                let (here_id, there_id) = (
-                    shape.router(shape.height, here),
-                    shape.router(shape.height, there),
-                );
+                let (here_id, there_id) = (shape.router(shape.height, here), shape.router(shape.height, there));
                 let (away, home) = plan.link(here_id, there_id, Line::Network);
                 out[here as usize][forward] = away;
                 out[there as usize][back] = home;

@@ -6,19 +6,11 @@ use crate::error::Fault;
 
 /// Lays out the star.
 pub(crate) fn build(star: &Star) -> Result<Built, Fault> {
-    within(
-        "topology.star.nodes",
-        "nodes",
-        u64::from(star.nodes),
-        MOST_NODES,
-    )?;
+    within("topology.star.nodes", "nodes", u64::from(star.nodes), MOST_NODES)?;
     let mut plan = Plan::default();
     let hub = plan.router("hub".to_string(), (0.0, 0.0), None);
     for _ in 0..star.nodes {
         plan.node(hub);
     }
-    Ok(Built {
-        plan,
-        own_routing: None,
-    })
+    Ok(Built { plan, own_routing: None })
 }
