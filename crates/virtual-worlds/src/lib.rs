@@ -1,3 +1,6 @@
 //! Worlds that simulate: the executor, the contention-free clock, the flit-level network.
 
 pub mod answer;
+pub mod clock;
+pub mod events;
+pub mod network;

@@ -1,0 +1,73 @@
+//! What a message costs under LogGP, without overflow: sums that don't fit stay at the end of time.
+
+use machines::model::LogGp;
+use quantities::{Bytes, Duration, Time};
+
+/// The costs of a machine, ready to be asked for a message of any size.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Costs {
+    pub(super) latency: Duration,
+    pub(super) overhead: Duration,
+    gap: Duration,
+    gap_per_byte: Duration,
+    overhead_per_byte: Duration,
+    /// The size from which a send waits for its receiver; larger than any message where none does. [B]
+    rendezvous: u64,
+}
+
+impl Costs {
+    pub(super) fn new(model: &LogGp) -> Costs {
+        Costs {
+            latency: model.latency,
+            overhead: model.overhead,
+            gap: model.gap,
+            gap_per_byte: model.gap_per_byte,
+            overhead_per_byte: model.overhead_per_byte,
+            rendezvous: model.rendezvous.map_or(u64::MAX, |size| size.0),
+        }
+    }
+
+    /// o + (s-1) O: how long a send occupies the processor.
+    pub(super) fn sending(&self, size: Bytes) -> Duration {
+        sum(self.overhead, after_the_first(size, self.overhead_per_byte))
+    }
+
+    /// o + max((s-1) O, (s-1) G): how long a message that arrives occupies the processor. Its last byte comes (s-1) G
+    /// after its first, so that it can't be had earlier.
+    pub(super) fn receiving(&self, size: Bytes) -> Duration {
+        sum(self.overhead, after_the_first(size, self.overhead_per_byte.max(self.gap_per_byte)))
+    }
+
+    /// g + (s-1) G: how long a message occupies the network interface, on either side.
+    pub(super) fn occupying(&self, size: Bytes) -> Duration {
+        sum(self.gap, after_the_first(size, self.gap_per_byte))
+    }
+
+    /// o + (s-1) G: from the start of a send until its last byte has left the node.
+    pub(super) fn leaving(&self, size: Bytes) -> Duration {
+        sum(self.overhead, after_the_first(size, self.gap_per_byte))
+    }
+
+    /// When the first byte of a message is at its receiver, if its send starts at `start`: o + L later.
+    pub(super) fn arrival(&self, start: Time) -> Time {
+        later(later(start, self.overhead), self.latency)
+    }
+
+    /// Whether a send of so many bytes waits for its receiver.
+    pub(super) fn waits_for_receiver(&self, size: Bytes) -> bool {
+        size.0 >= self.rendezvous
+    }
+}
+
+/// `instant` and `length` after it; [`Time::NEVER`] when that is past the end of time.
+pub(super) fn later(instant: Time, length: Duration) -> Time {
+    Time::from_picoseconds(instant.picoseconds().saturating_add(length.picoseconds()))
+}
+
+fn sum(one: Duration, other: Duration) -> Duration {
+    Duration::from_picoseconds(one.picoseconds().saturating_add(other.picoseconds()))
+}
+
+fn after_the_first(size: Bytes, per_byte: Duration) -> Duration {
+    Duration::from_picoseconds(size.0.saturating_sub(1).saturating_mul(per_byte.picoseconds()))
+}

@@ -1,0 +1,110 @@
+//! A rank's endpoint in the clock world.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use endpoint::{Endpoint, Error, Message, Result};
+use quantities::{Duration, Rank, Time};
+
+use super::state::State;
+
+/// One rank's view of a run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Here<'run> {
+    rank: Rank,
+    state: &'run RefCell<State>,
+}
+
+impl<'run> Here<'run> {
+    pub(super) fn new(rank: Rank, state: &'run RefCell<State>) -> Here<'run> {
+        Here { rank, state }
+    }
+
+    /// That `other` is a rank that messages can go to and come from.
+    fn check(&self, other: Rank) -> Result<()> {
+        let size = self.size();
+        if other.0 >= size {
+            return Err(Error::NoSuchRank { rank: other, size });
+        }
+        if other == self.rank {
+            return Err(Error::ToItself(other));
+        }
+        Ok(())
+    }
+}
+
+// The futures are written out by hand: a compiler's own would keep a second copy of the message in every rank.
+impl Endpoint for Here<'_> {
+    fn rank(&self) -> Rank {
+        self.rank
+    }
+
+    fn size(&self) -> u32 {
+        self.state.borrow().size()
+    }
+
+    fn now(&self) -> Time {
+        self.state.borrow().now(self.rank)
+    }
+
+    #[allow(refining_impl_trait)] // nobody names the type
+    fn send(&self, to: Rank, message: Message) -> Send<'_> {
+        Send { here: self, to, message: Some(message) }
+    }
+
+    #[allow(refining_impl_trait)] // as above
+    fn receive(&self, from: Rank) -> Receive<'_> {
+        Receive { here: self, from }
+    }
+
+    async fn compute(&self, work: Duration) {
+        self.state.borrow_mut().compute(self.rank, work);
+    }
+}
+
+/// A send: over at once, unless it waits for its receiver.
+#[derive(Debug)]
+pub(super) struct Send<'here> {
+    here: &'here Here<'here>,
+    to: Rank,
+    /// What is to be sent; nothing once it is on its way.
+    message: Option<Message>,
+}
+
+impl Future for Send<'_> {
+    type Output = Result<()>;
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<()>> {
+        let Some(message) = self.message.take() else {
+            // It was polled before, and waits until its receiver has the message.
+            let waits = self.here.state.borrow().waits_for(self.here.rank).is_some();
+            return if waits { Poll::Pending } else { Poll::Ready(Ok(())) };
+        };
+        self.here.check(self.to)?;
+        match self.here.state.borrow_mut().send(self.here.rank, self.to, message) {
+            true => Poll::Pending,
+            false => Poll::Ready(Ok(())),
+        }
+    }
+}
+
+/// A receive: over as soon as the message was sent, however much later it arrives.
+#[derive(Debug)]
+pub(super) struct Receive<'here> {
+    here: &'here Here<'here>,
+    from: Rank,
+}
+
+impl Future for Receive<'_> {
+    type Output = Result<Message>;
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<Message>> {
+        self.here.check(self.from)?;
+        match self.here.state.borrow_mut().receive(self.here.rank, self.from) {
+            Some(message) => Poll::Ready(Ok(message)),
+            None => Poll::Pending,
+        }
+    }
+}

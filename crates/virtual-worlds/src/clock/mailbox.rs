@@ -1,0 +1,227 @@
+//! Messages that were sent and not yet received.
+//!
+//! The messages of all ranks lie in one vector as linked lists, one a rank, in order of sending: almost every list is
+//! short, and a vector a rank would cost a million allocations. A rank with many messages has them sorted by sender as
+//! well, so that many senders to one receiver do not cost the square of their number.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use endpoint::Message;
+use quantities::{Bytes, Rank, Time};
+
+/// A message under way.
+#[derive(Clone, Debug)]
+pub(super) struct Letter {
+    /// Who sent it.
+    pub(super) from: Rank,
+    /// When `send` was called. [ps]
+    pub(super) called: Time,
+    /// When its first byte is at the receiver. [ps]
+    pub(super) arrival: Time,
+    /// Its size. [B]
+    size: Bytes,
+    /// The message itself, if it is more than a size: most are not, and a pointer is small.
+    carried: Option<Box<Message>>,
+}
+
+impl Letter {
+    pub(super) fn new(from: Rank, called: Time, arrival: Time, message: Message) -> Letter {
+        let size = message.size();
+        let carried = message.content().is_some().then(|| Box::new(message));
+        Letter { from, called, arrival, size, carried }
+    }
+
+    pub(super) fn size(&self) -> Bytes {
+        self.size
+    }
+
+    pub(super) fn into_message(self) -> Message {
+        self.carried.map_or(Message::of_size(self.size), |message| *message)
+    }
+}
+
+/// End of a list.
+const NONE: u32 = u32::MAX;
+
+/// Stands for the first node of a mailbox whose letters are sorted by sender.
+const SORTED: u32 = u32::MAX - 1;
+
+/// A list that would grow longer than this is sorted by sender.
+const FEW: u32 = 32;
+
+/// The letters for one rank: a list of nodes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mailbox {
+    first: u32,
+    last: u32,
+    length: u32,
+}
+
+impl Mailbox {
+    pub(super) const EMPTY: Mailbox = Mailbox { first: NONE, last: NONE, length: 0 };
+}
+
+/// The letters for all ranks.
+#[derive(Debug)]
+pub(super) struct Letters {
+    nodes: Vec<Node>,
+    /// First of the list of nodes that hold nothing.
+    free: u32,
+    /// The letters of the mailboxes that are sorted: by receiver, then by sender.
+    sorted: BTreeMap<Rank, BTreeMap<Rank, VecDeque<Letter>>>,
+}
+
+#[derive(Debug)]
+struct Node {
+    next: u32,
+    letter: Letter,
+}
+
+impl Letters {
+    pub(super) fn new() -> Letters {
+        Letters { nodes: Vec::new(), free: NONE, sorted: BTreeMap::new() }
+    }
+
+    /// Puts `letter` behind all others in the mailbox of `owner`.
+    pub(super) fn post(&mut self, owner: Rank, mailbox: &mut Mailbox, letter: Letter) {
+        if mailbox.length >= FEW {
+            if mailbox.first != SORTED {
+                self.sort(owner, mailbox);
+            }
+            self.sorted.entry(owner).or_default().entry(letter.from).or_default().push_back(letter);
+        } else {
+            let node = self.store(letter);
+            if mailbox.length == 0 {
+                mailbox.first = node;
+            } else {
+                self.nodes[mailbox.last as usize].next = node;
+            }
+            mailbox.last = node;
+        }
+        mailbox.length += 1;
+    }
+
+    /// Takes the first letter from `sender` out of the mailbox of `owner`.
+    pub(super) fn take(&mut self, owner: Rank, mailbox: &mut Mailbox, sender: Rank) -> Option<Letter> {
+        if mailbox.first == SORTED {
+            return self.take_sorted(owner, mailbox, sender);
+        }
+        let (mut before, mut here) = (NONE, mailbox.first);
+        while here != NONE {
+            let node = &self.nodes[here as usize];
+            if node.letter.from == sender {
+                let next = node.next;
+                self.unlink(mailbox, before, next);
+                return Some(self.release(here));
+            }
+            (before, here) = (here, node.next);
+        }
+        None
+    }
+
+    /// Takes the node between `before` and `next` out of the list.
+    fn unlink(&mut self, mailbox: &mut Mailbox, before: u32, next: u32) {
+        if before == NONE {
+            mailbox.first = next;
+        } else {
+            self.nodes[before as usize].next = next;
+        }
+        if next == NONE {
+            mailbox.last = before;
+        }
+        mailbox.length -= 1;
+    }
+
+    /// Moves a list to where it is sorted by sender. It stays sorted until it is empty.
+    fn sort(&mut self, owner: Rank, mailbox: &mut Mailbox) {
+        let mut senders: BTreeMap<Rank, VecDeque<Letter>> = BTreeMap::new();
+        let mut here = mailbox.first;
+        while here != NONE {
+            let next = self.nodes[here as usize].next;
+            let letter = self.release(here);
+            senders.entry(letter.from).or_default().push_back(letter);
+            here = next;
+        }
+        self.sorted.insert(owner, senders);
+        mailbox.first = SORTED;
+    }
+
+    fn take_sorted(&mut self, owner: Rank, mailbox: &mut Mailbox, sender: Rank) -> Option<Letter> {
+        let senders = self.sorted.get_mut(&owner)?;
+        let letters = senders.get_mut(&sender)?;
+        let letter = letters.pop_front();
+        if letters.is_empty() {
+            senders.remove(&sender);
+        }
+        if letter.is_some() {
+            mailbox.length -= 1;
+        }
+        if mailbox.length == 0 {
+            self.sorted.remove(&owner);
+            *mailbox = Mailbox::EMPTY;
+        }
+        letter
+    }
+
+    fn store(&mut self, letter: Letter) -> u32 {
+        if self.free == NONE {
+            self.nodes.push(Node { next: NONE, letter });
+            return self.nodes.len() as u32 - 1;
+        }
+        let index = self.free;
+        let node = &mut self.nodes[index as usize];
+        self.free = node.next;
+        *node = Node { next: NONE, letter };
+        index
+    }
+
+    fn release(&mut self, index: u32) -> Letter {
+        let node = &mut self.nodes[index as usize];
+        node.next = self.free;
+        self.free = index;
+        let nothing = Letter { carried: None, ..node.letter };
+        std::mem::replace(&mut node.letter, nothing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn letter(from: u32, size: u64) -> Letter {
+        Letter::new(Rank(from), Time::ZERO, Time::ZERO, Message::of_size(Bytes(size)))
+    }
+
+    #[test]
+    fn each_senders_letters_come_in_order_from_short_lists_and_from_sorted_ones() {
+        for letters_each in [1, 3, 40] {
+            let (mut letters, mut mailbox) = (Letters::new(), Mailbox::EMPTY);
+            for number in 0..letters_each {
+                for from in 0..5 {
+                    letters.post(Rank(9), &mut mailbox, letter(from, number));
+                }
+            }
+            for from in [4, 0, 2, 1, 3] {
+                for number in 0..letters_each {
+                    let taken = letters.take(Rank(9), &mut mailbox, Rank(from)).expect("it was posted");
+                    assert_eq!((taken.from, taken.size()), (Rank(from), Bytes(number)));
+                }
+                assert!(letters.take(Rank(9), &mut mailbox, Rank(from)).is_none());
+            }
+            assert_eq!(mailbox.length, 0);
+            assert!(letters.sorted.is_empty());
+        }
+    }
+
+    #[test]
+    fn nodes_are_used_again() {
+        let (mut letters, mut mailbox) = (Letters::new(), Mailbox::EMPTY);
+        for number in 0..100 {
+            letters.post(Rank(0), &mut mailbox, letter(1, number));
+            letters.post(Rank(0), &mut mailbox, letter(2, number));
+            assert!(letters.take(Rank(0), &mut mailbox, Rank(2)).is_some());
+            assert!(letters.take(Rank(0), &mut mailbox, Rank(1)).is_some());
+        }
+        assert_eq!(letters.nodes.len(), 2);
+    }
+}

@@ -1,0 +1,575 @@
+//! The fast engine: the same times as [`super::reference`], from two events a packet and channel.
+//!
+//! Only headers and tails make events. A header's arrival follows from its first start; a tail's from the whole packet's
+//! starts, which [`solve`] finds for all channels at once, as soon as they are determined: when the header has its last
+//! channel, or when the buffers behind the header hold all that is left. Until then nobody can tell the difference, except
+//! a packet that follows into a buffer whose slots this one must free; then starts are found at every step.
+//!
+//! Legend: a *row* is a channel on a packet's way; `sent` counts the flits whose start on it is known.
+
+mod runs;
+mod solve;
+
+use std::collections::VecDeque;
+
+use machines::model::{Channel, ChannelId, FlitNetwork, NodeId, Place, RouterId, Switching};
+use quantities::{Duration, Time};
+
+use self::runs::{Loop, Runs};
+use self::solve::{Path, Solution};
+use super::arbitration::{Request, Requests};
+use super::selection::Selector;
+use super::stuck::{Tally, Waiting};
+use super::{Engine, NetworkEvent, Notice, Order, Recorder, Schedule, Statistics};
+use crate::answer::HopRecord;
+
+/// The tail has crossed a channel, which is free again.
+const RELEASE: u32 = 0;
+/// A tail comes out of the last wire (only where that wire has a latency).
+const DELIVER: u32 = 1;
+/// A header at the front of its buffer asks for its output.
+const REQUEST: u32 = 2;
+/// A packet at the front of its buffer is ready for its node's processor.
+const READY: u32 = 3;
+
+/// Nobody, in place of a packet's index.
+const NOBODY: u32 = u32::MAX;
+/// Not yet known.
+const UNKNOWN: u64 = u64::MAX;
+
+/// A channel and the buffer at its far end. Times in picoseconds.
+#[derive(Debug)]
+struct Link {
+    flit_time: u64,
+    /// Flit time and wire latency.
+    advance: u64,
+    /// The credit latency.
+    credit: u64,
+    /// The buffer's loop, if it binds more than the flit time.
+    binding_loop: Option<Loop>,
+    /// Whether starts can be held up by a lack of slots: not where a sink's buffer covers its loop.
+    counts_slots: bool,
+    from: Place,
+    to: Place,
+    input_port: u32,
+    owner: u32,
+    granted: u64,
+    requests: Requests,
+    /// When the slots that nobody has taken are free.
+    credits: Runs,
+    /// When the flits that are in the far buffer, and whose leaving is not yet known, come there.
+    held: Runs,
+    /// The packets that own the channel or have flits in the far buffer, first the one at the buffer's front.
+    line: VecDeque<u32>,
+    /// When the last flit of the packet before the first of the line leaves the far buffer.
+    front_free: u64,
+}
+
+/// A channel on a packet's way. Times in picoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    channel: u32,
+    /// Flits whose start is known.
+    sent: u32,
+    requested: u64,
+    granted: u64,
+    /// Before this the header does not start.
+    earliest: u64,
+    /// When the last flit whose start is known starts.
+    last: u64,
+    /// Whether the header's start is known.
+    started: bool,
+    /// Whether all slots that the packet needs were taken with the header.
+    reserved: bool,
+}
+
+#[derive(Debug)]
+struct Packet {
+    order: Order,
+    number: u64,
+    injected: u64,
+    rows: Vec<Row>,
+    /// The first row whose starts are not all known.
+    first: usize,
+    /// When the header (where packets are stored, the tail) comes to the buffer behind the last row.
+    header_at: u64,
+}
+
+#[derive(Debug, Default)]
+struct Source {
+    queue: VecDeque<(Order, u64, u64)>,
+    /// When the last tail started: from then on the next packet is at the front.
+    front_since: u64,
+}
+
+/// The engine whose events grow with hops.
+#[derive(Debug)]
+pub struct Fast {
+    network: FlitNetwork,
+    links: Vec<Link>,
+    sources: Vec<Source>,
+    packets: Vec<Packet>,
+    unused: Vec<u32>,
+    selector: Selector,
+    recorder: Recorder,
+    uniform: bool,
+    injected: u64,
+    in_flight: u64,
+    solution: Solution,
+    counts: Vec<u32>,
+    to_grant: Vec<u32>,
+    requesting: Vec<u32>,
+    /// Packets that something new has happened to.
+    to_consider: Vec<u32>,
+}
+
+impl Link {
+    fn new(channel: &Channel) -> Link {
+        let flit_time = channel.flit_time.picoseconds();
+        let advance = flit_time + channel.wire_latency.picoseconds();
+        let sink = matches!(channel.to, Place::Node(_));
+        // A sink gives a slot back at the flit's arrival, a buffer when the flit has left and the credit is back.
+        let credit = if sink { 0 } else { channel.credit_latency.picoseconds() };
+        let bound = Loop { slots: channel.buffer, latency: advance + credit };
+        let binds = bound.latency > flit_time * u64::from(bound.slots);
+        Link {
+            flit_time,
+            advance,
+            credit,
+            binding_loop: binds.then_some(bound),
+            counts_slots: !sink || binds,
+            from: channel.from,
+            to: channel.to,
+            input_port: channel.input_port,
+            owner: NOBODY,
+            granted: 0,
+            requests: Requests::default(),
+            credits: Runs::zeros(channel.buffer),
+            held: Runs::default(),
+            line: VecDeque::new(),
+            front_free: 0,
+        }
+    }
+
+    fn is_sink(&self) -> bool {
+        matches!(self.to, Place::Node(_))
+    }
+}
+
+impl Engine for Fast {
+    fn new(network: &FlitNetwork, seed: u64, log: bool) -> Fast {
+        let links: Vec<Link> = network.channels.iter().map(Link::new).collect();
+        let uniform = links.iter().all(|link| link.flit_time == links[0].flit_time && link.binding_loop.is_none());
+        Fast {
+            links,
+            sources: network.injection.iter().map(|_| Source::default()).collect(),
+            packets: Vec::new(),
+            unused: Vec::new(),
+            selector: Selector::new(network, seed),
+            recorder: Recorder::new(network, log),
+            uniform,
+            injected: 0,
+            in_flight: 0,
+            solution: Solution::default(),
+            counts: Vec::new(),
+            to_grant: Vec::new(),
+            requesting: Vec::new(),
+            to_consider: Vec::new(),
+            network: network.clone(),
+        }
+    }
+
+    fn inject<S: Schedule>(&mut self, now: Time, order: Order, schedule: &mut S) {
+        let source = &mut self.sources[order.source.0 as usize];
+        source.queue.push_back((order, self.injected, now.picoseconds()));
+        self.injected += 1;
+        self.in_flight += 1;
+        let channel = self.network.injection[order.source.0 as usize].0;
+        if self.links[channel as usize].owner == NOBODY {
+            self.grant_source(now, channel, order.source, schedule);
+        }
+    }
+
+    fn instant<S: Schedule>(&mut self, now: Time, events: &[NetworkEvent], schedule: &mut S, notices: &mut Vec<Notice>) {
+        let before = notices.len();
+        for event in events {
+            match event.kind {
+                RELEASE => self.release(now, event.index, schedule, notices),
+                DELIVER => self.deliver(now, event.index, notices),
+                REQUEST => self.requesting.push(event.index),
+                _ => notices.push(self.ready(event.index)),
+            }
+        }
+        let mut requesting = std::mem::take(&mut self.requesting);
+        if requesting.len() > 1 {
+            requesting.sort_unstable_by_key(|&packet| self.input_of(packet).input_port);
+        }
+        for packet in requesting.drain(..) {
+            self.request(now, packet);
+        }
+        self.requesting = requesting;
+        while let Some(channel) = self.to_grant.pop() {
+            self.grant(now, channel, schedule);
+        }
+        if notices.len() > before + 1 {
+            notices[before..].sort_unstable();
+        }
+    }
+
+    fn forwarded<S: Schedule>(&mut self, waiting: u32, time: Time, schedule: &mut S) {
+        schedule.at(time, NetworkEvent { kind: REQUEST, index: waiting });
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    fn stuck(&self) -> Vec<Waiting> {
+        let mut tally = Tally::default();
+        for (index, link) in self.links.iter().enumerate() {
+            let channel = ChannelId(index as u32);
+            if link.owner != NOBODY {
+                tally.holds(link.owner, channel, Time::from_picoseconds(link.granted));
+            }
+            for request in link.requests.waiting() {
+                tally.wants(request.packet, channel, request.at, (link.owner != NOBODY).then_some(link.owner));
+            }
+        }
+        tally.report(|packet| self.packets[packet as usize].order)
+    }
+
+    fn statistics(&self) -> &Statistics {
+        &self.recorder.statistics
+    }
+
+    fn finish(self) -> Recorder {
+        self.recorder
+    }
+}
+
+impl Fast {
+    /// The channel in whose far buffer a packet's header waits.
+    fn input_of(&self, packet: u32) -> &Link {
+        let rows = &self.packets[packet as usize].rows;
+        &self.links[rows[rows.len() - 1].channel as usize]
+    }
+
+    fn ready(&self, packet: u32) -> Notice {
+        let input = self.input_of(packet);
+        match input.to {
+            Place::Router(router) => Notice::Forward { router, port: input.input_port, waiting: packet },
+            Place::Node(node) => unreachable!("node {} routes nothing", node.0),
+        }
+    }
+
+    fn release<S: Schedule>(&mut self, now: Time, channel: u32, schedule: &mut S, notices: &mut Vec<Notice>) {
+        let link = &mut self.links[channel as usize];
+        let packet = std::mem::replace(&mut link.owner, NOBODY);
+        let order = self.packets[packet as usize].order;
+        let held = Duration::from_picoseconds(now.picoseconds() - link.granted);
+        self.recorder.crossed(ChannelId(channel), &order, held, Duration::from_picoseconds(link.flit_time));
+        let delivers = link.is_sink() && link.advance == link.flit_time;
+        if let Place::Node(node) = link.from {
+            notices.push(Notice::Departed { node, token: order.token });
+            self.grant_source(now, channel, node, schedule);
+        } else {
+            self.to_grant.push(channel);
+        }
+        if delivers {
+            self.deliver(now, packet, notices);
+        }
+    }
+
+    fn deliver(&mut self, now: Time, packet: u32, notices: &mut Vec<Notice>) {
+        let done = &mut self.packets[packet as usize];
+        notices.push(Notice::Delivered { node: done.order.destination, token: done.order.token });
+        let links = &self.links;
+        let rows = &done.rows;
+        let record = |row: &Row| HopRecord {
+            channel: ChannelId(row.channel),
+            requested: Time::from_picoseconds(row.requested),
+            granted: Time::from_picoseconds(row.granted),
+            released: Time::from_picoseconds(row.last + links[row.channel as usize].flit_time),
+        };
+        let hops = || rows.iter().map(record).collect();
+        self.recorder.delivered(&done.order, Time::from_picoseconds(done.injected), hops, now);
+        done.rows.clear();
+        self.in_flight -= 1;
+        self.unused.push(packet);
+    }
+
+    /// Rule 3: the header at the front of its buffer asks for its output channel.
+    fn request(&mut self, now: Time, packet: u32) {
+        let Packet { order, number, rows, .. } = &self.packets[packet as usize];
+        let input = rows[rows.len() - 1].channel;
+        let Place::Router(router) = self.links[input as usize].to else { return };
+        let step = self.network.routing.step(router, order.source, order.destination);
+        let links = &self.links;
+        let idle = |channel: ChannelId| {
+            let link = &links[channel.0 as usize];
+            link.owner == NOBODY && link.requests.is_empty()
+        };
+        let output = self.selector.choose(step, router, order, *number, idle).0;
+        let port = self.links[input as usize].input_port;
+        let request = Request { at: now, port, packet, input: ChannelId(input) };
+        let link = &mut self.links[output as usize];
+        link.requests.post(request);
+        if link.owner == NOBODY {
+            self.to_grant.push(output);
+        }
+    }
+
+    /// A free injection channel goes to the first packet of its node's queue, if there is one.
+    fn grant_source<S: Schedule>(&mut self, now: Time, channel: u32, node: NodeId, schedule: &mut S) {
+        let source = &mut self.sources[node.0 as usize];
+        let Some((order, number, injected)) = source.queue.pop_front() else { return };
+        let requested = source.front_since.max(injected);
+        let packet = self.unused.pop().unwrap_or(self.packets.len() as u32);
+        if packet as usize == self.packets.len() {
+            self.packets.push(Packet { order, number, injected, rows: Vec::new(), first: 0, header_at: UNKNOWN });
+        } else {
+            let slot = &mut self.packets[packet as usize];
+            let rows = std::mem::take(&mut slot.rows);
+            *slot = Packet { order, number, injected, rows, first: 0, header_at: UNKNOWN };
+        }
+        self.enter(now, packet, channel, requested, schedule);
+    }
+
+    fn grant<S: Schedule>(&mut self, now: Time, channel: u32, schedule: &mut S) {
+        let link = &mut self.links[channel as usize];
+        if link.owner != NOBODY {
+            return;
+        }
+        let Some(request) = link.requests.grant(self.network.arbitration) else { return };
+        if let Place::Router(router) = link.from {
+            self.recorder.granted(router, now.since(request.at));
+        }
+        self.enter(now, request.packet, channel, request.at.picoseconds(), schedule);
+    }
+
+    /// A packet gets a channel.
+    fn enter<S: Schedule>(&mut self, now: Time, packet: u32, channel: u32, requested: u64, schedule: &mut S) {
+        let now = now.picoseconds();
+        let link = &mut self.links[channel as usize];
+        link.owner = packet;
+        link.granted = now;
+        let row = Row {
+            channel,
+            sent: 0,
+            requested,
+            granted: now,
+            earliest: now,
+            last: 0,
+            started: false,
+            reserved: false,
+        };
+        let entering = &mut self.packets[packet as usize];
+        entering.rows.push(row);
+        entering.header_at = UNKNOWN;
+        self.to_consider.push(packet);
+        if !link.is_sink() {
+            link.line.push_back(packet);
+            let first = link.line[0];
+            if first != packet && link.credits.count() < entering.order.flits {
+                self.to_consider.push(first);
+            }
+        }
+        while let Some(packet) = self.to_consider.pop() {
+            self.consider(packet, schedule);
+        }
+    }
+
+    /// Finds out what is newly determined about a packet, as far as anybody can tell the difference.
+    fn consider<S: Schedule>(&mut self, packet: u32, schedule: &mut S) {
+        self.start_header(packet, schedule);
+        let Packet { order, rows, first, .. } = &self.packets[packet as usize];
+        if *first == rows.len() || !rows[rows.len() - 1].started && rows.len() == *first + 1 {
+            return;
+        }
+        count_determined(&self.links, rows, *first, order.flits, &mut self.counts);
+        let leaves = self.counts[0];
+        let finishes = rows[*first].sent + leaves == order.flits;
+        let follower = first.checked_sub(1).and_then(|input| self.hungry(rows[input].channel, packet));
+        if leaves == 0 || !(finishes || follower.is_some()) {
+            return;
+        }
+        self.extend(packet, schedule);
+        self.to_consider.extend(follower);
+    }
+
+    /// The owner of a channel, other than `packet`, whose flits will need slots that `packet` has yet to free.
+    fn hungry(&self, channel: u32, packet: u32) -> Option<u32> {
+        let link = &self.links[channel as usize];
+        if link.owner == NOBODY || link.owner == packet {
+            return None;
+        }
+        let owner = &self.packets[link.owner as usize];
+        let sent = owner.rows[owner.rows.len() - 1].sent;
+        (link.credits.count() < owner.order.flits - sent).then_some(link.owner)
+    }
+
+    /// Rule 4 for the header on the last channel that its packet got: it starts when a slot is free, or, if the packet must
+    /// fit as a whole, when as many slots are free as it has flits.
+    fn start_header<S: Schedule>(&mut self, packet: u32, schedule: &mut S) {
+        let Packet { order, rows, header_at, .. } = &mut self.packets[packet as usize];
+        let Some(row) = rows.last_mut() else { return };
+        let link = &mut self.links[row.channel as usize];
+        if row.started {
+            return;
+        }
+        let mut start = row.earliest;
+        if self.network.switching != Switching::Wormhole && !link.is_sink() {
+            if link.credits.count() < order.flits {
+                return;
+            }
+            start = start.max(link.credits.take(order.flits).unwrap_or(0));
+            (row.earliest, row.reserved) = (start, true);
+        } else if link.counts_slots {
+            let Some(slot) = link.credits.first() else { return };
+            start = start.max(slot);
+        }
+        row.started = true;
+        if !link.is_sink() && !stores_packets(self.network.switching) {
+            *header_at = start + link.advance;
+            if link.line[0] == packet {
+                let channel = row.channel;
+                self.come_to_front(channel, schedule);
+            }
+        }
+    }
+
+    /// Rule 3: the header at the front of a buffer asks for its output after the routing delay.
+    fn come_to_front<S: Schedule>(&self, channel: u32, schedule: &mut S) {
+        let link = &self.links[channel as usize];
+        let Place::Router(RouterId(router)) = link.to else { return };
+        let Some(&packet) = link.line.front() else { return };
+        let header_at = self.packets[packet as usize].header_at;
+        if header_at == UNKNOWN {
+            return;
+        }
+        let front = Time::from_picoseconds(header_at.max(link.front_free));
+        let (kind, delay) = match self.network.switching {
+            Switching::Software { .. } => (READY, Duration::ZERO),
+            _ => (REQUEST, self.network.routers[router as usize].routing_delay),
+        };
+        schedule.at(front + delay, NetworkEvent { kind, index: packet });
+    }
+
+    /// Finds the starts that [`count_determined`] counted, and what follows from them.
+    fn extend<S: Schedule>(&mut self, packet: u32, schedule: &mut S) {
+        let Packet { rows, first, .. } = &self.packets[packet as usize];
+        let first = *first;
+        let path = Path { links: &self.links, rows, first, counts: &self.counts, uniform: self.uniform };
+        self.solution.solve(&path);
+        self.move_flits(packet, first);
+        self.take_slots(packet, first);
+        for row in first..first + self.counts.len() {
+            let here = self.packets[packet as usize].rows[row];
+            if self.counts[row - first] > 0 && here.sent == self.packets[packet as usize].order.flits {
+                self.finish_row(packet, row, here, schedule);
+            }
+        }
+    }
+
+    /// Takes the flits that start out of the buffers where they stood, and puts them into those that they reach.
+    fn move_flits(&mut self, packet: u32, first: usize) {
+        let rows = &mut self.packets[packet as usize].rows;
+        for index in 0..self.counts.len() {
+            let count = self.counts[index];
+            if count == 0 {
+                continue;
+            }
+            let starts = self.solution.starts(first + index, first);
+            let total: u128 = starts.iter().map(runs::Run::sum).sum();
+            if let Some(before) = (first + index).checked_sub(1) {
+                let input = rows[before].channel;
+                self.links[input as usize].held.take(count);
+                self.recorder.occupied(ChannelId(input), 0, total);
+            }
+            let row = &mut rows[first + index];
+            row.sent += count;
+            row.last = starts.last().map_or(row.last, runs::Run::last);
+            let link = &mut self.links[row.channel as usize];
+            let channel = ChannelId(row.channel);
+            if link.is_sink() {
+                let given = total + u128::from(link.advance) * u128::from(count);
+                self.recorder.occupied(channel, total, given);
+            } else {
+                link.held.extend(starts, link.advance);
+                self.recorder.occupied(channel, total, 0);
+            }
+        }
+    }
+
+    /// Takes the slots for the flits that start, and gives back those that they leave.
+    fn take_slots(&mut self, packet: u32, first: usize) {
+        let rows = &self.packets[packet as usize].rows;
+        for index in (0..self.counts.len()).rev() {
+            let count = self.counts[index];
+            let row = &rows[first + index];
+            let link = &mut self.links[row.channel as usize];
+            let starts = self.solution.starts(first + index, first);
+            if link.is_sink() && link.counts_slots {
+                link.credits.extend(starts, link.advance);
+            }
+            if !row.reserved && link.counts_slots {
+                link.credits.take(count);
+            }
+            if let Some(before) = (first + index).checked_sub(1) {
+                let input = &mut self.links[rows[before].channel as usize];
+                input.credits.extend(starts, input.credit);
+            }
+        }
+    }
+
+    /// All flits of a packet have their starts on a row: the tail frees the channel, and what stood behind comes forward.
+    fn finish_row<S: Schedule>(&mut self, packet: u32, row: usize, here: Row, schedule: &mut S) {
+        let link = &self.links[here.channel as usize];
+        let release = Time::from_picoseconds(here.last + link.flit_time);
+        schedule.at(release, NetworkEvent { kind: RELEASE, index: here.channel });
+        let tail_at = here.last + link.advance;
+        if link.is_sink() {
+            if link.advance > link.flit_time {
+                schedule.at(Time::from_picoseconds(tail_at), NetworkEvent { kind: DELIVER, index: packet });
+            }
+        } else if stores_packets(self.network.switching) {
+            self.packets[packet as usize].header_at = tail_at;
+            if link.line[0] == packet {
+                self.come_to_front(here.channel, schedule);
+            }
+        }
+        self.packets[packet as usize].first = row + 1;
+        if let Some(before) = row.checked_sub(1) {
+            let input = self.packets[packet as usize].rows[before].channel;
+            let link = &mut self.links[input as usize];
+            link.line.pop_front();
+            link.front_free = here.last;
+            self.come_to_front(input, schedule);
+        } else if let Place::Node(node) = link.from {
+            self.sources[node.0 as usize].front_since = here.last;
+        }
+    }
+}
+
+fn stores_packets(switching: Switching) -> bool {
+    matches!(switching, Switching::StoreAndForward | Switching::Software { .. })
+}
+
+/// How many more starts are determined on each row from `first` on: as many as there are free slots ahead.
+fn count_determined(links: &[Link], rows: &[Row], first: usize, flits: u32, counts: &mut Vec<u32>) {
+    counts.clear();
+    counts.resize(rows.len() - first, 0);
+    let mut ahead = 0;
+    for (count, row) in counts.iter_mut().zip(&rows[first..]).rev() {
+        let link = &links[row.channel as usize];
+        let rest = flits - row.sent;
+        *count = if !row.started {
+            0
+        } else if link.is_sink() || row.reserved {
+            rest
+        } else {
+            rest.min(link.credits.count().saturating_add(ahead))
+        };
+        ahead = *count;
+    }
+}

@@ -1,0 +1,141 @@
+//! When the flits of one packet start, on all the channels that it holds.
+//!
+//! With D_i(j) the start of flit j on the packet's i-th channel, tau the flit time, a = tau + wire latency, B the slots and
+//! c the credit latency of a channel, the rules of the network say
+//!
+//! ```text
+//! D_i(j) = max( D_{i-1}(j) + a_{i-1},     the flit has arrived
+//!               D_i(j-1) + tau_i,         the channel is idle
+//!               D_{i+1}(j - B_i) + c_i,   a slot is free
+//!               G_i  for j = 0 )          the channel is granted
+//! ```
+//!
+//! a system over (max, +) whose arrows all lead to later flits or further channels, so that it has one solution. It is
+//! solved from below: a pass upward takes what arrivals force, a pass downward what slots force, until nothing changes. Each
+//! D_i is a few arithmetic progressions, so that a pass costs as many steps as there are changes of pace, not flits.
+//! Where a buffer is too small for its loop of channel and credit, D_i(j) >= D_i(j - B_i) + a_i + c_i follows; it is
+//! built into [`serve`], or else each pass would get only B flits further. McKinley and Trefftz (1993) and Pimentel and
+//! Hertzberger (figure 4) had the case of one packet a buffer, equal rates and no latencies, where two passes do.
+
+use super::runs::{Cursor, Loop, Pace, Run, same, serve};
+use super::{Link, Row};
+
+/// Room for the solution of one packet, used again and again.
+#[derive(Debug, Default)]
+pub(super) struct Solution {
+    /// For each channel of the packet, the starts that were found.
+    starts: Vec<Vec<Run>>,
+    stale: Vec<bool>,
+    next: Vec<Run>,
+}
+
+/// The channels of one packet, those that it still has to send flits over.
+pub(super) struct Path<'a> {
+    pub links: &'a [Link],
+    pub rows: &'a [Row],
+    /// The first of `rows` whose starts are wanted; those before it are done.
+    pub first: usize,
+    /// For each row from `first` on, how many more starts are to be found.
+    pub counts: &'a [u32],
+    /// Whether all channels have one flit time and buffers that cover their loops.
+    pub uniform: bool,
+}
+
+impl Path<'_> {
+    fn link(&self, row: usize) -> &Link {
+        &self.links[self.rows[row].channel as usize]
+    }
+
+    /// The pace at which a row can go at best, given its own loop and that of the channel before it.
+    fn pace(&self, row: usize) -> Pace {
+        let link = self.link(row);
+        let mut pace = Pace { step: link.flit_time, loops: [None, None] };
+        let before = row.checked_sub(1).map(|before| self.link(before));
+        let loops = [Some(link), before].map(|link| link.and_then(|link| link.binding_loop));
+        for bound in loops.into_iter().flatten().filter(|bound| bound.slots == 1) {
+            pace.step = pace.step.max(bound.latency);
+        }
+        for (kept, bound) in pace.loops.iter_mut().zip(loops) {
+            *kept = bound.filter(|&Loop { slots, latency }| slots > 1 && latency > pace.step * u64::from(slots));
+        }
+        pace
+    }
+}
+
+impl Solution {
+    /// The starts that were found for row `row` of the path solved last.
+    pub fn starts(&self, row: usize, first: usize) -> &[Run] {
+        &self.starts[row - first]
+    }
+
+    /// Finds the starts that `path` wants.
+    pub fn solve(&mut self, path: &Path<'_>) {
+        let rows = path.counts.len();
+        if self.starts.len() < rows {
+            self.starts.resize_with(rows, Vec::new);
+        }
+        self.starts[..rows].iter_mut().for_each(Vec::clear);
+        self.stale.clear();
+        self.stale.resize(rows, false);
+        for row in 0..rows {
+            self.update(path, row);
+        }
+        self.stale[rows - 1] = false;
+        loop {
+            let mut changed = false;
+            for row in (0..rows).rev() {
+                changed |= self.stale[row] && self.update(path, row);
+            }
+            // Where all paces are equal and loops are covered, going down and up again forces nothing that going on in
+            // the channel's own pace does not.
+            if !changed || path.uniform {
+                return;
+            }
+            for row in 0..rows {
+                if self.stale[row] {
+                    self.update(path, row);
+                }
+            }
+        }
+    }
+
+    /// Finds one row's starts anew from its neighbours'; says whether they changed.
+    fn update(&mut self, path: &Path<'_>, index: usize) -> bool {
+        self.stale[index] = false;
+        let count = path.counts[index];
+        if count == 0 {
+            return false;
+        }
+        let row = path.first + index;
+        let link = path.link(row);
+        let pace = path.pace(row);
+        let here = &path.rows[row];
+        let earliest = if here.sent == 0 { here.earliest } else { here.last + pace.step };
+        let arrivals = match row.checked_sub(1) {
+            None => Cursor::new(&[], &[], 0),
+            Some(before) => {
+                let before = path.link(before);
+                let fresh: &[Run] = if index > 0 { &self.starts[index - 1] } else { &[] };
+                Cursor::new(before.held.as_slice(), fresh, before.advance)
+            }
+        };
+        let slots = if here.reserved || !link.counts_slots {
+            Cursor::new(&[], &[], 0)
+        } else {
+            let freed: &[Run] = if index + 1 < path.counts.len() { &self.starts[index + 1] } else { &[] };
+            Cursor::new(link.credits.as_slice(), freed, link.credit)
+        };
+        serve(&mut self.next, count, earliest, arrivals, slots, &pace);
+        if same(&self.next, &self.starts[index]) {
+            return false;
+        }
+        std::mem::swap(&mut self.next, &mut self.starts[index]);
+        if index > 0 {
+            self.stale[index - 1] = true;
+        }
+        if index + 1 < self.stale.len() {
+            self.stale[index + 1] = true;
+        }
+        true
+    }
+}

@@ -1,0 +1,114 @@
+//! The network, simulated to the flit: one meaning, two engines.
+//!
+//! What happens is fixed by six rules, which `docs/ARCHITECTURE.md` gives in full. [`reference`] moves every flit and is
+//! short enough to be checked by eye; [`fast`] gives the same times from a number of events that grows with hops.
+//!
+//! An engine owns no clock: a driver takes the events of an instant from the queue, hands the network's to
+//! [`Engine::instant`], and acts on the [`Notice`]s that come back.
+
+mod arbitration;
+pub mod fast;
+pub mod reference;
+pub mod replay;
+mod selection;
+mod statistics;
+pub mod stuck;
+
+pub use statistics::{Recorder, Statistics};
+
+use machines::model::{FlitNetwork, NodeId, RouterId};
+use quantities::{Bytes, Time};
+
+use crate::events::EventQueue;
+
+/// A packet to be carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// Where it starts.
+    pub source: NodeId,
+    /// Where it goes.
+    pub destination: NodeId,
+    /// Message bytes that it carries. [B]
+    pub bytes: Bytes,
+    /// Its length, header included. At least one. [flits]
+    pub flits: u32,
+    /// What its driver knows it by.
+    pub token: u64,
+}
+
+/// An event of an engine: what happens, and to which channel, packet or buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NetworkEvent {
+    kind: u32,
+    index: u32,
+}
+
+/// Something that puts an engine's events into a queue that may also hold others.
+pub trait Schedule {
+    /// Puts `event` in, to come at `time`.
+    fn at(&mut self, time: Time, event: NetworkEvent);
+}
+
+impl<Event: Copy + From<NetworkEvent>> Schedule for EventQueue<Event> {
+    #[inline]
+    fn at(&mut self, time: Time, event: NetworkEvent) {
+        self.put(time, Event::from(event));
+    }
+}
+
+/// What an engine tells its driver at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Notice {
+    /// The tail of a packet has left its source: it is wholly in the network.
+    Departed {
+        /// The source.
+        node: NodeId,
+        /// The order's token.
+        token: u64,
+    },
+    /// The tail of a packet has reached its destination.
+    Delivered {
+        /// The destination.
+        node: NodeId,
+        /// The order's token.
+        token: u64,
+    },
+    /// A packet waits to be forwarded by the processor of a router that is a node ([`machines::model::Switching::Software`]).
+    /// The driver answers with [`Engine::forwarded`] when the processor has done so.
+    Forward {
+        /// The router.
+        router: RouterId,
+        /// The input port where the packet waits.
+        port: u32,
+        /// What to answer with.
+        waiting: u32,
+    },
+}
+
+/// A network in motion.
+pub trait Engine: Sized {
+    /// A network at rest. Random choices are drawn from `seed`; `log` keeps a record of every packet.
+    fn new(network: &FlitNetwork, seed: u64, log: bool) -> Self;
+
+    /// Puts a packet at the end of its source's injection queue.
+    fn inject<S: Schedule>(&mut self, now: Time, order: Order, schedule: &mut S);
+
+    /// Lets everything happen that is due at `now`, of which `events` is all that was scheduled, in any order.
+    /// Notices are appended in an order that does not depend on the engine.
+    fn instant<S: Schedule>(&mut self, now: Time, events: &[NetworkEvent], schedule: &mut S, notices: &mut Vec<Notice>);
+
+    /// Says that the packet of a [`Notice::Forward`] will have been forwarded by its processor at `time`.
+    fn forwarded<S: Schedule>(&mut self, waiting: u32, time: Time, schedule: &mut S);
+
+    /// Packets that were injected and have not arrived.
+    fn in_flight(&self) -> u64;
+
+    /// Who holds and who waits, for a report on a deadlock.
+    fn stuck(&self) -> Vec<stuck::Waiting>;
+
+    /// What the network has done so far.
+    fn statistics(&self) -> &Statistics;
+
+    /// Ends the run: what the network did, and every packet if a log was kept.
+    fn finish(self) -> Recorder;
+}

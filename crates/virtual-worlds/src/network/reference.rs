@@ -1,0 +1,439 @@
+//! The reference engine: moves every flit.
+//!
+//! It follows the rules of `docs/ARCHITECTURE.md` one by one and keeps nothing but queues of flits, so that it can be read
+//! against them. What [`super::fast`] does is right when it agrees with this.
+//!
+//! Legend: a *link* is a channel with the buffer at its far end; a flit is (packet, index), index 0 being the header.
+
+use std::collections::VecDeque;
+
+use machines::model::{Arbitration, Channel, ChannelId, FlitNetwork, NodeId, Place, RouterId, Switching};
+use quantities::{Duration, Time};
+
+use super::arbitration::{Request, Requests};
+use super::selection::Selector;
+use super::stuck::{Tally, Waiting};
+use super::{Engine, NetworkEvent, Notice, Order, Recorder, Schedule, Statistics};
+use crate::answer::HopRecord;
+
+/// A transmission over a channel ends.
+const END: u32 = 0;
+/// A flit comes out of the wire (only where the wire has a latency).
+const ARRIVE: u32 = 1;
+/// A slot of the far buffer is free again (only where credits have a latency).
+const CREDIT: u32 = 2;
+/// The header at the front of a link's buffer asks for its output.
+const REQUEST: u32 = 3;
+/// A packet at the front of a link's buffer is ready for its node's processor.
+const READY: u32 = 4;
+
+#[derive(Clone, Copy, Debug)]
+struct Flit {
+    packet: u32,
+    index: u32,
+}
+
+/// Where the packet that owns a channel comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Input {
+    Source(NodeId),
+    Buffer(ChannelId),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Owner {
+    packet: u32,
+    input: Input,
+    granted: Time,
+}
+
+#[derive(Debug)]
+struct Link {
+    channel: Channel,
+    owner: Option<Owner>,
+    transmitting: bool,
+    tail_on_wire: bool,
+    free_slots: u32,
+    requests: Requests,
+    wire: VecDeque<Flit>,
+    buffer: VecDeque<Flit>,
+    /// The channel that the packet at the front of the buffer owns.
+    output: Option<ChannelId>,
+    /// Since when the header at the front of the buffer waits, for the report on a deadlock.
+    front_since: Time,
+}
+
+#[derive(Debug, Default)]
+struct Source {
+    queue: VecDeque<u32>,
+    /// Flits of the first packet of the queue that have started.
+    sent: u32,
+    /// When the last tail started: from then on the next packet is at the front.
+    front_since: Time,
+}
+
+#[derive(Debug)]
+struct Packet {
+    order: Order,
+    number: u64,
+    injected: Time,
+    hops: Vec<HopRecord>,
+}
+
+/// The engine that moves every flit.
+#[derive(Debug)]
+pub struct Reference {
+    network: FlitNetwork,
+    links: Vec<Link>,
+    sources: Vec<Source>,
+    packets: Vec<Packet>,
+    unused: Vec<u32>,
+    selector: Selector,
+    recorder: Recorder,
+    injected: u64,
+    in_flight: u64,
+    /// Free channels that somebody may be waiting for.
+    to_grant: Vec<ChannelId>,
+    /// Channels that may be able to start a flit.
+    to_start: Vec<ChannelId>,
+    requesting: Vec<ChannelId>,
+}
+
+impl Engine for Reference {
+    fn new(network: &FlitNetwork, seed: u64, log: bool) -> Reference {
+        let link = |&channel: &Channel| Link {
+            channel,
+            owner: None,
+            transmitting: false,
+            tail_on_wire: false,
+            free_slots: channel.buffer,
+            requests: Requests::default(),
+            wire: VecDeque::new(),
+            buffer: VecDeque::new(),
+            output: None,
+            front_since: Time::ZERO,
+        };
+        Reference {
+            links: network.channels.iter().map(link).collect(),
+            sources: network.injection.iter().map(|_| Source::default()).collect(),
+            packets: Vec::new(),
+            unused: Vec::new(),
+            selector: Selector::new(network, seed),
+            recorder: Recorder::new(network, log),
+            injected: 0,
+            in_flight: 0,
+            to_grant: Vec::new(),
+            to_start: Vec::new(),
+            requesting: Vec::new(),
+            network: network.clone(),
+        }
+    }
+
+    fn inject<S: Schedule>(&mut self, now: Time, order: Order, schedule: &mut S) {
+        let packet = Packet { order, number: self.injected, injected: now, hops: Vec::new() };
+        self.injected += 1;
+        self.in_flight += 1;
+        let index = if let Some(index) = self.unused.pop() {
+            self.packets[index as usize] = packet;
+            index
+        } else {
+            self.packets.push(packet);
+            self.packets.len() as u32 - 1
+        };
+        self.sources[order.source.0 as usize].queue.push_back(index);
+        self.to_grant.push(self.network.injection[order.source.0 as usize]);
+        self.settle(now, schedule);
+    }
+
+    fn instant<S: Schedule>(&mut self, now: Time, events: &[NetworkEvent], schedule: &mut S, notices: &mut Vec<Notice>) {
+        let before = notices.len();
+        for event in events {
+            let channel = ChannelId(event.index);
+            match event.kind {
+                END => self.end_transmission(now, channel, schedule, notices),
+                ARRIVE => self.arrive(now, channel, schedule, notices),
+                CREDIT => self.return_slot(channel),
+                READY => notices.push(self.ready(channel)),
+                _ => self.requesting.push(channel),
+            }
+        }
+        let mut requesting = std::mem::take(&mut self.requesting);
+        requesting.sort_by_key(|&channel| self.links[channel.0 as usize].channel.input_port);
+        for channel in requesting.drain(..) {
+            self.request(now, channel);
+        }
+        self.requesting = requesting;
+        self.settle(now, schedule);
+        notices[before..].sort_unstable();
+    }
+
+    fn forwarded<S: Schedule>(&mut self, waiting: u32, time: Time, schedule: &mut S) {
+        schedule.at(time, NetworkEvent { kind: REQUEST, index: waiting });
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    fn stuck(&self) -> Vec<Waiting> {
+        let mut tally = Tally::default();
+        for (index, link) in self.links.iter().enumerate() {
+            let channel = ChannelId(index as u32);
+            if let Some(owner) = link.owner {
+                tally.holds(owner.packet, channel, owner.granted);
+            }
+            for request in link.requests.waiting() {
+                tally.wants(request.packet, channel, request.at, link.owner.map(|owner| owner.packet));
+            }
+        }
+        tally.report(|packet| self.packets[packet as usize].order)
+    }
+
+    fn statistics(&self) -> &Statistics {
+        &self.recorder.statistics
+    }
+
+    fn finish(self) -> Recorder {
+        self.recorder
+    }
+}
+
+impl Reference {
+    /// Rule 5, first part: a transmission ends, its channel is idle, and with the tail it is released.
+    fn end_transmission<S: Schedule>(&mut self, now: Time, channel: ChannelId, schedule: &mut S, notices: &mut Vec<Notice>) {
+        let link = &mut self.links[channel.0 as usize];
+        link.transmitting = false;
+        let tail = std::mem::take(&mut link.tail_on_wire);
+        if tail {
+            self.release(now, channel, notices);
+        } else {
+            self.to_start.push(channel);
+        }
+        if self.links[channel.0 as usize].channel.wire_latency.is_zero() {
+            self.arrive(now, channel, schedule, notices);
+        }
+    }
+
+    fn release(&mut self, now: Time, channel: ChannelId, notices: &mut Vec<Notice>) {
+        let link = &mut self.links[channel.0 as usize];
+        let flit_time = link.channel.flit_time;
+        let Some(owner) = link.owner.take() else { return };
+        self.to_grant.push(channel);
+        let packet = &mut self.packets[owner.packet as usize];
+        self.recorder.crossed(channel, &packet.order, now.since(owner.granted), flit_time);
+        if let Some(hop) = packet.hops.iter_mut().find(|hop| hop.channel == channel) {
+            hop.released = now;
+        }
+        if let Input::Source(node) = owner.input {
+            notices.push(Notice::Departed { node, token: packet.order.token });
+        }
+    }
+
+    /// Rule 2: a flit reaches the far buffer, or the sink, which takes it at once.
+    fn arrive<S: Schedule>(&mut self, now: Time, channel: ChannelId, schedule: &mut S, notices: &mut Vec<Notice>) {
+        let link = &mut self.links[channel.0 as usize];
+        let Some(flit) = link.wire.pop_front() else { return };
+        if let Place::Node(node) = link.channel.to {
+            link.free_slots += 1;
+            self.to_start.push(channel);
+            self.recorder.occupied(channel, 0, u128::from(now.picoseconds()));
+            if flit.index + 1 == self.packets[flit.packet as usize].order.flits {
+                self.deliver(now, node, flit.packet, notices);
+            }
+            return;
+        }
+        link.buffer.push_back(flit);
+        let first = link.buffer.len() == 1;
+        let waits_for_all = self.waits_for_whole_packets();
+        if first && flit.index == 0 {
+            self.links[channel.0 as usize].front_since = now;
+        }
+        if waits_for_all || (first && flit.index == 0) {
+            self.header_at_front(now, channel, flit, schedule);
+        }
+        if let Some(output) = self.links[channel.0 as usize].output {
+            self.to_start.push(output);
+        }
+    }
+
+    fn deliver(&mut self, now: Time, node: NodeId, packet: u32, notices: &mut Vec<Notice>) {
+        let done = &mut self.packets[packet as usize];
+        notices.push(Notice::Delivered { node, token: done.order.token });
+        let hops = std::mem::take(&mut done.hops);
+        self.recorder.delivered(&done.order, done.injected, || hops, now);
+        self.in_flight -= 1;
+        self.unused.push(packet);
+    }
+
+    fn return_slot(&mut self, channel: ChannelId) {
+        self.links[channel.0 as usize].free_slots += 1;
+        self.to_start.push(channel);
+    }
+
+    fn waits_for_whole_packets(&self) -> bool {
+        matches!(self.network.switching, Switching::StoreAndForward | Switching::Software { .. })
+    }
+
+    /// Rule 3: a header at the front of its buffer waits the routing delay before it asks. Where packets are stored,
+    /// `arrived` must be the tail of the packet at the front.
+    fn header_at_front<S: Schedule>(&mut self, now: Time, channel: ChannelId, arrived: Flit, schedule: &mut S) {
+        let link = &self.links[channel.0 as usize];
+        let Some(front) = link.buffer.front() else { return };
+        let Place::Router(router) = link.channel.to else { return };
+        let flits = self.packets[front.packet as usize].order.flits;
+        if self.waits_for_whole_packets() && (front.index != 0 || arrived.packet != front.packet || arrived.index + 1 != flits)
+        {
+            return;
+        }
+        let (kind, delay) = match self.network.switching {
+            Switching::Software { .. } => (READY, Duration::ZERO),
+            _ => (REQUEST, self.network.routers[router.0 as usize].routing_delay),
+        };
+        schedule.at(now + delay, NetworkEvent { kind, index: channel.0 });
+    }
+
+    fn ready(&self, channel: ChannelId) -> Notice {
+        let link = &self.links[channel.0 as usize].channel;
+        let router = self.router_behind(channel);
+        Notice::Forward { router, port: link.input_port, waiting: channel.0 }
+    }
+
+    fn router_behind(&self, channel: ChannelId) -> RouterId {
+        match self.links[channel.0 as usize].channel.to {
+            Place::Router(router) => router,
+            Place::Node(node) => unreachable!("node {} routes nothing", node.0),
+        }
+    }
+
+    /// Rule 3: the header at the front of a buffer asks for its output channel.
+    fn request(&mut self, now: Time, input: ChannelId) {
+        let router = self.router_behind(input);
+        let Some(&Flit { packet, .. }) = self.links[input.0 as usize].buffer.front() else { return };
+        let order = self.packets[packet as usize].order;
+        let step = self.network.routing.step(router, order.source, order.destination);
+        let links = &self.links;
+        let idle = |channel: ChannelId| {
+            let link = &links[channel.0 as usize];
+            link.owner.is_none() && link.requests.is_empty()
+        };
+        let output = self.selector.choose(step, router, &order, self.packets[packet as usize].number, idle);
+        let port = self.links[input.0 as usize].channel.input_port;
+        self.links[output.0 as usize].requests.post(Request { at: now, port, packet, input });
+        self.links[input.0 as usize].output = Some(output);
+        self.to_grant.push(output);
+    }
+
+    /// Rule 5, second part: grants, then starts, until nothing more can start.
+    fn settle<S: Schedule>(&mut self, now: Time, schedule: &mut S) {
+        while let Some(channel) = self.to_grant.pop() {
+            self.grant(now, channel);
+        }
+        while let Some(channel) = self.to_start.pop() {
+            self.start(now, channel, schedule);
+        }
+    }
+
+    fn grant(&mut self, now: Time, channel: ChannelId) {
+        if self.links[channel.0 as usize].owner.is_some() {
+            return;
+        }
+        let arbitration: Arbitration = self.network.arbitration;
+        let (packet, input, requested) = match self.links[channel.0 as usize].channel.from {
+            Place::Node(node) => {
+                let source = &self.sources[node.0 as usize];
+                let Some(&packet) = source.queue.front() else { return };
+                (packet, Input::Source(node), source.front_since.max(self.packets[packet as usize].injected))
+            }
+            Place::Router(router) => {
+                let Some(request) = self.links[channel.0 as usize].requests.grant(arbitration) else { return };
+                self.recorder.granted(router, now.since(request.at));
+                (request.packet, Input::Buffer(request.input), request.at)
+            }
+        };
+        self.links[channel.0 as usize].owner = Some(Owner { packet, input, granted: now });
+        if self.recorder.log.is_some() {
+            let hop = HopRecord { channel, requested, granted: now, released: Time::NEVER };
+            self.packets[packet as usize].hops.push(hop);
+        }
+        self.to_start.push(channel);
+    }
+
+    /// Rule 4: a flit starts when it is at the front of its buffer, its packet owns the channel, the channel is idle, and
+    /// a slot is free (for the header of a packet that must fit into the buffer as a whole: as many
+    /// slots as it has flits).
+    fn start<S: Schedule>(&mut self, now: Time, channel: ChannelId, schedule: &mut S) {
+        let link = &self.links[channel.0 as usize];
+        let Some(owner) = link.owner else { return };
+        if link.transmitting || link.tail_on_wire {
+            return;
+        }
+        let Some(flit) = self.front_flit(&owner) else { return };
+        let flits = self.packets[flit.packet as usize].order.flits;
+        let into_buffer = matches!(link.channel.to, Place::Router(_));
+        let whole = self.network.switching != Switching::Wormhole && flit.index == 0 && into_buffer;
+        if link.free_slots < if whole { flits } else { 1 } {
+            return;
+        }
+        let tail = flit.index + 1 == flits;
+        let link = &mut self.links[channel.0 as usize];
+        link.free_slots -= 1;
+        link.transmitting = true;
+        link.tail_on_wire = tail;
+        link.wire.push_back(flit);
+        schedule.at(now + link.channel.flit_time, NetworkEvent { kind: END, index: channel.0 });
+        if !link.channel.wire_latency.is_zero() {
+            let arrival = now + link.channel.flit_time + link.channel.wire_latency;
+            schedule.at(arrival, NetworkEvent { kind: ARRIVE, index: channel.0 });
+        }
+        self.recorder.occupied(channel, u128::from(now.picoseconds()), 0);
+        match owner.input {
+            Input::Source(node) => self.leave_source(now, node, tail),
+            Input::Buffer(input) => self.leave_buffer(now, input, tail, schedule),
+        }
+    }
+
+    /// The next flit of the packet that owns a channel, if it is at the front of its buffer.
+    fn front_flit(&self, owner: &Owner) -> Option<Flit> {
+        match owner.input {
+            Input::Source(node) => Some(Flit { packet: owner.packet, index: self.sources[node.0 as usize].sent }),
+            Input::Buffer(input) => {
+                let flit = *self.links[input.0 as usize].buffer.front()?;
+                (flit.packet == owner.packet).then_some(flit)
+            }
+        }
+    }
+
+    fn leave_source(&mut self, now: Time, node: NodeId, tail: bool) {
+        let source = &mut self.sources[node.0 as usize];
+        source.sent += 1;
+        if tail {
+            source.queue.pop_front();
+            source.sent = 0;
+            source.front_since = now;
+        }
+    }
+
+    /// Rule 2: the slot that the flit stood in is free after the credit latency; what was behind it is at the front.
+    fn leave_buffer<S: Schedule>(&mut self, now: Time, input: ChannelId, tail: bool, schedule: &mut S) {
+        let link = &mut self.links[input.0 as usize];
+        link.buffer.pop_front();
+        let credit = link.channel.credit_latency;
+        self.recorder.occupied(input, 0, u128::from(now.picoseconds()));
+        if credit.is_zero() {
+            self.return_slot(input);
+        } else {
+            schedule.at(now + credit, NetworkEvent { kind: CREDIT, index: input.0 });
+        }
+        if !tail {
+            return;
+        }
+        let link = &mut self.links[input.0 as usize];
+        link.output = None;
+        link.front_since = now;
+        let Some(&next) = link.buffer.front() else { return };
+        let flits = self.packets[next.packet as usize].order.flits;
+        let whole = link.buffer.iter().any(|flit| flit.packet == next.packet && flit.index + 1 == flits);
+        let arrived = if whole { Flit { packet: next.packet, index: flits - 1 } } else { next };
+        self.header_at_front(now, input, arrived, schedule);
+    }
+}

@@ -1,0 +1,81 @@
+//! Which of several allowed channels a header takes.
+
+use machines::model::{ChannelId, FlitNetwork, RouterId};
+use machines::routing::{Selection, Step};
+
+use super::Order;
+
+/// Chooses output channels, by the machine's strategy, for every router of a network.
+#[derive(Clone, Debug)]
+pub struct Selector {
+    selection: Selection,
+    seed: u64,
+    /// For each router, where its turn stands.
+    turns: Vec<u32>,
+}
+
+impl Selector {
+    /// A chooser whose random choices follow from `seed`.
+    pub fn new(network: &FlitNetwork, seed: u64) -> Selector {
+        Selector { selection: network.selection, seed, turns: vec![0; network.routers.len()] }
+    }
+
+    /// The channel that packet number `number` asks for at router `at`, where `step` is allowed and `idle` tells which
+    /// channels belong to nobody and are asked for by nobody.
+    #[inline]
+    pub fn choose(
+        &mut self,
+        step: Step<'_>,
+        at: RouterId,
+        order: &Order,
+        number: u64,
+        idle: impl Fn(ChannelId) -> bool,
+    ) -> ChannelId {
+        match step {
+            Step::Only(channel) => channel,
+            Step::Choose { options, fixed } => self.among(options, fixed, at, order, number, idle),
+        }
+    }
+
+    fn among(
+        &mut self,
+        options: &[ChannelId],
+        fixed: usize,
+        at: RouterId,
+        order: &Order,
+        number: u64,
+        idle: impl Fn(ChannelId) -> bool,
+    ) -> ChannelId {
+        let first_idle = |from: usize| {
+            (0..options.len()).map(|ahead| options[(from + ahead) % options.len()]).find(|&channel| idle(channel))
+        };
+        let random = || options[(self.draw(at, order, number) % options.len() as u64) as usize];
+        match self.selection {
+            Selection::Fixed => options[fixed],
+            Selection::Random => random(),
+            Selection::IdleFixed => first_idle(fixed).unwrap_or(options[fixed]),
+            Selection::IdleRandom => first_idle(fixed).unwrap_or_else(random),
+            Selection::RoundRobin => {
+                let turn = self.turns[at.0 as usize] as usize % options.len();
+                let chosen = first_idle(turn).unwrap_or(options[turn]);
+                let index = options.iter().position(|&channel| channel == chosen).unwrap_or(turn);
+                self.turns[at.0 as usize] = (index as u32 + 1) % options.len() as u32;
+                chosen
+            }
+        }
+    }
+
+    /// A random number that depends on the seed, the packet and the router alone, so that the order in which an engine
+    /// treats the packets of an instant does not matter: splitmix64 (Steele, Lea, Flood 2014).
+    fn draw(&self, at: RouterId, order: &Order, number: u64) -> u64 {
+        let origin = (u64::from(order.source.0) << 32) | u64::from(at.0);
+        let mut state = self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ origin.rotate_left(17);
+        for _ in 0..2 {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            state ^= state >> 31;
+        }
+        state
+    }
+}

@@ -1,0 +1,86 @@
+//! What a network did, counted in the same way by both engines.
+
+use machines::model::{ChannelId, FlitNetwork, RouterId};
+use quantities::{Bytes, Duration, Time};
+
+use super::Order;
+use crate::answer::{ChannelStatistics, HopRecord, PacketRecord, RouterStatistics};
+
+/// Totals of a network's run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// For each channel, what it did.
+    pub channels: Vec<ChannelStatistics>,
+    /// For each router, how the headers that asked there fared.
+    pub routers: Vec<RouterStatistics>,
+    /// Packets that arrived.
+    pub packets: u64,
+    /// Flits times channels crossed.
+    pub flit_hops: u64,
+}
+
+/// Keeps the totals and, if asked, a record of every packet.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    /// The totals.
+    pub statistics: Statistics,
+    /// Records of the packets that arrived, in order of arrival.
+    pub log: Option<Vec<PacketRecord>>,
+}
+
+impl Recorder {
+    /// Nothing counted yet.
+    pub fn new(network: &FlitNetwork, log: bool) -> Recorder {
+        let statistics = Statistics {
+            channels: vec![ChannelStatistics::default(); network.channels.len()],
+            routers: vec![RouterStatistics::default(); network.routers.len()],
+            packets: 0,
+            flit_hops: 0,
+        };
+        Recorder { statistics, log: log.then(Vec::new) }
+    }
+
+    /// A header that asked at `router` for `blocking` has its channel.
+    #[inline]
+    pub fn granted(&mut self, router: RouterId, blocking: Duration) {
+        let router = &mut self.statistics.routers[router.0 as usize];
+        router.headers += 1;
+        router.blocking += blocking;
+    }
+
+    /// A packet has crossed `channel`, which it had from `granted` to `released`, each flit taking `flit_time`.
+    #[inline]
+    pub fn crossed(&mut self, channel: ChannelId, order: &Order, held: Duration, flit_time: Duration) {
+        let busy = flit_time * u64::from(order.flits);
+        let channel = &mut self.statistics.channels[channel.0 as usize];
+        channel.busy += busy;
+        channel.blocked += held - busy;
+        channel.bytes = Bytes(channel.bytes.0 + order.bytes.0);
+        channel.packets += 1;
+        self.statistics.flit_hops += u64::from(order.flits);
+    }
+
+    /// Slots behind `channel` were taken at instants that sum to `taken` and given back at instants that sum to `given`.
+    #[inline]
+    pub fn occupied(&mut self, channel: ChannelId, taken: u128, given: u128) {
+        let total = &mut self.statistics.channels[channel.0 as usize].occupancy;
+        // A sum of differences, whose terms may come in any order: wrapping arithmetic ends at the right value.
+        *total = total.wrapping_add(given).wrapping_sub(taken);
+    }
+
+    /// A packet has arrived.
+    pub fn delivered(&mut self, order: &Order, injected: Time, hops: impl FnOnce() -> Vec<HopRecord>, delivered: Time) {
+        self.statistics.packets += 1;
+        if let Some(log) = &mut self.log {
+            log.push(PacketRecord {
+                source: order.source,
+                destination: order.destination,
+                bytes: order.bytes,
+                flits: order.flits,
+                injected,
+                hops: hops(),
+                delivered,
+            });
+        }
+    }
+}

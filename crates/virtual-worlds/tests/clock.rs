@@ -1,0 +1,249 @@
+//! The clock world against the conformance suite, closed forms and hand-calculated times.
+
+use endpoint::{Endpoint, Error, Message, Program, Result, World, conformance};
+use machines::model::LogGp;
+use programs::benchmarks::{AllToAll, EqualDist, Order, PingPong, UnequalDist};
+use programs::broadcast::Binomial;
+use programs::exchange::Pairwise;
+use quantities::{Bytes, Duration, Rank, Time};
+use maquette_virtual_worlds::answer::Activity;
+use maquette_virtual_worlds::clock::Clock;
+
+const fn picoseconds(count: u64) -> Duration {
+    Duration::from_picoseconds(count)
+}
+
+/// Numbers that no sum of others equals by chance.
+const MODEL: LogGp = LogGp {
+    latency: picoseconds(100_000),
+    overhead: picoseconds(7_000),
+    gap: picoseconds(5_000),
+    gap_per_byte: picoseconds(30),
+    overhead_per_byte: picoseconds(2),
+    rendezvous: None,
+};
+
+/// o + L + o + (s-1) G: a message from the call of `send` to the end of `receive`.
+fn one_way(size: u64) -> u64 {
+    7_000 + 100_000 + 7_000 + size.saturating_sub(1) * 30
+}
+
+#[test]
+fn it_passes_the_conformance_suite() {
+    conformance::world(|_| Clock::new(MODEL));
+}
+
+#[test]
+fn it_passes_the_conformance_suite_when_every_send_waits_for_its_receiver() {
+    conformance::world(|_| Clock::new(LogGp { rendezvous: Some(Bytes(0)), ..MODEL }));
+}
+
+#[test]
+fn it_passes_the_conformance_suite_when_nothing_costs_anything() {
+    let zero = Duration::ZERO;
+    let free = LogGp {
+        latency: zero,
+        overhead: zero,
+        gap: zero,
+        gap_per_byte: zero,
+        overhead_per_byte: zero,
+        rendezvous: None,
+    };
+    conformance::world(|_| Clock::new(free));
+}
+
+#[test]
+fn a_round_of_ping_pong_takes_two_messages() {
+    for size in [0, 1, 2, 1000] {
+        let program = PingPong { first: Rank(2), second: Rank(0), bytes: Bytes(size), rounds: 3 };
+        let (times, answer) = Clock::new(MODEL).run_with_answer(4, &program).unwrap();
+        assert_eq!(times[2], Ok(vec![picoseconds(2 * one_way(size)); 3]));
+        assert_eq!(answer.messages, 6);
+        assert_eq!(answer.finish[1], Time::ZERO);
+        assert_eq!(answer.makespan().picoseconds(), 6 * one_way(size));
+    }
+}
+
+#[test]
+fn a_binomial_broadcast_takes_the_logarithm_of_the_ranks() {
+    for (ranks, rounds) in [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (64, 6), (1000, 10)] {
+        let program = Binomial { root: Rank(ranks / 2), message: Message::from(b"seven b".to_vec()) };
+        let model = LogGp { overhead_per_byte: Duration::ZERO, gap_per_byte: Duration::ZERO, ..MODEL };
+        let (words, answer) = Clock::new(model).run_with_answer(ranks, &program).unwrap();
+        assert!(words.iter().all(|word| word.as_ref() == Ok(&program.message)));
+        // Along the critical path the root's own sends overlap with the wires: the last leaf of the deepest chain.
+        let deepest = u64::from(rounds) * one_way(1);
+        assert!(answer.makespan().picoseconds() <= deepest, "{ranks} ranks");
+        if ranks.is_power_of_two() {
+            assert_eq!(answer.makespan().picoseconds(), deepest, "{ranks} ranks");
+        }
+        assert_eq!(answer.messages, u64::from(ranks) - 1);
+    }
+}
+
+#[test]
+fn a_pairwise_exchange_takes_a_step_for_each_partner() {
+    for ranks in [1, 2, 7, 16] {
+        let (received, answer) = Clock::new(MODEL).run_with_answer(ranks, &Pairwise { bytes: Bytes(10) }).unwrap();
+        let steps = u64::from(ranks) - 1;
+        assert!(received.iter().all(|bytes| *bytes == Ok(Bytes(10 * steps))));
+        // o + (s-1) O to send, the rest of the way after o, and the receiver's o + (s-1) G.
+        assert!(answer.finish.iter().all(|finish| finish.picoseconds() == steps * one_way(10)), "{answer:?}");
+    }
+}
+
+#[test]
+fn the_benchmarks_send_as_many_messages_as_the_study_says() {
+    for ranks in [2, 4, 16, 64] {
+        let world = Clock::new(MODEL);
+        for order in [Order::Shift, Order::ExclusiveOr, Order::Linear, Order::Shuffled { seed: 1 }] {
+            let (results, answer) = world.run_with_answer(ranks, &AllToAll::of_size(Bytes(8), order)).unwrap();
+            assert!(results.iter().all(Result::is_ok), "{order:?}");
+            assert_eq!(answer.messages, 32 * u64::from(ranks) * u64::from(ranks - 1));
+        }
+        let rounds = u64::from(4096 / ranks);
+        let (_, equal) = world.run_with_answer(ranks, &EqualDist::of_size(Bytes(8))).unwrap();
+        let (_, unequal) = world.run_with_answer(ranks, &UnequalDist::of_size(Bytes(8))).unwrap();
+        for answer in [equal, unequal] {
+            assert_eq!(answer.messages, 4096);
+            assert_eq!(answer.makespan().picoseconds(), 2 * rounds * one_way(8));
+        }
+    }
+}
+
+#[test]
+fn a_program_that_does_not_fit_its_ranks_says_why() {
+    let world = Clock::new(MODEL);
+    let first = |results: Vec<Result<()>>| results.into_iter().next().unwrap().unwrap_err().to_string();
+    let odd = first(world.run(5, &EqualDist::of_size(Bytes(8))).unwrap());
+    assert_eq!(odd, "equal-dist pairs its ranks: it needs an even number of them, not 5");
+    let many = first(world.run(8192, &UnequalDist::of_size(Bytes(8))).unwrap());
+    assert_eq!(
+        many,
+        "unequal-dist shares 4096 messages out among its ranks: it needs at most 4096 of them, not 8192"
+    );
+    let no_power = first(world.run(6, &AllToAll::of_size(Bytes(8), Order::ExclusiveOr)).unwrap());
+    assert_eq!(no_power, "all-to-all in exclusive-or order needs a power of two of ranks, not 6");
+    let alone = PingPong { first: Rank(1), second: Rank(1), bytes: Bytes(1), rounds: 1 };
+    assert!(matches!(&world.run(2, &alone).unwrap()[0], Err(Error::Unfit(_))));
+    let beyond = PingPong { first: Rank(0), second: Rank(2), bytes: Bytes(1), rounds: 1 };
+    assert_eq!(world.run(2, &beyond).unwrap()[0], Err(Error::NoSuchRank { rank: Rank(2), size: 2 }));
+}
+
+/// Rank 0 sends twice at once; rank 1 computes, then receives twice.
+struct TwoInARow {
+    bytes: Bytes,
+}
+
+impl Program for TwoInARow {
+    type Output = Vec<Time>;
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<Vec<Time>> {
+        let mut times = Vec::new();
+        if here.rank() == Rank(1) {
+            here.compute(picoseconds(150_000)).await;
+        }
+        for _ in 0..2 {
+            if here.rank() == Rank(0) {
+                here.send(Rank(1), Message::of_size(self.bytes)).await?;
+            } else {
+                here.receive(Rank(0)).await?;
+            }
+            times.push(here.now());
+        }
+        Ok(times)
+    }
+}
+
+fn times_of(model: LogGp, bytes: u64) -> Vec<Vec<u64>> {
+    let results = Clock::new(model).run(2, &TwoInARow { bytes: Bytes(bytes) }).unwrap();
+    let plain = |times: Vec<Time>| times.into_iter().map(Time::picoseconds).collect();
+    results.into_iter().map(|result| plain(result.unwrap())).collect()
+}
+
+#[test]
+fn gaps_hold_the_second_message_up_on_both_sides() {
+    // Sent at 0: processor until 7000 + 100 x 2 = 7200, interface until 5000 + 100 x 30 = 8000. Sent at 8000.
+    // There at 107000: taken at 150000, had at 150000 + 7000 + 3000, interface until 150000 + 8000.
+    assert_eq!(times_of(MODEL, 101), [[7_200, 15_200], [160_000, 170_000]]);
+    // With a gap of 20000 the interface is what the second one waits for: 150000 + 23000, then 7000 + 3000.
+    let model = LogGp { gap: picoseconds(20_000), ..MODEL };
+    assert_eq!(times_of(model, 101), [[7_200, 30_200], [160_000, 183_000]]);
+}
+
+#[test]
+fn a_send_from_the_rendezvous_size_on_waits_for_its_receiver() {
+    let model = LogGp { rendezvous: Some(Bytes(101)), ..MODEL };
+    assert_eq!(times_of(model, 100)[0], times_of(MODEL, 100)[0]);
+    // The first is taken at 150000; the second is sent then, there at 257000, had at 257000 + 10000.
+    assert_eq!(times_of(model, 101), [[150_000, 257_000], [160_000, 267_000]]);
+}
+
+#[test]
+fn two_ranks_that_send_to_each_other_and_wait_are_a_deadlock() {
+    let model = LogGp { rendezvous: Some(Bytes(1000)), ..MODEL };
+    assert!(Clock::new(model).run(4, &Pairwise { bytes: Bytes(999) }).is_ok());
+    let error = Clock::new(model).run(4, &Pairwise { bytes: Bytes(1000) }).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "deadlock: rank 0 waits for rank 1 to receive its message, rank 1 waits for rank 0 to receive its message; \
+         2 more ranks wait too"
+    );
+}
+
+/// Every rank sends `count` messages to rank 0, which takes them from the last rank first.
+struct ManyToOne {
+    count: u32,
+}
+
+impl Program for ManyToOne {
+    type Output = ();
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+        for from in (1..here.size()).rev().map(Rank) {
+            for number in 0..self.count {
+                if here.rank() == from {
+                    here.send(Rank(0), Message::of_size(Bytes(u64::from(number)))).await?;
+                } else if here.rank() == Rank(0) {
+                    assert_eq!(here.receive(from).await?.size(), Bytes(u64::from(number)));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_hundred_thousand_senders_to_one_do_not_cost_their_square() {
+    let (_, answer) = Clock::new(MODEL).run_with_answer(100_001, &ManyToOne { count: 2 }).unwrap();
+    assert_eq!(answer.messages, 200_000);
+}
+
+#[test]
+fn a_timeline_tells_what_every_rank_did() {
+    let world = Clock::new(MODEL).with_timeline();
+    let (_, answer) = world.run_with_answer(2, &TwoInARow { bytes: Bytes(101) }).unwrap();
+    let timeline = answer.timeline.unwrap();
+    let spans: Vec<_> = timeline
+        .spans
+        .iter()
+        .map(|span| (span.rank.0, span.activity, span.start.picoseconds(), span.end.picoseconds()))
+        .collect();
+    assert_eq!(
+        spans,
+        [
+            (0, Activity::Send, 0, 7_200),
+            (0, Activity::Send, 7_200, 15_200),
+            (1, Activity::Compute, 0, 150_000),
+            (1, Activity::Receive, 150_000, 160_000),
+            (1, Activity::Receive, 160_000, 170_000),
+        ]
+    );
+    assert_eq!(timeline.messages.len(), 2);
+    assert_eq!(answer.ranks[0].packets, 2);
+}
+
+#[test]
+fn a_run_beyond_the_end_of_time_is_an_error() {
+    let model = LogGp { latency: picoseconds(u64::MAX - 1), ..MODEL };
+    let error = Clock::new(model).run(2, &TwoInARow { bytes: Bytes(u64::MAX) }).unwrap_err();
+    assert!(matches!(error, Error::Unfit(_)), "{error}");
+}

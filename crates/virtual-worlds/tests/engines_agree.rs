@@ -1,0 +1,45 @@
+//! The two engines have one meaning: on any network, with any buffers, rates, latencies and packets, every packet has the
+//! same times in both, to the picosecond, and every count is the same.
+
+mod random_networks;
+
+use proptest::prelude::*;
+use random_networks::{Case, cases};
+use maquette_virtual_worlds::network::fast::Fast;
+use maquette_virtual_worlds::network::reference::Reference;
+use maquette_virtual_worlds::network::replay::{Outcome, carry};
+
+fn sorted_log(outcome: Outcome) -> Vec<maquette_virtual_worlds::answer::PacketRecord> {
+    let mut log = outcome.recorder.log.unwrap_or_default();
+    log.sort_by_key(|packet| (packet.delivered, packet.destination));
+    log
+}
+
+fn agree(case: &Case) -> Result<(), TestCaseError> {
+    let reference = carry::<Reference>(&case.network, case.seed, true, &case.orders);
+    let fast = carry::<Fast>(&case.network, case.seed, true, &case.orders);
+    prop_assert_eq!(&fast.stuck, &reference.stuck);
+    let all_arrived = reference.stuck.is_empty();
+    prop_assert!(all_arrived || case.may_deadlock, "stuck: {:?}", reference.stuck);
+    if all_arrived {
+        prop_assert_eq!(&fast.recorder.statistics, &reference.recorder.statistics);
+        prop_assert_eq!(reference.recorder.statistics.packets, case.orders.len() as u64);
+    }
+    prop_assert_eq!(sorted_log(fast), sorted_log(reference));
+    Ok(())
+}
+
+/// Cases in a normal run; `MAQUETTE_CASES` asks for another number.
+fn how_many() -> u32 {
+    #[allow(clippy::disallowed_methods, reason = "the number of cases is the tester's choice, no result depends on it")]
+    std::env::var("MAQUETTE_CASES").ok().and_then(|number| number.parse().ok()).unwrap_or(10_000)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: how_many(), failure_persistence: None, max_shrink_iters: 20_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_packet_has_the_same_times_in_both_engines(case in cases()) {
+        agree(&case)?;
+    }
+}

@@ -1,0 +1,217 @@
+//! Random networks and random traffic on them.
+
+use machines::model::{
+    Arbitration, Channel, ChannelId, FlitNetwork, NodeId, PacketFormat, Place, Router, RouterId, Switching,
+};
+use machines::routing::{Routing, Selection, Table};
+use proptest::prelude::*;
+use quantities::{Bytes, Duration, Time};
+use maquette_virtual_worlds::network::Order;
+
+/// A network and what it is to carry.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub network: FlitNetwork,
+    pub orders: Vec<(Time, Order)>,
+    pub seed: u64,
+    pub may_deadlock: bool,
+}
+
+/// How routers are joined: the router before each (a tree), or a ring, whose shortest paths can deadlock.
+#[derive(Clone, Debug)]
+enum Shape {
+    Tree(Vec<usize>),
+    Ring(usize),
+}
+
+impl Shape {
+    fn links(&self) -> Vec<(usize, usize)> {
+        match self {
+            Shape::Tree(parents) => parents.iter().enumerate().map(|(child, &parent)| (parent, child + 1)).collect(),
+            Shape::Ring(routers) => (0..*routers).map(|router| (router, (router + 1) % routers)).collect(),
+        }
+    }
+
+    fn routers(&self) -> usize {
+        match self {
+            Shape::Tree(parents) => parents.len() + 1,
+            Shape::Ring(routers) => *routers,
+        }
+    }
+}
+
+/// The numbers of one channel. [ps, ps, ps, flits]
+type Numbers = (u64, u64, u64, u32);
+
+fn shapes() -> impl Strategy<Value = Shape> {
+    let tree = (1usize..7)
+        .prop_flat_map(|routers| (1..routers).map(|child| 0..child).collect::<Vec<_>>())
+        .prop_map(Shape::Tree);
+    prop_oneof![6 => tree, 1 => (3usize..6).prop_map(Shape::Ring)]
+}
+
+/// Channels all alike, as most machines have them, or each of its own.
+fn numbers(switching: Switching) -> BoxedStrategy<Vec<Numbers>> {
+    let buffer = || match switching {
+        Switching::Wormhole => prop_oneof![3 => Just(1u32), 3 => 2u32..6, 2 => 6u32..20, 1 => Just(64), 1 => Just(200)].boxed(),
+        _ => (40u32..90).boxed(),
+    };
+    let alike = (1u64..5, prop_oneof![Just(0u64), 1u64..20], prop_oneof![Just(0u64), 1u64..20], buffer())
+        .prop_map(|numbers| vec![numbers; 64]);
+    let plain = (1u64..5, buffer()).prop_map(|(flit_time, buffer)| vec![(flit_time, 0, 0, buffer); 64]);
+    let own = prop::collection::vec(
+        (1u64..9, prop_oneof![Just(0u64), 1u64..20], prop_oneof![Just(0u64), 1u64..20], buffer()),
+        64,
+    );
+    let slow_first = (buffer(), prop::collection::vec((prop_oneof![Just(2u64), Just(6)], buffer()), 64))
+        .prop_map(|(_, all)| all.into_iter().map(|(flit_time, buffer)| (flit_time, 0, 0, buffer)).collect());
+    prop_oneof![2 => plain, 2 => alike, 3 => own, 2 => slow_first].boxed()
+}
+
+fn switching() -> impl Strategy<Value = Switching> {
+    prop_oneof![
+        8 => Just(Switching::Wormhole),
+        1 => Just(Switching::VirtualCutThrough),
+        1 => Just(Switching::StoreAndForward),
+        1 => (1u64..50).prop_map(|time| Switching::Software { per_packet: Duration::from_picoseconds(time) }),
+    ]
+}
+
+/// A packet: when, from where, to where, flits; ends are taken modulo the nodes.
+type Sending = (u64, u32, u32, u32);
+
+fn traffic() -> impl Strategy<Value = Vec<Sending>> {
+    let flits = prop_oneof![2 => 1u32..6, 3 => 1u32..40];
+    (1usize..40, prop_oneof![Just(1u64), Just(50), Just(1_000)])
+        .prop_flat_map(move |(packets, span)| prop::collection::vec((0..span, 0u32..64, 0u32..64, flits.clone()), packets))
+}
+
+/// Any network of up to six routers and nine nodes, and up to forty packets.
+pub fn cases() -> impl Strategy<Value = Case> {
+    switching().prop_flat_map(|switching| {
+        (
+            (shapes(), prop::collection::vec(0usize..64, 2..10)),
+            numbers(switching),
+            prop::collection::vec(1u64..30, 8),
+            traffic(),
+            any::<u64>(),
+            prop_oneof![Just(Arbitration::FirstCome), Just(Arbitration::RoundRobin)],
+        )
+            .prop_map(move |((shape, homes), numbers, delays, traffic, seed, arbitration)| {
+                let network = build(&shape, &homes, &numbers, &delays, switching, arbitration);
+                let orders = orders(traffic, homes.len() as u32);
+                Case { network, orders, seed, may_deadlock: matches!(shape, Shape::Ring(_)) }
+            })
+    })
+}
+
+fn orders(traffic: Vec<Sending>, nodes: u32) -> Vec<(Time, Order)> {
+    let mut orders: Vec<(Time, Order)> = traffic
+        .into_iter()
+        .enumerate()
+        .map(|(token, (time, source, destination, flits))| {
+            let source = source % nodes;
+            let destination = (source + 1 + destination % (nodes - 1)) % nodes;
+            let order = Order {
+                source: NodeId(source),
+                destination: NodeId(destination),
+                bytes: Bytes(u64::from(flits) - 1),
+                flits,
+                token: token as u64,
+            };
+            (Time::from_picoseconds(time), order)
+        })
+        .collect();
+    orders.sort_by_key(|&(time, _)| time);
+    orders
+}
+
+fn build(
+    shape: &Shape,
+    homes: &[usize],
+    numbers: &[Numbers],
+    delays: &[u64],
+    switching: Switching,
+    arbitration: Arbitration,
+) -> FlitNetwork {
+    let routers = shape.routers();
+    let mut channels: Vec<Channel> = Vec::new();
+    let mut inputs = vec![0; routers];
+    let mut add = |from: Place, to: Place| {
+        let (flit_time, wire, credit, buffer) = numbers[channels.len() % numbers.len()];
+        let input_port = match to {
+            Place::Router(RouterId(router)) => {
+                inputs[router as usize] += 1;
+                inputs[router as usize] - 1
+            }
+            Place::Node(_) => 0,
+        };
+        channels.push(Channel {
+            from,
+            to,
+            input_port,
+            flit_time: Duration::from_picoseconds(flit_time),
+            wire_latency: Duration::from_picoseconds(wire),
+            credit_latency: Duration::from_picoseconds(credit),
+            buffer,
+        });
+        ChannelId(channels.len() as u32 - 1)
+    };
+    let router = |index: usize| Place::Router(RouterId(index as u32));
+    let mut neighbours: Vec<Vec<(usize, ChannelId)>> = vec![Vec::new(); routers];
+    for (one, other) in shape.links() {
+        neighbours[one].push((other, add(router(one), router(other))));
+        neighbours[other].push((one, add(router(other), router(one))));
+    }
+    let (mut injection, mut ejection) = (Vec::new(), Vec::new());
+    for (node, home) in homes.iter().enumerate() {
+        let node = Place::Node(NodeId(node as u32));
+        injection.push(add(node, router(home % routers)));
+        ejection.push(add(router(home % routers), node));
+    }
+    let homes: Vec<usize> = homes.iter().map(|home| home % routers).collect();
+    FlitNetwork {
+        routing: Routing::Table(Table::new(homes.len() as u32, table(&neighbours, &homes, &ejection))),
+        routers: (0..routers)
+            .map(|index| Router {
+                name: format!("router {index}"),
+                routing_delay: Duration::from_picoseconds(delays[index % delays.len()]),
+                position: (0.0, 0.0),
+                mesh_index: None,
+            })
+            .collect(),
+        channels,
+        injection,
+        ejection,
+        selection: Selection::Fixed,
+        switching,
+        arbitration,
+        packet: PacketFormat { payload: Bytes(39), header: Bytes(1), flit: Bytes(1) },
+    }
+}
+
+/// Shortest paths, by a search backward from every destination's router.
+fn table(neighbours: &[Vec<(usize, ChannelId)>], homes: &[usize], ejection: &[ChannelId]) -> Vec<ChannelId> {
+    let mut next = vec![ChannelId(0); neighbours.len() * homes.len()];
+    for (node, &home) in homes.iter().enumerate() {
+        let mut reached = vec![home];
+        next[home * homes.len() + node] = ejection[node];
+        let mut seen = vec![false; neighbours.len()];
+        seen[home] = true;
+        let mut index = 0;
+        while index < reached.len() {
+            let here = reached[index];
+            index += 1;
+            for (from, links) in neighbours.iter().enumerate() {
+                if let Some(&(_, channel)) = links.iter().find(|&&(to, _)| to == here)
+                    && !seen[from]
+                {
+                    seen[from] = true;
+                    next[from * homes.len() + node] = channel;
+                    reached.push(from);
+                }
+            }
+        }
+    }
+    next
+}
