@@ -48,14 +48,7 @@ pub fn deadlock(waiting: &[(Rank, WaitsFor)], failed: Option<(Rank, &Error)>) ->
     }
     let others = waiting.len() - order.len();
     if others > 0 {
-        text.push_str(&format!(
-            "; {others} more {} too",
-            if others == 1 {
-                "rank waits"
-            } else {
-                "ranks wait"
-            }
-        ));
+        text.push_str(&format!("; {others} more {} too", if others == 1 { "rank waits" } else { "ranks wait" }));
     }
     if let Some((rank, error)) = failed {
         text.push_str(&format!("; rank {rank} had ended with an error: {error}"));
@@ -86,10 +79,7 @@ fn ring(waiting: &[(Rank, WaitsFor)]) -> Vec<usize> {
             let Some(next) = after(here) else { break };
             here = next;
             if met[here] == start {
-                return std::iter::successors(Some(here), |&at| {
-                    after(at).filter(|&next| next != here)
-                })
-                .collect();
+                return std::iter::successors(Some(here), |&at| after(at).filter(|&next| next != here)).collect();
             }
         }
     }
@@ -101,10 +91,7 @@ mod tests {
     use super::*;
 
     fn text(waiting: &[(u32, WaitsFor)], failed: Option<(Rank, &Error)>) -> String {
-        let waiting: Vec<_> = waiting
-            .iter()
-            .map(|&(rank, what)| (Rank(rank), what))
-            .collect();
+        let waiting: Vec<_> = waiting.iter().map(|&(rank, what)| (Rank(rank), what)).collect();
         deadlock(&waiting, failed).to_string()
     }
 
@@ -133,29 +120,19 @@ mod tests {
 
     #[test]
     fn a_long_ring_is_cut_short() {
-        let waiting: Vec<_> = (0..100)
-            .map(|rank| (rank, WaitsFor::MessageFrom(Rank((rank + 1) % 100))))
-            .collect();
+        let waiting: Vec<_> = (0..100).map(|rank| (rank, WaitsFor::MessageFrom(Rank((rank + 1) % 100)))).collect();
         let text = text(&waiting, None);
         assert!(
-            text.ends_with(
-                "rank 7 waits for a message from rank 8, and so on round a ring of 100 ranks"
-            ),
+            text.ends_with("rank 7 waits for a message from rank 8, and so on round a ring of 100 ranks"),
             "{text}"
         );
     }
 
     #[test]
     fn the_error_of_a_rank_that_ended_is_told() {
-        let error = Error::NoSuchRank {
-            rank: Rank(9),
-            size: 2,
-        };
+        let error = Error::NoSuchRank { rank: Rank(9), size: 2 };
         assert_eq!(
-            text(
-                &[(1, WaitsFor::MessageFrom(Rank(0)))],
-                Some((Rank(0), &error))
-            ),
+            text(&[(1, WaitsFor::MessageFrom(Rank(0)))], Some((Rank(0), &error))),
             "deadlock: rank 1 waits for a message from rank 0; rank 0 had ended with an error: rank 9 does not exist: the \
              program has 2"
         );

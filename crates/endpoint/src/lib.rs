@@ -83,9 +83,5 @@ pub trait AnySourceWorld: World {
     ///
     /// # Errors
     /// As [`World::run`].
-    fn run_any<P: AnySourceProgram>(
-        &self,
-        ranks: u32,
-        program: &P,
-    ) -> Result<Vec<Result<P::Output>>>;
+    fn run_any<P: AnySourceProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>>;
 }

@@ -12,10 +12,7 @@ pub struct Message {
 impl Message {
     /// A message of `size` bytes that nobody looks at.
     pub const fn of_size(size: Bytes) -> Message {
-        Message {
-            size,
-            content: None,
-        }
+        Message { size, content: None }
     }
     /// Its size. [B]
     pub const fn size(&self) -> Bytes {
@@ -30,9 +27,6 @@ impl Message {
 impl<T: Into<bytes::Bytes>> From<T> for Message {
     fn from(content: T) -> Message {
         let content = content.into();
-        Message {
-            size: Bytes(content.len() as u64),
-            content: Some(content),
-        }
+        Message { size: Bytes(content.len() as u64), content: Some(content) }
     }
 }

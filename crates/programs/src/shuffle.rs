@@ -60,13 +60,6 @@ mod tests {
         // The first three draws from seed 1234567, as the authors' reference program prints them.
         let mut state = 1_234_567;
         let draws = [next(&mut state), next(&mut state), next(&mut state)];
-        assert_eq!(
-            draws,
-            [
-                6_457_827_717_110_365_317,
-                3_203_168_211_198_807_973,
-                9_817_491_932_198_370_423
-            ]
-        );
+        assert_eq!(draws, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
     }
 }

@@ -18,8 +18,7 @@ impl AnySourceProgram for Gather {
         let me = here.rank();
         let mut taken = Vec::new();
         if me > Rank(0) {
-            here.compute(Duration::from_nanoseconds(u64::from(me.0 % 3) * 10))
-                .await;
+            here.compute(Duration::from_nanoseconds(u64::from(me.0 % 3) * 10)).await;
             here.send(Rank(0), patterned(me, Rank(0), 0, 64)).await?;
             return Ok(taken);
         }
@@ -45,16 +44,8 @@ pub fn a_message_from_anyone_is_taken_once<W: AnySourceWorld>(world: &W, ranks: 
 pub fn two_runs_from_anyone_are_the_same<W: AnySourceWorld>(make: &impl Fn(u32) -> W, ranks: u32) {
     let world = make(ranks);
     let first = run_any(&world, ranks, &Gather);
-    assert_eq!(
-        first,
-        run_any(&world, ranks, &Gather),
-        "the same world again"
-    );
-    assert_eq!(
-        first,
-        run_any(&make(ranks), ranks, &Gather),
-        "another world of the same kind"
-    );
+    assert_eq!(first, run_any(&world, ranks, &Gather), "the same world again");
+    assert_eq!(first, run_any(&make(ranks), ranks, &Gather), "another world of the same kind");
 }
 
 /// When nothing comes, the wait ends with the deadline and not before it.
@@ -65,15 +56,8 @@ pub fn a_deadline_passes<W: AnySourceWorld>(world: &W, ranks: u32) {
         async fn run<E: AnySource>(&self, here: &E) -> Result<()> {
             for wait in [0, 1, 5_000].map(Duration::from_picoseconds) {
                 let deadline = here.now() + wait;
-                assert_eq!(
-                    here.receive_any(Some(deadline)).await.err(),
-                    Some(Error::Deadline(deadline))
-                );
-                assert!(
-                    here.now() >= deadline,
-                    "back at {:?}, before {deadline:?}",
-                    here.now()
-                );
+                assert_eq!(here.receive_any(Some(deadline)).await.err(), Some(Error::Deadline(deadline)));
+                assert!(here.now() >= deadline, "back at {:?}, before {deadline:?}", here.now());
             }
             Ok(())
         }
@@ -92,10 +76,7 @@ pub fn a_message_before_the_deadline_is_taken<W: AnySourceWorld>(world: &W, rank
                 here.send(last, patterned(first, last, 0, 16)).await?;
             } else if here.rank() == last {
                 let deadline = here.now() + LONG;
-                assert_eq!(
-                    here.receive_any(Some(deadline)).await?,
-                    (first, patterned(first, last, 0, 16))
-                );
+                assert_eq!(here.receive_any(Some(deadline)).await?, (first, patterned(first, last, 0, 16)));
                 assert!(here.now() < deadline);
             }
             Ok(())
@@ -105,10 +86,7 @@ pub fn a_message_before_the_deadline_is_taken<W: AnySourceWorld>(world: &W, rank
 }
 
 /// What is there already is given even when the deadline is now or past.
-pub fn a_message_that_is_there_beats_a_deadline_that_has_passed<W: AnySourceWorld>(
-    world: &W,
-    ranks: u32,
-) {
+pub fn a_message_that_is_there_beats_a_deadline_that_has_passed<W: AnySourceWorld>(world: &W, ranks: u32) {
     struct Late;
     impl AnySourceProgram for Late {
         type Output = ();
@@ -147,20 +125,11 @@ pub fn order_holds_between_named_and_any<W: AnySourceWorld>(world: &W, ranks: u3
             let mut next = vec![0; here.size() as usize];
             for turn in 0..4 * last.0 {
                 // Every other message is asked for by name, from the first rank that has one left.
-                let unfinished = next[..last.0 as usize]
-                    .iter()
-                    .position(|&number| number < 4);
+                let unfinished = next[..last.0 as usize].iter().position(|&number| number < 4);
                 let named = Rank(unfinished.expect("a rank has a message left") as u32);
-                let (from, message) = if turn % 2 == 0 {
-                    (named, here.receive(named).await?)
-                } else {
-                    here.receive_any(None).await?
-                };
-                assert_eq!(
-                    message,
-                    patterned(from, last, next[from.0 as usize], 100),
-                    "from rank {from}"
-                );
+                let (from, message) =
+                    if turn % 2 == 0 { (named, here.receive(named).await?) } else { here.receive_any(None).await? };
+                assert_eq!(message, patterned(from, last, next[from.0 as usize], 100), "from rank {from}");
                 next[from.0 as usize] += 1;
             }
             Ok(())
@@ -182,8 +151,5 @@ pub fn waiting_for_anyone_for_ever_is_a_deadlock<W: AnySourceWorld>(world: &W, r
             Ok(())
         }
     }
-    is_deadlock(
-        world.run_any(ranks, &Waits),
-        &["rank 1 waits for a message from anyone"],
-    );
+    is_deadlock(world.run_any(ranks, &Waits), &["rank 1 waits for a message from anyone"]);
 }

@@ -59,9 +59,8 @@ pub fn any_source_world<W: AnySourceWorld>(make: impl Fn(u32) -> W) {
 fn outputs<T>(results: Result<Vec<Result<T>>>, ranks: u32) -> Vec<T> {
     let results = results.unwrap_or_else(|error| panic!("the world ended with: {error}"));
     assert_eq!(results.len(), ranks as usize, "one result a rank");
-    let output = |(rank, result): (u32, Result<T>)| {
-        result.unwrap_or_else(|error| panic!("rank {rank} ended with: {error}"))
-    };
+    let output =
+        |(rank, result): (u32, Result<T>)| result.unwrap_or_else(|error| panic!("rank {rank} ended with: {error}"));
     (0..).zip(results).map(output).collect()
 }
 
@@ -69,11 +68,7 @@ fn run<W: World, P: Program>(world: &W, ranks: u32, program: &P) -> Vec<P::Outpu
     outputs(world.run(ranks, program), ranks)
 }
 
-fn run_any<W: AnySourceWorld, P: AnySourceProgram>(
-    world: &W,
-    ranks: u32,
-    program: &P,
-) -> Vec<P::Output> {
+fn run_any<W: AnySourceWorld, P: AnySourceProgram>(world: &W, ranks: u32, program: &P) -> Vec<P::Output> {
     outputs(world.run_any(ranks, program), ranks)
 }
 
@@ -85,22 +80,13 @@ fn is_deadlock<T>(result: Result<Vec<Result<T>>>, parts: &[&str]) {
         Ok(_) => panic!("expected a deadlock, but every rank ended"),
     };
     for part in parts {
-        assert!(
-            text.contains(part),
-            "the deadlock report should say {part:?}: {text}"
-        );
+        assert!(text.contains(part), "the deadlock report should say {part:?}: {text}");
     }
 }
 
 /// A message of `length` bytes that only the pair and `number` decide.
 fn patterned(from: Rank, to: Rank, number: u32, length: usize) -> Message {
-    let seed = from
-        .0
-        .wrapping_mul(31)
-        .wrapping_add(to.0)
-        .wrapping_mul(31)
-        .wrapping_add(number);
-    let byte =
-        |place: usize| (seed.wrapping_add(place as u32).wrapping_mul(2_654_435_761) >> 24) as u8;
+    let seed = from.0.wrapping_mul(31).wrapping_add(to.0).wrapping_mul(31).wrapping_add(number);
+    let byte = |place: usize| (seed.wrapping_add(place as u32).wrapping_mul(2_654_435_761) >> 24) as u8;
     Message::from((0..length).map(byte).collect::<Vec<u8>>())
 }

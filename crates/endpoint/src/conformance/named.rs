@@ -14,9 +14,7 @@ pub fn results_come_in_order_of_rank<W: World>(world: &W, ranks: u32) {
             Ok((here.rank(), here.size(), here.now()))
         }
     }
-    let expected: Vec<_> = (0..ranks)
-        .map(|rank| (Rank(rank), ranks, Time::ZERO))
-        .collect();
+    let expected: Vec<_> = (0..ranks).map(|rank| (Rank(rank), ranks, Time::ZERO)).collect();
     assert_eq!(run(world, ranks, &WhoAmI), expected);
 }
 
@@ -40,15 +38,8 @@ pub fn computing_takes_exactly_its_time<W: World>(world: &W, ranks: u32) {
 /// Every rank exchanges with every other, whatever their number.
 pub fn every_rank_reaches_every_other<W: World>(world: &W, ranks: u32) {
     for (rank, received) in (0..).zip(run(world, ranks, &Exchange)) {
-        let expected: Vec<Rank> = (0..ranks)
-            .filter(|&other| other != rank)
-            .map(Rank)
-            .collect();
-        assert_eq!(
-            received.iter().map(|&(from, _)| from).collect::<Vec<_>>(),
-            expected,
-            "rank {rank}"
-        );
+        let expected: Vec<Rank> = (0..ranks).filter(|&other| other != rank).map(Rank).collect();
+        assert_eq!(received.iter().map(|&(from, _)| from).collect::<Vec<_>>(), expected, "rank {rank}");
     }
 }
 
@@ -83,21 +74,10 @@ pub fn a_rank_that_does_not_exist_is_an_error<W: World>(world: &W, ranks: u32) {
         type Output = ();
         async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
             for rank in [here.size(), u32::MAX].map(Rank) {
-                let expected = Error::NoSuchRank {
-                    rank,
-                    size: here.size(),
-                };
+                let expected = Error::NoSuchRank { rank, size: here.size() };
                 let sent = here.send(rank, Message::of_size(Bytes(8))).await;
-                assert_eq!(
-                    sent.as_ref().err(),
-                    Some(&expected),
-                    "a send to rank {rank}"
-                );
-                assert_eq!(
-                    here.receive(rank).await.err(),
-                    Some(expected),
-                    "a receive from rank {rank}"
-                );
+                assert_eq!(sent.as_ref().err(), Some(&expected), "a send to rank {rank}");
+                assert_eq!(here.receive(rank).await.err(), Some(expected), "a receive from rank {rank}");
             }
             Ok(())
         }
@@ -113,10 +93,7 @@ pub fn a_message_to_oneself_is_an_error<W: World>(world: &W, ranks: u32) {
         type Output = ();
         async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
             let me = here.rank();
-            assert_eq!(
-                here.send(me, Message::of_size(Bytes(8))).await.err(),
-                Some(Error::ToItself(me))
-            );
+            assert_eq!(here.send(me, Message::of_size(Bytes(8))).await.err(), Some(Error::ToItself(me)));
             assert_eq!(here.receive(me).await.err(), Some(Error::ToItself(me)));
             Ok(())
         }
@@ -134,8 +111,7 @@ pub fn one_senders_messages_come_in_order<W: World>(world: &W, ranks: u32) {
             for number in 0..20 {
                 let length = [700, 1, 0, 130, 64][number as usize % 5];
                 if here.rank() == first {
-                    here.send(last, patterned(first, last, number, length))
-                        .await?;
+                    here.send(last, patterned(first, last, number, length)).await?;
                 } else if here.rank() == last {
                     let expected = patterned(first, last, number, length);
                     assert_eq!(here.receive(first).await?, expected, "message {number}");
@@ -180,8 +156,7 @@ pub fn many_senders_reach_one_receiver<W: World>(world: &W, ranks: u32) {
             let me = here.rank();
             for number in 0..3 {
                 if me > Rank(0) {
-                    here.send(Rank(0), patterned(me, Rank(0), number, 300))
-                        .await?;
+                    here.send(Rank(0), patterned(me, Rank(0), number, 300)).await?;
                 }
             }
             if me == Rank(0) {
@@ -207,28 +182,19 @@ pub fn time_never_runs_backward<W: World>(world: &W, ranks: u32) {
             let (next, previous) = (Rank((me + 1) % size), Rank((me + size - 1) % size));
             let mut last = here.now();
             for round in 0..10 {
-                here.compute(Duration::from_nanoseconds(u64::from((me * 7 + round) % 5)))
-                    .await;
+                here.compute(Duration::from_nanoseconds(u64::from((me * 7 + round) % 5))).await;
                 assert!(here.now() >= last);
                 last = here.now();
                 if me > 0 {
                     let message = here.receive(previous).await?;
                     let content = message.content().expect("it was sent with its bytes");
                     let sent = u64::from_le_bytes(content[..8].try_into().expect("eight bytes"));
-                    assert!(
-                        here.now().picoseconds() >= sent,
-                        "received at {:?}, sent at {sent}",
-                        here.now()
-                    );
+                    assert!(here.now().picoseconds() >= sent, "received at {:?}, sent at {sent}", here.now());
                 }
                 assert!(here.now() >= last);
                 last = here.now();
                 if me + 1 < size {
-                    here.send(
-                        next,
-                        Message::from(last.picoseconds().to_le_bytes().to_vec()),
-                    )
-                    .await?;
+                    here.send(next, Message::from(last.picoseconds().to_le_bytes().to_vec())).await?;
                 }
                 assert!(here.now() >= last);
                 last = here.now();
@@ -252,15 +218,9 @@ pub fn one_ranks_error_is_its_own<W: World>(world: &W, ranks: u32) {
             Ok(here.rank())
         }
     }
-    let results = world
-        .run(ranks, &Fails)
-        .expect("the world itself has no error");
+    let results = world.run(ranks, &Fails).expect("the world itself has no error");
     for (rank, result) in (0..).map(Rank).zip(results) {
-        let expected = if rank == Rank(1) {
-            Err(Error::Unfit("by intent".to_owned()))
-        } else {
-            Ok(rank)
-        };
+        let expected = if rank == Rank(1) { Err(Error::Unfit("by intent".to_owned())) } else { Ok(rank) };
         assert_eq!(result, expected);
     }
 }
@@ -278,10 +238,7 @@ pub fn a_message_that_never_comes_is_a_deadlock<W: World>(world: &W, ranks: u32)
             Ok(())
         }
     }
-    is_deadlock(
-        world.run(ranks, &Waits),
-        &["rank 1 waits for a message from rank 0"],
-    );
+    is_deadlock(world.run(ranks, &Waits), &["rank 1 waits for a message from rank 0"]);
 }
 
 /// Ranks that all wait for the next one are a deadlock, and the error names them.
@@ -297,10 +254,7 @@ pub fn a_ring_of_receives_is_a_deadlock<W: World>(world: &W, ranks: u32) {
     }
     is_deadlock(
         world.run(ranks, &Ring),
-        &[
-            "rank 0 waits for a message from rank 1",
-            &format!("rank {} waits for a message from rank 0", ranks - 1),
-        ],
+        &["rank 0 waits for a message from rank 1", &format!("rank {} waits for a message from rank 0", ranks - 1)],
     );
 }
 
@@ -309,9 +263,5 @@ pub fn two_runs_are_the_same<W: World>(make: &impl Fn(u32) -> W, ranks: u32) {
     let world = make(ranks);
     let first = run(&world, ranks, &Exchange);
     assert_eq!(first, run(&world, ranks, &Exchange), "the same world again");
-    assert_eq!(
-        first,
-        outputs(make(ranks).run(ranks, &Exchange), ranks),
-        "another world of the same kind"
-    );
+    assert_eq!(first, outputs(make(ranks).run(ranks, &Exchange), ranks), "another world of the same kind");
 }

@@ -50,11 +50,7 @@ pub enum Order {
 impl AllToAll {
     /// The study's benchmark: 32 rounds with messages of `bytes`.
     pub const fn of_size(bytes: Bytes, order: Order) -> AllToAll {
-        AllToAll {
-            bytes,
-            rounds: 32,
-            order,
-        }
+        AllToAll { bytes, rounds: 32, order }
     }
 }
 
@@ -100,12 +96,7 @@ impl Partners {
             Order::Shuffled { seed } => Some(Shuffle::new(size, seed)),
             Order::Shift | Order::ExclusiveOr | Order::Linear => None,
         };
-        Ok(Partners {
-            me,
-            size,
-            order,
-            shuffle,
-        })
+        Ok(Partners { me, size, order, shuffle })
     }
 
     /// To whom to send and from whom to receive in `step`, which counts from 1.
@@ -125,24 +116,13 @@ impl Shuffle {
         let rank_at = permutation(size, seed);
         // Another seed, so that the steps do not go the way that the ranks stand.
         let steps = permutation(size.saturating_sub(1), seed ^ 0x5354_4550);
-        Shuffle {
-            place_of: inverse(&rank_at),
-            rank_at,
-            steps,
-        }
+        Shuffle { place_of: inverse(&rank_at), rank_at, steps }
     }
 
     fn at(&self, me: u32, step: u32) -> (Rank, Rank) {
         let distance = 1 + self.steps[step as usize - 1];
-        let (to, from) = shifted(
-            self.place_of[me as usize],
-            distance,
-            self.rank_at.len() as u32,
-        );
-        (
-            Rank(self.rank_at[to.0 as usize]),
-            Rank(self.rank_at[from.0 as usize]),
-        )
+        let (to, from) = shifted(self.place_of[me as usize], distance, self.rank_at.len() as u32);
+        (Rank(self.rank_at[to.0 as usize]), Rank(self.rank_at[from.0 as usize]))
     }
 }
 
@@ -150,11 +130,7 @@ impl Shuffle {
 fn shifted(p: u32, distance: u32, size: u32) -> (Rank, Rank) {
     let room = size - distance;
     let to = if p < room { p + distance } else { p - room };
-    let from = if p >= distance {
-        p - distance
-    } else {
-        p + room
-    };
+    let from = if p >= distance { p - distance } else { p + room };
     (Rank(to), Rank(from))
 }
 
@@ -162,27 +138,18 @@ fn shifted(p: u32, distance: u32, size: u32) -> (Rank, Rank) {
 mod tests {
     use super::*;
 
-    const ORDERS: [Order; 4] = [
-        Order::Shift,
-        Order::ExclusiveOr,
-        Order::Linear,
-        Order::Shuffled { seed: 7 },
-    ];
+    const ORDERS: [Order; 4] = [Order::Shift, Order::ExclusiveOr, Order::Linear, Order::Shuffled { seed: 7 }];
 
     #[test]
     fn every_rank_meets_every_other_once_each_way() {
-        for (order, size) in ORDERS
-            .into_iter()
-            .flat_map(|order| [1, 2, 3, 8, 9].map(|size| (order, size)))
-        {
+        for (order, size) in ORDERS.into_iter().flat_map(|order| [1, 2, 3, 8, 9].map(|size| (order, size))) {
             for me in 0..size {
                 let Ok(partners) = Partners::new(order, me, size) else {
                     assert!(order == Order::ExclusiveOr && !size.is_power_of_two());
                     continue;
                 };
                 let others: Vec<Rank> = (0..size).filter(|&other| other != me).map(Rank).collect();
-                let (mut to, mut from): (Vec<Rank>, Vec<Rank>) =
-                    (1..size).map(|step| partners.at(step)).unzip();
+                let (mut to, mut from): (Vec<Rank>, Vec<Rank>) = (1..size).map(|step| partners.at(step)).unzip();
                 to.sort();
                 from.sort();
                 assert_eq!(to, others, "{order:?} {size}");
@@ -193,11 +160,7 @@ mod tests {
 
     #[test]
     fn in_every_step_but_the_linear_ones_senders_and_receivers_agree() {
-        for order in [
-            Order::Shift,
-            Order::ExclusiveOr,
-            Order::Shuffled { seed: 3 },
-        ] {
+        for order in [Order::Shift, Order::ExclusiveOr, Order::Shuffled { seed: 3 }] {
             for step in 1..16 {
                 for me in 0..16 {
                     let (to, _) = Partners::new(order, me, 16).unwrap().at(step);

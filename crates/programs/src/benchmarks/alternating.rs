@@ -9,12 +9,7 @@ use quantities::{Bytes, Rank};
 ///   lower   --bytes-->   upper
 ///   lower   <--bytes--   upper       count times
 /// ```
-pub(super) async fn alternate<E: Endpoint>(
-    here: &E,
-    partner: Rank,
-    bytes: Bytes,
-    count: u32,
-) -> Result<()> {
+pub(super) async fn alternate<E: Endpoint>(here: &E, partner: Rank, bytes: Bytes, count: u32) -> Result<()> {
     for _ in 0..count {
         if here.rank() < partner {
             here.send(partner, Message::of_size(bytes)).await?;
@@ -33,9 +28,7 @@ pub(super) async fn alternate<E: Endpoint>(
 /// When the ranks can't be paired, or can't share the messages out evenly.
 pub(super) fn share(benchmark: &str, messages: u32, size: u32) -> Result<u32> {
     if size == 0 || !size.is_multiple_of(2) {
-        return Err(Error::Unfit(format!(
-            "{benchmark} pairs its ranks: it needs an even number of them, not {size}"
-        )));
+        return Err(Error::Unfit(format!("{benchmark} pairs its ranks: it needs an even number of them, not {size}")));
     }
     if messages < size {
         return Err(Error::Unfit(format!(

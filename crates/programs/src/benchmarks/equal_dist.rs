@@ -27,10 +27,7 @@ pub struct EqualDist {
 impl EqualDist {
     /// The study's benchmark: 4096 messages of `bytes` in all.
     pub const fn of_size(bytes: Bytes) -> EqualDist {
-        EqualDist {
-            bytes,
-            messages: 4096,
-        }
+        EqualDist { bytes, messages: 4096 }
     }
 }
 

@@ -31,17 +31,11 @@ impl Program for PingPong {
 
     async fn run<E: Endpoint>(&self, here: &E) -> Result<Vec<Duration>> {
         if self.first == self.second {
-            return Err(Error::Unfit(format!(
-                "ping-pong needs two different ranks, not rank {} twice",
-                self.first
-            )));
+            return Err(Error::Unfit(format!("ping-pong needs two different ranks, not rank {} twice", self.first)));
         }
         for rank in [self.first, self.second] {
             if rank.0 >= here.size() {
-                return Err(Error::NoSuchRank {
-                    rank,
-                    size: here.size(),
-                });
+                return Err(Error::NoSuchRank { rank, size: here.size() });
             }
         }
         if here.rank() == self.first {
@@ -55,12 +49,7 @@ impl Program for PingPong {
 }
 
 /// Sends to `partner` and waits for the answer.
-async fn ping<E: Endpoint>(
-    here: &E,
-    partner: Rank,
-    bytes: Bytes,
-    rounds: u32,
-) -> Result<Vec<Duration>> {
+async fn ping<E: Endpoint>(here: &E, partner: Rank, bytes: Bytes, rounds: u32) -> Result<Vec<Duration>> {
     let mut times = Vec::new();
     for _ in 0..rounds {
         let start = here.now();

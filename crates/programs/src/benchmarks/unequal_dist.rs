@@ -27,10 +27,7 @@ pub struct UnequalDist {
 impl UnequalDist {
     /// The study's benchmark: 4096 messages of `bytes` in all.
     pub const fn of_size(bytes: Bytes) -> UnequalDist {
-        UnequalDist {
-            bytes,
-            messages: 4096,
-        }
+        UnequalDist { bytes, messages: 4096 }
     }
 }
 

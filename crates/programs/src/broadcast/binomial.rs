@@ -23,10 +23,7 @@ use quantities::Rank;
 pub async fn binomial<E: Endpoint>(here: &E, root: Rank, word: &mut Message) -> Result<()> {
     let size = u64::from(here.size());
     if root.0 >= here.size() {
-        return Err(Error::NoSuchRank {
-            rank: root,
-            size: here.size(),
-        });
+        return Err(Error::NoSuchRank { rank: root, size: here.size() });
     }
     let numbered = |from_root: u64| Rank(((from_root + u64::from(root.0)) % size) as u32);
     let me = (u64::from(here.rank().0) + size - u64::from(root.0)) % size;
@@ -59,11 +56,7 @@ impl Program for Binomial {
     type Output = Message;
 
     async fn run<E: Endpoint>(&self, here: &E) -> Result<Message> {
-        let mut word = if here.rank() == self.root {
-            self.message.clone()
-        } else {
-            Message::default()
-        };
+        let mut word = if here.rank() == self.root { self.message.clone() } else { Message::default() };
         binomial(here, self.root, &mut word).await?;
         Ok(word)
     }

@@ -33,10 +33,7 @@ pub async fn pairwise<E: Endpoint>(
             (me ^ step, me ^ step)
         } else {
             let room = size - step;
-            (
-                if me < room { me + step } else { me - room },
-                if me >= step { me - step } else { me + room },
-            )
+            (if me < room { me + step } else { me - room }, if me >= step { me - step } else { me + room })
         };
         here.send(Rank(to), message_for(Rank(to))).await?;
         take(Rank(from), here.receive(Rank(from)).await?);
@@ -57,12 +54,7 @@ impl Program for Pairwise {
 
     async fn run<E: Endpoint>(&self, here: &E) -> Result<Bytes> {
         let mut received = 0;
-        pairwise(
-            here,
-            |_| Message::of_size(self.bytes),
-            |_, message| received += message.size().0,
-        )
-        .await?;
+        pairwise(here, |_| Message::of_size(self.bytes), |_, message| received += message.size().0).await?;
         Ok(Bytes(received))
     }
 }

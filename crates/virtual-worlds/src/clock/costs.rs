@@ -64,7 +64,8 @@ pub(super) fn later(instant: Time, length: Duration) -> Time {
     Time::from_picoseconds(instant.picoseconds().saturating_add(length.picoseconds()))
 }
 
-fn sum(one: Duration, other: Duration) -> Duration {
+/// The sum of two lengths; the longest one that can be counted when that is longer.
+pub(super) fn sum(one: Duration, other: Duration) -> Duration {
     Duration::from_picoseconds(one.picoseconds().saturating_add(other.picoseconds()))
 }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use endpoint::{Message, WaitsFor};
 use quantities::{Duration, Rank, Time};
 
-use super::costs::{Costs, later};
+use super::costs::{Costs, later, sum};
 use super::mailbox::{Letter, Letters, Mailbox};
 use crate::answer::{Activity, Answer, MessageRecord, RankStatistics, Span, Timeline};
 
@@ -93,7 +93,8 @@ impl State {
         sender.now = later(start, self.costs.sending(size));
         sender.may_send = later(start, self.costs.occupying(size));
         sender.statistics.packets += 1;
-        sender.statistics.send_away += later(start, self.costs.leaving(size)).since(called);
+        let away = later(start, self.costs.leaving(size)).since(called);
+        sender.statistics.send_away = sum(sender.statistics.send_away, away);
         if waits {
             sender.waits_for = Some(WaitsFor::Receiver(to));
         } else {
@@ -125,7 +126,7 @@ impl State {
         let taken = asked.max(letter.arrival).max(here.may_receive);
         here.now = later(taken, self.costs.receiving(letter.size()));
         here.may_receive = later(taken, self.costs.occupying(letter.size()));
-        here.statistics.receive_idle += letter.arrival.since(asked);
+        here.statistics.receive_idle = sum(here.statistics.receive_idle, letter.arrival.since(asked));
         let received = here.now;
         if self.costs.waits_for_receiver(letter.size()) {
             self.release_sender(from, taken, letter.called);
@@ -178,4 +179,3 @@ impl State {
         self.ranks.iter().any(|rank| rank.now == Time::NEVER)
     }
 }
-
