@@ -1,0 +1,76 @@
+//! How fast the clock world is: a broadcast to a million ranks, and two exchanges of many messages.
+//!
+//! Every case runs in a process of its own, so that its peak of resident memory is its own too. One line a case:
+//! the name, ranks, messages, seconds, millions of messages per second, peak resident megabytes, simulated microseconds.
+
+use std::process::Command;
+
+use endpoint::{Message, Program};
+use machines::model::LogGp;
+use maquette_virtual_worlds::clock::Clock;
+use programs::benchmarks::{AllToAll, Order};
+use programs::broadcast::Binomial;
+use programs::exchange::Pairwise;
+use quantities::{Bytes, Duration, Rank};
+
+/// LogGOPSim's parameters for an InfiniBand cluster, as its own documentation uses them, in nanoseconds.
+const MODEL: LogGp = LogGp {
+    latency: Duration::from_nanoseconds(2_500),
+    overhead: Duration::from_nanoseconds(1_500),
+    gap: Duration::from_nanoseconds(1_000),
+    gap_per_byte: Duration::from_nanoseconds(6),
+    overhead_per_byte: Duration::ZERO,
+    rendezvous: Some(Bytes(65_535)),
+};
+
+const CASES: [&str; 4] =
+    ["binomial-broadcast-1048576", "pairwise-4096", "all-to-all-shift-3000", "all-to-all-shuffled-1024"];
+
+fn main() {
+    match std::env::args().nth(1).filter(|argument| CASES.contains(&argument.as_str())) {
+        Some(case) => run(&case),
+        None => CASES.iter().for_each(|case| run_alone(case)),
+    }
+}
+
+/// Runs one case in another process.
+fn run_alone(case: &str) {
+    let program = std::env::current_exe().expect("this program has a file");
+    let status = Command::new(program).arg(case).status().expect("this program starts again");
+    assert!(status.success(), "{case} ended with {status}");
+}
+
+fn run(case: &str) {
+    let bytes = Bytes(8);
+    match case {
+        "binomial-broadcast-1048576" => {
+            measure(case, 1 << 20, &Binomial { root: Rank(0), message: Message::of_size(bytes) });
+        }
+        "pairwise-4096" => measure(case, 4096, &Pairwise { bytes }),
+        "all-to-all-shift-3000" => measure(case, 3000, &AllToAll { bytes, rounds: 1, order: Order::Shift }),
+        _ => measure(case, 1024, &AllToAll { bytes, rounds: 8, order: Order::Shuffled { seed: 1 } }),
+    }
+}
+
+#[allow(clippy::disallowed_methods)] // a benchmark measures real time
+fn measure<P: Program>(case: &str, ranks: u32, program: &P) {
+    let start = std::time::Instant::now();
+    let (results, answer) = Clock::new(MODEL).run_with_answer(ranks, program).expect("the program fits the world");
+    let seconds = start.elapsed().as_secs_f64();
+    assert!(results.iter().all(Result::is_ok));
+    println!(
+        "{case} ranks={ranks} messages={} seconds={seconds:.3} millions_per_second={:.2} peak_megabytes={} simulated_us={}",
+        answer.messages,
+        answer.messages as f64 / seconds / 1e6,
+        peak_resident_megabytes().map_or("unknown".to_owned(), |megabytes| format!("{megabytes:.0}")),
+        answer.makespan().picoseconds() / 1_000_000,
+    );
+}
+
+/// The most memory that this process has held, where the system tells. [MB]
+fn peak_resident_megabytes() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024.0 / 1e6)
+}
