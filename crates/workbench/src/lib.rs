@@ -1,1 +1,7 @@
-//! workbench
+//! The workbench: the command line, what runs leave behind, experiments, comparison with the published figures, reports.
+
+pub mod command_line;
+pub mod interrupt;
+pub mod output;
+pub mod report;
+pub mod reproduce;

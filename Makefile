@@ -1,0 +1,59 @@
+# Everything that is done with Maquette, a command each. `make help` lists them.
+
+VENV := .venv
+BIN := $(VENV)/bin
+# How long each parser is fuzzed. [s]
+SECONDS ?= 600
+
+.DEFAULT_GOAL := help
+.PHONY: help try test bench check fuzz format clean
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+try: $(VENV)/installed ## run the Mesh of Clos study again and write report/index.html (under 3 minutes, once built)
+	@status=0; $(BIN)/maquette reproduce moc || status=$$?; \
+	if [ -f report/index.html ]; then echo "The report is in $(CURDIR)/report/index.html: open it in a browser."; fi; \
+	if [ $$status -eq 1 ]; then echo "Some claims were missed: the report says which, and why we think so."; else exit $$status; fi
+
+test: $(VENV)/installed ## run all tests: Rust, the installed command, the report in a browser
+	@scripts/need chromium || true
+	cargo test --workspace --locked
+	$(BIN)/python -m pytest tests/python
+
+bench: ## measure the speeds that the README states
+	@scripts/need cargo
+	cargo bench --locked -p maquette-workbench
+
+check: $(VENV)/ready ## format, lints as errors, types, licences, size limits
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+	$(BIN)/mypy --strict python/maquette tests/python scripts
+	$(BIN)/python scripts/licences.py
+	cargo test --locked -p maquette-workbench --test house_rules
+
+fuzz: ## let a fuzzer at every parser, SECONDS=600 each
+	@scripts/need cargo
+	@scripts/fuzz $(SECONDS)
+
+format: ## put everything in its usual form
+	cargo fmt --all
+
+clean: ## remove what was built
+	cargo clean
+	rm -rf $(VENV) report
+
+# The virtual environment with the tools.
+$(VENV)/ready: pyproject.toml scripts/need
+	@scripts/need cargo
+	@scripts/need python
+	@test -x $(BIN)/python || python3 -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check maturin pytest mypy
+	@touch $@
+
+# The command itself, built and installed in it. Cargo knows what has changed, so it is always asked.
+.PHONY: always
+$(VENV)/installed: $(VENV)/ready always
+	@$(BIN)/maturin develop --release --locked --quiet
+	@touch $@

@@ -1,0 +1,103 @@
+//! The command `maquette`: one file a command.
+//!
+//! A command reads its arguments, checks everything that a person can get wrong before it runs anything, and gives
+//! what is to be printed as a whole. Printing, errors and exit statuses are dealt with once, here.
+
+mod failure;
+mod machine;
+mod machines;
+mod settings;
+mod terminal;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+
+use clap::{Parser, Subcommand};
+
+use crate::interrupt;
+use failure::Failure;
+
+/// Message-passing programs on models of machines, simulated to the flit.
+#[derive(Debug, Parser)]
+#[command(name = "maquette", version, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(after_help = "Exit status: 0 when it went well, 1 when it ran and the answer is no (a claim missed, a deadlock), \
+                        2 when the input is bad, 130 when it was interrupted.")]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+    /// Print JSON, for programs to read.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Machines(machines::Arguments),
+    Machine(machine::Arguments),
+}
+
+/// What a command has to say.
+#[derive(Debug, Default)]
+struct Said {
+    /// What goes to standard output.
+    text: String,
+    /// The exit status.
+    status: i32,
+}
+
+impl From<String> for Said {
+    fn from(text: String) -> Said {
+        Said { text, status: 0 }
+    }
+}
+
+/// Runs a command line, its program's name first, and gives the exit status.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> i32 {
+    interrupt::forget();
+    let said = match CommandLine::try_parse_from(arguments) {
+        Ok(line) => line.command.execute(line.json),
+        Err(error) => {
+            // Help or a complaint. If nobody reads it, there is nobody to tell.
+            let _ = error.print();
+            return error.exit_code();
+        }
+    };
+    match said {
+        Ok(said) => print(&said.text).unwrap_or(said.status),
+        Err(failure) => {
+            failure.print();
+            failure.status()
+        }
+    }
+}
+
+impl Command {
+    fn execute(self, json: bool) -> Result<Said, Failure> {
+        match self {
+            Command::Machines(arguments) => arguments.execute(json),
+            Command::Machine(arguments) => arguments.execute(json),
+        }
+    }
+}
+
+/// Prints to standard output; gives an exit status if that cannot be done.
+fn print(text: &str) -> Option<i32> {
+    let mut out = anstream::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => None,
+        // The reader has seen enough, as `head` does.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => None,
+        Err(error) => {
+            Failure::from(crate::output::Unwritable { path: "standard output".into(), cause: error }).print();
+            Some(2)
+        }
+    }
+}
+
+/// A value as indented JSON, with a line's end.
+fn json(value: &impl serde::Serialize) -> String {
+    // Only maps whose keys are no strings cannot be written, and there are none.
+    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
+    text.push('\n');
+    text
+}

@@ -1,0 +1,29 @@
+//! `--set FIELD=VALUE`, and the machine that is meant by a name or a file and such settings.
+
+use ::machines::model::Machine;
+use clap::Args;
+
+use super::failure::Failure;
+
+/// Fields of a description that are set to other values.
+#[derive(Args, Debug)]
+pub(super) struct Settings {
+    /// Set a field of the description: `buffers=4`, `channels.rate="20 MB/s"`. May be given more than once.
+    #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = setting)]
+    set: Vec<(String, String)>,
+}
+
+/// Splits `field=value`.
+fn setting(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((field, value)) if !field.trim().is_empty() => Ok((field.trim().to_string(), value.trim().to_string())),
+        _ => Err("allowed is FIELD=VALUE, such as `buffers=4`".to_string()),
+    }
+}
+
+impl Settings {
+    /// The machine called `name`, or described in the file of that name, with these settings.
+    pub(super) fn load(&self, name: &str) -> Result<Machine, Failure> {
+        Ok(::machines::load_with(name, &self.set)?)
+    }
+}

@@ -1,0 +1,84 @@
+"""Refuse a dependency whose licence asks more than that its notice is kept.
+
+Reads `cargo metadata` and prints the packages that may not be used; the exit status is 1 when there is one.
+"""
+
+import json
+import subprocess
+import sys
+
+ALLOWED = {
+    "0BSD",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "CC0-1.0",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    "Unicode-3.0",
+    "Unicode-DFS-2016",
+    "Unlicense",
+    "Zlib",
+}
+
+
+def allowed(expression: str) -> bool:
+    """Whether an SPDX expression can be met by licences of ALLOWED alone.
+
+    >>> allowed("MIT OR Apache-2.0"), allowed("MIT/Apache-2.0"), allowed("(MIT OR GPL-3.0) AND Unicode-3.0")
+    (True, True, True)
+    >>> allowed("GPL-3.0"), allowed("MIT AND LGPL-2.1"), allowed("")
+    (False, False, False)
+    """
+    spaced = expression.replace("/", " OR ").replace("(", " ( ").replace(")", " ) ")
+    value, rest = either(spaced.split())
+    return value and not rest
+
+
+def either(words: list[str]) -> tuple[bool, list[str]]:
+    """One of several, any of which will do, and the words after it."""
+    value, words = both(words)
+    while words and words[0] == "OR":
+        other, words = both(words[1:])
+        value = value or other
+    return value, words
+
+
+def both(words: list[str]) -> tuple[bool, list[str]]:
+    """Several, all of which apply, and the words after them."""
+    value, words = one(words)
+    while words and words[0] == "AND":
+        other, words = one(words[1:])
+        value = value and other
+    return value, words
+
+
+def one(words: list[str]) -> tuple[bool, list[str]]:
+    """One licence, or several in brackets, and the words after it."""
+    if not words:
+        return False, []
+    if words[0] == "(":
+        value, rest = either(words[1:])
+        return value and rest[:1] == [")"], rest[1:]
+    length = 3 if words[1:2] == ["WITH"] else 1
+    return " ".join(words[:length]) in ALLOWED, words[length:]
+
+
+def main() -> int:
+    """Check every package that Cargo.lock names."""
+    command = ["cargo", "metadata", "--format-version", "1", "--locked"]
+    metadata = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    packages = metadata["packages"]
+    refused = [package for package in packages if not allowed(package["license"] or "")]
+    for package in refused:
+        print(f"{package['name']} {package['version']}: the licence {package['license']!r} is not allowed")
+    if not refused:
+        print(f"the licences of all {len(packages)} packages are allowed")
+    return 1 if refused else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
