@@ -1,0 +1,26 @@
+//! What a person reads after a reproduction: one HTML file that needs nothing else.
+//!
+//! Everything in it is an [`Element`], whose text and attributes are escaped when it is written; nothing else makes
+//! markup. Charts and maps are elements too: SVG, coloured by the style sheet, so that they follow the reader's dark or
+//! light. The same findings give the same bytes: no clock, no random identifier.
+
+mod axis;
+mod bar_chart;
+mod frame;
+mod legend;
+mod line_chart;
+mod markup;
+mod network_map;
+mod numbers;
+mod page;
+mod table;
+
+pub use axis::{Axis, Scale};
+pub use bar_chart::{BarChart, BarSeries};
+pub use legend::{Mark, STYLES, bar_legend, legend};
+pub use line_chart::{LineChart, Series};
+pub use markup::{Element, element};
+pub use network_map::{NetworkMap, heat_scale};
+pub use numbers::{Measure, compact, fixed, signed_percent, significant};
+pub use page::Page;
+pub use table::{Cell, Table};

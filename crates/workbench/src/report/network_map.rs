@@ -1,0 +1,235 @@
+//! A map of a network, with its hot spots.
+
+use machines::model::{Channel, FlitNetwork, Place, RouterId};
+use virtual_worlds::answer::{Answer, ChannelStatistics};
+
+use super::frame;
+use super::markup::{Element, element};
+use super::numbers::{Measure, fixed};
+
+/// How many steps of heat the style sheet has colours for.
+const HEATS: usize = 8;
+/// Distance of the two nearest routers. [drawing units]
+const SPACING: f64 = 84.0;
+/// Half the side of a router's box. [drawing units]
+const HALF_BOX: f64 = 17.0;
+/// Room around the outermost routers. [drawing units]
+const MARGIN: f64 = 52.0;
+/// How far a channel runs to the right of the straight line between its routers. [drawing units]
+const ASIDE: f64 = 3.5;
+/// A map wider than this has the whole width of the page. [drawing units]
+const WIDE: f64 = 480.0;
+
+/// A map of a network: routers where the description places them, channels as lines.
+///
+/// A channel's colour says what share of the run it stood still while a packet held it; a router's, how long a header
+/// that asked there was blocked on average.
+#[derive(Clone, Copy, Debug)]
+pub struct NetworkMap<'a> {
+    /// What stands above it.
+    pub title: &'a str,
+    /// The network.
+    pub network: &'a FlitNetwork,
+    /// What happened on it.
+    pub answer: &'a Answer,
+    /// The share of blocked time that has the hottest colour.
+    pub hottest_channel: f64,
+    /// The mean blocking that has the hottest colour. [us]
+    pub hottest_router: f64,
+}
+
+impl NetworkMap<'_> {
+    /// The largest share of the run that a channel between routers of `network` was blocked in `answer`.
+    pub fn peak_channel(network: &FlitNetwork, answer: &Answer) -> f64 {
+        let between = network.channels.iter().zip(&answer.channels).filter(|(channel, _)| joins_routers(channel));
+        between.map(|(_, done)| blocked_share(answer, done)).fold(0.0, f64::max)
+    }
+    /// The longest mean blocking at a router in `answer`. [us]
+    pub fn peak_router(answer: &Answer) -> f64 {
+        (0..answer.routers.len()).map(|router| mean_blocking(answer, router)).fold(0.0, f64::max)
+    }
+
+    /// It, drawn.
+    pub fn draw(&self) -> Element {
+        let layout = Layout::of(self.network);
+        let channels = self.network.channels.iter().zip(&self.answer.channels);
+        let lines = channels.filter_map(|(channel, done)| self.channel(&layout, channel, done));
+        let routers = (0..self.network.routers.len()).map(|router| self.router(&layout, router));
+        element("svg")
+            .class(if layout.width > WIDE { "map whole" } else { "map" })
+            .attribute("viewBox", format!("0 0 {} {}", fixed(layout.width, 0), fixed(layout.height, 0)))
+            .attribute("role", "img")
+            .attribute("aria-label", format!("{}. Map of the network, channels and routers by blocking", self.title))
+            .child(frame::label("title", 0.0, 14.0, self.title))
+            .child(element("g").class("channels").children(lines))
+            .child(element("g").class("routers").children(routers))
+            .child(element("g").class("nodes").children(self.nodes(&layout)))
+    }
+
+    fn channel(&self, layout: &Layout, channel: &Channel, done: &ChannelStatistics) -> Option<Element> {
+        let (Place::Router(from), Place::Router(to)) = (channel.from, channel.to) else { return None };
+        let heat = heat(blocked_share(self.answer, done), self.hottest_channel);
+        let path = element("path").class(format!("channel heat{heat}")).attribute("d", layout.way(from, to));
+        let name = |router: RouterId| &self.network.routers[router.0 as usize].name;
+        Some(frame::titled(path, &format!("{} to {}: {}", name(from), name(to), self.say(done))))
+    }
+
+    fn router(&self, layout: &Layout, router: usize) -> Element {
+        let (x, y) = layout.places[router];
+        let blocking = mean_blocking(self.answer, router);
+        let heat = heat(blocking, self.hottest_router);
+        let square = element("rect")
+            .class(format!("router heat{heat}"))
+            .attribute("x", fixed(x - HALF_BOX, 1))
+            .attribute("y", fixed(y - HALF_BOX, 1))
+            .attribute("width", HALF_BOX * 2.0)
+            .attribute("height", HALF_BOX * 2.0)
+            .attribute("rx", "3");
+        let model = &self.network.routers[router];
+        let number = model.mesh_index.map_or(String::new(), |index| index.to_string());
+        let class = format!("number middle on{heat}");
+        let headers = self.answer.routers[router].headers;
+        let title =
+            format!("{}: {} blocked a header, {headers} headers", model.name, Measure::Microseconds.say(blocking));
+        let group = element("g").child(square).child(frame::label(&class, x, y + 4.5, &number));
+        frame::titled(group, &title)
+    }
+
+    /// The nodes, in a row below the router that they hang on.
+    fn nodes(&self, layout: &Layout) -> Vec<Element> {
+        let mut seen = vec![0_usize; layout.places.len()];
+        let home = |node: usize| match self.network.channels[self.network.injection[node].0 as usize].to {
+            Place::Router(router) => Some(router.0 as usize),
+            Place::Node(_) => None,
+        };
+        let mut sharing = vec![0_usize; layout.places.len()];
+        (0..self.network.injection.len()).filter_map(home).for_each(|router| sharing[router] += 1);
+        let mut drawn = Vec::new();
+        for node in 0..self.network.injection.len() {
+            let Some(router) = home(node) else { continue };
+            let (x, y) = layout.places[router];
+            let step = (HALF_BOX * 2.0 - 4.0) / sharing[router] as f64;
+            let across = x + step * (seen[router] as f64 + 0.5 - sharing[router] as f64 / 2.0);
+            seen[router] += 1;
+            drawn.push(self.node(node, across, y + HALF_BOX));
+        }
+        drawn
+    }
+
+    fn node(&self, node: usize, x: f64, edge: f64) -> Element {
+        let done = &self.answer.channels[self.network.injection[node].0 as usize];
+        let heat = heat(blocked_share(self.answer, done), self.hottest_channel);
+        let circle = element("circle").class(format!("node heat{heat}")).attribute("cx", fixed(x, 1));
+        let group = element("g")
+            .child(frame::line("stub", (x, edge), (x, edge + 4.0)))
+            .child(circle.attribute("cy", fixed(edge + 7.0, 1)).attribute("r", "3"));
+        frame::titled(group, &format!("node {node} into the network: {}", self.say(done)))
+    }
+
+    fn say(&self, done: &ChannelStatistics) -> String {
+        let busy = share(self.answer, done.busy.seconds());
+        let blocked = blocked_share(self.answer, done);
+        format!("busy {} %, blocked {} %, {} packets", fixed(busy * 100.0, 1), fixed(blocked * 100.0, 1), done.packets)
+    }
+}
+
+fn joins_routers(channel: &Channel) -> bool {
+    matches!((channel.from, channel.to), (Place::Router(_), Place::Router(_)))
+}
+
+fn share(answer: &Answer, seconds: f64) -> f64 {
+    seconds / answer.makespan().seconds().max(1e-12)
+}
+
+fn blocked_share(answer: &Answer, done: &ChannelStatistics) -> f64 {
+    share(answer, done.blocked.seconds())
+}
+
+fn mean_blocking(answer: &Answer, router: usize) -> f64 {
+    let done = &answer.routers[router];
+    done.blocking.microseconds() / done.headers.max(1) as f64
+}
+
+fn heat(value: f64, hottest: f64) -> usize {
+    let step = (value / hottest.max(1e-12) * (HEATS - 1) as f64).round();
+    (step.max(0.0) as usize).min(HEATS - 1)
+}
+
+/// The steps of heat with what they stand for, from nothing to `hottest`.
+pub fn heat_scale(name: &str, hottest: f64, say: impl Fn(f64) -> String) -> Element {
+    let steps = (0..HEATS).map(|step| {
+        let value = hottest * step as f64 / (HEATS - 1) as f64;
+        let swatch = element("span").class(format!("swatch heat{step}"));
+        element("li").child(swatch).child(element("span").text(say(value)))
+    });
+    element("div").class("heat").child(element("span").class("name").text(name)).child(element("ul").children(steps))
+}
+
+/// Where the routers lie on the paper.
+struct Layout {
+    places: Vec<(f64, f64)>,
+    width: f64,
+    height: f64,
+}
+
+impl Layout {
+    fn of(network: &FlitNetwork) -> Layout {
+        let given: Vec<(f64, f64)> =
+            network.routers.iter().map(|router| (f64::from(router.position.0), f64::from(router.position.1))).collect();
+        let scale = SPACING / nearest(&given);
+        let least = |of: fn(&(f64, f64)) -> f64| given.iter().map(of).fold(f64::INFINITY, f64::min);
+        let (left, top) = (least(|place| place.0), least(|place| place.1));
+        let lay = |place: &(f64, f64)| ((place.0 - left) * scale + MARGIN, (place.1 - top) * scale + MARGIN);
+        let places: Vec<(f64, f64)> = given.iter().map(lay).collect();
+        let most = |of: fn(&(f64, f64)) -> f64| places.iter().map(of).fold(0.0, f64::max) + MARGIN;
+        Layout { width: most(|place| place.0), height: most(|place| place.1), places }
+    }
+
+    /// The line of the channel from one router to another, on the right-hand side of its direction.
+    fn way(&self, from: RouterId, to: RouterId) -> String {
+        let (start, end) = (self.places[from.0 as usize], self.places[to.0 as usize]);
+        let (right, down) = (end.0 - start.0, end.1 - start.1);
+        let length = right.hypot(down).max(1e-9);
+        let (along, aside) = ((right / length, down / length), (-down / length, right / length));
+        // A box is wider across its corners: the line stops where a circle around the box would.
+        let gap = HALF_BOX * if along.0.abs() > 0.99 || along.1.abs() > 0.99 { 1.0 } else { 1.3 };
+        let bend = if self.obstructed(from, to) { ASIDE * 2.0 + length * 0.14 } else { ASIDE };
+        let at = |place: (f64, f64), forward: f64, sideways: f64| {
+            let x = place.0 + along.0 * forward + aside.0 * sideways;
+            let y = place.1 + along.1 * forward + aside.1 * sideways;
+            format!("{} {}", fixed(x, 1), fixed(y, 1))
+        };
+        let middle = at(start, length / 2.0, bend);
+        format!("M{}Q{} {}", at(start, gap, ASIDE), middle, at(end, -gap, ASIDE))
+    }
+}
+
+impl Layout {
+    /// Whether the straight line between two routers runs through another, so that the channel must bend around it.
+    fn obstructed(&self, from: RouterId, to: RouterId) -> bool {
+        let (start, end) = (self.places[from.0 as usize], self.places[to.0 as usize]);
+        let (right, down) = (end.0 - start.0, end.1 - start.1);
+        let square = (right * right + down * down).max(1e-9);
+        self.places.iter().enumerate().any(|(index, place)| {
+            let (x, y) = (place.0 - start.0, place.1 - start.1);
+            let along = (x * right + y * down) / square;
+            let aside = (x * down - y * right).abs() / square.sqrt();
+            let another = index != from.0 as usize && index != to.0 as usize;
+            another && (0.0..=1.0).contains(&along) && aside < HALF_BOX * 1.2
+        })
+    }
+}
+
+/// The distance of the two nearest routers, or one where there are not two.
+fn nearest(places: &[(f64, f64)]) -> f64 {
+    let mut nearest = f64::INFINITY;
+    for (index, one) in places.iter().enumerate() {
+        for other in &places[..index] {
+            let distance = (one.0 - other.0).hypot(one.1 - other.1);
+            if distance > 1e-6 {
+                nearest = nearest.min(distance);
+            }
+        }
+    }
+    if nearest.is_finite() { nearest } else { 1.0 }
+}

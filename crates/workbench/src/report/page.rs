@@ -1,0 +1,48 @@
+//! The whole page.
+
+use super::markup::{Element, element};
+
+/// The style sheet, which is all that the page has besides its markup.
+const STYLE: &str = include_str!("style.css");
+
+/// A page: a heading, a line on what it is, and what follows.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Its title.
+    pub title: String,
+    /// What it is, in a sentence or two.
+    pub lead: String,
+    /// What follows.
+    pub sections: Vec<Element>,
+    /// The last line.
+    pub foot: String,
+}
+
+impl Page {
+    /// The whole file.
+    pub fn html(&self) -> String {
+        let policy = "default-src 'none'; style-src 'unsafe-inline'";
+        let head = element("head")
+            .child(element("meta").attribute("charset", "utf-8"))
+            .child(
+                element("meta")
+                    .attribute("name", "viewport")
+                    .attribute("content", "width=device-width, initial-scale=1"),
+            )
+            .child(element("meta").attribute("http-equiv", "Content-Security-Policy").attribute("content", policy))
+            .child(element("meta").attribute("name", "color-scheme").attribute("content", "light dark"))
+            // An icon of no bytes, so that no browser asks for one.
+            .child(element("link").attribute("rel", "icon").attribute("href", "data:,"))
+            .child(element("title").text(&self.title))
+            .child(element("style").verbatim(STYLE));
+        let header = element("header").child(element("h1").text(&self.title)).child(element("p").text(&self.lead));
+        let body = element("body")
+            .child(header)
+            .child(element("main").children(self.sections.iter().cloned()))
+            .child(element("footer").child(element("p").text(&self.foot)));
+        let mut out = String::from("<!doctype html>\n");
+        element("html").attribute("lang", "en").child(head).child(body).write(&mut out);
+        out.push('\n');
+        out
+    }
+}

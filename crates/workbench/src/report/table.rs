@@ -1,0 +1,49 @@
+//! Tables.
+
+use super::markup::{Element, element};
+
+/// A table with a head.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// The names of its columns.
+    pub head: Vec<String>,
+    /// Its rows.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug)]
+pub enum Cell {
+    /// Words, to the left.
+    Words(String),
+    /// A few words that stay on one line.
+    Short(String),
+    /// A number, to the right, in figures of one width.
+    Number(String),
+    /// Anything else.
+    Element(Element),
+}
+
+impl Table {
+    /// A table with these columns and no rows yet.
+    pub fn with_head(head: &[&str]) -> Table {
+        Table { head: head.iter().map(|name| (*name).to_string()).collect(), rows: Vec::new() }
+    }
+
+    /// It, in a box that scrolls by itself where the page is too narrow for it.
+    pub fn draw(&self) -> Element {
+        let names = self.head.iter().map(|name| element("th").attribute("scope", "col").text(name));
+        let rows = self.rows.iter().map(|row| {
+            element("tr").children(row.iter().map(|cell| match cell {
+                Cell::Words(text) => element("td").text(text),
+                Cell::Short(text) => element("td").class("short").text(text),
+                Cell::Number(text) => element("td").class("number").text(text),
+                Cell::Element(inner) => element("td").child(inner.clone()),
+            }))
+        });
+        let table = element("table")
+            .child(element("thead").child(element("tr").children(names)))
+            .child(element("tbody").children(rows));
+        element("div").class("wide").attribute("tabindex", "0").child(table)
+    }
+}

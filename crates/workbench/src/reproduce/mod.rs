@@ -1,0 +1,219 @@
+//! A paper's claims, run again: what it states, what we find, and whether that agrees.
+//!
+//! A paper is a list of [`Study`]s, one a figure. Each says what must be run, judges the claims that hang on it, and
+//! draws the figure. Runs that several studies need are made once.
+
+mod claims;
+pub mod moc;
+mod outcome;
+mod render;
+mod runs;
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+pub use claims::{Claim, Kind, parse};
+pub use outcome::{Check, Judgement, Outcome, Verdict, check};
+pub use runs::{Gap, Job, Progress, Runs, Watch, plan, run_all};
+
+use crate::report::Element;
+
+/// A figure or section of a paper: what must be run for it, how its claims are judged, how it is drawn.
+pub struct Study<J, A> {
+    /// What the paper calls it: `figure 5`.
+    pub place: &'static str,
+    /// What it is about.
+    pub title: &'static str,
+    /// The claims that hang on it.
+    pub claims: &'static [&'static str],
+    /// What must be run.
+    pub jobs: fn() -> Vec<J>,
+    /// What the runs say of one of its claims.
+    pub judge: Judge<J, A>,
+    /// The figure, with its caption; nothing where there is none.
+    pub draw: Draw<J, A>,
+}
+
+/// What the runs say of the claim with that name.
+pub type Judge<J, A> = fn(&str, &Runs<J, A>) -> Result<Judgement, Gap>;
+/// The figure that the runs give.
+pub type Draw<J, A> = fn(&Runs<J, A>) -> Result<Option<Drawing>, Gap>;
+
+/// A figure, drawn again.
+pub struct Drawing {
+    /// The keys of its lines and bars.
+    pub legend: Option<Element>,
+    /// Its charts or tables.
+    pub panels: Vec<Element>,
+    /// What they show.
+    pub caption: String,
+}
+
+/// The papers whose claims can be run.
+pub const PAPERS: [&str; 1] = ["moc"];
+
+/// What went wrong with a reproduction as a whole.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no such paper.
+    #[error("no paper is called {name:?}; there is: {}", PAPERS.join(", "))]
+    NoSuchPaper {
+        /// What was asked for.
+        name: String,
+    },
+    /// The report could not be written.
+    #[error("cannot write {}: {cause}", path.display())]
+    Unwritable {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        cause: std::io::Error,
+    },
+}
+
+/// What became of every claim of a paper.
+#[derive(Clone, Debug)]
+pub struct Reproduction {
+    /// One for every claim, in the order of the paper.
+    pub outcomes: Vec<Outcome>,
+    /// The report, one HTML file.
+    pub html: String,
+    /// Whether it was stopped before everything was run.
+    pub interrupted: bool,
+}
+
+/// Runs the claims of `paper` again.
+///
+/// # Errors
+/// When there is no such paper.
+pub fn reproduce(paper: &str, watch: &Watch<'_>) -> Result<Reproduction, Error> {
+    match paper {
+        "moc" => Ok(conclude(&moc::STUDIES, &moc::paper(), &moc::run, watch)),
+        other => Err(Error::NoSuchPaper { name: other.to_string() }),
+    }
+}
+
+/// What a reproduction of `paper` needs: how many runs, and about how many seconds of one core.
+///
+/// # Errors
+/// When there is no such paper.
+pub fn estimate(paper: &str) -> Result<(usize, f64), Error> {
+    match paper {
+        "moc" => {
+            let jobs = plan(moc::STUDIES.iter().flat_map(|study| (study.jobs)()));
+            Ok((jobs.len(), jobs.iter().map(Job::cost).sum::<f64>() / moc::PACKET_HOPS_PER_SECOND))
+        }
+        other => Err(Error::NoSuchPaper { name: other.to_string() }),
+    }
+}
+
+/// What is said of a paper as a whole.
+pub struct Paper {
+    /// The heading of its report.
+    pub title: &'static str,
+    /// What was done, in a sentence or two.
+    pub lead: &'static str,
+    /// The command that does it again.
+    pub command: &'static str,
+    /// Its claims.
+    pub claims: Vec<Claim>,
+    /// What the reader must know of how it was run.
+    pub remarks: Vec<&'static str>,
+    /// The figures of the machines that were used: name, then what was assumed.
+    pub machines: Vec<(String, String)>,
+}
+
+fn conclude<J: Job, A: Send>(
+    studies: &[Study<J, A>],
+    paper: &Paper,
+    run: &(dyn Fn(&J) -> Result<A, String> + Sync),
+    watch: &Watch<'_>,
+) -> Reproduction {
+    let jobs = plan(studies.iter().flat_map(|study| (study.jobs)()));
+    let runs = run_all(&jobs, run, watch);
+    let outcomes: Vec<Outcome> = paper.claims.iter().filter_map(|claim| judge(studies, claim, &runs)).collect();
+    let html = render::page(paper, studies, &outcomes, &runs);
+    let interrupted = watch.interrupted.load(Ordering::Relaxed) && runs.len() < jobs.len();
+    Reproduction { outcomes, html, interrupted }
+}
+
+fn judge<J: Job, A>(studies: &[Study<J, A>], claim: &Claim, runs: &Runs<J, A>) -> Option<Outcome> {
+    let study = studies.iter().find(|study| study.claims.contains(&claim.id.as_str()))?;
+    let ran = ran(&plan((study.jobs)()), runs);
+    Some(Outcome::of(claim, (study.judge)(&claim.id, runs), ran))
+}
+
+/// What was run, in a line: the number of runs and the first and the last of them.
+fn ran<J: Job, A>(jobs: &[J], runs: &Runs<J, A>) -> String {
+    let ended = jobs.iter().filter(|job| runs.get(job).is_ok()).count();
+    match (jobs.first(), jobs.last()) {
+        (Some(first), Some(last)) if jobs.len() > 1 => {
+            format!("{ended} of {} runs, from {first} to {last}", jobs.len())
+        }
+        (Some(only), _) => format!("{ended} of 1 run: {only}"),
+        _ => "the descriptions of the machines; nothing was simulated".to_string(),
+    }
+}
+
+impl Reproduction {
+    /// One JSON object a claim, each on a line of its own.
+    pub fn json_lines(&self) -> String {
+        let line = |outcome: &Outcome| serde_json::to_string(outcome).unwrap_or_default() + "\n";
+        self.outcomes.iter().map(line).collect()
+    }
+
+    /// The verdicts as a table for a terminal, with what is to be said of each claim that was not met.
+    pub fn text(&self) -> String {
+        let width = self.outcomes.iter().map(|outcome| outcome.id.len()).max().unwrap_or(0);
+        let mut text = String::new();
+        for outcome in &self.outcomes {
+            let ours = render::plain(&outcome.ours);
+            let unit = outcome.unit.as_deref().unwrap_or("");
+            let _ = writeln!(text, "{:7}  {:width$}  {ours} {unit}", outcome.verdict.name(), outcome.id);
+            if !outcome.note.is_empty() {
+                let _ = writeln!(text, "{:7}  {:width$}  {}", "", "", outcome.note);
+            }
+        }
+        let [met, missed, not_run] = self.tally();
+        let _ = writeln!(text, "{met} met, {missed} missed, {not_run} not run");
+        text
+    }
+
+    /// How many claims were met, were missed, and were not run.
+    pub fn tally(&self) -> [usize; 3] {
+        [Verdict::Met, Verdict::Missed, Verdict::NotRun]
+            .map(|verdict| self.outcomes.iter().filter(|outcome| outcome.verdict == verdict).count())
+    }
+
+    /// The exit status of the command: 1 when a claim was missed, 130 when it was interrupted, else 0.
+    pub fn exit_status(&self) -> u8 {
+        let [_, missed, _] = self.tally();
+        match (missed, self.interrupted) {
+            (0, false) => 0,
+            (0, true) => 130,
+            _ => 1,
+        }
+    }
+
+    /// Writes the report as `folder`/index.html and gives its path. Nothing half-written is left behind.
+    ///
+    /// # Errors
+    /// When the folder or the file cannot be written.
+    pub fn write_report(&self, folder: &Path) -> Result<PathBuf, Error> {
+        let refused = |path: &Path| {
+            let path = path.to_path_buf();
+            move |cause| Error::Unwritable { path, cause }
+        };
+        std::fs::create_dir_all(folder).map_err(refused(folder))?;
+        let unfinished = folder.join("index.html.unfinished");
+        let finished = folder.join("index.html");
+        let written = std::fs::write(&unfinished, &self.html).and_then(|()| std::fs::rename(&unfinished, &finished));
+        if let Err(cause) = written {
+            // What cannot be removed either is no worse than the error that is told.
+            let _ = std::fs::remove_file(&unfinished);
+            return Err(refused(&finished)(cause));
+        }
+        Ok(finished)
+    }
+}

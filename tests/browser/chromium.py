@@ -1,0 +1,185 @@
+"""A headless Chromium, driven over a pipe by the DevTools protocol. Needs the standard library only."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import select
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+#: As root Chromium has no sandbox; the rest keeps it from asking anything of anyone.
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-default-apps",
+    "--hide-scrollbars",
+    "--remote-debugging-pipe",
+]
+
+#: How long an answer may take. [s]
+PATIENCE = 30.0
+
+
+class BrowserError(Exception):
+    """The browser refused a command, was silent, or went away."""
+
+
+def find() -> str | None:
+    """The path of a Chromium or Chrome, or None where there is none."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return next((path for name in names if (path := shutil.which(name))), None)
+
+
+class Page:
+    """One page of a browser of its own, without network; a context manager."""
+
+    def __init__(self, executable: str) -> None:
+        self._profile = tempfile.TemporaryDirectory(prefix="chromium-profile-")
+        commands_in, self._commands = os.pipe()
+        self._answers, answers_out = os.pipe()
+        command = [executable, *FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"]
+        # Chromium reads commands from descriptor 3 and answers on descriptor 4.
+        shell = 'exec 3<&"$0" 4>&"$1"; shift; exec "$@"'
+        self._process = subprocess.Popen(
+            ["bash", "-c", shell, str(commands_in), str(answers_out), *command],
+            pass_fds=(commands_in, answers_out),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(commands_in)
+        os.close(answers_out)
+        self._buffer = b""
+        self._number = 0
+        self._session: str | None = None
+        #: Every message that the browser sent without being asked.
+        self.events: list[dict[str, Any]] = []
+
+    def __enter__(self) -> Page:
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+        self.call(
+            "Network.emulateNetworkConditions",
+            offline=True,
+            latency=0,
+            downloadThroughput=0,
+            uploadThroughput=0,
+        )
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        os.close(self._commands)
+        os.close(self._answers)
+        try:
+            self._profile.cleanup()
+        except OSError:
+            # A helper process of the browser may still be writing there; it is a temporary folder.
+            shutil.rmtree(self._profile.name, ignore_errors=True)
+
+    def call(self, method: str, **parameters: object) -> dict[str, Any]:
+        """Sends a command and gives its result; what comes in between goes to `events`."""
+        self._number += 1
+        message: dict[str, object] = {"id": self._number, "method": method, "params": parameters}
+        if self._session is not None:
+            message["sessionId"] = self._session
+        os.write(self._commands, json.dumps(message).encode() + b"\0")
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            answer = self._next(deadline)
+            if answer.get("id") != self._number:
+                self.events.append(answer)
+            elif "error" in answer:
+                raise BrowserError(f"{method}: {answer['error'].get('message')}")
+            else:
+                result: dict[str, Any] = answer["result"]
+                return result
+
+    def _next(self, deadline: float) -> dict[str, Any]:
+        while b"\0" not in self._buffer:
+            ready, _, _ = select.select([self._answers], [], [], max(0.0, deadline - time.monotonic()))
+            if not ready:
+                raise BrowserError(f"no answer within {PATIENCE} s")
+            more = os.read(self._answers, 1 << 16)
+            if not more:
+                raise BrowserError("the browser went away")
+            self._buffer += more
+        message, self._buffer = self._buffer.split(b"\0", 1)
+        decoded: dict[str, Any] = json.loads(message)
+        return decoded
+
+    def view(self, width: int, *, dark: bool = False) -> None:
+        """Looks at the page in a window `width` pixels wide, by day or by night."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.call("Emulation.setEmulatedMedia", features=[scheme])
+
+    def open(self, file: Path) -> None:
+        """Opens a local file and waits until it is laid out."""
+        self.call("Page.navigate", url=file.resolve().as_uri())
+        deadline = time.monotonic() + PATIENCE
+        while self.evaluate("document.readyState") != "complete" or self.evaluate("location.href") == "about:blank":
+            if time.monotonic() > deadline:
+                raise BrowserError(f"{file} was not loaded within {PATIENCE} s")
+            time.sleep(0.05)
+
+    def evaluate(self, script: str) -> Any:
+        """The value of a JavaScript expression."""
+        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True)
+        if "exceptionDetails" in answer:
+            raise BrowserError(f"{script}: {answer['exceptionDetails'].get('text')}")
+        return answer["result"].get("value")
+
+    def screenshot(self, file: Path, selector: str | None = None) -> None:
+        """Writes a picture of the whole page, or of the first element that `selector` finds, as PNG."""
+        box = self.evaluate(
+            f"(() => {{ const r = document.querySelector({json.dumps(selector or 'html')}).getBoundingClientRect();"
+            " return {x: r.x + scrollX, y: r.y + scrollY, width: r.width, height: r.height}; })()"
+        )
+        picture = self.call(
+            "Page.captureScreenshot",
+            format="png",
+            captureBeyondViewport=True,
+            clip={**box, "scale": 1},
+        )
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(base64.b64decode(picture["data"]))
+
+    def complaints(self) -> list[str]:
+        """Errors and warnings of the console, exceptions, and requests other than for the page itself."""
+        found = []
+        for event in self.events:
+            method, details = event.get("method"), event.get("params", {})
+            if method == "Runtime.exceptionThrown":
+                found.append(f"exception: {details['exceptionDetails'].get('text')}")
+            elif method == "Runtime.consoleAPICalled":
+                found.append(f"console: {details.get('args')}")
+            elif method == "Log.entryAdded":
+                found.append(f"log: {details['entry'].get('text')}")
+            elif method == "Network.requestWillBeSent" and not details["request"]["url"].startswith(("file:", "data:")):
+                found.append(f"request: {details['request']['url']}")
+        return found
