@@ -5,6 +5,7 @@
 
 pub mod description;
 mod error;
+pub mod facts;
 pub mod model;
 mod presets;
 mod resolve;
@@ -13,4 +14,5 @@ mod topology;
 
 pub use description::Description;
 pub use error::{Error, Origin, Problem};
+pub use facts::{Facts, facts};
 pub use presets::{Preset, describe, load, load_with, presets};

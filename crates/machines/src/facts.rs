@@ -1,0 +1,129 @@
+//! What can be said of a machine before anything runs on it.
+
+mod bisection;
+mod distances;
+mod flow;
+mod zero_load;
+
+pub use bisection::Bisection;
+pub use zero_load::zero_load;
+
+use quantities::{Bytes, Duration};
+
+use crate::model::{FlitNetwork, Interconnect, Machine};
+
+/// What can be said of a machine before anything runs on it.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// How many nodes.
+    pub nodes: u32,
+    /// How many routers.
+    pub routers: usize,
+    /// How many channels, those to and from nodes included.
+    pub channels: usize,
+    /// What can be said of its network; nothing if it has none, or only one node.
+    pub network: Option<NetworkFacts>,
+}
+
+/// What can be said of a network before anything runs on it.
+#[derive(Clone, Debug)]
+pub struct NetworkFacts {
+    /// The most channels between two nodes, those from the one and to the other included. One router fewer is passed.
+    pub diameter: u32,
+    /// Channels between two different nodes, on average over all pairs.
+    pub average_distance: f64,
+    /// Whether all pairs of nodes were looked at. In very large networks it is only the pairs whose destination is at one
+    /// of some routers, spread evenly.
+    pub all_pairs: bool,
+    /// What crosses from one half of the nodes to the other; nothing for networks too large to work it out.
+    pub bisection: Option<Bisection>,
+    /// Times through the empty network by distance, in increasing order.
+    pub zero_load: Vec<ZeroLoad>,
+}
+
+/// Times through the empty network over paths of one length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ZeroLoad {
+    /// Channels on the path, those from and to nodes included. One router fewer is passed.
+    pub channels: u32,
+    /// Ordered pairs of nodes at this distance, among those looked at.
+    pub pairs: u64,
+    /// From injection to arrival, of a packet without payload.
+    pub empty: Range,
+    /// From injection to arrival, of a full packet; nothing if that would take too long to work out.
+    pub full: Option<Range>,
+}
+
+/// The least and the most, over paths of different kinds of channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// The least.
+    pub least: Duration,
+    /// The most.
+    pub most: Duration,
+}
+
+/// Works out the facts.
+pub fn facts(machine: &Machine) -> Facts {
+    match &machine.interconnect {
+        Interconnect::LogGp(_) => Facts { nodes: machine.nodes, routers: 0, channels: 0, network: None },
+        Interconnect::Flits(network) => Facts {
+            nodes: machine.nodes,
+            routers: network.routers.len(),
+            channels: network.channels.len(),
+            network: (machine.nodes > 1).then(|| of_network(network)),
+        },
+    }
+}
+
+fn of_network(network: &FlitNetwork) -> NetworkFacts {
+    let survey = distances::survey(network);
+    let pairs: u64 = survey.kinds.iter().map(|kind| kind.pairs).sum();
+    let total: u64 = survey.kinds.iter().map(|kind| kind.pairs * kind.path.len() as u64).sum();
+    NetworkFacts {
+        diameter: survey.kinds.iter().map(|kind| kind.path.len() as u32).max().unwrap_or(0),
+        average_distance: total as f64 / pairs.max(1) as f64,
+        all_pairs: survey.all_pairs,
+        bisection: bisection::bisection(network),
+        zero_load: times(network, &survey.kinds),
+    }
+}
+
+/// Times by distance, from those over every kind of path.
+fn times(network: &FlitNetwork, kinds: &[distances::PathKind]) -> Vec<ZeroLoad> {
+    /// Flits times channels, summed over the kinds of path, beyond which full packets are left out: about a second.
+    const MOST_WORK: u64 = 1 << 28;
+    let empty_flits = network.packet.flits(Bytes(0));
+    let full_flits = network.packet.flits(network.packet.payload);
+    let mut work = 0;
+    let mut rows: Vec<ZeroLoad> = Vec::new();
+    for kind in kinds {
+        let channels = kind.path.len() as u32;
+        work += u64::from(channels) * u64::from(full_flits);
+        let time = |flits| Range::of(zero_load::over(&kind.path, flits, network.switching));
+        let full = (work <= MOST_WORK).then(|| time(full_flits));
+        let row = ZeroLoad { channels, pairs: kind.pairs, empty: time(empty_flits), full };
+        match rows.last_mut() {
+            Some(last) if last.channels == channels => last.join(&row),
+            _ => rows.push(row),
+        }
+    }
+    rows
+}
+
+impl Range {
+    fn of(time: Duration) -> Range {
+        Range { least: time, most: time }
+    }
+    fn joined(self, other: Range) -> Range {
+        Range { least: self.least.min(other.least), most: self.most.max(other.most) }
+    }
+}
+
+impl ZeroLoad {
+    fn join(&mut self, other: &ZeroLoad) {
+        self.pairs += other.pairs;
+        self.empty = self.empty.joined(other.empty);
+        self.full = self.full.zip(other.full).map(|(here, there)| here.joined(there));
+    }
+}

@@ -1,0 +1,91 @@
+//! What can cross from one half of the nodes to the other.
+
+use std::cmp::Ordering;
+
+use super::flow::Flow;
+use crate::model::{Channel, FlitNetwork, Place};
+use crate::routing::Routing;
+
+/// The most channels of a network whose bisection is worked out.
+const MOST_CHANNELS: usize = 1 << 18;
+
+/// What can cross from one half of the nodes to the other, one way.
+///
+/// It is the least cut between the halves, over three ways to halve: by the number of nodes, by columns and by rows. For
+/// levels of routers, meshes and tori one of these is the narrowest there is. For other networks there may be a narrower
+/// one: finding it is hard in general.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bisection {
+    /// The channels that must be cut to separate the halves, those from one to the other only.
+    pub channels: u64,
+    /// What these carry together. [B/s]
+    pub bytes_per_second: f64,
+    /// How the nodes were halved.
+    pub halved: &'static str,
+    /// Whether no halving is narrower: the topology is regular.
+    pub exact: bool,
+}
+
+/// Works it out; nothing for networks too large.
+pub(super) fn bisection(network: &FlitNetwork) -> Option<Bisection> {
+    if network.channels.len() > MOST_CHANNELS {
+        return None;
+    }
+    let place = |node: &usize| match network.channels[network.injection[*node].0 as usize].to {
+        Place::Router(home) => network.routers[home.0 as usize].position,
+        Place::Node(_) => (0.0, 0.0),
+    };
+    let by = |first: fn((f32, f32)) -> f32, second: fn((f32, f32)) -> f32| {
+        let mut order: Vec<usize> = (0..network.injection.len()).collect();
+        let compare = |left: &usize, right: &usize| -> Ordering {
+            let (left, right) = (place(left), place(right));
+            first(left).total_cmp(&first(right)).then(second(left).total_cmp(&second(right)))
+        };
+        order.sort_by(compare);
+        order
+    };
+    let orders = [
+        ("by number", (0..network.injection.len()).collect()),
+        ("by columns", by(|place| place.0, |place| place.1)),
+        ("by rows", by(|place| place.1, |place| place.0)),
+    ];
+    let exact = matches!(network.routing, Routing::Grid(_) | Routing::Stages(_));
+    let cuts = orders.into_iter().map(|(halved, order)| {
+        let first_half = &order[..order.len() / 2];
+        let channels = cut(network, first_half, |_| 1);
+        let bits = cut(network, first_half, |channel| bits_per_second(network, channel));
+        Bisection { channels, bytes_per_second: bits as f64 / 8.0, halved, exact }
+    });
+    cuts.min_by(|left, right| {
+        left.channels.cmp(&right.channels).then(left.bytes_per_second.total_cmp(&right.bytes_per_second))
+    })
+}
+
+fn bits_per_second(network: &FlitNetwork, channel: &Channel) -> u64 {
+    let bits = u128::from(network.packet.flit.0) * 8_000_000_000_000;
+    (bits / u128::from(channel.flit_time.picoseconds())) as u64
+}
+
+/// The least that must be cut between the nodes of one half and the others, where a channel counts for its `weight`.
+fn cut(network: &FlitNetwork, half: &[usize], weight: impl Fn(&Channel) -> u64) -> u64 {
+    let mut in_half = vec![false; network.injection.len()];
+    half.iter().for_each(|&node| in_half[node] = true);
+    let routers = network.routers.len();
+    let (from, to) = (routers, routers + 1);
+    let mut flow = Flow::new(routers + 2);
+    for channel in &network.channels {
+        match (channel.from, channel.to) {
+            (Place::Router(here), Place::Router(there)) => {
+                flow.edge(here.0 as usize, there.0 as usize, weight(channel));
+            }
+            (Place::Node(node), Place::Router(home)) if in_half[node.0 as usize] => {
+                flow.edge(from, home.0 as usize, weight(channel));
+            }
+            (Place::Router(home), Place::Node(node)) if !in_half[node.0 as usize] => {
+                flow.edge(home.0 as usize, to, weight(channel));
+            }
+            _ => {}
+        }
+    }
+    flow.most(from, to)
+}

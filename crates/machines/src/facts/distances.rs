@@ -1,0 +1,141 @@
+//! How far apart nodes are, and over which kinds of channels.
+//!
+//! The rules of routing give all ways from a router to a destination the same length. So the ways to one destination are
+//! a tree, and each router's is its channel and then the next router's: paths of the same kinds of channels are counted
+//! together without ever being written out.
+
+use std::collections::BTreeMap;
+
+use super::zero_load::Hop;
+use crate::model::{ChannelId, FlitNetwork, NodeId, Place, RouterId};
+use crate::routing::Step;
+
+/// The most routers, times routers of destination, that are looked at.
+const MOST_ENTRIES: usize = 1 << 24;
+
+/// Paths over the same kinds of channels in the same order.
+pub(super) struct PathKind {
+    pub path: Vec<Hop>,
+    /// How many ordered pairs of nodes they are between.
+    pub pairs: u64,
+}
+
+/// The kinds of paths, the shortest first.
+pub(super) struct Survey {
+    pub kinds: Vec<PathKind>,
+    pub all_pairs: bool,
+}
+
+/// Looks at the path of every pair of nodes, or of many.
+pub(super) fn survey(network: &FlitNetwork) -> Survey {
+    let mut residents: BTreeMap<RouterId, Vec<NodeId>> = BTreeMap::new();
+    for (node, &channel) in network.injection.iter().enumerate() {
+        if let Place::Router(home) = network.channels[channel.0 as usize].to {
+            residents.entry(home).or_default().push(NodeId(node as u32));
+        }
+    }
+    let homes: Vec<(RouterId, Vec<NodeId>)> = residents.into_iter().collect();
+    let most = (MOST_ENTRIES / network.routers.len()).clamp(2, homes.len().max(2));
+    let mut trails = Trails::new(network);
+    let mut pairs: BTreeMap<Trail, u64> = BTreeMap::new();
+    for sample in 0..most.min(homes.len()) {
+        // Spread evenly from the first to the last.
+        let (home, there) = &homes[sample * (homes.len() - 1) / (most - 1)];
+        trails.turn();
+        for (router, here) in &homes {
+            let others = if router == home { here.len() - 1 } else { here.len() };
+            let count = others as u64 * there.len() as u64;
+            if count > 0 {
+                let rest = trails.from(*router, there[0]);
+                let injection = network.injection[here[0].0 as usize];
+                *pairs.entry(trails.longer(injection, rest)).or_default() += count;
+            }
+        }
+    }
+    let mut kinds: Vec<PathKind> =
+        pairs.iter().map(|(&trail, &pairs)| PathKind { path: trails.path(trail), pairs }).collect();
+    kinds.sort_by(|left, right| (left.path.len(), &left.path).cmp(&(right.path.len(), &right.path)));
+    Survey { kinds, all_pairs: most >= homes.len() }
+}
+
+/// Index of a trail: a kind of channel and the trail after it.
+type Trail = u32;
+/// The trail of no channels.
+const END: Trail = u32::MAX;
+
+/// Kinds of ways, each a kind of channel followed by another kind of way.
+struct Trails<'a> {
+    network: &'a FlitNetwork,
+    hops: Vec<Hop>,
+    kind_of_channel: Vec<u32>,
+    known: BTreeMap<(u32, Trail), Trail>,
+    trails: Vec<(u32, Trail)>,
+    /// For every router, the trail from it to the present destination, if it is known yet.
+    from: Vec<Option<Trail>>,
+}
+
+impl<'a> Trails<'a> {
+    fn new(network: &'a FlitNetwork) -> Trails<'a> {
+        let mut numbers: BTreeMap<Hop, u32> = BTreeMap::new();
+        let mut hops = Vec::new();
+        let mut kind_of_channel = Vec::with_capacity(network.channels.len());
+        for channel in 0..network.channels.len() {
+            let hop = Hop::of(network, ChannelId(channel as u32));
+            kind_of_channel.push(*numbers.entry(hop).or_insert_with(|| {
+                hops.push(hop);
+                hops.len() as u32 - 1
+            }));
+        }
+        let from = vec![None; network.routers.len()];
+        Trails { network, hops, kind_of_channel, known: BTreeMap::new(), trails: Vec::new(), from }
+    }
+
+    /// Turns to another destination.
+    fn turn(&mut self) {
+        self.from.fill(None);
+    }
+
+    /// The trail of `channel` and then `rest`.
+    fn longer(&mut self, channel: ChannelId, rest: Trail) -> Trail {
+        let key = (self.kind_of_channel[channel.0 as usize], rest);
+        *self.known.entry(key).or_insert_with(|| {
+            self.trails.push(key);
+            self.trails.len() as Trail - 1
+        })
+    }
+
+    /// The trail from a router to the present destination.
+    fn from(&mut self, router: RouterId, destination: NodeId) -> Trail {
+        let mut way: Vec<(RouterId, ChannelId)> = Vec::new();
+        let mut at = router;
+        let mut trail = loop {
+            if let Some(known) = self.from[at.0 as usize] {
+                break known;
+            }
+            let channel = match self.network.routing.step(at, destination, destination) {
+                Step::Only(only) => only,
+                Step::Choose { options, .. } => options[0],
+            };
+            way.push((at, channel));
+            match self.network.channels[channel.0 as usize].to {
+                Place::Router(next) => at = next,
+                Place::Node(_) => break END,
+            }
+        };
+        for (router, channel) in way.into_iter().rev() {
+            trail = self.longer(channel, trail);
+            self.from[router.0 as usize] = Some(trail);
+        }
+        trail
+    }
+
+    fn path(&self, mut trail: Trail) -> Vec<Hop> {
+        let mut path = Vec::new();
+        while trail != END {
+            let (kind, rest) = self.trails[trail as usize];
+            path.push(self.hops[kind as usize]);
+            trail = rest;
+        }
+        path
+    }
+}
