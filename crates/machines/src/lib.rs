@@ -5,6 +5,7 @@
 
 pub mod description;
 mod error;
+pub mod export;
 pub mod facts;
 pub mod model;
 mod presets;

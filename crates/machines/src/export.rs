@@ -1,0 +1,27 @@
+//! A machine written down for other programs: GraphML, Graphviz, JSON.
+
+mod dot;
+mod graphml;
+mod json;
+
+pub use dot::dot;
+pub use graphml::graphml;
+pub use json::json;
+
+use crate::model::{FlitNetwork, Interconnect, Machine, Place};
+
+/// The network of a machine, if it has one.
+fn network(machine: &Machine) -> Option<&FlitNetwork> {
+    match &machine.interconnect {
+        Interconnect::Flits(network) => Some(network),
+        Interconnect::LogGp(_) => None,
+    }
+}
+
+/// A short name for an end of a channel: `n3` for node 3, `r0` for router 0.
+fn end(place: Place) -> String {
+    match place {
+        Place::Node(node) => format!("n{}", node.0),
+        Place::Router(router) => format!("r{}", router.0),
+    }
+}

@@ -1,0 +1,180 @@
+//! JSON with every channel and cost, enough to run a packet log through another simulator. All times in picoseconds.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::network;
+use crate::model::{
+    Acknowledged, Arbitration, Channel, FlitNetwork, Interconnect, LogGp, Machine, NodeCosts, Place, Protocol, Router,
+    SendMode, Switching,
+};
+use crate::routing::{Routing, Selection};
+
+/// An end of a channel: `{"node": 3}` or `{"router": 0}`.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum End {
+    Node(u32),
+    Router(u32),
+}
+
+impl From<Place> for End {
+    fn from(place: Place) -> End {
+        match place {
+            Place::Node(node) => End::Node(node.0),
+            Place::Router(router) => End::Router(router.0),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ChannelRow {
+    id: usize,
+    from: End,
+    to: End,
+    input_port: u32,
+    flit_time_ps: u64,
+    wire_latency_ps: u64,
+    credit_latency_ps: u64,
+    buffer_slots: u32,
+}
+
+#[derive(Serialize)]
+struct RouterRow<'a> {
+    id: usize,
+    name: &'a str,
+    routing_delay_ps: u64,
+    x: f32,
+    y: f32,
+    mesh_index: Option<u32>,
+}
+
+/// The machine as one JSON object.
+pub fn json(machine: &Machine) -> String {
+    let mut object = json!({
+        "name": machine.name,
+        "about": machine.about,
+        "nodes": machine.nodes,
+        "node": costs(&machine.node),
+    });
+    if let Some(network) = network(machine) {
+        object["network"] = of_network(network);
+    }
+    if let Interconnect::LogGp(model) = &machine.interconnect {
+        object["loggp"] = loggp(model);
+    }
+    let mut text = object.to_string();
+    text.push('\n');
+    text
+}
+
+fn of_network(network: &FlitNetwork) -> Value {
+    let channels: Vec<ChannelRow> = network.channels.iter().enumerate().map(channel).collect();
+    let routers: Vec<RouterRow<'_>> = network.routers.iter().enumerate().map(router).collect();
+    let ids = |list: &[crate::model::ChannelId]| list.iter().map(|channel| channel.0).collect::<Vec<u32>>();
+    json!({
+        "channels": channels,
+        "routers": routers,
+        "injection": ids(&network.injection),
+        "ejection": ids(&network.ejection),
+        "routing": rule(&network.routing),
+        "selection": selection(network.selection),
+        "switching": switching(network.switching),
+        "arbitration": match network.arbitration {
+            Arbitration::FirstCome => "first-come",
+            Arbitration::RoundRobin => "round-robin",
+        },
+        "packet": {
+            "payload_bytes": network.packet.payload.0,
+            "header_bytes": network.packet.header.0,
+            "flit_bytes": network.packet.flit.0,
+        },
+    })
+}
+
+fn channel((id, channel): (usize, &Channel)) -> ChannelRow {
+    ChannelRow {
+        id,
+        from: channel.from.into(),
+        to: channel.to.into(),
+        input_port: channel.input_port,
+        flit_time_ps: channel.flit_time.picoseconds(),
+        wire_latency_ps: channel.wire_latency.picoseconds(),
+        credit_latency_ps: channel.credit_latency.picoseconds(),
+        buffer_slots: channel.buffer,
+    }
+}
+
+fn router((id, router): (usize, &Router)) -> RouterRow<'_> {
+    let (x, y) = router.position;
+    let routing_delay_ps = router.routing_delay.picoseconds();
+    RouterRow { id, name: &router.name, routing_delay_ps, x, y, mesh_index: router.mesh_index }
+}
+
+fn rule(routing: &Routing) -> &'static str {
+    match routing {
+        Routing::Table(_) => "table",
+        Routing::Grid(_) => "dimension-order",
+        Routing::Stages(_) => "clos",
+        Routing::UpDown(_) => "up-down",
+    }
+}
+
+fn selection(selection: Selection) -> &'static str {
+    match selection {
+        Selection::Fixed => "fixed",
+        Selection::Random => "random",
+        Selection::RoundRobin => "round-robin",
+        Selection::IdleFixed => "idle-fixed",
+        Selection::IdleRandom => "idle-random",
+    }
+}
+
+fn switching(switching: Switching) -> Value {
+    match switching {
+        Switching::Wormhole => json!({"mode": "wormhole"}),
+        Switching::VirtualCutThrough => json!({"mode": "virtual-cut-through"}),
+        Switching::StoreAndForward => json!({"mode": "store-and-forward"}),
+        Switching::Software { per_packet } => {
+            json!({"mode": "software", "per_packet_ps": per_packet.picoseconds()})
+        }
+    }
+}
+
+fn costs(node: &NodeCosts) -> Value {
+    let (send, acknowledged) = match node.send {
+        SendMode::Synchronous { acknowledged: Acknowledged::OnArrival } => ("synchronous", Some("on-arrival")),
+        SendMode::Synchronous { acknowledged: Acknowledged::OnReceive } => ("synchronous", Some("on-receive")),
+        SendMode::Blocking => ("blocking", None),
+        SendMode::NonBlocking => ("non-blocking", None),
+    };
+    let piggyback = match node.protocol {
+        Protocol::Eager => None,
+        Protocol::SetUp { piggyback } => Some(piggyback.0),
+    };
+    json!({
+        "processor_send_ps": node.processor_send.picoseconds(),
+        "processor_receive_ps": node.processor_receive.picoseconds(),
+        "message_send_ps": node.message_send.picoseconds(),
+        "message_receive_ps": node.message_receive.picoseconds(),
+        "packet_send_ps": node.packet_send.picoseconds(),
+        "packet_receive_ps": node.packet_receive.picoseconds(),
+        "system_message_ps": node.system_message.picoseconds(),
+        "copy_bits_per_second": node.copy_rate.map(|rate| rate.bits_per_second()),
+        "reconstruction_ps": node.reconstruction.picoseconds(),
+        "send": send,
+        "acknowledged": acknowledged,
+        "piggyback_bytes": piggyback,
+    })
+}
+
+fn loggp(model: &LogGp) -> Value {
+    json!({
+        "latency_ps": model.latency.picoseconds(),
+        "overhead_ps": model.overhead.picoseconds(),
+        "gap_ps": model.gap.picoseconds(),
+        "gap_per_byte_ps": model.gap_per_byte.picoseconds(),
+        "overhead_per_byte_ps": model.overhead_per_byte.picoseconds(),
+        "rendezvous_bytes": model.rendezvous.map(|size| size.0),
+    })
+}

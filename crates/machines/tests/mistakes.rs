@@ -1,0 +1,253 @@
+//! Every mistake in a description gets one clear message: where, which field, what was found, what is allowed.
+
+use maquette_machines::{Description, Error, load, load_with};
+
+const GOOD: &str = r#"about = "a small mesh"
+
+[topology.mesh]
+columns = 4
+rows = 2
+
+[channels]
+rate = "10 MB/s"
+buffers = 2
+
+[routers]
+routing_delay = "100 ns"
+
+[packet]
+payload = "128 B"
+header = "2 B"
+"#;
+
+fn said(error: Error) -> String {
+    match error.hint() {
+        Some(hint) => format!("{error} | {hint}"),
+        None => error.to_string(),
+    }
+}
+
+/// What is said of the good description with one part of it changed.
+fn complaint(part: &str, instead: &str) -> String {
+    assert!(GOOD.contains(part), "{part}");
+    whole(&GOOD.replacen(part, instead, 1))
+}
+
+fn whole(text: &str) -> String {
+    let machine = Description::parse(text, "mesh.toml").and_then(|description| description.resolve());
+    said(machine.expect_err(text))
+}
+
+#[test]
+fn the_good_one_is_good() {
+    let machine = Description::parse(GOOD, "some/where/small.toml").unwrap().resolve().unwrap();
+    assert_eq!((machine.name.as_str(), machine.nodes), ("small", 8));
+}
+
+#[test]
+fn mistakes_in_fields() {
+    let table = [
+        (
+            "buffers = 2",
+            "bufers = 2",
+            "mesh.toml:9:1: channels: there is no field `bufers` | did you mean `buffers`? The fields are rate, flit_time, \
+             wire_latency, credit_latency, buffers, nodes, injection, ejection",
+        ),
+        ("buffers = 2", "buffers = 0", "mesh.toml:9:11: channels.buffers: found 0; allowed is 1 to 1048576 flits"),
+        (
+            "buffers = 2",
+            "buffers = -1",
+            "mesh.toml:9:11: channels.buffers: invalid value: integer `-1`, expected a whole number from 0 to 4294967295",
+        ),
+        (
+            "\"10 MB/s\"",
+            "\"0 MB/s\"",
+            "mesh.toml:8:8: channels.rate: `0 MB/s` is not a rate: it must be more than zero; write a rate such as \
+             `27 MB/s`; the units are B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s, GiB/s, bit/s, kbit/s, Mbit/s, Gbit/s",
+        ),
+        (
+            "\"10 MB/s\"",
+            "\"1 bit/s\"",
+            "mesh.toml:8:8: channels.rate: found 1 bit/s; allowed is a flit of 1 B in 1 ps to 1 ms",
+        ),
+        (
+            "\"10 MB/s\"",
+            "\"10 MB/s\"\nflit_time = \"100 ns\"",
+            "mesh.toml:7:1: channels: found both `rate` and `flit_time`; allowed is one of them",
+        ),
+        (
+            "\"100 ns\"",
+            "\"0 ns\"",
+            "mesh.toml:12:17: routers.routing_delay: found 0 ps; allowed is more than zero, at most 1 s",
+        ),
+        ("\"100 ns\"", "\"2 s\"", "mesh.toml:12:17: routers.routing_delay: found 2 s; allowed is at most 1 s"),
+        (
+            "\"100 ns\"",
+            "100",
+            "mesh.toml:12:17: routers.routing_delay: invalid type: integer `100`, expected a duration in quotes, such as \
+             \"1.5 us\"",
+        ),
+        ("columns = 4\n", "", "mesh.toml:3:1: topology.mesh: `columns` is missing"),
+        (
+            "columns = 4",
+            "columns = 0",
+            "mesh.toml:4:11: topology.mesh.columns: found 0 columns; allowed is 1 to 1048576",
+        ),
+        (
+            "columns = 4",
+            "columns = 1000000",
+            "mesh.toml:3:1: topology.mesh: found 2000000 nodes; allowed is 1 to 1048576",
+        ),
+        (
+            "[topology.mesh]",
+            "[topology.mseh]",
+            "mesh.toml:3:11: topology: there is no field `mseh` | did you mean `mesh`? The fields are clos, mesh_of_clos, \
+             mesh, torus, fat_tree, star, graph",
+        ),
+        ("header = \"2 B\"", "header = 0", "mesh.toml:16:10: packet.header: found 0 B; allowed is 1 B to 1 GiB"),
+        (
+            "payload = \"128 B\"",
+            "payload = \"4 MiB\"",
+            "mesh.toml:15:11: packet.payload: found 4 MiB in flits of 1 B: 4194306 flits with the header; allowed is at \
+             most 1048576 flits",
+        ),
+        ("[routers]\nrouting_delay = \"100 ns\"\n", "", "mesh.toml: `routers` is missing"),
+        ("rate = \"10 MB/s\"\n", "", "mesh.toml:7:1: channels: `rate` (or `flit_time`) is missing"),
+    ];
+    for (part, instead, expected) in table {
+        assert_eq!(complaint(part, instead), expected);
+    }
+}
+
+#[test]
+fn text_that_is_not_toml() {
+    assert!(complaint("columns = 4", "columns = ").starts_with("mesh.toml:4:11: "));
+    assert!(whole("[").starts_with("mesh.toml:1:"));
+    assert_eq!(whole(""), "mesh.toml: `topology` (or `loggp`) is missing");
+}
+
+#[test]
+fn mistakes_of_routing_and_switching() {
+    let routing = |rule: &str| complaint("[packet]", &format!("[routing]\nrule = \"{rule}\"\n\n[packet]"));
+    assert_eq!(
+        routing("up-dwn"),
+        "mesh.toml:15:8: routing.rule: there is no value `up-dwn` | did you mean `up-down`? The values are \
+         dimension-order, clos, up-down, shortest-path",
+    );
+    assert_eq!(
+        routing("clos"),
+        "mesh.toml:15:8: routing.rule: `clos` cannot serve this topology: it is for `clos`, `mesh_of_clos` and \
+         `fat_tree`; `up-down` is for all",
+    );
+    let switching = |text: &str| complaint("[packet]", &format!("[switching]\n{text}\n\n[packet]"));
+    assert_eq!(
+        switching("mode = \"virtual-cut-through\""),
+        "mesh.toml:9:11: channels.buffers: found 2; allowed is at least 130, a whole packet, unless switching is by \
+         wormhole",
+    );
+    assert_eq!(
+        switching("mode = \"software\""),
+        "mesh.toml:14:1: switching: `per_packet`, the time to forward a packet, is missing"
+    );
+    assert_eq!(
+        switching("per_packet = \"1 us\""),
+        "mesh.toml:15:14: switching.per_packet: found 1 us; allowed is no such time unless switching.mode is \"software\"",
+    );
+}
+
+#[test]
+fn deadlocks_are_told_channel_by_channel() {
+    let torus =
+        GOOD.replace("mesh]", "torus]").replace("[packet]", "[routing]\nrule = \"dimension-order\"\n\n[packet]");
+    assert_eq!(
+        whole(&torus),
+        "mesh.toml:15:8: routing.rule: `dimension-order` can deadlock on this topology: a packet that holds each of these \
+         channels can wait for the next, and so round: from torus (0, 0) to torus (1, 0); from torus (1, 0) to torus \
+         (2, 0); from torus (2, 0) to torus (3, 0); from torus (3, 0) to torus (0, 0) | routing.rule = \"up-down\" is \
+         free of deadlock on every topology",
+    );
+    let ring = GOOD.replace(
+        "[topology.mesh]\ncolumns = 4\nrows = 2\n",
+        r#"[routing]
+rule = "shortest-path"
+[topology.graph]
+routers = [
+    { name = "a", nodes = 1 }, { name = "b", nodes = 1 }, { name = "c", nodes = 1 }, { name = "d", nodes = 1 },
+    { name = "e", nodes = 1 },
+]
+links = [
+    { between = ["a", "b"] }, { between = ["b", "c"] }, { between = ["c", "d"] }, { between = ["d", "e"] },
+    { between = ["e", "a"] },
+]
+"#,
+    );
+    let said = whole(&ring);
+    assert!(said.contains("`shortest-path` can deadlock on this topology"), "{said}");
+    assert!(said.contains("from a to b; from b to c; from c to d; from d to e; from e to a"), "{said}");
+    // Without a rule, a graph has one that cannot.
+    let safe = ring.replace("rule = \"shortest-path\"", "");
+    assert!(Description::parse(&safe, "ring.toml").unwrap().resolve().is_ok());
+}
+
+#[test]
+fn mistakes_in_graphs() {
+    let graph =
+        |text: &str| complaint("[topology.mesh]\ncolumns = 4\nrows = 2\n", &format!("[topology.graph]\n{text}\n"));
+    let routers = r#"routers = [{ name = "left", nodes = 1 }, { name = "right", nodes = 1 }]"#;
+    let table = [
+        (
+            "",
+            "mesh.toml:4:13: topology: found no way from node 0 to node 1 at `right`; allowed is links that join all nodes",
+        ),
+        (
+            "links = [{ between = [\"left\", \"rihgt\"] }]",
+            "mesh.toml:5:10: topology.graph.links[0].between: there is no router `rihgt` | did you mean `right`? The routers \
+             are left, right",
+        ),
+        (
+            "links = [{ between = [\"left\", \"right\"], buffers = 0 }]",
+            "topology.graph.links[0].buffers: found 0; allowed is 1 to 1048576 flits",
+        ),
+        (
+            "links = [{ between = [\"left\", \"left\"] }]",
+            "topology.graph.links[0].between: found `left` twice; allowed is two different routers",
+        ),
+        (
+            "links = [{ between = [\"left\", \"right\"], bufers = 1 }]",
+            "topology.graph.links[0]: there is no field `bufers` | did you mean `buffers`? The fields are between, rate, \
+             flit_time, wire_latency, credit_latency, buffers",
+        ),
+    ];
+    for (links, expected) in table {
+        let said = graph(&format!("{routers}\n{links}"));
+        assert!(said.contains(expected.split_once(": ").unwrap().1) && said.contains("topology"), "{said}\n{expected}");
+    }
+    let twice = graph(r#"routers = [{ name = "a", nodes = 1 }, { name = "a" }]"#);
+    assert!(twice.contains("routers[1].name: found `a`; allowed is a name that no other router has"), "{twice}");
+}
+
+#[test]
+fn mistakes_of_names_files_and_settings() {
+    let error = load("moc-32").unwrap_err();
+    assert_eq!(error.to_string(), "there is no machine called `moc-32`");
+    assert!(error.hint().unwrap().starts_with("did you mean `moc-3-2`? The presets are moc-2-1, "));
+    assert!(load("no/such.toml").unwrap_err().to_string().starts_with("cannot read `no/such.toml`: "));
+    let set =
+        |name: &str, value: &str| said(load_with("moc-3-2", &[(name.to_string(), value.to_string())]).expect_err(name));
+    assert_eq!(set("buffers", "0"), "setting buffers=0: channels.buffers: found 0; allowed is 1 to 1048576 flits");
+    assert_eq!(
+        set("node.procesor_send", "1us"),
+        "`node.procesor_send=1us` cannot be set: there is no field `procesor_send` | did you mean `processor_send`? The \
+         fields are processor_send, processor_receive, message_send, message_receive, packet_send, packet_receive, \
+         system_message, copy_rate, reconstruction, send, acknowledged, piggyback",
+    );
+    assert!(
+        set("bufers", "1")
+            .starts_with("`bufers=1` cannot be set: there is no setting `bufers` | did you mean `buffers`?")
+    );
+    assert!(set("buffers", "many").contains("invalid type: string \"many\", expected a whole number"));
+    assert!(set("layer", "randm").contains("there is no value `randm` | did you mean `random`?"));
+    assert!(set("rate", "10 MBs").contains("did you mean `MB/s`?"));
+    assert!(set("channels.", "1").contains("a field's path has names with points between them"));
+    assert!(set("about.more", "1").contains("found `about`, a string; allowed is a table of fields"));
+}
