@@ -73,6 +73,19 @@ pub struct RankStatistics {
     pub receive_idle: Duration,
 }
 
+impl RankStatistics {
+    /// A packet was ready to be sent at `now`.
+    pub(crate) fn ready(&mut self, now: Time) {
+        // A sum of differences, whose terms come in any order.
+        self.send_away = Duration::from_picoseconds(self.send_away.picoseconds().wrapping_sub(now.picoseconds()));
+    }
+
+    /// A packet's tail had left the node at `now`.
+    pub(crate) fn gone(&mut self, now: Time) {
+        self.send_away = Duration::from_picoseconds(self.send_away.picoseconds().wrapping_add(now.picoseconds()));
+    }
+}
+
 /// A packet's way through the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketRecord {

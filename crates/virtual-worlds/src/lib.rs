@@ -4,3 +4,5 @@ pub mod answer;
 pub mod clock;
 pub mod events;
 pub mod network;
+pub mod network_world;
+pub mod nodes;

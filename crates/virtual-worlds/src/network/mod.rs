@@ -8,6 +8,7 @@
 
 mod arbitration;
 pub mod fast;
+pub mod forwarding;
 pub mod reference;
 pub mod replay;
 mod selection;

@@ -1,0 +1,58 @@
+//! Packets that wait for the processors of nodes which route in software ([`Switching::Software`]).
+
+use machines::model::{FlitNetwork, RouterId, Switching};
+use quantities::{Duration, Time};
+
+use super::Notice;
+
+/// For each router that is a node: until when its processor forwards packets, and which wait for it.
+#[derive(Debug)]
+pub struct Forwarding {
+    per_packet: Duration,
+    busy_until: Vec<Time>,
+    asked: Vec<(RouterId, u32, u32)>,
+}
+
+impl Forwarding {
+    /// Idle processors.
+    pub fn new(network: &FlitNetwork) -> Forwarding {
+        let per_packet = match network.switching {
+            Switching::Software { per_packet } => per_packet,
+            _ => Duration::ZERO,
+        };
+        Forwarding { per_packet, busy_until: vec![Time::ZERO; network.routers.len()], asked: Vec::new() }
+    }
+
+    /// What forwarding one packet takes; zero where routers route.
+    pub fn per_packet(&self) -> Duration {
+        self.per_packet
+    }
+
+    /// How much longer the processor of `router` forwards.
+    pub fn remaining(&self, router: usize, now: Time) -> Duration {
+        self.busy_until.get(router).map_or(Duration::ZERO, |free| free.since(now))
+    }
+
+    /// Remembers `notice`, if it asks for forwarding.
+    pub fn ask(&mut self, notice: Notice) {
+        if let Notice::Forward { router, port, waiting } = notice {
+            self.asked.push((router, port, waiting));
+        }
+    }
+
+    /// Whether packets have asked and have not been served.
+    pub fn is_asked(&self) -> bool {
+        !self.asked.is_empty()
+    }
+
+    /// At the end of an instant, when all that is ready at it is known: serves each router's packets in order of port.
+    /// `forwarded` is told the router, the packet that waited, and when it will have been forwarded.
+    pub fn serve(&mut self, now: Time, mut forwarded: impl FnMut(RouterId, u32, Time)) {
+        self.asked.sort_unstable();
+        for (router, _, waiting) in self.asked.drain(..) {
+            let free = &mut self.busy_until[router.0 as usize];
+            *free = now.max(*free) + self.per_packet;
+            forwarded(router, waiting, *free);
+        }
+    }
+}

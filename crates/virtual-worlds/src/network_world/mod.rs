@@ -1,0 +1,131 @@
+//! The world whose network is simulated to the flit.
+
+mod executor;
+
+use endpoint::{AnySourceProgram, AnySourceWorld, Error, Program, Result, World};
+use machines::model::{FlitNetwork, Interconnect, Machine};
+use quantities::Time;
+
+use crate::answer::{Answer, Timeline};
+use crate::network::fast::Fast;
+use crate::network::reference::Reference;
+use crate::network::{Engine, Recorder};
+
+/// Which engine moves the flits. Both give the same times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EngineKind {
+    /// Two events a packet and channel.
+    #[default]
+    Fast,
+    /// Every flit.
+    Reference,
+}
+
+/// How a machine is to be simulated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Which engine moves the flits.
+    pub engine: EngineKind,
+    /// What random choices follow from.
+    pub seed: u64,
+    /// Whether to keep a record of every packet.
+    pub packet_log: bool,
+    /// Whether to keep what every rank did when.
+    pub timeline: bool,
+}
+
+/// A machine whose network is simulated to the flit.
+#[derive(Clone, Copy, Debug)]
+pub struct NetworkWorld<'a> {
+    machine: &'a Machine,
+    options: Options,
+}
+
+/// What each rank ended with, and what the machine did.
+pub type Run<T> = Result<(Vec<Result<T>>, Answer)>;
+
+impl<'a> NetworkWorld<'a> {
+    /// A world on `machine`.
+    pub fn new(machine: &'a Machine, options: Options) -> NetworkWorld<'a> {
+        NetworkWorld { machine, options }
+    }
+
+    /// Runs `program` on `ranks` ranks.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when there are more ranks than nodes or the machine has no network of flits, and
+    /// [`Error::Deadlock`] when not every rank can end.
+    pub fn run_with_answer<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
+        let network = self.network(ranks)?;
+        match self.options.engine {
+            EngineKind::Fast => {
+                executor::run::<Fast, _, _>(self, network, ranks, async |here| program.run(&here).await)
+            }
+            EngineKind::Reference => {
+                executor::run::<Reference, _, _>(self, network, ranks, async |here| program.run(&here).await)
+            }
+        }
+    }
+
+    /// Runs a program that receives from anyone on `ranks` ranks.
+    ///
+    /// # Errors
+    /// As [`NetworkWorld::run_with_answer`].
+    pub fn run_any_with_answer<P: AnySourceProgram>(&self, ranks: u32, program: &P) -> Run<P::Output> {
+        let network = self.network(ranks)?;
+        match self.options.engine {
+            EngineKind::Fast => {
+                executor::run::<Fast, _, _>(self, network, ranks, async |here| program.run(&here).await)
+            }
+            EngineKind::Reference => {
+                executor::run::<Reference, _, _>(self, network, ranks, async |here| program.run(&here).await)
+            }
+        }
+    }
+
+    fn network(&self, ranks: u32) -> Result<&'a FlitNetwork> {
+        if ranks > self.machine.nodes {
+            let Machine { name, nodes, .. } = self.machine;
+            return Err(Error::Unfit(format!("{ranks} ranks do not fit on {name}, which has {nodes} nodes")));
+        }
+        match &self.machine.interconnect {
+            Interconnect::Flits(network) => Ok(network),
+            Interconnect::LogGp(_) => {
+                Err(Error::Unfit(format!("{} is a LogGP machine: it has no network of flits", self.machine.name)))
+            }
+        }
+    }
+}
+
+impl World for NetworkWorld<'_> {
+    fn run<P: Program>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
+        Ok(self.run_with_answer(ranks, program)?.0)
+    }
+}
+
+impl AnySourceWorld for NetworkWorld<'_> {
+    fn run_any<P: AnySourceProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
+        Ok(self.run_any_with_answer(ranks, program)?.0)
+    }
+}
+
+/// Puts an answer together from what was counted.
+fn answer<E: Engine>(nodes: crate::nodes::Nodes<E>, finish: Vec<Time>, timeline: Option<Timeline>) -> Answer {
+    let ranks = finish.len();
+    let (Recorder { statistics, log }, mut rank_statistics, messages) = nodes.end();
+    rank_statistics.truncate(ranks);
+    Answer {
+        finish,
+        messages,
+        packets: statistics.packets,
+        flit_hops: statistics.flit_hops,
+        channels: statistics.channels,
+        routers: statistics.routers,
+        ranks: rank_statistics,
+        packet_log: log.map(|mut log| {
+            log.sort_by_key(|packet| (packet.delivered, packet.destination));
+            log
+        }),
+        timeline,
+    }
+}

@@ -1,0 +1,223 @@
+//! What a node's communication processor does: it cuts messages into packets and puts them together again.
+
+use machines::model::{Acknowledged, NodeId, Protocol, SendMode};
+use quantities::{Bytes, Duration};
+
+use super::{Event, Nodes, Outcome};
+use crate::network::{Engine, Order};
+
+/// What a communication processor has to do, each for the message of that number.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Task {
+    /// Send the set-up packet.
+    SetUp(u32),
+    /// Send the first data packet that is left; with the message's own cost, if `first`.
+    SendPacket(u32, bool),
+    /// Send a system message about it, to its other end.
+    SendSystem(u32, System),
+    /// Take in a packet that carries data.
+    ReceivePacket(u32),
+    /// Take in the set-up packet of a message that does not ride on it.
+    ReceiveSetUp(u32),
+    /// Take in a system message.
+    ReceiveSystem(u32, System),
+}
+
+/// A system message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum System {
+    /// The receiver's answer to a set-up: the data can come.
+    Ready,
+    /// The message was received.
+    Acknowledgement,
+}
+
+/// What a packet carries, in the low bits of its token; the message's number is above them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Carries {
+    Data,
+    SetUp,
+    Ready,
+    Acknowledgement,
+}
+
+const KINDS: [Carries; 4] = [Carries::Data, Carries::SetUp, Carries::Ready, Carries::Acknowledgement];
+
+fn token(letter: u32, carries: Carries) -> u64 {
+    (u64::from(letter) << 2) | carries as u64
+}
+
+fn from_token(token: u64) -> (u32, Carries) {
+    ((token >> 2) as u32, KINDS[(token & 3) as usize])
+}
+
+impl<E: Engine> Nodes<E> {
+    /// A processor has set a message up.
+    pub(super) fn hand_over(&mut self, rank: u32, letter: u32) {
+        let size = self.letters[letter].message.size();
+        let packets = size.0.div_ceil(self.network.packet.payload.0).max(1) as u32;
+        let whole = &mut self.letters[letter];
+        (whole.departing, whole.arriving) = (packets, packets);
+        let task = match self.costs.protocol {
+            Protocol::Eager => Task::SendPacket(letter, true),
+            Protocol::SetUp { piggyback } => {
+                if size <= piggyback {
+                    (whole.departing, whole.arriving) = (1, 1);
+                }
+                Task::SetUp(letter)
+            }
+        };
+        self.communicate(rank, task);
+    }
+
+    pub(super) fn communicate(&mut self, rank: u32, task: Task) {
+        self.nodes[rank as usize].communication.add(task);
+        self.run_communication(rank);
+    }
+
+    fn run_communication(&mut self, rank: u32) {
+        while let Some(task) = self.nodes[rank as usize].communication.next() {
+            let time = self.time_of_task(task);
+            let resource = &mut self.nodes[rank as usize].communication;
+            if !time.is_zero() {
+                resource.begin(task);
+                let end = self.queue.now() + time;
+                self.queue.put(end, Event::Communication(rank));
+                return;
+            }
+            resource.settle(true);
+            self.carry_out(rank, task);
+            self.nodes[rank as usize].communication.settle(false);
+        }
+    }
+
+    pub(super) fn communication_done(&mut self, rank: u32) {
+        if let Some(task) = self.nodes[rank as usize].communication.end() {
+            self.carry_out(rank, task);
+        }
+        self.run_communication(rank);
+    }
+
+    fn time_of_task(&self, task: Task) -> Duration {
+        let costs = &self.costs;
+        match task {
+            Task::SetUp(_) | Task::SendPacket(_, true) => costs.message_send + costs.packet_send,
+            Task::SendPacket(_, false) => costs.packet_send,
+            Task::ReceiveSetUp(_) => costs.packet_receive,
+            Task::ReceivePacket(letter) if self.letters[letter].arriving > 1 => costs.packet_receive,
+            Task::ReceivePacket(_) => costs.packet_receive + costs.message_receive + self.reconstruction(),
+            Task::SendSystem(..) | Task::ReceiveSystem(..) => costs.system_message,
+        }
+    }
+
+    fn reconstruction(&self) -> Duration {
+        if self.reorders { self.costs.reconstruction } else { Duration::ZERO }
+    }
+
+    fn carry_out(&mut self, rank: u32, task: Task) {
+        match task {
+            Task::SetUp(letter) => self.send_set_up(rank, letter),
+            Task::SendPacket(letter, _) => {
+                let payload = self.network.packet.payload;
+                let unsent = &mut self.letters[letter].unsent;
+                let bytes = Bytes(unsent.0.min(payload.0));
+                unsent.0 -= bytes.0;
+                let more = unsent.0 > 0;
+                self.inject(rank, letter, bytes, Carries::Data);
+                if more {
+                    self.nodes[rank as usize].communication.add(Task::SendPacket(letter, false));
+                }
+            }
+            Task::SendSystem(letter, System::Ready) => self.inject(rank, letter, Bytes(0), Carries::Ready),
+            Task::SendSystem(letter, System::Acknowledgement) => {
+                self.inject(rank, letter, Bytes(0), Carries::Acknowledgement);
+            }
+            Task::ReceivePacket(letter) => {
+                self.letters[letter].arriving -= 1;
+                if self.letters[letter].arriving == 0 {
+                    self.arrived(rank, letter);
+                }
+            }
+            Task::ReceiveSetUp(letter) => self.communicate(rank, Task::SendSystem(letter, System::Ready)),
+            Task::ReceiveSystem(letter, System::Ready) => self.communicate(rank, Task::SendPacket(letter, false)),
+            Task::ReceiveSystem(letter, System::Acknowledgement) => {
+                let operation = self.letters[letter].sending.0;
+                self.letters.release(letter);
+                self.finish(rank, operation, Outcome::Over);
+            }
+        }
+    }
+
+    /// A short message rides on its set-up packet; of a long one the set-up packet carries nothing.
+    fn send_set_up(&mut self, rank: u32, letter: u32) {
+        let Protocol::SetUp { piggyback } = self.costs.protocol else { return };
+        let size = self.letters[letter].message.size();
+        if size <= piggyback {
+            self.letters[letter].unsent = Bytes(0);
+            self.inject(rank, letter, size, Carries::Data);
+        } else {
+            self.inject(rank, letter, Bytes(0), Carries::SetUp);
+        }
+    }
+
+    fn inject(&mut self, rank: u32, letter: u32, bytes: Bytes, carries: Carries) {
+        let now = self.queue.now();
+        let (from, to) = (self.letters[letter].from.0, self.letters[letter].to.0);
+        let destination = if rank == from { to } else { from };
+        if carries == Carries::Data {
+            let statistics = &mut self.nodes[rank as usize].statistics;
+            statistics.packets += 1;
+            statistics.ready(now);
+        }
+        let order = Order {
+            source: NodeId(rank),
+            destination: NodeId(destination),
+            bytes,
+            flits: self.network.packet.flits(bytes),
+            token: token(letter, carries),
+        };
+        self.engine.inject(now, order, &mut self.queue);
+    }
+
+    /// The tail of a packet has left its source.
+    pub(super) fn departed(&mut self, now: quantities::Time, rank: u32, token: u64) {
+        let (letter, carries) = from_token(token);
+        if carries != Carries::Data {
+            return;
+        }
+        self.nodes[rank as usize].statistics.gone(now);
+        self.letters[letter].departing -= 1;
+        if self.letters[letter].departing == 0 {
+            let operation = self.letters[letter].sending.0;
+            self.letters.release(letter);
+            if self.costs.send == SendMode::Blocking {
+                self.finish(rank, operation, Outcome::Over);
+            }
+        }
+    }
+
+    /// The tail of a packet has reached its destination.
+    pub(super) fn delivered(&mut self, rank: u32, token: u64) {
+        let (letter, carries) = from_token(token);
+        let task = match carries {
+            Carries::Data => Task::ReceivePacket(letter),
+            Carries::SetUp => Task::ReceiveSetUp(letter),
+            Carries::Ready => Task::ReceiveSystem(letter, System::Ready),
+            Carries::Acknowledgement => Task::ReceiveSystem(letter, System::Acknowledgement),
+        };
+        self.communicate(rank, task);
+    }
+
+    /// A whole message is there.
+    fn arrived(&mut self, rank: u32, letter: u32) {
+        if self.costs.send == (SendMode::Synchronous { acknowledged: Acknowledged::OnArrival }) {
+            self.nodes[rank as usize].communication.add(Task::SendSystem(letter, System::Acknowledgement));
+        }
+        let (from, tag) = (self.letters[letter].from.0, self.letters[letter].tag);
+        let matching = &mut self.nodes[rank as usize].matching;
+        match matching.meet(from, tag) {
+            Some(receive) => self.met(receive, letter),
+            None => matching.keep(from, tag, letter),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The messages under way.
+
+use endpoint::Message;
+use quantities::{Bytes, Rank, Time};
+
+/// A message under way.
+#[derive(Clone, Debug)]
+pub struct Letter {
+    /// Who sends it.
+    pub from: Rank,
+    /// Who is to receive it.
+    pub to: Rank,
+    /// Its tag.
+    pub tag: u32,
+    /// What it says.
+    pub message: Message,
+    /// The sender's operation and its processor.
+    pub sending: (u32, u16),
+    /// The receiver's operation and its processor, once they have met.
+    pub receiving: (u32, u16),
+    /// Bytes not yet in a packet. [B]
+    pub unsent: Bytes,
+    /// Packets that have not wholly left the source.
+    pub departing: u32,
+    /// Packets that the destination's communication processor has not yet dealt with.
+    pub arriving: u32,
+    /// When the program sent it.
+    pub sent: Time,
+    /// What still refers to it: the receiver, the packets that have not left, the acknowledgement.
+    pub references: u8,
+}
+
+/// All messages under way, by number; numbers are used again.
+#[derive(Debug, Default)]
+pub struct Letters {
+    letters: Vec<Letter>,
+    unused: Vec<u32>,
+}
+
+impl Letters {
+    /// Takes a message in; gives its number.
+    pub fn add(&mut self, letter: Letter) -> u32 {
+        if let Some(number) = self.unused.pop() {
+            self.letters[number as usize] = letter;
+            return number;
+        }
+        self.letters.push(letter);
+        self.letters.len() as u32 - 1
+    }
+
+    /// One reference less; with the last, the message is gone.
+    pub fn release(&mut self, number: u32) {
+        let letter = &mut self.letters[number as usize];
+        letter.references -= 1;
+        if letter.references == 0 {
+            letter.message = Message::of_size(Bytes(0));
+            self.unused.push(number);
+        }
+    }
+}
+
+impl std::ops::Index<u32> for Letters {
+    type Output = Letter;
+    fn index(&self, number: u32) -> &Letter {
+        &self.letters[number as usize]
+    }
+}
+
+impl std::ops::IndexMut<u32> for Letters {
+    fn index_mut(&mut self, number: u32) -> &mut Letter {
+        &mut self.letters[number as usize]
+    }
+}

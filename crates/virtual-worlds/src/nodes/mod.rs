@@ -1,0 +1,256 @@
+//! The nodes: what a message costs between the program that sends it and the program that receives it.
+//!
+//! A node has processors, which run the program, and a communication processor, which works beside them. To send, a
+//! processor sets the message up and hands it over; the communication processor cuts it into packets and injects them. At
+//! the other end the communication processor takes the packets in and puts the message together; when a receive asks for
+//! it, a processor completes it. A synchronous send is over when a system message, handled by the communication
+//! processors alone, has come back.
+//!
+//! [`Nodes`] offers operations that are started and later reported as done; whoever runs programs on it decides what
+//! follows.
+
+mod communication;
+pub mod matching;
+mod messages;
+mod processor;
+mod serial;
+
+use std::collections::VecDeque;
+
+use endpoint::Message;
+use machines::model::{FlitNetwork, NodeCosts};
+use quantities::{Duration, Rank, Time};
+
+pub use self::matching::{ANY, Wanted};
+use self::matching::Matching;
+use self::messages::Letters;
+use self::serial::Serial;
+use crate::answer::RankStatistics;
+use crate::events::EventQueue;
+use crate::network::forwarding::Forwarding;
+use crate::network::{Engine, NetworkEvent, Notice, Recorder};
+
+/// An event: the network's or a node's.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Network(NetworkEvent),
+    /// A processor (rank, processor) has done what it was at.
+    Processor(u32, u16),
+    /// A rank's communication processor has done what it was at.
+    Communication(u32),
+    /// The deadline of a rank's receive.
+    Deadline(u32),
+}
+
+impl From<NetworkEvent> for Event {
+    fn from(event: NetworkEvent) -> Event {
+        Event::Network(event)
+    }
+}
+
+/// An operation that is over.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// The rank that started it.
+    pub rank: Rank,
+    /// The number that it was started with.
+    pub operation: u32,
+    /// What it brought.
+    pub result: Outcome,
+}
+
+/// What an operation brought.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// Nothing: it was sent or computed.
+    Over,
+    /// A message, from whom, and when that one had sent it.
+    Received(Rank, Message, Time),
+    /// A deadline passed.
+    Late,
+}
+
+/// A receive that was posted.
+#[derive(Clone, Copy, Debug)]
+pub struct Receive {
+    /// The rank's number for it.
+    pub operation: u32,
+    processor: u16,
+    posted: Time,
+}
+
+#[derive(Debug, Default)]
+struct Node {
+    processors: Vec<Serial<processor::Work>>,
+    communication: Serial<communication::Task>,
+    matching: Matching<Receive>,
+    deadline: Option<Time>,
+    statistics: RankStatistics,
+}
+
+/// The nodes of a machine and the network between them, in motion.
+#[derive(Debug)]
+pub struct Nodes<E> {
+    costs: NodeCosts,
+    network: FlitNetwork,
+    /// Whether packets of one message may overtake each other.
+    reorders: bool,
+    engine: E,
+    queue: EventQueue<Event>,
+    nodes: Vec<Node>,
+    letters: Letters,
+    done: VecDeque<Done>,
+    forwarding: Forwarding,
+    messages: u64,
+    events: Vec<Event>,
+    network_events: Vec<NetworkEvent>,
+    notices: Vec<Notice>,
+}
+
+impl<E: Engine> Nodes<E> {
+    /// Nodes at rest, `ranks` of them with a program.
+    pub fn new(network: &FlitNetwork, costs: NodeCosts, ranks: u32, seed: u64, log: bool) -> Nodes<E> {
+        let node = || Node { processors: vec![Serial::default()], ..Node::default() };
+        let nodes = network.injection.len();
+        Nodes {
+            costs,
+            reorders: network.selection != machines::routing::Selection::Fixed,
+            engine: E::new(network, seed, log),
+            queue: EventQueue::default(),
+            nodes: (0..ranks.max(nodes as u32)).map(|_| node()).collect(),
+            letters: Letters::default(),
+            done: VecDeque::new(),
+            forwarding: Forwarding::new(network),
+            messages: 0,
+            events: Vec::new(),
+            network_events: Vec::new(),
+            notices: Vec::new(),
+            network: network.clone(),
+        }
+    }
+
+    /// The time.
+    pub fn now(&self) -> Time {
+        self.queue.now()
+    }
+
+    /// The next operation that is over.
+    pub fn next_done(&mut self) -> Option<Done> {
+        self.done.pop_front()
+    }
+
+    /// Gives each node at least `count` processors.
+    pub fn provide_processors(&mut self, rank: Rank, count: u16) {
+        let processors = &mut self.nodes[rank.0 as usize].processors;
+        if processors.len() < usize::from(count) {
+            processors.resize_with(usize::from(count), Serial::default);
+        }
+    }
+
+    /// Starts to compute for `work`.
+    pub fn compute(&mut self, rank: Rank, processor: u16, work: Duration, operation: u32) {
+        self.process(rank, processor, processor::Work::Compute { work, operation });
+    }
+
+    /// Starts to receive a message.
+    pub fn receive(&mut self, rank: Rank, processor: u16, wanted: Wanted, operation: u32) {
+        let receive = Receive { operation, processor, posted: self.now() };
+        let node = &mut self.nodes[rank.0 as usize];
+        match node.matching.find(wanted) {
+            Some(letter) => self.met(receive, letter),
+            None => node.matching.post(wanted, receive),
+        }
+    }
+
+    /// Ends the receive that was started last with [`Outcome::Late`] if nothing has come for it by `deadline`.
+    pub fn set_deadline(&mut self, rank: Rank, deadline: Time) {
+        let now = self.now();
+        self.nodes[rank.0 as usize].deadline = Some(deadline.max(now));
+        self.queue.put(deadline.max(now), Event::Deadline(rank.0));
+    }
+
+    /// Goes on to the next instant at which anything happens; says whether there was one.
+    pub fn step(&mut self) -> bool {
+        let mut events = std::mem::take(&mut self.events);
+        let Some(now) = self.queue.take_instant(&mut events) else { return false };
+        self.network_instant(now, &events);
+        for event in events.drain(..) {
+            match event {
+                Event::Network(_) => {}
+                Event::Processor(rank, processor) => self.processor_done(rank, processor),
+                Event::Communication(rank) => self.communication_done(rank),
+                Event::Deadline(rank) => self.deadline_passed(rank),
+            }
+        }
+        self.events = events;
+        if self.forwarding.is_asked() && self.queue.next_time() != Some(now) {
+            self.forward(now);
+        }
+        true
+    }
+
+    /// Lets the network have its events of an instant, and acts on what it says.
+    fn network_instant(&mut self, now: Time, events: &[Event]) {
+        let mut network_events = std::mem::take(&mut self.network_events);
+        network_events.extend(events.iter().filter_map(|event| match event {
+            Event::Network(event) => Some(*event),
+            _ => None,
+        }));
+        if !network_events.is_empty() {
+            let mut notices = std::mem::take(&mut self.notices);
+            self.engine.instant(now, &network_events, &mut self.queue, &mut notices);
+            for notice in notices.drain(..) {
+                match notice {
+                    Notice::Departed { node, token } => self.departed(now, node.0, token),
+                    Notice::Delivered { node, token } => self.delivered(node.0, token),
+                    Notice::Forward { .. } => self.forwarding.ask(notice),
+                }
+            }
+            self.notices = notices;
+        }
+        network_events.clear();
+        self.network_events = network_events;
+    }
+
+    /// The processors of nodes that route in software forward what has come, before their programs go on.
+    fn forward(&mut self, now: Time) {
+        let per_packet = self.forwarding.per_packet();
+        self.forwarding.serve(now, |router, waiting, time| {
+            self.nodes[router.0 as usize].processors[0].stolen += per_packet;
+            self.engine.forwarded(waiting, time, &mut self.queue);
+        });
+    }
+
+    fn deadline_passed(&mut self, rank: u32) {
+        let now = self.now();
+        let node = &mut self.nodes[rank as usize];
+        if node.deadline != Some(now) {
+            return;
+        }
+        node.deadline = None;
+        if let Some(receive) = node.matching.withdraw(|_| true) {
+            node.statistics.receive_idle += now.since(receive.posted);
+            self.finish(rank, receive.operation, Outcome::Late);
+        }
+    }
+
+    fn finish(&mut self, rank: u32, operation: u32, result: Outcome) {
+        self.done.push_back(Done { rank: Rank(rank), operation, result });
+    }
+
+    /// The receives that have met no message, by rank.
+    pub fn unmet(&self, rank: Rank) -> impl Iterator<Item = (Wanted, &Receive)> {
+        self.nodes[rank.0 as usize].matching.posted()
+    }
+
+    /// The network, to look at.
+    pub fn engine(&self) -> &E {
+        &self.engine
+    }
+
+    /// Ends the run: what the network did, what each rank waited for, messages sent.
+    pub fn end(self) -> (Recorder, Vec<RankStatistics>, u64) {
+        let ranks = self.nodes.iter().map(|node| node.statistics).collect();
+        (self.engine.finish(), ranks, self.messages)
+    }
+}

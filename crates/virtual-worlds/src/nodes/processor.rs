@@ -1,0 +1,132 @@
+//! What a node's processor does: it sets messages up, completes those that have come, and computes.
+
+use endpoint::Message;
+use machines::model::{Acknowledged, SendMode};
+use quantities::{Bytes, Duration, Rank};
+
+use super::communication::{System, Task};
+use super::messages::Letter;
+use super::{Event, Nodes, Outcome, Receive};
+use crate::network::Engine;
+
+/// What a processor has to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Work {
+    /// Set a message up and hand it over.
+    Send(u32),
+    /// Complete a message that has come and was asked for.
+    Receive(u32),
+    /// Compute.
+    Compute { work: Duration, operation: u32 },
+}
+
+impl<E: Engine> Nodes<E> {
+    /// Starts to send a message.
+    pub fn send(&mut self, from: Rank, processor: u16, to: Rank, tag: u32, message: Message, operation: u32) {
+        self.messages += 1;
+        let acknowledged = matches!(self.costs.send, SendMode::Synchronous { .. });
+        let letter = self.letters.add(Letter {
+            from,
+            to,
+            tag,
+            unsent: message.size(),
+            sending: (operation, processor),
+            receiving: (0, 0),
+            departing: 0,
+            arriving: 0,
+            sent: self.now(),
+            references: if acknowledged { 3 } else { 2 },
+            message,
+        });
+        self.process(from, processor, Work::Send(letter));
+    }
+
+    pub(super) fn process(&mut self, rank: Rank, processor: u16, work: Work) {
+        self.nodes[rank.0 as usize].processors[usize::from(processor)].add(work);
+        self.run_processor(rank.0, processor);
+    }
+
+    fn run_processor(&mut self, rank: u32, processor: u16) {
+        let index = usize::from(processor);
+        while let Some(work) = self.nodes[rank as usize].processors[index].next() {
+            let time = self.time_of(rank, processor, &work);
+            if !time.is_zero() {
+                self.nodes[rank as usize].processors[index].begin(work);
+                let end = self.now() + time;
+                self.queue.put(end, Event::Processor(rank, processor));
+                return;
+            }
+            self.nodes[rank as usize].processors[index].settle(true);
+            self.complete(rank, work);
+            self.nodes[rank as usize].processors[index].settle(false);
+        }
+    }
+
+    /// How long `work` takes, from now on: what forwarding still needs comes first.
+    fn time_of(&mut self, rank: u32, processor: u16, work: &Work) -> Duration {
+        let costs = &self.costs;
+        let copied = |size: Bytes| costs.copy_rate.map_or(Duration::ZERO, |rate| rate.time_of(size));
+        let own = match *work {
+            Work::Send(letter) => costs.processor_send + copied(self.letters[letter].message.size()),
+            Work::Receive(letter) => costs.processor_receive + copied(self.letters[letter].message.size()),
+            Work::Compute { work, .. } => work,
+        };
+        if processor != 0 || self.forwarding.per_packet().is_zero() {
+            return own;
+        }
+        self.nodes[rank as usize].processors[0].stolen = Duration::ZERO;
+        own + self.forwarding.remaining(rank as usize, self.now())
+    }
+
+    pub(super) fn processor_done(&mut self, rank: u32, processor: u16) {
+        let now = self.now();
+        let resource = &mut self.nodes[rank as usize].processors[usize::from(processor)];
+        let stolen = std::mem::take(&mut resource.stolen);
+        if !stolen.is_zero() {
+            self.queue.put(now + stolen, Event::Processor(rank, processor));
+            return;
+        }
+        if let Some(work) = resource.end() {
+            self.complete(rank, work);
+        }
+        self.run_processor(rank, processor);
+    }
+
+    fn complete(&mut self, rank: u32, work: Work) {
+        match work {
+            Work::Compute { operation, .. } => self.finish(rank, operation, Outcome::Over),
+            Work::Send(letter) => {
+                let operation = self.letters[letter].sending.0;
+                self.hand_over(rank, letter);
+                if self.costs.send == SendMode::NonBlocking {
+                    self.finish(rank, operation, Outcome::Over);
+                }
+            }
+            Work::Receive(letter) => self.completed(rank, letter),
+        }
+    }
+
+    /// A receive has met its message: a processor has to complete it.
+    pub(super) fn met(&mut self, receive: Receive, letter: u32) {
+        let now = self.now();
+        let Letter { to, receiving, .. } = &mut self.letters[letter];
+        *receiving = (receive.operation, receive.processor);
+        let to = *to;
+        let node = &mut self.nodes[to.0 as usize];
+        node.statistics.receive_idle += now.since(receive.posted);
+        node.deadline = None;
+        self.process(to, receive.processor, Work::Receive(letter));
+    }
+
+    /// The program has its message.
+    fn completed(&mut self, rank: u32, letter: u32) {
+        let Letter { from, message, receiving, sent, .. } = &mut self.letters[letter];
+        let message = std::mem::take(message);
+        let (operation, outcome) = (receiving.0, Outcome::Received(*from, message, *sent));
+        if self.costs.send == (SendMode::Synchronous { acknowledged: Acknowledged::OnReceive }) {
+            self.communicate(rank, Task::SendSystem(letter, System::Acknowledgement));
+        }
+        self.letters.release(letter);
+        self.finish(rank, operation, outcome);
+    }
+}

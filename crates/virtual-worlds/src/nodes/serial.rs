@@ -1,0 +1,52 @@
+//! Something that does one thing at a time, first come, first served: a processor, or a communication processor.
+
+use std::collections::VecDeque;
+
+use quantities::Duration;
+
+/// Work that waits, and the work that is being done.
+#[derive(Debug)]
+pub struct Serial<Work> {
+    waiting: VecDeque<Work>,
+    doing: Option<Work>,
+    /// Set while work that takes no time is being carried out, which may bring more work to the same place.
+    settling: bool,
+    /// Time that others have taken from the work that is being done.
+    pub stolen: Duration,
+}
+
+impl<Work> Default for Serial<Work> {
+    fn default() -> Serial<Work> {
+        Serial { waiting: VecDeque::new(), doing: None, settling: false, stolen: Duration::ZERO }
+    }
+}
+
+impl<Work> Serial<Work> {
+    /// Adds work behind all other.
+    pub fn add(&mut self, work: Work) {
+        self.waiting.push_back(work);
+    }
+
+    /// The next work, when none is being done.
+    pub fn next(&mut self) -> Option<Work> {
+        if self.doing.is_some() || self.settling {
+            return None;
+        }
+        self.waiting.pop_front()
+    }
+
+    /// Says whether work that takes no time is being carried out.
+    pub fn settle(&mut self, settling: bool) {
+        self.settling = settling;
+    }
+
+    /// Begins to do `work`.
+    pub fn begin(&mut self, work: Work) {
+        self.doing = Some(work);
+    }
+
+    /// Ends the work that is being done.
+    pub fn end(&mut self) -> Option<Work> {
+        self.doing.take()
+    }
+}
