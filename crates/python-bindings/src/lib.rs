@@ -18,11 +18,16 @@ mod _maquette {
     /// Runs a command line, its program's name first, and gives the exit status.
     #[pyfunction]
     fn run(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<i32> {
-        let (done, status) = mpsc::channel();
+        let (done, mut status) = mpsc::channel();
         // On a thread of its own, so that this one can hand Python its signals.
         thread::spawn(move || done.send(workbench::command_line::run(arguments)));
         loop {
-            match py.detach(|| status.recv_timeout(BETWEEN_SIGNAL_CHECKS)) {
+            let come;
+            (status, come) = py.detach(move || {
+                let come = status.recv_timeout(BETWEEN_SIGNAL_CHECKS);
+                (status, come)
+            });
+            match come {
                 Ok(status) => return Ok(status),
                 Err(RecvTimeoutError::Timeout) if py.check_signals().is_err() => workbench::interrupt::request(),
                 Err(RecvTimeoutError::Timeout) => {}

@@ -1,5 +1,8 @@
 //! What runs leave behind: files that are whole or not there, the packet log, the timeline.
 
+mod arrow;
+mod packets;
 mod whole_file;
 
+pub use packets::{PacketFormat, write_packets};
 pub use whole_file::{Unwritable, WholeFile, write_whole};
