@@ -6,4 +6,5 @@
 pub mod benchmarks;
 pub mod broadcast;
 pub mod exchange;
+pub mod goal;
 mod shuffle;

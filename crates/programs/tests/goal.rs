@@ -1,0 +1,287 @@
+//! Reading GOAL texts: what is right, what is wrong with the others, and that nothing makes the reader fail otherwise.
+
+use maquette_programs::goal::{GoalError, GoalRank, OperationId, OperationKind, Schedule};
+use proptest::prelude::*;
+use quantities::{Bytes, Duration, Rank, Time};
+
+fn parse(text: &str) -> Result<Schedule, GoalError> {
+    Schedule::parse("trace.goal", text.as_bytes())
+}
+
+#[test]
+fn everything_that_the_format_has_is_read() {
+    let schedule = parse(
+        "// a comment\n/* another,\n   over two lines */ num_ranks 3\r\n\n\
+         rank 2 { // the others come later\n\
+         first: calc 500 cpu 1\n\
+         l_2: send 64b to 1 tag 7 cpu 2 nic 3\n\
+         \tl3 : recv 64 b from -1 tag -1 /* from anyone */\n\
+         recv 0b from 0\n\
+         l_2 requires first\n\
+         l3 irequires l_2 // when it has started\n\
+         }\n\
+         rank 0 {\n}",
+    )
+    .unwrap();
+    assert_eq!(schedule.size(), 3);
+    assert_eq!(schedule.busy_ranks().map(|(rank, _)| rank).collect::<Vec<_>>(), [Rank(0), Rank(2)]);
+    assert!(schedule.block(Rank(0)).operations().is_empty());
+    assert!(schedule.block(Rank(1)).operations().is_empty());
+
+    let block = schedule.block(Rank(2));
+    let kinds: Vec<_> = block.operations().iter().map(|operation| operation.kind).collect();
+    assert_eq!(
+        kinds,
+        [
+            OperationKind::Calculate(Duration::from_nanoseconds(500)),
+            OperationKind::Send { to: Rank(1), size: Bytes(64), tag: 7 },
+            OperationKind::Receive { from: None, size: Bytes(64), tag: None },
+            OperationKind::Receive { from: Some(Rank(0)), size: Bytes(0), tag: Some(0) },
+        ]
+    );
+    let places: Vec<_> =
+        block.operations().iter().map(|operation| (operation.line, operation.processor, operation.interface)).collect();
+    assert_eq!(places, [(6, 1, 0), (7, 2, 3), (8, 0, 0), (9, 0, 0)]);
+    let requirements: Vec<_> = block
+        .requirements()
+        .iter()
+        .map(|requirement| (requirement.operation.0, requirement.on.0, requirement.only_started, requirement.line))
+        .collect();
+    assert_eq!(requirements, [(1, 0, false, 10), (2, 1, true, 11)]);
+}
+
+#[test]
+fn labels_may_look_like_other_words_and_belong_to_their_rank() {
+    let text = "num_ranks 2\nrank 0 {\nsend: calc 1\nto: send 1b to 1\nto requires send\n}\nrank 1 {\nto: calc 1\n}\n";
+    assert_eq!(parse(text).unwrap().block(Rank(0)).requirements().len(), 1);
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_place() {
+    let in_block = |items: &str| format!("num_ranks 2\nrank 0 {{\n{items}\n}}\n");
+    let cases: Vec<(String, &str)> = vec![
+        (String::new(), "trace.goal:1:1: found the end of the file, where `num_ranks` is allowed"),
+        ("num_rank 2".into(), "trace.goal:1:1: found `num_rank`, where `num_ranks` is allowed"),
+        ("num_ranks two".into(), "trace.goal:1:11: found `two`, where a number of ranks is allowed"),
+        ("num_ranks 0".into(), "trace.goal:1:11: found 0 for a number of ranks; 1 to 16777216 is allowed"),
+        (
+            "num_ranks 99999999999999999999999".into(),
+            "trace.goal:1:11: found 99999999999999999999999 for a number of ranks; 1 to 16777216 is allowed",
+        ),
+        ("num_ranks -1".into(), "trace.goal:1:11: found `-1`, where a number of ranks is allowed"),
+        ("num_ranks 2\nrank 2 {\n}".into(), "trace.goal:2:6: rank 2 does not exist; 0 to 1 is allowed"),
+        ("num_ranks 2\nrank 0\n{\n}".into(), "trace.goal:2:7: found the end of the line, where `{` is allowed"),
+        ("num_ranks 2\nrank 0 {\n}\nrank 0 {\n}".into(), "trace.goal:4:6: rank 0 has a block already, in line 2"),
+        (
+            "num_ranks 2\nnum_ranks 2".into(),
+            "trace.goal:2:1: found a second `num_ranks`; it is told once, at the beginning",
+        ),
+        ("num_ranks 2\nsend 1b to 1".into(), "trace.goal:2:1: found `send`, where `rank` is allowed"),
+        (
+            "num_ranks 2\nrank 0 {\ncalc 1\n".into(),
+            "trace.goal:4:1: found the end of the file, where an item or `}` (the end of the block) is allowed",
+        ),
+        (
+            "num_ranks 2\nrank 0 {\nsend 1b to".into(),
+            "trace.goal:3:11: found the end of the file, where the rank that it is sent to is allowed",
+        ),
+        (
+            "num_ranks 2\nrank 0 {\nsend 1b to 1".into(),
+            "trace.goal:3:13: found the end of the file, where `}` (the end of the block) is allowed",
+        ),
+        (
+            "num_ranks 2\nrank 0 {\ncalc 1\nrank 1 {\n}".into(),
+            "trace.goal:4:1: found `rank` inside the block of another rank",
+        ),
+        ("num_ranks 2 /* no end".into(), "trace.goal:1:13: the comment that begins here with `/*` has no `*/`"),
+        (
+            in_block("calc 18446744073709552"),
+            "trace.goal:3:6: found 18446744073709552 for a number of nanoseconds; 0 to 18446744073709551 is allowed",
+        ),
+        (in_block("calc 1 cpu 256"), "trace.goal:3:12: found 256 for the number of a processor; 0 to 255 is allowed"),
+        (in_block("calc 1 nic 0"), "trace.goal:3:8: found `nic`, where the end of the line is allowed"),
+        (in_block("calc 1 calc 2"), "trace.goal:3:8: found `calc`, where the end of the line is allowed"),
+        (in_block("send 1 to 1"), "trace.goal:3:8: found `to`, where `b` (for bytes) is allowed"),
+        (in_block("send 1b from 1"), "trace.goal:3:9: found `from`, where `to` is allowed"),
+        (in_block("send 1b to -1"), "trace.goal:3:12: found `-1`, where the rank that it is sent to is allowed"),
+        (in_block("send 1b to 5"), "trace.goal:3:12: rank 5 does not exist; 0 to 1 is allowed"),
+        (in_block("send 1b to 1 tag -1"), "trace.goal:3:18: found `-1`, where the tag of a message is allowed"),
+        (
+            in_block("send 18446744073709551616b to 1"),
+            "trace.goal:3:6: found 18446744073709551616 for a size in bytes; 0 to 18446744073709551615 is allowed",
+        ),
+        (
+            in_block("recv 1b from 1 tag 4294967295"),
+            "trace.goal:3:20: found 4294967295 for a tag (or -1 for any); 0 to 4294967294 is allowed",
+        ),
+        (
+            in_block("recv 1b from 1 nic 0 cpu 0"),
+            "trace.goal:3:22: found `cpu` out of order; the order is tag, cpu, nic, each at most once",
+        ),
+        (
+            in_block("recv 1b from -2"),
+            "trace.goal:3:14: found `-2`; the only negative number is -1, which stands for any",
+        ),
+        (in_block("l1: calc 1\nl1: calc 2"), "trace.goal:4:1: the label `l1` is taken already, in line 3"),
+        (in_block("l1: copy 1"), "trace.goal:3:5: found `copy`, where `calc`, `send` or `recv` is allowed"),
+        (in_block("l1: calc 1\nl1 requires l2"), "trace.goal:4:13: the label `l2` is not defined"),
+        (in_block("l2 requires l1\nl1: calc 1"), "trace.goal:3:1: the label `l2` is not defined"),
+        (
+            in_block("l1 require l2"),
+            "trace.goal:3:4: found `require`, where `:`, `requires` or `irequires` after a label is allowed",
+        ),
+        (in_block("calc 1 ü"), "trace.goal:3:8: found the character 'ü', which means nothing in GOAL"),
+        (in_block("/* ü */ calc 1 #"), "trace.goal:3:16: found the character '#', which means nothing in GOAL"),
+        (
+            in_block("l1: calc 1\nl1 requires l1"),
+            "trace.goal:4:1: these operations wait for each other: `l1` requires `l1` (line 4)",
+        ),
+        (
+            in_block(
+                "a: calc 1\nb: calc 1\nc: calc 1\nd: calc 1\na requires b\nb irequires c\nc requires b\nd requires a",
+            ),
+            "trace.goal:8:1: these operations wait for each other: `b` requires `c` (line 8), `c` requires `b` (line 9)",
+        ),
+    ];
+    for (text, expected) in cases {
+        match parse(&text) {
+            Ok(_) => panic!("nothing is wrong with {text:?}, but there should be: {expected}"),
+            Err(error) => assert_eq!(error.to_string(), expected, "{text}"),
+        }
+    }
+}
+
+#[test]
+fn a_mistyped_word_is_recognised() {
+    for (items, hint) in [
+        ("snd 1b to 1", "did you mean `send`?"),
+        ("l1: clac 1", "did you mean `calc`?"),
+        ("send 1b to 1 tga 7", "did you mean `tag`?"),
+        ("label: calc 1\nlable requires label", "did you mean `label`?"),
+        ("l1: calc 1\nl1 reqires l1", "did you mean `requires`?"),
+    ] {
+        let error = parse(&format!("num_ranks 2\nrank 0 {{\n{items}\n}}\n")).unwrap_err();
+        assert_eq!(error.hint(), Some(hint), "{items}: {error}");
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_are_an_error() {
+    let error = Schedule::parse("trace.goal", b"num_ranks 1\n\xff\xfe").unwrap_err();
+    assert_eq!((error.line, error.column), (2, 1));
+}
+
+#[test]
+fn a_circle_is_found_in_a_long_chain_without_its_square() {
+    let mut items = String::from("l0: calc 1\n");
+    for number in 1..100_000 {
+        items.push_str(&format!("l{number}: calc 1\nl{number} requires l{}\n", number - 1));
+    }
+    assert!(parse(&format!("num_ranks 1\nrank 0 {{\n{items}}}\n")).is_ok());
+    let error = parse(&format!("num_ranks 1\nrank 0 {{\n{items}l0 requires l99999\n}}\n")).unwrap_err();
+    assert!(error.problem.ends_with("`l99993` requires `l99992` (line 199989), and so on"), "{error}");
+}
+
+/// An operation as GOAL text; the ranks are below 4.
+fn operation() -> impl Strategy<Value = String> {
+    let place = (any::<u8>(), any::<u8>());
+    prop_oneof![
+        (0..=u64::MAX / 1000, any::<u8>()).prop_map(|(work, cpu)| format!("calc {work} cpu {cpu}")),
+        (any::<u64>(), 0..4u32, 0..u32::MAX, place)
+            .prop_map(|(size, to, tag, (cpu, nic))| format!("send {size}b to {to} tag {tag} cpu {cpu} nic {nic}")),
+        (any::<u64>(), -1..4i64, -1..i64::from(u32::MAX), place).prop_map(|(size, from, tag, (cpu, nic))| format!(
+            "recv {size}b from {from} tag {tag} cpu {cpu} nic {nic}"
+        )),
+    ]
+}
+
+/// A right text: operations, and requirements of later ones on earlier ones.
+fn goal_text() -> impl Strategy<Value = String> {
+    let block =
+        (prop::collection::vec(operation(), 0..8), prop::collection::vec((0..8usize, 0..8usize, any::<bool>()), 0..8));
+    prop::collection::vec(block, 4).prop_map(|blocks| {
+        let mut text = "num_ranks 4\n".to_owned();
+        for (rank, (operations, pairs)) in blocks.into_iter().enumerate() {
+            text.push_str(&format!("\nrank {rank} {{\n"));
+            for (number, operation) in operations.iter().enumerate() {
+                text.push_str(&format!("l{}: {operation}\n", number + 1));
+            }
+            for (one, other, only_started) in pairs {
+                let (on, waits) = (one.min(other), one.max(other));
+                if on < waits && waits < operations.len() {
+                    let verb = if only_started { "irequires" } else { "requires" };
+                    text.push_str(&format!("l{} {verb} l{}\n", waits + 1, on + 1));
+                }
+            }
+            text.push_str("}\n");
+        }
+        text
+    })
+}
+
+/// What a slip does to a text: a stretch of it is cut out and something else is put there.
+fn damaged(text: &str, at: usize, cut: usize, put: &[u8]) -> Vec<u8> {
+    let mut bytes = text.as_bytes().to_vec();
+    let at = at % (bytes.len() + 1);
+    let end = (at + cut).min(bytes.len());
+    bytes.splice(at..end, put.iter().copied());
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn a_schedule_is_written_as_it_was_read(text in goal_text()) {
+        let schedule = parse(&text).unwrap();
+        prop_assert_eq!(schedule.to_string(), text);
+    }
+
+    #[test]
+    fn a_damaged_text_is_read_or_refused(text in goal_text(), at in any::<usize>(), cut in 0..30usize, put in "[ -~\n]{0,12}") {
+        let bytes = damaged(&text, at, cut, put.as_bytes());
+        if let Err(error) = Schedule::parse("trace.goal", &bytes) {
+            let lines = bytes.iter().filter(|&&byte| byte == b'\n').count() as u32;
+            prop_assert!((1..=lines + 1).contains(&error.line) && error.column >= 1);
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = Schedule::parse("trace.goal", &bytes);
+    }
+
+    /// Operations that are started in whatever order they become ready are all done in the end, each once and none before
+    /// what it requires.
+    #[test]
+    fn every_operation_becomes_ready_once(text in goal_text(), choices in prop::collection::vec(any::<usize>(), 64)) {
+        let schedule = parse(&text).unwrap();
+        for (_, block) in schedule.busy_ranks() {
+            let mut ready = Vec::new();
+            let mut rank = GoalRank::new(block, &mut ready);
+            let (mut started_at, mut finished_at) = (vec![None; 8], vec![None; 8]);
+            let mut under_way: Vec<OperationId> = Vec::new();
+            for (time, choice) in (0..).map(Time::from_picoseconds).zip(&choices) {
+                let pick = choice % (ready.len() + under_way.len()).max(1);
+                if pick < ready.len() {
+                    let next = ready.swap_remove(pick);
+                    prop_assert_eq!(started_at[next.operation.0 as usize].replace(time), None);
+                    let happened = |on: OperationId, only_started| {
+                        if only_started { started_at[on.0 as usize] } else { finished_at[on.0 as usize] }
+                    };
+                    let required = block.requirements().iter().filter(|requirement| requirement.operation == next.operation);
+                    let latest = required.map(|requirement| happened(requirement.on, requirement.only_started).unwrap()).max();
+                    prop_assert_eq!(next.at, latest.unwrap_or(Time::ZERO));
+                    rank.started(next.operation, time, &mut ready);
+                    under_way.push(next.operation);
+                } else if let Some(position) = pick.checked_sub(ready.len()).filter(|&place| place < under_way.len()) {
+                    let operation = under_way.swap_remove(position);
+                    finished_at[operation.0 as usize] = Some(time);
+                    rank.finished(operation, time, &mut ready);
+                }
+            }
+            prop_assert!(rank.is_done());
+            prop_assert_eq!(rank.under_way().count() + rank.not_started().count(), 0);
+        }
+    }
+}
