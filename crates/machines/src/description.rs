@@ -90,13 +90,23 @@ impl Description {
     /// Says where the field of a fault was written: in a setting, or at a place in the file.
     fn located(&self, fault: Fault) -> Error {
         let Fault { field, problem } = fault;
-        let concerns =
-            |path: &str| field == *path || field.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
-        let set = self.settings.iter().rev().find(|(path, _)| concerns(path));
-        let origin = match set {
-            Some((_, setting)) => Origin::Setting(setting.clone()),
+        let origin = match self.to_blame(&field) {
+            Some(setting) => Origin::Setting(setting.to_string()),
             None => Origin::File { file: self.file.clone(), at: locate::field(&self.text, &field) },
         };
         Error::Description { origin, field, problem: Box::new(problem) }
+    }
+
+    /// The setting that a fault in a field comes from, if the file alone is without fault: the last one that has to do
+    /// with the field, or else the last one.
+    fn to_blame(&self, field: &str) -> Option<&str> {
+        let (_, last) = self.settings.last()?;
+        let alone = toml::from_str::<Fields>(&self.text).ok()?;
+        resolve::machine(&alone, "").ok()?;
+        let within = |inner: &str, outer: &str| {
+            inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        let concerned = self.settings.iter().rev().find(|(path, _)| within(path, field) || within(field, path));
+        Some(concerned.map_or(last, |(_, setting)| setting))
     }
 }

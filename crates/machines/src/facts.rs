@@ -11,6 +11,10 @@ pub use zero_load::zero_load;
 use quantities::{Bytes, Duration};
 
 use crate::model::{FlitNetwork, Interconnect, Machine};
+use distances::Survey;
+
+/// Flits times channels of the paths whose times are worked out: about a second.
+const MOST_WORK: u64 = 1 << 28;
 
 /// What can be said of a machine before anything runs on it.
 #[derive(Clone, Debug)]
@@ -37,7 +41,7 @@ pub struct NetworkFacts {
     pub all_pairs: bool,
     /// What crosses from one half of the nodes to the other; nothing for networks too large to work it out.
     pub bisection: Option<Bisection>,
-    /// Times through the empty network by distance, in increasing order.
+    /// Times through the empty network by distance, in increasing order. Where paths are very long, the nearest only.
     pub zero_load: Vec<ZeroLoad>,
 }
 
@@ -79,29 +83,36 @@ pub fn facts(machine: &Machine) -> Facts {
 fn of_network(network: &FlitNetwork) -> NetworkFacts {
     let survey = distances::survey(network);
     let pairs: u64 = survey.kinds.iter().map(|kind| kind.pairs).sum();
-    let total: u64 = survey.kinds.iter().map(|kind| kind.pairs * kind.path.len() as u64).sum();
+    let total: u64 = survey.kinds.iter().map(|kind| kind.pairs * u64::from(kind.length)).sum();
     NetworkFacts {
-        diameter: survey.kinds.iter().map(|kind| kind.path.len() as u32).max().unwrap_or(0),
+        diameter: survey.kinds.iter().map(|kind| kind.length).max().unwrap_or(0),
         average_distance: total as f64 / pairs.max(1) as f64,
         all_pairs: survey.all_pairs,
         bisection: bisection::bisection(network),
-        zero_load: times(network, &survey.kinds),
+        zero_load: times(network, &survey),
     }
 }
 
 /// Times by distance, from those over every kind of path.
-fn times(network: &FlitNetwork, kinds: &[distances::PathKind]) -> Vec<ZeroLoad> {
-    /// Flits times channels, summed over the kinds of path, beyond which full packets are left out: about a second.
-    const MOST_WORK: u64 = 1 << 28;
+fn times(network: &FlitNetwork, survey: &Survey<'_>) -> Vec<ZeroLoad> {
     let empty_flits = network.packet.flits(Bytes(0));
     let full_flits = network.packet.flits(network.packet.payload);
-    let mut work = 0;
+    let mut work = MOST_WORK;
     let mut rows: Vec<ZeroLoad> = Vec::new();
-    for kind in kinds {
-        let channels = kind.path.len() as u32;
-        work += u64::from(channels) * u64::from(full_flits);
-        let time = |flits| Range::of(zero_load::over(&kind.path, flits, network.switching));
-        let full = (work <= MOST_WORK).then(|| time(full_flits));
+    for kind in &survey.kinds {
+        let channels = kind.length;
+        let mut affordable = |flits: u32| {
+            let cost = u64::from(channels) * u64::from(flits);
+            let enough = cost <= work;
+            work -= if enough { cost } else { 0 };
+            enough
+        };
+        if !affordable(empty_flits) {
+            break;
+        }
+        let path = survey.path(kind);
+        let time = |flits| Range::of(zero_load::over(&path, flits, network.switching));
+        let full = affordable(full_flits).then(|| time(full_flits));
         let row = ZeroLoad { channels, pairs: kind.pairs, empty: time(empty_flits), full };
         match rows.last_mut() {
             Some(last) if last.channels == channels => last.join(&row),

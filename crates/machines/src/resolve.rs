@@ -42,6 +42,10 @@ fn missing(field: &str, missing: &str) -> Fault {
 fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconnect), Fault> {
     let Built { plan, own_routing } = lay_out(topology)?;
     let packet = packet(fields.packet.as_ref().ok_or_else(|| missing("", "`packet`"))?)?;
+    if let Some(piggyback) = fields.node.piggyback.filter(|piggyback| *piggyback > packet.payload) {
+        let allowed = format!("at most {}, what a packet carries", packet.payload);
+        return Err(Fault::value("node.piggyback", piggyback, allowed));
+    }
     let routers = fields.routers.as_ref().ok_or_else(|| missing("", "`routers`"))?;
     let routing_delay = positive("routers.routing_delay", routers.routing_delay)?;
     let lines = fields.channels.as_ref().ok_or_else(|| missing("", "`channels`"))?;

@@ -236,6 +236,20 @@ fn mistakes_of_names_files_and_settings() {
         |name: &str, value: &str| said(load_with("moc-3-2", &[(name.to_string(), value.to_string())]).expect_err(name));
     assert_eq!(set("buffers", "0"), "setting buffers=0: channels.buffers: found 0; allowed is 1 to 1048576 flits");
     assert_eq!(
+        set("switching", "virtual-cut-through"),
+        "setting switching=virtual-cut-through: channels.buffers: found 1; allowed is at least 130, a whole packet, \
+         unless switching is by wormhole",
+    );
+    assert_eq!(
+        set("topology.mesh_of_clos.columns", "2"),
+        "setting topology.mesh_of_clos.columns=2: topology.mesh_of_clos: one of `columns` and `rows`, which go together, \
+         is missing",
+    );
+    assert_eq!(
+        set("piggyback", "129"),
+        "setting piggyback=129: node.piggyback: found 129 B; allowed is at most 128 B, what a packet carries",
+    );
+    assert_eq!(
         set("node.procesor_send", "1us"),
         "`node.procesor_send=1us` cannot be set: there is no field `procesor_send` | did you mean `processor_send`? The \
          fields are processor_send, processor_receive, message_send, message_receive, packet_send, packet_receive, \

@@ -15,7 +15,7 @@ fn all_presets_load_and_say_what_they_are() {
     for preset in presets() {
         let machine = load(preset.name).unwrap();
         assert_eq!(machine.name, preset.name);
-        assert!(!preset.about().unwrap().is_empty() && machine.about == preset.about().unwrap(), "{}", preset.name);
+        assert!(!preset.about().is_empty() && machine.about == preset.about(), "{}", preset.name);
     }
 }
 

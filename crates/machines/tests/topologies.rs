@@ -43,3 +43,72 @@ fn mesh_of_clos_as_in_section_2() {
         }
     }
 }
+
+#[test]
+fn a_mesh_of_one_cluster_is_a_pure_clos_network() {
+    let (mesh, clos) = (mesh_of_clos(2, 0), network("[topology.clos]\nheight = 2"));
+    assert_eq!(mesh.channels, clos.channels);
+    assert!(mesh.routers.iter().all(|router| router.mesh_index.is_none()));
+}
+
+#[test]
+fn the_fat_mesh_is_four_channels_wide() {
+    let network = mesh_of_clos(3, 1);
+    let cluster = |router: RouterId| network.routers[router.0 as usize].mesh_index.map(|index| index % 4);
+    let mut between = [[0; 4]; 4];
+    for channel in &network.channels {
+        if let (Place::Router(from), Place::Router(to)) = (channel.from, channel.to)
+            && let (Some(from), Some(to)) = (cluster(from), cluster(to))
+        {
+            between[from as usize][to as usize] += 1;
+        }
+    }
+    assert_eq!(between, [[0, 4, 4, 0], [4, 0, 0, 4], [4, 0, 0, 4], [0, 4, 4, 0]]);
+}
+
+#[test]
+fn every_lower_router_of_a_clos_network_reaches_every_router_above() {
+    let network = network("[topology.clos]\nheight = 2");
+    for lower in 0..4 {
+        let above: Vec<Place> = network
+            .channels
+            .iter()
+            .filter(|channel| channel.from == Place::Router(RouterId(lower)) && matches!(channel.to, Place::Router(_)))
+            .map(|channel| channel.to)
+            .collect();
+        assert_eq!(above, (4..8).map(|upper| Place::Router(RouterId(upper))).collect::<Vec<Place>>());
+    }
+}
+
+#[test]
+fn levels_of_a_fat_tree_have_rates_of_their_own() {
+    let network = network("[topology.fat_tree]\narity = 2\nlevels = 3\nrates = [\"20 MB/s\", \"40 MB/s\"]");
+    let times: Vec<u64> = network.channels.iter().map(|channel| channel.flit_time.picoseconds()).collect();
+    let count = |time: u64| times.iter().filter(|found| **found == time).count();
+    assert_eq!((count(100_000), count(50_000), count(25_000)), (16, 16, 16));
+}
+
+#[test]
+fn links_and_the_channels_of_nodes_can_differ() {
+    let text = r#"
+        [topology.graph]
+        routers = [{ name = "a", nodes = 1 }, { name = "b", nodes = 1 }]
+        links = [{ between = ["a", "b"], flit_time = "7 ns", buffers = 3, wire_latency = "2 ns" }]
+        [channels.ejection]
+        credit_latency = "9 ns"
+        [channels.nodes]
+        rate = "5 MB/s"
+    "#;
+    let network = network(text);
+    let found: Vec<(u64, u64, u64, u32)> = network
+        .channels
+        .iter()
+        .map(|channel| {
+            let times = [channel.flit_time, channel.wire_latency, channel.credit_latency];
+            let [flit, wire, credit] = times.map(|time| time.picoseconds());
+            (flit, wire, credit, channel.buffer)
+        })
+        .collect();
+    let (into, out, link) = ((200_000, 0, 0, 1), (200_000, 0, 9_000, 1), (7_000, 2_000, 0, 3));
+    assert_eq!(found, [into, out, into, out, link, link]);
+}

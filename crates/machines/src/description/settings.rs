@@ -6,7 +6,7 @@ use super::fields::Fields;
 use crate::error::Problem;
 
 /// Short names for fields that are set often.
-const SHORT: [(&str, &str); 28] = [
+const SHORT: [(&str, &str); 30] = [
     ("buffers", "channels.buffers"),
     ("rate", "channels.rate"),
     ("flit_time", "channels.flit_time"),
@@ -17,6 +17,8 @@ const SHORT: [(&str, &str); 28] = [
     ("rule", "routing.rule"),
     ("layer", "routing.selection"),
     ("selection", "routing.selection"),
+    ("routing", "routing.rule"),
+    ("switching", "switching.mode"),
     ("mode", "switching.mode"),
     ("per_packet", "switching.per_packet"),
     ("payload", "packet.payload"),

@@ -15,19 +15,29 @@ const MOST_ENTRIES: usize = 1 << 24;
 
 /// Paths over the same kinds of channels in the same order.
 pub(super) struct PathKind {
-    pub path: Vec<Hop>,
+    /// How many channels.
+    pub length: u32,
     /// How many ordered pairs of nodes they are between.
     pub pairs: u64,
+    trail: Trail,
 }
 
 /// The kinds of paths, the shortest first.
-pub(super) struct Survey {
+pub(super) struct Survey<'a> {
     pub kinds: Vec<PathKind>,
     pub all_pairs: bool,
+    trails: Trails<'a>,
+}
+
+impl Survey<'_> {
+    /// The channels of a kind of path.
+    pub(super) fn path(&self, kind: &PathKind) -> Vec<Hop> {
+        self.trails.path(kind.trail)
+    }
 }
 
 /// Looks at the path of every pair of nodes, or of many.
-pub(super) fn survey(network: &FlitNetwork) -> Survey {
+pub(super) fn survey(network: &FlitNetwork) -> Survey<'_> {
     let mut residents: BTreeMap<RouterId, Vec<NodeId>> = BTreeMap::new();
     for (node, &channel) in network.injection.iter().enumerate() {
         if let Place::Router(home) = network.channels[channel.0 as usize].to {
@@ -52,10 +62,10 @@ pub(super) fn survey(network: &FlitNetwork) -> Survey {
             }
         }
     }
-    let mut kinds: Vec<PathKind> =
-        pairs.iter().map(|(&trail, &pairs)| PathKind { path: trails.path(trail), pairs }).collect();
-    kinds.sort_by(|left, right| (left.path.len(), &left.path).cmp(&(right.path.len(), &right.path)));
-    Survey { kinds, all_pairs: most >= homes.len() }
+    let kind = |(trail, pairs)| PathKind { length: trails.lengths[trail as usize], pairs, trail };
+    let mut kinds: Vec<PathKind> = pairs.into_iter().map(kind).collect();
+    kinds.sort_by_key(|kind| (kind.length, kind.trail));
+    Survey { kinds, all_pairs: most >= homes.len(), trails }
 }
 
 /// Index of a trail: a kind of channel and the trail after it.
@@ -70,6 +80,8 @@ struct Trails<'a> {
     kind_of_channel: Vec<u32>,
     known: BTreeMap<(u32, Trail), Trail>,
     trails: Vec<(u32, Trail)>,
+    /// For every trail, how many channels it has.
+    lengths: Vec<u32>,
     /// For every router, the trail from it to the present destination, if it is known yet.
     from: Vec<Option<Trail>>,
 }
@@ -86,8 +98,15 @@ impl<'a> Trails<'a> {
                 hops.len() as u32 - 1
             }));
         }
-        let from = vec![None; network.routers.len()];
-        Trails { network, hops, kind_of_channel, known: BTreeMap::new(), trails: Vec::new(), from }
+        Trails {
+            network,
+            hops,
+            kind_of_channel,
+            known: BTreeMap::new(),
+            trails: Vec::new(),
+            lengths: Vec::new(),
+            from: vec![None; network.routers.len()],
+        }
     }
 
     /// Turns to another destination.
@@ -100,6 +119,7 @@ impl<'a> Trails<'a> {
         let key = (self.kind_of_channel[channel.0 as usize], rest);
         *self.known.entry(key).or_insert_with(|| {
             self.trails.push(key);
+            self.lengths.push(1 + self.lengths.get(rest as usize).copied().unwrap_or(0));
             self.trails.len() as Trail - 1
         })
     }

@@ -42,7 +42,7 @@ pub(super) fn costs(node: &fields::Node) -> Result<NodeCosts, Fault> {
         copy_rate: node.copy_rate,
         reconstruction: node.reconstruction,
         send: send(node)?,
-        protocol: protocol(node.piggyback)?,
+        protocol: node.piggyback.map_or(Protocol::Eager, |piggyback| Protocol::SetUp { piggyback }),
     })
 }
 
@@ -60,16 +60,6 @@ fn send(node: &fields::Node) -> Result<SendMode, Fault> {
         }
         (fields::Send::Blocking, None) => Ok(SendMode::Blocking),
         (fields::Send::NonBlocking, None) => Ok(SendMode::NonBlocking),
-    }
-}
-
-fn protocol(piggyback: Option<Bytes>) -> Result<Protocol, Fault> {
-    match piggyback {
-        None => Ok(Protocol::Eager),
-        Some(piggyback) if piggyback > Bytes(1 << 30) => {
-            Err(Fault::value("node.piggyback", piggyback, "at most 1 GiB"))
-        }
-        Some(piggyback) => Ok(Protocol::SetUp { piggyback }),
     }
 }
 

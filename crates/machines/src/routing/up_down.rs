@@ -20,7 +20,7 @@ const UNREACHABLE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct UpDown {
     routers: usize,
-    /// For every router and router of destination, where its channels begin in `options`; one more at the end.
+    /// For every router of destination and router, where its channels begin in `options`; one more at the end.
     first: Vec<u32>,
     options: Vec<ChannelId>,
     homes: Vec<RouterId>,
@@ -35,16 +35,12 @@ impl UpDown {
         let ranks = ranks(&neighbours);
         let by_rank = in_order(&ranks);
         let routers = plan.routers.len();
-        // Destination by destination; turned round below so that the routers come first.
-        let good: Vec<Vec<Vec<ChannelId>>> =
-            (0..routers).map(|destination| towards(&neighbours, &ranks, &by_rank, destination)).collect();
-        let (mut first, mut options) = (vec![0], Vec::new());
-        for router in 0..routers {
-            for channels in good.iter().map(|channels| &channels[router]) {
-                options.extend_from_slice(channels);
-                first.push(options.len() as u32);
-            }
+        let mut entries = Entries { first: Vec::with_capacity(routers * routers + 1), options: Vec::new() };
+        for destination in 0..routers {
+            towards(&neighbours, &ranks, &by_rank, destination, &mut entries);
         }
+        entries.first.push(entries.options.len() as u32);
+        let Entries { first, options } = entries;
         let ejection = (0..plan.homes.len() as u32).map(ejection).collect();
         UpDown { routers, first, options, homes: plan.homes.clone(), ejection }
     }
@@ -55,7 +51,7 @@ impl UpDown {
         if home == at {
             return Step::Only(self.ejection[destination.0 as usize]);
         }
-        let entry = at.0 as usize * self.routers + home.0 as usize;
+        let entry = home.0 as usize * self.routers + at.0 as usize;
         let options = &self.options[self.first[entry] as usize..self.first[entry + 1] as usize];
         match options {
             [only] => Step::Only(*only),
@@ -92,13 +88,20 @@ fn in_order(ranks: &[(u32, u32)]) -> Vec<usize> {
     order
 }
 
-/// For every router, the channels that are good on the way to router `destination`.
+/// The lists of channels, one after the other.
+struct Entries {
+    first: Vec<u32>,
+    options: Vec<ChannelId>,
+}
+
+/// Adds for every router the channels that are good on the way to router `destination`.
 fn towards(
     neighbours: &Neighbours,
     ranks: &[(u32, u32)],
     by_rank: &[usize],
     destination: usize,
-) -> Vec<Vec<ChannelId>> {
+    entries: &mut Entries,
+) {
     let mut only_down = vec![UNREACHABLE; ranks.len()];
     only_down[destination] = 0;
     // Ways down end at the lowest router first: everything below a router is known before it.
@@ -108,19 +111,22 @@ fn towards(
         only_down[router] = only_down[router].min(best);
     }
     let mut distance = only_down.clone();
-    let mut good = vec![Vec::new(); ranks.len()];
     for &router in by_rank {
-        let goes_down = only_down[router] != UNREACHABLE;
-        let length = |to: usize| {
-            if goes_down { only_down[to] } else { distance[to] }
-        };
-        let allowed = |to: usize| (ranks[to] > ranks[router]) == goes_down;
-        let ways = || neighbours.out(router).iter().filter(|(_, to)| allowed(*to));
-        let best = ways().map(|(_, to)| length(*to)).min().unwrap_or(UNREACHABLE);
-        if router != destination && best != UNREACHABLE {
-            good[router] = ways().filter(|(_, to)| length(*to) == best).map(|(channel, _)| *channel).collect();
-            distance[router] = best + 1;
+        if only_down[router] == UNREACHABLE {
+            let above = neighbours.out(router).iter().filter(|(_, to)| ranks[*to] < ranks[router]);
+            let best = above.map(|(_, to)| distance[*to].saturating_add(1)).min();
+            distance[router] = best.unwrap_or(UNREACHABLE);
         }
     }
-    good
+    for (router, &rank) in ranks.iter().enumerate() {
+        entries.first.push(entries.options.len() as u32);
+        let goes_down = only_down[router] != UNREACHABLE;
+        let left = if goes_down { &only_down } else { &distance };
+        if router == destination || left[router] == UNREACHABLE {
+            continue;
+        }
+        let good = |to: usize| (ranks[to] > rank) == goes_down && left[to] == left[router] - 1;
+        let channels = neighbours.out(router).iter().filter(|(_, to)| good(*to));
+        entries.options.extend(channels.map(|(channel, _)| *channel));
+    }
 }
