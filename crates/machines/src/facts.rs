@@ -36,8 +36,8 @@ pub struct NetworkFacts {
     pub diameter: u32,
     /// Channels between two different nodes, on average over all pairs.
     pub average_distance: f64,
-    /// Whether all pairs of nodes were looked at. In very large networks it is only the pairs whose destination is at one
-    /// of some routers, spread evenly.
+    /// Whether all pairs of nodes were looked at. In very large networks it is only the pairs whose destination is at
+    /// one of some routers, spread evenly.
     pub all_pairs: bool,
     /// What crosses from one half of the nodes to the other; nothing for networks too large to work it out.
     pub bisection: Option<Bisection>,

@@ -1,7 +1,7 @@
 //! How routers, nodes and channels are laid out: one file a topology.
 //!
-//! A topology makes a [`Plan`]: routers with names and places, and channels in pairs, one each way. Channel 2n leads from
-//! node n to its router and channel 2n + 1 back; the pairs of the links between routers follow. So the reverse of
+//! A topology makes a [`Plan`]: routers with names and places, and channels in pairs, one each way. Channel 2n leads
+//! from node n to its router and channel 2n + 1 back; the pairs of the links between routers follow. So the reverse of
 //! channel c is c with its lowest bit changed. The input ports of a router are numbered in the order of its channels:
 //! first its nodes, then its links in the order that its topology tells.
 

@@ -128,7 +128,11 @@ proptest! {
     }
 
     #[test]
-    fn no_description_makes_it_panic(text in "[a-z_.=\\[\\]{}\" 0-9\n-]{0,200}", topology in topology(), cut in any::<prop::sample::Index>()) {
+    fn no_description_makes_it_panic(
+        text in "[a-z_.=\\[\\]{}\" 0-9\n-]{0,200}",
+        topology in topology(),
+        cut in any::<prop::sample::Index>(),
+    ) {
         let good = format!("{topology}\n{REST}");
         let part: String = good.chars().take(cut.index(good.len())).collect();
         for text in [text.clone(), part, format!("{topology}\n{text}\n{REST}")] {

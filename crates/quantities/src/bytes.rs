@@ -38,11 +38,7 @@ impl FromStr for Bytes {
 impl fmt::Display for Bytes {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let divides = |unit: &&Unit| self.0 > 0 && self.0.is_multiple_of(unit.1);
-        let unit = UNITS
-            .iter()
-            .filter(divides)
-            .max_by_key(|unit| unit.1)
-            .unwrap_or(&UNITS[0]);
+        let unit = UNITS.iter().filter(divides).max_by_key(|unit| unit.1).unwrap_or(&UNITS[0]);
         notation::print(out, self.0, *unit)
     }
 }

@@ -14,12 +14,7 @@ pub struct ParseError {
 
 impl ParseError {
     pub(crate) fn new(found: &str, kind: &Kind, problem: String) -> ParseError {
-        ParseError {
-            found: shortened(found),
-            quantity: kind.quantity,
-            problem,
-            hint: kind.hint(),
-        }
+        ParseError { found: shortened(found), quantity: kind.quantity, problem, hint: kind.hint() }
     }
     /// What is allowed instead.
     pub fn hint(&self) -> &str {
@@ -60,12 +55,7 @@ impl Kind {
             return format!("write {} such as `{}`", self.quantity, self.example);
         }
         let names: Vec<&str> = self.units.iter().map(|unit| unit.0).collect();
-        format!(
-            "write {} such as `{}`; the units are {}",
-            self.quantity,
-            self.example,
-            names.join(", ")
-        )
+        format!("write {} such as `{}`; the units are {}", self.quantity, self.example, names.join(", "))
     }
 
     /// Reads `text` as a number of base units.
@@ -75,40 +65,25 @@ impl Kind {
         if trimmed.starts_with('-') {
             return Err(fail("it is negative".to_string()));
         }
-        let end = trimmed
-            .find(|c: char| !c.is_ascii_digit() && c != '.')
-            .unwrap_or(trimmed.len());
+        let end = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
         let (number, unit) = (&trimmed[..end], trimmed[end..].trim_start());
         let (whole, fraction) = split_number(number).map_err(fail)?;
         let scale = self.scale(unit).map_err(fail)?;
         let too_large = || fail("it is too large".to_string());
-        let whole: u64 = if whole.is_empty() {
-            0
-        } else {
-            whole.parse().map_err(|_| too_large())?
-        };
-        let part = part_of(fraction, scale)
-            .ok_or_else(|| fail(format!("it is finer than {}", self.finest)))?;
-        whole
-            .checked_mul(scale)
-            .and_then(|value| value.checked_add(part))
-            .ok_or_else(too_large)
+        let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| too_large())? };
+        let part = part_of(fraction, scale).ok_or_else(|| fail(format!("it is finer than {}", self.finest)))?;
+        whole.checked_mul(scale).and_then(|value| value.checked_add(part)).ok_or_else(too_large)
     }
 
     fn scale(&self, unit: &str) -> Result<u64, String> {
         if unit.is_empty() {
-            return self
-                .unit_left_out
-                .map(|unit| unit.1)
-                .ok_or_else(|| "it has no unit".to_string());
+            return self.unit_left_out.map(|unit| unit.1).ok_or_else(|| "it has no unit".to_string());
         }
         if let Some(known) = self.units.iter().find(|known| known.0 == unit) {
             return Ok(known.1);
         }
         let nearest = crate::nearest(unit, self.units.iter().map(|known| known.0));
-        let meant = nearest
-            .map(|name| format!(", did you mean `{name}`?"))
-            .unwrap_or_default();
+        let meant = nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default();
         Err(format!("there is no unit `{}`{meant}", shortened(unit)))
     }
 }
@@ -164,32 +139,21 @@ impl<T: std::str::FromStr<Err = ParseError>> serde::de::Visitor<'_> for Text<T> 
     type Value = T;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            out,
-            "{} in quotes, such as \"{}\"",
-            self.0.quantity, self.0.example
-        )
+        write!(out, "{} in quotes, such as \"{}\"", self.0.quantity, self.0.example)
     }
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
-        text.parse()
-            .map_err(|error: ParseError| E::custom(format!("{error}; {}", error.hint())))
+        text.parse().map_err(|error: ParseError| E::custom(format!("{error}; {}", error.hint())))
     }
     fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<T, E> {
         match self.0.unit_left_out {
             Some(_) => self.visit_str(&number.to_string()),
-            None => Err(E::invalid_type(
-                serde::de::Unexpected::Unsigned(number),
-                &self,
-            )),
+            None => Err(E::invalid_type(serde::de::Unexpected::Unsigned(number), &self)),
         }
     }
     fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<T, E> {
         match self.0.unit_left_out {
             Some(_) => self.visit_str(&number.to_string()),
-            None => Err(E::invalid_type(
-                serde::de::Unexpected::Signed(number),
-                &self,
-            )),
+            None => Err(E::invalid_type(serde::de::Unexpected::Signed(number), &self)),
         }
     }
 }

@@ -9,21 +9,14 @@ use crate::notation::{self, Kind, ParseError};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rank(pub u32);
 
-static RANK: Kind = Kind {
-    quantity: "a rank",
-    example: "17",
-    units: &[],
-    unit_left_out: Some(("", 1)),
-    finest: "a whole number",
-};
+static RANK: Kind =
+    Kind { quantity: "a rank", example: "17", units: &[], unit_left_out: Some(("", 1)), finest: "a whole number" };
 
 impl FromStr for Rank {
     type Err = ParseError;
     fn from_str(text: &str) -> Result<Rank, ParseError> {
         let number = RANK.parse(text)?;
-        u32::try_from(number)
-            .map(Rank)
-            .map_err(|_| ParseError::new(text, &RANK, "it is too large".to_string()))
+        u32::try_from(number).map(Rank).map_err(|_| ParseError::new(text, &RANK, "it is too large".to_string()))
     }
 }
 

@@ -54,23 +54,14 @@ const UNITS: [Unit; 11] = [
     ("Gbit/s", 1_000_000_000),
 ];
 
-static RATE: Kind = Kind {
-    quantity: "a rate",
-    example: "27 MB/s",
-    units: &UNITS,
-    unit_left_out: None,
-    finest: "a bit per second",
-};
+static RATE: Kind =
+    Kind { quantity: "a rate", example: "27 MB/s", units: &UNITS, unit_left_out: None, finest: "a bit per second" };
 
 impl FromStr for Rate {
     type Err = ParseError;
     fn from_str(text: &str) -> Result<Rate, ParseError> {
         match RATE.parse(text)? {
-            0 => Err(ParseError::new(
-                text,
-                &RATE,
-                "it must be more than zero".to_string(),
-            )),
+            0 => Err(ParseError::new(text, &RATE, "it must be more than zero".to_string())),
             bits => Ok(Rate(bits)),
         }
     }
@@ -80,11 +71,7 @@ impl FromStr for Rate {
 impl fmt::Display for Rate {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decimal = &BYTE_UNITS[..4];
-        let unit = decimal
-            .iter()
-            .rev()
-            .find(|unit| self.0 >= unit.1)
-            .unwrap_or(&UNITS[7]);
+        let unit = decimal.iter().rev().find(|unit| self.0 >= unit.1).unwrap_or(&UNITS[7]);
         notation::print(out, self.0, *unit)
     }
 }

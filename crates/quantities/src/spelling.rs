@@ -3,21 +3,9 @@
 /// The name among `known` that is nearest to `found`, if one is near enough to have been meant.
 pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const LONGEST: usize = 100;
-    let found: Vec<char> = found
-        .chars()
-        .take(LONGEST)
-        .map(|c| c.to_ascii_lowercase())
-        .collect();
-    let far = |name: &str| {
-        distance(
-            &found,
-            &name.to_ascii_lowercase().chars().collect::<Vec<char>>(),
-        )
-    };
-    let (steps, name) = known
-        .into_iter()
-        .map(|name| (far(name), name))
-        .min_by_key(|pair| pair.0)?;
+    let found: Vec<char> = found.chars().take(LONGEST).map(|c| c.to_ascii_lowercase()).collect();
+    let far = |name: &str| distance(&found, &name.to_ascii_lowercase().chars().collect::<Vec<char>>());
+    let (steps, name) = known.into_iter().map(|name| (far(name), name)).min_by_key(|pair| pair.0)?;
     let longest = found.len().max(name.chars().count());
     (steps <= 1 + longest / 4 && steps < longest).then_some(name)
 }
@@ -29,9 +17,7 @@ fn distance(left: &[char], right: &[char]) -> usize {
     for (i, &a) in left.iter().enumerate() {
         let mut row = vec![i + 1];
         for (j, &b) in right.iter().enumerate() {
-            let mut steps = (row[j] + 1)
-                .min(last[j + 1] + 1)
-                .min(last[j] + usize::from(a != b));
+            let mut steps = (row[j] + 1).min(last[j + 1] + 1).min(last[j] + usize::from(a != b));
             if i > 0 && j > 0 && a == right[j - 1] && b == left[i - 1] {
                 steps = steps.min(before[j - 1] + 1);
             }

@@ -124,36 +124,16 @@ impl Sum for Duration {
     }
 }
 
-const UNITS: [Unit; 5] = [
-    ("ps", 1),
-    ("ns", 1_000),
-    ("us", 1_000_000),
-    ("ms", 1_000_000_000),
-    ("s", 1_000_000_000_000),
-];
+const UNITS: [Unit; 5] = [("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
 
-static DURATION: Kind = Kind {
-    quantity: "a duration",
-    example: "1.5 us",
-    units: &UNITS,
-    unit_left_out: None,
-    finest: "a picosecond",
-};
-static TIME: Kind = Kind {
-    quantity: "a time",
-    example: "1.5 us",
-    units: &UNITS,
-    unit_left_out: None,
-    finest: "a picosecond",
-};
+static DURATION: Kind =
+    Kind { quantity: "a duration", example: "1.5 us", units: &UNITS, unit_left_out: None, finest: "a picosecond" };
+static TIME: Kind =
+    Kind { quantity: "a time", example: "1.5 us", units: &UNITS, unit_left_out: None, finest: "a picosecond" };
 
 /// Writes `picoseconds` in the largest unit that they have one of.
 fn print(out: &mut fmt::Formatter<'_>, picoseconds: u64) -> fmt::Result {
-    let unit = UNITS
-        .iter()
-        .rev()
-        .find(|unit| picoseconds >= unit.1)
-        .unwrap_or(&UNITS[0]);
+    let unit = UNITS.iter().rev().find(|unit| picoseconds >= unit.1).unwrap_or(&UNITS[0]);
     notation::print(out, picoseconds, *unit)
 }
 

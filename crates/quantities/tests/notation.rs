@@ -29,26 +29,15 @@ fn amounts_and_rates() {
     assert_eq!(Bytes(4096).to_string(), "4 KiB");
     assert_eq!(Bytes(1001).to_string(), "1001 B");
     assert_eq!(Bytes(0).to_string(), "0 B");
-    assert_eq!(
-        "27 MB/s".parse(),
-        Ok(Rate::from_bits_per_second(216_000_000))
-    );
-    assert_eq!(
-        "100 Mbit/s".parse(),
-        Ok(Rate::from_bits_per_second(100_000_000))
-    );
+    assert_eq!("27 MB/s".parse(), Ok(Rate::from_bits_per_second(216_000_000)));
+    assert_eq!("100 Mbit/s".parse(), Ok(Rate::from_bits_per_second(100_000_000)));
     assert_eq!("1 MiB/s".parse(), Ok(Rate::from_bits_per_second(8 << 20)));
-    assert_eq!(
-        Rate::from_bits_per_second(100_000_000).to_string(),
-        "12.5 MB/s"
-    );
+    assert_eq!(Rate::from_bits_per_second(100_000_000).to_string(), "12.5 MB/s");
     assert_eq!(Rate::from_bits_per_second(5).to_string(), "5 bit/s");
     assert_eq!("17".parse(), Ok(Rank(17)));
 }
 
-fn complaint<T: std::str::FromStr<Err = maquette_quantities::ParseError> + std::fmt::Debug>(
-    text: &str,
-) -> String {
+fn complaint<T: std::str::FromStr<Err = maquette_quantities::ParseError> + std::fmt::Debug>(text: &str) -> String {
     let error = text.parse::<T>().unwrap_err();
     format!("{error} | {}", error.hint())
 }
@@ -71,15 +60,9 @@ fn complaints() {
         ("18446745 s", "it is too large"),
     ];
     for (text, problem) in cases {
-        assert_eq!(
-            complaint::<Duration>(text),
-            format!("`{text}` is not a duration: {problem} | {hint}")
-        );
+        assert_eq!(complaint::<Duration>(text), format!("`{text}` is not a duration: {problem} | {hint}"));
     }
-    assert!(
-        complaint::<Rate>("0 MB/s")
-            .starts_with("`0 MB/s` is not a rate: it must be more than zero")
-    );
+    assert!(complaint::<Rate>("0 MB/s").starts_with("`0 MB/s` is not a rate: it must be more than zero"));
     assert!(complaint::<Rate>("10 MBs").contains("did you mean `MB/s`?"));
     assert!(complaint::<Bytes>("0.5").contains("finer than a byte"));
     assert_eq!(
@@ -91,32 +74,15 @@ fn complaints() {
 
 #[test]
 fn as_text_in_descriptions() {
-    assert_eq!(
-        serde_json::to_string(&Duration::from_microseconds(5)).unwrap(),
-        "\"5 us\""
-    );
+    assert_eq!(serde_json::to_string(&Duration::from_microseconds(5)).unwrap(), "\"5 us\"");
     assert_eq!(serde_json::from_str::<Bytes>("128").unwrap(), Bytes(128));
-    assert_eq!(
-        serde_json::from_str::<Rate>("\"10 MB/s\"")
-            .unwrap()
-            .bits_per_second(),
-        80_000_000
-    );
-    let error = serde_json::from_str::<Duration>("5")
-        .unwrap_err()
-        .to_string();
+    assert_eq!(serde_json::from_str::<Rate>("\"10 MB/s\"").unwrap().bits_per_second(), 80_000_000);
+    let error = serde_json::from_str::<Duration>("5").unwrap_err().to_string();
     assert!(
-        error.starts_with(
-            "invalid type: integer `5`, expected a duration in quotes, such as \"1.5 us\""
-        ),
+        error.starts_with("invalid type: integer `5`, expected a duration in quotes, such as \"1.5 us\""),
         "{error}"
     );
-    assert!(
-        serde_json::from_str::<Bytes>("-1")
-            .unwrap_err()
-            .to_string()
-            .contains("it is negative")
-    );
+    assert!(serde_json::from_str::<Bytes>("-1").unwrap_err().to_string().contains("it is negative"));
 }
 
 proptest! {

@@ -11,9 +11,9 @@ const MOST_CHANNELS: usize = 1 << 18;
 
 /// What can cross from one half of the nodes to the other, one way.
 ///
-/// It is the least cut between the halves, over three ways to halve: by the number of nodes, by columns and by rows. For
-/// levels of routers, meshes and tori one of these is the narrowest there is. For other networks there may be a narrower
-/// one: finding it is hard in general.
+/// It is the least cut between the halves, over three ways to halve: by the number of nodes, by columns and by rows.
+/// For levels of routers, meshes and tori one of these is the narrowest there is. For other networks there may be a
+/// narrower one: finding it is hard in general.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bisection {
     /// The channels that must be cut to separate the halves, those from one to the other only.

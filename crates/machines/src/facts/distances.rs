@@ -1,8 +1,8 @@
 //! How far apart nodes are, and over which kinds of channels.
 //!
-//! The rules of routing give all ways from a router to a destination the same length. So the ways to one destination are
-//! a tree, and each router's is its channel and then the next router's: paths of the same kinds of channels are counted
-//! together without ever being written out.
+//! The rules of routing give all ways from a router to a destination the same length. So the ways to one destination
+//! are a tree, and each router's is its channel and then the next router's: paths of the same kinds of channels are
+//! counted together without ever being written out.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! Can packets wait for each other for ever?
 //!
-//! The channel dependency graph has an edge from a channel to another if some packet can hold the one while it waits for
-//! the other. Packets can deadlock only round a cycle of it (Dally and Seitz, 1987), so a routing without one is safe,
-//! whatever the switching and however many buffers.
+//! The channel dependency graph has an edge from a channel to another if some packet can hold the one while it waits
+//! for the other. Packets can deadlock only round a cycle of it (Dally and Seitz, 1987), so a routing without one is
+//! safe, whatever the switching and however many buffers.
 
 use crate::model::{ChannelId, FlitNetwork, NodeId, Place};
 use crate::routing::Step;

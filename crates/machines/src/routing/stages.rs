@@ -1,5 +1,5 @@
-//! Clos networks, k-ary n-trees and meshes of Clos networks: up to the lowest common level, along a layer of the mesh if
-//! the destination is in another cluster, and down.
+//! Clos networks, k-ary n-trees and meshes of Clos networks: up to the lowest common level, along a layer of the mesh
+//! if the destination is in another cluster, and down.
 //!
 //! Down, there is one way. Up, every channel leads there: a choice. The source's own is the one of its digit of the
 //! level, so that the nodes below a router share its channels evenly. In a mesh of Clos networks the choices together
@@ -14,14 +14,15 @@ use crate::routing::Step;
 pub struct Stages {
     arity: usize,
     height: usize,
-    /// For every router: its level less one, and the number of the Clos network of this height that it is a top router of.
+    /// For every router: its level less one, and the number of the Clos network of this height that it is a top router
+    /// of.
     places: Vec<(u32, u32)>,
     /// `arity` channels of every router but the top ones.
     up: Vec<ChannelId>,
     /// `arity` channels of every router.
     down: Vec<ChannelId>,
-    /// For every node, level by level, the number of the Clos network of this height that it is in, and its digit: which
-    /// of the parts of that network it is in.
+    /// For every node, level by level, the number of the Clos network of this height that it is in, and its digit:
+    /// which of the parts of that network it is in.
     digits: Vec<(u32, u32)>,
     mesh: Option<LayeredMesh>,
 }

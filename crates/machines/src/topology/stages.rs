@@ -1,16 +1,16 @@
 //! Clos networks, meshes of them, and k-ary n-trees: levels of routers above the nodes.
 //!
-//! With arity k, a Clos network of height 1 is a router with k nodes. One of height h joins k of height h - 1 by k^(h-1)
-//! routers: external channel i of each leads to router i. Channel e of a network's k^(h-1) top routers is the (e mod k)th
-//! of router e / k. A k-ary n-tree is the Clos network of height n, with links of a rate for each level.
+//! With arity k, a Clos network of height 1 is a router with k nodes. One of height h joins k of height h - 1 by
+//! k^(h-1) routers: external channel i of each leads to router i. Channel e of a network's k^(h-1) top routers is the
+//! (e mod k)th of router e / k. A k-ary n-tree is the Clos network of height n, with links of a rate for each level.
 //!
 //! A mesh of Clos(h, r) has k^r clusters, Clos networks of height h - r, row by row. The top routers of number t of all
 //! clusters make a mesh, the layer t. So there are k^(h-r-1) layers: one for MoC(3, 2), four for MoC(3, 1).
 //!
 //! Routers are numbered from the lowest level up, within a level by cluster; nodes by cluster and then by router. Links
 //! are made from the lowest level up, router by router, and then those of the layers of the mesh, each router's to the
-//! east and to the south. So the input ports of a router are: from below, from above, from the north, the west, the east
-//! and the south.
+//! east and to the south. So the input ports of a router are: from below, from above, from the north, the west, the
+//! east and the south.
 
 use super::{Built, Line, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, Plan, ejection, power, within};
 use crate::description::fields::{Clos, FatTree, MeshOfClos};

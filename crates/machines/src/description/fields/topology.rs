@@ -1,0 +1,129 @@
+//! The fields that say how routers and nodes are connected.
+
+use quantities::{Duration, Rate};
+use serde::Deserialize;
+
+/// How routers and nodes are connected: exactly one of these.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Topology {
+    /// A Clos network.
+    pub clos: Option<Clos>,
+    /// Clos networks joined in a mesh.
+    pub mesh_of_clos: Option<MeshOfClos>,
+    /// A 2-D mesh with one node at each router.
+    pub mesh: Option<Grid>,
+    /// A 2-D torus with one node at each router.
+    pub torus: Option<Grid>,
+    /// A k-ary n-tree.
+    pub fat_tree: Option<FatTree>,
+    /// One router with all nodes.
+    pub star: Option<Star>,
+    /// Any list of routers and links.
+    pub graph: Option<Graph>,
+}
+
+/// A Clos network of `height` levels of routers with `arity` channels down and as many up: `arity^height` nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clos {
+    /// Levels of routers, from 1.
+    pub height: u32,
+    /// The paper's k: nodes of a router of the lowest level. From 2.
+    #[serde(default = "four")]
+    pub arity: u32,
+}
+
+/// A Clos network of `height`, the top `mesh_stages` of whose levels are replaced by a mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeshOfClos {
+    /// The paper's h: levels of the Clos network before the mesh takes their place.
+    pub height: u32,
+    /// The paper's r: levels that the mesh takes the place of, fewer than `height`.
+    pub mesh_stages: u32,
+    /// The paper's k: nodes of a router of the lowest level. From 2.
+    #[serde(default = "four")]
+    pub arity: u32,
+    /// Clusters in a row of the mesh; with `rows`, in place of the nearly square mesh of `arity^mesh_stages` clusters.
+    pub columns: Option<u32>,
+    /// Rows of clusters in the mesh.
+    pub rows: Option<u32>,
+}
+
+/// Routers in `rows` of `columns`, each with its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grid {
+    /// Routers in a row.
+    pub columns: u32,
+    /// Rows.
+    pub rows: u32,
+}
+
+/// A k-ary n-tree: `arity^levels` nodes under `levels` levels of routers.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FatTree {
+    /// Children of a router. From 2.
+    pub arity: u32,
+    /// Levels of routers, from 1.
+    pub levels: u32,
+    /// The rates of the links between levels 1 and 2, 2 and 3, and so on, where they differ from that of `channels`.
+    #[serde(default)]
+    pub rates: Vec<Rate>,
+}
+
+/// One router with all nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Star {
+    /// How many nodes.
+    pub nodes: u32,
+}
+
+/// Any list of routers and links. Nodes are numbered in the order of their routers.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Graph {
+    /// The routers.
+    pub routers: Vec<GraphRouter>,
+    /// The links between them.
+    #[serde(default)]
+    pub links: Vec<GraphLink>,
+}
+
+/// A router of a graph.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GraphRouter {
+    /// Its name, which no other router has.
+    pub name: String,
+    /// How many nodes it has.
+    #[serde(default)]
+    pub nodes: u32,
+    /// Where it is drawn, in units of a router's box; in a row by default.
+    pub position: Option<[f32; 2]>,
+}
+
+/// A link of a graph: a channel each way.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GraphLink {
+    /// The names of the routers that it joins.
+    pub between: [String; 2],
+    /// Bytes per second, where it differs from that of `channels`.
+    pub rate: Option<Rate>,
+    /// Time of a flit, in place of a rate.
+    pub flit_time: Option<Duration>,
+    /// Time on the wire.
+    pub wire_latency: Option<Duration>,
+    /// Time until a slot that was left can be taken again.
+    pub credit_latency: Option<Duration>,
+    /// Slots for flits at the far end.
+    pub buffers: Option<u32>,
+}
+
+fn four() -> u32 {
+    4
+}
