@@ -1,6 +1,10 @@
 //! Ctrl-C: the first asks long runs to end and keep what they have, the second ends the process at once.
 
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 /// The exit status of a command that was interrupted.
 pub const STATUS: i32 = 130;
@@ -36,4 +40,45 @@ pub fn requested() -> bool {
 /// The flag itself, for those that poll it often.
 pub fn flag() -> &'static AtomicBool {
     &REQUESTED
+}
+
+/// How often a thread that waits looks whether it is asked to end.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
+/// Does `work` on a thread of its own and gives what comes out, or nothing if it was asked to end before.
+///
+/// Then the thread is left to itself: the process is about to end.
+pub fn unless_requested<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let (done, result) = mpsc::channel();
+    // If it was left to itself, nobody waits for the result.
+    let worker = thread::spawn(move || drop(done.send(work())));
+    loop {
+        match result.recv_timeout(BETWEEN_LOOKS) {
+            Ok(result) => return Some(result),
+            Err(RecvTimeoutError::Timeout) if requested() => return None,
+            Err(RecvTimeoutError::Timeout) => {}
+            // It ended without a result: it panicked.
+            Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                Ok(()) => return None,
+                Err(panic) => resume_unwind(panic),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One test, as there is one flag.
+    #[test]
+    fn a_request_ends_the_wait() {
+        assert_eq!(unless_requested(|| 5), Some(5));
+        assert!(std::panic::catch_unwind(|| unless_requested(|| panic!("on purpose"))).is_err());
+        request();
+        assert!(requested() && flag().load(Ordering::Relaxed));
+        assert_eq!(unless_requested(|| thread::sleep(Duration::from_secs(3600))), None);
+        forget();
+        assert!(!requested());
+    }
 }

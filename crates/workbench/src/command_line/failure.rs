@@ -26,9 +26,9 @@ pub(super) enum Failure {
         /// What is allowed.
         allowed: String,
     },
-    /// It ran, and the answer is no.
-    #[error("{0}")]
-    Refused(String),
+    /// A program that the machine or its own parameters do not let run, or that came to no end.
+    #[error(transparent)]
+    Program(#[from] endpoint::Error),
     /// It was asked to end before it was done.
     #[error("interrupted")]
     Interrupted,
@@ -44,7 +44,8 @@ impl Failure {
     pub(super) fn status(&self) -> i32 {
         match self {
             Failure::Machine(_) | Failure::Unwritable(_) | Failure::Argument { .. } => 2,
-            Failure::Refused(_) => 1,
+            Failure::Program(endpoint::Error::Unfit(_) | endpoint::Error::NoSuchRank { .. }) => 2,
+            Failure::Program(_) => 1,
             Failure::Interrupted => interrupt::STATUS,
         }
     }

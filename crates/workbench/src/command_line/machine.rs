@@ -1,25 +1,114 @@
 //! `maquette machine`: a machine as it is resolved.
 
+use std::fmt::Display;
+
+use ::machines::export;
+use ::machines::facts::{NetworkFacts, Range, ZeroLoad};
+use ::machines::model::{Interconnect, LogGp, Machine};
+use ::machines::{Facts, facts};
 use clap::Args;
 
+use super::Said;
 use super::failure::Failure;
 use super::settings::Settings;
-use super::Said;
+use super::terminal::{Side, bytes_per_second, columns};
 
-/// Show a machine as it is simulated: its parts, distances, latencies.
+/// Show a machine as it is simulated: its parts, its distances, the times through its empty network.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  maquette machine moc-3-2 --set buffers=4")]
+#[command(after_help = "Examples:\n  maquette machine moc-3-2 --set buffers=4\n  \
+                        maquette machine my/cluster.toml --dot | neato -n -Tsvg > cluster.svg")]
 pub(super) struct Arguments {
     /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
     #[arg(value_name = "NAME|FILE")]
     machine: String,
     #[command(flatten)]
     settings: Settings,
+    /// Print the network as GraphML, for NetworkX, Gephi or yEd.
+    #[arg(long, conflicts_with_all = ["dot", "json"])]
+    graphml: bool,
+    /// Print the network for Graphviz.
+    #[arg(long, conflicts_with = "json")]
+    dot: bool,
 }
 
 impl Arguments {
-    pub(super) fn execute(self, _as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let machine = self.settings.load(&self.machine)?;
-        Ok(format!("{}: {}\n", machine.name, machine.about).into())
+        let text = if as_json {
+            export::json(&machine)
+        } else if self.graphml {
+            export::graphml(&machine)
+        } else if self.dot {
+            export::dot(&machine)
+        } else {
+            described(&machine, &facts(&machine))
+        };
+        Ok(text.into())
     }
+}
+
+/// A name and what stands beside it.
+fn row(name: &str, value: impl Display) -> [String; 2] {
+    [name.to_string(), value.to_string()]
+}
+
+fn described(machine: &Machine, facts: &Facts) -> String {
+    let mut rows = vec![row("nodes", facts.nodes)];
+    match &machine.interconnect {
+        Interconnect::Flits(_) => {
+            rows.push(row("routers", facts.routers));
+            rows.push(row("channels", format!("{}, one way each, those to and from nodes included", facts.channels)));
+        }
+        Interconnect::LogGp(model) => rows.extend(loggp(model)),
+    }
+    rows.extend(facts.network.iter().flat_map(network));
+    let mut text = format!("{}: {}\n\n", machine.name, machine.about);
+    text += &columns([Side::Left, Side::Left], &rows);
+    if let Some(network) = &facts.network {
+        text += "\nTimes through the empty network, from injection to the arrival of the tail:\n";
+        text += &zero_load(&network.zero_load);
+    }
+    text
+}
+
+fn network(facts: &NetworkFacts) -> Vec<[String; 2]> {
+    let over = if facts.all_pairs { "over all pairs of nodes" } else { "over a sample of pairs of nodes" };
+    let mut rows = vec![
+        row("diameter", format!("{} channels, those from and to the nodes included", facts.diameter)),
+        row("average distance", format!("{:.3} channels, {over}", facts.average_distance)),
+    ];
+    if let Some(bisection) = &facts.bisection {
+        let rate = bytes_per_second(bisection.bytes_per_second);
+        let known = if bisection.exact { "" } else { "; a narrower cut may exist" };
+        let how = format!("{} channels one way, {rate}, halved {}{known}", bisection.channels, bisection.halved);
+        rows.push(row("bisection", how));
+    }
+    rows
+}
+
+fn loggp(model: &LogGp) -> Vec<[String; 2]> {
+    vec![
+        row("L", format!("{}, latency from end to end", model.latency)),
+        row("o", format!("{}, overhead of the processor for a message", model.overhead)),
+        row("g", format!("{}, gap between messages", model.gap)),
+        row("G", format!("{}, gap between bytes", model.gap_per_byte)),
+        row("O", format!("{}, overhead of the processor for a byte", model.overhead_per_byte)),
+        match model.rendezvous {
+            Some(size) => row("S", format!("{size}, from which a send waits for its receiver")),
+            None => row("S", "none: no send waits for its receiver"),
+        },
+    ]
+}
+
+fn zero_load(times: &[ZeroLoad]) -> String {
+    let mut rows = vec![["channels", "pairs of nodes", "empty packet", "full packet"].map(str::to_string)];
+    for time in times {
+        let full = time.full.map_or_else(|| "too long to work out".to_string(), range);
+        rows.push([time.channels.to_string(), time.pairs.to_string(), range(time.empty), full]);
+    }
+    columns([Side::Right; 4], &rows)
+}
+
+fn range(range: Range) -> String {
+    if range.least == range.most { range.least.to_string() } else { format!("{} to {}", range.least, range.most) }
 }

@@ -6,6 +6,7 @@
 mod failure;
 mod machine;
 mod machines;
+mod run;
 mod settings;
 mod terminal;
 
@@ -20,8 +21,10 @@ use failure::Failure;
 /// Message-passing programs on models of machines, simulated to the flit.
 #[derive(Debug, Parser)]
 #[command(name = "maquette", version, arg_required_else_help = true, disable_help_subcommand = true)]
-#[command(after_help = "Exit status: 0 when it went well, 1 when it ran and the answer is no (a claim missed, a deadlock), \
-                        2 when the input is bad, 130 when it was interrupted.")]
+#[command(
+    after_help = "Exit status: 0 when it went well, 1 when it ran and the answer is no (a claim missed, a deadlock), \
+                        2 when the input is bad, 130 when it was interrupted."
+)]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
@@ -34,6 +37,7 @@ struct CommandLine {
 enum Command {
     Machines(machines::Arguments),
     Machine(machine::Arguments),
+    Run(run::Arguments),
 }
 
 /// What a command has to say.
@@ -76,6 +80,7 @@ impl Command {
         match self {
             Command::Machines(arguments) => arguments.execute(json),
             Command::Machine(arguments) => arguments.execute(json),
+            Command::Run(arguments) => arguments.execute(json),
         }
     }
 }

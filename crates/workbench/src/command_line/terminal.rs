@@ -1,4 +1,6 @@
-//! Tables for people to read.
+//! Tables and numbers for people to read.
+
+use quantities::Duration;
 
 /// Which side the cells of a column are flush with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +30,30 @@ pub(super) fn columns<const N: usize>(sides: [Side; N], rows: &[[String; N]]) ->
     text
 }
 
+/// A duration to four digits, in the largest unit that it has one of.
+pub(super) fn rounded(length: Duration) -> String {
+    let picoseconds = length.picoseconds() as f64;
+    scaled(picoseconds, &[("ps", 1.0), ("ns", 1e3), ("us", 1e6), ("ms", 1e9), ("s", 1e12)])
+}
+
+/// A rate to four digits, in the largest unit that it has one of.
+pub(super) fn bytes_per_second(rate: f64) -> String {
+    scaled(rate, &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12)])
+}
+
+fn scaled(value: f64, units: &[(&str, f64)]) -> String {
+    let largest = units.iter().rev().find(|unit| value >= unit.1).or(units.first());
+    let (name, scale) = largest.copied().unwrap_or(("", 1.0));
+    let value = value / scale;
+    let digits = match value {
+        value if value.fract() == 0.0 || value >= 1000.0 => 0,
+        value if value >= 100.0 => 1,
+        value if value >= 10.0 => 2,
+        _ => 3,
+    };
+    format!("{value:.digits$} {name}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,5 +64,15 @@ mod tests {
         assert_eq!(columns([Side::Left, Side::Right], &rows), "node     7\nof    1024\n");
         assert_eq!(columns([Side::Left, Side::Left], &rows), "node  7\nof    1024\n");
         assert_eq!(columns([Side::Left], &[]), "");
+    }
+
+    #[test]
+    fn numbers_have_four_digits_and_a_unit() {
+        assert_eq!(rounded(Duration::from_picoseconds(1_234_567)), "1.235 us");
+        assert_eq!(rounded(Duration::from_picoseconds(98_765_432)), "98.77 us");
+        assert_eq!(rounded(Duration::from_nanoseconds(7)), "7 ns");
+        assert_eq!(rounded(Duration::ZERO), "0 ps");
+        assert_eq!(bytes_per_second(123_456_789.0), "123.5 MB/s");
+        assert_eq!(bytes_per_second(2e15), "2000 TB/s");
     }
 }

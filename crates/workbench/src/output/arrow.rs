@@ -182,10 +182,7 @@ const fn slot(number: u16) -> u16 {
 }
 
 /// A vector of structures of two numbers each.
-fn pairs<'a>(
-    build: &mut FlatBufferBuilder<'a>,
-    numbers: &[i64],
-) -> WIPOffset<flatbuffers::Vector<'a, i64>> {
+fn pairs<'a>(build: &mut FlatBufferBuilder<'a>, numbers: &[i64]) -> WIPOffset<flatbuffers::Vector<'a, i64>> {
     build.start_vector::<i64>(numbers.len());
     for &number in numbers.iter().rev() {
         build.push(number);

@@ -2,7 +2,9 @@
 
 mod arrow;
 mod packets;
+mod timeline;
 mod whole_file;
 
 pub use packets::{PacketFormat, write_packets};
+pub use timeline::write_timeline;
 pub use whole_file::{Unwritable, WholeFile, write_whole};

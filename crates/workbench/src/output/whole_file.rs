@@ -109,7 +109,8 @@ fn place(path: &Path) -> PathBuf {
 /// A hidden name beside the place of `path`, and so on the same disk.
 fn unfinished_name(path: &Path) -> io::Result<PathBuf> {
     let place = place(path);
-    let name = place.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it is not a file's name"))?;
+    let name =
+        place.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it is not a file's name"))?;
     let mut hidden = std::ffi::OsString::from(".");
     hidden.push(name);
     hidden.push(format!(".unfinished-{}", std::process::id()));

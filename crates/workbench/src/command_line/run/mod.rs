@@ -1,0 +1,38 @@
+//! `maquette run`: a program on a machine.
+
+mod programs;
+mod simulation;
+mod summary;
+
+use clap::{Args, Subcommand};
+
+use super::Said;
+use super::failure::Failure;
+
+/// Run a program on a model of a machine.
+#[derive(Args, Debug)]
+#[command(arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(after_help = "Example:\n  maquette run equal-dist --machine moc-3-2 --bytes 2KiB --set buffers=1")]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    program: Program,
+}
+
+#[derive(Debug, Subcommand)]
+enum Program {
+    PingPong(programs::PingPong),
+    AllToAll(programs::AllToAll),
+    EqualDist(programs::EqualDist),
+    UnequalDist(programs::UnequalDist),
+}
+
+impl Arguments {
+    pub(super) fn execute(self, json: bool) -> Result<Said, Failure> {
+        match self.program {
+            Program::PingPong(arguments) => arguments.execute(json),
+            Program::AllToAll(arguments) => arguments.execute(json),
+            Program::EqualDist(arguments) => arguments.execute(json),
+            Program::UnequalDist(arguments) => arguments.execute(json),
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What every simulated run has in common: the machine, how many of its nodes, which engine, what is written down.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ::machines::model::{Interconnect, Machine};
+use clap::{Args, ValueEnum};
+use endpoint::Program;
+use virtual_worlds::answer::Answer;
+use virtual_worlds::clock::Clock;
+use virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
+
+use crate::command_line::failure::Failure;
+use crate::command_line::settings::Settings;
+use crate::interrupt;
+use crate::output::{PacketFormat, Unwritable, WholeFile, write_packets, write_timeline};
+
+/// On what a program runs, and how.
+#[derive(Args, Debug)]
+pub(super) struct Simulation {
+    /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
+    #[arg(long, value_name = "NAME|FILE")]
+    machine: String,
+    /// How many of the machine's nodes take part, from node 0; all, if left out.
+    #[arg(long, value_name = "N")]
+    nodes: Option<u32>,
+    #[command(flatten)]
+    settings: Settings,
+    /// What moves the flits; both give the same times.
+    #[arg(long, value_name = "ENGINE", default_value = "fast")]
+    engine: Engine,
+    /// What random choices follow from.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Write the way of every packet to FILE.csv or FILE.arrow.
+    #[arg(long, value_name = "FILE")]
+    packets: Option<PathBuf>,
+    /// Write what ranks and channels did when to FILE, as a Chrome trace: ui.perfetto.dev shows it.
+    #[arg(long, value_name = "FILE")]
+    timeline: Option<PathBuf>,
+}
+
+/// Which engine moves the flits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// A number of events that grows with packets and channels.
+    Fast,
+    /// Every flit.
+    Reference,
+}
+
+/// A run that can begin: everything that a person can get wrong has been checked, but for the program's own demands.
+pub(super) struct Prepared {
+    pub(super) machine: Arc<Machine>,
+    pub(super) ranks: u32,
+    options: Options,
+    packets: Option<(PacketFormat, WholeFile)>,
+    timeline: Option<WholeFile>,
+}
+
+/// A run that has ended.
+pub(super) struct Ran<T> {
+    pub(super) machine: Arc<Machine>,
+    pub(super) seed: u64,
+    /// What each rank ended with.
+    pub(super) outputs: Vec<T>,
+    pub(super) answer: Answer,
+}
+
+impl Simulation {
+    /// Checks it.
+    pub(super) fn prepare(self) -> Result<Prepared, Failure> {
+        let machine = self.settings.load(&self.machine)?;
+        let ranks = ranks(&machine, self.nodes)?;
+        let engine = if self.engine == Engine::Fast { EngineKind::Fast } else { EngineKind::Reference };
+        let format = self.packets.as_deref().map(|path| packet_format(&machine, path)).transpose()?;
+        if self.packets.is_some() && self.packets == self.timeline {
+            return Err(Failure::argument("--timeline", "the file of --packets", "another file"));
+        }
+        let file = |path: &Option<PathBuf>| path.as_deref().map(WholeFile::create).transpose();
+        let (packets, timeline) = (format.zip(file(&self.packets)?), file(&self.timeline)?);
+        let options = Options {
+            engine,
+            seed: self.seed,
+            // What channels did when is known from the packets.
+            packet_log: packets.is_some() || timeline.is_some(),
+            timeline: timeline.is_some(),
+        };
+        Ok(Prepared { machine: Arc::new(machine), ranks, options, packets, timeline })
+    }
+}
+
+/// How many ranks are meant.
+fn ranks(machine: &Machine, nodes: Option<u32>) -> Result<u32, Failure> {
+    let allowed = || format!("1 to {}, the nodes of {}", machine.nodes, machine.name);
+    match (nodes, &machine.interconnect) {
+        (Some(nodes), _) if nodes == 0 || nodes > machine.nodes => Err(Failure::argument("--nodes", nodes, allowed())),
+        (Some(nodes), _) => Ok(nodes),
+        (None, Interconnect::Flits(_)) => Ok(machine.nodes),
+        // Its number of nodes is only the most that there can be.
+        (None, Interconnect::LogGp(_)) => Err(Failure::argument("--nodes", "nothing", allowed())),
+    }
+}
+
+fn packet_format(machine: &Machine, path: &Path) -> Result<PacketFormat, Failure> {
+    if let Interconnect::LogGp(_) = machine.interconnect {
+        return Err(Failure::argument("--packets", machine.name.as_str(), "a machine with a network"));
+    }
+    let allowed = || format!("a name that ends in {}", PacketFormat::ENDINGS.join(" or "));
+    PacketFormat::of(path).ok_or_else(|| Failure::argument("--packets", path.display(), allowed()))
+}
+
+impl Prepared {
+    /// Runs `program`, and writes what is to be written.
+    pub(super) fn run<P>(self, program: P) -> Result<Ran<P::Output>, Failure>
+    where
+        P: Program + Send + 'static,
+        P::Output: Send + 'static,
+    {
+        let Prepared { machine, ranks, options, packets, timeline } = self;
+        let model = Arc::clone(&machine);
+        let ended = interrupt::unless_requested(move || simulate(&model, options, ranks, &program));
+        let (results, answer) = ended.ok_or(Failure::Interrupted)??;
+        let outputs = results.into_iter().collect::<endpoint::Result<Vec<P::Output>>>()?;
+        if let Some((format, file)) = packets {
+            let log = answer.packet_log.as_deref().unwrap_or_default();
+            finish(file, |file| write_packets(file, format, log))?;
+        }
+        if let Some(file) = timeline {
+            finish(file, |file| write_timeline(file, &machine, &answer))?;
+        }
+        Ok(Ran { machine, seed: options.seed, outputs, answer })
+    }
+}
+
+fn finish(mut file: WholeFile, write: impl FnOnce(&mut WholeFile) -> io::Result<()>) -> Result<(), Unwritable> {
+    match write(&mut file) {
+        Ok(()) => file.finish(),
+        Err(cause) => Err(file.unwritable(cause)),
+    }
+}
+
+fn simulate<P: Program>(
+    machine: &Machine,
+    options: Options,
+    ranks: u32,
+    program: &P,
+) -> virtual_worlds::network_world::Run<P::Output> {
+    match &machine.interconnect {
+        Interconnect::Flits(_) => NetworkWorld::new(machine, options).run_with_answer(ranks, program),
+        Interconnect::LogGp(model) => {
+            let clock = Clock::new(*model);
+            let clock = if options.timeline { clock.with_timeline() } else { clock };
+            clock.run_with_answer(ranks, program)
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! What is said of a run that has ended.
+
+use std::cmp::Reverse;
+
+use ::machines::model::{FlitNetwork, Interconnect, Place};
+use quantities::{Duration, Time};
+use serde_json::{Value, json};
+use virtual_worlds::answer::{Answer, ChannelStatistics, RouterStatistics};
+
+use super::simulation::Ran;
+use crate::command_line::Said;
+use crate::command_line::terminal::{Side, columns, rounded};
+
+/// How many of the busiest channels and of the hottest routers are shown to a person.
+const SHOWN: usize = 5;
+
+/// What was run, and what is to be said beside what every run tells.
+pub(super) struct Summary {
+    pub(super) program: &'static str,
+    /// What the program was given, as JSON.
+    pub(super) parameters: Value,
+    /// What the program itself found out.
+    pub(super) findings: Vec<Finding>,
+}
+
+/// Something that a program found out, in words and as JSON.
+pub(super) struct Finding {
+    pub(super) name: &'static str,
+    pub(super) text: String,
+    pub(super) key: &'static str,
+    pub(super) value: Value,
+}
+
+impl Summary {
+    pub(super) fn said<T>(self, ran: &Ran<T>, as_json: bool) -> Said {
+        let network = match &ran.machine.interconnect {
+            Interconnect::Flits(network) => Some(network),
+            Interconnect::LogGp(_) => None,
+        };
+        let text = if as_json { self.json(ran, network) } else { self.text(ran, network) };
+        text.into()
+    }
+
+    fn text<T>(self, ran: &Ran<T>, network: Option<&FlitNetwork>) -> String {
+        let answer = &ran.answer;
+        let Value::Object(parameters) = &self.parameters else { return String::new() };
+        let parameters: Vec<String> =
+            parameters.iter().map(|(name, value)| format!("{name} {}", bare(value))).collect();
+        let ranks = answer.finish.len();
+        let on = &ran.machine.name;
+        let mut text = format!("{} on {ranks} nodes of {on} ({})\n\n", self.program, parameters.join(", "));
+        let mut rows = vec![["makespan".to_string(), rounded(answer.makespan().since(Time::ZERO))]];
+        rows.extend(self.findings.into_iter().map(|finding| [finding.name.to_string(), finding.text]));
+        rows.push(["messages".to_string(), answer.messages.to_string()]);
+        if network.is_some() {
+            rows.push(["packets".to_string(), format!("{}, system packets included", answer.packets)]);
+            rows.push(["mean blocking".to_string(), format!("{} a packet", rounded(answer.mean_blocking()))]);
+        }
+        text += &columns([Side::Left, Side::Left], &rows);
+        if let Some(network) = network {
+            text += &busiest_channels(network, answer);
+            text += &hot_routers(network, answer);
+        }
+        text
+    }
+
+    fn json<T>(self, ran: &Ran<T>, network: Option<&FlitNetwork>) -> String {
+        let answer = &ran.answer;
+        let mut object = json!({
+            "program": self.program,
+            "parameters": self.parameters,
+            "machine": ran.machine.name,
+            "nodes": answer.finish.len(),
+            "seed": ran.seed,
+            "makespan_ps": answer.makespan().picoseconds(),
+            "messages": answer.messages,
+            "finish_ps": answer.finish.iter().map(|time| time.picoseconds()).collect::<Vec<u64>>(),
+            "ranks": answer.ranks.iter().map(|rank| json!({
+                "packets": rank.packets,
+                "send_away_ps": rank.send_away.picoseconds(),
+                "receive_idle_ps": rank.receive_idle.picoseconds(),
+            })).collect::<Vec<Value>>(),
+        });
+        for finding in self.findings {
+            object[finding.key] = finding.value;
+        }
+        if let Some(network) = network {
+            object["packets"] = json!(answer.packets);
+            object["flit_hops"] = json!(answer.flit_hops);
+            object["mean_blocking_ps"] = json!(answer.mean_blocking().picoseconds());
+            object["channels"] = answer.channels.iter().enumerate().map(|it| channel(network, answer, it)).collect();
+            object["routers"] = answer.routers.iter().enumerate().map(|it| router(network, it)).collect();
+        }
+        crate::command_line::json(&object)
+    }
+}
+
+/// A value as a person writes it: strings without quotes.
+fn bare(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+fn channel(network: &FlitNetwork, answer: &Answer, (id, channel): (usize, &ChannelStatistics)) -> Value {
+    let makespan = answer.makespan().picoseconds().max(1);
+    json!({
+        "id": id,
+        "from": place(network, network.channels[id].from),
+        "to": place(network, network.channels[id].to),
+        "busy_ps": channel.busy.picoseconds(),
+        "blocked_ps": channel.blocked.picoseconds(),
+        "bytes": channel.bytes.0,
+        "packets": channel.packets,
+        "mean_occupancy_flits": channel.occupancy as f64 / makespan as f64,
+    })
+}
+
+fn router(network: &FlitNetwork, (id, router): (usize, &RouterStatistics)) -> Value {
+    json!({
+        "id": id,
+        "name": network.routers[id].name,
+        "headers": router.headers,
+        "blocking_ps": router.blocking.picoseconds(),
+    })
+}
+
+/// What people call an end of a channel.
+fn place(network: &FlitNetwork, place: Place) -> String {
+    match place {
+        Place::Node(node) => format!("node {}", node.0),
+        Place::Router(router) => network.routers[router.0 as usize].name.clone(),
+    }
+}
+
+fn busiest_channels(network: &FlitNetwork, answer: &Answer) -> String {
+    let mut used: Vec<(usize, &ChannelStatistics)> =
+        answer.channels.iter().enumerate().filter(|(_, channel)| channel.packets > 0).collect();
+    used.sort_by_key(|(_, channel)| Reverse(channel.busy + channel.blocked));
+    let share = |length: Duration| {
+        let whole = answer.makespan().picoseconds().max(1);
+        format!("{:.1}%", 100.0 * length.picoseconds() as f64 / whole as f64)
+    };
+    let row = |(id, channel): &(usize, &ChannelStatistics)| {
+        let ends = network.channels[*id];
+        let way = format!("{} to {}", place(network, ends.from), place(network, ends.to));
+        [id.to_string(), way, share(channel.busy), share(channel.blocked), channel.packets.to_string()]
+    };
+    let rows: Vec<[String; 5]> = used.iter().take(SHOWN).map(row).collect();
+    let sides = [Side::Right, Side::Left, Side::Right, Side::Right, Side::Right];
+    section("busiest channels", sides, ["id", "from and to", "busy", "blocked", "packets"], rows)
+}
+
+fn hot_routers(network: &FlitNetwork, answer: &Answer) -> String {
+    let mut hot: Vec<(usize, &RouterStatistics)> =
+        answer.routers.iter().enumerate().filter(|(_, router)| !router.blocking.is_zero()).collect();
+    hot.sort_by_key(|(_, router)| Reverse(router.blocking));
+    let row = |(id, router): &(usize, &RouterStatistics)| {
+        let mean = Duration::from_picoseconds(router.blocking.picoseconds() / router.headers.max(1));
+        let name = network.routers[*id].name.clone();
+        [id.to_string(), name, rounded(router.blocking), rounded(mean), router.headers.to_string()]
+    };
+    let rows: Vec<[String; 5]> = hot.iter().take(SHOWN).map(row).collect();
+    let sides = [Side::Right, Side::Left, Side::Right, Side::Right, Side::Right];
+    section("hot routers", sides, ["id", "router", "blocking", "a header", "headers"], rows)
+}
+
+/// A table with a heading, if it has a row.
+fn section<const N: usize>(heading: &str, sides: [Side; N], names: [&str; N], rows: Vec<[String; N]>) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let rows: Vec<[String; N]> = std::iter::once(names.map(str::to_string)).chain(rows).collect();
+    format!("\n{heading}\n{}", columns(sides, &rows))
+}
