@@ -17,8 +17,8 @@ use crate::shuffle::{inverse, permutation};
 /// ```
 ///
 /// Without contention, and under LogGP, a round with a partner that is in step takes (N - 1) (o + (s-1) G + L + o).
-/// Since every rank sends before it receives, a world in which a send waits until the receiver asks for the message
-/// ends it as a deadlock.
+/// Since every rank sends before it receives (but for `InTurn`), a world in which a send waits until the receiver asks for
+/// the message ends it as a deadlock.
 ///
 /// Source: the *all-to-all* benchmark of the Mesh of Clos study, with 32 rounds. It does not print the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,9 @@ pub enum Order {
     ExclusiveOr,
     /// Rank p exchanges with 0, then 1, up to N - 1: all of them want the same rank at first.
     Linear,
+    /// Rank 0 sends to 1, 2, up to N - 1, then rank 1 to all others, and so on. A rank's turn comes when it has the
+    /// messages of all ranks before it, so that turns overlap; no two ranks ever wait for each other.
+    InTurn,
     /// As `Shift`, with the ranks renumbered and the steps reordered at random: each step is still a permutation.
     Shuffled {
         /// What decides the order.
@@ -54,12 +57,32 @@ impl AllToAll {
     }
 }
 
+impl AllToAll {
+    /// One round in which every rank in turn sends to all others.
+    async fn in_turn<E: Endpoint>(&self, here: &E) -> Result<()> {
+        for turn in (0..here.size()).map(Rank) {
+            if turn != here.rank() {
+                here.receive(turn).await?;
+                continue;
+            }
+            for to in (0..here.size()).map(Rank).filter(|&to| to != turn) {
+                here.send(to, Message::of_size(self.bytes)).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Program for AllToAll {
     type Output = ();
 
     async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
         let partners = Partners::new(self.order, here.rank().0, here.size())?;
         for _ in 0..self.rounds {
+            if self.order == Order::InTurn {
+                self.in_turn(here).await?;
+                continue;
+            }
             for step in 1..here.size() {
                 let (to, from) = partners.at(step);
                 here.send(to, Message::of_size(self.bytes)).await?;
@@ -94,7 +117,7 @@ impl Partners {
         }
         let shuffle = match order {
             Order::Shuffled { seed } => Some(Shuffle::new(size, seed)),
-            Order::Shift | Order::ExclusiveOr | Order::Linear => None,
+            Order::Shift | Order::ExclusiveOr | Order::Linear | Order::InTurn => None,
         };
         Ok(Partners { me, size, order, shuffle })
     }
@@ -104,7 +127,7 @@ impl Partners {
         let both = |partner| (Rank(partner), Rank(partner));
         match (self.order, &self.shuffle) {
             (Order::ExclusiveOr, _) => both(self.me ^ step),
-            (Order::Linear, _) => both(if step <= self.me { step - 1 } else { step }),
+            (Order::Linear | Order::InTurn, _) => both(if step <= self.me { step - 1 } else { step }),
             (Order::Shift | Order::Shuffled { .. }, None) => shifted(self.me, step, self.size),
             (Order::Shift | Order::Shuffled { .. }, Some(shuffle)) => shuffle.at(self.me, step),
         }
