@@ -21,6 +21,7 @@
 //! which the program receives them: this is where a world without events must differ from one with them.
 
 mod costs;
+pub mod goal;
 mod here;
 mod mailbox;
 mod state;
@@ -38,6 +39,9 @@ use crate::answer::Answer;
 use costs::Costs;
 use here::Here;
 use state::State;
+
+/// Why a run that comes to the end of time has no answer.
+const TOO_LONG: &str = "the run is longer than the 213 days that picoseconds can count";
 
 /// The contention-free world of one machine.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +73,7 @@ impl Clock {
         })?;
         let state = state.into_inner();
         if state.ran_out_of_time() {
-            return Err(Error::Unfit("the run is longer than the 213 days that picoseconds can count".to_owned()));
+            return Err(Error::Unfit(TOO_LONG.to_owned()));
         }
         Ok((results, state.into_answer()))
     }
