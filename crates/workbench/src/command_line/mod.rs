@@ -6,6 +6,8 @@
 mod failure;
 mod machine;
 mod machines;
+mod progress;
+mod reproduce;
 mod run;
 mod settings;
 mod terminal;
@@ -38,6 +40,7 @@ enum Command {
     Machines(machines::Arguments),
     Machine(machine::Arguments),
     Run(run::Arguments),
+    Reproduce(reproduce::Arguments),
 }
 
 /// What a command has to say.
@@ -81,6 +84,7 @@ impl Command {
             Command::Machines(arguments) => arguments.execute(json),
             Command::Machine(arguments) => arguments.execute(json),
             Command::Run(arguments) => arguments.execute(json),
+            Command::Reproduce(arguments) => arguments.execute(json),
         }
     }
 }

@@ -65,6 +65,17 @@ impl WholeFile {
         }
     }
 
+    /// Writes all of `content`, and puts the file in its place.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn fill(mut self, content: &[u8]) -> Result<(), Unwritable> {
+        match self.writer.write_all(content) {
+            Ok(()) => self.finish(),
+            Err(cause) => Err(self.unwritable(cause)),
+        }
+    }
+
     /// The error that this file cannot be written, because of `cause`.
     pub fn unwritable(&self, cause: io::Error) -> Unwritable {
         Unwritable { path: self.path.clone(), cause }
@@ -94,11 +105,7 @@ impl Drop for WholeFile {
 /// # Errors
 /// When it cannot be written.
 pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), Unwritable> {
-    let mut file = WholeFile::create(path)?;
-    match file.write_all(content) {
-        Ok(()) => file.finish(),
-        Err(cause) => Err(file.unwritable(cause)),
-    }
+    WholeFile::create(path)?.fill(content)
 }
 
 /// Where `path` leads: a link's target is replaced, not the link.

@@ -1,0 +1,33 @@
+//! How far a long run is, on standard error, if that is a terminal.
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Steps of a bar that shows a share.
+const STEPS: u64 = 1000;
+
+/// A bar that fills up.
+pub(super) struct Bar(ProgressBar);
+
+impl Bar {
+    /// An empty bar.
+    pub(super) fn new() -> Bar {
+        let bar = ProgressBar::new(STEPS);
+        // A template that cannot be read would leave the usual style, which tells as much.
+        if let Ok(style) = ProgressStyle::with_template("{elapsed_precise} [{wide_bar}] {percent:>3}% {msg}") {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Bar(bar)
+    }
+
+    /// Shows that `share` of the work is done, from 0 to 1, and a few words more.
+    pub(super) fn show(&self, share: f64, words: String) {
+        self.0.set_position((share * STEPS as f64) as u64);
+        self.0.set_message(words);
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
