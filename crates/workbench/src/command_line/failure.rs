@@ -4,6 +4,10 @@ use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
 
+use std::path::PathBuf;
+
+use programs::goal::GoalError;
+
 use crate::interrupt;
 use crate::output::Unwritable;
 
@@ -13,6 +17,20 @@ pub(super) enum Failure {
     /// A machine that cannot be had.
     #[error(transparent)]
     Machine(#[from] machines::Error),
+    /// A schedule that cannot be read.
+    #[error(transparent)]
+    Goal(#[from] GoalError),
+    /// A schedule that does not come to its end on any machine.
+    #[error(transparent)]
+    Schedule(endpoint::Error),
+    /// A file that cannot be read.
+    #[error("cannot read `{}`: {cause}", path.display())]
+    Unreadable {
+        /// The file, as it was asked for.
+        path: PathBuf,
+        /// What the system says.
+        cause: std::io::Error,
+    },
     /// A file that cannot be written.
     #[error(transparent)]
     Unwritable(#[from] Unwritable),
@@ -43,10 +61,10 @@ impl Failure {
     /// The exit status that tells it.
     pub(super) fn status(&self) -> i32 {
         match self {
-            Failure::Machine(_) | Failure::Unwritable(_) | Failure::Argument { .. } => 2,
             Failure::Program(endpoint::Error::Unfit(_) | endpoint::Error::NoSuchRank { .. }) => 2,
             Failure::Program(_) => 1,
             Failure::Interrupted => interrupt::STATUS,
+            _ => 2,
         }
     }
 
@@ -54,18 +72,28 @@ impl Failure {
     fn hint(&self) -> Option<String> {
         match self {
             Failure::Machine(error) => error.hint(),
+            Failure::Goal(error) => error.hint().map(str::to_string),
             _ => None,
         }
     }
 
-    /// Tells it on standard error, in colour on a terminal.
+    /// Tells it on standard error.
     pub(super) fn print(&self) {
-        let (error, hint) = (Style::new().bold().fg_color(Some(AnsiColor::Red.into())), Style::new().bold());
-        let mut out = anstream::stderr().lock();
-        // If nobody reads standard error, there is nobody to tell.
-        let _ = writeln!(out, "{error}error:{error:#} {self}");
-        if let Some(text) = self.hint() {
-            let _ = writeln!(out, "{hint}hint:{hint:#} {text}");
+        tell("error", AnsiColor::Red, &self.to_string());
+        if let Some(hint) = self.hint() {
+            tell("hint", AnsiColor::Cyan, &hint);
         }
     }
+}
+
+/// Tells on standard error of something that may not be as it was meant.
+pub(super) fn warn(text: &str) {
+    tell("warning", AnsiColor::Yellow, text);
+}
+
+/// Tells something on standard error, in colour on a terminal.
+fn tell(what: &str, colour: AnsiColor, text: &str) {
+    let style = Style::new().bold().fg_color(Some(colour.into()));
+    // If nobody reads standard error, there is nobody to tell.
+    let _ = writeln!(anstream::stderr(), "{style}{what}:{style:#} {text}");
 }

@@ -1,13 +1,14 @@
 //! `maquette run`: a program on a machine.
 
+mod goal;
 mod programs;
 mod simulation;
 mod summary;
 
 use clap::{Args, Subcommand};
 
-use super::Said;
 use super::failure::Failure;
+use super::Said;
 
 /// Run a program on a model of a machine.
 #[derive(Args, Debug)]
@@ -24,6 +25,7 @@ enum Program {
     AllToAll(programs::AllToAll),
     EqualDist(programs::EqualDist),
     UnequalDist(programs::UnequalDist),
+    Goal(goal::Arguments),
 }
 
 impl Arguments {
@@ -33,6 +35,7 @@ impl Arguments {
             Program::AllToAll(arguments) => arguments.execute(json),
             Program::EqualDist(arguments) => arguments.execute(json),
             Program::UnequalDist(arguments) => arguments.execute(json),
+            Program::Goal(arguments) => arguments.execute(json),
         }
     }
 }

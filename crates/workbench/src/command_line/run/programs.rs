@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::simulation::{Ran, Simulation};
 use super::summary::{Finding, Summary};
-use crate::command_line::Said;
 use crate::command_line::failure::Failure;
 use crate::command_line::terminal::rounded;
+use crate::command_line::Said;
 
 /// The largest message that can be asked for. [B]
 const MOST_BYTES: u64 = 1 << 40;
@@ -49,7 +49,7 @@ impl PingPong {
         let prepared = simulation.prepare()?;
         let to = to.unwrap_or(prepared.ranks - 1);
         let ran = prepared.run(benchmarks::PingPong { first: Rank(from), second: Rank(to), bytes, rounds })?;
-        let times = &ran.outputs[from as usize];
+        let times = &ran.output[from as usize];
         let finding = Finding {
             name: "round trip",
             text: round_trip(times),
@@ -103,7 +103,7 @@ enum OrderName {
 impl AllToAll {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let AllToAll { simulation, bytes, rounds, order } = self;
-        let seed = simulation.seed;
+        let seed = simulation.manner.seed;
         let order = match order {
             OrderName::Shift => Order::Shift,
             OrderName::ExclusiveOr => Order::ExclusiveOr,
@@ -170,6 +170,6 @@ impl UnequalDist {
 }
 
 /// What is said of a run whose ranks end with nothing to tell.
-fn plain(program: &'static str, parameters: serde_json::Value, ran: &Ran<()>, as_json: bool) -> Said {
+fn plain(program: &'static str, parameters: serde_json::Value, ran: &Ran<Vec<()>>, as_json: bool) -> Said {
     Summary { program, parameters, findings: Vec::new() }.said(ran, as_json)
 }

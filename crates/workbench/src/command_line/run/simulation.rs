@@ -4,9 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::machines::model::{Interconnect, Machine};
 use clap::{Args, ValueEnum};
 use endpoint::Program;
+use machines::model::{Interconnect, Machine};
 use virtual_worlds::answer::Answer;
 use virtual_worlds::clock::Clock;
 use virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
@@ -14,7 +14,7 @@ use virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
 use crate::command_line::failure::Failure;
 use crate::command_line::settings::Settings;
 use crate::interrupt;
-use crate::output::{PacketFormat, Unwritable, WholeFile, write_packets, write_timeline};
+use crate::output::{write_packets, write_timeline, PacketFormat, Unwritable, WholeFile};
 
 /// On what a program runs, and how.
 #[derive(Args, Debug)]
@@ -25,6 +25,13 @@ pub(super) struct Simulation {
     /// How many of the machine's nodes take part, from node 0; all, if left out.
     #[arg(long, value_name = "N")]
     nodes: Option<u32>,
+    #[command(flatten)]
+    pub(super) manner: Manner,
+}
+
+/// With which settings a program runs, by which engine, and what is written down.
+#[derive(Args, Debug)]
+pub(super) struct Manner {
     #[command(flatten)]
     settings: Settings,
     /// What moves the flits; both give the same times.
@@ -63,16 +70,23 @@ pub(super) struct Prepared {
 pub(super) struct Ran<T> {
     pub(super) machine: Arc<Machine>,
     pub(super) seed: u64,
-    /// What each rank ended with.
-    pub(super) outputs: Vec<T>,
+    /// What came out beside the answer: for a program, what each rank ended with.
+    pub(super) output: T,
     pub(super) answer: Answer,
 }
 
 impl Simulation {
     /// Checks it.
     pub(super) fn prepare(self) -> Result<Prepared, Failure> {
-        let machine = self.settings.load(&self.machine)?;
+        let machine = self.manner.settings.load(&self.machine)?;
         let ranks = ranks(&machine, self.nodes)?;
+        self.manner.prepare(machine, ranks)
+    }
+}
+
+impl Manner {
+    /// Checks what else there is to check of a run on `ranks` nodes of a machine that it has settings for.
+    fn prepare(self, machine: Machine, ranks: u32) -> Result<Prepared, Failure> {
         let engine = if self.engine == Engine::Fast { EngineKind::Fast } else { EngineKind::Reference };
         let format = self.packets.as_deref().map(|path| packet_format(&machine, path)).transpose()?;
         if self.packets.is_some() && self.packets == self.timeline {
@@ -88,6 +102,16 @@ impl Simulation {
             timeline: timeline.is_some(),
         };
         Ok(Prepared { machine: Arc::new(machine), ranks, options, packets, timeline })
+    }
+
+    /// Checks a run of a program that has `ranks` ranks on the machine called `name`.
+    pub(super) fn prepare_for(self, name: &str, ranks: u32) -> Result<Prepared, Failure> {
+        let machine = self.settings.load(name)?;
+        if ranks > machine.nodes {
+            let allowed = format!("a machine with at least {ranks} nodes, as the program has so many ranks");
+            return Err(Failure::argument("--machine", format!("{name} with {} nodes", machine.nodes), allowed));
+        }
+        self.prepare(machine, ranks)
     }
 }
 
@@ -113,16 +137,27 @@ fn packet_format(machine: &Machine, path: &Path) -> Result<PacketFormat, Failure
 
 impl Prepared {
     /// Runs `program`, and writes what is to be written.
-    pub(super) fn run<P>(self, program: P) -> Result<Ran<P::Output>, Failure>
+    pub(super) fn run<P>(self, program: P) -> Result<Ran<Vec<P::Output>>, Failure>
     where
         P: Program + Send + 'static,
         P::Output: Send + 'static,
     {
-        let Prepared { machine, ranks, options, packets, timeline } = self;
+        let ranks = self.ranks;
+        self.run_by(move |machine, options| {
+            let (results, answer) = simulate(machine, options, ranks, &program)?;
+            Ok((results.into_iter().collect::<endpoint::Result<Vec<P::Output>>>()?, answer))
+        })
+    }
+
+    /// Does what `simulate` says, and writes what is to be written.
+    pub(super) fn run_by<T: Send + 'static>(
+        self,
+        simulate: impl FnOnce(&Machine, Options) -> Result<(T, Answer), Failure> + Send + 'static,
+    ) -> Result<Ran<T>, Failure> {
+        let Prepared { machine, options, packets, timeline, .. } = self;
         let model = Arc::clone(&machine);
-        let ended = interrupt::unless_requested(move || simulate(&model, options, ranks, &program));
-        let (results, answer) = ended.ok_or(Failure::Interrupted)??;
-        let outputs = results.into_iter().collect::<endpoint::Result<Vec<P::Output>>>()?;
+        let ended = interrupt::unless_requested(move || simulate(&model, options));
+        let (output, answer) = ended.ok_or(Failure::Interrupted)??;
         if let Some((format, file)) = packets {
             let log = answer.packet_log.as_deref().unwrap_or_default();
             finish(file, |file| write_packets(file, format, log))?;
@@ -130,7 +165,7 @@ impl Prepared {
         if let Some(file) = timeline {
             finish(file, |file| write_timeline(file, &machine, &answer))?;
         }
-        Ok(Ran { machine, seed: options.seed, outputs, answer })
+        Ok(Ran { machine, seed: options.seed, output, answer })
     }
 }
 

@@ -1,0 +1,87 @@
+//! `maquette run goal`: a schedule in GOAL text.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::Args;
+use endpoint::Error;
+use machines::model::{Interconnect, Machine};
+use programs::goal::Schedule;
+use serde_json::{json, Value};
+use virtual_worlds::answer::Answer;
+use virtual_worlds::clock::goal::{GoalAnswer, Unreceived};
+use virtual_worlds::clock::Clock;
+use virtual_worlds::network_world::Options;
+
+use super::simulation::Manner;
+use super::summary::{Finding, Summary};
+use crate::command_line::failure::{warn, Failure};
+use crate::command_line::Said;
+
+/// As many messages that nobody received are named one by one.
+const NAMED: usize = 8;
+
+/// Run a schedule in GOAL text, the format of LogGOPSim.
+///
+/// Times of `calc` are in nanoseconds. On a LogGP machine (`--set L=1us --set o=500ns`) the result can be compared with
+/// LogGOPSim's.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  maquette run goal trace.goal --set L=1us --timeline trace.json")]
+pub(super) struct Arguments {
+    /// The schedule.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
+    #[arg(long, value_name = "NAME|FILE", default_value = "loggp")]
+    machine: String,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+impl Arguments {
+    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+        let Arguments { file, machine, manner } = self;
+        let text = fs::read(&file).map_err(|cause| Failure::Unreadable { path: file.clone(), cause })?;
+        let schedule = Schedule::parse(&file.display().to_string(), &text)?;
+        let prepared = manner.prepare_for(&machine, schedule.size())?;
+        let ran = prepared.run_by(move |machine, options| simulate(machine, options, &schedule))?;
+        for message in ran.output.iter().take(NAMED) {
+            warn(&format!("{}:{}: {}", file.display(), message.line, words(message)));
+        }
+        let finding = Finding {
+            name: "not received",
+            text: ran.output.len().to_string(),
+            key: "not_received",
+            value: ran.output.iter().map(unreceived).collect(),
+        };
+        let parameters = json!({"file": file.display().to_string()});
+        Ok(Summary { program: "goal", parameters, findings: vec![finding] }.said(&ran, as_json))
+    }
+}
+
+fn simulate(machine: &Machine, options: Options, schedule: &Schedule) -> Result<(Vec<Unreceived>, Answer), Failure> {
+    let ended = match &machine.interconnect {
+        Interconnect::LogGp(model) => {
+            let clock = Clock::new(*model);
+            let clock = if options.timeline { clock.with_timeline() } else { clock };
+            clock.run_goal(schedule)
+        }
+        Interconnect::Flits(_) => {
+            return Err(Failure::argument("--machine", machine.name.as_str(), "a LogGP machine"));
+        }
+    };
+    let GoalAnswer { answer, unreceived } = ended.map_err(|error| match error {
+        // Which machine it runs on does not matter: a receive waits for what is never sent.
+        Error::Deadlock(_) => Failure::Schedule(error),
+        other => Failure::Program(other),
+    })?;
+    Ok((unreceived, answer))
+}
+
+fn words(message: &Unreceived) -> String {
+    format!("no receive of rank {} took the message of rank {} with tag {}", message.to, message.from, message.tag)
+}
+
+fn unreceived(message: &Unreceived) -> Value {
+    json!({"from": message.from.0, "to": message.to.0, "tag": message.tag, "line": message.line})
+}
