@@ -1,0 +1,28 @@
+//! Reads any bytes as a GOAL text. What is read is written, read again and, if it is small, run: none of it may fail.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use machines::model::LogGp;
+use programs::goal::Schedule;
+use quantities::{Bytes, Duration};
+use virtual_worlds::clock::Clock;
+
+const MODEL: LogGp = LogGp {
+    latency: Duration::from_nanoseconds(2_500),
+    overhead: Duration::from_nanoseconds(1_500),
+    gap: Duration::from_nanoseconds(1_000),
+    gap_per_byte: Duration::from_nanoseconds(6),
+    overhead_per_byte: Duration::ZERO,
+    rendezvous: Some(Bytes(1_000)),
+};
+
+fuzz_target!(|text: &[u8]| {
+    let Ok(schedule) = Schedule::parse("fuzz.goal", text) else { return };
+    let written = schedule.to_string();
+    let again = Schedule::parse("fuzz.goal", written.as_bytes()).expect("what was written can be read");
+    assert_eq!(again.to_string(), written);
+    if schedule.size() <= 1_000 {
+        let _ = Clock::new(MODEL).run_goal(&schedule);
+    }
+});
