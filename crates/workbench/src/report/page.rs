@@ -21,7 +21,7 @@ pub struct Page {
 impl Page {
     /// The whole file.
     pub fn html(&self) -> String {
-        let policy = "default-src 'none'; style-src 'unsafe-inline'";
+        let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
         let head = element("head")
             .child(element("meta").attribute("charset", "utf-8"))
             .child(

@@ -10,11 +10,11 @@ mod render;
 mod runs;
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 pub use claims::{Claim, Kind, parse};
 pub use outcome::{Check, Judgement, Outcome, Verdict, check};
+pub use render::plain;
 pub use runs::{Gap, Job, Progress, Runs, Watch, plan, run_all};
 
 use crate::report::Element;
@@ -51,25 +51,10 @@ pub struct Drawing {
 }
 
 /// The papers whose claims can be run.
-pub const PAPERS: [&str; 1] = ["moc"];
-
-/// What went wrong with a reproduction as a whole.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// There is no such paper.
-    #[error("no paper is called {name:?}; there is: {}", PAPERS.join(", "))]
-    NoSuchPaper {
-        /// What was asked for.
-        name: String,
-    },
-    /// The report could not be written.
-    #[error("cannot write {}: {cause}", path.display())]
-    Unwritable {
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system says.
-        cause: std::io::Error,
-    },
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum PaperName {
+    /// Simulation of a Mesh of Clos Wormhole Network.
+    Moc,
 }
 
 /// What became of every claim of a paper.
@@ -84,27 +69,19 @@ pub struct Reproduction {
 }
 
 /// Runs the claims of `paper` again.
-///
-/// # Errors
-/// When there is no such paper.
-pub fn reproduce(paper: &str, watch: &Watch<'_>) -> Result<Reproduction, Error> {
+pub fn reproduce(paper: PaperName, watch: &Watch<'_>) -> Reproduction {
     match paper {
-        "moc" => Ok(conclude(&moc::STUDIES, &moc::paper(), &moc::run, watch)),
-        other => Err(Error::NoSuchPaper { name: other.to_string() }),
+        PaperName::Moc => conclude(&moc::STUDIES, &moc::paper(), &moc::run, watch),
     }
 }
 
-/// What a reproduction of `paper` needs: how many runs, and about how many seconds of one core.
-///
-/// # Errors
-/// When there is no such paper.
-pub fn estimate(paper: &str) -> Result<(usize, f64), Error> {
+/// What a reproduction of `paper` takes: how many runs, and about how many seconds of one core.
+pub fn estimate(paper: PaperName) -> (usize, f64) {
     match paper {
-        "moc" => {
+        PaperName::Moc => {
             let jobs = plan(moc::STUDIES.iter().flat_map(|study| (study.jobs)()));
-            Ok((jobs.len(), jobs.iter().map(Job::cost).sum::<f64>() / moc::PACKET_HOPS_PER_SECOND))
+            (jobs.len(), jobs.iter().map(Job::cost).sum::<f64>() / moc::PACKET_HOPS_PER_SECOND)
         }
-        other => Err(Error::NoSuchPaper { name: other.to_string() }),
     }
 }
 
@@ -194,26 +171,5 @@ impl Reproduction {
             (0, true) => 130,
             _ => 1,
         }
-    }
-
-    /// Writes the report as `folder`/index.html and gives its path. Nothing half-written is left behind.
-    ///
-    /// # Errors
-    /// When the folder or the file cannot be written.
-    pub fn write_report(&self, folder: &Path) -> Result<PathBuf, Error> {
-        let refused = |path: &Path| {
-            let path = path.to_path_buf();
-            move |cause| Error::Unwritable { path, cause }
-        };
-        std::fs::create_dir_all(folder).map_err(refused(folder))?;
-        let unfinished = folder.join("index.html.unfinished");
-        let finished = folder.join("index.html");
-        let written = std::fs::write(&unfinished, &self.html).and_then(|()| std::fs::rename(&unfinished, &finished));
-        if let Err(cause) = written {
-            // What cannot be removed either is no worse than the error that is told.
-            let _ = std::fs::remove_file(&unfinished);
-            return Err(refused(&finished)(cause));
-        }
-        Ok(finished)
     }
 }

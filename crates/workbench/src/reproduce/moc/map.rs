@@ -3,7 +3,7 @@
 use machines::model::FlitNetwork;
 
 use super::job::{Job, Load, Platform};
-use super::simulate::{machine, network};
+use super::simulate::{Setup, machine, network};
 use super::{Results, StudyOfMoc};
 use crate::report::{Element, Measure, NetworkMap, element, fixed, heat_scale};
 use crate::reproduce::{Drawing, Gap, Judgement};
@@ -31,7 +31,7 @@ fn jobs() -> Vec<Job> {
 }
 
 fn network_of(job: &Job) -> Result<FlitNetwork, Gap> {
-    let network = machine(job).and_then(|machine| network(&machine).cloned());
+    let network = machine(job, &Setup::default()).and_then(|machine| network(&machine).cloned());
     network.map_err(|why| Gap::Failed(job.to_string(), why))
 }
 

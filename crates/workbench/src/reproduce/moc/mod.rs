@@ -3,6 +3,7 @@
 //! One file a figure. The paper prints no latencies; one set of parameters, which the presets carry, serves for all
 //! claims. How it was chosen: experiments/moc/parameters.md.
 
+pub mod calibrate;
 mod charts;
 mod figure10;
 mod figure11;
@@ -25,7 +26,7 @@ mod simulate;
 mod tests;
 
 pub use job::{Engine, Job, Layer, Load, Platform};
-pub use simulate::{Measured, model, run};
+pub use simulate::{Measured, Setup, model, run, run_with};
 
 use super::{Paper, Runs, Study};
 

@@ -1,0 +1,124 @@
+"""The report of a reproduction, in a browser without network.
+
+The report is made by the command that these tests run with, or taken from the file that `MAQUETTE_REPORT` names.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import chromium
+
+FIGURES = range(5, 15)
+#: A phone, and a desk.
+WIDTHS = (400, 1280)
+CLAIMS = 17
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    given = os.environ.get("MAQUETTE_REPORT")
+    if given:
+        return Path(given)
+    folder = tmp_path_factory.mktemp("report")
+    command = Path(sys.executable).with_name("maquette")
+    if not command.exists():
+        pytest.skip(f"{command} is not installed and MAQUETTE_REPORT names no report")
+    done = subprocess.run(
+        [command, "reproduce", "moc", "--report", folder],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    return folder / "index.html"
+
+
+@pytest.fixture(scope="session")
+def page(report: Path) -> Iterator[chromium.Page]:
+    executable = chromium.find()
+    if executable is None:
+        pytest.skip("there is no chromium here")
+    with chromium.Page(executable) as page:
+        page.view(WIDTHS[-1])
+        page.open(report)
+        yield page
+
+
+def test_nothing_is_fetched_and_nothing_complained(page: chromium.Page) -> None:
+    assert page.complaints() == []
+    assert page.evaluate("performance.getEntriesByType('resource').length") == 0
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_every_figure_has_axes_with_units_and_ticks(page: chromium.Page, figure: int) -> None:
+    charts = f"[...document.querySelectorAll('#figure-{figure} svg.chart')]"
+    assert page.evaluate(f"{charts}.length") >= 1
+    names = page.evaluate(f"{charts}.map(c => [...c.querySelectorAll('.axis .name')].map(n => n.textContent))")
+    assert all(len(axes) == 2 and all(axes) for axes in names), names
+    # The upright axis always measures something; the level one may count buffers or routers.
+    assert all("[" in axes[0] for axes in names), names
+    ticks = page.evaluate(f"{charts}.map(c => [...c.querySelectorAll('.axis .tick')].map(t => t.textContent))")
+    assert all(len(texts) >= 5 and all(texts) for texts in ticks), ticks
+    marks = page.evaluate(f"{charts}.map(c => c.querySelectorAll('.mark, .bar').length)")
+    assert all(count >= 6 for count in marks), marks
+    caption = page.evaluate(f"document.querySelector('#figure-{figure} figcaption').textContent")
+    assert caption.startswith(f"Figure {figure}. ")
+
+
+def test_every_drawn_number_is_a_number(page: chromium.Page) -> None:
+    drawn = "document.querySelector('main').innerHTML"
+    assert page.evaluate(f"/NaN|Infinity|undefined/.test({drawn})") is False
+
+
+def test_the_map_has_routers_channels_nodes_and_a_scale(page: chromium.Page) -> None:
+    count = "document.querySelectorAll('#map svg.map:first-of-type {}').length"
+    assert page.evaluate(count.format(".router")) >= 16
+    assert page.evaluate(count.format(".channel")) >= 48
+    assert page.evaluate(count.format(".node")) >= 64
+    assert page.evaluate("document.querySelectorAll('#map .heat li').length") >= 8
+
+
+def test_every_claim_is_in_the_table_and_linked_to_its_place(page: chromium.Page) -> None:
+    targets = page.evaluate("[...document.querySelectorAll('#verdicts td a')].map(a => a.getAttribute('href').slice(1))")
+    assert len(targets) == CLAIMS
+    assert all(page.evaluate(f"document.getElementById('{target}') !== null") for target in targets)
+    verdicts = page.evaluate("[...document.querySelectorAll('#verdicts td .verdict')].map(v => v.textContent)")
+    assert len(verdicts) == CLAIMS
+    assert set(verdicts) <= {"met", "missed"}
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_it_fits_the_window_and_can_be_read(page: chromium.Page, width: int, dark: bool, tmp_path: Path) -> None:
+    page.view(width, dark=dark)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    # A label of a drawing is as tall as its font says times the scale of the drawing.
+    heights = page.evaluate(
+        "[...document.querySelectorAll('svg.chart text')].map(t => t.getBoundingClientRect().height)"
+    )
+    assert min(heights) >= 10, "a label is too small to be read"
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (background == "rgb(255, 255, 255)") != dark
+    picture = tmp_path / "report.png"
+    page.screenshot(picture)
+    assert picture.stat().st_size > 50_000
+
+
+def test_labels_of_a_chart_do_not_lie_on_each_other(page: chromium.Page) -> None:
+    for width in WIDTHS:
+        page.view(width)
+        overlaps = page.evaluate(
+            """[...document.querySelectorAll('svg.chart')].flatMap(chart => {
+              const boxes = [...chart.querySelectorAll('.axis.x .tick')].map(t => t.getBoundingClientRect());
+              return boxes.slice(1).filter((box, i) => box.left < boxes[i].right).map(() => chart.ariaLabel);
+            })"""
+        )
+        assert overlaps == []
