@@ -112,7 +112,8 @@ pub struct Fast {
     unused: Vec<u32>,
     selector: Selector,
     recorder: Recorder,
-    uniform: bool,
+    /// The pace of every channel, if it is one for all.
+    pace: Option<u64>,
     injected: u64,
     in_flight: u64,
     solution: Solution,
@@ -159,7 +160,7 @@ impl Link {
 impl Engine for Fast {
     fn new(network: &FlitNetwork, seed: u64, log: bool) -> Fast {
         let links: Vec<Link> = network.channels.iter().map(Link::new).collect();
-        let uniform = links.iter().all(|link| link.flit_time == links[0].flit_time && link.binding_loop.is_none());
+        let pace = uniform_pace(&links);
         Fast {
             links,
             sources: network.injection.iter().map(|_| Source::default()).collect(),
@@ -167,7 +168,7 @@ impl Engine for Fast {
             unused: Vec::new(),
             selector: Selector::new(network, seed),
             recorder: Recorder::new(network, log),
-            uniform,
+            pace,
             injected: 0,
             in_flight: 0,
             solution: Solution::default(),
@@ -459,7 +460,7 @@ impl Fast {
     fn extend<S: Schedule>(&mut self, packet: u32, schedule: &mut S) {
         let Packet { rows, first, .. } = &self.packets[packet as usize];
         let first = *first;
-        let path = Path { links: &self.links, rows, first, counts: &self.counts, uniform: self.uniform };
+        let path = Path { links: &self.links, rows, first, counts: &self.counts, uniform: self.pace };
         self.solution.solve(&path);
         self.move_flits(packet, first);
         self.take_slots(packet, first);
@@ -549,6 +550,21 @@ impl Fast {
             self.sources[node.0 as usize].front_since = here.last;
         }
     }
+}
+
+/// The least time between two flits of a packet, where it is the same on all channels, and no loop binds more than it. A
+/// buffer of one slot makes a pace of its own, for its channel and for the next.
+fn uniform_pace(links: &[Link]) -> Option<u64> {
+    let own = |link: &Link| match link.binding_loop {
+        Some(bound) if bound.slots == 1 => bound.latency,
+        _ => link.flit_time,
+    };
+    let pace = links.iter().map(own).max()?;
+    let covered = |link: &Link| link.binding_loop.is_none_or(|bound| bound.latency <= pace * u64::from(bound.slots));
+    let paced = |link: &Link| own(link) == pace || (link.is_sink() && link.flit_time <= pace);
+    let single = |link: &Link| link.is_sink() || link.binding_loop.is_some_and(|bound| bound.slots == 1);
+    let passed_on = links.iter().all(|link| own(link) == pace) || links.iter().all(single);
+    (links.iter().all(|link| covered(link) && paced(link)) && passed_on).then_some(pace)
 }
 
 fn stores_packets(switching: Switching) -> bool {

@@ -178,7 +178,7 @@ pub(super) fn same(one: &[Run], other: &[Run]) -> bool {
 
 /// A loop of channel and credit that a small buffer makes: no flit starts earlier than `latency` after the flit `slots`
 /// before it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Loop {
     pub slots: u32,
     pub latency: u64,
@@ -206,6 +206,9 @@ pub(super) fn serve(
     pace: &Pace,
 ) {
     starts.clear();
+    if pace.loops == [None, None] {
+        return serve_without_loops(starts, count, earliest, arrivals, slots, pace.step);
+    }
     let step = pace.step;
     let mut done = 0;
     let mut echoes = [Echo::default(); 2];
@@ -233,6 +236,37 @@ pub(super) fn serve(
         slots.advance(length);
         done += length;
         earliest = starts.last().map_or(0, Run::last) + step;
+    }
+}
+
+/// The same, for a channel whose buffers cover their loops, as most do.
+fn serve_without_loops(
+    starts: &mut Vec<Run>,
+    count: u32,
+    mut earliest: u64,
+    mut arrivals: Cursor<'_>,
+    mut slots: Cursor<'_>,
+    step: u64,
+) {
+    let mut rest = count;
+    while rest > 0 {
+        let arrival = arrivals.peek().unwrap_or(Run { start: 0, step: 0, count: rest });
+        let slot = slots.peek().unwrap_or(Run { start: 0, step: 0, count: rest });
+        let length = rest.min(arrival.count).min(slot.count);
+        if arrival.step <= step && slot.step <= step {
+            let start = earliest.max(arrival.start).max(slot.start);
+            append(starts, Run { start, step, count: length });
+            earliest = start + step * u64::from(length);
+        } else {
+            let mut lines = Lines::new(earliest, step);
+            lines.add(arrival);
+            lines.add(slot);
+            lines.append_upper_envelope(starts, length);
+            earliest = starts.last().map_or(0, Run::last) + step;
+        }
+        arrivals.advance(length);
+        slots.advance(length);
+        rest -= length;
     }
 }
 

@@ -37,8 +37,8 @@ pub(super) struct Path<'a> {
     pub first: usize,
     /// For each row from `first` on, how many more starts are to be found.
     pub counts: &'a [u32],
-    /// Whether all channels have one flit time and buffers that cover their loops.
-    pub uniform: bool,
+    /// The pace of all channels, if it is one for all, and buffers cover their loops at it.
+    pub uniform: Option<u64>,
 }
 
 impl Path<'_> {
@@ -48,6 +48,9 @@ impl Path<'_> {
 
     /// The pace at which a row can go at best, given its own loop and that of the channel before it.
     fn pace(&self, row: usize) -> Pace {
+        if let Some(step) = self.uniform {
+            return Pace { step, loops: [None, None] };
+        }
         let link = self.link(row);
         let mut pace = Pace { step: link.flit_time, loops: [None, None] };
         let before = row.checked_sub(1).map(|before| self.link(before));
@@ -88,7 +91,7 @@ impl Solution {
             }
             // Where all paces are equal and loops are covered, going down and up again forces nothing that going on in
             // the channel's own pace does not.
-            if !changed || path.uniform {
+            if !changed || path.uniform.is_some() {
                 return;
             }
             for row in 0..rows {
