@@ -37,11 +37,30 @@ pub struct Order {
     pub token: u64,
 }
 
-/// An event of an engine: what happens, and to which channel, packet or buffer.
+/// An event of an engine: what happens, and to which channel, packet or buffer, in one word, since events by the million
+/// go through the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NetworkEvent {
-    kind: u32,
-    index: u32,
+pub struct NetworkEvent(u32);
+
+impl NetworkEvent {
+    const INDEX_BITS: u32 = 29;
+
+    /// An event of one of eight kinds that happens to number `index`, of at most half a billion.
+    #[inline]
+    fn new(kind: u32, index: u32) -> NetworkEvent {
+        debug_assert!(index >> NetworkEvent::INDEX_BITS == 0);
+        NetworkEvent((kind << NetworkEvent::INDEX_BITS) | index)
+    }
+
+    #[inline]
+    fn kind(self) -> u32 {
+        self.0 >> NetworkEvent::INDEX_BITS
+    }
+
+    #[inline]
+    fn index(self) -> u32 {
+        self.0 & ((1 << NetworkEvent::INDEX_BITS) - 1)
+    }
 }
 
 /// Something that puts an engine's events into a queue that may also hold others.

@@ -148,8 +148,8 @@ impl Engine for Reference {
     fn instant<S: Schedule>(&mut self, now: Time, events: &[NetworkEvent], schedule: &mut S, notices: &mut Vec<Notice>) {
         let before = notices.len();
         for event in events {
-            let channel = ChannelId(event.index);
-            match event.kind {
+            let channel = ChannelId(event.index());
+            match event.kind() {
                 END => self.end_transmission(now, channel, schedule, notices),
                 ARRIVE => self.arrive(now, channel, schedule, notices),
                 CREDIT => self.return_slot(channel),
@@ -168,7 +168,7 @@ impl Engine for Reference {
     }
 
     fn forwarded<S: Schedule>(&mut self, waiting: u32, time: Time, schedule: &mut S) {
-        schedule.at(time, NetworkEvent { kind: REQUEST, index: waiting });
+        schedule.at(time, NetworkEvent::new(REQUEST, waiting));
     }
 
     fn in_flight(&self) -> u64 {
@@ -289,7 +289,7 @@ impl Reference {
             Switching::Software { .. } => (READY, Duration::ZERO),
             _ => (REQUEST, self.network.routers[router.0 as usize].routing_delay),
         };
-        schedule.at(now + delay, NetworkEvent { kind, index: channel.0 });
+        schedule.at(now + delay, NetworkEvent::new(kind, channel.0));
     }
 
     fn ready(&self, channel: ChannelId) -> Notice {
@@ -380,10 +380,10 @@ impl Reference {
         link.transmitting = true;
         link.tail_on_wire = tail;
         link.wire.push_back(flit);
-        schedule.at(now + link.channel.flit_time, NetworkEvent { kind: END, index: channel.0 });
+        schedule.at(now + link.channel.flit_time, NetworkEvent::new(END, channel.0));
         if !link.channel.wire_latency.is_zero() {
             let arrival = now + link.channel.flit_time + link.channel.wire_latency;
-            schedule.at(arrival, NetworkEvent { kind: ARRIVE, index: channel.0 });
+            schedule.at(arrival, NetworkEvent::new(ARRIVE, channel.0));
         }
         self.recorder.occupied(channel, u128::from(now.picoseconds()), 0);
         match owner.input {
@@ -422,7 +422,7 @@ impl Reference {
         if credit.is_zero() {
             self.return_slot(input);
         } else {
-            schedule.at(now + credit, NetworkEvent { kind: CREDIT, index: input.0 });
+            schedule.at(now + credit, NetworkEvent::new(CREDIT, input.0));
         }
         if !tail {
             return;

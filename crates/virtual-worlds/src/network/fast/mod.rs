@@ -194,11 +194,11 @@ impl Engine for Fast {
     fn instant<S: Schedule>(&mut self, now: Time, events: &[NetworkEvent], schedule: &mut S, notices: &mut Vec<Notice>) {
         let before = notices.len();
         for event in events {
-            match event.kind {
-                RELEASE => self.release(now, event.index, schedule, notices),
-                DELIVER => self.deliver(now, event.index, notices),
-                REQUEST => self.requesting.push(event.index),
-                _ => notices.push(self.ready(event.index)),
+            match event.kind() {
+                RELEASE => self.release(now, event.index(), schedule, notices),
+                DELIVER => self.deliver(now, event.index(), notices),
+                REQUEST => self.requesting.push(event.index()),
+                _ => notices.push(self.ready(event.index())),
             }
         }
         let mut requesting = std::mem::take(&mut self.requesting);
@@ -218,7 +218,7 @@ impl Engine for Fast {
     }
 
     fn forwarded<S: Schedule>(&mut self, waiting: u32, time: Time, schedule: &mut S) {
-        schedule.at(time, NetworkEvent { kind: REQUEST, index: waiting });
+        schedule.at(time, NetworkEvent::new(REQUEST, waiting));
     }
 
     fn in_flight(&self) -> u64 {
@@ -453,7 +453,7 @@ impl Fast {
             Switching::Software { .. } => (READY, Duration::ZERO),
             _ => (REQUEST, self.network.routers[router as usize].routing_delay),
         };
-        schedule.at(front + delay, NetworkEvent { kind, index: packet });
+        schedule.at(front + delay, NetworkEvent::new(kind, packet));
     }
 
     /// Finds the starts that [`count_determined`] counted, and what follows from them.
@@ -527,11 +527,11 @@ impl Fast {
     fn finish_row<S: Schedule>(&mut self, packet: u32, row: usize, here: Row, schedule: &mut S) {
         let link = &self.links[here.channel as usize];
         let release = Time::from_picoseconds(here.last + link.flit_time);
-        schedule.at(release, NetworkEvent { kind: RELEASE, index: here.channel });
+        schedule.at(release, NetworkEvent::new(RELEASE, here.channel));
         let tail_at = here.last + link.advance;
         if link.is_sink() {
             if link.advance > link.flit_time {
-                schedule.at(Time::from_picoseconds(tail_at), NetworkEvent { kind: DELIVER, index: packet });
+                schedule.at(Time::from_picoseconds(tail_at), NetworkEvent::new(DELIVER, packet));
             }
         } else if stores_packets(self.network.switching) {
             self.packets[packet as usize].header_at = tail_at;
