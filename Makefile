@@ -19,7 +19,7 @@ try: $(VENV)/installed ## run the Mesh of Clos study again and write report/inde
 test: $(VENV)/installed ## run all tests: Rust, the installed command, the report in a browser
 	@scripts/need chromium || true
 	cargo test --workspace --locked
-	$(BIN)/python -m pytest tests/python
+	$(BIN)/python -m pytest tests/python tests/browser
 
 bench: ## measure the speeds that the README states
 	@scripts/need cargo
@@ -29,7 +29,7 @@ check: $(VENV)/ready ## format, lints as errors, types, licences, size limits
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
-	$(BIN)/mypy --strict python/maquette tests/python scripts
+	$(BIN)/mypy --strict python/maquette tests/python tests/browser scripts
 	$(BIN)/python scripts/licences.py
 	cargo test --locked -p maquette-workbench --test house_rules
 
@@ -49,7 +49,7 @@ $(VENV)/ready: pyproject.toml scripts/need
 	@scripts/need cargo
 	@scripts/need python
 	@test -x $(BIN)/python || python3 -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check maturin pytest mypy
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check maturin pytest mypy polars
 	@touch $@
 
 # The command itself, built and installed in it. Cargo knows what has changed, so it is always asked.

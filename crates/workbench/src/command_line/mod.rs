@@ -103,10 +103,10 @@ fn print(text: &str) -> Option<i32> {
     }
 }
 
-/// A value as indented JSON, with a line's end.
+/// A value as JSON on one line.
 fn json(value: &impl serde::Serialize) -> String {
     // Only maps whose keys are no strings cannot be written, and there are none.
-    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
+    let mut text = serde_json::to_string(value).unwrap_or_default();
     text.push('\n');
     text
 }

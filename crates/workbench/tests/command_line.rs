@@ -1,0 +1,15 @@
+//! Whole command lines: what they print, on which stream, with which exit status.
+//!
+//! Each file of tests/command_line is a text with commands and what they must answer. To write down what they answer now,
+//! run this with `TRYCMD=overwrite` in the environment, and read the difference.
+
+#[test]
+fn command_lines() {
+    trycmd::TestCases::new().case("tests/command_line/*.md");
+}
+
+/// The commands that the README shows answer as it says.
+#[test]
+fn readme() {
+    trycmd::TestCases::new().case("../../README.md");
+}

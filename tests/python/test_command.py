@@ -1,0 +1,95 @@
+"""The command that the wheel installs, as a user starts it."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import maquette
+
+COMMAND = Path(sys.executable).with_name("maquette")
+
+
+def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, timeout=300, check=False, cwd=cwd)
+
+
+def test_help_names_every_command() -> None:
+    done = run("--help")
+    assert done.returncode == 0
+    for name in ["machines", "machine", "run", "reproduce"]:
+        assert f"  {name} " in done.stdout
+
+
+def test_presets_are_listed_and_can_be_shown() -> None:
+    machines = json.loads(run("machines", "--json").stdout)
+    assert {"name", "nodes", "about"} <= machines[0].keys()
+    for machine in machines:
+        shown = run("machine", machine["name"], "--json")
+        assert shown.returncode == 0, shown.stderr
+        assert json.loads(shown.stdout)["nodes"] == machine["nodes"]
+
+
+def test_a_run_prints_json() -> None:
+    done = run("run", "ping-pong", "--machine", "moc-2-1", "--bytes", "64", "--json")
+    answer = json.loads(done.stdout)
+    assert answer["messages"] == 2
+    assert answer["makespan_ps"] > 0
+    assert len(answer["channels"]) == len(json.loads(run("machine", "moc-2-1", "--json").stdout)["network"]["channels"])
+
+
+def test_bad_input_has_status_2_and_leaves_nothing(tmp_path: Path) -> None:
+    done = run("run", "equal-dist", "--machine", "moc-3-2", "--nodes", "65", "--packets", "log.csv", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_module_runs_command_lines_too(capfd: pytest.CaptureFixture[str]) -> None:
+    assert maquette.main(["machine", "moc-2-1"]) == 0
+    assert "nodes" in capfd.readouterr().out
+    assert maquette.main(["machine", "no-such-machine"]) == 2
+    assert "no-such-machine" in capfd.readouterr().err
+
+
+def test_a_reader_may_stop_reading() -> None:
+    with subprocess.Popen([COMMAND, "machine", "fat-tree-1024", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.wait(timeout=60) == 0
+        assert process.stderr.read() == b""
+
+
+def interrupted(arguments: list[str], folder: Path, after: float) -> tuple[int, str]:
+    """The status and output of a command that gets a Ctrl-C so many seconds after its start."""
+    with subprocess.Popen([COMMAND, *arguments], stdout=subprocess.PIPE, text=True, cwd=folder) as process:
+        time.sleep(after)
+        process.send_signal(signal.SIGINT)
+        try:
+            out, _ = process.communicate(timeout=120)
+        finally:
+            process.kill()
+        return process.returncode, out
+
+
+def test_after_ctrl_c_a_reproduction_keeps_what_is_done(tmp_path: Path) -> None:
+    status, out = interrupted(["reproduce", "moc", "--json"], tmp_path, after=3)
+    claims = [json.loads(line) for line in out.splitlines()]
+    assert len(claims) == 17
+    assert "not-run" in {claim["verdict"] for claim in claims}
+    assert status == (1 if "missed" in {claim["verdict"] for claim in claims} else 130)
+    assert (tmp_path / "report" / "index.html").read_text().endswith("</html>\n")
+    assert [path.name for path in (tmp_path / "report").iterdir()] == ["index.html"]
+
+
+def test_after_ctrl_c_a_single_run_leaves_nothing(tmp_path: Path) -> None:
+    endless = ["run", "equal-dist", "--machine", "moc-3-2", "--messages", "4000000000", "--packets", "log.csv"]
+    status, out = interrupted(endless, tmp_path, after=1)
+    assert (status, out) == (130, "")
+    assert list(tmp_path.iterdir()) == []
