@@ -6,3 +6,4 @@ pub mod events;
 pub mod network;
 pub mod network_world;
 pub mod nodes;
+pub mod traffic;

@@ -82,7 +82,7 @@ impl<E: Engine> Here<'_, E> {
         }
         match self.outcome(Activity::Receive, waits_for).await {
             Outcome::Received(from, message, _) => Ok((from, message)),
-            Outcome::Over | Outcome::Late => Err(Error::Deadline(self.now())),
+            Outcome::Started | Outcome::Over | Outcome::Late => Err(Error::Deadline(self.now())),
         }
     }
 }

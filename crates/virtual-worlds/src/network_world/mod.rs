@@ -1,6 +1,7 @@
 //! The world whose network is simulated to the flit.
 
 mod executor;
+mod goal;
 
 use endpoint::{AnySourceProgram, AnySourceWorld, Error, Program, Result, World};
 use machines::model::{FlitNetwork, Interconnect, Machine};

@@ -62,6 +62,8 @@ pub struct Done {
 /// What an operation brought.
 #[derive(Clone, Debug)]
 pub enum Outcome {
+    /// It is not over: a processor has taken it up. Only told where [`Nodes::report_starts`] asked for it.
+    Started,
     /// Nothing: it was sent or computed.
     Over,
     /// A message, from whom, and when that one had sent it.
@@ -102,6 +104,7 @@ pub struct Nodes<E> {
     done: VecDeque<Done>,
     forwarding: Forwarding,
     messages: u64,
+    reports_starts: bool,
     events: Vec<Event>,
     network_events: Vec<NetworkEvent>,
     notices: Vec<Notice>,
@@ -122,6 +125,7 @@ impl<E: Engine> Nodes<E> {
             done: VecDeque::new(),
             forwarding: Forwarding::new(network),
             messages: 0,
+            reports_starts: false,
             events: Vec::new(),
             network_events: Vec::new(),
             notices: Vec::new(),
@@ -139,7 +143,12 @@ impl<E: Engine> Nodes<E> {
         self.done.pop_front()
     }
 
-    /// Gives each node at least `count` processors.
+    /// From now on tells when a processor takes up a send or a computation, too.
+    pub fn report_starts(&mut self) {
+        self.reports_starts = true;
+    }
+
+    /// Gives the node of `rank` at least `count` processors.
     pub fn provide_processors(&mut self, rank: Rank, count: u16) {
         let processors = &mut self.nodes[rank.0 as usize].processors;
         if processors.len() < usize::from(count) {

@@ -49,6 +49,9 @@ impl<E: Engine> Nodes<E> {
     fn run_processor(&mut self, rank: u32, processor: u16) {
         let index = usize::from(processor);
         while let Some(work) = self.nodes[rank as usize].processors[index].next() {
+            if self.reports_starts {
+                self.report_start(rank, &work);
+            }
             let time = self.time_of(rank, processor, &work);
             if !time.is_zero() {
                 self.nodes[rank as usize].processors[index].begin(work);
@@ -59,6 +62,14 @@ impl<E: Engine> Nodes<E> {
             self.nodes[rank as usize].processors[index].settle(true);
             self.complete(rank, work);
             self.nodes[rank as usize].processors[index].settle(false);
+        }
+    }
+
+    fn report_start(&mut self, rank: u32, work: &Work) {
+        match *work {
+            Work::Send(letter) => self.finish(rank, self.letters[letter].sending.0, Outcome::Started),
+            Work::Compute { operation, .. } => self.finish(rank, operation, Outcome::Started),
+            Work::Receive(_) => {}
         }
     }
 

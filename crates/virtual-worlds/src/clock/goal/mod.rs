@@ -24,6 +24,7 @@ mod resources;
 mod simulation;
 
 pub use report::Unreceived;
+pub(crate) use report::deadlock;
 
 use endpoint::{Error, Result};
 use programs::goal::Schedule;

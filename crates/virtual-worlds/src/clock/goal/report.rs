@@ -1,7 +1,7 @@
 //! What is told of a schedule that can't go on, and of messages that nobody received.
 
 use endpoint::Error;
-use programs::goal::{OperationId, OperationKind};
+use programs::goal::{GoalRank, OperationId, OperationKind, Schedule};
 use quantities::Rank;
 
 use super::simulation::Simulation;
@@ -39,47 +39,55 @@ impl Simulation<'_> {
 
     /// The deadlock that the simulation has ended in, if it has.
     pub(super) fn deadlock(&self) -> Option<Error> {
-        let mut named = Vec::new();
-        let (mut waiting, mut not_started) = (0, 0);
-        for (rank, block) in self.schedule.busy_ranks() {
-            let Some(state) = self.rank(rank).filter(|state| !state.goal.is_done()) else { continue };
-            for id in state.goal.under_way() {
-                waiting += 1;
-                if named.len() < NAMED {
-                    let operation = block.operation(id);
-                    named.push(format!("rank {rank} waits in line {} {}", operation.line, reason(operation.kind)));
-                }
-            }
-            not_started += state.goal.not_started().count();
-        }
-        if waiting == 0 {
-            return None;
-        }
-        let mut text = format!("{}: {}", self.schedule.file(), named.join(", "));
-        if waiting > named.len() {
-            text.push_str(&format!("; {} more operations wait too", waiting - named.len()));
-        }
-        if not_started > 0 {
-            text.push_str(&format!(
-                "; because of them {} not begun",
-                counted(not_started, "operation has", "operations have")
-            ));
-        }
-        let unreceived = self.unreceived();
-        if let Some(first) = unreceived.first() {
-            let Unreceived { from, to, tag, line } = first;
-            text.push_str(&format!(
-                "; {} not received, the first from rank {from} to rank {to} with tag {tag} (line {line})",
-                counted(unreceived.len(), "message was", "messages were"),
-            ));
-        }
-        Some(Error::Deadlock(text))
+        deadlock(self.schedule, |rank| self.rank(rank).map(|state| &state.goal), &self.unreceived())
     }
 
     /// The line of an operation in the text.
     fn line(&self, rank: Rank, operation: OperationId) -> u32 {
         self.schedule.block(rank).operation(operation).line
     }
+}
+
+/// The deadlock that a schedule has ended in, if some operation of a rank has not finished.
+pub(crate) fn deadlock<'a>(
+    schedule: &Schedule,
+    goal: impl Fn(Rank) -> Option<&'a GoalRank<'a>>,
+    unreceived: &[Unreceived],
+) -> Option<Error> {
+    let mut named = Vec::new();
+    let (mut waiting, mut not_started) = (0, 0);
+    for (rank, block) in schedule.busy_ranks() {
+        let Some(goal) = goal(rank).filter(|goal| !goal.is_done()) else { continue };
+        for id in goal.under_way() {
+            waiting += 1;
+            if named.len() < NAMED {
+                let operation = block.operation(id);
+                named.push(format!("rank {rank} waits in line {} {}", operation.line, reason(operation.kind)));
+            }
+        }
+        not_started += goal.not_started().count();
+    }
+    if waiting == 0 {
+        return None;
+    }
+    let mut text = format!("{}: {}", schedule.file(), named.join(", "));
+    if waiting > named.len() {
+        text.push_str(&format!("; {} more operations wait too", waiting - named.len()));
+    }
+    if not_started > 0 {
+        text.push_str(&format!(
+            "; because of them {} not begun",
+            counted(not_started, "operation has", "operations have")
+        ));
+    }
+    if let Some(first) = unreceived.first() {
+        let Unreceived { from, to, tag, line } = first;
+        text.push_str(&format!(
+            "; {} not received, the first from rank {from} to rank {to} with tag {tag} (line {line})",
+            counted(unreceived.len(), "message was", "messages were"),
+        ));
+    }
+    Some(Error::Deadlock(text))
 }
 
 fn counted(count: usize, one: &str, many: &str) -> String {
