@@ -56,10 +56,19 @@ fn labels_may_look_like_other_words_and_belong_to_their_rank() {
     assert_eq!(parse(text).unwrap().block(Rank(0)).requirements().len(), 1);
 }
 
+/// That each text is refused with the message beside it.
+fn are_refused(cases: &[(String, &str)]) {
+    for (text, expected) in cases {
+        match parse(text) {
+            Ok(_) => panic!("nothing is wrong with {text:?}, but there should be: {expected}"),
+            Err(error) => assert_eq!(error.to_string(), *expected, "{text}"),
+        }
+    }
+}
+
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
-    let in_block = |items: &str| format!("num_ranks 2\nrank 0 {{\n{items}\n}}\n");
-    let cases: Vec<(String, &str)> = vec![
+fn what_is_wrong_with_a_text_is_told_with_its_place() {
+    are_refused(&[
         (String::new(), "trace.goal:1:1: found the end of the file, where `num_ranks` is allowed"),
         ("num_rank 2".into(), "trace.goal:1:1: found `num_rank`, where `num_ranks` is allowed"),
         ("num_ranks two".into(), "trace.goal:1:11: found `two`, where a number of ranks is allowed"),
@@ -94,6 +103,13 @@ fn what_is_wrong_is_told_with_its_place() {
             "trace.goal:4:1: found `rank` inside the block of another rank",
         ),
         ("num_ranks 2 /* no end".into(), "trace.goal:1:13: the comment that begins here with `/*` has no `*/`"),
+    ]);
+}
+
+#[test]
+fn what_is_wrong_with_an_item_is_told_with_its_place() {
+    let in_block = |items: &str| format!("num_ranks 2\nrank 0 {{\n{items}\n}}\n");
+    are_refused(&[
         (
             in_block("calc 18446744073709552"),
             "trace.goal:3:6: found 18446744073709552 for a number of nanoseconds; 0 to 18446744073709551 is allowed",
@@ -142,13 +158,7 @@ fn what_is_wrong_is_told_with_its_place() {
             ),
             "trace.goal:8:1: these operations wait for each other: `b` requires `c` (line 8), `c` requires `b` (line 9)",
         ),
-    ];
-    for (text, expected) in cases {
-        match parse(&text) {
-            Ok(_) => panic!("nothing is wrong with {text:?}, but there should be: {expected}"),
-            Err(error) => assert_eq!(error.to_string(), expected, "{text}"),
-        }
-    }
+    ]);
 }
 
 #[test]

@@ -18,7 +18,8 @@ const ARROWS: [(&str, &[&str], &[&str]); 7] = [
     ("endpoint", &["quantities"], &[]),
     ("machines", &["quantities"], &[]),
     ("programs", &["endpoint", "quantities"], &["machines", "virtual-worlds"]),
-    ("virtual-worlds", &["endpoint", "machines", "quantities"], &["programs"]),
+    // Worlds run schedules, which are data among the programs.
+    ("virtual-worlds", &["endpoint", "machines", "programs", "quantities"], &[]),
     ("workbench", &["endpoint", "machines", "programs", "quantities", "virtual-worlds"], &[]),
     ("python-bindings", &["workbench"], &[]),
 ];
