@@ -101,6 +101,10 @@ pub(super) fn change(table: &mut Table, path: &str, value: &str) -> Result<(), P
     if let Some((_, other)) = INSTEAD.iter().find(|pair| pair.0 == last) {
         inner.remove(*other);
     }
+    // Only a synchronous send is acknowledged: with another kind the preset's acknowledgement goes.
+    if path == "node.send" && value.trim() != "synchronous" {
+        inner.remove("acknowledged");
+    }
     inner.insert(last.to_string(), parsed(value));
     Ok(())
 }
