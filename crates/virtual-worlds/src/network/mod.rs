@@ -1,6 +1,6 @@
 //! The network, simulated to the flit: one meaning, two engines.
 //!
-//! What happens is fixed by six rules, which `docs/ARCHITECTURE.md` gives in full. [`reference`] moves every flit and is
+//! What happens is fixed by six rules, which `docs/NETWORK.md` gives. [`reference`] moves every flit and is
 //! short enough to be checked by eye; [`fast`] gives the same times from a number of events that grows with hops.
 //!
 //! An engine owns no clock: a driver takes the events of an instant from the queue, hands the network's to

@@ -1,6 +1,6 @@
 //! The reference engine: moves every flit.
 //!
-//! It follows the rules of `docs/ARCHITECTURE.md` one by one and keeps nothing but queues of flits, so that it can be read
+//! It follows the rules of `docs/NETWORK.md` one by one and keeps nothing but queues of flits, so that it can be read
 //! against them. What [`super::fast`] does is right when it agrees with this.
 //!
 //! Legend: a *link* is a channel with the buffer at its far end; a flit is (packet, index), index 0 being the header.
