@@ -11,6 +11,7 @@ mod reproduce;
 mod run;
 mod settings;
 mod terminal;
+mod traffic;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

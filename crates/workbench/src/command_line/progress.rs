@@ -26,6 +26,28 @@ impl Bar {
     }
 }
 
+/// A sign of life, for runs whose length is not known.
+pub(super) struct Spinner(ProgressBar);
+
+impl Spinner {
+    /// One that has not turned yet.
+    pub(super) fn new() -> Spinner {
+        Spinner(ProgressBar::new_spinner())
+    }
+
+    /// Turns it, and shows a few words.
+    pub(super) fn show(&self, words: String) {
+        self.0.set_message(words);
+        self.0.tick();
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 impl Drop for Bar {
     fn drop(&mut self) {
         self.0.finish_and_clear();

@@ -1,7 +1,7 @@
 //! `--set FIELD=VALUE`, and the machine that is meant by a name or a file and such settings.
 
-use ::machines::model::Machine;
 use clap::Args;
+use machines::model::Machine;
 
 use super::failure::Failure;
 

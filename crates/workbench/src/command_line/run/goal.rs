@@ -11,7 +11,7 @@ use serde_json::{json, Value};
 use virtual_worlds::answer::Answer;
 use virtual_worlds::clock::goal::{GoalAnswer, Unreceived};
 use virtual_worlds::clock::Clock;
-use virtual_worlds::network_world::Options;
+use virtual_worlds::network_world::{NetworkWorld, Options};
 
 use super::simulation::Manner;
 use super::summary::{Finding, Summary};
@@ -26,7 +26,7 @@ const NAMED: usize = 8;
 /// Times of `calc` are in nanoseconds. On a LogGP machine (`--set L=1us --set o=500ns`) the result can be compared with
 /// LogGOPSim's.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  maquette run goal trace.goal --set L=1us --timeline trace.json")]
+#[command(after_help = "Example:\n  maquette run goal trace.goal --machine fat-tree-1024 --timeline trace.json")]
 pub(super) struct Arguments {
     /// The schedule.
     #[arg(value_name = "FILE")]
@@ -45,37 +45,43 @@ impl Arguments {
         let schedule = Schedule::parse(&file.display().to_string(), &text)?;
         let prepared = manner.prepare_for(&machine, schedule.size())?;
         let ran = prepared.run_by(move |machine, options| simulate(machine, options, &schedule))?;
-        for message in ran.output.iter().take(NAMED) {
+        for message in ran.output.iter().flatten().take(NAMED) {
             warn(&format!("{}:{}: {}", file.display(), message.line, words(message)));
         }
-        let finding = Finding {
-            name: "not received",
-            text: ran.output.len().to_string(),
-            key: "not_received",
-            value: ran.output.iter().map(unreceived).collect(),
-        };
+        let findings = ran.output.iter().map(|messages| not_received(messages)).collect();
         let parameters = json!({"file": file.display().to_string()});
-        Ok(Summary { program: "goal", parameters, findings: vec![finding] }.said(&ran, as_json))
+        Ok(Summary { program: "goal", parameters, findings }.said(&ran, as_json))
     }
 }
 
-fn simulate(machine: &Machine, options: Options, schedule: &Schedule) -> Result<(Vec<Unreceived>, Answer), Failure> {
+/// Runs it. Under LogGP it is also known which messages no receive took.
+fn simulate(
+    machine: &Machine,
+    options: Options,
+    schedule: &Schedule,
+) -> Result<(Option<Vec<Unreceived>>, Answer), Failure> {
     let ended = match &machine.interconnect {
         Interconnect::LogGp(model) => {
             let clock = Clock::new(*model);
             let clock = if options.timeline { clock.with_timeline() } else { clock };
-            clock.run_goal(schedule)
+            clock.run_goal(schedule).map(|GoalAnswer { answer, unreceived }| (Some(unreceived), answer))
         }
-        Interconnect::Flits(_) => {
-            return Err(Failure::argument("--machine", machine.name.as_str(), "a LogGP machine"));
-        }
+        Interconnect::Flits(_) => NetworkWorld::new(machine, options).run_goal(schedule).map(|answer| (None, answer)),
     };
-    let GoalAnswer { answer, unreceived } = ended.map_err(|error| match error {
+    ended.map_err(|error| match error {
         // Which machine it runs on does not matter: a receive waits for what is never sent.
         Error::Deadlock(_) => Failure::Schedule(error),
         other => Failure::Program(other),
-    })?;
-    Ok((unreceived, answer))
+    })
+}
+
+fn not_received(messages: &[Unreceived]) -> Finding {
+    Finding {
+        name: "not received",
+        text: messages.len().to_string(),
+        key: "not_received",
+        value: messages.iter().map(unreceived).collect(),
+    }
 }
 
 fn words(message: &Unreceived) -> String {

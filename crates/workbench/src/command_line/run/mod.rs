@@ -4,6 +4,7 @@ mod goal;
 mod programs;
 mod simulation;
 mod summary;
+mod traffic;
 
 use clap::{Args, Subcommand};
 
@@ -26,6 +27,7 @@ enum Program {
     EqualDist(programs::EqualDist),
     UnequalDist(programs::UnequalDist),
     Goal(goal::Arguments),
+    Traffic(traffic::Arguments),
 }
 
 impl Arguments {
@@ -36,6 +38,7 @@ impl Arguments {
             Program::EqualDist(arguments) => arguments.execute(json),
             Program::UnequalDist(arguments) => arguments.execute(json),
             Program::Goal(arguments) => arguments.execute(json),
+            Program::Traffic(arguments) => arguments.execute(json),
         }
     }
 }

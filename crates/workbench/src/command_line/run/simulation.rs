@@ -50,7 +50,7 @@ pub(super) struct Manner {
 
 /// Which engine moves the flits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Engine {
+pub(super) enum Engine {
     /// A number of events that grows with packets and channels.
     Fast,
     /// Every flit.

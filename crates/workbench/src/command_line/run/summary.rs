@@ -124,7 +124,7 @@ fn router(network: &FlitNetwork, (id, router): (usize, &RouterStatistics)) -> Va
 }
 
 /// What people call an end of a channel.
-fn place(network: &FlitNetwork, place: Place) -> String {
+pub(super) fn place(network: &FlitNetwork, place: Place) -> String {
     match place {
         Place::Node(node) => format!("node {}", node.0),
         Place::Router(router) => network.routers[router.0 as usize].name.clone(),
@@ -164,7 +164,12 @@ fn hot_routers(network: &FlitNetwork, answer: &Answer) -> String {
 }
 
 /// A table with a heading, if it has a row.
-fn section<const N: usize>(heading: &str, sides: [Side; N], names: [&str; N], rows: Vec<[String; N]>) -> String {
+pub(super) fn section<const N: usize>(
+    heading: &str,
+    sides: [Side; N],
+    names: [&str; N],
+    rows: Vec<[String; N]>,
+) -> String {
     if rows.is_empty() {
         return String::new();
     }
