@@ -23,7 +23,7 @@ test: $(VENV)/installed ## run all tests: Rust, the installed command, the repor
 
 bench: ## measure the speeds that the README states
 	@scripts/need cargo
-	cargo bench --locked -p maquette-workbench
+	cargo bench --locked --workspace --exclude maquette-python-bindings --bench '*'
 
 check: $(VENV)/ready ## format, lints as errors, types, licences, size limits
 	cargo fmt --all --check

@@ -6,12 +6,12 @@ use clap::Args;
 use machines::export;
 use machines::facts::{NetworkFacts, Range, ZeroLoad};
 use machines::model::{Interconnect, LogGp, Machine};
-use machines::{facts, Facts};
+use machines::{Facts, facts};
 
+use super::Said;
 use super::failure::Failure;
 use super::settings::Settings;
-use super::terminal::{bytes_per_second, columns, Side};
-use super::Said;
+use super::terminal::{Side, bytes_per_second, columns};
 
 /// Show a machine as it is simulated: its parts, its distances, the times through its empty network.
 #[derive(Args, Debug)]
@@ -110,9 +110,5 @@ fn zero_load(times: &[ZeroLoad]) -> String {
 }
 
 fn range(range: Range) -> String {
-    if range.least == range.most {
-        range.least.to_string()
-    } else {
-        format!("{} to {}", range.least, range.most)
-    }
+    if range.least == range.most { range.least.to_string() } else { format!("{} to {}", range.least, range.most) }
 }

@@ -4,8 +4,8 @@ use clap::Args;
 use serde::Serialize;
 
 use super::failure::Failure;
-use super::terminal::{columns, Side};
-use super::{json, Said};
+use super::terminal::{Side, columns};
+use super::{Said, json};
 
 /// List the machines that come with the program.
 #[derive(Args, Debug)]

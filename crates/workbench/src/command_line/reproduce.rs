@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::Said;
 use super::failure::Failure;
 use super::progress::Bar;
-use super::Said;
 use crate::interrupt;
 use crate::output::{Unwritable, WholeFile};
 use crate::reproduce::{self, PaperName, Progress, Watch};

@@ -7,16 +7,16 @@ use clap::Args;
 use endpoint::Error;
 use machines::model::{Interconnect, Machine};
 use programs::goal::Schedule;
-use serde_json::{json, Value};
+use serde_json::{Value, json};
 use virtual_worlds::answer::Answer;
-use virtual_worlds::clock::goal::{GoalAnswer, Unreceived};
 use virtual_worlds::clock::Clock;
+use virtual_worlds::clock::goal::{GoalAnswer, Unreceived};
 use virtual_worlds::network_world::{NetworkWorld, Options};
 
 use super::simulation::Manner;
 use super::summary::{Finding, Summary};
-use crate::command_line::failure::{warn, Failure};
 use crate::command_line::Said;
+use crate::command_line::failure::{Failure, warn};
 
 /// As many messages that nobody received are named one by one.
 const NAMED: usize = 8;

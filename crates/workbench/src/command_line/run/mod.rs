@@ -8,8 +8,8 @@ mod traffic;
 
 use clap::{Args, Subcommand};
 
-use super::failure::Failure;
 use super::Said;
+use super::failure::Failure;
 
 /// Run a program on a model of a machine.
 #[derive(Args, Debug)]

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::simulation::{Ran, Simulation};
 use super::summary::{Finding, Summary};
+use crate::command_line::Said;
 use crate::command_line::failure::Failure;
 use crate::command_line::terminal::rounded;
-use crate::command_line::Said;
 
 /// The largest message that can be asked for. [B]
 const MOST_BYTES: u64 = 1 << 40;

@@ -14,7 +14,7 @@ use virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
 use crate::command_line::failure::Failure;
 use crate::command_line::settings::Settings;
 use crate::interrupt;
-use crate::output::{write_packets, write_timeline, PacketFormat, Unwritable, WholeFile};
+use crate::output::{PacketFormat, Unwritable, WholeFile, write_packets, write_timeline};
 
 /// On what a program runs, and how.
 #[derive(Args, Debug)]

@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 
 use machines::model::{FlitNetwork, Interconnect, Place};
 use quantities::{Duration, Time};
-use serde_json::{json, Value};
+use serde_json::{Value, json};
 use virtual_worlds::answer::{Answer, ChannelStatistics, RouterStatistics};
 
 use super::simulation::Ran;
-use crate::command_line::terminal::{columns, rounded, Side};
 use crate::command_line::Said;
+use crate::command_line::terminal::{Side, columns, rounded};
 
 /// How many of the busiest channels and of the hottest routers are shown to a person.
 const SHOWN: usize = 5;

@@ -5,18 +5,18 @@ use std::cmp::Reverse;
 use clap::Args;
 use machines::model::{FlitNetwork, Machine};
 use quantities::Duration;
-use serde_json::{json, Value};
+use serde_json::{Value, json};
 use virtual_worlds::network::fast::Fast;
 use virtual_worlds::network::reference::Reference;
 use virtual_worlds::traffic::{self, Distribution, Load, Outcome, Phase, Progress, Verdict};
 
 use super::simulation::Engine;
 use super::summary::{place, section};
+use crate::command_line::Said;
 use crate::command_line::failure::Failure;
 use crate::command_line::progress::Spinner;
-use crate::command_line::terminal::{columns, Side};
-use crate::command_line::traffic::{network, Traffic};
-use crate::command_line::Said;
+use crate::command_line::terminal::{Side, columns};
+use crate::command_line::traffic::{Traffic, network};
 use crate::interrupt;
 
 /// How many of the busiest channels are shown to a person.
