@@ -47,7 +47,10 @@ mod tests {
         let of_thousand = Distribution::of((1..=1000).rev().collect()).unwrap();
         let shown: Vec<u64> = of_thousand.percentiles.iter().map(|(_, value)| value.picoseconds()).collect();
         assert_eq!(shown, [500, 900, 950, 990, 999]);
-        assert_eq!((of_thousand.least.picoseconds(), of_thousand.most.picoseconds(), of_thousand.mean), (1, 1000, 500.5));
+        assert_eq!(
+            (of_thousand.least.picoseconds(), of_thousand.most.picoseconds(), of_thousand.mean),
+            (1, 1000, 500.5)
+        );
         let of_one = Distribution::of(vec![7]).unwrap();
         assert!(of_one.percentiles.iter().all(|(_, value)| value.picoseconds() == 7));
         assert_eq!(Distribution::of(Vec::new()), None);

@@ -1,6 +1,5 @@
 //! A run: packets are born, the network carries them, and the course of the run is decided period by period.
 
-use machines::facts;
 use machines::model::{FlitNetwork, NodeId};
 use quantities::{Duration, Time};
 
@@ -304,7 +303,9 @@ impl Course {
         match self.phase {
             Phase::WarmUp => self.warm_up_period_ended(passed, totals, traffic),
             Phase::Measurement if passed >= self.measure => self.measurement_ended(totals, traffic),
-            Phase::Drain if passed >= MOST_DRAIN * self.period.max(self.measure) => Some(Verdict::Saturated(Sign::Drain)),
+            Phase::Drain if passed >= MOST_DRAIN * self.period.max(self.measure) => {
+                Some(Verdict::Saturated(Sign::Drain))
+            }
             _ => None,
         }
     }
