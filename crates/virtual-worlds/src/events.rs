@@ -1,39 +1,57 @@
 //! The event queue: a radix heap, after Ahuja, Mehlhorn, Orlin and Tarjan (1990), "Faster algorithms for the shortest
 //! path problem".
 //!
-//! Simulated time never runs backward, so every time in the queue is at least the time taken out last. Bucket b holds the
-//! events whose time differs from that time in bit b - 1 and in no higher bit; bucket 0 holds those of that very time.
-//! Putting in costs one shift, taking out moves an event to a lower bucket at most 64 times, in practice a few. Events of
-//! one time come out in the order in which they were put in: a bucket is emptied in order, and only into empty buckets.
+//! Simulated time never runs backward, so every time in the queue is at least the time taken out last. Times are read as
+//! numbers of digits of 6 bits. An event lies at the level of the highest digit in which its time differs from that time,
+//! in the bucket of the digit's value there. Putting in costs a few shifts; to take out, the lowest bucket of the lowest
+//! level is spread over the levels below, so that an event moves at most once a level: in practice two or three times.
+//! Events of one time come out in the order in which they were put in: those that are to come at one time are always in
+//! one bucket, and a bucket is emptied in order, into empty buckets.
 
 use quantities::Time;
 
-const BUCKETS: usize = 65;
+const DIGIT_BITS: u32 = 6;
+const DIGITS: usize = 1 << DIGIT_BITS;
+const LEVELS: usize = u64::BITS.div_ceil(DIGIT_BITS) as usize;
 
 /// Events in order of time, first in first out among equal times.
 #[derive(Debug)]
 pub struct EventQueue<Event> {
+    /// The events of the present, in order.
+    present: Vec<Event>,
+    /// All later events, by level and digit.
     buckets: Vec<Vec<(Time, Event)>>,
-    /// Bit b is set when bucket b + 1 is not empty.
-    occupied: u64,
+    /// For each level, which buckets are not empty.
+    occupied: [u64; LEVELS],
+    /// Which levels are not empty.
+    levels: u32,
     /// The time of the events taken out last.
     now: Time,
-    length: usize,
+    /// The bucket that is being spread, kept for its room.
+    spread: Vec<(Time, Event)>,
 }
 
 impl<Event: Copy> Default for EventQueue<Event> {
     fn default() -> EventQueue<Event> {
-        EventQueue { buckets: vec![Vec::new(); BUCKETS], occupied: 0, now: Time::ZERO, length: 0 }
+        EventQueue {
+            present: Vec::new(),
+            buckets: vec![Vec::new(); LEVELS * DIGITS],
+            occupied: [0; LEVELS],
+            levels: 0,
+            now: Time::ZERO,
+            spread: Vec::new(),
+        }
     }
 }
 
 impl<Event: Copy> EventQueue<Event> {
     /// Whether nothing is to come.
     pub fn is_empty(&self) -> bool {
-        self.length == 0
+        self.present.is_empty() && self.levels == 0
     }
 
     /// The time of the events taken out last.
+    #[inline]
     pub fn now(&self) -> Time {
         self.now
     }
@@ -42,56 +60,74 @@ impl<Event: Copy> EventQueue<Event> {
     #[inline]
     pub fn put(&mut self, time: Time, event: Event) {
         debug_assert!(time >= self.now, "an event at {time:?}, before the present {:?}", self.now);
-        let bucket = self.bucket_of(time);
-        if bucket > 0 {
-            self.occupied |= 1 << (bucket - 1);
+        if time == self.now {
+            self.present.push(event);
+            return;
         }
-        self.buckets[bucket].push((time, event));
-        self.length += 1;
+        let (level, digit) = self.place_of(time);
+        self.occupied[level] |= 1 << digit;
+        self.levels |= 1 << level;
+        self.buckets[level * DIGITS + digit].push((time, event));
     }
 
     /// Takes all events of the next time out, appending them to `events`; gives that time.
+    #[inline]
     pub fn take_instant(&mut self, events: &mut Vec<Event>) -> Option<Time> {
-        if self.length == 0 {
+        if self.present.is_empty() && !self.advance() {
             return None;
         }
-        if self.buckets[0].is_empty() {
-            self.refill();
+        if events.is_empty() {
+            std::mem::swap(events, &mut self.present);
+        } else {
+            events.append(&mut self.present);
         }
-        self.length -= self.buckets[0].len();
-        events.extend(self.buckets[0].drain(..).map(|(_, event)| event));
         Some(self.now)
     }
 
     /// The time of the next events, when there are any.
     pub fn next_time(&self) -> Option<Time> {
-        if !self.buckets[0].is_empty() {
+        if !self.present.is_empty() {
             return Some(self.now);
         }
-        let lowest = self.occupied.trailing_zeros() as usize + 1;
-        self.buckets.get(lowest)?.iter().map(|&(time, _)| time).min()
+        let (level, digit) = self.lowest()?;
+        self.buckets[level * DIGITS + digit].iter().map(|&(time, _)| time).min()
     }
 
+    /// Where an event of a time after the present lies.
     #[inline]
-    fn bucket_of(&self, time: Time) -> usize {
-        (64 - (time.picoseconds() ^ self.now.picoseconds()).leading_zeros()) as usize
+    fn place_of(&self, time: Time) -> (usize, usize) {
+        let different = time.picoseconds() ^ self.now.picoseconds();
+        let level = (63 - different.leading_zeros()) / DIGIT_BITS;
+        let digit = (time.picoseconds() >> (level * DIGIT_BITS)) as usize % DIGITS;
+        (level as usize, digit)
     }
 
-    /// Moves time on to the earliest event and spreads its bucket over the lower ones.
-    fn refill(&mut self) {
-        let lowest = self.occupied.trailing_zeros() as usize + 1;
-        self.occupied &= self.occupied - 1;
-        let mut bucket = std::mem::take(&mut self.buckets[lowest]);
-        self.now = bucket.iter().map(|&(time, _)| time).min().unwrap_or(self.now);
-        for &(time, event) in &bucket {
-            let lower = self.bucket_of(time);
-            if lower > 0 {
-                self.occupied |= 1 << (lower - 1);
-            }
-            self.buckets[lower].push((time, event));
+    /// The bucket that holds the next events.
+    #[inline]
+    fn lowest(&self) -> Option<(usize, usize)> {
+        if self.levels == 0 {
+            return None;
         }
-        bucket.clear();
-        self.buckets[lowest] = bucket;
+        let level = self.levels.trailing_zeros() as usize;
+        Some((level, self.occupied[level].trailing_zeros() as usize))
+    }
+
+    /// Moves the present on to the earliest event, and spreads its bucket.
+    fn advance(&mut self) -> bool {
+        let Some((level, digit)) = self.lowest() else { return false };
+        self.occupied[level] &= self.occupied[level] - 1;
+        if self.occupied[level] == 0 {
+            self.levels &= self.levels - 1;
+        }
+        let mut spread = std::mem::take(&mut self.spread);
+        std::mem::swap(&mut spread, &mut self.buckets[level * DIGITS + digit]);
+        self.now = spread.iter().map(|&(time, _)| time).min().unwrap_or(self.now);
+        for &(time, event) in &spread {
+            self.put(time, event);
+        }
+        spread.clear();
+        self.spread = spread;
+        true
     }
 }
 

@@ -115,7 +115,13 @@ pub trait Engine: Sized {
 
     /// Lets everything happen that is due at `now`, of which `events` is all that was scheduled, in any order.
     /// Notices are appended in an order that does not depend on the engine.
-    fn instant<S: Schedule>(&mut self, now: Time, events: &[NetworkEvent], schedule: &mut S, notices: &mut Vec<Notice>);
+    fn instant<S: Schedule>(
+        &mut self,
+        now: Time,
+        events: impl Iterator<Item = NetworkEvent>,
+        schedule: &mut S,
+        notices: &mut Vec<Notice>,
+    );
 
     /// Says that the packet of a [`Notice::Forward`] will have been forwarded by its processor at `time`.
     fn forwarded<S: Schedule>(&mut self, waiting: u32, time: Time, schedule: &mut S);

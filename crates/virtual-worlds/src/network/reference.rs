@@ -145,7 +145,13 @@ impl Engine for Reference {
         self.settle(now, schedule);
     }
 
-    fn instant<S: Schedule>(&mut self, now: Time, events: &[NetworkEvent], schedule: &mut S, notices: &mut Vec<Notice>) {
+    fn instant<S: Schedule>(
+        &mut self,
+        now: Time,
+        events: impl Iterator<Item = NetworkEvent>,
+        schedule: &mut S,
+        notices: &mut Vec<Notice>,
+    ) {
         let before = notices.len();
         for event in events {
             let channel = ChannelId(event.index());

@@ -35,8 +35,7 @@ pub fn carry<E: Engine>(network: &FlitNetwork, seed: u64, log: bool, orders: &[(
         }
         if next_event == now {
             queue.take_instant(&mut events);
-            engine.instant(now, &events, &mut queue, &mut notices);
-            events.clear();
+            engine.instant(now, events.drain(..), &mut queue, &mut notices);
             for notice in notices.drain(..) {
                 end = now;
                 forwarding.ask(notice);

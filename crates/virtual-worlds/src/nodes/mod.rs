@@ -106,7 +106,6 @@ pub struct Nodes<E> {
     messages: u64,
     reports_starts: bool,
     events: Vec<Event>,
-    network_events: Vec<NetworkEvent>,
     notices: Vec<Notice>,
 }
 
@@ -127,7 +126,6 @@ impl<E: Engine> Nodes<E> {
             messages: 0,
             reports_starts: false,
             events: Vec::new(),
-            network_events: Vec::new(),
             notices: Vec::new(),
             network: network.clone(),
         }
@@ -200,25 +198,20 @@ impl<E: Engine> Nodes<E> {
 
     /// Lets the network have its events of an instant, and acts on what it says.
     fn network_instant(&mut self, now: Time, events: &[Event]) {
-        let mut network_events = std::mem::take(&mut self.network_events);
-        network_events.extend(events.iter().filter_map(|event| match event {
+        let of_the_network = events.iter().filter_map(|event| match event {
             Event::Network(event) => Some(*event),
             _ => None,
-        }));
-        if !network_events.is_empty() {
-            let mut notices = std::mem::take(&mut self.notices);
-            self.engine.instant(now, &network_events, &mut self.queue, &mut notices);
-            for notice in notices.drain(..) {
-                match notice {
-                    Notice::Departed { node, token } => self.departed(now, node.0, token),
-                    Notice::Delivered { node, token } => self.delivered(node.0, token),
-                    Notice::Forward { .. } => self.forwarding.ask(notice),
-                }
+        });
+        let mut notices = std::mem::take(&mut self.notices);
+        self.engine.instant(now, of_the_network, &mut self.queue, &mut notices);
+        for notice in notices.drain(..) {
+            match notice {
+                Notice::Departed { node, token } => self.departed(now, node.0, token),
+                Notice::Delivered { node, token } => self.delivered(node.0, token),
+                Notice::Forward { .. } => self.forwarding.ask(notice),
             }
-            self.notices = notices;
         }
-        network_events.clear();
-        self.network_events = network_events;
+        self.notices = notices;
     }
 
     /// The processors of nodes that route in software forward what has come, before their programs go on.

@@ -178,7 +178,7 @@ impl<'a, E: Engine> Traffic<'a, E> {
 
     fn carry(&mut self, now: Time) {
         self.queue.network -= self.events.len();
-        self.engine.instant(now, &self.events, &mut self.queue, &mut self.notices);
+        self.engine.instant(now, self.events.iter().copied(), &mut self.queue, &mut self.notices);
         self.events.clear();
         for notice in self.notices.drain(..) {
             match notice {

@@ -191,7 +191,13 @@ impl Engine for Fast {
         }
     }
 
-    fn instant<S: Schedule>(&mut self, now: Time, events: &[NetworkEvent], schedule: &mut S, notices: &mut Vec<Notice>) {
+    fn instant<S: Schedule>(
+        &mut self,
+        now: Time,
+        events: impl Iterator<Item = NetworkEvent>,
+        schedule: &mut S,
+        notices: &mut Vec<Notice>,
+    ) {
         let before = notices.len();
         for event in events {
             match event.kind() {
