@@ -178,8 +178,7 @@ impl<'a, E: Engine> Traffic<'a, E> {
 
     fn carry(&mut self, now: Time) {
         self.queue.network -= self.events.len();
-        self.engine.instant(now, self.events.iter().copied(), &mut self.queue, &mut self.notices);
-        self.events.clear();
+        self.engine.instant(now, self.events.drain(..), &mut self.queue, &mut self.notices);
         for notice in self.notices.drain(..) {
             match notice {
                 Notice::Departed { node, token } => self.tally.departed(now, node, token),
