@@ -18,7 +18,7 @@ try: $(VENV)/installed ## run the Mesh of Clos study again and write report/inde
 
 test: $(VENV)/installed ## run all tests: Rust, the installed command, the report in a browser
 	@scripts/need chromium || true
-	cargo test --workspace --locked
+	cargo test --workspace --locked --no-fail-fast
 	$(BIN)/python -m pytest tests/python tests/browser
 
 bench: ## measure the speeds that the README states

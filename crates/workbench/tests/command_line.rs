@@ -7,9 +7,3 @@
 fn command_lines() {
     trycmd::TestCases::new().case("tests/command_line/*.md");
 }
-
-/// The commands that the README shows answer as it says.
-#[test]
-fn readme() {
-    trycmd::TestCases::new().case("../../README.md");
-}

@@ -25,7 +25,7 @@ use super::arrow::{ArrowFile, Column, Field};
 pub enum PacketFormat {
     /// Comma-separated values, with a line of names.
     Csv,
-    /// An Arrow file: polars, pandas, DuckDB and pyarrow read it as columns.
+    /// An Arrow file: polars, pandas and pyarrow read it as columns.
     Arrow,
 }
 
