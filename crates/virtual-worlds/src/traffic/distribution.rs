@@ -27,7 +27,9 @@ impl Distribution {
         let (least, most) = (*durations.first()?, *durations.last()?);
         let count = durations.len();
         let sum: u128 = durations.iter().map(|&duration| u128::from(duration)).sum();
-        let rank = |percent: f64| ((percent / 100.0 * count as f64).ceil() as usize).clamp(1, count) - 1;
+        // In tenths of a percent, which are whole: a rank must not be one too high because 99.9 is not exact.
+        let tenths = |percent: f64| (percent * 10.0).round() as usize;
+        let rank = |percent: f64| (tenths(percent) * count).div_ceil(1_000) - 1;
         Some(Distribution {
             count,
             mean: sum as f64 / count as f64,

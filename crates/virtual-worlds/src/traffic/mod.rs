@@ -10,20 +10,20 @@ mod distribution;
 mod patterns;
 mod random;
 mod run;
-//mod saturation;
+mod saturation;
 mod sources;
 mod tally;
 
 use std::fmt;
 
 use machines::facts::zero_load;
-use machines::model::{ChannelId, FlitNetwork, NodeId, Place, Switching};
+use machines::model::{ChannelId, FlitNetwork, NodeId, Place};
 use quantities::{Bytes, Duration};
 
 pub use distribution::Distribution;
 pub use patterns::Pattern;
 pub use run::{Phase, Progress, run};
-//pub use saturation::{Point, Search, Span, search};
+pub use saturation::{Effort, Known, Point, Search, Span, search};
 
 use patterns::Destinations;
 use random::{Gaps, Stream};
@@ -190,7 +190,7 @@ impl Offer {
             return Err(Unfit::new(Parameter::Rate, load.rate, allowed));
         }
         let format = network.packet;
-        let (least, most) = (format.flits(Bytes(0)), longest(network));
+        let (least, most) = (format.flits(Bytes(0)), format.flits(format.payload));
         if !(least..=most).contains(&load.packet) {
             let allowed = format!("{least} to {most} flits, the packets of the machine");
             return Err(Unfit::new(Parameter::Packet, format!("{} flits", load.packet), allowed));
@@ -200,16 +200,6 @@ impl Offer {
         let bytes = Bytes(format.flit.0 * u64::from(load.packet - least)).min(format.payload);
         Ok(Offer { destinations, gaps: Gaps::new(chance), bytes, flits: load.packet, chance })
     }
-}
-
-/// The longest packet: of a full payload, and, where packets must fit into buffers as a whole, of the smallest buffer.
-fn longest(network: &FlitNetwork) -> u32 {
-    let full = network.packet.flits(network.packet.payload);
-    if network.switching == Switching::Wormhole {
-        return full;
-    }
-    let into_routers = network.channels.iter().filter(|channel| matches!(channel.to, Place::Router(_)));
-    into_routers.map(|channel| channel.buffer).min().unwrap_or(full).min(full)
 }
 
 /// Whether `load` can be offered to `network`.

@@ -10,8 +10,10 @@ use crate::events::EventQueue;
 use crate::network::forwarding::Forwarding;
 use crate::network::{Engine, NetworkEvent, Notice, Schedule, stuck};
 
-/// The least cycles and the fewest expected births of a period.
+/// The least cycles of a period.
 const LEAST_PERIOD: u64 = 1_000;
+/// The fewest expected births of a period.
+const LEAST_BIRTHS: f64 = 1_000.0;
 /// Periods of a measurement whose length is not given.
 const MEASURED_PERIODS: u64 = 10;
 /// Periods in which a run must have warmed up.
@@ -247,8 +249,7 @@ impl Course {
     fn new(network: &FlitNetwork, offer: &Offer, windows: &Windows) -> Course {
         let nodes = network.injection.len();
         let zero_load = super::mean_zero_load(network, offer);
-        let for_births = LEAST_PERIOD as f64 / (nodes as f64 * offer.chance);
-        let period = LEAST_PERIOD.max(for_births as u64).max((2.0 * zero_load) as u64);
+        let period = period(network, offer);
         let limit = windows.latency_limit.unwrap_or(LEAST_LIMIT.max((LIMIT_OF_ZERO_LOAD * zero_load) as u64));
         Course {
             cycle: super::cycle_of(network),
@@ -392,6 +393,13 @@ impl Course {
             flit_hops: traffic.engine.statistics().flit_hops,
         }
     }
+}
+
+/// The cycles of a period: so many that packets can cross the network twice, and enough are born to be compared.
+pub(super) fn period(network: &FlitNetwork, offer: &Offer) -> u64 {
+    let births_a_cycle = network.injection.len() as f64 * offer.chance;
+    let crossings = (2.0 * super::mean_zero_load(network, offer)) as u64;
+    LEAST_PERIOD.max((LEAST_BIRTHS / births_a_cycle) as u64).max(crossings)
 }
 
 /// What is known of the packets that count.

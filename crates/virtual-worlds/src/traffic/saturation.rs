@@ -1,0 +1,182 @@
+//! The search for the rate at which a network saturates.
+//!
+//! Between the highest rate known to be stable and the lowest known to be too much, some rates are run at once, until the
+//! two are close. Which rates are run depends on the outcomes alone, not on how many threads there are, so that the same
+//! search always finds the same.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use machines::model::FlitNetwork;
+
+use super::run::run;
+use super::{LOWEST_RATE, Load, Offer, Outcome, Unfit, Verdict, Windows};
+use crate::network::Engine;
+
+/// Rates of the first round, evenly up to 1.
+const FIRST_ROUND: u32 = 8;
+/// Rates of a further round, evenly between the ends of the span.
+const ROUND: u32 = 4;
+/// The rates that are run to draw the curve, in percent of the highest stable rate.
+const CURVE: [u32; 10] = [10, 20, 30, 40, 50, 60, 70, 80, 90, 95];
+/// How much more is offered than the network carries to see what it accepts then.
+const OVERLOAD: f64 = 2.0;
+/// Warm-up and measurement under overload. [periods]
+const OVERLOAD_PERIODS: (u64, u64) = (20, 50);
+
+/// How much is done for a search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effort {
+    /// How close the ends of the span are to be, in terms of the upper end.
+    pub precision: f64,
+    /// How many loads are run at once.
+    pub threads: usize,
+}
+
+/// Between which rates saturation lies. [flits/node/cycle]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Span {
+    /// The highest rate that is stable, if one is.
+    pub stable: Option<f64>,
+    /// The lowest rate that is too much, if one is.
+    pub saturated: Option<f64>,
+}
+
+/// A rate that was run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// The rate. [flits/node/cycle]
+    pub rate: f64,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Search {
+    /// Every rate that was run, in increasing order.
+    pub points: Vec<Point>,
+    /// Between which rates saturation lies.
+    pub span: Span,
+    /// What arrives when twice as much as the network carries is offered, or all that its nodes can send.
+    pub overload: Option<Point>,
+    /// Whether it was ended before it was done.
+    pub interrupted: bool,
+}
+
+/// How far a search is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Known {
+    /// How many loads have been run.
+    pub runs: usize,
+    /// Between which rates saturation lies.
+    pub span: Span,
+}
+
+/// Looks for the rate at which `network` saturates with loads like `load`, whose own rate does not matter. `told` hears
+/// of every load that has been run, from any thread; once `stop` is true, no more is begun and what is known is given.
+///
+/// # Errors
+/// The parameter of the load that does not fit the network.
+pub fn search<E: Engine>(
+    network: &FlitNetwork,
+    load: &Load,
+    windows: &Windows,
+    effort: &Effort,
+    told: &(dyn Fn(Known) + Sync),
+    stop: &AtomicBool,
+) -> Result<Search, Unfit> {
+    let load = Load { rate: 1.0, ..*load };
+    let offer = Offer::new(network, &load)?;
+    let runner: Runner<'_> = Runner { network, load, windows, threads: effort.threads.max(1), told, stop };
+    let mut search = Search::default();
+    let mut rates: Vec<f64> = (1..=FIRST_ROUND).map(|step| f64::from(step) / f64::from(FIRST_ROUND)).collect();
+    while !rates.is_empty() && !search.interrupted {
+        runner.run::<E>(&rates, &mut search);
+        rates = search.next_round(effort.precision);
+    }
+    if let Some(stable) = search.span.stable {
+        let rates = CURVE.map(|percent| stable * f64::from(percent) / 100.0);
+        runner.run::<E>(&rates, &mut search);
+    }
+    if let (Some(saturated), false) = (search.span.saturated, search.interrupted) {
+        search.overload = runner.overload::<E>(&offer, (OVERLOAD * saturated).min(1.0));
+        search.interrupted = search.overload.is_none();
+    }
+    Ok(search)
+}
+
+impl Search {
+    fn add(&mut self, point: Point) {
+        let place = self.points.partition_point(|other| other.rate < point.rate);
+        self.points.insert(place, point);
+        let saturated = |point: &&Point| point.outcome.verdict != Verdict::Stable;
+        self.span.saturated = self.points.iter().find(saturated).map(|point| point.rate);
+        let below = self.points.iter().take_while(|point| !saturated(point));
+        self.span.stable = below.last().map(|point| point.rate);
+    }
+
+    /// The rates of the next round: none if the span is narrow enough, or if there is none.
+    fn next_round(&self, precision: f64) -> Vec<f64> {
+        let Some(high) = self.span.saturated else { return Vec::new() };
+        let low = self.span.stable.unwrap_or(0.0);
+        let step = (high - low) / f64::from(ROUND + 1);
+        if high - low <= precision * high || low + step < LOWEST_RATE {
+            return Vec::new();
+        }
+        (1..=ROUND).map(|number| low + f64::from(number) * step).collect()
+    }
+}
+
+/// Runs loads on several threads.
+struct Runner<'a> {
+    network: &'a FlitNetwork,
+    load: Load,
+    windows: &'a Windows,
+    threads: usize,
+    told: &'a (dyn Fn(Known) + Sync),
+    stop: &'a AtomicBool,
+}
+
+impl Runner<'_> {
+    /// Runs those of `rates` that have not been run, and adds what came of them.
+    fn run<E: Engine>(&self, rates: &[f64], search: &mut Search) {
+        let new = |rate: &&f64| search.points.iter().all(|point| point.rate != **rate);
+        let rates: Vec<f64> = rates.iter().filter(new).copied().collect();
+        let next = AtomicUsize::new(0);
+        let found = Mutex::new(search);
+        std::thread::scope(|scope| {
+            for _ in 0..self.threads.min(rates.len()) {
+                scope.spawn(|| {
+                    while let Some(&rate) = rates.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let outcome = self.one::<E>(rate, self.windows);
+                        let mut search = found.lock().unwrap_or_else(PoisonError::into_inner);
+                        match outcome {
+                            Some(outcome) => search.add(Point { rate, outcome }),
+                            None => search.interrupted = true,
+                        }
+                        (self.told)(Known { runs: search.points.len(), span: search.span });
+                    }
+                });
+            }
+        });
+    }
+
+    /// Runs one load; gives nothing if it was interrupted.
+    fn one<E: Engine>(&self, rate: f64, windows: &Windows) -> Option<Outcome> {
+        if self.stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        let load = Load { rate, ..self.load };
+        // That the load fits has been seen before: only the rate is another, between the lowest allowed and 1.
+        let outcome = run::<E>(self.network, &load, windows, &mut |_| !self.stop.load(Ordering::Relaxed)).ok()?;
+        (outcome.verdict != Verdict::Interrupted).then_some(outcome)
+    }
+
+    fn overload<E: Engine>(&self, offer: &Offer, rate: f64) -> Option<Point> {
+        let period = super::run::period(self.network, offer);
+        let (warm_up, measure) = OVERLOAD_PERIODS;
+        let windows = Windows { warm_up: Some(warm_up * period), measure: Some(measure * period), ..*self.windows };
+        Some(Point { rate, outcome: self.one::<E>(rate, &windows)? })
+    }
+}
