@@ -1,6 +1,8 @@
 //! The clock world against the conformance suite, closed forms and hand-calculated times.
 
-use endpoint::{Endpoint, Error, Message, Program, Result, World, conformance};
+use endpoint::{
+    AnySource, AnySourceProgram, AnySourceWorld, Endpoint, Error, Message, Program, Result, World, conformance,
+};
 use machines::model::LogGp;
 use maquette_virtual_worlds::answer::Activity;
 use maquette_virtual_worlds::clock::Clock;
@@ -30,12 +32,12 @@ fn one_way(size: u64) -> u64 {
 
 #[test]
 fn it_passes_the_conformance_suite() {
-    conformance::world(|_| Clock::new(MODEL));
+    conformance::any_source_world(|_| Clock::new(MODEL));
 }
 
 #[test]
 fn it_passes_the_conformance_suite_when_every_send_waits_for_its_receiver() {
-    conformance::world(|_| Clock::new(LogGp { rendezvous: Some(Bytes(0)), ..MODEL }));
+    conformance::any_source_world(|_| Clock::new(LogGp { rendezvous: Some(Bytes(0)), ..MODEL }));
 }
 
 #[test]
@@ -49,7 +51,7 @@ fn it_passes_the_conformance_suite_when_nothing_costs_anything() {
         overhead_per_byte: zero,
         rendezvous: None,
     };
-    conformance::world(|_| Clock::new(free));
+    conformance::any_source_world(|_| Clock::new(free));
 }
 
 #[test]
@@ -185,6 +187,68 @@ fn two_ranks_that_send_to_each_other_and_wait_are_a_deadlock() {
         "deadlock: rank 0 waits for rank 1 to receive its message, rank 1 waits for rank 0 to receive its message; \
          2 more ranks wait too"
     );
+}
+
+/// A program that receives from named ranks only, run as if it might receive from anyone.
+struct AsAnySource<P>(P);
+
+impl<P: Program> AnySourceProgram for AsAnySource<P> {
+    type Output = P::Output;
+    async fn run<E: AnySource>(&self, here: &E) -> Result<P::Output> {
+        self.0.run(here).await
+    }
+}
+
+#[test]
+fn running_ahead_and_running_in_order_take_the_same_time() {
+    fn compare<P: Program<Output: PartialEq + std::fmt::Debug>>(world: Clock, ranks: u32, program: P) {
+        let (ahead, ahead_answer) = world.run_with_answer(ranks, &program).unwrap();
+        let (in_order, in_order_answer) = world.run_any_with_answer(ranks, &AsAnySource(program)).unwrap();
+        assert_eq!(ahead, in_order);
+        assert_eq!(ahead_answer.finish, in_order_answer.finish);
+        assert_eq!(ahead_answer.messages, in_order_answer.messages);
+        assert_eq!(ahead_answer.ranks, in_order_answer.ranks);
+        assert_eq!(ahead_answer.timeline.unwrap().spans, in_order_answer.timeline.unwrap().spans);
+    }
+    for gap in [5_000, 50_000] {
+        for rendezvous in [None, Some(Bytes(100))] {
+            let world = Clock::new(LogGp { gap: picoseconds(gap), rendezvous, ..MODEL }).with_timeline();
+            compare(world, 12, AllToAll { bytes: Bytes(99), rounds: 2, order: Order::Shuffled { seed: 5 } });
+            compare(world, 16, Pairwise { bytes: Bytes(0) });
+            compare(world, 37, Binomial { root: Rank(7), message: Message::of_size(Bytes(1000)) });
+            compare(world, 8, EqualDist { bytes: Bytes(100), messages: 64 });
+            compare(world, 2, TwoInARow { bytes: Bytes(5000) });
+            compare(world, 50, ManyToOne);
+        }
+    }
+}
+
+/// Ranks 1 and 2 send to rank 0, which takes what comes, with a deadline that passes between the two.
+struct Deadlines;
+
+impl AnySourceProgram for Deadlines {
+    /// From whom something came, if anything did, and when that was known.
+    type Output = Vec<(Option<Rank>, u64)>;
+    async fn run<E: AnySource>(&self, here: &E) -> Result<Self::Output> {
+        if here.rank() > Rank(0) {
+            here.compute(picoseconds(if here.rank() == Rank(1) { 50_000 } else { 0 })).await;
+            here.send(Rank(0), Message::of_size(Bytes(1))).await?;
+            return Ok(Vec::new());
+        }
+        let mut seen = Vec::new();
+        for deadline in [107_000, 156_999, 157_000] {
+            let came = here.receive_any(Some(Time::from_picoseconds(deadline))).await;
+            seen.push((came.ok().map(|(from, _)| from), here.now().picoseconds()));
+        }
+        Ok(seen)
+    }
+}
+
+#[test]
+fn a_message_that_arrives_at_its_deadline_is_in_time() {
+    let results = Clock::new(MODEL).run_any(3, &Deadlines).unwrap();
+    // From rank 2, there at 107000 and had o later; nothing by 156999; from rank 1, there at 157000.
+    assert_eq!(results[0], Ok(vec![(Some(Rank(2)), 114_000), (None, 156_999), (Some(Rank(1)), 164_000)]));
 }
 
 /// Every rank but 0 sends it two messages; rank 0 takes them from the last rank first.

@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use endpoint::{Endpoint, Error, Message, Result};
 use quantities::{Duration, Rank, Time};
 
+use super::ranks::Turns;
 use super::state::State;
 
 /// One rank's view of a run.

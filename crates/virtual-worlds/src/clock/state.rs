@@ -1,13 +1,17 @@
-//! The clocks of all ranks and the messages between them.
+//! The clocks of all ranks and the messages between them, where ranks run ahead of each other.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use endpoint::{Message, WaitsFor};
 use quantities::{Duration, Rank, Time};
 
-use super::costs::{Costs, later, sum};
+use super::costs::Costs;
 use super::mailbox::{Letter, Letters, Mailbox};
-use crate::answer::{Activity, Answer, MessageRecord, RankStatistics, Span, Timeline};
+use super::rank_clock::RankClock;
+use super::ranks::Turns;
+use super::record::Record;
+use crate::answer::{Activity, Answer};
 
 /// All that the ranks of a run share.
 #[derive(Debug)]
@@ -17,40 +21,29 @@ pub(super) struct State {
     letters: Letters,
     /// Ranks that can go on, in the order in which they came to.
     ready: VecDeque<Rank>,
-    messages: u64,
-    timeline: Option<Timeline>,
+    /// Ranks that have not begun.
+    starting: Range<u32>,
+    record: Record,
 }
 
-/// One rank's clock, network interface and mailbox.
+/// One rank.
 #[derive(Clone, Copy, Debug)]
 struct RankState {
-    now: Time,
-    /// From when on the network interface can send the next message.
-    may_send: Time,
-    /// From when on it can receive the next one.
-    may_receive: Time,
+    clock: RankClock,
     mailbox: Mailbox,
     waits_for: Option<WaitsFor>,
-    statistics: RankStatistics,
 }
 
 impl State {
     pub(super) fn new(costs: Costs, size: u32, with_timeline: bool) -> State {
-        let rank = RankState {
-            now: Time::ZERO,
-            may_send: Time::ZERO,
-            may_receive: Time::ZERO,
-            mailbox: Mailbox::EMPTY,
-            waits_for: None,
-            statistics: RankStatistics::default(),
-        };
+        let rank = RankState { clock: RankClock::default(), mailbox: Mailbox::EMPTY, waits_for: None };
         State {
             costs,
             ranks: vec![rank; size as usize],
             letters: Letters::new(),
             ready: VecDeque::new(),
-            messages: 0,
-            timeline: with_timeline.then(Timeline::default),
+            starting: 0..size,
+            record: Record::new(with_timeline),
         }
     }
 
@@ -59,123 +52,78 @@ impl State {
     }
 
     pub(super) fn now(&self, rank: Rank) -> Time {
-        self.ranks[rank.0 as usize].now
-    }
-
-    /// What `rank` waits for; nothing when it was woken, has not begun or has ended.
-    pub(super) fn waits_for(&self, rank: Rank) -> Option<WaitsFor> {
-        self.ranks[rank.0 as usize].waits_for
-    }
-
-    /// A rank that can go on.
-    pub(super) fn next_ready(&mut self) -> Option<Rank> {
-        self.ready.pop_front()
+        self.ranks[rank.0 as usize].clock.now
     }
 
     pub(super) fn compute(&mut self, rank: Rank, work: Duration) {
-        let here = &mut self.ranks[rank.0 as usize];
-        let start = here.now;
-        here.now = later(start, work);
-        let end = here.now;
-        self.record(rank, Activity::Compute, start, end);
+        let clock = &mut self.ranks[rank.0 as usize].clock;
+        let start = clock.now;
+        clock.compute(work);
+        self.record.span(rank, Activity::Compute, start, clock.now);
     }
 
     /// Sends `message`; whether the sender now waits for its receiver.
-    ///
-    /// The send starts when both processor and network interface are free. It keeps the one for o + (s-1) O and the
-    /// other for g + (s-1) G.
     pub(super) fn send(&mut self, from: Rank, to: Rank, message: Message) -> bool {
         let size = message.size();
-        let waits = self.costs.waits_for_receiver(size);
         let sender = &mut self.ranks[from.0 as usize];
-        let called = sender.now;
-        let start = called.max(sender.may_send);
-        sender.now = later(start, self.costs.sending(size));
-        sender.may_send = later(start, self.costs.occupying(size));
-        sender.statistics.packets += 1;
-        let away = later(start, self.costs.leaving(size)).since(called);
-        sender.statistics.send_away = sum(sender.statistics.send_away, away);
+        let called = sender.clock.now;
+        let arrival = sender.clock.send(&self.costs, size);
+        let waits = self.costs.waits_for_receiver(size);
         if waits {
             sender.waits_for = Some(WaitsFor::Receiver(to));
         } else {
-            let end = sender.now;
-            self.record(from, Activity::Send, called, end);
+            self.record.span(from, Activity::Send, called, sender.clock.now);
         }
         let receiver = &mut self.ranks[to.0 as usize];
-        let letter = Letter::new(from, called, self.costs.arrival(start), message);
-        self.letters.post(to, &mut receiver.mailbox, letter);
+        self.letters.post(to, &mut receiver.mailbox, Letter::new(from, called, arrival, message));
         if receiver.waits_for == Some(WaitsFor::MessageFrom(from)) {
             receiver.waits_for = None;
             self.ready.push_back(to);
         }
-        self.messages += 1;
+        self.record.message_sent();
         waits
     }
 
     /// The next message from `from`, if it was sent; otherwise `rank` waits for it.
-    ///
-    /// It is taken when it has arrived and both processor and network interface are free, and keeps the one for o +
-    /// max((s-1) O, (s-1) G) and the other for g + (s-1) G.
     pub(super) fn receive(&mut self, rank: Rank, from: Rank) -> Option<Message> {
         let here = &mut self.ranks[rank.0 as usize];
         let Some(letter) = self.letters.take(rank, &mut here.mailbox, from) else {
             here.waits_for = Some(WaitsFor::MessageFrom(from));
             return None;
         };
-        let asked = here.now;
-        let taken = asked.max(letter.arrival).max(here.may_receive);
-        here.now = later(taken, self.costs.receiving(letter.size()));
-        here.may_receive = later(taken, self.costs.occupying(letter.size()));
-        here.statistics.receive_idle = sum(here.statistics.receive_idle, letter.arrival.since(asked));
-        let received = here.now;
+        let asked = here.clock.now;
+        let taken = here.clock.receive(&self.costs, letter.size(), letter.arrival);
+        let received = here.clock.now;
         if self.costs.waits_for_receiver(letter.size()) {
             self.release_sender(from, taken, letter.called);
         }
-        if let Some(timeline) = &mut self.timeline {
-            let size = letter.size();
-            timeline.messages.push(MessageRecord { from, to: rank, size, sent: letter.called, received });
-        }
-        self.record(rank, Activity::Receive, asked, received);
+        self.record.message_received(&letter, rank, received);
+        self.record.span(rank, Activity::Receive, asked, received);
         Some(letter.into_message())
     }
 
     /// Lets the sender of a message go on that was taken at `taken`: it has waited until then.
     fn release_sender(&mut self, from: Rank, taken: Time, called: Time) {
         let sender = &mut self.ranks[from.0 as usize];
-        sender.now = sender.now.max(taken);
-        sender.may_send = sender.may_send.max(taken);
+        sender.clock.released(taken);
         sender.waits_for = None;
-        let end = sender.now;
         self.ready.push_back(from);
-        self.record(from, Activity::Send, called, end);
-    }
-
-    fn record(&mut self, rank: Rank, activity: Activity, start: Time, end: Time) {
-        if let Some(timeline) = &mut self.timeline {
-            timeline.spans.push(Span { rank, activity, start, end });
-        }
+        self.record.span(from, Activity::Send, called, sender.clock.now);
     }
 
     /// What the run tells, when it is over.
     pub(super) fn into_answer(self) -> Answer {
-        let mut timeline = self.timeline;
-        if let Some(timeline) = &mut timeline {
-            // Ranks ran one after the other; the sorts are stable, so that the order of equal times is settled too.
-            timeline.spans.sort_by_key(|span| (span.end, span.rank));
-            timeline.messages.sort_by_key(|message| (message.received, message.to));
-        }
-        Answer {
-            finish: self.ranks.iter().map(|rank| rank.now).collect(),
-            messages: self.messages,
-            packets: self.messages,
-            ranks: self.ranks.iter().map(|rank| rank.statistics).collect(),
-            timeline,
-            ..Answer::default()
-        }
+        self.record.into_answer(self.ranks.iter().map(|rank| &rank.clock))
+    }
+}
+
+impl Turns for State {
+    /// Ranks that were woken go first: then few mailboxes are in use at once.
+    fn next_turn(&mut self) -> Option<Rank> {
+        self.ready.pop_front().or_else(|| self.starting.next().map(Rank))
     }
 
-    /// Whether a clock has come to the end of time.
-    pub(super) fn ran_out_of_time(&self) -> bool {
-        self.ranks.iter().any(|rank| rank.now == Time::NEVER)
+    fn waits_for(&self, rank: Rank) -> Option<WaitsFor> {
+        self.ranks[rank.0 as usize].waits_for
     }
 }

@@ -26,12 +26,11 @@ mod simulation;
 pub use report::Unreceived;
 pub(crate) use report::deadlock;
 
-use endpoint::{Error, Result};
+use endpoint::Result;
 use programs::goal::Schedule;
-use quantities::Time;
 
-use super::Clock;
 use super::costs::Costs;
+use super::{Clock, in_time};
 use crate::answer::Answer;
 use simulation::Simulation;
 
@@ -56,10 +55,6 @@ impl Clock {
             return Err(deadlock);
         }
         let unreceived = simulation.unreceived();
-        let answer = simulation.into_answer();
-        if answer.makespan() == Time::NEVER {
-            return Err(Error::Unfit(super::TOO_LONG.to_owned()));
-        }
-        Ok(GoalAnswer { answer, unreceived })
+        Ok(GoalAnswer { answer: in_time(simulation.into_answer())?, unreceived })
     }
 }

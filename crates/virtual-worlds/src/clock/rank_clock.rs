@@ -1,0 +1,56 @@
+//! One rank's clock and network interface, and what it costs them to send and to receive.
+
+use quantities::{Bytes, Duration, Time};
+
+use super::costs::{Costs, later, sum};
+use crate::answer::RankStatistics;
+
+/// The times of one rank.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RankClock {
+    pub(super) now: Time,
+    /// From when on the network interface can send the next message.
+    may_send: Time,
+    /// From when on it can receive the next one.
+    may_receive: Time,
+    pub(super) statistics: RankStatistics,
+}
+
+impl RankClock {
+    pub(super) fn compute(&mut self, work: Duration) {
+        self.now = later(self.now, work);
+    }
+
+    /// Sends a message; gives when its first byte arrives.
+    ///
+    /// The send starts when both processor and network interface are free. It keeps the one for o + (s-1) O and the
+    /// other for g + (s-1) G.
+    pub(super) fn send(&mut self, costs: &Costs, size: Bytes) -> Time {
+        let called = self.now;
+        let start = called.max(self.may_send);
+        self.now = later(start, costs.sending(size));
+        self.may_send = later(start, costs.occupying(size));
+        self.statistics.packets += 1;
+        let away = later(start, costs.leaving(size)).since(called);
+        self.statistics.send_away = sum(self.statistics.send_away, away);
+        costs.arrival(start)
+    }
+
+    /// Receives a message whose first byte arrives at `arrival`; gives when it is taken.
+    ///
+    /// It is taken when it has arrived and both processor and network interface are free, and keeps the one for o +
+    /// max((s-1) O, (s-1) G) and the other for g + (s-1) G.
+    pub(super) fn receive(&mut self, costs: &Costs, size: Bytes, arrival: Time) -> Time {
+        let taken = self.now.max(arrival).max(self.may_receive);
+        self.statistics.receive_idle = sum(self.statistics.receive_idle, arrival.since(self.now));
+        self.now = later(taken, costs.receiving(size));
+        self.may_receive = later(taken, costs.occupying(size));
+        taken
+    }
+
+    /// Ends a send that has waited for its receiver until `taken`.
+    pub(super) fn released(&mut self, taken: Time) {
+        self.now = self.now.max(taken);
+        self.may_send = self.may_send.max(taken);
+    }
+}

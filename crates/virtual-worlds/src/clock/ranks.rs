@@ -1,0 +1,86 @@
+//! The ranks of a run as futures, and the loop that runs them.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use endpoint::{Error, Result, WaitsFor, deadlock};
+use quantities::Rank;
+
+/// Who runs next.
+pub(super) trait Turns {
+    /// The next rank that can begin or go on; nothing when none can.
+    fn next_turn(&mut self) -> Option<Rank>;
+    /// What a rank waits for, if it does.
+    fn waits_for(&self, rank: Rank) -> Option<WaitsFor>;
+}
+
+/// The ranks of a run.
+///
+/// A rank's future is only made when its turn comes, and the place of one that has ended is used again. So there are never
+/// more of them than ranks that wait: in a broadcast none, whatever the number of ranks.
+pub(super) struct Ranks<F, T> {
+    /// The futures of the ranks that wait.
+    waiting: Vec<Option<Pin<Box<F>>>>,
+    /// Places whose future has ended.
+    idle: Vec<Pin<Box<F>>>,
+    /// What the ranks that are done ended with.
+    results: Vec<Option<Result<T>>>,
+}
+
+impl<F: Future<Output = Result<T>>, T> Ranks<F, T> {
+    pub(super) fn new(size: u32) -> Ranks<F, T> {
+        let (mut waiting, mut results) = (Vec::new(), Vec::new());
+        waiting.resize_with(size as usize, || None);
+        results.resize_with(size as usize, || None);
+        Ranks { waiting, idle: Vec::new(), results }
+    }
+
+    /// Runs all of them to their end.
+    pub(super) fn run(mut self, turns: &RefCell<impl Turns>, start: impl Fn(Rank) -> F) -> Result<Vec<Result<T>>> {
+        loop {
+            let turn = turns.borrow_mut().next_turn();
+            let Some(rank) = turn else { break };
+            let future = match self.waiting[rank.0 as usize].take() {
+                Some(future) => future,
+                None => self.place(start(rank)),
+            };
+            self.poll(rank, future);
+        }
+        if self.results.iter().any(Option::is_none) {
+            return Err(self.deadlock(&*turns.borrow()));
+        }
+        Ok(self.results.into_iter().flatten().collect())
+    }
+
+    /// A place for `future`, which can't be moved once it runs.
+    fn place(&mut self, future: F) -> Pin<Box<F>> {
+        match self.idle.pop() {
+            Some(mut place) => {
+                place.set(future);
+                place
+            }
+            None => Box::pin(future),
+        }
+    }
+
+    /// Runs `rank` until it ends or waits.
+    fn poll(&mut self, rank: Rank, mut future: Pin<Box<F>>) {
+        match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(result) => {
+                self.results[rank.0 as usize] = Some(result);
+                self.idle.push(future);
+            }
+            Poll::Pending => self.waiting[rank.0 as usize] = Some(future),
+        }
+    }
+
+    fn deadlock(&self, turns: &impl Turns) -> Error {
+        let ranks = || (0..self.results.len() as u32).map(Rank);
+        let waiting: Vec<_> = ranks().filter_map(|rank| Some((rank, turns.waits_for(rank)?))).collect();
+        let result = |rank: Rank| self.results[rank.0 as usize].as_ref();
+        let failed = ranks().find_map(|rank| Some((rank, result(rank)?.as_ref().err()?)));
+        deadlock(&waiting, failed)
+    }
+}

@@ -1,0 +1,58 @@
+//! What a run tells, gathered while it goes on.
+
+use quantities::{Rank, Time};
+
+use super::mailbox::Letter;
+use super::rank_clock::RankClock;
+use crate::answer::{Activity, Answer, MessageRecord, Span, Timeline};
+
+/// What happened so far.
+#[derive(Debug)]
+pub(super) struct Record {
+    messages: u64,
+    timeline: Option<Timeline>,
+}
+
+impl Record {
+    pub(super) fn new(with_timeline: bool) -> Record {
+        Record { messages: 0, timeline: with_timeline.then(Timeline::default) }
+    }
+
+    /// Counts a message.
+    pub(super) fn message_sent(&mut self) {
+        self.messages += 1;
+    }
+
+    /// Notes what a rank did.
+    pub(super) fn span(&mut self, rank: Rank, activity: Activity, start: Time, end: Time) {
+        if let Some(timeline) = &mut self.timeline {
+            timeline.spans.push(Span { rank, activity, start, end });
+        }
+    }
+
+    /// Notes that `to` had a message at `received`.
+    pub(super) fn message_received(&mut self, letter: &Letter, to: Rank, received: Time) {
+        if let Some(timeline) = &mut self.timeline {
+            let (from, sent, size) = (letter.from, letter.called, letter.size());
+            timeline.messages.push(MessageRecord { from, to, size, sent, received });
+        }
+    }
+
+    /// What the run tells, when it is over and `clocks` are those of its ranks.
+    pub(super) fn into_answer<'run>(self, clocks: impl Iterator<Item = &'run RankClock> + Clone) -> Answer {
+        let mut timeline = self.timeline;
+        if let Some(timeline) = &mut timeline {
+            // Ranks ran in some order of their own; the sorts are stable, so that the order of equal times is settled too.
+            timeline.spans.sort_by_key(|span| (span.end, span.rank));
+            timeline.messages.sort_by_key(|message| (message.received, message.to));
+        }
+        Answer {
+            finish: clocks.clone().map(|clock| clock.now).collect(),
+            messages: self.messages,
+            packets: self.messages,
+            ranks: clocks.map(|clock| clock.statistics).collect(),
+            timeline,
+            ..Answer::default()
+        }
+    }
+}
