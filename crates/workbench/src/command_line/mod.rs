@@ -3,12 +3,14 @@
 //! A command reads its arguments, checks everything that a person can get wrong before it runs anything, and gives
 //! what is to be printed as a whole. Printing, errors and exit statuses are dealt with once, here.
 
+mod engine;
 mod failure;
 mod machine;
 mod machines;
 mod progress;
 mod reproduce;
 mod run;
+mod saturate;
 mod settings;
 mod terminal;
 mod traffic;
@@ -41,6 +43,7 @@ enum Command {
     Machines(machines::Arguments),
     Machine(machine::Arguments),
     Run(run::Arguments),
+    Saturate(saturate::Arguments),
     Reproduce(reproduce::Arguments),
 }
 
@@ -85,6 +88,7 @@ impl Command {
             Command::Machines(arguments) => arguments.execute(json),
             Command::Machine(arguments) => arguments.execute(json),
             Command::Run(arguments) => arguments.execute(json),
+            Command::Saturate(arguments) => arguments.execute(json),
             Command::Reproduce(arguments) => arguments.execute(json),
         }
     }
@@ -110,4 +114,9 @@ fn json(value: &impl serde::Serialize) -> String {
     let mut text = serde_json::to_string(value).unwrap_or_default();
     text.push('\n');
     text
+}
+
+/// How many runs this computer can go on with at once.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Said;
 use super::failure::Failure;
 use super::progress::Bar;
+use super::{Said, cores};
 use crate::interrupt;
 use crate::output::{Unwritable, WholeFile};
 use crate::reproduce::{self, PaperName, Progress, Watch};
@@ -50,9 +50,4 @@ impl Arguments {
         };
         Ok(Said { text, status: reproduction.exit_status().into() })
     }
-}
-
-/// How many runs this computer can go on with at once.
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }

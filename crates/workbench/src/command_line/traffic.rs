@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use machines::model::{FlitNetwork, Interconnect, Machine, NodeId};
-use virtual_worlds::traffic::{Parameter, Pattern, Unfit, Windows};
+use virtual_worlds::traffic::{Load, Parameter, Pattern, Unfit, Verdict, Windows};
 
 use super::failure::Failure;
 use super::settings::Settings;
@@ -26,10 +26,10 @@ pub(super) struct Traffic {
     hot_fraction: f64,
     /// The length of a packet, header included. [flits]
     #[arg(long, value_name = "FLITS", default_value_t = 16)]
-    pub(super) packet: u32,
+    packet: u32,
     /// What random choices follow from.
     #[arg(long, value_name = "S", default_value_t = 1)]
-    pub(super) seed: u64,
+    seed: u64,
     /// The length of the warm-up; until the latency has settled, if left out. [cycles]
     #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
     warm_up: Option<u64>,
@@ -69,7 +69,12 @@ impl Traffic {
         self.settings.load(&self.machine)
     }
 
-    pub(super) fn pattern(&self) -> Pattern {
+    /// What it is offered at `rate`.
+    pub(super) fn load(&self, rate: f64) -> Load {
+        Load { pattern: self.pattern(), rate, packet: self.packet, seed: self.seed }
+    }
+
+    fn pattern(&self) -> Pattern {
         match self.pattern {
             PatternName::Uniform => Pattern::Uniform,
             PatternName::Transpose => Pattern::Transpose,
@@ -82,6 +87,7 @@ impl Traffic {
         }
     }
 
+    /// How long it is offered.
     pub(super) fn windows(&self) -> Windows {
         Windows { warm_up: self.warm_up, measure: self.measure, latency_limit: self.latency_limit }
     }
@@ -94,6 +100,16 @@ pub(super) fn network(machine: &Machine) -> Result<&FlitNetwork, Failure> {
         Interconnect::LogGp(_) => {
             Err(Failure::argument("--machine", machine.name.as_str(), "a machine with a network of routers"))
         }
+    }
+}
+
+/// What is said of a load, in a word or a sentence.
+pub(super) fn verdict(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Stable => "stable".to_string(),
+        Verdict::Saturated(sign) => format!("saturated: {sign}"),
+        Verdict::Deadlocked(how) => format!("deadlocked: {how}"),
+        Verdict::Interrupted => "interrupted".to_string(),
     }
 }
 

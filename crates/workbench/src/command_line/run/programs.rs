@@ -11,8 +11,8 @@ use crate::command_line::Said;
 use crate::command_line::failure::Failure;
 use crate::command_line::terminal::rounded;
 
-/// The largest message that can be asked for. [B]
-const MOST_BYTES: u64 = 1 << 40;
+/// The largest message that can be asked for: its packets can be counted, however small they are. [B]
+const MOST_BYTES: u64 = 2 << 30;
 
 /// Reads a message's size.
 fn size(text: &str) -> Result<Bytes, String> {

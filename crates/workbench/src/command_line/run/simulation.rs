@@ -4,13 +4,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use endpoint::Program;
 use machines::model::{Interconnect, Machine};
 use virtual_worlds::answer::Answer;
 use virtual_worlds::clock::Clock;
-use virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
+use virtual_worlds::network_world::{NetworkWorld, Options};
 
+use crate::command_line::engine::Engine;
 use crate::command_line::failure::Failure;
 use crate::command_line::settings::Settings;
 use crate::interrupt;
@@ -48,15 +49,6 @@ pub(super) struct Manner {
     timeline: Option<PathBuf>,
 }
 
-/// Which engine moves the flits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Engine {
-    /// A number of events that grows with packets and channels.
-    Fast,
-    /// Every flit.
-    Reference,
-}
-
 /// A run that can begin: everything that a person can get wrong has been checked, but for the program's own demands.
 pub(super) struct Prepared {
     pub(super) machine: Arc<Machine>,
@@ -87,7 +79,6 @@ impl Simulation {
 impl Manner {
     /// Checks what else there is to check of a run on `ranks` nodes of a machine that it has settings for.
     fn prepare(self, machine: Machine, ranks: u32) -> Result<Prepared, Failure> {
-        let engine = if self.engine == Engine::Fast { EngineKind::Fast } else { EngineKind::Reference };
         let format = self.packets.as_deref().map(|path| packet_format(&machine, path)).transpose()?;
         if self.packets.is_some() && self.packets == self.timeline {
             return Err(Failure::argument("--timeline", "the file of --packets", "another file"));
@@ -95,7 +86,7 @@ impl Manner {
         let file = |path: &Option<PathBuf>| path.as_deref().map(WholeFile::create).transpose();
         let (packets, timeline) = (format.zip(file(&self.packets)?), file(&self.timeline)?);
         let options = Options {
-            engine,
+            engine: self.engine.kind(),
             seed: self.seed,
             // What channels did when is known from the packets.
             packet_log: packets.is_some() || timeline.is_some(),

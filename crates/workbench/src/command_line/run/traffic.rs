@@ -10,13 +10,13 @@ use virtual_worlds::network::fast::Fast;
 use virtual_worlds::network::reference::Reference;
 use virtual_worlds::traffic::{self, Distribution, Load, Outcome, Phase, Progress, Verdict};
 
-use super::simulation::Engine;
 use super::summary::{place, section};
 use crate::command_line::Said;
+use crate::command_line::engine::Engine;
 use crate::command_line::failure::Failure;
 use crate::command_line::progress::Spinner;
 use crate::command_line::terminal::{Side, columns};
-use crate::command_line::traffic::{Traffic, network};
+use crate::command_line::traffic::{Traffic, network, verdict};
 use crate::interrupt;
 
 /// How many of the busiest channels are shown to a person.
@@ -44,8 +44,7 @@ impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let machine = self.traffic.machine()?;
         let network = network(&machine)?;
-        let Traffic { packet, seed, .. } = self.traffic;
-        let load = Load { pattern: self.traffic.pattern(), rate: self.rate, packet, seed };
+        let load = self.traffic.load(self.rate);
         let spinner = Spinner::new();
         let mut watch = |progress: Progress| {
             spinner.show(told(progress));
@@ -76,16 +75,6 @@ fn told(progress: Progress) -> String {
         Phase::Drain => "drain",
     };
     format!("{phase}, {} cycles", progress.cycles)
-}
-
-/// What is said of a load, in a word or a sentence.
-fn verdict(verdict: &Verdict) -> String {
-    match verdict {
-        Verdict::Stable => "stable".to_string(),
-        Verdict::Saturated(sign) => format!("saturated: {sign}"),
-        Verdict::Deadlocked(how) => format!("deadlocked: {how}"),
-        Verdict::Interrupted => "interrupted".to_string(),
-    }
 }
 
 fn text(machine: &Machine, network: &FlitNetwork, load: &Load, outcome: &Outcome) -> String {
