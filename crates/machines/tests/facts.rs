@@ -44,12 +44,15 @@ fn average_distance_of_a_mesh() {
     assert!((facts.average_distance - (2.0 * 8.0 / 3.0 + 2.0)).abs() < 1e-9, "{}", facts.average_distance);
 }
 
+/// With tau of 100 ns, routing of 200 ns and one slot: (h - 1)(tau + routing) + tau + (F - 1) times the pace, which is tau
+/// where credits are back at once, and tau + credit latency where they are not.
 #[test]
 fn zero_load_of_equal_channels_is_the_closed_form() {
-    // (h - 1)(tau + routing) + F tau, with tau and routing of 100 ns.
-    for name in ["moc-2-1", "moc-3-1", "moc-3-2"] {
-        for row in network_facts(name).zero_load {
-            let expected = |flits: u64| (u64::from(row.channels) - 1) * 200_000 + flits * 100_000;
+    for (name, credit) in [("moc-2-1", 0), ("moc-3-1", 0), ("moc-3-2", 0), ("moc-3-2", 30), ("moc-3-1", 70)] {
+        let settings = [("credit_latency".to_string(), format!("{credit} ns"))];
+        for row in facts(&load_with(name, &settings).unwrap()).network.unwrap().zero_load {
+            let expected =
+                |flits: u64| (u64::from(row.channels) - 1) * 300_000 + 100_000 + (flits - 1) * (100 + credit) * 1000;
             assert_eq!(row.empty.least.picoseconds(), expected(2), "{name}, {} channels", row.channels);
             assert_eq!(row.full.unwrap().least.picoseconds(), expected(130), "{name}, {} channels", row.channels);
             assert_eq!(row.full.unwrap().least, row.full.unwrap().most);
@@ -83,10 +86,11 @@ fn zero_load_of_the_mesh_of_booksim() {
 
 #[test]
 fn whole_packets_take_their_time_at_every_hop() {
-    // Three channels between neighbours: 136 flits over each, and 60 us at two routers.
+    // Three channels between neighbours: all flits over each, and 100 us at two routers.
     let rows = network_facts("parsytec-gcel-4").zero_load;
-    let link = 136 * ((8_000_000_000_000u64 + 6_960_000) / 13_920_000);
-    assert_eq!(rows[0].full.unwrap().least.picoseconds(), link + 2 * 136 * 50_000 + 2 * 60_000_000);
+    let flits = 4096 + 8;
+    let link = flits * ((8_000_000_000_000u64 + 6_960_000) / 13_920_000);
+    assert_eq!(rows[0].full.unwrap().least.picoseconds(), link + 2 * flits * 50_000 + 2 * 100_000_000);
 }
 
 #[test]
