@@ -182,6 +182,20 @@ fn bytes_that_are_no_text_are_an_error() {
 }
 
 #[test]
+fn what_the_fuzzer_found_is_read_or_refused() {
+    let seeds = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/goal");
+    let mut count = 0;
+    for seed in std::fs::read_dir(seeds).unwrap() {
+        let text = std::fs::read(seed.unwrap().path()).unwrap();
+        if let Ok(schedule) = Schedule::parse("seed.goal", &text) {
+            assert_eq!(parse(&schedule.to_string()).unwrap().to_string(), schedule.to_string());
+        }
+        count += 1;
+    }
+    assert!(count > 100, "{count} seeds");
+}
+
+#[test]
 fn a_circle_is_found_in_a_long_chain_without_its_square() {
     let mut items = String::from("l0: calc 1\n");
     for number in 1..100_000 {
