@@ -1,8 +1,8 @@
 //! How the parameters of the Mesh of Clos presets were chosen: a scan that ranks what the paper leaves open.
 //!
-//! `cargo run --release --example calibrate-moc [EVERY] [KEEP] [SETTING=VALUE ...]` tries every EVERY-th combination of
-//! the grid (1: all), judges the KEEP nearest by all claims, and prints a ranked table. With settings it judges those
-//! alone.
+//! `cargo run --release --example calibrate-moc [EVERY] [KEEP] [order=NAME] [SETTING=VALUE ...]` tries every EVERY-th
+//! combination of the grid (1: all), judges the KEEP nearest by all claims, with every order of partners in all-to-all or
+//! the one named, and prints a ranked table. With settings it judges those alone.
 
 use std::sync::atomic::AtomicBool;
 
@@ -27,14 +27,12 @@ fn main() {
     let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads };
     let tell = |one: &Scored| eprintln!("{}", one.line());
 
-    let settings = if given.is_empty() {
-        grid().into_iter().step_by(every).collect()
-    } else {
-        let split = |text: &&String| text.split_once('=').map(|(name, value)| (name.to_string(), value.to_string()));
-        vec![given.iter().filter_map(split).collect()]
-    };
+    let split = |text: &&String| text.split_once('=').map(|(name, value)| (name.to_string(), value.to_string()));
+    let (orders, given): (Vec<_>, Vec<_>) = given.iter().filter_map(split).partition(|(name, _)| name == "order");
+    let order = orders.first().map(|(_, order)| order.as_str());
+    let settings = if given.is_empty() { grid().into_iter().step_by(every).collect() } else { vec![given] };
     let nearest = scan(&settings, &watch, &tell);
-    let ranked = compare(&nearest[..keep.min(nearest.len())], ROUNDS, &watch, &tell);
+    let ranked = compare(&nearest[..keep.min(nearest.len())], order, ROUNDS, &watch, &tell);
     println!("met  distance  order  blocking [us] | gain of MoC(3,1) [%]  settings");
     for one in &ranked {
         println!("{}", one.line());

@@ -46,11 +46,12 @@ const GRID: [&[Fields]; 6] = [
 ];
 
 /// The orders of partners that all-to-all may have.
-const ORDERS: [(&str, Order); 4] = [
+const ORDERS: [(&str, Order); 5] = [
     ("shift", Order::Shift),
     ("exclusive-or", Order::ExclusiveOr),
     ("linear", Order::Linear),
     ("shuffled", Order::Shuffled { seed: 1 }),
+    ("in-turn", Order::InTurn),
 ];
 
 /// The claims with printed numbers.
@@ -116,10 +117,18 @@ pub fn scan(settings: &[Vec<(String, String)>], watch: &Watch<'_>, each: &dyn Fn
     scored
 }
 
-/// The claims of `chosen`, judged with every order of partners and `rounds` rounds, those with the most claims met first.
-pub fn compare(chosen: &[Scored], rounds: u32, watch: &Watch<'_>, each: &dyn Fn(&Scored)) -> Vec<Scored> {
+/// The claims of `chosen`, judged with every order of partners (or `only` one) and `rounds` rounds, those with the most
+/// claims met first.
+pub fn compare(
+    chosen: &[Scored],
+    only: Option<&str>,
+    rounds: u32,
+    watch: &Watch<'_>,
+    each: &dyn Fn(&Scored),
+) -> Vec<Scored> {
     let mut scored = Vec::new();
-    for (one, (name, order)) in chosen.iter().flat_map(|one| ORDERS.map(|order| (one, order))) {
+    let orders = || ORDERS.into_iter().filter(|(name, _)| only.is_none_or(|only| only == *name));
+    for (one, (name, order)) in chosen.iter().flat_map(|one| orders().map(move |order| (one, order))) {
         let setup = Setup { order, rounds: Some(rounds), ..one.setup.clone() };
         let judged = score(setup, name, &|id| !LEFT_OUT.contains(&id), watch);
         each(&judged);

@@ -15,8 +15,8 @@ pub const ALL_NODES: u32 = 64;
 /// How often each node communicates with each other in all-to-all, as in the study.
 pub const ROUNDS: u32 = 32;
 /// The same where four ways of routing are compared for every number of buffers: that all-to-all has thirty-five
-/// settings, each divided by another of as many rounds, and a quarter of the rounds gives the same quotient.
-pub const ROUNDS_OF_STRATEGIES: u32 = 8;
+/// settings, each divided by another of as many rounds, and an eighth of the rounds gives the same quotient.
+pub const ROUNDS_OF_STRATEGIES: u32 = 4;
 
 /// A machine of the study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -247,8 +247,8 @@ mod tests {
     fn a_run_says_what_it_is() {
         let job = Job::new(Platform::Basic, Load::UnequalDist, 128).with_buffers(64);
         assert_eq!(job.to_string(), "moc-3-2 unequal-dist, 64 nodes, 128 B, 64 buffers");
-        let short = Job { layer: Layer::IdleRandom, ..Job::new(Platform::Clustered, Load::AllToAll { rounds: 8 }, 32) };
-        assert_eq!(short.to_string(), "moc-3-1 all-to-all 8 rounds, 64 nodes, 32 B, 1 buffer, IdleRnd layer");
+        let short = Job { layer: Layer::IdleRandom, ..Job::new(Platform::Clustered, Load::AllToAll { rounds: 4 }, 32) };
+        assert_eq!(short.to_string(), "moc-3-1 all-to-all 4 rounds, 64 nodes, 32 B, 1 buffer, IdleRnd layer");
     }
 
     #[test]

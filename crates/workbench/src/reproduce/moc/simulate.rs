@@ -51,7 +51,7 @@ pub struct Setup {
 
 impl Default for Setup {
     fn default() -> Setup {
-        Setup { order: Order::Shift, settings: Vec::new(), rounds: None }
+        Setup { order: Order::InTurn, settings: Vec::new(), rounds: None }
     }
 }
 
