@@ -1,7 +1,7 @@
 //! The fast engine: the same times as [`super::reference`], from two events a packet and channel.
 //!
 //! Only headers and tails make events. A header's arrival follows from its first start; a tail's from the whole packet's
-//! starts, which [`solve`] finds for all channels at once, as soon as they are determined: when the header has its last
+//! starts, which `solve` finds for all channels at once, as soon as they are determined: when the header has its last
 //! channel, or when the buffers behind the header hold all that is left. Until then nobody can tell the difference, except
 //! a packet that follows into a buffer whose slots this one must free; then starts are found at every step.
 //!
