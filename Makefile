@@ -13,8 +13,8 @@ help: ## list these commands
 
 try: $(VENV)/installed ## run the Mesh of Clos study again and write report/index.html (under 3 minutes, once built)
 	@status=0; $(BIN)/maquette reproduce moc || status=$$?; \
-	if [ -f report/index.html ]; then echo "The report is in $(CURDIR)/report/index.html: open it in a browser."; fi; \
-	if [ $$status -eq 1 ]; then echo "Some claims were missed: the report says which, and why we think so."; else exit $$status; fi
+	if [ $$status -eq 1 ]; then echo "Open it in a browser. Some claims were missed: it says which, and why we think so."; \
+	else exit $$status; fi
 
 test: $(VENV)/installed ## run all tests: Rust, the installed command, the report in a browser
 	@scripts/need chromium || true
