@@ -201,6 +201,9 @@ pub struct NodeCosts {
     pub copy_rate: Option<Rate>,
     /// Extra cost of each message received whose packets may come out of order. [ps]
     pub reconstruction: Duration,
+    /// Whether the communication processor begins the next packet of a message only when the one before has wholly left
+    /// the node; otherwise it prepares packets while others leave.
+    pub waits_for_departure: bool,
     /// When a send is over.
     pub send: SendMode,
     /// How a message gets across.

@@ -44,77 +44,71 @@ fn the_good_one_is_good() {
     assert_eq!((machine.name.as_str(), machine.nodes), ("small", 8));
 }
 
+/// What stands in the good description, what is put in its place, and what is said of it.
+const MISTAKES: &[(&str, &str, &str)] = &[
+    (
+        "buffers = 2",
+        "bufers = 2",
+        "mesh.toml:9:1: channels: there is no field `bufers` | did you mean `buffers`? The fields are rate, flit_time, \
+             wire_latency, credit_latency, buffers, nodes, injection, ejection",
+    ),
+    ("buffers = 2", "buffers = 0", "mesh.toml:9:11: channels.buffers: found 0; allowed is 1 to 1048576 flits"),
+    (
+        "buffers = 2",
+        "buffers = -1",
+        "mesh.toml:9:11: channels.buffers: invalid value: integer `-1`, expected a whole number from 0 to 4294967295",
+    ),
+    (
+        "\"10 MB/s\"",
+        "\"0 MB/s\"",
+        "mesh.toml:8:8: channels.rate: `0 MB/s` is not a rate: it must be more than zero; write a rate such as \
+             `27 MB/s`; the units are B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s, GiB/s, bit/s, kbit/s, Mbit/s, Gbit/s",
+    ),
+    (
+        "\"10 MB/s\"",
+        "\"1 bit/s\"",
+        "mesh.toml:8:8: channels.rate: found 1 bit/s; allowed is a flit of 1 B in 1 ps to 1 ms",
+    ),
+    (
+        "\"10 MB/s\"",
+        "\"10 MB/s\"\nflit_time = \"100 ns\"",
+        "mesh.toml:7:1: channels: found both `rate` and `flit_time`; allowed is one of them",
+    ),
+    (
+        "\"100 ns\"",
+        "\"0 ns\"",
+        "mesh.toml:12:17: routers.routing_delay: found 0 ps; allowed is more than zero, at most 1 s",
+    ),
+    ("\"100 ns\"", "\"2 s\"", "mesh.toml:12:17: routers.routing_delay: found 2 s; allowed is at most 1 s"),
+    (
+        "\"100 ns\"",
+        "100",
+        "mesh.toml:12:17: routers.routing_delay: invalid type: integer `100`, expected a duration in quotes, such as \
+             \"1.5 us\"",
+    ),
+    ("columns = 4\n", "", "mesh.toml:3:1: topology.mesh: `columns` is missing"),
+    ("columns = 4", "columns = 0", "mesh.toml:4:11: topology.mesh.columns: found 0 columns; allowed is 1 to 1048576"),
+    ("columns = 4", "columns = 1000000", "mesh.toml:3:1: topology.mesh: found 2000000 nodes; allowed is 1 to 1048576"),
+    (
+        "[topology.mesh]",
+        "[topology.mseh]",
+        "mesh.toml:3:11: topology: there is no field `mseh` | did you mean `mesh`? The fields are clos, mesh_of_clos, \
+             mesh, torus, fat_tree, star, graph",
+    ),
+    ("header = \"2 B\"", "header = 0", "mesh.toml:16:10: packet.header: found 0 B; allowed is 1 B to 1 GiB"),
+    (
+        "payload = \"128 B\"",
+        "payload = \"4 MiB\"",
+        "mesh.toml:15:11: packet.payload: found 4 MiB in flits of 1 B: 4194306 flits with the header; allowed is at \
+             most 1048576 flits",
+    ),
+    ("[routers]\nrouting_delay = \"100 ns\"\n", "", "mesh.toml: `routers` is missing"),
+    ("rate = \"10 MB/s\"\n", "", "mesh.toml:7:1: channels: `rate` (or `flit_time`) is missing"),
+];
+
 #[test]
 fn mistakes_in_fields() {
-    let table = [
-        (
-            "buffers = 2",
-            "bufers = 2",
-            "mesh.toml:9:1: channels: there is no field `bufers` | did you mean `buffers`? The fields are rate, flit_time, \
-             wire_latency, credit_latency, buffers, nodes, injection, ejection",
-        ),
-        ("buffers = 2", "buffers = 0", "mesh.toml:9:11: channels.buffers: found 0; allowed is 1 to 1048576 flits"),
-        (
-            "buffers = 2",
-            "buffers = -1",
-            "mesh.toml:9:11: channels.buffers: invalid value: integer `-1`, expected a whole number from 0 to 4294967295",
-        ),
-        (
-            "\"10 MB/s\"",
-            "\"0 MB/s\"",
-            "mesh.toml:8:8: channels.rate: `0 MB/s` is not a rate: it must be more than zero; write a rate such as \
-             `27 MB/s`; the units are B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s, GiB/s, bit/s, kbit/s, Mbit/s, Gbit/s",
-        ),
-        (
-            "\"10 MB/s\"",
-            "\"1 bit/s\"",
-            "mesh.toml:8:8: channels.rate: found 1 bit/s; allowed is a flit of 1 B in 1 ps to 1 ms",
-        ),
-        (
-            "\"10 MB/s\"",
-            "\"10 MB/s\"\nflit_time = \"100 ns\"",
-            "mesh.toml:7:1: channels: found both `rate` and `flit_time`; allowed is one of them",
-        ),
-        (
-            "\"100 ns\"",
-            "\"0 ns\"",
-            "mesh.toml:12:17: routers.routing_delay: found 0 ps; allowed is more than zero, at most 1 s",
-        ),
-        ("\"100 ns\"", "\"2 s\"", "mesh.toml:12:17: routers.routing_delay: found 2 s; allowed is at most 1 s"),
-        (
-            "\"100 ns\"",
-            "100",
-            "mesh.toml:12:17: routers.routing_delay: invalid type: integer `100`, expected a duration in quotes, such as \
-             \"1.5 us\"",
-        ),
-        ("columns = 4\n", "", "mesh.toml:3:1: topology.mesh: `columns` is missing"),
-        (
-            "columns = 4",
-            "columns = 0",
-            "mesh.toml:4:11: topology.mesh.columns: found 0 columns; allowed is 1 to 1048576",
-        ),
-        (
-            "columns = 4",
-            "columns = 1000000",
-            "mesh.toml:3:1: topology.mesh: found 2000000 nodes; allowed is 1 to 1048576",
-        ),
-        (
-            "[topology.mesh]",
-            "[topology.mseh]",
-            "mesh.toml:3:11: topology: there is no field `mseh` | did you mean `mesh`? The fields are clos, mesh_of_clos, \
-             mesh, torus, fat_tree, star, graph",
-        ),
-        ("header = \"2 B\"", "header = 0", "mesh.toml:16:10: packet.header: found 0 B; allowed is 1 B to 1 GiB"),
-        (
-            "payload = \"128 B\"",
-            "payload = \"4 MiB\"",
-            "mesh.toml:15:11: packet.payload: found 4 MiB in flits of 1 B: 4194306 flits with the header; allowed is at \
-             most 1048576 flits",
-        ),
-        ("[routers]\nrouting_delay = \"100 ns\"\n", "", "mesh.toml: `routers` is missing"),
-        ("rate = \"10 MB/s\"\n", "", "mesh.toml:7:1: channels: `rate` (or `flit_time`) is missing"),
-    ];
-    for (part, instead, expected) in table {
+    for &(part, instead, expected) in MISTAKES {
         assert_eq!(complaint(part, instead), expected);
     }
 }
@@ -253,7 +247,8 @@ fn mistakes_of_names_files_and_settings() {
         set("node.procesor_send", "1us"),
         "`node.procesor_send=1us` cannot be set: there is no field `procesor_send` | did you mean `processor_send`? The \
          fields are processor_send, processor_receive, message_send, message_receive, packet_send, packet_receive, \
-         system_message, copy_rate, reconstruction, send, acknowledged, piggyback",
+         system_message, copy_rate, reconstruction, waits_for_departure, send, acknowledged, \
+         piggyback",
     );
     assert!(
         set("bufers", "1")

@@ -69,11 +69,19 @@ fn main() {
         measure("pairwise, 1,024 nodes", "fat-tree-1024", 1_024, EngineKind::Fast, &program);
     }
     if wanted("all-at-once") {
-        measure("all at once, 1,024 nodes", "fat-tree-1024", 1_024, EngineKind::Fast, &AllAtOnce { bytes: Bytes(1_000) });
+        measure(
+            "all at once, 1,024 nodes",
+            "fat-tree-1024",
+            1_024,
+            EngineKind::Fast,
+            &AllAtOnce { bytes: Bytes(1_000) },
+        );
     }
     if names.iter().any(|name| name == "fast") {
         let program = UnequalDist::of_size(Bytes(2_048));
-        for _ in 0..10 { measure("unequal-dist, fast", "moc-3-2", 64, EngineKind::Fast, &program); }
+        for _ in 0..10 {
+            measure("unequal-dist, fast", "moc-3-2", 64, EngineKind::Fast, &program);
+        }
     }
     if wanted("unequal-dist") {
         let program = UnequalDist::of_size(Bytes(2_048));

@@ -3,11 +3,11 @@
 
 mod random_networks;
 
-use proptest::prelude::*;
-use random_networks::{Case, cases};
 use maquette_virtual_worlds::network::fast::Fast;
 use maquette_virtual_worlds::network::reference::Reference;
 use maquette_virtual_worlds::network::replay::{Outcome, carry};
+use proptest::prelude::*;
+use random_networks::{Case, cases};
 
 fn sorted_log(outcome: Outcome) -> Vec<maquette_virtual_worlds::answer::PacketRecord> {
     let mut log = outcome.recorder.log.unwrap_or_default();

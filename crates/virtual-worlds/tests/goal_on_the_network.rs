@@ -43,7 +43,9 @@ fn a_round_trip_takes_as_long_as_the_program() {
 #[test]
 fn processors_of_one_rank_compute_side_by_side() {
     let text = |processor| {
-        format!("num_ranks 1\nrank 0 {{\ncalc 700 cpu 0\na: calc 500 cpu {processor}\nb: calc 20 cpu {processor}\nb requires a\n}}")
+        format!(
+            "num_ranks 1\nrank 0 {{\ncalc 700 cpu 0\na: calc 500 cpu {processor}\nb: calc 20 cpu {processor}\nb requires a\n}}"
+        )
     };
     assert_eq!(makespan("moc-2-1", EngineKind::Fast, &text(0)).picoseconds(), 1_220_000);
     assert_eq!(makespan("moc-2-1", EngineKind::Fast, &text(1)).picoseconds(), 700_000);

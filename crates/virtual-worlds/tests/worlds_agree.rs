@@ -30,18 +30,14 @@ const COSTS: [&str; 7] = [
 ];
 
 fn settings() -> impl Strategy<Value = Vec<(&'static str, String)>> {
-    let layer = prop_oneof![
-        Just("fixed"),
-        Just("random"),
-        Just("round-robin"),
-        Just("idle-fixed"),
-        Just("idle-random"),
-    ];
+    let layer =
+        prop_oneof![Just("fixed"), Just("random"), Just("round-robin"), Just("idle-fixed"), Just("idle-random"),];
     let buffers = prop_oneof![Just(1u32), 2u32..9, Just(64)];
     let send = prop_oneof![Just("synchronous"), Just("blocking"), Just("non-blocking")];
     let costs = prop_oneof![Just(None), (0u64..200).prop_map(Some)];
     (layer, buffers, send, costs, any::<bool>()).prop_map(|(layer, buffers, send, costs, no_credit_latency)| {
-        let mut settings = vec![("layer", layer.to_owned()), ("buffers", buffers.to_string()), ("send", send.to_owned())];
+        let mut settings =
+            vec![("layer", layer.to_owned()), ("buffers", buffers.to_string()), ("send", send.to_owned())];
         if send == "synchronous" {
             settings.push(("node.acknowledged", "on-arrival".to_owned()));
         }
@@ -60,10 +56,13 @@ fn cases() -> impl Strategy<Value = Case> {
     let others = prop_oneof![Just("parsytec-gcel-16"), Just("parsytec-cc-16"), Just("fat-tree-1024")]
         .prop_map(|machine| (machine, Vec::new()));
     let machines = prop_oneof![4 => wormhole, 1 => others];
-    (machines, 0u8..6, 0u64..700, 2u32..9, any::<u64>()).prop_map(|((machine, settings), program, bytes, pairs, seed)| {
-        let program = if machine == "parsytec-gcel-16" || machine == "parsytec-cc-16" { 4 + program % 2 } else { program };
-        Case { machine, settings, program, bytes, ranks: 2 * pairs, seed }
-    })
+    (machines, 0u8..6, 0u64..700, 2u32..9, any::<u64>()).prop_map(
+        |((machine, settings), program, bytes, pairs, seed)| {
+            let program =
+                if machine == "parsytec-gcel-16" || machine == "parsytec-cc-16" { 4 + program % 2 } else { program };
+            Case { machine, settings, program, bytes, ranks: 2 * pairs, seed }
+        },
+    )
 }
 
 fn resolve(case: &Case) -> Machine {

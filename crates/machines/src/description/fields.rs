@@ -235,6 +235,8 @@ pub struct Node {
     pub copy_rate: Option<Rate>,
     /// Extra cost of each message received whose packets may come out of order.
     pub reconstruction: Duration,
+    /// Whether the next packet of a message is begun only when the one before has wholly left the node.
+    pub waits_for_departure: bool,
     /// When a send is over.
     pub send: Send,
     /// What the acknowledgement of a synchronous send waits for.

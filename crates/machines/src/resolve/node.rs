@@ -41,6 +41,7 @@ pub(super) fn costs(node: &fields::Node) -> Result<NodeCosts, Fault> {
         system_message: node.system_message,
         copy_rate: node.copy_rate,
         reconstruction: node.reconstruction,
+        waits_for_departure: node.waits_for_departure,
         send: send(node)?,
         protocol: node.piggyback.map_or(Protocol::Eager, |piggyback| Protocol::SetUp { piggyback }),
     })

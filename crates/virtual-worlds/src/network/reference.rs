@@ -206,7 +206,13 @@ impl Engine for Reference {
 
 impl Reference {
     /// Rule 5, first part: a transmission ends, its channel is idle, and with the tail it is released.
-    fn end_transmission<S: Schedule>(&mut self, now: Time, channel: ChannelId, schedule: &mut S, notices: &mut Vec<Notice>) {
+    fn end_transmission<S: Schedule>(
+        &mut self,
+        now: Time,
+        channel: ChannelId,
+        schedule: &mut S,
+        notices: &mut Vec<Notice>,
+    ) {
         let link = &mut self.links[channel.0 as usize];
         link.transmitting = false;
         let tail = std::mem::take(&mut link.tail_on_wire);
@@ -287,7 +293,8 @@ impl Reference {
         let Some(front) = link.buffer.front() else { return };
         let Place::Router(router) = link.channel.to else { return };
         let flits = self.packets[front.packet as usize].order.flits;
-        if self.waits_for_whole_packets() && (front.index != 0 || arrived.packet != front.packet || arrived.index + 1 != flits)
+        if self.waits_for_whole_packets()
+            && (front.index != 0 || arrived.packet != front.packet || arrived.index + 1 != flits)
         {
             return;
         }

@@ -84,9 +84,9 @@ pub fn describe(network: &FlitNetwork, stuck: &[Waiting], limit: usize) -> Strin
     for packet in stuck.iter().take(limit) {
         let holds: Vec<String> = packet.holds.iter().map(|&channel| channel_name(network, channel)).collect();
         let wants = packet.wants.map_or_else(|| "nothing".to_owned(), |channel| channel_name(network, channel));
-        let behind = packet
-            .behind
-            .map_or_else(String::new, |(from, to)| format!(", behind the packet from node {} to node {}", from.0, to.0));
+        let behind = packet.behind.map_or_else(String::new, |(from, to)| {
+            format!(", behind the packet from node {} to node {}", from.0, to.0)
+        });
         lines.push(format!(
             "  the packet from node {} to node {} holds {}, and since {} ps waits for {wants}{behind}",
             packet.source.0,

@@ -109,8 +109,7 @@ impl<E: Engine> Endpoint for Here<'_, E> {
 
     async fn receive(&self, from: Rank) -> Result<Message> {
         self.check(from)?;
-        let (_, message) =
-            self.received(Wanted { from: from.0, tag: ANY }, None, WaitsFor::MessageFrom(from)).await?;
+        let (_, message) = self.received(Wanted { from: from.0, tag: ANY }, None, WaitsFor::MessageFrom(from)).await?;
         Ok(message)
     }
 

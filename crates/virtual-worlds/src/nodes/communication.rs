@@ -124,7 +124,7 @@ impl<E: Engine> Nodes<E> {
                 unsent.0 -= bytes.0;
                 let more = unsent.0 > 0;
                 self.inject(rank, letter, bytes, Carries::Data);
-                if more {
+                if more && !self.costs.waits_for_departure {
                     self.nodes[rank as usize].communication.add(Task::SendPacket(letter, false));
                 }
             }
@@ -187,6 +187,9 @@ impl<E: Engine> Nodes<E> {
         }
         self.nodes[rank as usize].statistics.gone(now);
         self.letters[letter].departing -= 1;
+        if self.costs.waits_for_departure && self.letters[letter].unsent.0 > 0 {
+            self.communicate(rank, Task::SendPacket(letter, false));
+        }
         if self.letters[letter].departing == 0 {
             let operation = self.letters[letter].sending.0;
             self.letters.release(letter);

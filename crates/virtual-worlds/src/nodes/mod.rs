@@ -21,8 +21,8 @@ use endpoint::Message;
 use machines::model::{FlitNetwork, NodeCosts};
 use quantities::{Duration, Rank, Time};
 
-pub use self::matching::{ANY, Wanted};
 use self::matching::Matching;
+pub use self::matching::{ANY, Wanted};
 use self::messages::Letters;
 use self::serial::Serial;
 use crate::answer::RankStatistics;

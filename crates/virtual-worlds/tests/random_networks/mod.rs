@@ -4,9 +4,9 @@ use machines::model::{
     Arbitration, Channel, ChannelId, FlitNetwork, NodeId, PacketFormat, Place, Router, RouterId, Switching,
 };
 use machines::routing::{Routing, Selection, Table};
+use maquette_virtual_worlds::network::Order;
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Time};
-use maquette_virtual_worlds::network::Order;
 
 /// A network and what it is to carry.
 #[derive(Clone, Debug)]
@@ -53,7 +53,9 @@ fn shapes() -> impl Strategy<Value = Shape> {
 /// Channels all alike, as most machines have them, or each of its own.
 fn numbers(switching: Switching) -> BoxedStrategy<Vec<Numbers>> {
     let buffer = || match switching {
-        Switching::Wormhole => prop_oneof![3 => Just(1u32), 3 => 2u32..6, 2 => 6u32..20, 1 => Just(64), 1 => Just(200)].boxed(),
+        Switching::Wormhole => {
+            prop_oneof![3 => Just(1u32), 3 => 2u32..6, 2 => 6u32..20, 1 => Just(64), 1 => Just(200)].boxed()
+        }
         _ => (40u32..90).boxed(),
     };
     let alike = (1u64..5, prop_oneof![Just(0u64), 1u64..20], prop_oneof![Just(0u64), 1u64..20], buffer())
@@ -82,8 +84,9 @@ type Sending = (u64, u32, u32, u32);
 
 fn traffic() -> impl Strategy<Value = Vec<Sending>> {
     let flits = prop_oneof![2 => 1u32..6, 3 => 1u32..40];
-    (1usize..40, prop_oneof![Just(1u64), Just(50), Just(1_000)])
-        .prop_flat_map(move |(packets, span)| prop::collection::vec((0..span, 0u32..64, 0u32..64, flits.clone()), packets))
+    (1usize..40, prop_oneof![Just(1u64), Just(50), Just(1_000)]).prop_flat_map(move |(packets, span)| {
+        prop::collection::vec((0..span, 0u32..64, 0u32..64, flits.clone()), packets)
+    })
 }
 
 /// Any network of up to six routers and nine nodes, and up to forty packets.

@@ -360,16 +360,8 @@ impl Fast {
         let link = &mut self.links[channel as usize];
         link.owner = packet;
         link.granted = now;
-        let row = Row {
-            channel,
-            sent: 0,
-            requested,
-            granted: now,
-            earliest: now,
-            last: 0,
-            started: false,
-            reserved: false,
-        };
+        let row =
+            Row { channel, sent: 0, requested, granted: now, earliest: now, last: 0, started: false, reserved: false };
         let entering = &mut self.packets[packet as usize];
         entering.rows.push(row);
         entering.header_at = UNKNOWN;
