@@ -6,13 +6,15 @@ use std::path::PathBuf;
 use clap::Args;
 use endpoint::Error;
 use machines::model::{Interconnect, Machine};
-use programs::goal::Schedule;
+use programs::goal::{OperationKind, Schedule};
+use quantities::Bytes;
 use serde_json::{Value, json};
 use virtual_worlds::answer::Answer;
 use virtual_worlds::clock::Clock;
 use virtual_worlds::clock::goal::{GoalAnswer, Unreceived};
 use virtual_worlds::network_world::{NetworkWorld, Options};
 
+use super::MOST_BYTES;
 use super::simulation::Manner;
 use super::summary::{Finding, Summary};
 use crate::command_line::Said;
@@ -66,13 +68,30 @@ fn simulate(
             let clock = if options.timeline { clock.with_timeline() } else { clock };
             clock.run_goal(schedule).map(|GoalAnswer { answer, unreceived }| (Some(unreceived), answer))
         }
-        Interconnect::Flits(_) => NetworkWorld::new(machine, options).run_goal(schedule).map(|answer| (None, answer)),
+        Interconnect::Flits(_) => {
+            check_sizes(schedule)?;
+            NetworkWorld::new(machine, options).run_goal(schedule).map(|answer| (None, answer))
+        }
     };
     ended.map_err(|error| match error {
         // Which machine it runs on does not matter: a receive waits for what is never sent.
         Error::Deadlock(_) => Failure::Schedule(error),
         other => Failure::Program(other),
     })
+}
+
+/// Whether the packets of every message can be counted.
+fn check_sizes(schedule: &Schedule) -> Result<(), Failure> {
+    for operation in schedule.busy_ranks().flat_map(|(_, block)| block.operations()) {
+        if let OperationKind::Send { size, .. } = operation.kind
+            && size.0 > MOST_BYTES
+        {
+            let (file, line, most) = (schedule.file(), operation.line, Bytes(MOST_BYTES));
+            let problem = format!("{file}:{line}: found a message of {size}; allowed is at most {most} on a network");
+            return Err(Failure::Schedule(Error::Unfit(problem)));
+        }
+    }
+    Ok(())
 }
 
 fn not_received(messages: &[Unreceived]) -> Finding {

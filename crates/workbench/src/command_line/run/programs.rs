@@ -5,14 +5,12 @@ use programs::benchmarks::{self, Order};
 use quantities::{Bytes, Duration, Rank};
 use serde_json::json;
 
+use super::MOST_BYTES;
 use super::simulation::{Ran, Simulation};
 use super::summary::{Finding, Summary};
 use crate::command_line::Said;
 use crate::command_line::failure::Failure;
 use crate::command_line::terminal::rounded;
-
-/// The largest message that can be asked for: its packets can be counted, however small they are. [B]
-const MOST_BYTES: u64 = 2 << 30;
 
 /// Reads a message's size.
 fn size(text: &str) -> Result<Bytes, String> {
