@@ -21,7 +21,7 @@ test: $(VENV)/installed ## run all tests: Rust, the installed command, the repor
 	cargo test --workspace --locked --no-fail-fast
 	$(BIN)/python -m pytest tests/python tests/browser
 
-bench: ## measure the speeds that the README states
+bench: ## measure how fast the simulations are
 	@scripts/need cargo
 	cargo bench --locked --workspace --exclude maquette-python-bindings --bench '*'
 
