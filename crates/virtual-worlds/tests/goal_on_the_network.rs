@@ -72,3 +72,11 @@ fn more_ranks_than_nodes_are_refused() {
     let error = NetworkWorld::new(&machine, Options::default()).run_goal(&schedule("num_ranks 17")).unwrap_err();
     assert_eq!(error.to_string(), "17 ranks do not fit on moc-2-1, which has 16 nodes");
 }
+
+#[test]
+fn a_message_of_absurd_size_is_refused() {
+    let machine = machines::load("moc-2-1").unwrap();
+    let text = "num_ranks 2\nrank 0 {\nsend 1099511627776b to 1\n}\nrank 1 {\nrecv 8b from 0\n}";
+    let error = NetworkWorld::new(&machine, Options::default()).run_goal(&schedule(text)).unwrap_err();
+    assert_eq!(error.to_string(), "a message of 1024 GiB: the network carries at most 2 GiB");
+}

@@ -9,7 +9,7 @@ use endpoint::{AnySource, Endpoint, Error, Message, Result, WaitsFor, deadlock};
 use machines::model::FlitNetwork;
 use quantities::{Duration, Rank, Time};
 
-use super::{NetworkWorld, Run, answer};
+use super::{NetworkWorld, Run, answer, fits};
 use crate::answer::{Activity, MessageRecord, Span, Timeline};
 use crate::network::{Engine, stuck};
 use crate::nodes::{ANY, Nodes, Outcome, Wanted};
@@ -102,6 +102,7 @@ impl<E: Engine> Endpoint for Here<'_, E> {
 
     async fn send(&self, to: Rank, message: Message) -> Result<()> {
         self.check(to)?;
+        fits(message.size())?;
         self.shared.borrow_mut().nodes.send(self.rank, 0, to, 0, message, 0);
         self.outcome(Activity::Send, WaitsFor::Receiver(to)).await;
         Ok(())

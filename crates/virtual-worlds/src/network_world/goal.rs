@@ -11,7 +11,7 @@ use machines::model::FlitNetwork;
 use programs::goal::{GoalRank, OperationId, OperationKind, Ready, Schedule};
 use quantities::{Rank, Time};
 
-use super::{EngineKind, NetworkWorld, answer};
+use super::{EngineKind, NetworkWorld, answer, fits};
 use crate::answer::{Activity, Answer, MessageRecord, Span, Timeline};
 use crate::clock::goal::deadlock;
 use crate::network::fast::Fast;
@@ -29,6 +29,11 @@ impl NetworkWorld<'_> {
     /// As for a program; a deadlock names the ranks and the lines that wait.
     pub fn run_goal(&self, schedule: &Schedule) -> Result<Answer> {
         let network = self.network(schedule.size())?;
+        for operation in schedule.busy_ranks().flat_map(|(_, block)| block.operations()) {
+            if let OperationKind::Send { size, .. } = operation.kind {
+                fits(size)?;
+            }
+        }
         match self.options.engine {
             EngineKind::Fast => Driver::<Fast>::new(self, network, schedule).run(network),
             EngineKind::Reference => Driver::<Reference>::new(self, network, schedule).run(network),

@@ -5,7 +5,7 @@ mod goal;
 
 use endpoint::{AnySourceProgram, AnySourceWorld, Error, Program, Result, World};
 use machines::model::{FlitNetwork, Interconnect, Machine};
-use quantities::Time;
+use quantities::{Bytes, Time};
 
 use crate::answer::{Answer, Timeline};
 use crate::network::fast::Fast;
@@ -96,6 +96,16 @@ impl<'a> NetworkWorld<'a> {
             }
         }
     }
+}
+
+/// The longest message that is cut into packets.
+const LONGEST_MESSAGE: Bytes = Bytes(1 << 31);
+
+fn fits(size: Bytes) -> Result<()> {
+    if size > LONGEST_MESSAGE {
+        return Err(Error::Unfit(format!("a message of {size}: the network carries at most {LONGEST_MESSAGE}")));
+    }
+    Ok(())
 }
 
 impl World for NetworkWorld<'_> {
