@@ -1,10 +1,12 @@
 //! What is written of a machine says all that a simulator needs.
 
-use maquette_machines::{Description, export, load, presets};
+use maquette_machines::{Description, export, load, load_with, presets};
 
 #[test]
 fn json_lists_every_channel() {
-    let machine = load("moc-3-2").unwrap();
+    let settings =
+        [("flit_time".to_string(), "100 ns".to_string()), ("credit_latency".to_string(), "30 ns".to_string())];
+    let machine = load_with("moc-3-2", &settings).unwrap();
     let value: serde_json::Value = serde_json::from_str(&export::json(&machine)).unwrap();
     let channels = value["network"]["channels"].as_array().unwrap();
     assert_eq!(channels.len(), 2 * (64 + 24));

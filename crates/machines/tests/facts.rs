@@ -19,9 +19,9 @@ fn network(name: &str, buffers: u32) -> FlitNetwork {
 fn distances_and_bisections() {
     // Preset, diameter in channels, bisection in channels one way, and in MB/s.
     let table = [
-        ("moc-2-1", 4, 2, 20.0),
-        ("moc-3-2", 8, 4, 40.0),
-        ("moc-3-1", 6, 8, 80.0),
+        ("moc-2-1", 4, 2, 12.903_226),
+        ("moc-3-2", 8, 4, 25.806_452),
+        ("moc-3-1", 6, 8, 51.612_903),
         ("parsytec-cc-16", 4, 8, 216.0),
         ("parsytec-gcel-16", 8, 4, 6.96),
         ("booksim-mesh-8x8", 16, 8, 8_000.0),
@@ -49,7 +49,8 @@ fn average_distance_of_a_mesh() {
 #[test]
 fn zero_load_of_equal_channels_is_the_closed_form() {
     for (name, credit) in [("moc-2-1", 0), ("moc-3-1", 0), ("moc-3-2", 0), ("moc-3-2", 30), ("moc-3-1", 70)] {
-        let settings = [("credit_latency".to_string(), format!("{credit} ns"))];
+        let settings = [("flit_time", 100), ("routing_delay", 200), ("credit_latency", credit)]
+            .map(|(name, nanoseconds)| (name.to_string(), format!("{nanoseconds} ns")));
         for row in facts(&load_with(name, &settings).unwrap()).network.unwrap().zero_load {
             let expected =
                 |flits: u64| (u64::from(row.channels) - 1) * 300_000 + 100_000 + (flits - 1) * (100 + credit) * 1000;
