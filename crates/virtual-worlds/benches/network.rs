@@ -61,7 +61,17 @@ fn peak_memory() -> u64 {
     line.split_whitespace().nth(1).and_then(|number| number.parse::<u64>().ok()).unwrap_or(0) * 1024 / 1_000_000
 }
 
+/// What the figures below were measured on.
+fn machine() -> String {
+    let information = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model =
+        information.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':')).map(|pair| pair.1);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{} ({cores} cores; every figure is of one core)", model.unwrap_or("an unknown processor").trim())
+}
+
 fn main() {
+    println!("measured on {}", machine());
     let names: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with("--")).collect();
     let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
     if wanted("pairwise") {
@@ -76,12 +86,6 @@ fn main() {
             EngineKind::Fast,
             &AllAtOnce { bytes: Bytes(1_000) },
         );
-    }
-    if names.iter().any(|name| name == "fast") {
-        let program = UnequalDist::of_size(Bytes(2_048));
-        for _ in 0..10 {
-            measure("unequal-dist, fast", "moc-3-2", 64, EngineKind::Fast, &program);
-        }
     }
     if wanted("unequal-dist") {
         let program = UnequalDist::of_size(Bytes(2_048));
