@@ -1,0 +1,84 @@
+//! What a message costs the nodes, step by step, against times worked out by hand.
+//!
+//! Two nodes on one router; a flit takes 1 ns, routing 10 ns, so that a packet of F flits takes 11 + F ns through the empty
+//! network, and a packet that follows closely asks for the last channel 10 ns after the tail before it has started there.
+
+use endpoint::{Endpoint, Message, Program, Result};
+use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
+use quantities::{Bytes, Rank, Time};
+
+const NODES: &str = r#"
+    name = "pair"
+    [topology.star]
+    nodes = 2
+    [channels]
+    rate = "1 GB/s"
+    buffers = 1000
+    [routers]
+    routing_delay = "10 ns"
+    [packet]
+    payload = 100
+    header = 4
+    [node]
+    processor_send = "1 us"
+    processor_receive = "500 ns"
+    message_send = "200 ns"
+    message_receive = "70 ns"
+    packet_send = "50 ns"
+    packet_receive = "30 ns"
+    system_message = "40 ns"
+"#;
+
+/// Rank 0 sends one message to rank 1; both give the time at which they are done.
+struct OneMessage(Bytes);
+
+impl Program for OneMessage {
+    type Output = Time;
+
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<Time> {
+        match here.rank() {
+            Rank(0) => here.send(Rank(1), Message::of_size(self.0)).await?,
+            _ => drop(here.receive(Rank(0)).await?),
+        }
+        Ok(here.now())
+    }
+}
+
+/// When the sender and the receiver of a message of `bytes` are done, with more lines in the node's table. [ns]
+fn times(more: &str, bytes: u64, engine: EngineKind) -> (u64, u64) {
+    let text = format!("{NODES}{more}");
+    let machine = machines::Description::parse(&text, "pair.toml").unwrap().resolve().unwrap();
+    let world = NetworkWorld::new(&machine, Options { engine, ..Options::default() });
+    let (done, _) = world.run_with_answer(2, &OneMessage(Bytes(bytes))).unwrap();
+    let nanoseconds = |rank: usize| done[rank].as_ref().unwrap().picoseconds() / 1000;
+    (nanoseconds(0), nanoseconds(1))
+}
+
+#[test]
+fn a_message_takes_what_its_steps_take() {
+    let table = [
+        // Set up by 1000, first packet ready at 1250, the others 50 later each. They cross the first channel from 1250, 1354
+        // and 1458, the second from 1261, 1374 and 1487; taken in by 1395, 1508 and 1641; completed 500 later.
+        ("send = \"non-blocking\"", 250, (1000, 2141)),
+        // The last tail has left at 1512.
+        ("send = \"blocking\"", 250, (1512, 2141)),
+        // A message without bytes is a header: 1250 + 11 + 4 + 100 + 500.
+        ("send = \"blocking\"", 0, (1254, 1865)),
+        // The acknowledgement: handed over at 2141 or 1641, 40 to send, 15 on its way, 40 to take in.
+        ("send = \"synchronous\"\nacknowledged = \"on-receive\"", 250, (2236, 2141)),
+        ("send = \"synchronous\"\nacknowledged = \"on-arrival\"", 250, (1736, 2141)),
+        // Copying takes 250 at either end.
+        ("send = \"non-blocking\"\ncopy_rate = \"1 GB/s\"", 250, (1250, 2641)),
+        // Each packet is begun when the one before has left: injected at 1250, 1404 and 1558.
+        ("send = \"blocking\"\nwaits_for_departure = true", 250, (1612, 2223)),
+        // 80 bytes ride on the set-up packet: 1250 + 11 + 84 + 100 + 500.
+        ("send = \"blocking\"\npiggyback = 100", 80, (1334, 1945)),
+        // 250 do not: the set-up is there at 1265, answered at 1335, the answer taken in at 1390; packets are injected at
+        // 1440, 1544 and 1648, cross the second channel by 1555, 1668 and 1731.
+        ("send = \"blocking\"\npiggyback = 100", 250, (1702, 2331)),
+    ];
+    for (more, bytes, expected) in table {
+        assert_eq!(times(more, bytes, EngineKind::Fast), expected, "{more}, {bytes} bytes");
+        assert_eq!(times(more, bytes, EngineKind::Reference), expected, "{more}, {bytes} bytes");
+    }
+}
