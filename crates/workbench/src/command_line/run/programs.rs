@@ -80,9 +80,10 @@ pub(super) struct AllToAll {
     /// How often every node sends to every other.
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// In which order a node goes through the others.
-    #[arg(long, value_enum, default_value = "shift")]
-    order: OrderName,
+    /// In which order a node goes through the others; if left out, shift, or in-turn where a send waits until the
+    /// receiver asks for the message.
+    #[arg(long, value_enum)]
+    order: Option<OrderName>,
 }
 
 /// In which order a node goes through the others.
@@ -96,20 +97,27 @@ enum OrderName {
     Linear,
     /// As shift, in a random order of nodes and steps.
     Shuffled,
+    /// Node 0 sends to all others, then node 1, and so on; a node's turn comes when it has the messages of those before.
+    InTurn,
 }
 
 impl AllToAll {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let AllToAll { simulation, bytes, rounds, order } = self;
         let seed = simulation.manner.seed;
-        let order = match order {
+        let prepared = simulation.prepare()?;
+        // Where nobody has its send over before the other end receives, only turns do not end in a deadlock.
+        let usual = if prepared.waits_for_receivers(bytes) { OrderName::InTurn } else { OrderName::Shift };
+        let name = order.unwrap_or(usual);
+        let order = match name {
+            OrderName::InTurn => Order::InTurn,
             OrderName::Shift => Order::Shift,
             OrderName::ExclusiveOr => Order::ExclusiveOr,
             OrderName::Linear => Order::Linear,
             OrderName::Shuffled => Order::Shuffled { seed },
         };
-        let ran = simulation.prepare()?.run(benchmarks::AllToAll { bytes, rounds, order })?;
-        let parameters = json!({"bytes": bytes.0, "rounds": rounds, "order": self.order.name()});
+        let ran = prepared.run(benchmarks::AllToAll { bytes, rounds, order })?;
+        let parameters = json!({"bytes": bytes.0, "rounds": rounds, "order": name.name()});
         Ok(plain("all-to-all", parameters, &ran, as_json))
     }
 }

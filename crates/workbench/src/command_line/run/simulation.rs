@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use clap::Args;
 use endpoint::Program;
-use machines::model::{Interconnect, Machine};
+use machines::model::{Acknowledged, Interconnect, Machine, SendMode};
+use quantities::Bytes;
 use virtual_worlds::answer::Answer;
 use virtual_worlds::clock::Clock;
 use virtual_worlds::network_world::{NetworkWorld, Options};
@@ -127,6 +128,16 @@ fn packet_format(machine: &Machine, path: &Path) -> Result<PacketFormat, Failure
 }
 
 impl Prepared {
+    /// Whether a send of `size` on the machine is over only when the receiving program has the message.
+    pub(super) fn waits_for_receivers(&self, size: Bytes) -> bool {
+        match &self.machine.interconnect {
+            Interconnect::Flits(_) => {
+                self.machine.node.send == SendMode::Synchronous { acknowledged: Acknowledged::OnReceive }
+            }
+            Interconnect::LogGp(model) => model.rendezvous.is_some_and(|from| size >= from),
+        }
+    }
+
     /// Runs `program`, and writes what is to be written.
     pub(super) fn run<P>(self, program: P) -> Result<Ran<Vec<P::Output>>, Failure>
     where
