@@ -32,3 +32,18 @@ pub enum Error {
 
 /// A result with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// Says whether messages can go between rank `here` and rank `other` of a program of `size` ranks: every world asks this
+/// before it sends or receives.
+///
+/// # Errors
+/// [`Error::NoSuchRank`] and [`Error::ToItself`].
+pub fn check_partner(here: Rank, other: Rank, size: u32) -> Result<()> {
+    if other.0 >= size {
+        return Err(Error::NoSuchRank { rank: other, size });
+    }
+    if other == here {
+        return Err(Error::ToItself(other));
+    }
+    Ok(())
+}

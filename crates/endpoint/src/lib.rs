@@ -9,7 +9,7 @@ mod error;
 mod message;
 
 pub use deadlock::{WaitsFor, deadlock};
-pub use error::{Error, Result};
+pub use error::{Error, Result, check_partner};
 pub use message::Message;
 
 use quantities::{Duration, Rank, Time};

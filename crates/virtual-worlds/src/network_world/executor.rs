@@ -5,7 +5,7 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use endpoint::{AnySource, Endpoint, Error, Message, Result, WaitsFor, deadlock};
+use endpoint::{AnySource, Endpoint, Error, Message, Result, WaitsFor, check_partner, deadlock};
 use machines::model::FlitNetwork;
 use quantities::{Duration, Rank, Time};
 
@@ -36,13 +36,7 @@ pub(super) struct Here<'a, E> {
 
 impl<E: Engine> Here<'_, E> {
     fn check(&self, other: Rank) -> Result<()> {
-        if other == self.rank {
-            return Err(Error::ToItself(other));
-        }
-        if other.0 >= self.size {
-            return Err(Error::NoSuchRank { rank: other, size: self.size });
-        }
-        Ok(())
+        check_partner(self.rank, other, self.size())
     }
 
     /// Waits for the operation that was just started, and notes it in the timeline.

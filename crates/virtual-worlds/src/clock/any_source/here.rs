@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use endpoint::{AnySource, Endpoint, Error, Message, Result};
+use endpoint::{AnySource, Endpoint, Error, Message, Result, check_partner};
 use quantities::{Duration, Rank, Time};
 
 use super::state::{Outcome, State, Verb};
@@ -24,14 +24,7 @@ impl<'run> Here<'run> {
 
     /// That `other` is a rank that messages can go to and come from.
     fn check(&self, other: Rank) -> Result<()> {
-        let size = self.size();
-        if other.0 >= size {
-            return Err(Error::NoSuchRank { rank: other, size });
-        }
-        if other == self.rank {
-            return Err(Error::ToItself(other));
-        }
-        Ok(())
+        check_partner(self.rank, other, self.size())
     }
 
     fn step(&self, verb: Verb) -> Step<'_> {
