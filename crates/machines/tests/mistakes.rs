@@ -184,6 +184,28 @@ links = [
 }
 
 #[test]
+fn mistakes_in_fat_trees() {
+    let tree = |text: &str| {
+        complaint(
+            "[topology.mesh]\ncolumns = 4\nrows = 2\n",
+            &format!("[topology.fat_tree]\narity = 4\nlevels = 3\n{text}\n"),
+        )
+    };
+    let table = [
+        ("subtrees = 5", "mesh.toml:6:12: topology.fat_tree.subtrees: found 5; allowed is 1 to 4, the arity"),
+        ("subtrees = 0", "mesh.toml:6:12: topology.fat_tree.subtrees: found 0; allowed is 1 to 4, the arity"),
+        (
+            "subtree = 2",
+            "mesh.toml:6:1: topology.fat_tree: there is no field `subtree` | did you mean `subtrees`? The fields are \
+             arity, levels, subtrees, rates",
+        ),
+    ];
+    for (text, expected) in table {
+        assert_eq!(tree(text), expected);
+    }
+}
+
+#[test]
 fn mistakes_in_graphs() {
     let graph =
         |text: &str| complaint("[topology.mesh]\ncolumns = 4\nrows = 2\n", &format!("[topology.graph]\n{text}\n"));

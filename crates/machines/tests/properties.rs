@@ -44,6 +44,9 @@ fn topology() -> impl Strategy<Value = String> {
     prop_oneof![
         (1..4u32, 2..5u32).prop_map(|(h, k)| format!("[topology.clos]\nheight = {h}\narity = {k}")),
         (1..4u32, 2..5u32).prop_map(|(h, k)| format!("[topology.fat_tree]\nlevels = {h}\narity = {k}")),
+        (1..4u32, 2..5u32, 1..5u32).prop_map(|(h, k, s)| {
+            format!("[topology.fat_tree]\nlevels = {h}\narity = {k}\nsubtrees = {}", s.min(k))
+        }),
         (2..4u32, 1..3u32)
             .prop_map(|(h, r)| format!("[topology.mesh_of_clos]\nheight = {h}\nmesh_stages = {}", r.min(h - 1))),
         (1..3u32, side.clone(), side.clone()).prop_map(|(h, c, r)| {

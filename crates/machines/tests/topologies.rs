@@ -88,6 +88,39 @@ fn levels_of_a_fat_tree_have_rates_of_their_own() {
     assert_eq!((count(100_000), count(50_000), count(25_000)), (16, 16, 16));
 }
 
+/// 4-ary trees of levels, subtrees: nodes, routers, links between routers, channels down from a top router.
+#[test]
+fn a_fat_tree_can_have_fewer_subtrees() {
+    let table = [
+        ((3, 2), 32, 8 + 8 + 16, 32 + 32, 2),
+        ((4, 2), 128, 3 * 32 + 64, 3 * 128, 2),
+        ((2, 3), 12, 3 + 4, 12, 3),
+        ((1, 3), 3, 1, 0, 3),
+        ((3, 4), 64, 48, 128, 4),
+    ];
+    for ((levels, subtrees), nodes, routers, links, down) in table {
+        let network = network(&format!("[topology.fat_tree]\narity = 4\nlevels = {levels}\nsubtrees = {subtrees}"));
+        assert_eq!((network.injection.len(), network.routers.len()), (nodes, routers), "{levels}, {subtrees}");
+        assert_eq!(network.channels.len(), 2 * (nodes + links), "{levels}, {subtrees}");
+        assert_eq!(channels_at(&network, routers as u32 - 1), down, "{levels}, {subtrees}");
+    }
+}
+
+/// At full bisection half of the nodes can send to the other half at once.
+#[test]
+fn a_fat_tree_with_fewer_subtrees_has_its_full_bisection() {
+    for (levels, subtrees, nodes) in [(3, 2, 32), (2, 2, 8), (4, 2, 128), (3, 4, 64)] {
+        let text = format!(
+            "[topology.fat_tree]\narity = 4\nlevels = {levels}\nsubtrees = {subtrees}\n[channels]\nrate = \"10 MB/s\"\n\
+             [routers]\nrouting_delay = \"100 ns\"\n[packet]\npayload = 128\nheader = 2\n"
+        );
+        let machine = Description::parse(&text, "tree.toml").unwrap().resolve().unwrap();
+        let facts = maquette_machines::facts(&machine).network.unwrap();
+        let bisection = facts.bisection.unwrap();
+        assert_eq!((facts.diameter, bisection.channels, bisection.exact), (2 * levels, nodes / 2, true));
+    }
+}
+
 #[test]
 fn links_and_the_channels_of_nodes_can_differ() {
     let text = r#"

@@ -6,7 +6,7 @@ use super::fields::Fields;
 use crate::error::Problem;
 
 /// Short names for fields that are set often.
-const SHORT: [(&str, &str); 30] = [
+const SHORT: [(&str, &str); 31] = [
     ("buffers", "channels.buffers"),
     ("rate", "channels.rate"),
     ("flit_time", "channels.flit_time"),
@@ -30,6 +30,7 @@ const SHORT: [(&str, &str); 30] = [
     ("columns", "topology.*.columns"),
     ("rows", "topology.*.rows"),
     ("height", "topology.*.height"),
+    ("subtrees", "topology.*.subtrees"),
     ("nodes", "loggp.nodes"),
     ("L", "loggp.latency"),
     ("o", "loggp.overhead"),

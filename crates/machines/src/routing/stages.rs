@@ -19,12 +19,22 @@ pub struct Stages {
     places: Vec<(u32, u32)>,
     /// `arity` channels of every router but the top ones.
     up: Vec<ChannelId>,
-    /// `arity` channels of every router.
+    /// `arity` places of every router; the last ones of a top router may be empty.
     down: Vec<ChannelId>,
     /// For every node, level by level, the number of the Clos network of this height that it is in, and its digit:
     /// which of the parts of that network it is in.
     digits: Vec<(u32, u32)>,
     mesh: Option<LayeredMesh>,
+}
+
+/// The channels between the routers.
+#[derive(Debug)]
+pub(crate) struct Channels {
+    /// `arity` channels of every router but the top ones.
+    pub up: Vec<ChannelId>,
+    /// `arity` places of every router; the last ones of a top router may be empty.
+    pub down: Vec<ChannelId>,
+    pub mesh: Option<LayeredMesh>,
 }
 
 /// The layers of mesh that join the clusters.
@@ -57,29 +67,27 @@ impl LayeredMesh {
 }
 
 impl Stages {
-    pub(crate) fn new(
-        arity: u32,
-        height: u32,
-        nodes: u32,
-        up: Vec<ChannelId>,
-        down: Vec<ChannelId>,
-        mesh: Option<LayeredMesh>,
-    ) -> Stages {
-        let level_size = nodes / arity;
-        let mut places = Vec::with_capacity((level_size * height) as usize);
-        for level in 0..height {
+    /// Levels of `level_sizes` routers each, the lowest first; those of the top one have `subtrees` channels down, the
+    /// others `arity`.
+    pub(crate) fn new(arity: u32, subtrees: u32, level_sizes: &[u32], channels: Channels) -> Stages {
+        let height = level_sizes.len();
+        let mut places = Vec::with_capacity(level_sizes.iter().sum::<u32>() as usize);
+        for (level, &size) in (0..).zip(level_sizes) {
             let tops = arity.pow(level);
-            places.extend((0..level_size).map(|number| (level, number / tops)));
+            places.extend((0..size).map(|number| (level, number / tops)));
         }
-        let mut digits = Vec::with_capacity((nodes * height) as usize);
+        let nodes = level_sizes.last().map_or(0, |tops| tops * subtrees);
+        let mut digits = Vec::with_capacity(nodes as usize * height);
         for node in 0..nodes {
             let mut part = node;
-            for _ in 0..height {
-                digits.push((part / arity, part % arity));
-                part /= arity;
+            for level in 1..=height {
+                let parts = if level == height { subtrees } else { arity };
+                digits.push((part / parts, part % parts));
+                part /= parts;
             }
         }
-        Stages { arity: arity as usize, height: height as usize, places, up, down, digits, mesh }
+        let Channels { up, down, mesh } = channels;
+        Stages { arity: arity as usize, height, places, up, down, digits, mesh }
     }
 
     #[inline]

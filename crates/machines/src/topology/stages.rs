@@ -2,7 +2,9 @@
 //!
 //! With arity k, a Clos network of height 1 is a router with k nodes. One of height h joins k of height h - 1 by
 //! k^(h-1) routers: external channel i of each leads to router i. Channel e of a network's k^(h-1) top routers is the
-//! (e mod k)th of router e / k. A k-ary n-tree is the Clos network of height n, with links of a rate for each level.
+//! (e mod k)th of router e / k. A k-ary n-tree is the Clos network of height n, with links of a rate for each level. It
+//! can have fewer than k networks of height n - 1 below its top level, s of them: its top routers, as many as ever, then
+//! have s channels down, and it has s k^(n-1) nodes.
 //!
 //! A mesh of Clos(h, r) has k^r clusters, Clos networks of height h - r, row by row. The top routers of number t of all
 //! clusters make a mesh, the layer t. So there are k^(h-r-1) layers: one for MoC(3, 2), four for MoC(3, 1).
@@ -18,7 +20,7 @@ use crate::error::{Fault, Problem};
 use crate::model::{ChannelId, RouterId};
 use crate::routing::Routing;
 use crate::routing::grid::{EAST, NORTH, NOWHERE, SOUTH, WEST};
-use crate::routing::stages::{LayeredMesh, Stages};
+use crate::routing::stages::{Channels, LayeredMesh, Stages};
 
 /// Clusters of levels of routers.
 #[derive(Clone, Copy)]
@@ -26,6 +28,8 @@ struct Shape {
     arity: u32,
     /// Levels of routers in a cluster.
     height: u32,
+    /// Channels down from a top router: the arity, or fewer.
+    subtrees: u32,
     columns: u32,
     rows: u32,
     /// Whether links are described level by level.
@@ -36,26 +40,38 @@ impl Shape {
     fn clusters(&self) -> u32 {
         self.columns * self.rows
     }
-    /// Routers of one level of one cluster.
+    /// Top routers of one cluster. No level has more.
     fn width(&self) -> u32 {
         power(self.arity, self.height - 1) as u32
     }
-    /// Routers of one level of all clusters.
-    fn level_size(&self) -> u32 {
+    /// Top routers of all clusters.
+    fn tops(&self) -> u32 {
         self.clusters() * self.width()
     }
-    fn nodes(&self) -> u32 {
-        self.level_size() * self.arity
+    /// Routers of one level of all clusters.
+    fn level_size(&self, level: u32) -> u32 {
+        if level == self.height { self.tops() } else { self.nodes() / self.arity }
     }
-    /// Router of `number` within its level, the lowest of which is level 1.
+    fn nodes(&self) -> u32 {
+        self.tops() * self.subtrees
+    }
+    /// Nodes, or channels down, of a router of the lowest level.
+    fn nodes_of_router(&self) -> u32 {
+        if self.height == 1 { self.subtrees } else { self.arity }
+    }
+    fn routers(&self) -> u32 {
+        (1..=self.height).map(|level| self.level_size(level)).sum()
+    }
+    /// Router of `number` within its level, the lowest of which is level 1. All levels below the top are as large.
     fn router(&self, level: u32, number: u32) -> RouterId {
-        RouterId((level - 1) * self.level_size() + number)
+        RouterId((level - 1) * self.level_size(1) + number)
     }
 }
 
 /// Lays out a Clos network.
 pub(crate) fn clos(clos: &Clos) -> Result<Built, Fault> {
-    let shape = Shape { arity: clos.arity, height: clos.height, columns: 1, rows: 1, by_level: false };
+    let (arity, height) = (clos.arity, clos.height);
+    let shape = Shape { arity, height, subtrees: arity, columns: 1, rows: 1, by_level: false };
     check("topology.clos", "height", &shape)?;
     Ok(build(&shape))
 }
@@ -63,7 +79,8 @@ pub(crate) fn clos(clos: &Clos) -> Result<Built, Fault> {
 /// Lays out a k-ary n-tree.
 pub(crate) fn fat_tree(tree: &FatTree) -> Result<Built, Fault> {
     let by_level = !tree.rates.is_empty();
-    let shape = Shape { arity: tree.arity, height: tree.levels, columns: 1, rows: 1, by_level };
+    let (arity, height) = (tree.arity, tree.levels);
+    let shape = Shape { arity, height, subtrees: tree.subtrees.unwrap_or(arity), columns: 1, rows: 1, by_level };
     check("topology.fat_tree", "levels", &shape)?;
     if by_level && tree.rates.len() as u32 != tree.levels - 1 {
         let allowed = format!("{}: one for the links above each level but the top", tree.levels - 1);
@@ -91,7 +108,7 @@ pub(crate) fn mesh_of_clos(mesh: &MeshOfClos) -> Result<Built, Fault> {
         within(&format!("{FIELD}.{field}"), field, u64::from(side), MOST_NODES)?;
     }
     let height = mesh.height - mesh.mesh_stages;
-    let shape = Shape { arity: mesh.arity, height, columns, rows, by_level: false };
+    let shape = Shape { arity: mesh.arity, height, subtrees: mesh.arity, columns, rows, by_level: false };
     check(FIELD, "height", &shape)?;
     let busiest = columns.min(3).saturating_sub(1) + rows.min(3).saturating_sub(1);
     if busiest > mesh.arity {
@@ -119,28 +136,35 @@ fn check(field: &str, height_field: &str, shape: &Shape) -> Result<(), Fault> {
     if shape.height < 1 {
         return Err(Fault::value(format!("{field}.{height_field}"), shape.height, "1 or more"));
     }
+    if !(1..=shape.arity).contains(&shape.subtrees) {
+        let allowed = format!("1 to {}, the arity", shape.arity);
+        return Err(Fault::value(format!("{field}.subtrees"), shape.subtrees, allowed));
+    }
     let clusters = u64::from(shape.columns) * u64::from(shape.rows);
-    let nodes = power(shape.arity, shape.height).saturating_mul(clusters);
+    let tops = power(shape.arity, shape.height - 1).saturating_mul(clusters);
+    let nodes = tops.saturating_mul(u64::from(shape.subtrees));
     within(field, "nodes", nodes, MOST_NODES)?;
     let levels = u64::from(shape.height);
-    within(field, "routers", nodes / u64::from(shape.arity) * levels, MOST_ROUTERS)?;
+    within(field, "routers", tops + nodes / u64::from(shape.arity) * (levels - 1), MOST_ROUTERS)?;
     within(field, "channels", 2 * nodes * levels + 4 * nodes, MOST_CHANNELS)
 }
 
 fn build(shape: &Shape) -> Built {
     let mut plan = Plan::default();
     for level in 1..=shape.height {
-        for number in 0..shape.level_size() {
+        for number in 0..shape.level_size(level) {
             let (name, position, mesh_index) = describe(shape, level, number);
             plan.router(name, position, mesh_index);
         }
     }
     for node in 0..shape.nodes() {
-        plan.node(shape.router(1, node / shape.arity));
+        plan.node(shape.router(1, node / shape.nodes_of_router()));
     }
     let (up, down) = link_levels(&mut plan, shape);
     let mesh = (shape.clusters() > 1).then(|| link_layers(&mut plan, shape));
-    let own_routing = Some(Routing::Stages(Stages::new(shape.arity, shape.height, shape.nodes(), up, down, mesh)));
+    let level_sizes: Vec<u32> = (1..=shape.height).map(|level| shape.level_size(level)).collect();
+    let stages = Stages::new(shape.arity, shape.subtrees, &level_sizes, Channels { up, down, mesh });
+    let own_routing = Some(Routing::Stages(stages));
     Built { plan, own_routing }
 }
 
@@ -163,18 +187,19 @@ fn describe(shape: &Shape, level: u32, number: u32) -> (String, (f32, f32), Opti
     (name, position, mesh_index)
 }
 
-/// Joins the levels; gives every router's channels up and down, `arity` of each.
+/// Joins the levels; gives every router's channels up and down, `arity` of each (of which a top router may lack some).
 fn link_levels(plan: &mut Plan, shape: &Shape) -> (Vec<ChannelId>, Vec<ChannelId>) {
-    let (arity, size) = (shape.arity, shape.level_size());
-    let mut up = Vec::with_capacity((size * arity * (shape.height - 1)) as usize);
-    let mut down = vec![NOWHERE; (size * arity * shape.height) as usize];
+    let arity = shape.arity;
+    let mut up = Vec::with_capacity((shape.nodes() * (shape.height - 1)) as usize);
+    let mut down = vec![NOWHERE; (shape.routers() * arity) as usize];
     for node in 0..shape.nodes() {
-        down[node as usize] = ejection(node);
+        let (router, digit) = (node / shape.nodes_of_router(), node % shape.nodes_of_router());
+        down[(router * arity + digit) as usize] = ejection(node);
     }
     for level in 1..shape.height {
         // Routers of this level in one Clos network of this height.
         let tops = power(arity, level - 1) as u32;
-        for number in 0..size {
+        for number in 0..shape.level_size(level) {
             let (network, top) = (number / tops, number % tops);
             for port in 0..arity {
                 let above = shape.router(level + 1, network / arity * tops * arity + top * arity + port);
@@ -191,7 +216,7 @@ fn link_levels(plan: &mut Plan, shape: &Shape) -> (Vec<ChannelId>, Vec<ChannelId
 /// Joins the top routers of the clusters in layers.
 fn link_layers(plan: &mut Plan, shape: &Shape) -> LayeredMesh {
     let (columns, rows, width) = (shape.columns, shape.rows, shape.width());
-    let mut out = vec![[NOWHERE; 4]; shape.level_size() as usize];
+    let mut out = vec![[NOWHERE; 4]; shape.tops() as usize];
     for layer in 0..width {
         for cluster in 0..shape.clusters() {
             let mut join = |neighbour: u32, forward: usize, back: usize| {

@@ -61,7 +61,7 @@ pub struct Grid {
     pub rows: u32,
 }
 
-/// A k-ary n-tree: `arity^levels` nodes under `levels` levels of routers.
+/// A k-ary n-tree: `arity^levels` nodes under `levels` levels of routers, or fewer if fewer `subtrees` hang under the top.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FatTree {
@@ -69,6 +69,9 @@ pub struct FatTree {
     pub arity: u32,
     /// Levels of routers, from 1.
     pub levels: u32,
+    /// Children of a router of the top level, 1 to `arity`; `arity` if left out. There are then
+    /// `subtrees * arity^(levels - 1)` nodes.
+    pub subtrees: Option<u32>,
     /// The rates of the links between levels 1 and 2, 2 and 3, and so on, where they differ from that of `channels`.
     #[serde(default)]
     pub rates: Vec<Rate>,
