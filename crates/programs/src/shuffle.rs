@@ -21,12 +21,17 @@ pub(crate) fn inverse(permutation: &[u32]) -> Vec<u32> {
 }
 
 /// A number below `limit`: the high half of a 64-bit draw, scaled. Its bias is below 2^-32.
-fn below(state: &mut u64, limit: u32) -> u32 {
+pub(crate) fn below(state: &mut u64, limit: u32) -> u32 {
     ((u64::from((next(state) >> 32) as u32) * u64::from(limit)) >> 32) as u32
 }
 
+/// A number from 0 to less than 1: the highest 53 bits of a draw.
+pub(crate) fn share(state: &mut u64) -> f64 {
+    (next(state) >> 11) as f64 / (1u64 << 53) as f64
+}
+
 /// The next 64 bits of Steele, Lea and Flood's SplitMix generator (OOPSLA 2014).
-fn next(state: &mut u64) -> u64 {
+pub(crate) fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut bits = *state;
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -1,0 +1,6 @@
+//! Applications that really compute, and the meshes and partitions that their communication comes from.
+
+pub mod grid;
+pub mod halo;
+pub mod mesh;
+pub mod partition;
