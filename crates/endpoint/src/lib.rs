@@ -49,6 +49,22 @@ pub trait AnySource: Endpoint {
     async fn receive_any(&self, deadline: Option<Time>) -> Result<(Rank, Message)>;
 }
 
+/// An endpoint on a machine that broadcasts in hardware.
+#[allow(async_fn_in_trait)] // as above
+pub trait Multicast: Endpoint {
+    /// Sends `message` to all other ranks at once. Broadcasts of one rank come in the order they were sent; nothing is
+    /// said of the order of a broadcast and a message sent to one rank.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] where the machine has no hardware for it.
+    async fn multicast(&self, message: Message) -> Result<()>;
+    /// Waits for the next broadcast of rank `from`.
+    ///
+    /// # Errors
+    /// As [`Multicast::multicast`], and as [`Endpoint::receive`].
+    async fn receive_multicast(&self, from: Rank) -> Result<Message>;
+}
+
 /// A program: what every rank runs.
 #[allow(async_fn_in_trait)] // as above
 pub trait Program {
@@ -65,6 +81,15 @@ pub trait AnySourceProgram {
     type Output;
     /// Runs one rank.
     async fn run<E: AnySource>(&self, here: &E) -> Result<Self::Output>;
+}
+
+/// A program that broadcasts in hardware.
+#[allow(async_fn_in_trait)] // as above
+pub trait MulticastProgram {
+    /// What a rank has when it is done.
+    type Output;
+    /// Runs one rank.
+    async fn run<E: Multicast>(&self, here: &E) -> Result<Self::Output>;
 }
 
 /// Something that runs programs.
@@ -84,4 +109,13 @@ pub trait AnySourceWorld: World {
     /// # Errors
     /// As [`World::run`].
     fn run_any<P: AnySourceProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>>;
+}
+
+/// A world that runs programs that broadcast in hardware.
+pub trait MulticastWorld: World {
+    /// As [`World::run`].
+    ///
+    /// # Errors
+    /// As [`World::run`].
+    fn run_multicast<P: MulticastProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>>;
 }

@@ -17,6 +17,8 @@ pub struct Machine {
     pub interconnect: Interconnect,
     /// What messages cost the nodes.
     pub node: NodeCosts,
+    /// The network for broadcasts, where there is one.
+    pub control_network: Option<ControlNetwork>,
 }
 
 /// What lies between the nodes.
@@ -244,6 +246,24 @@ pub enum Protocol {
         /// The longest message that rides on the set-up packet. [B]
         piggyback: Bytes,
     },
+    /// A message of at most `eager` bytes in data packets at once. A longer one, or each where there is none, is
+    /// announced by a system message; its data packets follow when the receiving program has asked for it and a second
+    /// system message has said so.
+    Rendezvous {
+        /// The longest message that goes at once. [B]
+        eager: Option<Bytes>,
+    },
+}
+
+/// A network beside the one that carries messages, by which a node broadcasts to all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ControlNetwork {
+    /// From the last byte that a node hands over to its arrival everywhere. [ps]
+    pub latency: Duration,
+    /// Bytes per second of the whole network, which carries one broadcast after the other. [bit/s]
+    pub rate: Rate,
+    /// The processor's cost to begin a broadcast, and to take one. [ps]
+    pub overhead: Duration,
 }
 
 /// The LogGP model, with LogGOPSim's S: what a message of s bytes costs where nothing contends.

@@ -31,7 +31,8 @@ pub(crate) fn machine(fields: &Fields, name: &str) -> Result<Machine, Fault> {
         }
         (None, None) => return Err(missing("", "`topology` (or `loggp`)")),
     };
-    Ok(Machine { name: name.to_string(), about: fields.about.clone(), nodes, interconnect, node })
+    let control_network = fields.control_network.as_ref().map(node::control_network).transpose()?;
+    Ok(Machine { name: name.to_string(), about: fields.about.clone(), nodes, interconnect, node, control_network })
 }
 
 fn missing(field: &str, missing: &str) -> Fault {

@@ -266,11 +266,15 @@ fn mistakes_of_names_files_and_settings() {
         "setting piggyback=129: node.piggyback: found 129 B; allowed is at most 128 B, what a packet carries",
     );
     assert_eq!(
+        set("eager", "16 KiB"),
+        "setting eager=16 KiB: node.eager: found 16 KiB; allowed is none unless node.protocol is \"rendezvous\"",
+    );
+    assert_eq!(
         set("node.procesor_send", "1us"),
         "`node.procesor_send=1us` cannot be set: there is no field `procesor_send` | did you mean `processor_send`? The \
          fields are processor_send, processor_receive, message_send, message_receive, packet_send, packet_receive, \
          system_message, copy_rate, reconstruction, waits_for_departure, send, acknowledged, \
-         piggyback",
+         protocol, piggyback, eager",
     );
     assert!(
         set("bufers", "1")

@@ -3,22 +3,45 @@
 use endpoint::conformance;
 use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
 
-fn keeps_the_promises(machine: &str, engine: EngineKind) {
-    let machine = machines::load(machine).unwrap();
+const ENGINES: [EngineKind; 2] = [EngineKind::Fast, EngineKind::Reference];
+
+fn keeps_the_promises(machine: &str, engine: EngineKind, settings: &[(&str, &str)]) {
+    let settings: Vec<_> = settings.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+    let machine = machines::load_with(machine, &settings).unwrap();
     let options = Options { engine, ..Options::default() };
     conformance::any_source_world(|_| NetworkWorld::new(&machine, options));
 }
 
 #[test]
 fn with_the_fast_engine() {
-    keeps_the_promises("moc-2-1", EngineKind::Fast);
-    keeps_the_promises("parsytec-cc-16", EngineKind::Fast);
-    keeps_the_promises("fat-tree-1024", EngineKind::Fast);
+    keeps_the_promises("moc-2-1", EngineKind::Fast, &[]);
+    keeps_the_promises("parsytec-cc-16", EngineKind::Fast, &[]);
+    keeps_the_promises("fat-tree-1024", EngineKind::Fast, &[]);
 }
 
 #[test]
 fn with_the_reference_engine() {
-    keeps_the_promises("moc-2-1", EngineKind::Reference);
-    keeps_the_promises("parsytec-cc-16", EngineKind::Reference);
-    keeps_the_promises("fat-tree-1024", EngineKind::Reference);
+    keeps_the_promises("moc-2-1", EngineKind::Reference, &[]);
+    keeps_the_promises("parsytec-cc-16", EngineKind::Reference, &[]);
+    keeps_the_promises("fat-tree-1024", EngineKind::Reference, &[]);
+}
+
+/// A short message must not overtake a long one of the same sender, though its packets do.
+#[test]
+fn where_sends_are_over_at_once_and_packets_overtake_each_other() {
+    for engine in ENGINES {
+        let manner = [("send", "non-blocking"), ("selection", "random")];
+        keeps_the_promises("moc-3-1", engine, &manner);
+    }
+}
+
+#[test]
+fn where_messages_are_announced() {
+    for engine in ENGINES {
+        for send in ["blocking", "non-blocking", "synchronous"] {
+            let manner = [("send", send), ("protocol", "rendezvous")];
+            keeps_the_promises("moc-2-1", engine, &manner);
+            keeps_the_promises("moc-2-1", engine, &[manner[0], manner[1], ("eager", "100")]);
+        }
+    }
 }

@@ -76,6 +76,12 @@ fn a_message_takes_what_its_steps_take() {
         // 250 do not: the set-up is there at 1265, answered at 1335, the answer taken in at 1390; packets are injected at
         // 1440, 1544 and 1648, cross the second channel by 1555, 1668 and 1731.
         ("send = \"blocking\"\npiggyback = 100", 250, (1702, 2331)),
+        // Announced: the announcement is handed over at 1040 and taken in at 1095; the receiver has asked already, so its
+        // answer is handed over at 1135 and taken in at 1190; the first packet is injected at 1440, as above.
+        ("send = \"blocking\"\nprotocol = \"rendezvous\"", 250, (1702, 2331)),
+        ("send = \"blocking\"\nprotocol = \"rendezvous\"\neager = 249", 250, (1702, 2331)),
+        ("send = \"blocking\"\nprotocol = \"rendezvous\"\neager = 250", 250, (1512, 2141)),
+        ("send = \"synchronous\"\nprotocol = \"rendezvous\"", 250, (2426, 2331)),
     ];
     for (more, bytes, expected) in table {
         assert_eq!(times(more, bytes, EngineKind::Fast), expected, "{more}, {bytes} bytes");

@@ -8,14 +8,16 @@
 //! nothing on how long anything takes, only that time passes the way it must.
 
 mod any_source;
+mod multicast;
 mod named;
 
 pub use any_source::*;
+pub use multicast::*;
 pub use named::*;
 
 use quantities::Rank;
 
-use crate::{AnySourceProgram, AnySourceWorld, Error, Message, Program, Result, World};
+use crate::{AnySourceProgram, AnySourceWorld, Error, Message, MulticastWorld, Program, Result, World};
 
 /// How many ranks the checks run on: one, two, an odd number, a power of two.
 const SIZES: [u32; 5] = [1, 2, 3, 5, 8];
@@ -52,6 +54,17 @@ pub fn any_source_world<W: AnySourceWorld>(make: impl Fn(u32) -> W) {
         order_holds_between_named_and_any(&make(ranks), ranks);
         waiting_for_anyone_for_ever_is_a_deadlock(&make(ranks), ranks);
         two_runs_from_anyone_are_the_same(&make, ranks);
+    }
+}
+
+/// Checks all that [`world`] does, and what a world must do besides that broadcasts in hardware.
+pub fn multicast_world<W: MulticastWorld>(make: impl Fn(u32) -> W) {
+    world(&make);
+    for ranks in [2, 5] {
+        broadcasts_reach_everyone_in_order(&make(ranks), ranks);
+        broadcasts_and_messages_are_kept_apart(&make(ranks), ranks);
+        broadcasts_of_nobody_are_errors(&make(ranks), ranks);
+        a_broadcast_that_never_comes_is_a_deadlock(&make(ranks), ranks);
     }
 }
 

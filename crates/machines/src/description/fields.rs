@@ -53,8 +53,23 @@ pub struct Fields {
     /// What messages cost the nodes.
     #[serde(default)]
     pub node: Node,
+    /// A network for broadcasts, beside the one for messages.
+    pub control_network: Option<ControlNetwork>,
     /// The costs of the LogGP model, in place of a network.
     pub loggp: Option<LogGp>,
+}
+
+/// A network by which a node broadcasts to all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ControlNetwork {
+    /// From the last byte that a node hands over to its arrival everywhere.
+    pub latency: Duration,
+    /// Bytes per second of the whole network.
+    pub rate: Rate,
+    /// The processor's cost to begin a broadcast, and to take one; none by default.
+    #[serde(default)]
+    pub overhead: Duration,
 }
 
 /// What channels are like; those to and from nodes can differ.
@@ -241,8 +256,24 @@ pub struct Node {
     pub send: Send,
     /// What the acknowledgement of a synchronous send waits for.
     pub acknowledged: Option<Acknowledged>,
-    /// If given, messages are set up by a packet of their own, and one of at most so many bytes rides on it.
+    /// How a message gets across; `set-up` if there is a `piggyback`, else `eager`.
+    pub protocol: Option<Protocol>,
+    /// The longest message that rides on its set-up packet; for the protocol `set-up`.
     pub piggyback: Option<Bytes>,
+    /// The longest message that is not announced; for the protocol `rendezvous`, where all are if it is left out.
+    pub eager: Option<Bytes>,
+}
+
+/// How a message gets across.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protocol {
+    /// Data packets at once.
+    Eager,
+    /// A packet of its own sets the message up; the receiver's communication processor answers it, and the data follow.
+    SetUp,
+    /// A system message announces it; the data follow when the receiving program has asked for the message.
+    Rendezvous,
 }
 
 /// When a send is over.

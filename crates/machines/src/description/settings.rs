@@ -6,7 +6,7 @@ use super::fields::Fields;
 use crate::error::Problem;
 
 /// Short names for fields that are set often.
-const SHORT: [(&str, &str); 31] = [
+const SHORT: &[(&str, &str)] = &[
     ("buffers", "channels.buffers"),
     ("rate", "channels.rate"),
     ("flit_time", "channels.flit_time"),
@@ -25,7 +25,9 @@ const SHORT: [(&str, &str); 31] = [
     ("header", "packet.header"),
     ("flit", "packet.flit"),
     ("send", "node.send"),
+    ("protocol", "node.protocol"),
     ("piggyback", "node.piggyback"),
+    ("eager", "node.eager"),
     ("reconstruction", "node.reconstruction"),
     ("columns", "topology.*.columns"),
     ("rows", "topology.*.rows"),

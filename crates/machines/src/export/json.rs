@@ -57,6 +57,13 @@ pub fn json(machine: &Machine) -> String {
         "nodes": machine.nodes,
         "node": costs(&machine.node),
     });
+    if let Some(control) = &machine.control_network {
+        object["control_network"] = json!({
+            "latency_ps": control.latency.picoseconds(),
+            "bits_per_second": control.rate.bits_per_second(),
+            "overhead_ps": control.overhead.picoseconds(),
+        });
+    }
     if let Some(network) = network(machine) {
         object["network"] = of_network(network);
     }
@@ -148,9 +155,10 @@ fn costs(node: &NodeCosts) -> Value {
         SendMode::Blocking => ("blocking", None),
         SendMode::NonBlocking => ("non-blocking", None),
     };
-    let piggyback = match node.protocol {
-        Protocol::Eager => None,
-        Protocol::SetUp { piggyback } => Some(piggyback.0),
+    let (protocol, piggyback, eager) = match node.protocol {
+        Protocol::Eager => ("eager", None, None),
+        Protocol::SetUp { piggyback } => ("set-up", Some(piggyback.0), None),
+        Protocol::Rendezvous { eager } => ("rendezvous", None, eager.map(|size| size.0)),
     };
     json!({
         "processor_send_ps": node.processor_send.picoseconds(),
@@ -165,7 +173,9 @@ fn costs(node: &NodeCosts) -> Value {
         "waits_for_departure": node.waits_for_departure,
         "send": send,
         "acknowledged": acknowledged,
+        "protocol": protocol,
         "piggyback_bytes": piggyback,
+        "eager_bytes": eager,
     })
 }
 

@@ -1,11 +1,11 @@
 //! What messages cost the nodes, and the LogGP model in place of a network.
 
-use quantities::{Bytes, Duration};
+use quantities::{Bytes, Duration, Rate};
 
 use super::{bounded, missing};
 use crate::description::fields::{self, Fields};
 use crate::error::Fault;
-use crate::model::{Acknowledged, Interconnect, LogGp, NodeCosts, Protocol, SendMode};
+use crate::model::{Acknowledged, ControlNetwork, Interconnect, LogGp, NodeCosts, Protocol, SendMode};
 use crate::topology::{MOST_NODES, within};
 
 /// The longest time for one byte.
@@ -43,7 +43,40 @@ pub(super) fn costs(node: &fields::Node) -> Result<NodeCosts, Fault> {
         reconstruction: node.reconstruction,
         waits_for_departure: node.waits_for_departure,
         send: send(node)?,
-        protocol: node.piggyback.map_or(Protocol::Eager, |piggyback| Protocol::SetUp { piggyback }),
+        protocol: protocol(node)?,
+    })
+}
+
+fn protocol(node: &fields::Node) -> Result<Protocol, Fault> {
+    let usual = if node.piggyback.is_some() { fields::Protocol::SetUp } else { fields::Protocol::Eager };
+    let protocol = node.protocol.unwrap_or(usual);
+    if let Some(piggyback) = node.piggyback
+        && protocol != fields::Protocol::SetUp
+    {
+        return Err(Fault::value("node.piggyback", piggyback, "none unless node.protocol is \"set-up\""));
+    }
+    if let Some(eager) = node.eager
+        && protocol != fields::Protocol::Rendezvous
+    {
+        return Err(Fault::value("node.eager", eager, "none unless node.protocol is \"rendezvous\""));
+    }
+    Ok(match protocol {
+        fields::Protocol::Eager => Protocol::Eager,
+        fields::Protocol::SetUp => Protocol::SetUp { piggyback: node.piggyback.unwrap_or(Bytes(0)) },
+        fields::Protocol::Rendezvous => Protocol::Rendezvous { eager: node.eager },
+    })
+}
+
+/// The network for broadcasts.
+pub(super) fn control_network(fields: &fields::ControlNetwork) -> Result<ControlNetwork, Fault> {
+    let slowest = Rate::from_bits_per_second(8_000);
+    if fields.rate < slowest {
+        return Err(Fault::value("control_network.rate", fields.rate, "1 kB/s or more"));
+    }
+    Ok(ControlNetwork {
+        latency: bounded("control_network.latency", fields.latency)?,
+        rate: fields.rate,
+        overhead: bounded("control_network.overhead", fields.overhead)?,
     })
 }
 
@@ -73,6 +106,7 @@ pub(super) fn loggp(fields: &Fields, loggp: &fields::LogGp) -> Result<(u32, Inte
         (fields.routing != fields::Routing::default(), "routing"),
         (fields.switching != fields::Switching::default(), "switching"),
         (fields.node != fields::Node::default(), "node"),
+        (fields.control_network.is_some(), "control_network"),
     ];
     if let Some((_, table)) = needless.iter().find(|pair| pair.0) {
         return Err(Fault::value(*table, format!("`{table}`"), "only `loggp`: the model has all the costs that count"));

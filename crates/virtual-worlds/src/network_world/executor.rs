@@ -5,7 +5,7 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use endpoint::{AnySource, Endpoint, Error, Message, Result, WaitsFor, check_partner, deadlock};
+use endpoint::{AnySource, Endpoint, Error, Message, Multicast, Result, WaitsFor, check_partner, deadlock};
 use machines::model::FlitNetwork;
 use quantities::{Duration, Rank, Time};
 
@@ -120,6 +120,35 @@ impl<E: Engine> AnySource for Here<'_, E> {
     }
 }
 
+impl<E: Engine> Here<'_, E> {
+    fn check_hardware(&self) -> Result<()> {
+        if self.shared.borrow().nodes.has_control_network() {
+            return Ok(());
+        }
+        Err(Error::Unfit("the machine has no control network: it cannot broadcast in hardware".to_string()))
+    }
+}
+
+impl<E: Engine> Multicast for Here<'_, E> {
+    async fn multicast(&self, message: Message) -> Result<()> {
+        self.check_hardware()?;
+        fits(message.size())?;
+        self.shared.borrow_mut().nodes.multicast(self.rank, message, 0);
+        self.outcome(Activity::Send, WaitsFor::AnyMessage).await;
+        Ok(())
+    }
+
+    async fn receive_multicast(&self, from: Rank) -> Result<Message> {
+        self.check_hardware()?;
+        self.check(from)?;
+        self.shared.borrow_mut().nodes.receive_multicast(self.rank, from, 0);
+        match self.outcome(Activity::Receive, WaitsFor::MessageFrom(from)).await {
+            Outcome::Received(_, message, _) => Ok(message),
+            Outcome::Started | Outcome::Over | Outcome::Late => Err(Error::Deadline(self.now())),
+        }
+    }
+}
+
 /// The ranks of a run: those that have not ended, what the others ended with, and when.
 struct Ranks<F, T> {
     running: Vec<Option<Pin<Box<F>>>>,
@@ -146,7 +175,7 @@ where
 {
     let options = world.options;
     let shared = RefCell::new(Shared {
-        nodes: Nodes::<E>::new(network, world.machine.node, ranks, options.seed, options.packet_log),
+        nodes: Nodes::<E>::new(world.machine, network, ranks, options.seed, options.packet_log),
         outcomes: (0..ranks).map(|_| None).collect(),
         waiting: vec![WaitsFor::AnyMessage; ranks as usize],
         timeline: options.timeline.then(Timeline::default),

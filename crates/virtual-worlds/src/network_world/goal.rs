@@ -57,7 +57,7 @@ struct Driver<'a, E> {
 impl<'a, E: Engine> Driver<'a, E> {
     fn new(world: &NetworkWorld<'_>, network: &FlitNetwork, schedule: &'a Schedule) -> Driver<'a, E> {
         let options = world.options;
-        let mut nodes = Nodes::new(network, world.machine.node, schedule.size(), options.seed, options.packet_log);
+        let mut nodes = Nodes::new(world.machine, network, schedule.size(), options.seed, options.packet_log);
         nodes.report_starts();
         let mut driver = Driver {
             schedule,

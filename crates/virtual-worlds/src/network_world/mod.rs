@@ -3,7 +3,10 @@
 mod executor;
 mod goal;
 
-use endpoint::{AnySourceProgram, AnySourceWorld, Error, Program, Result, World};
+use endpoint::{
+    AnySource, AnySourceProgram, AnySourceWorld, Error, Multicast, MulticastProgram, MulticastWorld, Program, Result,
+    World,
+};
 use machines::model::{FlitNetwork, Interconnect, Machine};
 use quantities::{Bytes, Time};
 
@@ -42,6 +45,37 @@ pub struct NetworkWorld<'a> {
     options: Options,
 }
 
+/// A program of any kind, for an endpoint that can do all that one can ask for.
+trait OnNetwork {
+    type Output;
+    async fn run<E: AnySource + Multicast>(&self, here: &E) -> Result<Self::Output>;
+}
+
+struct Named<'a, P>(&'a P);
+struct FromAnyone<'a, P>(&'a P);
+struct Broadcasting<'a, P>(&'a P);
+
+impl<P: Program> OnNetwork for Named<'_, P> {
+    type Output = P::Output;
+    async fn run<E: AnySource + Multicast>(&self, here: &E) -> Result<P::Output> {
+        self.0.run(here).await
+    }
+}
+
+impl<P: AnySourceProgram> OnNetwork for FromAnyone<'_, P> {
+    type Output = P::Output;
+    async fn run<E: AnySource + Multicast>(&self, here: &E) -> Result<P::Output> {
+        self.0.run(here).await
+    }
+}
+
+impl<P: MulticastProgram> OnNetwork for Broadcasting<'_, P> {
+    type Output = P::Output;
+    async fn run<E: AnySource + Multicast>(&self, here: &E) -> Result<P::Output> {
+        self.0.run(here).await
+    }
+}
+
 /// What each rank ended with, and what the machine did.
 pub type Run<T> = Result<(Vec<Result<T>>, Answer)>;
 
@@ -57,15 +91,7 @@ impl<'a> NetworkWorld<'a> {
     /// [`Error::Unfit`] when there are more ranks than nodes or the machine has no network of flits, and
     /// [`Error::Deadlock`] when not every rank can end.
     pub fn run_with_answer<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
-        let network = self.network(ranks)?;
-        match self.options.engine {
-            EngineKind::Fast => {
-                executor::run::<Fast, _, _>(self, network, ranks, async |here| program.run(&here).await)
-            }
-            EngineKind::Reference => {
-                executor::run::<Reference, _, _>(self, network, ranks, async |here| program.run(&here).await)
-            }
-        }
+        self.run_any_kind(ranks, &Named(program))
     }
 
     /// Runs a program that receives from anyone on `ranks` ranks.
@@ -73,6 +99,18 @@ impl<'a> NetworkWorld<'a> {
     /// # Errors
     /// As [`NetworkWorld::run_with_answer`].
     pub fn run_any_with_answer<P: AnySourceProgram>(&self, ranks: u32, program: &P) -> Run<P::Output> {
+        self.run_any_kind(ranks, &FromAnyone(program))
+    }
+
+    /// Runs a program that broadcasts in hardware on `ranks` ranks.
+    ///
+    /// # Errors
+    /// As [`NetworkWorld::run_with_answer`].
+    pub fn run_multicast_with_answer<P: MulticastProgram>(&self, ranks: u32, program: &P) -> Run<P::Output> {
+        self.run_any_kind(ranks, &Broadcasting(program))
+    }
+
+    fn run_any_kind<P: OnNetwork>(&self, ranks: u32, program: &P) -> Run<P::Output> {
         let network = self.network(ranks)?;
         match self.options.engine {
             EngineKind::Fast => {
@@ -117,6 +155,12 @@ impl World for NetworkWorld<'_> {
 impl AnySourceWorld for NetworkWorld<'_> {
     fn run_any<P: AnySourceProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
         Ok(self.run_any_with_answer(ranks, program)?.0)
+    }
+}
+
+impl MulticastWorld for NetworkWorld<'_> {
+    fn run_multicast<P: MulticastProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
+        Ok(self.run_multicast_with_answer(ranks, program)?.0)
     }
 }
 

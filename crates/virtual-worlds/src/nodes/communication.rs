@@ -26,7 +26,9 @@ pub(super) enum Task {
 /// A system message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum System {
-    /// The receiver's answer to a set-up: the data can come.
+    /// The sender's announcement of a message.
+    Announcement,
+    /// The receiver's answer to a set-up or an announcement: the data can come.
     Ready,
     /// The message was received.
     Acknowledgement,
@@ -37,18 +39,26 @@ pub(super) enum System {
 enum Carries {
     Data,
     SetUp,
-    Ready,
-    Acknowledgement,
+    System(System),
 }
 
-const KINDS: [Carries; 4] = [Carries::Data, Carries::SetUp, Carries::Ready, Carries::Acknowledgement];
+const KINDS: [Carries; 5] = [
+    Carries::Data,
+    Carries::SetUp,
+    Carries::System(System::Announcement),
+    Carries::System(System::Ready),
+    Carries::System(System::Acknowledgement),
+];
+/// Bits of a token that hold what the packet carries.
+const KIND_BITS: u32 = 3;
 
 fn token(letter: u32, carries: Carries) -> u64 {
-    (u64::from(letter) << 2) | carries as u64
+    let kind = KINDS.iter().position(|kind| *kind == carries).unwrap_or_default();
+    (u64::from(letter) << KIND_BITS) | kind as u64
 }
 
 fn from_token(token: u64) -> (u32, Carries) {
-    ((token >> 2) as u32, KINDS[(token & 3) as usize])
+    ((token >> KIND_BITS) as u32, KINDS[(token & ((1 << KIND_BITS) - 1)) as usize])
 }
 
 impl<E: Engine> Nodes<E> {
@@ -66,8 +76,18 @@ impl<E: Engine> Nodes<E> {
                 }
                 Task::SetUp(letter)
             }
+            Protocol::Rendezvous { .. } if self.is_announced(letter) => Task::SendSystem(letter, System::Announcement),
+            Protocol::Rendezvous { .. } => Task::SendPacket(letter, true),
         };
         self.communicate(rank, task);
+    }
+
+    /// Whether a message goes only when the receiving program has asked for it.
+    pub(super) fn is_announced(&self, letter: u32) -> bool {
+        match self.costs.protocol {
+            Protocol::Rendezvous { eager } => eager.is_none_or(|eager| self.letters[letter].message.size() > eager),
+            Protocol::Eager | Protocol::SetUp { .. } => false,
+        }
     }
 
     pub(super) fn communicate(&mut self, rank: u32, task: Task) {
@@ -128,10 +148,7 @@ impl<E: Engine> Nodes<E> {
                     self.nodes[rank as usize].communication.add(Task::SendPacket(letter, false));
                 }
             }
-            Task::SendSystem(letter, System::Ready) => self.inject(rank, letter, Bytes(0), Carries::Ready),
-            Task::SendSystem(letter, System::Acknowledgement) => {
-                self.inject(rank, letter, Bytes(0), Carries::Acknowledgement);
-            }
+            Task::SendSystem(letter, system) => self.inject(rank, letter, Bytes(0), Carries::System(system)),
             Task::ReceivePacket(letter) => {
                 self.letters[letter].arriving -= 1;
                 if self.letters[letter].arriving == 0 {
@@ -139,7 +156,12 @@ impl<E: Engine> Nodes<E> {
                 }
             }
             Task::ReceiveSetUp(letter) => self.communicate(rank, Task::SendSystem(letter, System::Ready)),
-            Task::ReceiveSystem(letter, System::Ready) => self.communicate(rank, Task::SendPacket(letter, false)),
+            Task::ReceiveSystem(letter, System::Announcement) => self.there(rank, letter),
+            Task::ReceiveSystem(letter, System::Ready) => {
+                // The message's own cost was counted with its set-up packet, but no announcement counts it.
+                let first = self.is_announced(letter);
+                self.communicate(rank, Task::SendPacket(letter, first));
+            }
             Task::ReceiveSystem(letter, System::Acknowledgement) => {
                 let operation = self.letters[letter].sending.0;
                 self.letters.release(letter);
@@ -205,8 +227,7 @@ impl<E: Engine> Nodes<E> {
         let task = match carries {
             Carries::Data => Task::ReceivePacket(letter),
             Carries::SetUp => Task::ReceiveSetUp(letter),
-            Carries::Ready => Task::ReceiveSystem(letter, System::Ready),
-            Carries::Acknowledgement => Task::ReceiveSystem(letter, System::Acknowledgement),
+            Carries::System(system) => Task::ReceiveSystem(letter, system),
         };
         self.communicate(rank, task);
     }
@@ -216,11 +237,29 @@ impl<E: Engine> Nodes<E> {
         if self.costs.send == (SendMode::Synchronous { acknowledged: Acknowledged::OnArrival }) {
             self.nodes[rank as usize].communication.add(Task::SendSystem(letter, System::Acknowledgement));
         }
-        let (from, tag) = (self.letters[letter].from.0, self.letters[letter].tag);
-        let matching = &mut self.nodes[rank as usize].matching;
-        match matching.meet(from, tag) {
+        match self.letters[letter].asked.take() {
             Some(receive) => self.met(receive, letter),
-            None => matching.keep(from, tag, letter),
+            None => self.there(rank, letter),
+        }
+    }
+
+    /// A message or its announcement is there: it and those behind it are offered to the program, but never before one
+    /// that was sent before it and is still on its way.
+    fn there(&mut self, rank: u32, letter: u32) {
+        let (from, tag) = (self.letters[letter].from.0, self.letters[letter].tag);
+        self.letters[letter].there = true;
+        loop {
+            let coming = &mut self.nodes[rank as usize].coming;
+            let Some((&key, &first)) = coming.range((from, tag, 0)..=(from, tag, u64::MAX)).next() else { return };
+            if !self.letters[first].there {
+                return;
+            }
+            coming.remove(&key);
+            let matching = &mut self.nodes[rank as usize].matching;
+            match matching.meet(from, tag) {
+                Some(receive) => self.matched(receive, first),
+                None => matching.keep(from, tag, first),
+            }
         }
     }
 }

@@ -3,6 +3,8 @@
 use endpoint::Message;
 use quantities::{Bytes, Rank, Time};
 
+use super::Receive;
+
 /// A message under way.
 #[derive(Clone, Debug)]
 pub struct Letter {
@@ -26,6 +28,10 @@ pub struct Letter {
     pub arriving: u32,
     /// When the program sent it.
     pub sent: Time,
+    /// Whether it is at its receiver, wholly or announced.
+    pub there: bool,
+    /// The receive that asked for it, while its data are on their way.
+    pub asked: Option<Receive>,
     /// What still refers to it: the receiver, the packets that have not left, the acknowledgement.
     pub references: u8,
 }

@@ -10,17 +10,19 @@
 //! follows.
 
 mod communication;
+mod control;
 pub mod matching;
 mod messages;
 mod processor;
 mod serial;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use endpoint::Message;
-use machines::model::{FlitNetwork, NodeCosts};
+use machines::model::{FlitNetwork, Machine, NodeCosts};
 use quantities::{Duration, Rank, Time};
 
+use self::control::Control;
 use self::matching::Matching;
 pub use self::matching::{ANY, Wanted};
 use self::messages::Letters;
@@ -40,6 +42,8 @@ enum Event {
     Communication(u32),
     /// The deadline of a rank's receive.
     Deadline(u32),
+    /// A broadcast is everywhere.
+    Broadcast(u32),
 }
 
 impl From<NetworkEvent> for Event {
@@ -86,6 +90,9 @@ struct Node {
     processors: Vec<Serial<processor::Work>>,
     communication: Serial<communication::Task>,
     matching: Matching<Receive>,
+    /// The messages on their way here by source, tag and number: each is offered only after those sent before it.
+    coming: BTreeMap<(u32, u32, u64), u32>,
+    broadcasts: Matching<Receive>,
     deadline: Option<Time>,
     statistics: RankStatistics,
 }
@@ -101,6 +108,7 @@ pub struct Nodes<E> {
     queue: EventQueue<Event>,
     nodes: Vec<Node>,
     letters: Letters,
+    control: Option<Control>,
     done: VecDeque<Done>,
     forwarding: Forwarding,
     messages: u64,
@@ -111,11 +119,12 @@ pub struct Nodes<E> {
 
 impl<E: Engine> Nodes<E> {
     /// Nodes at rest, `ranks` of them with a program.
-    pub fn new(network: &FlitNetwork, costs: NodeCosts, ranks: u32, seed: u64, log: bool) -> Nodes<E> {
+    pub fn new(machine: &Machine, network: &FlitNetwork, ranks: u32, seed: u64, log: bool) -> Nodes<E> {
         let node = || Node { processors: vec![Serial::default()], ..Node::default() };
         let nodes = network.injection.len();
         Nodes {
-            costs,
+            costs: machine.node,
+            control: machine.control_network.map(Control::new),
             reorders: network.selection != machines::routing::Selection::Fixed,
             engine: E::new(network, seed, log),
             queue: EventQueue::default(),
@@ -164,7 +173,7 @@ impl<E: Engine> Nodes<E> {
         let receive = Receive { operation, processor, posted: self.now() };
         let node = &mut self.nodes[rank.0 as usize];
         match node.matching.find(wanted) {
-            Some(letter) => self.met(receive, letter),
+            Some(letter) => self.matched(receive, letter),
             None => node.matching.post(wanted, receive),
         }
     }
@@ -187,6 +196,7 @@ impl<E: Engine> Nodes<E> {
                 Event::Processor(rank, processor) => self.processor_done(rank, processor),
                 Event::Communication(rank) => self.communication_done(rank),
                 Event::Deadline(rank) => self.deadline_passed(rank),
+                Event::Broadcast(number) => self.broadcast_there(number),
             }
         }
         self.events = events;
@@ -240,7 +250,7 @@ impl<E: Engine> Nodes<E> {
         self.done.push_back(Done { rank: Rank(rank), operation, result });
     }
 
-    /// The receives that have met no message, by rank.
+    /// The receives that have met no message, of a rank.
     pub fn unmet(&self, rank: Rank) -> impl Iterator<Item = (Wanted, &Receive)> {
         self.nodes[rank.0 as usize].matching.posted()
     }

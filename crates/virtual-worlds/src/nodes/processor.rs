@@ -5,6 +5,7 @@ use machines::model::{Acknowledged, SendMode};
 use quantities::{Bytes, Duration, Rank};
 
 use super::communication::{System, Task};
+use super::control::Control;
 use super::messages::Letter;
 use super::{Event, Nodes, Outcome, Receive};
 use crate::network::Engine;
@@ -16,6 +17,10 @@ pub(super) enum Work {
     Send(u32),
     /// Complete a message that has come and was asked for.
     Receive(u32),
+    /// Hand a broadcast over to the control network.
+    Broadcast(u32),
+    /// Take a broadcast that has come and was asked for.
+    TakeBroadcast { number: u32, operation: u32 },
     /// Compute.
     Compute { work: Duration, operation: u32 },
 }
@@ -23,6 +28,7 @@ pub(super) enum Work {
 impl<E: Engine> Nodes<E> {
     /// Starts to send a message.
     pub fn send(&mut self, from: Rank, processor: u16, to: Rank, tag: u32, message: Message, operation: u32) {
+        let number = self.messages;
         self.messages += 1;
         let acknowledged = matches!(self.costs.send, SendMode::Synchronous { .. });
         let letter = self.letters.add(Letter {
@@ -35,9 +41,12 @@ impl<E: Engine> Nodes<E> {
             departing: 0,
             arriving: 0,
             sent: self.now(),
+            there: false,
+            asked: None,
             references: if acknowledged { 3 } else { 2 },
             message,
         });
+        self.nodes[to.0 as usize].coming.insert((from.0, tag, number), letter);
         self.process(from, processor, Work::Send(letter));
     }
 
@@ -69,7 +78,7 @@ impl<E: Engine> Nodes<E> {
         match *work {
             Work::Send(letter) => self.finish(rank, self.letters[letter].sending.0, Outcome::Started),
             Work::Compute { operation, .. } => self.finish(rank, operation, Outcome::Started),
-            Work::Receive(_) => {}
+            Work::Receive(_) | Work::Broadcast(_) | Work::TakeBroadcast { .. } => {}
         }
     }
 
@@ -81,6 +90,9 @@ impl<E: Engine> Nodes<E> {
             Work::Send(letter) => costs.processor_send + copied(self.letters[letter].message.size()),
             Work::Receive(letter) => costs.processor_receive + copied(self.letters[letter].message.size()),
             Work::Compute { work, .. } => work,
+            Work::Broadcast(_) | Work::TakeBroadcast { .. } => {
+                self.control.as_ref().map_or(Duration::ZERO, Control::overhead)
+            }
         };
         if processor != 0 || self.forwarding.per_packet().is_zero() {
             return own;
@@ -114,7 +126,22 @@ impl<E: Engine> Nodes<E> {
                 }
             }
             Work::Receive(letter) => self.completed(rank, letter),
+            Work::Broadcast(number) => self.broadcast(number),
+            Work::TakeBroadcast { number, operation } => self.broadcast_taken(rank, number, operation),
         }
+    }
+
+    /// A receive and a message belong together. Where only its announcement is there, its data are now asked for.
+    pub(super) fn matched(&mut self, receive: Receive, letter: u32) {
+        if !self.is_announced(letter) {
+            self.met(receive, letter);
+            return;
+        }
+        let Letter { to, asked, .. } = &mut self.letters[letter];
+        *asked = Some(receive);
+        let to = *to;
+        self.nodes[to.0 as usize].deadline = None;
+        self.communicate(to.0, Task::SendSystem(letter, System::Ready));
     }
 
     /// A receive has met its message: a processor has to complete it.

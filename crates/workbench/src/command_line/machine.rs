@@ -5,7 +5,7 @@ use std::fmt::Display;
 use clap::Args;
 use machines::export;
 use machines::facts::{NetworkFacts, Range, ZeroLoad};
-use machines::model::{Interconnect, LogGp, Machine};
+use machines::model::{ControlNetwork, Interconnect, LogGp, Machine};
 use machines::{Facts, facts};
 
 use super::Said;
@@ -62,6 +62,9 @@ fn described(machine: &Machine, facts: &Facts) -> String {
         Interconnect::LogGp(model) => rows.extend(loggp(model)),
     }
     rows.extend(facts.network.iter().flat_map(network));
+    if let Some(ControlNetwork { latency, rate, .. }) = &machine.control_network {
+        rows.push(row("control network", format!("broadcasts at {rate}, {latency} later everywhere")));
+    }
     let mut text = format!("{}: {}\n\n", machine.name, machine.about);
     text += &columns([Side::Left, Side::Left], &rows);
     if let Some(network) = &facts.network {

@@ -1,0 +1,84 @@
+//! What a world must do whose endpoints broadcast in hardware.
+
+use quantities::Rank;
+
+use super::{is_deadlock, outputs, patterned};
+use crate::{Error, Multicast, MulticastProgram, MulticastWorld, Result};
+
+fn run_multicast<W: MulticastWorld, P: MulticastProgram>(world: &W, ranks: u32, program: &P) -> Vec<P::Output> {
+    outputs(world.run_multicast(ranks, program), ranks)
+}
+
+/// Every rank in turn broadcasts messages of several sizes; all others have them undamaged and in order.
+pub fn broadcasts_reach_everyone_in_order<W: MulticastWorld>(world: &W, ranks: u32) {
+    struct InTurn;
+    impl MulticastProgram for InTurn {
+        type Output = ();
+        async fn run<E: Multicast>(&self, here: &E) -> Result<()> {
+            for root in (0..here.size()).map(Rank) {
+                for (number, length) in (0u32..).zip([0, 1, 3000, 20]) {
+                    let message = patterned(root, root, number, length);
+                    if here.rank() == root {
+                        here.multicast(message).await?;
+                    } else {
+                        assert_eq!(here.receive_multicast(root).await?, message, "broadcast {number} of rank {root}");
+                    }
+                }
+            }
+            Ok(())
+        }
+    }
+    run_multicast(world, ranks, &InTurn);
+}
+
+/// A broadcast and a message to one rank are two things: each receive takes its own.
+pub fn broadcasts_and_messages_are_kept_apart<W: MulticastWorld>(world: &W, ranks: u32) {
+    struct Both;
+    impl MulticastProgram for Both {
+        type Output = ();
+        async fn run<E: Multicast>(&self, here: &E) -> Result<()> {
+            let (first, last) = (Rank(0), Rank(here.size() - 1));
+            let (to_all, to_one) = (patterned(first, first, 1, 40), patterned(first, last, 2, 30));
+            if here.rank() == first {
+                here.multicast(to_all).await?;
+                return here.send(last, to_one).await;
+            }
+            if here.rank() == last {
+                assert_eq!(here.receive(first).await?, to_one, "the message");
+            }
+            assert_eq!(here.receive_multicast(first).await?, to_all, "the broadcast");
+            Ok(())
+        }
+    }
+    run_multicast(world, ranks, &Both);
+}
+
+/// A broadcast from a rank that does not exist, or from oneself, cannot be received.
+pub fn broadcasts_of_nobody_are_errors<W: MulticastWorld>(world: &W, ranks: u32) {
+    struct Wrong;
+    impl MulticastProgram for Wrong {
+        type Output = ();
+        async fn run<E: Multicast>(&self, here: &E) -> Result<()> {
+            let (nobody, size) = (Rank(here.size()), here.size());
+            assert_eq!(here.receive_multicast(nobody).await, Err(Error::NoSuchRank { rank: nobody, size }));
+            assert_eq!(here.receive_multicast(here.rank()).await, Err(Error::ToItself(here.rank())));
+            Ok(())
+        }
+    }
+    run_multicast(world, ranks, &Wrong);
+}
+
+/// A broadcast that never comes ends the run, and the error names who waits for whom.
+pub fn a_broadcast_that_never_comes_is_a_deadlock<W: MulticastWorld>(world: &W, ranks: u32) {
+    struct Never;
+    impl MulticastProgram for Never {
+        type Output = ();
+        async fn run<E: Multicast>(&self, here: &E) -> Result<()> {
+            if here.rank() == Rank(1) {
+                here.receive_multicast(Rank(0)).await?;
+            }
+            Ok(())
+        }
+    }
+    is_deadlock(world.run_multicast(ranks, &Never), &["rank 1"]);
+}

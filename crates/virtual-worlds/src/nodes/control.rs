@@ -1,0 +1,109 @@
+//! The control network: what a node broadcasts goes to all others, one broadcast after the other.
+//!
+//! A processor hands a broadcast over; the network carries it when it has carried those before, at its own rate, and it is
+//! everywhere a latency after its last byte. The sender's part is over when the network has taken that byte.
+
+use endpoint::Message;
+use machines::model::ControlNetwork;
+use quantities::{Duration, Rank, Time};
+
+use super::matching::Wanted;
+use super::processor::Work;
+use super::{Event, Nodes, Outcome, Receive};
+use crate::network::Engine;
+
+/// The control network of a machine, in motion.
+#[derive(Debug)]
+pub(super) struct Control {
+    costs: ControlNetwork,
+    /// From when on it is free.
+    free: Time,
+    broadcasts: Vec<Broadcast>,
+}
+
+/// A message for all ranks.
+#[derive(Debug)]
+struct Broadcast {
+    from: Rank,
+    message: Message,
+    /// The sender's operation.
+    operation: u32,
+    /// When the program sent it.
+    sent: Time,
+}
+
+impl Control {
+    pub(super) fn new(costs: ControlNetwork) -> Control {
+        Control { costs, free: Time::ZERO, broadcasts: Vec::new() }
+    }
+
+    /// The processor's cost to begin a broadcast, and to take one.
+    pub(super) fn overhead(&self) -> Duration {
+        self.costs.overhead
+    }
+}
+
+impl<E: Engine> Nodes<E> {
+    /// Whether nodes can broadcast.
+    pub fn has_control_network(&self) -> bool {
+        self.control.is_some()
+    }
+
+    /// Starts to broadcast a message to all other ranks, on a machine with a control network.
+    pub fn multicast(&mut self, from: Rank, message: Message, operation: u32) {
+        let sent = self.now();
+        let Some(control) = &mut self.control else { return };
+        control.broadcasts.push(Broadcast { from, message, operation, sent });
+        let number = control.broadcasts.len() as u32 - 1;
+        self.process(from, 0, Work::Broadcast(number));
+    }
+
+    /// Starts to receive the next broadcast of `from`.
+    pub fn receive_multicast(&mut self, rank: Rank, from: Rank, operation: u32) {
+        let receive = Receive { operation, processor: 0, posted: self.now() };
+        let wanted = Wanted { from: from.0, tag: 0 };
+        let broadcasts = &mut self.nodes[rank.0 as usize].broadcasts;
+        match broadcasts.find(wanted) {
+            Some(number) => self.process(rank, 0, Work::TakeBroadcast { number, operation }),
+            None => broadcasts.post(wanted, receive),
+        }
+    }
+
+    /// The sender's processor has begun it: the network carries it as soon as it is free.
+    pub(super) fn broadcast(&mut self, number: u32) {
+        let now = self.now();
+        let Some(control) = &mut self.control else { return };
+        let Broadcast { from, message, operation, .. } = &control.broadcasts[number as usize];
+        let taken = control.free.max(now) + control.costs.rate.time_of(message.size());
+        let (from, operation, there) = (*from, *operation, taken + control.costs.latency);
+        control.free = taken;
+        self.queue.put(there, Event::Broadcast(number));
+        // The sender is kept until the network has its last byte.
+        self.process(from, 0, Work::Compute { work: taken.since(now), operation });
+    }
+
+    /// A broadcast is everywhere.
+    pub(super) fn broadcast_there(&mut self, number: u32) {
+        let now = self.now();
+        let Some(control) = &self.control else { return };
+        let from = control.broadcasts[number as usize].from;
+        for rank in (0..self.nodes.len() as u32).filter(|rank| *rank != from.0) {
+            let node = &mut self.nodes[rank as usize];
+            match node.broadcasts.meet(from.0, 0) {
+                Some(Receive { operation, posted, .. }) => {
+                    node.statistics.receive_idle += now.since(posted);
+                    self.process(Rank(rank), 0, Work::TakeBroadcast { number, operation });
+                }
+                None => node.broadcasts.keep(from.0, 0, number),
+            }
+        }
+    }
+
+    /// The program has its broadcast.
+    pub(super) fn broadcast_taken(&mut self, rank: u32, number: u32, operation: u32) {
+        let Some(control) = &self.control else { return };
+        let Broadcast { from, message, sent, .. } = &control.broadcasts[number as usize];
+        let outcome = Outcome::Received(*from, message.clone(), *sent);
+        self.finish(rank, operation, outcome);
+    }
+}
