@@ -8,4 +8,5 @@ pub mod benchmarks;
 pub mod broadcast;
 pub mod exchange;
 pub mod goal;
+pub mod postal;
 mod shuffle;

@@ -1,0 +1,63 @@
+//! How a broadcast splits its nodes, and how long it then takes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Alpha, AlphaTable, Lambda, Steps};
+
+/// Of how many nodes the source of a broadcast keeps how many for itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Splitting {
+    /// The same share of any number of nodes.
+    Fixed(Alpha),
+    /// A share that the number of nodes decides.
+    Table(AlphaTable),
+}
+
+impl Splitting {
+    /// Half, rounded up: the binomial tree.
+    pub const BINOMIAL: Splitting = Splitting::Fixed(Alpha::HALF);
+
+    /// Splits up to `most` nodes so that no time is lost where the latency is `lambda`.
+    pub fn optimal(lambda: Lambda, most: u64) -> Splitting {
+        Splitting::Table(AlphaTable::new(lambda, most))
+    }
+
+    /// n': how many of `n` nodes, at least two, the source keeps.
+    pub fn kept_of(&self, n: u64) -> u64 {
+        match self {
+            Splitting::Fixed(alpha) => alpha.kept_of(n),
+            Splitting::Table(table) => table.alpha_for(n).kept_of(n),
+        }
+    }
+}
+
+/// How long the broadcast to `n` nodes takes that splits them by `splitting`, where the latency is `lambda`.
+///
+/// ```text
+///   time(1) = 0      time(n) = max { 1 + time(n'), lambda + time(n'') }
+/// ```
+///
+/// Its cost grows with how many different sizes come up: with the square of the depth at most, and n at most.
+///
+/// Source: the postal paper, section 2.4; over alpha it is figure 12.
+pub fn predicted_time(lambda: Lambda, n: u64, splitting: &Splitting) -> Steps {
+    let mut pending = BTreeSet::from([n]);
+    let mut splits = Vec::new();
+    while let Some(size) = pending.pop_last().filter(|&size| size > 1) {
+        let kept = splitting.kept_of(size);
+        splits.push((size, kept));
+        pending.extend([kept, size - kept]);
+    }
+    let mut times: BTreeMap<u64, u64> = BTreeMap::from([(0, 0), (1, 0)]);
+    for (size, kept) in splits.into_iter().rev() {
+        let time = (times[&kept] + lambda.scale()).max(times[&(size - kept)] + lambda.scaled());
+        times.insert(size, time);
+    }
+    Steps::new(times[&n.max(1)], lambda.scale())
+}
+
+/// How long the broadcast to `n` nodes takes with each of `alphas` alone: the data of figure 12, where lambda = 1.8 and
+/// n = 64.
+pub fn times_over_alpha(lambda: Lambda, n: u64, alphas: impl IntoIterator<Item = Alpha>) -> Vec<(Alpha, Steps)> {
+    alphas.into_iter().map(|alpha| (alpha, predicted_time(lambda, n, &Splitting::Fixed(alpha)))).collect()
+}
