@@ -4,9 +4,12 @@
 //! struct with its parameters that implements [`endpoint::Program`], so that a world can run it.
 
 pub mod applications;
+pub mod barrier;
 pub mod benchmarks;
 pub mod broadcast;
 pub mod exchange;
 pub mod goal;
 pub mod postal;
+pub mod schedule;
+mod shift;
 mod shuffle;

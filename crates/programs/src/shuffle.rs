@@ -1,4 +1,4 @@
-//! Seeded permutations: the same seed gives the same order on every machine.
+//! Seeded permutations and choices: the same seed gives the same order on every machine.
 
 /// The numbers from 0 to `length` less one in an order that only `seed` decides (Fisher and Yates's shuffle).
 pub(crate) fn permutation(length: u32, seed: u64) -> Vec<u32> {

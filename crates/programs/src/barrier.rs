@@ -1,0 +1,60 @@
+//! No rank goes on before all have come.
+
+use endpoint::{Endpoint, Message, Program, Result};
+
+use crate::shift::Shift;
+
+/// The shifts of a dissemination barrier among `size` ranks: by 1, 2, 4, up to the largest power of two below `size`.
+pub(crate) fn distances(size: u32) -> impl Iterator<Item = u32> {
+    std::iter::successors(Some(1_u32), |distance| distance.checked_mul(2)).take_while(move |&distance| distance < size)
+}
+
+/// Dissemination barrier: in round k every rank tells the one that is 2^k further on that it, and all those that it has
+/// heard of, have come. After ceil(log2 P) rounds everybody has heard of everybody.
+///
+/// ```text
+///   round 1     0 -> 1 -> 2 -> 3 -> 4 -> 0
+///   round 2     0 -> 2 -> 4 -> 1 -> 3 -> 0        P = 5
+///   round 3     0 -> 4 -> 3 -> 2 -> 1 -> 0
+/// ```
+///
+/// P ceil(log2 P) empty messages. Under LogGP, where a send does not wait for its receiver, at most
+/// T = 2 ceil(log2 P) (o + L + o): in each round some ranks send first and the others receive first, so that it also
+/// works where it does; there it is half as much again at most.
+///
+/// Source: Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", International Journal of Parallel
+/// Programming 17(1), 1988.
+///
+/// # Errors
+/// What sending and receiving can end with.
+pub async fn dissemination<E: Endpoint>(here: &E) -> Result<()> {
+    for distance in distances(here.size()) {
+        let shift = Shift::new(here.rank(), distance, here.size());
+        if shift.sends_first {
+            here.send(shift.to, Message::default()).await?;
+            here.receive(shift.from).await?;
+        } else {
+            here.receive(shift.from).await?;
+            here.send(shift.to, Message::default()).await?;
+        }
+    }
+    Ok(())
+}
+
+/// [`dissemination`] as a program, again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dissemination {
+    /// How often.
+    pub times: u32,
+}
+
+impl Program for Dissemination {
+    type Output = ();
+
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+        for _ in 0..self.times {
+            dissemination(here).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,173 @@
+//! Running a schedule.
+
+use endpoint::{Endpoint, Error, Message, Program, Result};
+use quantities::{Bytes, Rank};
+
+use super::parts::Parts;
+use super::{Action, Order, RankSchedule, Schedule};
+use crate::barrier::dissemination;
+
+/// What keeps the ranks of a schedule in step.
+///
+/// On a network that is shared, or where sends do not wait, ranks that have little to do run ahead; then two send to one
+/// receiver at once, or over one link, which the schedule was made to avoid.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pacing {
+    /// Nothing but the messages themselves.
+    #[default]
+    FreeRunning,
+    /// Before each message its receiver sends its sender an empty one, for which the sender waits. One more message a
+    /// message; T = o + L + o more a step.
+    ReceiverConfirmed,
+    /// A dissemination barrier between steps: P ceil(log2 P) more messages a step.
+    Barrier,
+}
+
+impl Pacing {
+    /// All of them.
+    pub const fn all() -> [Pacing; 3] {
+        [Pacing::FreeRunning, Pacing::ReceiverConfirmed, Pacing::Barrier]
+    }
+
+    /// Its name, as it is written on a command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Pacing::FreeRunning => "free-running",
+            Pacing::ReceiverConfirmed => "receiver-confirmed",
+            Pacing::Barrier => "barrier",
+        }
+    }
+}
+
+/// One thing that a rank does, with what its pacing asks for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Operation<'schedule> {
+    /// Tells the partner that its message can come.
+    Confirm(Rank),
+    /// Waits until the partner tells so.
+    AwaitConfirmation(Rank),
+    /// Sends or receives what the schedule says.
+    Act(&'schedule Action),
+    /// Waits until all ranks have come here.
+    Barrier,
+}
+
+impl RankSchedule {
+    /// What the rank does, in order, under `pacing`.
+    pub(super) fn operations(&self, pacing: Pacing) -> impl Iterator<Item = Operation<'_>> {
+        let mut barriers = 0;
+        let mut barriers_until = move |step: u32| {
+            let wanted = if pacing == Pacing::Barrier { step - barriers } else { 0 };
+            barriers += wanted;
+            std::iter::repeat_n(Operation::Barrier, wanted as usize)
+        };
+        let last = self.steps.saturating_sub(1);
+        let steps = self.actions.chunk_by(|one, next| one.step == next.step).map(Some).chain([None]);
+        steps.flat_map(move |actions| {
+            let barriers = barriers_until(actions.map_or(last, |actions| actions[0].step));
+            barriers.chain(self.step(actions.unwrap_or(&[]), pacing)).collect::<Vec<_>>()
+        })
+    }
+
+    fn step<'here>(&self, actions: &'here [Action], pacing: Pacing) -> Vec<Operation<'here>> {
+        let confirmed = pacing == Pacing::ReceiverConfirmed;
+        // Where all send first, both ends of all messages must have confirmed before.
+        let confirmed_before =
+            confirmed && self.order == Order::SendFirst && actions[..].iter().any(|action| action.sends);
+        let mut operations = Vec::with_capacity(2 * actions.len());
+        if confirmed_before {
+            operations
+                .extend(actions.iter().filter(|action| !action.sends).map(|action| Operation::Confirm(action.partner)));
+        }
+        for action in actions {
+            if confirmed && action.sends {
+                operations.push(Operation::AwaitConfirmation(action.partner));
+            } else if confirmed && !confirmed_before {
+                operations.push(Operation::Confirm(action.partner));
+            }
+            operations.push(Operation::Act(action));
+        }
+        operations
+    }
+}
+
+/// Does what `schedule` says for this rank: of each step, in turn, one send, one receive or both. `message_for` makes the
+/// message for a rank, `take` is given each message with its sender, put together again if it was cut.
+///
+/// The sizes in the schedule are only used to cut messages: what `message_for` makes is sent, whatever its size.
+///
+/// # Errors
+/// What sending and receiving can end with; a schedule for another number of ranks.
+pub async fn follow<E: Endpoint>(
+    here: &E,
+    schedule: &RankSchedule,
+    pacing: Pacing,
+    mut message_for: impl FnMut(Rank) -> Message,
+    mut take: impl FnMut(Rank, Message),
+) -> Result<()> {
+    if schedule.ranks != here.size() {
+        return Err(Error::Unfit(format!("the schedule is for {} ranks, not {}", schedule.ranks, here.size())));
+    }
+    let mut parts = Parts::default();
+    for operation in schedule.operations(pacing) {
+        match operation {
+            Operation::Confirm(partner) => here.send(partner, Message::default()).await?,
+            Operation::AwaitConfirmation(partner) => drop(here.receive(partner).await?),
+            Operation::Barrier => dissemination(here).await?,
+            Operation::Act(action) if action.sends => {
+                let message = parts.outgoing(action, || message_for(action.partner));
+                here.send(action.partner, message).await?;
+            }
+            Operation::Act(action) => {
+                let part = here.receive(action.partner).await?;
+                if let Some(message) = parts.incoming(action, part) {
+                    take(action.partner, message);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A whole schedule as a program, with messages that are only a size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scheduled {
+    ranks: Vec<RankSchedule>,
+    pacing: Pacing,
+}
+
+impl Scheduled {
+    /// Runs `schedule` under `pacing`, where a send may wait for its receiver.
+    pub fn new(schedule: &Schedule, pacing: Pacing) -> Scheduled {
+        Scheduled::in_order(schedule, pacing, Order::Alternating)
+    }
+
+    /// Runs `schedule` under `pacing`; `order` is what a rank does first that both sends and receives in a step.
+    pub fn in_order(schedule: &Schedule, pacing: Pacing, order: Order) -> Scheduled {
+        Scheduled { ranks: schedule.by_rank(order), pacing }
+    }
+}
+
+impl Program for Scheduled {
+    /// Bytes that this rank received.
+    type Output = Bytes;
+
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<Bytes> {
+        let ranks = self.ranks.len();
+        let Some(schedule) = self.ranks.get(here.rank().0 as usize) else {
+            return Err(Error::Unfit(format!("the schedule is for {ranks} ranks, not {}", here.size())));
+        };
+        let bytes_for = schedule.bytes_by_receiver();
+        let bytes_for = |to| bytes_for.get(&to).copied().unwrap_or_default();
+        let mut received = 0;
+        follow(
+            here,
+            schedule,
+            self.pacing,
+            |to| Message::of_size(bytes_for(to)),
+            |_, message| received += message.size().0,
+        )
+        .await?;
+        Ok(Bytes(received))
+    }
+}

@@ -1,0 +1,188 @@
+//! What one rank has to do in a schedule.
+
+use std::collections::BTreeMap;
+
+use quantities::{Bytes, Rank};
+
+use super::{Schedule, Transfer};
+
+/// What a rank does first that both sends and receives in a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// They take turns, so that it works where a send waits for its receiver: of two that exchange the lower one receives
+    /// first (CM-5 paper, figure 2), and along a chain or ring of messages every other rank does.
+    #[default]
+    Alternating,
+    /// Everyone sends first, so that messages pass each other. Only where a send does not wait for its receiver.
+    SendFirst,
+}
+
+/// One thing that a rank does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Action {
+    /// In which of the steps that carry messages, from 0.
+    pub step: u32,
+    /// Whether it sends; otherwise it receives.
+    pub sends: bool,
+    /// To whom, or from whom.
+    pub partner: Rank,
+    /// How much. [B]
+    pub bytes: Bytes,
+    /// Which part of the message between the two it is, from 0.
+    pub part: u32,
+    /// In how many parts that message goes: one, if it is not cut.
+    pub parts: u32,
+}
+
+/// What one rank does, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RankSchedule {
+    pub(super) ranks: u32,
+    pub(super) steps: u32,
+    pub(super) order: Order,
+    pub(super) actions: Vec<Action>,
+}
+
+impl RankSchedule {
+    /// How many ranks the whole schedule has.
+    pub fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    /// How many steps the whole schedule has that carry messages.
+    pub fn steps(&self) -> u32 {
+        self.steps
+    }
+
+    /// What the rank does, in order. Where it both sends and receives in a step, it does first what the schedule's
+    /// [`Order`] says.
+    pub fn actions(&self) -> &[Action] {
+        &self.actions
+    }
+
+    /// How much it sends to each other rank, parts put together. [B]
+    pub fn bytes_by_receiver(&self) -> BTreeMap<Rank, Bytes> {
+        let mut bytes: BTreeMap<Rank, Bytes> = BTreeMap::new();
+        for action in self.actions.iter().filter(|action| action.sends) {
+            let sum = bytes.entry(action.partner).or_default();
+            *sum = Bytes(sum.0.saturating_add(action.bytes.0));
+        }
+        bytes
+    }
+}
+
+impl Schedule {
+    /// What `rank` does; nothing, if there is no such rank. [`Schedule::by_rank`] does it for all of them at once in the
+    /// same time.
+    pub fn of_rank(&self, rank: Rank) -> RankSchedule {
+        self.by_rank(Order::Alternating).into_iter().nth(rank.0 as usize).unwrap_or_default()
+    }
+
+    /// What each rank does, in order of rank, in the steps that carry messages. Transfers between ranks that do not exist are left out.
+    pub fn by_rank(&self, order: Order) -> Vec<RankSchedule> {
+        let steps = self.carrying_steps().count() as u32;
+        let nothing = RankSchedule { ranks: self.ranks, steps, order, actions: Vec::new() };
+        let mut ranks = vec![nothing; self.ranks as usize];
+        let mut parts = Parts::of(self);
+        let mut turns = Turns::new(self.ranks);
+        for (number, step) in (0..).zip(self.carrying_steps()) {
+            let exists = |transfer: &&Transfer| transfer.from.0.max(transfer.to.0) < self.ranks;
+            let step: Vec<_> = step.iter().filter(exists).map(|transfer| (transfer, parts.next(transfer))).collect();
+            if order == Order::Alternating {
+                turns.alternate(&step);
+            }
+            let mut act = |rank: Rank, sends, partner, bytes, Part { part, parts }| {
+                let action = Action { step: number, sends, partner, bytes, part, parts };
+                ranks[rank.0 as usize].actions.push(action);
+            };
+            let (first, last) = step.iter().partition::<Vec<_>, _>(|(transfer, _)| turns.sends_first(transfer.from));
+            first.into_iter().for_each(|&(it, part)| act(it.from, true, it.to, it.bytes, part));
+            step.iter().for_each(|&(it, part)| act(it.to, false, it.from, it.bytes, part));
+            last.into_iter().for_each(|&(it, part)| act(it.from, true, it.to, it.bytes, part));
+        }
+        ranks
+    }
+}
+
+/// Which part of a message, of how many.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    part: u32,
+    parts: u32,
+}
+
+/// Counts the parts of the messages that go in several: few, in most schedules none.
+struct Parts {
+    cut: BTreeMap<(Rank, Rank), Part>,
+}
+
+impl Parts {
+    fn of(schedule: &Schedule) -> Parts {
+        let mut pairs: Vec<(Rank, Rank)> = schedule.transfers().map(|transfer| (transfer.from, transfer.to)).collect();
+        pairs.sort_unstable();
+        let several = pairs.chunk_by(PartialEq::eq).filter(|same| same.len() > 1);
+        Parts { cut: several.map(|same| (same[0], Part { part: 0, parts: same.len() as u32 })).collect() }
+    }
+
+    fn next(&mut self, transfer: &Transfer) -> Part {
+        let Some(next) = self.cut.get_mut(&(transfer.from, transfer.to)) else { return Part { part: 0, parts: 1 } };
+        let this = *next;
+        next.part += 1;
+        this
+    }
+}
+
+/// Who of those that both send and receive in a step sends first.
+struct Turns {
+    /// To whom each rank sends in the step, if it does.
+    to: Vec<Option<Rank>>,
+    receives: Vec<bool>,
+    sends_first: Vec<Option<bool>>,
+}
+
+impl Turns {
+    fn new(ranks: u32) -> Turns {
+        let ranks = ranks as usize;
+        Turns { to: vec![None; ranks], receives: vec![false; ranks], sends_first: vec![None; ranks] }
+    }
+
+    fn sends_first(&self, rank: Rank) -> bool {
+        self.sends_first[rank.0 as usize].unwrap_or(true)
+    }
+
+    /// Lets every other rank send first, along each chain of messages and round each ring.
+    ///
+    /// ```text
+    ///   chain    3 -> 0 -> 5 -> 1          3 and 5 send first, 0 and 1 receive first
+    ///   ring     2 -> 4 -> 6 -> 7 -> 2     2 and 6 receive first (2 is the lowest), 4 and 7 send first
+    /// ```
+    ///
+    /// So all messages go in two turns; in a ring of an odd number of ranks in three.
+    fn alternate(&mut self, step: &[(&Transfer, Part)]) {
+        self.to.fill(None);
+        self.receives.fill(false);
+        self.sends_first.fill(None);
+        for (transfer, _) in step {
+            self.to[transfer.from.0 as usize] = Some(transfer.to);
+            self.receives[transfer.to.0 as usize] = true;
+        }
+        for (transfer, _) in step {
+            if !self.receives[transfer.from.0 as usize] {
+                self.walk(transfer.from, true);
+            }
+        }
+        for (transfer, _) in step {
+            self.walk(transfer.from, false);
+        }
+    }
+
+    /// Gives turns to `start` and those after it that have none yet.
+    fn walk(&mut self, start: Rank, sends_first: bool) {
+        let (mut next, mut sends_first) = (Some(start), sends_first);
+        while let Some(rank) = next.filter(|rank| self.sends_first[rank.0 as usize].is_none()) {
+            self.sends_first[rank.0 as usize] = Some(sends_first);
+            sends_first = !sends_first;
+            next = self.to[rank.0 as usize];
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Every kind of world that programs run in.
+
+use endpoint::{Program, Result, World};
+use machines::model::LogGp;
+use quantities::{Bytes, Duration};
+use virtual_worlds::clock::Clock;
+use virtual_worlds::network_world::{NetworkWorld, Options};
+
+const MODEL: LogGp = LogGp {
+    latency: Duration::from_picoseconds(100_000),
+    overhead: Duration::from_picoseconds(7_000),
+    gap: Duration::from_picoseconds(5_000),
+    gap_per_byte: Duration::from_picoseconds(30),
+    overhead_per_byte: Duration::from_picoseconds(2),
+    rendezvous: None,
+};
+
+/// What the ranks ended with in a world, or what kept it from running them.
+pub type Ended<T> = (&'static str, Result<Vec<Result<T>>>);
+
+/// What `program` ends with on `ranks` ranks, 16 at most, with the name of each world: without a network, where sends wait
+/// for their receivers and where they don't; and on networks of both kinds.
+pub fn everywhere<P: Program>(ranks: u32, program: &P) -> Vec<Ended<P::Output>> {
+    let mut ended = vec![
+        ("clock", Clock::new(MODEL).run(ranks, program)),
+        ("clock with rendezvous", Clock::new(LogGp { rendezvous: Some(Bytes(0)), ..MODEL }).run(ranks, program)),
+    ];
+    for name in ["parsytec-cc-16", "booksim-mesh-8x8"] {
+        let machine = machines::load(name).unwrap();
+        ended.push((name, NetworkWorld::new(&machine, Options::default()).run(ranks, program)));
+    }
+    ended
+}
