@@ -1,6 +1,7 @@
 //! Partitions of meshes and grids, and the halos that follow from them.
 
 use std::collections::BTreeSet;
+use std::num::{NonZeroU16, NonZeroU32};
 
 use maquette_programs::applications::grid::Grid;
 use maquette_programs::applications::halo::Halo;
@@ -31,6 +32,10 @@ fn check_halo(partition: &Partition, edges: &[[u32; 2]]) {
     }
 }
 
+fn bisection(points: &[Point], parts: u32) -> Partition {
+    recursive_coordinate_bisection(points, NonZeroU32::new(parts).unwrap())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -39,7 +44,7 @@ proptest! {
         // Coordinates in steps, so that many are equal.
         let step = |at: f64| (at * f64::from(cells)).floor();
         let points: Vec<Point> = uniform(count, seed).into_iter().map(|point| point.map(step)).collect();
-        let partition = recursive_coordinate_bisection(&points, parts);
+        let partition = bisection(&points, parts);
         prop_assert_eq!(partition.parts(), parts);
         let members = partition.members();
         prop_assert_eq!(members.len(), parts as usize);
@@ -53,20 +58,20 @@ proptest! {
     #[test]
     fn halos_hold_what_the_other_side_needs(count in 20u32..120, parts in 1u32..12, seed in any::<u64>()) {
         let mesh = tetrahedralise(uniform(count, seed)).unwrap();
-        check_halo(&recursive_coordinate_bisection(mesh.points(), parts), &mesh.edges());
+        check_halo(&bisection(mesh.points(), parts), &mesh.edges());
     }
 
     #[test]
-    fn blocks_of_a_grid_are_alike(width in 1u32..20, height in 1u32..20, across in 1u32..6, down in 1u32..6) {
+    fn blocks_of_a_grid_are_alike(width in 1u16..20, height in 1u16..20, across in 1u16..6, down in 1u16..6) {
         let grid = Grid { width, height };
-        let partition = blocks(grid, across, down);
+        let partition = blocks(grid, NonZeroU16::new(across).unwrap(), NonZeroU16::new(down).unwrap());
         let (widths, heights) = (width / across..=width.div_ceil(across), height / down..=height.div_ceil(down));
         for part in partition.members() {
-            let columns: BTreeSet<u32> = part.iter().map(|point| point % width).collect();
-            let rows: BTreeSet<u32> = part.iter().map(|point| point / width).collect();
+            let columns: BTreeSet<u32> = part.iter().map(|point| point % u32::from(width)).collect();
+            let rows: BTreeSet<u32> = part.iter().map(|point| point / u32::from(width)).collect();
             prop_assert_eq!(columns.len() * rows.len(), part.len());
-            prop_assert!(part.is_empty() || widths.contains(&(columns.len() as u32)));
-            prop_assert!(part.is_empty() || heights.contains(&(rows.len() as u32)));
+            prop_assert!(part.is_empty() || widths.contains(&(columns.len() as u16)));
+            prop_assert!(part.is_empty() || heights.contains(&(rows.len() as u16)));
         }
         check_halo(&partition, &grid.edges());
     }
@@ -75,8 +80,8 @@ proptest! {
 #[test]
 fn a_cut_goes_across_the_longest_side() {
     let points = (0..8).map(|i| [f64::from(i % 2), f64::from(i / 2), 0.0]).collect::<Vec<Point>>();
-    assert_eq!(recursive_coordinate_bisection(&points, 2).part_of(), [0, 0, 0, 0, 1, 1, 1, 1]);
-    assert_eq!(recursive_coordinate_bisection(&points, 4).members(), [[0, 2], [1, 3], [4, 6], [5, 7]]);
+    assert_eq!(bisection(&points, 2).part_of(), [0, 0, 0, 0, 1, 1, 1, 1]);
+    assert_eq!(bisection(&points, 4).members(), [[0, 2], [1, 3], [4, 6], [5, 7]]);
 }
 
 #[test]

@@ -10,19 +10,19 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     /// Points in a row.
-    pub width: u32,
+    pub width: u16,
     /// Rows.
-    pub height: u32,
+    pub height: u16,
 }
 
 impl Grid {
     /// How many points it has.
     pub fn points(&self) -> usize {
-        self.width as usize * self.height as usize
+        usize::from(self.width) * usize::from(self.height)
     }
 
     /// Column and row of each point, in the order of their numbers.
-    pub fn places(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
+    pub fn places(&self) -> impl Iterator<Item = (u16, u16)> + use<> {
         let Grid { width, height } = *self;
         (0..height).flat_map(move |y| (0..width).map(move |x| (x, y)))
     }
@@ -30,10 +30,10 @@ impl Grid {
     /// The pairs of points next to each other, each once, its lower number first, in ascending order.
     pub fn edges(&self) -> Vec<[u32; 2]> {
         let Grid { width, height } = *self;
-        let of_one = |(x, y): (u32, u32)| {
-            let here = y * width + x;
-            let right = (x + 1 < width).then_some([here, here + 1]);
-            let below = (y + 1 < height).then_some([here, here + width]);
+        let of_one = |(x, y): (u16, u16)| {
+            let here = u32::from(y) * u32::from(width) + u32::from(x);
+            let right = (x < width - 1).then_some([here, here + 1]);
+            let below = (y < height - 1).then_some([here, here + u32::from(width)]);
             right.into_iter().chain(below)
         };
         self.places().flat_map(of_one).collect()

@@ -4,3 +4,5 @@ pub mod grid;
 pub mod halo;
 pub mod mesh;
 pub mod partition;
+pub mod patterns;
+pub mod values;

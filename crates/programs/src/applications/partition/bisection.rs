@@ -1,5 +1,7 @@
 //! Parts by cutting space in two, again and again.
 
+use std::num::NonZeroU32;
+
 use super::Partition;
 use crate::applications::mesh::Point;
 
@@ -14,11 +16,12 @@ use crate::applications::mesh::Point;
 ///   +----+-------+
 /// ```
 ///
-/// Any number of parts; each has less than two points more or less than its share. O(n log P) comparisons.
+/// Each part has less than two points more or less than its share. O(n log P) comparisons.
 ///
 /// Source: Berger and Bokhari, "A partitioning strategy for nonuniform problems on multiprocessors", IEEE Transactions on
 /// Computers C-36(5), 1987.
-pub fn recursive_coordinate_bisection(points: &[Point], parts: u32) -> Partition {
+pub fn recursive_coordinate_bisection(points: &[Point], parts: NonZeroU32) -> Partition {
+    let parts = parts.get();
     let mut part_of = vec![0; points.len()];
     let mut numbers: Vec<u32> = (0..points.len() as u32).collect();
     cut(points, &mut numbers, 0, parts, &mut part_of);

@@ -1,5 +1,7 @@
 //! Parts of a structured grid: blocks of it.
 
+use std::num::NonZeroU16;
+
 use super::Partition;
 use crate::applications::grid::Grid;
 
@@ -15,8 +17,10 @@ use crate::applications::grid::Grid;
 ///   |   4   |   5   |
 ///   +-------+-------+
 /// ```
-pub fn blocks(grid: Grid, across: u32, down: u32) -> Partition {
-    let share = |place: u32, of: u32, length: u32| (u64::from(place) * u64::from(of) / u64::from(length)) as u32;
+pub fn blocks(grid: Grid, across: NonZeroU16, down: NonZeroU16) -> Partition {
+    let (across, down) = (u32::from(across.get()), u32::from(down.get()));
+    // Products of two numbers below 2^16.
+    let share = |place: u16, of: u32, length: u16| u32::from(place) * of / u32::from(length);
     let part = |(x, y)| share(y, down, grid.height) * across + share(x, across, grid.width);
     let part_of = grid.places().map(part).collect();
     Partition { parts: across * down, part_of }

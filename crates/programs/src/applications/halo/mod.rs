@@ -1,5 +1,9 @@
 //! What the ranks of a partitioned mesh have to tell each other.
 
+mod domain;
+
+pub use domain::{Domain, Link};
+
 use quantities::Rank;
 
 use super::partition::Partition;

@@ -1,0 +1,125 @@
+//! What one rank has of a partitioned mesh.
+
+use std::ops::Range;
+
+use endpoint::{Error, Message, Result};
+use quantities::Rank;
+
+use super::Halo;
+use crate::applications::partition::Partition;
+use crate::applications::values::{Value, packed, unpacked};
+
+/// The vertices that a rank keeps values of: its own, and copies of those of others that have an edge to them.
+///
+/// ```text
+///   place     0 .. own        own ..
+///            +----------+    +-------------+-------------+
+///            |   own    |    | of rank 3   | of rank 7   |   copies
+///            +----------+    +-------------+-------------+
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Domain {
+    own: Vec<u32>,
+    places: usize,
+    links: Vec<Link>,
+    /// To whom it sends the values at which places.
+    sent: Vec<(Rank, Vec<u32>)>,
+    /// From whom come the values at which places.
+    received: Vec<(Rank, Range<usize>)>,
+}
+
+/// An edge with an end of the rank's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Its number among all edges of the mesh.
+    pub edge: u32,
+    /// Where its ends are kept, in the order that the edge has them.
+    pub ends: [u32; 2],
+}
+
+impl Domain {
+    /// The domain of each rank. The links of each are in the order of `edges`, so that a sum over the links of a vertex has
+    /// the same terms in the same order, however many ranks there are.
+    pub fn all(partition: &Partition, edges: &[[u32; 2]]) -> Vec<Domain> {
+        let halo = Halo::new(partition, edges);
+        let mut domains: Vec<Domain> = partition.members().into_iter().map(Domain::with_vertices).collect();
+        // For each rank its copies with their places, sorted by vertex.
+        let mut copies: Vec<Vec<(u32, u32)>> = vec![Vec::new(); domains.len()];
+        for from in (0..halo.ranks()).map(Rank) {
+            for (to, vertices) in halo.sent_by(from) {
+                let receiver = &mut domains[to.0 as usize];
+                let places = receiver.places..receiver.places + vertices.len();
+                copies[to.0 as usize].extend(vertices.iter().copied().zip(places.start as u32..));
+                receiver.places = places.end;
+                receiver.received.push((from, places));
+                let sender = &mut domains[from.0 as usize];
+                let sent = vertices.iter().map(|&vertex| sender.own_place(vertex)).collect();
+                sender.sent.push((*to, sent));
+            }
+        }
+        copies.iter_mut().for_each(|copies| copies.sort_unstable());
+        for (edge, &ends) in (0..).zip(edges) {
+            let owners = ends.map(|end| partition.part_of()[end as usize] as usize);
+            let both = [owners[0], owners[1]];
+            for &owner in if owners[0] == owners[1] { &both[..1] } else { &both[..] } {
+                let place = |end: usize| match owners[end] == owner {
+                    true => domains[owner].own_place(ends[end]),
+                    false => place_of_copy(&copies[owner], ends[end]),
+                };
+                let link = Link { edge, ends: [place(0), place(1)] };
+                domains[owner].links.push(link);
+            }
+        }
+        domains
+    }
+
+    fn with_vertices(own: Vec<u32>) -> Domain {
+        Domain { places: own.len(), own, links: Vec::new(), sent: Vec::new(), received: Vec::new() }
+    }
+
+    fn own_place(&self, vertex: u32) -> u32 {
+        self.own.partition_point(|&own| own < vertex) as u32
+    }
+
+    /// The rank's own vertices, in ascending order; their values are kept first.
+    pub fn own(&self) -> &[u32] {
+        &self.own
+    }
+
+    /// How many values are kept: of own vertices and of copies.
+    pub fn places(&self) -> usize {
+        self.places
+    }
+
+    /// The edges with an end of the rank's own, in ascending order.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// The message with the values that rank `to` keeps copies of.
+    pub fn message<T: Value>(&self, to: Rank, values: &[T]) -> Message {
+        let places = self.sent.iter().find(|(partner, _)| *partner == to).map(|(_, places)| places.as_slice());
+        packed(places.unwrap_or_default().iter().map(|&place| values[place as usize]))
+    }
+
+    /// Keeps the values that came from rank `from`.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when they are not those that were to come.
+    pub fn take<T: Value>(&self, from: Rank, message: &Message, values: &mut [T]) -> Result<()> {
+        let places = self.received.iter().find(|(partner, _)| *partner == from).map(|(_, places)| places.clone());
+        let kept = &mut values[places.unwrap_or_default()];
+        let came = unpacked(message).filter(|came| came.len() == kept.len());
+        let Some(came) = came else {
+            let (bytes, due) = (message.size(), kept.len() * T::BYTES);
+            return Err(Error::Unfit(format!("rank {from} sent {bytes} of its halo; {due} B were due")));
+        };
+        kept.copy_from_slice(&came);
+        Ok(())
+    }
+}
+
+fn place_of_copy(copies: &[(u32, u32)], vertex: u32) -> u32 {
+    let index = copies.partition_point(|&(copy, _)| copy < vertex);
+    copies[index].1
+}

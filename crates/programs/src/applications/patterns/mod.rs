@@ -1,0 +1,178 @@
+//! Traffic of applications, as patterns that can be scheduled.
+//!
+//! The CM-5 paper times four schedules on five applications (its Table 12) and says of each, for 32 processors, the share
+//! of a complete exchange's messages that it sends, and their mean size. Its meshes and partitions are not printed. Here
+//! are two kinds of patterns in their place:
+//!
+//! - [`Application::pattern`] comes from a real mesh, cut by a real partitioner. Its density and mean size land near the
+//!   printed ones.
+//! - [`Application::synthetic`] is the same pattern, altered to have the printed density and mean size exactly. It is no
+//!   application's.
+//!
+//! Patterns of random messages, as in Table 11, are made by [`Pattern::random`].
+
+mod adjusted;
+
+pub use adjusted::adjusted;
+
+use std::num::NonZeroU16;
+
+use quantities::Rank;
+
+use super::grid::Grid;
+use super::halo::Halo;
+use super::mesh::{Body, MeshError, graded, tetrahedralise};
+use super::partition::{Partition, blocks, recursive_coordinate_bisection};
+use crate::schedule::{Pattern, PatternError};
+
+/// How far from the body the spacing of the points begins to grow, in sides of the cube. With 0.15 the patterns of 32
+/// parts of 545, 2,000 and 9,000 points have 41, 42 and 42% of the messages of a complete exchange, of 101, 223 and 548 bytes.
+const NEAR: f64 = 0.15;
+
+/// An application of the CM-5 paper's Table 12.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Application {
+    /// Conjugate gradient with 16K unknowns: the five-point grid of 256 by 64 points in blocks, two across and the others
+    /// down, and 8 bytes a point.
+    ConjugateGradient,
+    /// An Euler solver on a mesh of 545 vertices, 20 bytes each.
+    Euler545,
+    /// On 2,000 vertices.
+    Euler2k,
+    /// On 3,000 vertices, with 40 bytes each: with 20 its messages would be half as long as printed.
+    Euler3k,
+    /// On 9,000 vertices.
+    Euler9k,
+}
+
+/// What Table 12 prints of an application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Printed {
+    /// Messages, in percent of those of a complete exchange.
+    pub percent: u32,
+    /// Mean size of a message. [B]
+    pub mean_bytes: u32,
+}
+
+/// For how many processors Table 12 is.
+pub const PRINTED_PROCESSORS: NonZeroU16 = NonZeroU16::MIN.saturating_add(31);
+
+impl Application {
+    /// All of them, in the order of the table.
+    pub const ALL: [Application; 5] = [
+        Application::ConjugateGradient,
+        Application::Euler545,
+        Application::Euler2k,
+        Application::Euler3k,
+        Application::Euler9k,
+    ];
+
+    /// Its name, as it is written on a command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Application::ConjugateGradient => "conjugate-gradient",
+            Application::Euler545 => "euler-545",
+            Application::Euler2k => "euler-2k",
+            Application::Euler3k => "euler-3k",
+            Application::Euler9k => "euler-9k",
+        }
+    }
+
+    /// What Table 12 prints of it.
+    pub const fn printed(self) -> Printed {
+        let (percent, mean_bytes) = match self {
+            Application::ConjugateGradient => (9, 643),
+            Application::Euler545 => (37, 85),
+            Application::Euler2k => (44, 226),
+            Application::Euler3k => (29, 612),
+            Application::Euler9k => (44, 505),
+        };
+        Printed { percent, mean_bytes }
+    }
+
+    /// How many vertices it has.
+    pub const fn vertices(self) -> u32 {
+        match self {
+            Application::ConjugateGradient => 16_384,
+            Application::Euler545 => 545,
+            Application::Euler2k => 2_000,
+            Application::Euler3k => 3_000,
+            Application::Euler9k => 9_000,
+        }
+    }
+
+    /// How much of a vertex is sent. [B]
+    pub const fn bytes_a_vertex(self) -> u32 {
+        match self {
+            Application::ConjugateGradient => 8,
+            Application::Euler545 | Application::Euler2k | Application::Euler9k => 20,
+            Application::Euler3k => 40,
+        }
+    }
+
+    /// Its traffic when it is cut into `parts`. The meshes of the Euler solver follow from `seed`: points around a wing
+    /// ([`graded`]), cut by [`recursive_coordinate_bisection`]. Conjugate gradient has only one mesh, and an odd number of
+    /// parts lie one below the other.
+    ///
+    /// # Errors
+    /// A number of parts that a pattern cannot have.
+    pub fn pattern(self, parts: NonZeroU16, seed: u64) -> Result<Pattern, ApplicationError> {
+        let (partition, edges) = match self {
+            Application::ConjugateGradient => (grid_in_blocks(parts), UNKNOWNS.edges()),
+            _ => {
+                let mesh = tetrahedralise(graded(self.vertices(), seed, &Body::WING, NEAR))?;
+                (recursive_coordinate_bisection(mesh.points(), parts.into()), mesh.edges())
+            }
+        };
+        Ok(halo_pattern(&Halo::new(&partition, &edges), self.bytes_a_vertex())?)
+    }
+
+    /// A synthetic pattern for 32 processors that has the printed density and mean size exactly: [`Application::pattern`]
+    /// [`adjusted`] to them.
+    ///
+    /// # Errors
+    /// As [`Application::pattern`].
+    pub fn synthetic(self, seed: u64) -> Result<Pattern, ApplicationError> {
+        let Printed { percent, mean_bytes } = self.printed();
+        Ok(adjusted(&self.pattern(PRINTED_PROCESSORS, seed)?, percent, mean_bytes)?)
+    }
+}
+
+/// The grid of conjugate gradient.
+pub const UNKNOWNS: Grid = Grid { width: 256, height: 64 };
+
+/// [`UNKNOWNS`] in blocks, two across if their number is even.
+pub fn grid_in_blocks(parts: NonZeroU16) -> Partition {
+    let halves = if parts.get().is_multiple_of(2) { NonZeroU16::new(parts.get() / 2) } else { None };
+    match halves {
+        Some(down) => blocks(UNKNOWNS, NonZeroU16::MIN.saturating_add(1), down),
+        None => blocks(UNKNOWNS, NonZeroU16::MIN, parts),
+    }
+}
+
+/// Why an application has no pattern.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ApplicationError {
+    /// It has no mesh.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+    /// Its traffic is no pattern.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+}
+
+/// The pattern of a halo of so many bytes a vertex.
+///
+/// # Errors
+/// A number of ranks that a pattern cannot have.
+pub fn halo_pattern(halo: &Halo, bytes_a_vertex: u32) -> Result<Pattern, PatternError> {
+    let ranks = halo.ranks();
+    let row = |from| {
+        let mut row = vec![0; ranks as usize];
+        for (to, vertices) in halo.sent_by(from) {
+            row[to.0 as usize] = vertices.len() as u64 * u64::from(bytes_a_vertex);
+        }
+        row
+    };
+    Pattern::new(ranks, (0..ranks).map(Rank).flat_map(row).collect())
+}
