@@ -58,9 +58,10 @@ fn leave_out(messages: &mut Messages, wanted: usize) {
 /// Puts in pairs with the most partners in common until there are `wanted`.
 fn put_in(messages: &mut Messages, wanted: usize, ranks: u32) {
     let there = pairs(messages).len();
-    let in_common = |a: u32, b: u32| (0..ranks).filter(|&c| messages.contains_key(&(a, c)) && messages.contains_key(&(b, c)));
-    let missing = (0..ranks).flat_map(|a| (a + 1..ranks).map(move |b| (a, b))).filter(|pair| !messages.contains_key(pair));
-    let mut nearest: Vec<(usize, (u32, u32))> = missing.map(|(a, b)| (in_common(a, b).count(), (a, b))).collect();
+    let is_partner = |a: u32, b: u32| messages.contains_key(&(a, b));
+    let in_common = |a: u32, b: u32| (0..ranks).filter(|&c| is_partner(a, c) && is_partner(b, c)).count();
+    let missing = (0..ranks).flat_map(|a| (a + 1..ranks).map(move |b| (a, b))).filter(|&(a, b)| !is_partner(a, b));
+    let mut nearest: Vec<(usize, (u32, u32))> = missing.map(|(a, b)| (in_common(a, b), (a, b))).collect();
     nearest.sort_by_key(|&(common, _)| Reverse(common));
     let smallest = messages.values().copied().min().unwrap_or(1);
     for &(_, (a, b)) in nearest.iter().take(wanted.saturating_sub(there)) {
