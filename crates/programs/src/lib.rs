@@ -9,7 +9,13 @@ pub mod benchmarks;
 pub mod broadcast;
 pub mod exchange;
 pub mod goal;
+mod group;
+mod pieces;
 pub mod postal;
 pub mod schedule;
+mod sends;
 mod shift;
 mod shuffle;
+
+pub use group::Group;
+pub use sends::Sends;

@@ -1,7 +1,9 @@
 //! Broadcast along a binomial tree.
 
-use endpoint::{Endpoint, Error, Message, Program, Result};
+use endpoint::{Endpoint, Message, Program, Result};
 use quantities::Rank;
+
+use crate::Group;
 
 /// Broadcast of `word` from rank `root` to all ranks along a binomial tree: whoever has it passes it on in every round.
 /// The other ranks' own `word` is overwritten.
@@ -21,12 +23,19 @@ use quantities::Rank;
 /// # Errors
 /// When `root` is not a rank of the program, and what sending and receiving can end with.
 pub async fn binomial<E: Endpoint>(here: &E, root: Rank, word: &mut Message) -> Result<()> {
-    let size = u64::from(here.size());
-    if root.0 >= here.size() {
-        return Err(Error::NoSuchRank { rank: root, size: here.size() });
-    }
-    let numbered = |from_root: u64| Rank(((from_root + u64::from(root.0)) % size) as u32);
-    let me = (u64::from(here.rank().0) + size - u64::from(root.0)) % size;
+    binomial_among(here, &Group::from_source(root, here.size())?, word).await
+}
+
+/// [`binomial`] from the source of `group` to its other ranks, in the order of their places. A rank that is not in the group
+/// does nothing.
+///
+/// # Errors
+/// When the group has ranks that the program has not, and what sending and receiving can end with.
+pub async fn binomial_among<E: Endpoint>(here: &E, group: &Group, word: &mut Message) -> Result<()> {
+    group.check(here.size())?;
+    let Some(me) = group.place_of(here.rank()).map(u64::from) else { return Ok(()) };
+    let size = u64::from(group.len());
+    let numbered = |from_root: u64| group.rank_at(from_root as u32);
 
     let mut reach = 1; // how many ranks have the word before this round
     while reach <= me {

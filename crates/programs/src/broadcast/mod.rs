@@ -1,7 +1,23 @@
 //! One rank has a message, and every rank shall have it.
 
+mod algorithm;
 mod binomial;
 mod hardware;
+mod lambda_tree;
+mod linear;
+mod links;
+mod recursive;
+mod scatter_gather;
+mod segmented;
+mod two_queue;
 
-pub use binomial::{Binomial, binomial};
+pub use algorithm::{Algorithm, Broadcast};
+pub use binomial::{Binomial, binomial, binomial_among};
 pub use hardware::{Hardware, hardware};
+pub use lambda_tree::bcast;
+pub use linear::linear;
+pub use links::Links;
+pub use recursive::recursive;
+pub use scatter_gather::scatter_gather;
+pub use segmented::{Pipe, segmented};
+pub use two_queue::{Tree, along_tree};

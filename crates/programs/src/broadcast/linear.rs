@@ -1,0 +1,32 @@
+//! Broadcast without a tree.
+
+use endpoint::{Endpoint, Message, Result};
+
+use crate::Group;
+
+/// Broadcast of `word` from the source of `group`, which sends it to all others one by one. Their own `word` is
+/// overwritten; a rank that is not in the group does nothing.
+///
+/// ```text
+///   0 -> 1   0 -> 2   0 -> 3   ...
+/// ```
+///
+/// n ranks: n - 1 messages, all of one sender. In the postal model T = (n - 2 + lambda) t0.
+///
+/// Source: the linear broadcast of "Scheduling Regular and Irregular Communication Patterns on the CM-5", section 3.6.
+///
+/// # Errors
+/// When the group has ranks that the program has not, and what sending and receiving can end with.
+pub async fn linear<E: Endpoint>(here: &E, group: &Group, word: &mut Message) -> Result<()> {
+    group.check(here.size())?;
+    match group.place_of(here.rank()) {
+        None => {}
+        Some(0) => {
+            for place in 1..group.len() {
+                here.send(group.rank_at(place), word.clone()).await?;
+            }
+        }
+        Some(_) => *word = here.receive(group.source()).await?,
+    }
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! From whom a rank gets a broadcast, and to whom it passes it on.
+
+use endpoint::{Endpoint, Message, Result};
+
+use crate::Group;
+use crate::postal::Splitting;
+
+/// The edges of a broadcast tree at one place of a group.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Links {
+    /// The place that the message comes from; none for the source.
+    pub parent: Option<u32>,
+    /// The places that it is sent to, in this order.
+    pub children: Vec<u32>,
+}
+
+impl Links {
+    /// Those of place `me` in the tree that splitting `n` places by `splitting` makes. In a number of steps that is the
+    /// depth of the splitting: O(log n) for any one alpha.
+    ///
+    /// The places that are split always follow each other. The first of them is the source s; it keeps the first n' of
+    /// them, and the first of the others is their leader s':
+    ///
+    /// ```text
+    ///   s  .  .  .  .  |  s'  .  .          n' = 5, n'' = 3
+    ///   '--------------->-'
+    /// ```
+    pub fn by_splitting(splitting: &Splitting, n: u32, me: u32) -> Links {
+        let mut links = Links::default();
+        let (mut source, mut n) = (0, n);
+        while n > 1 {
+            let kept = splitting.kept_of(u64::from(n)) as u32;
+            let leader = source + kept;
+            if me < leader {
+                if me == source {
+                    links.children.push(leader);
+                }
+                n = kept;
+            } else {
+                if me == leader {
+                    links.parent = Some(source);
+                }
+                (source, n) = (leader, n - kept);
+            }
+        }
+        links
+    }
+
+    /// Receives `word` from the parent and sends it to the children in turn.
+    pub(super) async fn pass_on<E: Endpoint>(&self, here: &E, group: &Group, word: &mut Message) -> Result<()> {
+        if let Some(parent) = self.parent {
+            *word = here.receive(group.rank_at(parent)).await?;
+        }
+        for &child in &self.children {
+            here.send(group.rank_at(child), word.clone()).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,93 @@
+//! Broadcast of a long message in segments.
+
+use endpoint::{Endpoint, Error, Message, Result};
+use quantities::Bytes;
+
+use super::Links;
+use super::lambda_tree::reaches;
+use crate::Group;
+use crate::pieces::{joined, piece};
+use crate::postal::Splitting;
+
+/// Along which tree segments follow each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pipe {
+    /// Every rank passes them on to the next of the group.
+    Chain,
+    /// Along the tree that splitting the group makes.
+    Tree(Splitting),
+}
+
+/// Broadcast of `word`, which is of `size`, from the source of `group` in segments of `segment` along `pipe`: a rank sends
+/// a segment on while the next one is under way to it. The others' own `word` is overwritten; a rank that is not in the
+/// group does nothing.
+///
+/// ```text
+///   0 -> 1 -> 2 -> 3        segment   3    2    1        on a chain of four, the third step
+/// ```
+///
+/// n ranks and m = size / segment segments, rounded up: (n - 1) m messages. In the postal model, with t0 and lambda those
+/// of a segment, a chain takes T = (m - 1 + (n - 1) lambda) t0, and a tree (m - 1) d t0 more than one segment, where d is
+/// the most children that a rank has.
+///
+/// Source: the chain is the usual pipeline, as in the "pipelined broadcast" of Watts and van de Geijn, Parallel Processing
+/// Letters 5(2), 1995.
+///
+/// # Errors
+/// When segments have no bytes, the source's `word` has another size, the group has ranks that the program has not or
+/// more than a table goes to; and what sending and receiving can end with.
+pub async fn segmented<E: Endpoint>(
+    here: &E,
+    group: &Group,
+    pipe: &Pipe,
+    segment: Bytes,
+    size: Bytes,
+    word: &mut Message,
+) -> Result<()> {
+    group.check(here.size())?;
+    if segment.0 == 0 {
+        return Err(Error::Unfit("segments of 0 B: allowed is 1 B or more".to_owned()));
+    }
+    let Some(me) = group.place_of(here.rank()) else { return Ok(()) };
+    let links = links(pipe, group.len(), me)?;
+    of_known_size(group, here, word, size)?;
+
+    let mut received = Vec::new();
+    // An empty message is one segment too.
+    for number in 0..size.0.div_ceil(segment.0).max(1) {
+        let start = number * segment.0;
+        let here_it_is = match links.parent {
+            Some(parent) => here.receive(group.rank_at(parent)).await?,
+            None => piece(word, start..size.0.min(start.saturating_add(segment.0))),
+        };
+        for &child in &links.children {
+            here.send(group.rank_at(child), here_it_is.clone()).await?;
+        }
+        received.push(here_it_is);
+    }
+    if links.parent.is_some() {
+        *word = joined(&received);
+    }
+    Ok(())
+}
+
+fn links(pipe: &Pipe, n: u32, me: u32) -> Result<Links> {
+    match pipe {
+        Pipe::Chain => {
+            let next = me + 1;
+            Ok(Links { parent: me.checked_sub(1), children: (next < n).then_some(next).into_iter().collect() })
+        }
+        Pipe::Tree(splitting) => {
+            reaches(splitting, n)?;
+            Ok(Links::by_splitting(splitting, n, me))
+        }
+    }
+}
+
+/// Says whether the source's message has the size that all ranks were told.
+pub(super) fn of_known_size<E: Endpoint>(group: &Group, here: &E, word: &Message, size: Bytes) -> Result<()> {
+    if here.rank() == group.source() && word.size() != size {
+        return Err(Error::Unfit(format!("the source has {}, but {size} are to be broadcast", word.size())));
+    }
+    Ok(())
+}

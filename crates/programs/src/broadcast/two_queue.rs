@@ -1,0 +1,96 @@
+//! The lambda tree built node by node.
+
+use std::collections::VecDeque;
+
+use endpoint::{Endpoint, Error, Message, Result};
+
+use super::Links;
+use crate::Group;
+use crate::postal::{Lambda, Steps};
+
+/// A broadcast tree as a whole: for every place of a group from whom it gets the message, and to whom it passes it on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    links: Vec<Links>,
+    /// When each place has the message, in units of 1 / f.
+    received: Vec<u64>,
+    lambda: Lambda,
+}
+
+impl Tree {
+    /// The lambda tree of `n` places, by the greedy construction with two queues: whoever can send first gets the next
+    /// place as its child. In O(n).
+    ///
+    /// ```text
+    ///   old queue     places that have sent before, by the time at which they can send again
+    ///   new queue     places that have not,         by the time at which they have the message
+    ///
+    ///   until there are n:  take place i with the earlier time t from the front of the two,
+    ///                       put the new place s with t + lambda into the new queue, i with t + 1 into the old one
+    /// ```
+    ///
+    /// Both queues stay sorted, as the times that are taken never fall. Of equal times the new queue's is taken first.
+    ///
+    /// Source: the postal paper, section 2.3.
+    pub fn two_queue(lambda: Lambda, n: u32) -> Tree {
+        let (u, f) = (lambda.scaled(), lambda.scale());
+        let mut tree = Tree { links: vec![Links::default()], received: vec![0], lambda };
+        let mut old: VecDeque<(u64, u32)> = VecDeque::new();
+        let mut new = VecDeque::from([(0, 0)]);
+        for s in 1..n {
+            let from_new = match (new.front(), old.front()) {
+                (Some(new), Some(old)) => new.0 <= old.0,
+                (front, _) => front.is_some(),
+            };
+            let Some((t, i)) = (if from_new { new.pop_front() } else { old.pop_front() }) else { break };
+            tree.links[i as usize].children.push(s);
+            tree.links.push(Links { parent: Some(i), children: Vec::new() });
+            tree.received.push(t + u);
+            new.push_back((t + u, s));
+            old.push_back((t + f, i));
+        }
+        tree
+    }
+
+    /// How many places it has: one at least.
+    #[allow(clippy::len_without_is_empty)] // none is empty
+    pub fn len(&self) -> u32 {
+        self.links.len() as u32
+    }
+
+    /// The links of a place.
+    pub fn links(&self, place: u32) -> Option<&Links> {
+        self.links.get(place as usize)
+    }
+
+    /// When a place has the message.
+    pub fn received(&self, place: u32) -> Option<Steps> {
+        Some(Steps::new(*self.received.get(place as usize)?, self.lambda.scale()))
+    }
+
+    /// When all places have it.
+    pub fn time(&self) -> Steps {
+        Steps::new(self.received.iter().copied().max().unwrap_or(0), self.lambda.scale())
+    }
+}
+
+/// Broadcast of `word` from the source of `group` along `tree`. The others' own `word` is overwritten; a rank that is not
+/// in the group does nothing.
+///
+/// n ranks: n - 1 messages; in the postal model T = T_lambda(n) t0. It is what the tree by splitting is tested against; the
+/// tree takes O(n) memory.
+///
+/// # Errors
+/// When the group has ranks that the program has not, or another number of them than the tree has; and what sending and
+/// receiving can end with.
+pub async fn along_tree<E: Endpoint>(here: &E, group: &Group, tree: &Tree, word: &mut Message) -> Result<()> {
+    group.check(here.size())?;
+    if tree.len() != group.len() {
+        let (places, ranks) = (tree.len(), group.len());
+        return Err(Error::Unfit(format!("a tree of {places} places does not fit a group of {ranks} ranks")));
+    }
+    match group.place_of(here.rank()).and_then(|place| tree.links(place)) {
+        Some(links) => links.pass_on(here, group, word).await,
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,161 @@
+//! Ranks in an order.
+
+use endpoint::{Error, Result, check_partner};
+use quantities::Rank;
+
+use crate::shuffle::{inverse, permutation};
+
+/// Ranks that take part in something together, in an order that the algorithms go by: the place of a rank in it stands for
+/// the rank. The first is the source or root.
+///
+/// The order decides which messages meet in the network. From the source on in row-major order, round the end, a broadcast
+/// along the lambda tree has no two messages in one channel of a mesh with dimension-order routing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group(Members);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Members {
+    /// All `size` ranks of the program from `source` on, round the end.
+    Cyclic { source: Rank, size: u32 },
+    /// Those named, and where each is, in order of rank.
+    Listed { ranks: Vec<Rank>, places: Vec<(Rank, u32)> },
+}
+
+impl Group {
+    /// All ranks of a program of `size`, in cyclic order from `source` on.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRank`] when `source` is none of them.
+    pub fn from_source(source: Rank, size: u32) -> Result<Group> {
+        if source.0 >= size {
+            return Err(Error::NoSuchRank { rank: source, size });
+        }
+        Ok(Group(Members::Cyclic { source, size }))
+    }
+
+    /// The ranks named, in this order.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when there are none, or a rank is there twice.
+    pub fn listed(ranks: Vec<Rank>) -> Result<Group> {
+        if ranks.is_empty() {
+            return Err(Error::Unfit("a group of no ranks has no source".to_owned()));
+        }
+        let mut places: Vec<(Rank, u32)> = ranks.iter().copied().zip(0..).collect();
+        places.sort_unstable();
+        if let Some(pair) = places.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(Error::Unfit(format!("rank {} is twice in a group, where it may be once", pair[0].0)));
+        }
+        Ok(Group(Members::Listed { ranks, places }))
+    }
+
+    /// All ranks of a program of `size`, `source` first, the others in an order that only `seed` decides.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRank`] when `source` is none of them.
+    pub fn permuted(source: Rank, size: u32, seed: u64) -> Result<Group> {
+        if source.0 >= size {
+            return Err(Error::NoSuchRank { rank: source, size });
+        }
+        let mut order = permutation(size, seed);
+        let place = inverse(&order)[source.0 as usize];
+        order.swap(0, place as usize);
+        Group::listed(order.into_iter().map(Rank).collect())
+    }
+
+    /// How many ranks it has.
+    #[allow(clippy::len_without_is_empty)] // none is empty
+    pub fn len(&self) -> u32 {
+        match &self.0 {
+            Members::Cyclic { size, .. } => *size,
+            Members::Listed { ranks, .. } => ranks.len() as u32,
+        }
+    }
+
+    /// The first.
+    pub fn source(&self) -> Rank {
+        self.rank_at(0)
+    }
+
+    /// The rank at a place, counted from 0; the place is below [`Group::len`].
+    pub fn rank_at(&self, place: u32) -> Rank {
+        match &self.0 {
+            Members::Cyclic { source, size } => {
+                let room = size - source.0;
+                Rank(if place < room { source.0 + place } else { place - room })
+            }
+            Members::Listed { ranks, .. } => ranks[place as usize],
+        }
+    }
+
+    /// The place of a rank; none, if it is not in the group.
+    pub fn place_of(&self, rank: Rank) -> Option<u32> {
+        match &self.0 {
+            Members::Cyclic { source, size } => {
+                let known = rank.0 < *size;
+                known.then(|| if rank >= *source { rank.0 - source.0 } else { size - source.0 + rank.0 })
+            }
+            Members::Listed { places, .. } => {
+                let at = places.binary_search_by_key(&rank, |pair| pair.0).ok()?;
+                Some(places[at].1)
+            }
+        }
+    }
+
+    /// Says whether a program of `size` has all of the ranks.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRank`] when it has not.
+    pub fn check(&self, size: u32) -> Result<()> {
+        let highest = match &self.0 {
+            Members::Cyclic { size, .. } => Rank(size.saturating_sub(1)),
+            Members::Listed { places, .. } => places.last().map_or(Rank(0), |pair| pair.0),
+        };
+        // Of two ranks one is always another than the highest.
+        let other = if highest == Rank(0) { Rank(1) } else { Rank(0) };
+        check_partner(other, highest, size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_and_ranks_belong_to_each_other() {
+        let groups = [
+            Group::from_source(Rank(0), 1),
+            Group::from_source(Rank(5), 7),
+            Group::listed([4, 2, 9].map(Rank).to_vec()),
+            Group::permuted(Rank(3), 10, 7),
+        ];
+        for group in groups.map(Result::unwrap) {
+            for place in 0..group.len() {
+                assert_eq!(group.place_of(group.rank_at(place)), Some(place), "{group:?}");
+            }
+            assert_eq!(group.place_of(Rank(10)), None);
+            assert_eq!(group.place_of(group.source()), Some(0));
+        }
+    }
+
+    #[test]
+    fn a_permuted_group_begins_with_its_source() {
+        let group = Group::permuted(Rank(6), 64, 1).unwrap();
+        assert_eq!((group.source(), group.len()), (Rank(6), 64));
+        assert_ne!(group, Group::permuted(Rank(6), 64, 2).unwrap());
+    }
+
+    #[test]
+    fn what_is_no_group_is_told() {
+        let told = |group: Result<Group>| group.unwrap_err().to_string();
+        assert_eq!(told(Group::from_source(Rank(3), 3)), "rank 3 does not exist: the program has 3");
+        assert_eq!(told(Group::permuted(Rank(0), 0, 1)), "rank 0 does not exist: the program has 0");
+        assert_eq!(told(Group::listed(Vec::new())), "a group of no ranks has no source");
+        let twice = Group::listed([4, 2, 4].map(Rank).to_vec());
+        assert_eq!(told(twice), "rank 4 is twice in a group, where it may be once");
+        let beyond = Group::listed([4, 2].map(Rank).to_vec()).unwrap();
+        assert_eq!(beyond.check(4).unwrap_err().to_string(), "rank 4 does not exist: the program has 4");
+        assert_eq!(beyond.check(5), Ok(()));
+        assert_eq!(Group::listed(vec![Rank(0)]).unwrap().check(1), Ok(()));
+    }
+}
