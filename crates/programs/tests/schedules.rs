@@ -3,17 +3,15 @@
 mod worlds;
 
 use endpoint::{Endpoint, Message, Program, Result};
-use maquette_programs::exchange::irregular;
+use machines::model::LogGp;
+use maquette_programs::exchange::{Irregular, irregular};
+use maquette_programs::goal;
 use maquette_programs::schedule::{
     Order, Pacing, Pattern, RankSchedule, Rule, Schedule, ScheduleError, Transfer, follow,
 };
 use proptest::prelude::*;
 use quantities::{Bytes, Rank};
-
-/// The algorithms with their names.
-type Algorithm = (&'static str, fn(&Pattern) -> Schedule);
-
-const ALGORITHMS: [Algorithm; 2] = [("pairwise", irregular::pairwise), ("greedy", irregular::greedy)];
+use virtual_worlds::clock::Clock;
 
 /// Any pattern of at most `ranks` ranks.
 fn patterns(ranks: u32) -> impl Strategy<Value = Pattern> {
@@ -73,9 +71,9 @@ proptest! {
 
     #[test]
     fn following_a_schedule_brings_every_message_to_its_receiver_in_every_world(pattern in patterns(13)) {
-        for (name, algorithm) in ALGORITHMS {
-            let schedule = algorithm(&pattern);
-            prop_assert_eq!(schedule.check(&pattern), Ok(()), "{}", name);
+        for algorithm in Irregular::all() {
+            let schedule = algorithm.schedule(&pattern);
+            prop_assert_eq!(schedule.check(&pattern), Ok(()), "{}", algorithm.name());
             for pacing in Pacing::all() {
                 brings_every_message(&pattern, &schedule, pacing, Order::Alternating);
                 brings_every_message(&pattern, &schedule, pacing, Order::SendFirst);
@@ -87,9 +85,67 @@ proptest! {
 proptest! {
     #[test]
     fn a_schedule_is_read_back_as_it_was_written(pattern in patterns(20)) {
-        for (_, algorithm) in ALGORITHMS {
-            let schedule = algorithm(&pattern);
+        for algorithm in Irregular::all() {
+            let schedule = algorithm.schedule(&pattern);
             prop_assert_eq!(Schedule::from_json("schedule.json", schedule.to_json().as_bytes()), Ok(schedule));
+        }
+    }
+
+    #[test]
+    fn edge_colouring_takes_as_many_steps_as_the_busiest_rank_has_messages(pattern in patterns(40)) {
+        let schedule = irregular::edge_colouring(&pattern);
+        prop_assert_eq!(schedule.check(&pattern), Ok(()));
+        prop_assert_eq!(schedule.steps.len(), pattern.most_messages_of_a_rank() as usize);
+        prop_assert_eq!(schedule.measures().carrying_steps, schedule.steps.len());
+    }
+
+    #[test]
+    fn birkhoffs_steps_take_no_longer_than_the_busiest_ranks_bytes(pattern in patterns(20)) {
+        let schedule = irregular::birkhoff(&pattern);
+        prop_assert_eq!(schedule.check(&pattern), Ok(()));
+        prop_assert_eq!(schedule.measures().bytes_in_step, pattern.most_bytes_of_a_rank());
+        prop_assert!(schedule.steps.len() <= pattern.messages().len() + 2 * pattern.ranks() as usize);
+    }
+
+    #[test]
+    fn largest_first_keeps_to_its_bounds(pattern in patterns(20)) {
+        let schedule = irregular::largest_first(&pattern);
+        prop_assert!(schedule.steps.len() < 2 * pattern.most_messages_of_a_rank().max(1) as usize);
+        let most = pattern.most_bytes_of_a_rank().0;
+        for (number, transfer) in (1..).zip(&schedule.steps).flat_map(|(number, step)| step.iter().map(move |it| (number, it))) {
+            prop_assert!(transfer.bytes.0 * (number + 1) <= 2 * most);
+        }
+    }
+
+    #[test]
+    fn greedy_never_leaves_two_free_that_have_a_message_for_each_other(pattern in patterns(20)) {
+        let schedule = irregular::greedy(&pattern);
+        for (number, step) in schedule.steps.iter().enumerate() {
+            let busy = |rank| step.iter().any(|transfer| transfer.from == rank || transfer.to == rank);
+            let later = schedule.steps[number + 1..].iter().flatten();
+            prop_assert!(later.into_iter().all(|transfer| busy(transfer.from) || busy(transfer.to)));
+        }
+    }
+
+    #[test]
+    fn a_schedule_is_right_goal_that_sends_each_message_once(pattern in patterns(12)) {
+        let schedule = irregular::greedy(&pattern);
+        for (pacing, order) in Pacing::all().into_iter().flat_map(|pacing| [(pacing, Order::Alternating), (pacing, Order::SendFirst)]) {
+            let text = schedule.to_goal(pacing, order);
+            let read = goal::Schedule::parse("schedule.goal", text.as_bytes()).unwrap();
+            let mut sent: Vec<Transfer> = Vec::new();
+            for (from, block) in read.busy_ranks() {
+                for operation in block.operations() {
+                    match operation.kind {
+                        goal::OperationKind::Send { to, size: bytes, tag } if tag > 0 => sent.push(Transfer { from, to, bytes }),
+                        _ => {}
+                    }
+                }
+            }
+            sent.sort();
+            prop_assert_eq!(&sent, pattern.messages());
+            let world = Clock::new(LogGp { rendezvous: (order == Order::Alternating).then_some(Bytes(0)), ..worlds::MODEL });
+            prop_assert!(world.run_goal(&read).is_ok());
         }
     }
 
@@ -151,8 +207,8 @@ fn a_message_in_parts_is_one_message_to_those_who_follow_the_schedule() {
 fn messages_of_no_bytes_are_sent_too() {
     let empty = |from, to| Transfer { bytes: Bytes(0), ..of_8(from, to) };
     let pattern = Pattern::of_messages(4, vec![empty(0, 1), empty(1, 2), empty(2, 0), of_8(3, 0)]).unwrap();
-    for (_, algorithm) in ALGORITHMS {
-        let schedule = algorithm(&pattern);
+    for algorithm in Irregular::all() {
+        let schedule = algorithm.schedule(&pattern);
         assert_eq!(schedule.check(&pattern), Ok(()));
         assert_eq!(schedule.measures().messages, 4);
         brings_every_message(&pattern, &schedule, Pacing::ReceiverConfirmed, Order::Alternating);

@@ -14,6 +14,7 @@ use programs::benchmarks::{AllToAll, Order};
 use programs::broadcast::Binomial;
 use programs::exchange::Pairwise;
 use programs::goal::Schedule;
+use programs::schedule;
 use quantities::{Bytes, Duration, Rank};
 
 /// LogGOPSim's parameters where none are given.
@@ -26,9 +27,11 @@ const MODEL: LogGp = LogGp {
     rendezvous: Some(Bytes(65_536)),
 };
 
-const CASES: [&str; 5] = [
+const CASES: [&str; 7] = [
     "binomial-broadcast-1048576",
     "pairwise-4096",
+    "pairwise-16384",
+    "pairwise-send-first-16384",
     "all-to-all-shift-3000",
     "all-to-all-shuffled-1024",
     "goal-all-at-once-1024",
@@ -54,7 +57,11 @@ fn run(case: &str) {
         "binomial-broadcast-1048576" => {
             measure(case, 1 << 20, &Binomial { root: Rank(0), message: Message::of_size(bytes) });
         }
-        "pairwise-4096" => measure(case, 4096, &Pairwise { bytes }),
+        "pairwise-4096" => measure(case, 4096, &Pairwise { bytes, order: schedule::Order::SendFirst }),
+        "pairwise-16384" => measure(case, 1 << 14, &Pairwise::of_size(bytes)),
+        "pairwise-send-first-16384" => {
+            measure(case, 1 << 14, &Pairwise { bytes, order: schedule::Order::SendFirst });
+        }
         "all-to-all-shift-3000" => measure(case, 3000, &AllToAll { bytes, rounds: 1, order: Order::Shift }),
         "goal-all-at-once-1024" => measure_goal(case, 1024),
         _ => measure(case, 1024, &AllToAll { bytes, rounds: 8, order: Order::Shuffled { seed: 1 } }),

@@ -10,6 +10,7 @@ use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
 use programs::benchmarks::UnequalDist;
 use programs::exchange::Pairwise;
+use programs::schedule;
 use quantities::{Bytes, Rank};
 
 /// Every rank sends to all others before it receives anything.
@@ -75,7 +76,7 @@ fn main() {
     let names: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with("--")).collect();
     let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
     if wanted("pairwise") {
-        let program = Pairwise { bytes: Bytes(1_000) };
+        let program = Pairwise { bytes: Bytes(1_000), order: schedule::Order::SendFirst };
         measure("pairwise, 1,024 nodes", "fat-tree-1024", 1_024, EngineKind::Fast, &program);
     }
     if wanted("all-at-once") {

@@ -9,6 +9,7 @@ use maquette_virtual_worlds::clock::Clock;
 use programs::benchmarks::{AllToAll, EqualDist, Order, PingPong, UnequalDist};
 use programs::broadcast::Binomial;
 use programs::exchange::Pairwise;
+use programs::schedule;
 use quantities::{Bytes, Duration, Rank, Time};
 
 const fn picoseconds(count: u64) -> Duration {
@@ -86,12 +87,16 @@ fn a_binomial_broadcast_takes_the_logarithm_of_the_ranks() {
 #[test]
 fn a_pairwise_exchange_takes_a_step_for_each_partner() {
     for ranks in [1, 2, 7, 16] {
-        let (received, answer) = Clock::new(MODEL).run_with_answer(ranks, &Pairwise { bytes: Bytes(10) }).unwrap();
+        let program = Pairwise { bytes: Bytes(10), order: schedule::Order::SendFirst };
+        let (received, answer) = Clock::new(MODEL).run_with_answer(ranks, &program).unwrap();
         let steps = u64::from(ranks) - 1;
         assert!(received.iter().all(|bytes| *bytes == Ok(Bytes(10 * steps))));
         // o + (s-1) O to send, the rest of the way after o, and the receiver's o + (s-1) G.
         assert!(answer.finish.iter().all(|finish| finish.picoseconds() == steps * one_way(10)), "{answer:?}");
     }
+    // If the lower rank of each pair receives before it sends, its message comes after the other's.
+    let (_, answer) = Clock::new(MODEL).run_with_answer(2, &Pairwise::of_size(Bytes(10))).unwrap();
+    assert_eq!(answer.makespan().picoseconds(), 2 * one_way(10));
 }
 
 #[test]
@@ -180,8 +185,9 @@ fn a_send_from_the_rendezvous_size_on_waits_for_its_receiver() {
 #[test]
 fn two_ranks_that_send_to_each_other_and_wait_are_a_deadlock() {
     let model = LogGp { rendezvous: Some(Bytes(1000)), ..MODEL };
-    assert!(Clock::new(model).run(4, &Pairwise { bytes: Bytes(999) }).is_ok());
-    let error = Clock::new(model).run(4, &Pairwise { bytes: Bytes(1000) }).unwrap_err();
+    let exchange = |bytes| Pairwise { bytes: Bytes(bytes), order: schedule::Order::SendFirst };
+    assert!(Clock::new(model).run(4, &exchange(999)).is_ok());
+    let error = Clock::new(model).run(4, &exchange(1000)).unwrap_err();
     assert_eq!(
         error.to_string(),
         "deadlock: rank 0 waits for rank 1 to receive its message, rank 1 waits for rank 0 to receive its message; \
@@ -214,7 +220,8 @@ fn running_ahead_and_running_in_order_take_the_same_time() {
         for rendezvous in [None, Some(Bytes(100))] {
             let world = Clock::new(LogGp { gap: picoseconds(gap), rendezvous, ..MODEL }).with_timeline();
             compare(world, 12, AllToAll { bytes: Bytes(99), rounds: 2, order: Order::Shuffled { seed: 5 } });
-            compare(world, 16, Pairwise { bytes: Bytes(0) });
+            compare(world, 16, Pairwise::of_size(Bytes(0)));
+            compare(world, 9, Pairwise::of_size(Bytes(100)));
             compare(world, 37, Binomial { root: Rank(7), message: Message::of_size(Bytes(1000)) });
             compare(world, 8, EqualDist { bytes: Bytes(100), messages: 64 });
             compare(world, 2, TwoInARow { bytes: Bytes(5000) });

@@ -1,6 +1,21 @@
-//! Every rank has a message for every other.
+//! Every rank has a message for every other, or for some: who sends when?
+//!
+//! Complete exchange is here as programs, one algorithm a file; [`Complete`] has them by name. [`irregular`] makes
+//! schedules of any pattern of messages.
 
+mod balanced;
+mod blocks;
+mod bruck;
+mod complete;
 pub mod irregular;
+mod linear;
 mod pairwise;
+mod recursive;
 
+pub use balanced::{Balanced, balanced};
+pub use bruck::{Bruck, bruck};
+pub use complete::{Complete, CompleteExchange};
+pub use irregular::Irregular;
+pub use linear::{Linear, linear};
 pub use pairwise::{Pairwise, pairwise};
+pub use recursive::{Recursive, recursive};

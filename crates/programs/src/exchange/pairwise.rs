@@ -3,11 +3,14 @@
 use endpoint::{Endpoint, Message, Program, Result};
 use quantities::{Bytes, Rank};
 
-/// Complete exchange in P - 1 steps: in step i every rank sends its message for one other rank and receives one.
-/// `message_for` makes the message for a rank, `take` is given each message with its sender.
+use crate::schedule::Order;
+use crate::shift::Shift;
+
+/// Complete exchange in P - 1 steps: in step j every rank exchanges messages with one other. `message_for` makes the message
+/// for a rank, `take` is given each message with its sender; `order` is what a rank does first in a step.
 ///
-/// With a power of two of ranks the partner in step i is rank xor i, and the two exchange; otherwise rank p sends to
-/// (p + i) mod P and receives from (p - i) mod P.
+/// With a power of two of ranks the partner in step j is rank xor j; otherwise rank p sends to (p + j) mod P and receives
+/// from (p - j) mod P.
 ///
 /// ```text
 ///   step       1         2         3                P = 4
@@ -15,28 +18,36 @@ use quantities::{Bytes, Rank};
 ///           2 <-> 3   1 <-> 3   1 <-> 2
 /// ```
 ///
-/// P (P - 1) messages. Under LogGP with messages of s bytes: T = (P - 1) (o + (s-1) G + L + o). Every rank sends before
-/// it receives: a world in which a send waits for its receiver ends it as a deadlock.
+/// P (P - 1) messages. Under LogGP with messages of s bytes, where ranks take turns T = (P - 1) 2 (o + L + o + (s-1) G), up
+/// to half as much again where P is no power of two; where all send first T = (P - 1) (o + L + o + (s-1) G).
 ///
-/// Source: Bokhari, "Complete exchange on the iPSC-860", ICASE report 91-4, 1991 (the exclusive-or schedule).
+/// Source: CM-5 paper, section 3.2, figure 2 and table 2, which has it from Bokhari, "Complete exchange on the iPSC-860",
+/// ICASE report 91-4, 1991. For other numbers of ranks: Thakur, Rabenseifner and Gropp, "Optimization of collective
+/// communication operations in MPICH", International Journal of High Performance Computing Applications 19(1), 2005.
 ///
 /// # Errors
 /// What sending and receiving can end with.
 pub async fn pairwise<E: Endpoint>(
     here: &E,
+    order: Order,
     mut message_for: impl FnMut(Rank) -> Message,
     mut take: impl FnMut(Rank, Message),
 ) -> Result<()> {
-    let (Rank(me), size) = (here.rank(), here.size());
-    for step in 1..size {
-        let (to, from) = if size.is_power_of_two() {
-            (me ^ step, me ^ step)
+    let (me, size) = (here.rank(), here.size());
+    for j in 1..size {
+        let Shift { to, from, sends_first } = if size.is_power_of_two() {
+            let node = Rank(me.0 ^ j);
+            Shift { to: node, from: node, sends_first: me > node }
         } else {
-            let room = size - step;
-            (if me < room { me + step } else { me - room }, if me >= step { me - step } else { me + room })
+            Shift::new(me, j, size)
         };
-        here.send(Rank(to), message_for(Rank(to))).await?;
-        take(Rank(from), here.receive(Rank(from)).await?);
+        if sends_first || order == Order::SendFirst {
+            here.send(to, message_for(to)).await?;
+            take(from, here.receive(from).await?);
+        } else {
+            take(from, here.receive(from).await?);
+            here.send(to, message_for(to)).await?;
+        }
     }
     Ok(())
 }
@@ -46,6 +57,15 @@ pub async fn pairwise<E: Endpoint>(
 pub struct Pairwise {
     /// Size of a message. [B]
     pub bytes: Bytes,
+    /// What a rank does first in a step.
+    pub order: Order,
+}
+
+impl Pairwise {
+    /// An exchange of messages of `bytes` that works where a send waits for its receiver.
+    pub const fn of_size(bytes: Bytes) -> Pairwise {
+        Pairwise { bytes, order: Order::Alternating }
+    }
 }
 
 impl Program for Pairwise {
@@ -54,7 +74,8 @@ impl Program for Pairwise {
 
     async fn run<E: Endpoint>(&self, here: &E) -> Result<Bytes> {
         let mut received = 0;
-        pairwise(here, |_| Message::of_size(self.bytes), |_, message| received += message.size().0).await?;
+        let message_for = |_| Message::of_size(self.bytes);
+        pairwise(here, self.order, message_for, |_, message| received += message.size().0).await?;
         Ok(Bytes(received))
     }
 }

@@ -6,7 +6,8 @@ use quantities::{Bytes, Duration};
 use virtual_worlds::clock::Clock;
 use virtual_worlds::network_world::{NetworkWorld, Options};
 
-const MODEL: LogGp = LogGp {
+/// What messages cost in the worlds without a network.
+pub const MODEL: LogGp = LogGp {
     latency: Duration::from_picoseconds(100_000),
     overhead: Duration::from_picoseconds(7_000),
     gap: Duration::from_picoseconds(5_000),

@@ -1,10 +1,75 @@
 //! Every rank has messages for some others, which the pattern says: who sends when?
 //!
-//! The algorithms make a [`Schedule`](crate::schedule::Schedule) of a [`Pattern`](crate::schedule::Pattern). What can be
-//! said of any of them: it has at least as many steps as the busiest rank has messages to send, or to receive.
+//! The algorithms make a [`Schedule`] of a [`Pattern`]. What can be said of any of them: it has at least as many steps as
+//! the busiest rank has messages to send, or to receive.
 
+mod balanced;
+mod birkhoff;
+mod edge_colouring;
 mod greedy;
+mod largest_first;
+mod linear;
 mod pairwise;
 
+pub use balanced::balanced;
+pub use birkhoff::birkhoff;
+pub use edge_colouring::edge_colouring;
 pub use greedy::greedy;
+pub use largest_first::largest_first;
+pub use linear::linear;
 pub use pairwise::pairwise;
+
+use crate::schedule::{Pattern, Schedule};
+
+/// The algorithms that make a schedule of a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Irregular {
+    /// [`linear`]: one receiver a step.
+    Linear,
+    /// [`pairwise`]: the steps of pairwise exchange.
+    Pairwise,
+    /// [`balanced`]: the steps of balanced exchange.
+    Balanced,
+    /// [`greedy`]: every rank takes the first partner that is free.
+    Greedy,
+    /// [`edge_colouring`]: as few steps as can be.
+    EdgeColouring,
+    /// [`largest_first`]: large messages first, each as early as it can go.
+    LargestFirst,
+    /// [`birkhoff`]: as few bytes after each other as can be; messages may be cut.
+    Birkhoff,
+}
+
+impl Irregular {
+    /// All of them.
+    pub const fn all() -> [Irregular; 7] {
+        use Irregular::{Balanced, Birkhoff, EdgeColouring, Greedy, LargestFirst, Linear, Pairwise};
+        [Linear, Pairwise, Balanced, Greedy, EdgeColouring, LargestFirst, Birkhoff]
+    }
+
+    /// Its name, as it is written on a command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Irregular::Linear => "linear",
+            Irregular::Pairwise => "pairwise",
+            Irregular::Balanced => "balanced",
+            Irregular::Greedy => "greedy",
+            Irregular::EdgeColouring => "edge-colouring",
+            Irregular::LargestFirst => "largest-first",
+            Irregular::Birkhoff => "birkhoff",
+        }
+    }
+
+    /// The schedule that it makes of `pattern`.
+    pub fn schedule(self, pattern: &Pattern) -> Schedule {
+        match self {
+            Irregular::Linear => linear(pattern),
+            Irregular::Pairwise => pairwise(pattern),
+            Irregular::Balanced => balanced(pattern),
+            Irregular::Greedy => greedy(pattern),
+            Irregular::EdgeColouring => edge_colouring(pattern),
+            Irregular::LargestFirst => largest_first(pattern),
+            Irregular::Birkhoff => birkhoff(pattern),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! How fast schedules of irregular exchanges are made.
+//!
+//! One line a case: algorithm, ranks, density, messages, seconds, steps and the fewest steps that any schedule has, and how
+//! many times the busiest rank's bytes the steps' largest transfers are. The time is the least of three.
+//! Arguments name the algorithms; without any all are measured.
+
+use maquette_programs::exchange::Irregular;
+use maquette_programs::schedule::{Pattern, Schedule, Transfer};
+use quantities::Bytes;
+
+/// Ranks, and messages in millionths of those of a complete exchange.
+const CASES: [(u32, u64); 5] = [(32, 500_000), (128, 1_000_000), (512, 500_000), (1_024, 100_000), (1_024, 1_000_000)];
+
+/// The most messages for which a decomposition into permutations is measured: it takes the square of their number.
+const MOST_FOR_BIRKHOFF: usize = 20_000;
+
+fn main() {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with("--")).collect();
+    for (ranks, millionths) in CASES {
+        let pattern = uneven(&Pattern::random(ranks, millionths, Bytes(1), 1).expect("the pattern is right"));
+        for algorithm in Irregular::all() {
+            let too_long = algorithm == Irregular::Birkhoff && pattern.messages().len() > MOST_FOR_BIRKHOFF;
+            if (wanted.is_empty() || wanted.iter().any(|name| name == algorithm.name())) && !too_long {
+                measure(algorithm, &pattern);
+            }
+        }
+    }
+}
+
+/// The same messages with sizes from 1 to 1000 bytes.
+fn uneven(pattern: &Pattern) -> Pattern {
+    let size = |message: &Transfer| 1 + (u64::from(message.from.0) * 7_919 + u64::from(message.to.0) * 104_729) % 1_000;
+    let messages = pattern.messages().iter().map(|message| Transfer { bytes: Bytes(size(message)), ..*message });
+    Pattern::of_messages(pattern.ranks(), messages.collect()).expect("the pattern is right")
+}
+
+fn measure(algorithm: Irregular, pattern: &Pattern) {
+    let (mut best, mut schedule) = (f64::INFINITY, Schedule::default());
+    for _ in 0..3 {
+        let seconds;
+        (seconds, schedule) = timed(algorithm, pattern);
+        best = best.min(seconds);
+    }
+    schedule.check(pattern).expect("the schedule is right");
+    let measures = schedule.measures();
+    println!(
+        "{} ranks={} density={:.0}% messages={} seconds={best:.4} steps={} least_steps={} bytes_in_step={:.2}",
+        algorithm.name(),
+        pattern.ranks(),
+        pattern.density() * 100.0,
+        pattern.messages().len(),
+        measures.carrying_steps,
+        measures.least_steps,
+        measures.bytes_in_step.0 as f64 / measures.most_bytes_of_a_rank.0 as f64,
+    );
+}
+
+#[allow(clippy::disallowed_methods)] // a benchmark measures real time
+fn timed(algorithm: Irregular, pattern: &Pattern) -> (f64, Schedule) {
+    let start = std::time::Instant::now();
+    let schedule = algorithm.schedule(pattern);
+    (start.elapsed().as_secs_f64(), schedule)
+}

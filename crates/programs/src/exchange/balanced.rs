@@ -1,0 +1,74 @@
+//! Complete exchange, one partner a step, some of them near and some far in every step.
+
+use endpoint::{Endpoint, Message, Program, Result};
+use quantities::{Bytes, Rank};
+
+use crate::schedule::Order;
+
+/// Pairwise exchange with the ranks numbered from 1 on, the last one 0: in step j every rank exchanges messages with the
+/// one whose number is its own xor j. `message_for` makes the message for a rank, `take` is given each message with its
+/// sender; `order` is what a rank does first in a step.
+///
+/// ```text
+///   step       1         2         3                P = 4
+///           0 <-> 3   0 <-> 2   0 <-> 1
+///           1 <-> 2   1 <-> 3   2 <-> 3
+/// ```
+///
+/// In a fat tree whose clusters have a power of two of ranks, pairwise exchange first stays within the clusters, and then
+/// all ranks leave them at once. Here the numbers of a cluster begin one rank before it, so that in every step some
+/// messages stay and some leave.
+///
+/// Steps, messages and time as [`super::pairwise`], for a power of two of ranks. For others the numbers go up to the next
+/// power of two, and a rank is idle in the steps in which it has no partner.
+///
+/// Source: CM-5 paper, section 3.4, figure 4 and table 4.
+///
+/// # Errors
+/// What sending and receiving can end with.
+pub async fn balanced<E: Endpoint>(
+    here: &E,
+    order: Order,
+    mut message_for: impl FnMut(Rank) -> Message,
+    mut take: impl FnMut(Rank, Message),
+) -> Result<()> {
+    let (Rank(me), size) = (here.rank(), here.size());
+    let number = if me == size - 1 { 0 } else { me + 1 };
+    let numbers = size.checked_next_power_of_two().map_or(u32::MAX, |numbers| numbers - 1);
+    for j in 1..=numbers {
+        let partner = number ^ j;
+        if partner >= size {
+            continue;
+        }
+        let node = Rank(if partner == 0 { size - 1 } else { partner - 1 });
+        if me > node.0 || order == Order::SendFirst {
+            here.send(node, message_for(node)).await?;
+            take(node, here.receive(node).await?);
+        } else {
+            take(node, here.receive(node).await?);
+            here.send(node, message_for(node)).await?;
+        }
+    }
+    Ok(())
+}
+
+/// [`balanced`] as a program, with messages that are only a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Balanced {
+    /// Size of a message. [B]
+    pub bytes: Bytes,
+    /// What a rank does first in a step.
+    pub order: Order,
+}
+
+impl Program for Balanced {
+    /// Bytes that this rank received.
+    type Output = Bytes;
+
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<Bytes> {
+        let mut received = 0;
+        let message_for = |_| Message::of_size(self.bytes);
+        balanced(here, self.order, message_for, |_, message| received += message.size().0).await?;
+        Ok(Bytes(received))
+    }
+}

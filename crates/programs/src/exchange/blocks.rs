@@ -1,0 +1,94 @@
+//! The messages that a rank holds for others while it forwards them, all of one size.
+
+use endpoint::{Error, Message, Result};
+use quantities::{Bytes, Duration};
+
+/// A place for each rank of the program, each with a message of one size.
+#[derive(Debug)]
+pub(super) struct Blocks {
+    bytes: Bytes,
+    slots: Slots,
+}
+
+#[derive(Debug)]
+enum Slots {
+    /// Nobody looks at what is in them.
+    Sizes(u32),
+    /// The messages themselves.
+    Messages(Vec<Message>),
+}
+
+impl Blocks {
+    /// Messages of which only the size is known.
+    pub(super) fn of_size(bytes: Bytes, count: u32) -> Blocks {
+        Blocks { bytes, slots: Slots::Sizes(count) }
+    }
+
+    /// `messages`, each of `bytes`.
+    ///
+    /// # Errors
+    /// When one is of another size.
+    pub(super) fn new(bytes: Bytes, messages: Vec<Message>) -> Result<Blocks> {
+        match messages.iter().find(|message| message.size() != bytes) {
+            Some(other) => Err(Error::Unfit(format!(
+                "an exchange that forwards messages needs them all of one size: one is of {}, not of {bytes}",
+                other.size()
+            ))),
+            None => Ok(Blocks { bytes, slots: Slots::Messages(messages) }),
+        }
+    }
+
+    /// The messages in the places that `leaves` names, one behind the other in one message.
+    pub(super) fn pack(&self, leaves: impl Fn(u32) -> bool) -> Message {
+        let messages = match &self.slots {
+            Slots::Sizes(count) => {
+                let packed = (0..*count).filter(|&place| leaves(place)).count() as u64;
+                return Message::of_size(Bytes(self.bytes.0.saturating_mul(packed)));
+            }
+            Slots::Messages(messages) => messages,
+        };
+        let leaving = (0..).zip(messages).filter(|&(place, _)| leaves(place)).map(|(_, message)| message);
+        let contents: Option<Vec<&[u8]>> =
+            leaving.clone().map(|message| message.content().map(AsRef::as_ref)).collect();
+        match contents {
+            Some(contents) => Message::from(contents.concat()),
+            None => Message::of_size(Bytes(leaving.map(|message| message.size().0).sum())),
+        }
+    }
+
+    /// Puts what came in one message into the places that `arrives` names.
+    ///
+    /// # Errors
+    /// When it is not as large as they are.
+    pub(super) fn unpack(&mut self, packed: &Message, arrives: impl Fn(u32) -> bool) -> Result<()> {
+        let expected = self.pack(&arrives).size();
+        if packed.size() != expected {
+            let found = packed.size();
+            return Err(Error::Unfit(format!("an exchange expected {expected} in one message, and {found} came")));
+        }
+        let Slots::Messages(messages) = &mut self.slots else { return Ok(()) };
+        let mut start = 0;
+        for (_, message) in (0..).zip(messages).filter(|&(place, _)| arrives(place)) {
+            let end = start + self.bytes.0 as usize;
+            *message = match packed.content() {
+                Some(content) => Message::from(content.slice(start..end)),
+                None => Message::of_size(self.bytes),
+            };
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// The messages, place by place; none, if only their sizes are known.
+    pub(super) fn into_messages(self) -> Vec<Message> {
+        match self.slots {
+            Slots::Sizes(_) => Vec::new(),
+            Slots::Messages(messages) => messages,
+        }
+    }
+}
+
+/// How long it takes to copy `message` together or apart, at `reshuffle` a byte.
+pub(super) fn copying(message: &Message, reshuffle: Duration) -> Duration {
+    Duration::from_picoseconds(message.size().0.saturating_mul(reshuffle.picoseconds()))
+}

@@ -1,0 +1,95 @@
+//! Complete exchange in as few steps as can be, for any number of ranks.
+
+use endpoint::{Endpoint, Message, Program, Result};
+use quantities::{Bytes, Duration, Rank};
+
+use super::blocks::{Blocks, copying};
+use crate::barrier::distances;
+use crate::schedule::Order;
+use crate::shift::Shift;
+
+/// Complete exchange in ceil(log2 P) steps: a message that has d ranks to go, counted upwards round the ring, goes in the steps
+/// of the bits of d. `message_for` makes the message for a rank, all of `bytes`; `take` is given each message with its
+/// sender; `order` is what a rank does first in a step.
+///
+/// ```text
+///   step        by      what goes                    P = 6
+///     1         1       messages with 1, 3, 5 to go
+///     2         2       messages with 2, 3 to go
+///     3         4       messages with 4, 5 to go
+/// ```
+///
+/// A rank holds a message in each of P places: at first in place d the one for the rank d further on, in the end in place d
+/// the one from d ranks back. What leaves in the step of a bit are the places that have it, and what comes fills these.
+///
+/// P ceil(log2 P) messages of at most s P/2 bytes, each of which is copied together and apart at `reshuffle` [ps/B]. Under
+/// LogGP, where all send first, T = ceil(log2 P) (o + L + o + (s P/2 - 1) G + s P reshuffle) at most; where ranks take turns two to three times
+/// the network's part of that.
+///
+/// Source: Bruck, Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for all-to-all communications in multiport
+/// message-passing systems", IEEE Transactions on Parallel and Distributed Systems 8(11), 1997, section 3.
+///
+/// # Errors
+/// Messages of different sizes, what sending and receiving can end with.
+pub async fn bruck<E: Endpoint>(
+    here: &E,
+    bytes: Bytes,
+    order: Order,
+    reshuffle: Duration,
+    mut message_for: impl FnMut(Rank) -> Message,
+    mut take: impl FnMut(Rank, Message),
+) -> Result<()> {
+    let (Rank(me), size) = (here.rank(), here.size());
+    let further = |places: u32| Rank(if places < size - me { me + places } else { places - (size - me) });
+    let message = |places| if places == 0 { Message::of_size(bytes) } else { message_for(further(places)) };
+    let mut blocks = Blocks::new(bytes, (0..size).map(message).collect())?;
+    steps(here, order, reshuffle, &mut blocks).await?;
+    for (places, message) in (0..).zip(blocks.into_messages()).skip(1) {
+        take(further(size - places), message);
+    }
+    Ok(())
+}
+
+async fn steps<E: Endpoint>(here: &E, order: Order, reshuffle: Duration, blocks: &mut Blocks) -> Result<()> {
+    for bit in distances(here.size()) {
+        let shift = Shift::new(here.rank(), bit, here.size());
+        let leaves = |place: u32| place & bit != 0;
+        let packed = blocks.pack(leaves);
+        let work = copying(&packed, reshuffle);
+        here.compute(work).await; // to pack
+        let received;
+        if shift.sends_first || order == Order::SendFirst {
+            here.send(shift.to, packed).await?;
+            received = here.receive(shift.from).await?;
+        } else {
+            received = here.receive(shift.from).await?;
+            here.send(shift.to, packed).await?;
+        }
+        here.compute(work).await; // to unpack
+        blocks.unpack(&received, leaves)?;
+    }
+    Ok(())
+}
+
+/// [`bruck`] as a program, with messages that are only a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bruck {
+    /// Size of a message between two ranks. [B]
+    pub bytes: Bytes,
+    /// What a rank does first in a step.
+    pub order: Order,
+    /// How long it takes to copy a byte into a message, or out of one. [ps/B]
+    pub reshuffle: Duration,
+}
+
+impl Program for Bruck {
+    /// Bytes that this rank received, for itself or for others.
+    type Output = Bytes;
+
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<Bytes> {
+        let mut blocks = Blocks::of_size(self.bytes, here.size());
+        steps(here, self.order, self.reshuffle, &mut blocks).await?;
+        let forwarded: u64 = distances(here.size()).map(|bit| blocks.pack(|place| place & bit != 0).size().0).sum();
+        Ok(Bytes(forwarded))
+    }
+}

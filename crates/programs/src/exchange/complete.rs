@@ -1,0 +1,118 @@
+//! The algorithms for complete exchange, by name.
+
+use endpoint::{Endpoint, Error, Program, Result};
+use quantities::{Bytes, Duration, Rank};
+
+use super::{Balanced, Bruck, Linear, Pairwise, Recursive, irregular, recursive};
+use crate::barrier::distances;
+use crate::schedule::{Order, Pattern, PatternError, Schedule, Transfer};
+use crate::shift::Shift;
+
+/// The algorithms for complete exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Complete {
+    /// [`super::linear`]: one receiver a step.
+    Linear,
+    /// [`super::pairwise`]: one partner a step.
+    Pairwise,
+    /// [`super::recursive`]: store and forward in log2 P steps.
+    Recursive,
+    /// [`super::balanced`]: one partner a step, near ones and far ones in every step.
+    Balanced,
+    /// [`super::bruck`]: store and forward in ceil(log2 P) steps, for any number of ranks.
+    Bruck,
+}
+
+impl Complete {
+    /// All of them.
+    pub const fn all() -> [Complete; 5] {
+        [Complete::Linear, Complete::Pairwise, Complete::Recursive, Complete::Balanced, Complete::Bruck]
+    }
+
+    /// Its name, as it is written on a command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Complete::Linear => "linear",
+            Complete::Pairwise => "pairwise",
+            Complete::Recursive => "recursive",
+            Complete::Balanced => "balanced",
+            Complete::Bruck => "bruck",
+        }
+    }
+
+    /// Whether messages go by way of other ranks, so that fewer and longer ones are sent.
+    pub const fn forwards(self) -> bool {
+        matches!(self, Complete::Recursive | Complete::Bruck)
+    }
+
+    /// That so many ranks can do it.
+    ///
+    /// # Errors
+    /// What it needs.
+    pub fn check(self, ranks: u32) -> Result<()> {
+        if self == Complete::Recursive { recursive::check(ranks) } else { Ok(()) }
+    }
+
+    /// Its steps among `ranks` ranks with messages of `bytes`. Those of an algorithm that forwards messages have what goes
+    /// between the ranks, whoever it is for: they are no schedule of the complete pattern.
+    ///
+    /// # Errors
+    /// A number of ranks that it is not for, or that is too large.
+    pub fn schedule(self, ranks: u32, bytes: Bytes) -> Result<Schedule> {
+        self.check(ranks)?;
+        let unfit = |error: PatternError| Error::Unfit(error.to_string());
+        let pattern = || Pattern::complete(ranks, bytes).map_err(unfit);
+        Ok(match self {
+            Complete::Linear => irregular::linear(&pattern()?),
+            Complete::Pairwise => irregular::pairwise(&pattern()?),
+            Complete::Balanced => irregular::balanced(&pattern()?),
+            Complete::Recursive => {
+                let halves = std::iter::successors(Some(ranks / 2), |half| Some(half / 2)).take_while(|&half| half > 0);
+                let packed = Bytes(bytes.0.saturating_mul(u64::from(ranks / 2)));
+                let steps = halves.map(|half| step(ranks, packed, |me| Rank(me.0 ^ half)));
+                Schedule::new(ranks, steps.collect())
+            }
+            Complete::Bruck => {
+                let steps = distances(ranks).map(|bit| {
+                    let places = (0..ranks).filter(|place| place & bit != 0).count() as u64;
+                    step(ranks, Bytes(bytes.0.saturating_mul(places)), |me| Shift::new(me, bit, ranks).to)
+                });
+                Schedule::new(ranks, steps.collect())
+            }
+        })
+    }
+}
+
+/// A step in which each rank sends `bytes` to the one that `to` says.
+fn step(ranks: u32, bytes: Bytes, to: impl Fn(Rank) -> Rank) -> Vec<Transfer> {
+    (0..ranks).map(Rank).map(|from| Transfer { from, to: to(from), bytes }).collect()
+}
+
+/// Complete exchange by any algorithm, with messages that are only a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompleteExchange {
+    /// How.
+    pub algorithm: Complete,
+    /// Size of a message between two ranks. [B]
+    pub bytes: Bytes,
+    /// What a rank does first that both sends and receives in a step.
+    pub order: Order,
+    /// How long it takes to copy a byte into a message that is forwarded, or out of one. [ps/B]
+    pub reshuffle: Duration,
+}
+
+impl Program for CompleteExchange {
+    /// Bytes that this rank received, for itself or for others.
+    type Output = Bytes;
+
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<Bytes> {
+        let CompleteExchange { algorithm, bytes, order, reshuffle } = *self;
+        match algorithm {
+            Complete::Linear => Linear { bytes }.run(here).await,
+            Complete::Pairwise => Pairwise { bytes, order }.run(here).await,
+            Complete::Recursive => Recursive { bytes, order, reshuffle }.run(here).await,
+            Complete::Balanced => Balanced { bytes, order }.run(here).await,
+            Complete::Bruck => Bruck { bytes, order, reshuffle }.run(here).await,
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Complete exchange in as many steps as a hypercube has dimensions.
+
+use endpoint::{Endpoint, Error, Message, Program, Result};
+use quantities::{Bytes, Duration, Rank};
+
+use super::blocks::{Blocks, copying};
+use crate::schedule::Order;
+
+/// Complete exchange in log2 P steps, P a power of two: in step i the ranks of each group of k = P / 2^i exchange with those
+/// k/2 away everything that they hold for the other half of the group, whoever it came from. `message_for` makes the message for a rank, all
+/// of `bytes`; `take` is given each message with its sender; `order` is what a rank does first in a step.
+///
+/// ```text
+///   step      1         2         3                 P = 8
+///          0 <-> 4   0 <-> 2   0 <-> 1
+///          1 <-> 5   1 <-> 3   2 <-> 3
+///          2 <-> 6   4 <-> 6   4 <-> 5
+///          3 <-> 7   5 <-> 7   6 <-> 7
+/// ```
+///
+/// A rank holds a message in each of P places. The bits of a place that were exchanged already say from whom its message
+/// is, the others for whom. So what leaves in a step are the places whose bit k/2 is not the rank's own, and what comes fills just
+/// these.
+///
+/// P log2 P messages of s P/2 bytes, each of which is copied together and apart at `reshuffle` [ps/B]. Under LogGP, where
+/// ranks take turns, T = 2 log2 P (o + L + o + (s P/2 - 1) G + s P reshuffle).
+///
+/// Source: CM-5 paper, section 3.3, figure 3 and table 3 (in whose first step 2 exchanges with 6); Johnsson and Ho, "Matrix
+/// transposition on Boolean n-cube configured ensemble architectures", SIAM Journal on Matrix Analysis and Applications 9(3), 1988.
+///
+/// # Errors
+/// A number of ranks that is no power of two, messages of different sizes, what sending and receiving can end with.
+pub async fn recursive<E: Endpoint>(
+    here: &E,
+    bytes: Bytes,
+    order: Order,
+    reshuffle: Duration,
+    mut message_for: impl FnMut(Rank) -> Message,
+    mut take: impl FnMut(Rank, Message),
+) -> Result<()> {
+    let me = here.rank();
+    let message = |rank| if rank == me { Message::of_size(bytes) } else { message_for(rank) };
+    let mut blocks = Blocks::new(bytes, (0..here.size()).map(Rank).map(message).collect())?;
+    steps(here, order, reshuffle, &mut blocks).await?;
+    let from_others = (0..).map(Rank).zip(blocks.into_messages()).filter(|&(from, _)| from != me);
+    from_others.for_each(|(from, message)| take(from, message));
+    Ok(())
+}
+
+async fn steps<E: Endpoint>(here: &E, order: Order, reshuffle: Duration, blocks: &mut Blocks) -> Result<()> {
+    let (Rank(me), size) = (here.rank(), here.size());
+    check(size)?;
+    let mut k = size;
+    while k > 1 {
+        let node = Rank(if me % k < k / 2 { me + k / 2 } else { me - k / 2 });
+        let leaves = |place: u32| (place ^ me) & (k / 2) != 0;
+        let packed = blocks.pack(leaves);
+        let work = copying(&packed, reshuffle);
+        let received;
+        if me < node.0 || order == Order::SendFirst {
+            here.compute(work).await; // to pack
+            here.send(node, packed).await?;
+            received = here.receive(node).await?;
+            here.compute(work).await; // to unpack
+        } else {
+            received = here.receive(node).await?;
+            here.compute(work).await; // to unpack
+            here.compute(work).await; // to pack
+            here.send(node, packed).await?;
+        }
+        blocks.unpack(&received, leaves)?;
+        k /= 2;
+    }
+    Ok(())
+}
+
+/// That so many ranks can do it.
+pub(super) fn check(size: u32) -> Result<()> {
+    if size.is_power_of_two() {
+        return Ok(());
+    }
+    Err(Error::Unfit(format!("recursive exchange needs a power of two of ranks, not {size}")))
+}
+
+/// [`recursive`] as a program, with messages that are only a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recursive {
+    /// Size of a message between two ranks. [B]
+    pub bytes: Bytes,
+    /// What a rank does first in a step.
+    pub order: Order,
+    /// How long it takes to copy a byte into a message, or out of one. [ps/B]
+    pub reshuffle: Duration,
+}
+
+impl Program for Recursive {
+    /// Bytes that this rank received, for itself or for others.
+    type Output = Bytes;
+
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<Bytes> {
+        let mut blocks = Blocks::of_size(self.bytes, here.size());
+        steps(here, self.order, self.reshuffle, &mut blocks).await?;
+        let each = self.bytes.0.saturating_mul(u64::from(here.size() / 2));
+        Ok(Bytes(each.saturating_mul(u64::from(here.size().ilog2()))))
+    }
+}
