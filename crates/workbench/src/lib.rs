@@ -5,3 +5,4 @@ pub mod interrupt;
 pub mod output;
 pub mod report;
 pub mod reproduce;
+pub mod traffic_matrix;

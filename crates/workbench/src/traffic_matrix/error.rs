@@ -1,0 +1,169 @@
+//! What can be wrong with a file that a traffic matrix is read from.
+
+use std::fmt;
+
+use programs::schedule::{MOST_MESSAGES, MOST_RANKS};
+use quantities::Bytes;
+
+use super::{Headings, LONGEST_FILE, MOST_BYTES};
+
+/// Why no traffic matrix could be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}{place}: {problem}")]
+pub struct MatrixError {
+    /// The file, as it was asked for.
+    pub file: String,
+    /// Where in it.
+    pub place: Place,
+    /// What is wrong there.
+    pub problem: Problem,
+}
+
+/// A place in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The file as a whole.
+    File,
+    /// A line, from 1.
+    Line(usize),
+    /// A cell of the matrix in a line.
+    Cell {
+        /// The line, from 1.
+        line: usize,
+        /// Its row, from 0.
+        row: usize,
+        /// Its column, from 0.
+        column: usize,
+    },
+    /// A byte, from 0.
+    Byte(usize),
+    /// A cell of the matrix at a byte.
+    ByteOfCell {
+        /// The byte, from 0.
+        byte: usize,
+        /// Its row, from 0.
+        row: usize,
+        /// Its column, from 0.
+        column: usize,
+    },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cell =
+            |row: usize, column: usize| format!("row {}, column {} (rank {row} to rank {column})", row + 1, column + 1);
+        match *self {
+            Place::File => Ok(()),
+            Place::Line(line) => write!(out, ":{line}"),
+            Place::Cell { line, row, column } => write!(out, ":{line}: {}", cell(row, column)),
+            Place::Byte(byte) => write!(out, ": at byte {byte}"),
+            Place::ByteOfCell { byte, row, column } => write!(out, ": at byte {byte}: {}", cell(row, column)),
+        }
+    }
+}
+
+/// What is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// The file's name has an ending that no format has.
+    #[error("found a name of another ending; allowed is .csv, .mtx (Matrix Market) or .npy (NumPy)")]
+    Ending,
+    /// The system does not give its content.
+    #[error("it cannot be read: {0}")]
+    Unreadable(String),
+    /// It is longer than is read.
+    #[error("found more than {0}; allowed is a file of at most {0}", Bytes(LONGEST_FILE))]
+    TooLong,
+    /// It is not text.
+    #[error("found bytes that are not text; allowed is text in UTF-8")]
+    NotText,
+    /// It has another number of rows than of columns.
+    #[error(
+        "found {rows} x {columns} (rows x columns){}; allowed is a square matrix, with a row and a column for each rank",
+        beside(headings)
+    )]
+    NotSquare {
+        /// How many rows.
+        rows: usize,
+        /// How many columns.
+        columns: usize,
+        /// What is not counted in these.
+        headings: Headings,
+    },
+    /// It has too many ranks, or none.
+    #[error("found a matrix of {found} ranks; allowed is 1 to {MOST_RANKS}")]
+    Ranks {
+        /// How many.
+        found: usize,
+    },
+    /// A row is longer or shorter than the one before.
+    #[error("found a row of length {found}; allowed is length {before}, as in the row before")]
+    Ragged {
+        /// How many cells it has.
+        found: usize,
+        /// How many the row before has.
+        before: usize,
+    },
+    /// A cell is not a number of bytes.
+    #[error("found {found}; allowed is a whole number of bytes from 0 to {MOST_BYTES}")]
+    Number {
+        /// What it is instead.
+        found: String,
+    },
+    /// A rank sends something to itself.
+    #[error("found {found} on the diagonal; allowed is 0, as no rank sends messages to itself")]
+    Diagonal {
+        /// How much. [B]
+        found: u64,
+    },
+    /// A cell is given more than once.
+    #[error("found it a second time; allowed is once")]
+    Twice,
+    /// More of it is not zero than can be dealt with.
+    #[error("found more than {MOST_MESSAGES} cells that are not 0; allowed is that many")]
+    Messages,
+    /// What the cells say cannot be a pattern.
+    #[error("{0}")]
+    Pattern(String),
+    /// It ends too early.
+    #[error("it ends after {found}; allowed is {needed}")]
+    Truncated {
+        /// How much there is.
+        found: String,
+        /// How much there must be.
+        needed: String,
+    },
+    /// Something else than its format allows.
+    #[error("found {found}; allowed is {allowed}")]
+    Format {
+        /// What was found.
+        found: String,
+        /// What is allowed.
+        allowed: String,
+    },
+}
+
+/// Which names stand beside the matrix, in words.
+fn beside(headings: &Headings) -> &'static str {
+    match (headings.row, headings.column) {
+        (true, true) => " beside a row and a column of names",
+        (true, false) => " beside a row of names",
+        (false, true) => " beside a column of names",
+        (false, false) => "",
+    }
+}
+
+impl Problem {
+    /// That `found` stands where the format wants `allowed`.
+    pub(super) fn format(found: impl fmt::Display, allowed: impl fmt::Display) -> Problem {
+        Problem::Format { found: found.to_string(), allowed: allowed.to_string() }
+    }
+}
+
+/// Something that was found, between quotes and not too long.
+pub(super) fn quoted(text: &str) -> String {
+    const LONGEST: usize = 40;
+    let short: String = text.chars().take(LONGEST).collect();
+    let rest = if text.chars().count() > LONGEST { "..." } else { "" };
+    format!("`{short}{rest}`")
+}

@@ -1,0 +1,51 @@
+//! NumPy's `.npy`: a header that says type, order and shape, then the numbers.
+//!
+//! Versions 1 to 3 of the format; whole numbers of 1 to 8 bytes with and without sign and floating-point numbers of 2, 4
+//! and 8 bytes, of either byte order, in C or Fortran order. An array of truth values says only where something is sent.
+//!
+//! Source: NEP 1 and the documentation of `numpy.lib.format`.
+
+mod element;
+mod header;
+
+use quantities::Bytes;
+
+use super::error::{MatrixError, Place, Problem};
+use super::{Headings, Messages, TrafficMatrix, check_shape};
+use header::Header;
+
+/// Reads `content`; `file` is what messages call it. What is `True` is `entry` bytes.
+///
+/// # Errors
+/// Where in it what was found that is not allowed.
+pub fn parse(file: &str, content: &[u8], entry: Bytes) -> Result<TrafficMatrix, MatrixError> {
+    let fail = |(place, problem)| MatrixError { file: file.to_string(), place, problem };
+    let (header, data) = header::parse(content).map_err(fail)?;
+    let Header { element, fortran_order, rows, columns } = header;
+    let ranks = check_shape(rows, columns, Headings::NONE).map_err(|problem| fail((Place::File, problem)))?;
+    let begin = content.len() - data.len();
+    // At most 16384 x 16384 x 8 bytes.
+    check_length(begin, data.len(), rows * columns * element.size()).map_err(fail)?;
+    let mut messages = Messages::default();
+    for (index, raw) in data.chunks_exact(element.size()).enumerate() {
+        let (outer, inner) = (index / rows, index % rows);
+        let (row, column) = if fortran_order { (inner, outer) } else { (outer, inner) };
+        let place = Place::ByteOfCell { byte: begin + index * element.size(), row, column };
+        let value = element.bytes(raw, entry).map_err(|problem| fail((place, problem)))?;
+        messages.add(row, column, value).map_err(|problem| fail((place, problem)))?;
+    }
+    messages.matrix(ranks, Headings::NONE).map_err(|problem| fail((Place::File, problem)))
+}
+
+fn check_length(begin: usize, found: usize, needed: usize) -> Result<(), (Place, Problem)> {
+    if found < needed {
+        let problem =
+            Problem::Truncated { found: format!("{found} bytes of numbers"), needed: format!("{needed} of them") };
+        return Err((Place::Byte(begin + found), problem));
+    }
+    if found > needed {
+        let problem = Problem::format(format!("{} bytes after the last number", found - needed), "the end");
+        return Err((Place::Byte(begin + needed), problem));
+    }
+    Ok(())
+}
