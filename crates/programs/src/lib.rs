@@ -10,6 +10,7 @@ pub mod broadcast;
 pub mod exchange;
 pub mod goal;
 mod group;
+pub mod measure;
 mod pieces;
 pub mod postal;
 pub mod schedule;
