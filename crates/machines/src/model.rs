@@ -197,6 +197,9 @@ pub struct NodeCosts {
     pub packet_send: Duration,
     /// The communication processor's cost for each packet received. [ps]
     pub packet_receive: Duration,
+    /// The rate at which the communication processor moves a packet's message bytes between memory and network, if that
+    /// takes time. [bit/s]
+    pub packet_rate: Option<Rate>,
     /// The communication processor's cost to send or to receive a system message. [ps]
     pub system_message: Duration,
     /// The rate at which the processor copies a message in or out, if it copies. [bit/s]

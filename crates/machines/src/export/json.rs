@@ -167,6 +167,7 @@ fn costs(node: &NodeCosts) -> Value {
         "message_receive_ps": node.message_receive.picoseconds(),
         "packet_send_ps": node.packet_send.picoseconds(),
         "packet_receive_ps": node.packet_receive.picoseconds(),
+        "packet_bits_per_second": node.packet_rate.map(|rate| rate.bits_per_second()),
         "system_message_ps": node.system_message.picoseconds(),
         "copy_bits_per_second": node.copy_rate.map(|rate| rate.bits_per_second()),
         "reconstruction_ps": node.reconstruction.picoseconds(),

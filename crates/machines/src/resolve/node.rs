@@ -11,6 +11,9 @@ use crate::topology::{MOST_NODES, within};
 /// The longest time for one byte.
 const LONGEST_BYTE: Duration = Duration::from_microseconds(1_000);
 
+/// The slowest rate: less would only be a slip of the unit.
+const SLOWEST: Rate = Rate::from_bits_per_second(8_000);
+
 /// The costs of a node.
 pub(super) fn costs(node: &fields::Node) -> Result<NodeCosts, Fault> {
     let times = [
@@ -26,11 +29,8 @@ pub(super) fn costs(node: &fields::Node) -> Result<NodeCosts, Fault> {
     for (name, time) in times {
         bounded(&format!("node.{name}"), time)?;
     }
-    if let Some(rate) = node.copy_rate
-        && rate.bits_per_second() < 8_000
-    {
-        return Err(Fault::value("node.copy_rate", rate, "1 kB/s or more"));
-    }
+    rate_at_least_slowest("node.copy_rate", node.copy_rate)?;
+    rate_at_least_slowest("node.packet_rate", node.packet_rate)?;
     Ok(NodeCosts {
         processor_send: node.processor_send,
         processor_receive: node.processor_receive,
@@ -39,12 +39,20 @@ pub(super) fn costs(node: &fields::Node) -> Result<NodeCosts, Fault> {
         packet_send: node.packet_send,
         packet_receive: node.packet_receive,
         system_message: node.system_message,
+        packet_rate: node.packet_rate,
         copy_rate: node.copy_rate,
         reconstruction: node.reconstruction,
         waits_for_departure: node.waits_for_departure,
         send: send(node)?,
         protocol: protocol(node)?,
     })
+}
+
+fn rate_at_least_slowest(field: &str, rate: Option<Rate>) -> Result<(), Fault> {
+    match rate {
+        Some(rate) if rate < SLOWEST => Err(Fault::value(field, rate, "1 kB/s or more")),
+        _ => Ok(()),
+    }
 }
 
 fn protocol(node: &fields::Node) -> Result<Protocol, Fault> {
@@ -69,10 +77,7 @@ fn protocol(node: &fields::Node) -> Result<Protocol, Fault> {
 
 /// The network for broadcasts.
 pub(super) fn control_network(fields: &fields::ControlNetwork) -> Result<ControlNetwork, Fault> {
-    let slowest = Rate::from_bits_per_second(8_000);
-    if fields.rate < slowest {
-        return Err(Fault::value("control_network.rate", fields.rate, "1 kB/s or more"));
-    }
+    rate_at_least_slowest("control_network.rate", Some(fields.rate))?;
     Ok(ControlNetwork {
         latency: bounded("control_network.latency", fields.latency)?,
         rate: fields.rate,

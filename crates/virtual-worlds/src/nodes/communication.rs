@@ -3,6 +3,7 @@
 use machines::model::{Acknowledged, NodeId, Protocol, SendMode};
 use quantities::{Bytes, Duration};
 
+use super::messages::Letter;
 use super::{Event, Nodes, Outcome};
 use crate::network::{Engine, Order};
 
@@ -121,12 +122,45 @@ impl<E: Engine> Nodes<E> {
     fn time_of_task(&self, task: Task) -> Duration {
         let costs = &self.costs;
         match task {
-            Task::SetUp(_) | Task::SendPacket(_, true) => costs.message_send + costs.packet_send,
-            Task::SendPacket(_, false) => costs.packet_send,
+            Task::SetUp(letter) => costs.message_send + costs.packet_send + self.moved(self.riding(letter)),
+            Task::SendPacket(letter, first) => {
+                let own = if first { costs.message_send } else { Duration::ZERO };
+                own + costs.packet_send + self.moved(self.next_payload(letter))
+            }
             Task::ReceiveSetUp(_) => costs.packet_receive,
-            Task::ReceivePacket(letter) if self.letters[letter].arriving > 1 => costs.packet_receive,
-            Task::ReceivePacket(_) => costs.packet_receive + costs.message_receive + self.reconstruction(),
+            Task::ReceivePacket(letter) => self.time_to_take_in(letter),
             Task::SendSystem(..) | Task::ReceiveSystem(..) => costs.system_message,
+        }
+    }
+
+    /// The communication processor's time to take in a packet; the last one of a message brings what is left of it.
+    fn time_to_take_in(&self, letter: u32) -> Duration {
+        let (costs, payload) = (&self.costs, self.network.packet.payload.0);
+        let Letter { arriving, message, .. } = &self.letters[letter];
+        if *arriving > 1 {
+            return costs.packet_receive + self.moved(Bytes(payload));
+        }
+        let before = message.size().0.saturating_sub(1) / payload * payload;
+        let last = self.moved(Bytes(message.size().0 - before));
+        costs.packet_receive + last + costs.message_receive + self.reconstruction()
+    }
+
+    /// The communication processor's time to move bytes between memory and network.
+    fn moved(&self, bytes: Bytes) -> Duration {
+        self.costs.packet_rate.map_or(Duration::ZERO, |rate| rate.time_of(bytes))
+    }
+
+    /// Message bytes of the next packet.
+    fn next_payload(&self, letter: u32) -> Bytes {
+        self.letters[letter].unsent.min(self.network.packet.payload)
+    }
+
+    /// Message bytes that ride on a set-up packet.
+    fn riding(&self, letter: u32) -> Bytes {
+        let size = self.letters[letter].message.size();
+        match self.costs.protocol {
+            Protocol::SetUp { piggyback } if size <= piggyback => size,
+            _ => Bytes(0),
         }
     }
 
@@ -138,9 +172,8 @@ impl<E: Engine> Nodes<E> {
         match task {
             Task::SetUp(letter) => self.send_set_up(rank, letter),
             Task::SendPacket(letter, _) => {
-                let payload = self.network.packet.payload;
+                let bytes = self.next_payload(letter);
                 let unsent = &mut self.letters[letter].unsent;
-                let bytes = Bytes(unsent.0.min(payload.0));
                 unsent.0 -= bytes.0;
                 let more = unsent.0 > 0;
                 self.inject(rank, letter, bytes, Carries::Data);
