@@ -32,6 +32,7 @@ presets![
     "parsytec-gcel-64",
     "booksim-mesh-8x8",
     "fat-tree-1024",
+    "delta",
     "loggp",
 ];
 

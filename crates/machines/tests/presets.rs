@@ -33,6 +33,7 @@ fn sizes_of_presets() {
         ("parsytec-gcel-64", 64, 64, 2 * (64 + 112)),
         ("booksim-mesh-8x8", 64, 64, 2 * (64 + 112)),
         ("fat-tree-1024", 1024, 64, 2 * (1024 + 1024)),
+        ("delta", 512, 512, 2 * (512 + 31 * 16 + 15 * 32)),
         ("loggp", 1 << 20, 0, 0),
     ];
     assert_eq!(table.len(), presets().len());
