@@ -1,5 +1,7 @@
 //! Applications that really compute, and the meshes and partitions that their communication comes from.
 
+pub mod cost;
+pub mod fft;
 pub mod grid;
 pub mod halo;
 pub mod mesh;

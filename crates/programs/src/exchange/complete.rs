@@ -1,9 +1,9 @@
 //! The algorithms for complete exchange, by name.
 
-use endpoint::{Endpoint, Error, Program, Result};
+use endpoint::{Endpoint, Error, Message, Program, Result};
 use quantities::{Bytes, Duration, Rank};
 
-use super::{Balanced, Bruck, Linear, Pairwise, Recursive, irregular, recursive};
+use super::{Balanced, Bruck, Linear, Pairwise, Recursive, balanced, bruck, irregular, linear, pairwise, recursive};
 use crate::barrier::distances;
 use crate::schedule::{Order, Pattern, PatternError, Schedule, Transfer};
 use crate::shift::Shift;
@@ -99,6 +99,30 @@ pub struct CompleteExchange {
     pub order: Order,
     /// How long it takes to copy a byte into a message that is forwarded, or out of one. [ps/B]
     pub reshuffle: Duration,
+}
+
+impl CompleteExchange {
+    /// Brings every message to its receiver. `message_for` makes the message for a rank, all of the same size where they are
+    /// forwarded; `take` is given each message with its sender.
+    ///
+    /// # Errors
+    /// A number of ranks that the algorithm is not for, messages of different sizes that it would forward, what sending and
+    /// receiving can end with.
+    pub async fn exchange<E: Endpoint>(
+        &self,
+        here: &E,
+        message_for: impl FnMut(Rank) -> Message,
+        take: impl FnMut(Rank, Message),
+    ) -> Result<()> {
+        let CompleteExchange { algorithm, bytes, order, reshuffle } = *self;
+        match algorithm {
+            Complete::Linear => linear(here, message_for, take).await,
+            Complete::Pairwise => pairwise(here, order, message_for, take).await,
+            Complete::Recursive => recursive(here, bytes, order, reshuffle, message_for, take).await,
+            Complete::Balanced => balanced(here, order, message_for, take).await,
+            Complete::Bruck => bruck(here, bytes, order, reshuffle, message_for, take).await,
+        }
+    }
 }
 
 impl Program for CompleteExchange {

@@ -25,8 +25,9 @@ use super::mesh::{Body, MeshError, graded, tetrahedralise};
 use super::partition::{Partition, blocks, recursive_coordinate_bisection};
 use crate::schedule::{Pattern, PatternError};
 
-/// How far from the body the spacing of the points begins to grow, in sides of the cube. With 0.15 the patterns of 32
-/// parts of 545, 2,000 and 9,000 points have 41, 42 and 42% of the messages of a complete exchange, of 101, 223 and 548 bytes.
+/// How far from the body the spacing of the points begins to grow, in sides of the cube. Over 20 seeds the means for 32 parts
+/// are then 41.8% of 100 B for 545 vertices, 41.3% of 225 B for 2,000, 41.6% of 571 B for 3,000 and 41.4% of 561 B for 9,000; with
+/// points that are as dense everywhere 38% of 99 B, 39% of 198 B, 40% of 490 B and 40% of 474 B.
 const NEAR: f64 = 0.15;
 
 /// An application of the CM-5 paper's Table 12.

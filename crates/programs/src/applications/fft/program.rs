@@ -1,0 +1,129 @@
+//! The transform as a program.
+
+use std::sync::Arc;
+
+use endpoint::{Endpoint, Error, Message, Program, Result};
+use quantities::{Duration, Rank};
+use rustfft::num_complex::Complex32;
+use rustfft::{Fft, FftPlanner};
+
+use super::blocks::Layout;
+use super::{operations, row};
+use crate::applications::cost::Speed;
+use crate::exchange::{Complete, CompleteExchange};
+use crate::schedule::Order;
+
+/// The largest array, in numbers a side: its numbers can be counted.
+const LARGEST: u32 = 1 << 16;
+
+/// The Fourier transform of an array of N times N complex numbers in single precision, whose rows are spread over P ranks:
+///
+/// ```text
+///   1  every rank transforms its rows        rank 0  -----------      | |
+///   2  all ranks exchange blocks             rank 1  -----------  ->  | |
+///   3  every rank transforms its columns     rank 2  -----------      0 1 ...
+/// ```
+///
+/// Complete exchange of messages of 8 (N / P)^2 bytes, P being a divisor of N; otherwise N / P is rounded up. 5 N log2 N
+/// floating-point operations for a row or column: T = 2 (N / P) 5 N log2 N speed + that of the exchange.
+///
+/// Source: CM-5 paper, section 3.5 and table 5.
+#[derive(Clone)]
+pub struct Fft2d {
+    size: u32,
+    array: Array,
+    plan: Arc<dyn Fft<f32>>,
+    /// How blocks are exchanged.
+    pub algorithm: Complete,
+    /// What a rank does first that both sends and receives in a step.
+    pub order: Order,
+    /// How fast nodes compute.
+    pub speed: Speed,
+    /// How long it takes to copy a byte into a message that is forwarded, or out of one. [ps/B]
+    pub reshuffle: Duration,
+}
+
+/// What is transformed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Array {
+    /// The numbers of [`row`] with a seed.
+    Seeded(u64),
+    /// Nothing: only times are wanted, and messages are only a size.
+    OnlySizes,
+}
+
+/// What a rank ends with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Transformed {
+    /// The number of its first column.
+    pub first: u32,
+    /// Its columns of the transform, one behind the other; none, if only times were wanted.
+    pub columns: Vec<Complex32>,
+    /// How long it was busy with the exchange. [ps]
+    pub communication: Duration,
+}
+
+impl Fft2d {
+    /// A transform of `size` times `size` numbers.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when there is no such array.
+    pub fn new(size: u32, array: Array, algorithm: Complete) -> Result<Fft2d> {
+        if size == 0 || size > LARGEST {
+            return Err(Error::Unfit(format!("an array to transform has 1 to {LARGEST} numbers a side, not {size}")));
+        }
+        let plan = FftPlanner::new().plan_fft_forward(size as usize);
+        let (order, speed, reshuffle) = (Order::default(), Speed::default(), Duration::ZERO);
+        Ok(Fft2d { size, array, plan, algorithm, order, speed, reshuffle })
+    }
+
+    /// The rank's rows, before they are transformed.
+    fn rows(&self, layout: &Layout, me: Rank) -> Vec<Complex32> {
+        match self.array {
+            Array::Seeded(seed) => layout.rows(me).flat_map(|number| row(self.size, seed, number)).collect(),
+            Array::OnlySizes => Vec::new(),
+        }
+    }
+
+    fn exchange(&self, layout: &Layout) -> CompleteExchange {
+        let Fft2d { algorithm, order, reshuffle, .. } = *self;
+        CompleteExchange { algorithm, bytes: layout.block(), order, reshuffle }
+    }
+
+    /// Transforms each of a rank's rows or columns.
+    async fn transform<E: Endpoint>(&self, here: &E, layout: &Layout, lines: &mut [Complex32]) {
+        self.plan.process(lines);
+        let count = layout.rows(here.rank()).len() as u64;
+        here.compute(self.speed.time(count * operations(self.size))).await;
+    }
+}
+
+impl Program for Fft2d {
+    type Output = Transformed;
+
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<Transformed> {
+        let (me, layout) = (here.rank(), Layout { size: self.size, ranks: here.size() });
+        let mut rows = self.rows(&layout, me);
+        self.transform(here, &layout, &mut rows).await;
+
+        let start = here.now();
+        let mut columns = vec![Complex32::default(); rows.len()];
+        let mut failed = None;
+        let real = self.array != Array::OnlySizes;
+        let message_for = |to| if real { layout.message(me, &rows, to) } else { Message::of_size(layout.block()) };
+        let take = |from, message| {
+            if real && let Err(error) = layout.take(me, &mut columns, from, &message) {
+                failed.get_or_insert(error);
+            }
+        };
+        self.exchange(&layout).exchange(here, message_for, take).await?;
+        failed.map_or(Ok(()), Err)?;
+        if real {
+            layout.keep(me, &rows, &mut columns);
+        }
+        let communication = here.now().since(start);
+
+        self.transform(here, &layout, &mut columns).await;
+        Ok(Transformed { first: layout.rows(me).start, columns, communication })
+    }
+}
