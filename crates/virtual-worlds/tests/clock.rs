@@ -282,6 +282,49 @@ fn a_hundred_thousand_senders_to_one_do_not_cost_their_square() {
     assert_eq!(answer.messages, 200_000);
 }
 
+/// Rank 0 sends rank 1 so many messages that they are sorted by sender. Rank 1 takes most of them, and goes on when rank 0
+/// has sent as many again, which rank 2 tells.
+struct ManyThenMore;
+
+impl Program for ManyThenMore {
+    /// The sizes, as rank 1 received them.
+    type Output = Vec<u64>;
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<Vec<u64>> {
+        let mut received = Vec::new();
+        match here.rank().0 {
+            0 => {
+                for size in 0..120 {
+                    if size == 60 {
+                        here.receive(Rank(1)).await?;
+                    }
+                    here.send(Rank(1), Message::of_size(Bytes(size))).await?;
+                }
+                here.send(Rank(2), Message::default()).await?;
+            }
+            1 => {
+                for message in 0..120 {
+                    if message == 50 {
+                        here.send(Rank(0), Message::default()).await?;
+                        here.receive(Rank(2)).await?;
+                    }
+                    received.push(here.receive(Rank(0)).await?.size().0);
+                }
+            }
+            _ => {
+                here.receive(Rank(0)).await?;
+                here.send(Rank(1), Message::default()).await?;
+            }
+        }
+        Ok(received)
+    }
+}
+
+#[test]
+fn messages_that_are_sorted_by_sender_are_joined_by_later_ones() {
+    let results = Clock::new(MODEL).run(3, &ManyThenMore).unwrap();
+    assert_eq!(results[1], Ok((0..120).collect()));
+}
+
 #[test]
 fn a_timeline_tells_what_every_rank_did() {
     let world = Clock::new(MODEL).with_timeline();

@@ -84,8 +84,9 @@ impl Letters {
 
     /// Puts `letter` behind all others in the mailbox of `owner`.
     pub(super) fn post(&mut self, owner: Rank, mailbox: &mut Mailbox, letter: Letter) {
-        if mailbox.length >= FEW {
-            if mailbox.first != SORTED {
+        let sorted = mailbox.first == SORTED;
+        if sorted || mailbox.length >= FEW {
+            if !sorted {
                 self.sort(owner, mailbox);
             }
             self.sorted.entry(owner).or_default().entry(letter.from).or_default().push_back(letter);
