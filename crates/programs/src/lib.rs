@@ -7,6 +7,7 @@ pub mod applications;
 pub mod barrier;
 pub mod benchmarks;
 pub mod broadcast;
+pub mod combine;
 pub mod exchange;
 pub mod goal;
 mod group;

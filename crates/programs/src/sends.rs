@@ -3,6 +3,9 @@
 use endpoint::{Endpoint, Message, Result};
 use quantities::Rank;
 
+use crate::Group;
+use crate::shift::Shift;
+
 /// When the sends of a machine are over: an algorithm in which ranks send to each other in rings has to know.
 ///
 /// Everybody may send first where a send is over without its receiver, and loses time otherwise. Where a send waits for its
@@ -20,14 +23,27 @@ pub enum Sends {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trade {
     /// To whom it sends.
-    pub(crate) to: Rank,
+    to: Rank,
     /// From whom it receives.
-    pub(crate) from: Rank,
+    from: Rank,
     /// Whether it sends before it receives.
-    pub(crate) sends_first: bool,
+    sends_first: bool,
 }
 
 impl Trade {
+    /// What a rank does in a shift of the places of `group`.
+    pub(crate) fn along(shift: Shift, group: &Group, sends: Sends) -> Trade {
+        let (to, from) = (group.rank_at(shift.to.0), group.rank_at(shift.from.0));
+        Trade { to, from, sends_first: sends == Sends::Early || shift.sends_first }
+    }
+
+    /// What place `me` of `group` does in an exchange with place `partner`: where sends are synchronous, the lower one
+    /// receives first.
+    pub(crate) fn between(me: u32, partner: u32, group: &Group, sends: Sends) -> Trade {
+        let rank = group.rank_at(partner);
+        Trade { to: rank, from: rank, sends_first: sends == Sends::Early || me > partner }
+    }
+
     /// Sends `message` and gives what it receives.
     pub(crate) async fn carry_out<E: Endpoint>(self, here: &E, message: Message) -> Result<Message> {
         if self.sends_first {

@@ -1,34 +1,15 @@
 //! Broadcasts: every rank ends with the right bytes, in every world; and they take the time that theory says.
 
+mod collectives;
 mod worlds;
 
+use collectives::{T0, any_group, any_lambda, lambda, postal_clock};
 use endpoint::{Message, World};
-use machines::model::LogGp;
 use maquette_programs::broadcast::{Algorithm, Broadcast, Links, Pipe, Tree};
 use maquette_programs::postal::{Alpha, Lambda, Splitting, broadcast_time, predicted_time};
 use maquette_programs::{Group, Sends};
 use proptest::prelude::*;
-use quantities::{Bytes, Duration, Rank};
-use virtual_worlds::clock::Clock;
-
-fn lambda(text: &str) -> Lambda {
-    text.parse().unwrap()
-}
-
-/// t0, a multiple of whose every part up to a tenth is a whole number of picoseconds.
-const T0: Duration = Duration::from_picoseconds(2_520_000);
-
-/// The world of the postal model.
-fn postal_clock(lambda: Lambda) -> Clock {
-    Clock::new(LogGp {
-        latency: Duration::from_picoseconds(lambda.scaled() * (T0.picoseconds() / lambda.scale())),
-        overhead: Duration::ZERO,
-        gap: T0,
-        gap_per_byte: Duration::ZERO,
-        overhead_per_byte: Duration::ZERO,
-        rendezvous: None,
-    })
-}
+use quantities::{Bytes, Rank};
 
 /// How long `algorithm` takes in the postal model. [ps]
 fn time_of(algorithm: Algorithm, lambda: Lambda, n: u32) -> u64 {
@@ -39,26 +20,11 @@ fn time_of(algorithm: Algorithm, lambda: Lambda, n: u32) -> u64 {
     answer.makespan().picoseconds()
 }
 
-/// Latencies of which t0 has a whole number of parts.
-fn any_lambda() -> impl Strategy<Value = Lambda> {
-    (1u64..=10, 0u64..40).prop_map(|(f, over)| Lambda::new(f + over, f).unwrap())
-}
-
 fn any_algorithm(n: u32) -> impl Strategy<Value = Algorithm> {
     (any_lambda(), 0.5f64..1.0, 1u64..200, 0usize..9).prop_map(move |(lambda, alpha, segment, which)| {
         let mut all = Algorithm::all(lambda, n, Bytes(segment));
         all.push(Algorithm::LambdaTree(Splitting::Fixed(Alpha::new(alpha).unwrap())));
         all.swap_remove(which)
-    })
-}
-
-/// A program of up to 70 ranks, some of which are in the group, in any order.
-fn any_group() -> impl Strategy<Value = (u32, Group)> {
-    (1u32..=70, any::<u64>(), any::<u32>(), any::<bool>()).prop_map(|(size, seed, choice, whole)| {
-        let source = Rank(choice % size);
-        let all = Group::permuted(source, size, seed).unwrap();
-        let members = if whole { size } else { 1 + (choice / 70) % size };
-        (size, Group::listed((0..members).map(|place| all.rank_at(place)).collect()).unwrap())
     })
 }
 

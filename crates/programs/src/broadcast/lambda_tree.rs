@@ -45,7 +45,7 @@ pub async fn bcast<E: Endpoint>(here: &E, group: &Group, splitting: &Splitting, 
 }
 
 /// Says whether `splitting` goes to `size` ranks.
-pub(super) fn reaches(splitting: &Splitting, size: u32) -> Result<()> {
+pub(crate) fn reaches(splitting: &Splitting, size: u32) -> Result<()> {
     match splitting {
         Splitting::Table(table) if table.most() < u64::from(size) => Err(Error::Unfit(format!(
             "the look-up table of alphas for a latency of {} goes to {} ranks, the group has {size}",

@@ -47,7 +47,7 @@ impl Links {
     }
 
     /// Receives `word` from the parent and sends it to the children in turn.
-    pub(super) async fn pass_on<E: Endpoint>(&self, here: &E, group: &Group, word: &mut Message) -> Result<()> {
+    pub(crate) async fn pass_on<E: Endpoint>(&self, here: &E, group: &Group, word: &mut Message) -> Result<()> {
         if let Some(parent) = self.parent {
             *word = here.receive(group.rank_at(parent)).await?;
         }

@@ -15,6 +15,7 @@ pub use algorithm::{Algorithm, Broadcast};
 pub use binomial::{Binomial, binomial, binomial_among};
 pub use hardware::{Hardware, hardware};
 pub use lambda_tree::bcast;
+pub(crate) use lambda_tree::reaches;
 pub use linear::linear;
 pub use links::Links;
 pub use recursive::recursive;

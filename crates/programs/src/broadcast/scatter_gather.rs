@@ -1,12 +1,13 @@
 //! Broadcast of a long message by scatter and all-gather.
 
 use endpoint::{Endpoint, Message, Result};
-use quantities::Bytes;
+use quantities::{Bytes, Rank};
 
 use super::segmented::of_known_size;
 use crate::Group;
 use crate::pieces::{block_start, joined, piece};
 use crate::sends::{Sends, Trade};
+use crate::shift::Shift;
 
 /// Broadcast of `word`, which is of `size`, from the source of `group`: its n blocks are scattered along a binomial tree,
 /// one to each rank, and then go round the ring of all ranks. The others' own `word` is overwritten; a rank that is not in
@@ -69,10 +70,10 @@ async fn scatter<E: Endpoint>(here: &E, group: &Group, me: u32, size: Bytes, wor
 /// Lets the blocks go round; gives all of them, in order.
 async fn all_gather<E: Endpoint>(here: &E, group: &Group, sends: Sends, me: u32, own: Message) -> Result<Vec<Message>> {
     let n = group.len();
-    let (next, previous) = ((me + 1) % n, (me + n - 1) % n);
-    // In a ring of ranks those at odd places send first, if not all may.
-    let sends_first = sends == Sends::Early || me % 2 == 1;
-    let trade = Trade { to: group.rank_at(next), from: group.rank_at(previous), sends_first };
+    if n == 1 {
+        return Ok(vec![own]);
+    }
+    let trade = Trade::along(Shift::new(Rank(me), 1, n), group, sends);
     let mut blocks = vec![Message::default(); n as usize];
     let (mut block, mut passing) = (me, own);
     for _ in 1..n {

@@ -1,0 +1,32 @@
+//! Messages shared out by whole elements.
+
+use endpoint::Message;
+
+use super::Combine;
+use crate::pieces::{block_start, piece};
+
+/// Where the blocks of a message begin, in each of which there are only whole elements.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Blocks {
+    elements: u64,
+    element: u64,
+    count: u32,
+}
+
+impl Blocks {
+    /// `count` blocks of `word`; their sizes differ by one element at most.
+    pub(super) fn of<C: Combine>(operator: &C, word: &Message, count: u32) -> Blocks {
+        let element = operator.element().max(1);
+        Blocks { elements: word.size().0 / element, element, count }
+    }
+
+    /// Where a block begins; the last ends where one more would begin. [B]
+    pub(super) fn start(&self, block: u32) -> u64 {
+        block_start(self.elements, self.count, block) * self.element
+    }
+
+    /// All of them.
+    pub(super) fn cut(&self, word: &Message) -> Vec<Message> {
+        (0..self.count).map(|block| piece(word, self.start(block)..self.start(block + 1))).collect()
+    }
+}

@@ -1,0 +1,124 @@
+//! Global combine in the postal model: the census algorithm.
+
+mod plan;
+
+use std::collections::VecDeque;
+
+use endpoint::{Endpoint, Error, Message, Result};
+use quantities::{Rank, Time};
+
+pub use plan::{Carries, Census, Exchange};
+
+use super::operator::combined;
+use super::{Combine, Together};
+use crate::sends::Sends;
+use crate::shift::Shift;
+
+/// Combines the `word`s of all ranks of a group; every rank ends with the result, in T_lambda(n) rounds.
+///
+/// Rank i holds two variables: T, its own data d_i and that of the M(r) - 1 ranks after it, and S, the same without its
+/// own. In round r it
+///
+/// 1. sends one of the two to rank i - distance, while there is something to send;
+/// 2. from round lambda on, receives what was sent lambda - 1 rounds before, and combines it with both:
+///
+/// ```text
+///   T_i after round r        d_i ... d_(i + M(r) - 1)
+///   sent to it: T_j          d_j ... d_(j + M - 1)               with j = i + M(r)
+///            or S_j          d_(j + 1) ... d_(j + M - 1)         with j = i + M(r) - 1      all modulo n
+/// ```
+///
+/// ([`Census`] says which, and how far.) n ranks: at most n (T_lambda(n) - lambda + 1) messages. In the postal model T =
+/// T_lambda(n) t0 where lambda is whole; otherwise at most what [`Delay::time`](crate::postal::Delay::time) says: in a round
+/// in which nothing is sent, ranks may get ahead.
+///
+/// Every rank combines in another order, round the ring from itself on. So with floating-point sums ranks may end with
+/// bytes that differ by rounding. An operator whose results are exact gives all the same.
+///
+/// Where sends are synchronous, a message is received in the round in which it is sent and kept until its time: it works, but
+/// there the latency is 1 in effect, and a census for 1 is the best.
+///
+/// Source: the postal paper, section 3.1; Bar-Noy, Kipnis and Schieber, "Optimal computation of census functions in the
+/// postal model", Discrete Applied Mathematics 58, 1995.
+///
+/// # Errors
+/// When the census is for another number of ranks, when the operator does not fit the data, and what sending and receiving
+/// can end with.
+pub async fn census<E: Endpoint, C: Combine>(
+    here: &E,
+    together: &Together<'_, C>,
+    census: &Census,
+    word: &mut Message,
+) -> Result<()> {
+    let Some(me) = together.place(here, word)? else { return Ok(()) };
+    let n = together.group.len();
+    if census.ranks() != n {
+        return Err(Error::Unfit(format!("a census of {} ranks does not fit a group of {n}", census.ranks())));
+    }
+    let mut held = Held { own: word.clone(), others: None };
+    let mut kept = VecDeque::new();
+    let began = here.now();
+    for r in 1..=census.rounds() {
+        if let Some(exchange) = census.exchanges.get(r as usize - 1)
+            && let Some(message) = held.what(exchange.carries)
+        {
+            wait_for_round(here, census, began, r).await;
+            let shift = Shift::new(Rank(me), n - exchange.distance, n);
+            let to = together.group.rank_at(shift.to.0);
+            match together.sends {
+                Sends::Early => here.send(to, message).await?,
+                Sends::Synchronous => kept.push_back(together.trade(shift).carry_out(here, message).await?),
+            }
+        }
+        if let Some(exchange) = r.checked_sub(census.latency).map(|sent| census.exchanges[sent as usize])
+            && exchange.carries != Carries::Nothing
+        {
+            let from = Shift::new(Rank(me), n - exchange.distance, n).from;
+            let received = match kept.pop_front() {
+                Some(received) => received,
+                None => here.receive(together.group.rank_at(from.0)).await?,
+            };
+            held.combine(together.operator, &received)?;
+        }
+    }
+    *word = held.own;
+    Ok(())
+}
+
+/// What a rank has combined.
+struct Held {
+    /// T.
+    own: Message,
+    /// S; nothing at first.
+    others: Option<Message>,
+}
+
+impl Held {
+    fn what(&self, carries: Carries) -> Option<Message> {
+        match carries {
+            Carries::Own => Some(self.own.clone()),
+            Carries::Others => self.others.clone(),
+            Carries::Nothing => None,
+        }
+    }
+
+    fn combine<C: Combine>(&mut self, operator: &C, received: &Message) -> Result<()> {
+        self.own = combined(operator, &self.own, received)?;
+        self.others = Some(match &self.others {
+            Some(others) => combined(operator, others, received)?,
+            None => received.clone(),
+        });
+        Ok(())
+    }
+}
+
+/// Lets the time go by until round `r` begins, if rounds are stretched.
+async fn wait_for_round<E: Endpoint>(here: &E, census: &Census, began: Time, r: u32) {
+    if let Some(round) = census.round {
+        let until = began.picoseconds().saturating_add(round.picoseconds().saturating_mul(u64::from(r) - 1));
+        let left = Time::from_picoseconds(until).since(here.now());
+        if !left.is_zero() {
+            here.compute(left).await;
+        }
+    }
+}

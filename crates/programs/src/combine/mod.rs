@@ -1,0 +1,23 @@
+//! Every rank has a message, and every rank shall have the combination of all.
+
+mod algorithm;
+mod blocks;
+mod census;
+mod fold;
+mod operator;
+mod operators;
+mod rabenseifner;
+mod recursive_doubling;
+mod reduce_broadcast;
+mod ring;
+mod together;
+
+pub use algorithm::{Algorithm, AllReduce, Inputs};
+pub use census::{Carries, Census, Exchange, census};
+pub use operator::Combine;
+pub use operators::{Number, Operation, Operator, OperatorError};
+pub use rabenseifner::rabenseifner;
+pub use recursive_doubling::recursive_doubling;
+pub use reduce_broadcast::reduce_broadcast;
+pub use ring::ring;
+pub use together::Together;

@@ -1,0 +1,48 @@
+//! All-reduce by way of one rank.
+
+use endpoint::{Endpoint, Message, Result};
+
+use super::operator::combined;
+use super::{Combine, Together};
+use crate::broadcast::{Links, reaches};
+use crate::postal::Splitting;
+
+/// Combines the `word`s of all ranks of a group at its source, along the broadcast tree that `splitting` makes, run
+/// backwards; then broadcasts the result along the same tree. Every rank ends with it.
+///
+/// ```text
+///   a rank with children c1, c2, ... ck in the order in which a broadcast would reach them:
+///     receives from ck, ..., c2, c1 and combines;  sends to its parent;
+///     receives the result from its parent;         sends it to c1, c2, ..., ck
+/// ```
+///
+/// n ranks: 2 (n - 1) messages. In the postal model, with the look-up table for lambda, T = 2 T_lambda(n) t0: twice what
+/// the census takes, with far fewer messages.
+///
+/// All ranks end with the same bytes.
+///
+/// Source: the postal paper, section 2.4, and Karp, Sahay, Santos and Schauser, "Optimal broadcast and summation in the LogP
+/// model", Symposium on Parallel Algorithms and Architectures, 1993, for its reversal.
+///
+/// # Errors
+/// When the operator does not fit the data, when the group has more ranks than the table goes to, and what sending and
+/// receiving can end with.
+pub async fn reduce_broadcast<E: Endpoint, C: Combine>(
+    here: &E,
+    together: &Together<'_, C>,
+    splitting: &Splitting,
+    word: &mut Message,
+) -> Result<()> {
+    let Some(me) = together.place(here, word)? else { return Ok(()) };
+    let group = together.group;
+    reaches(splitting, group.len())?;
+    let links = Links::by_splitting(splitting, group.len(), me);
+    for &child in links.children.iter().rev() {
+        let received = here.receive(group.rank_at(child)).await?;
+        *word = combined(together.operator, word, &received)?;
+    }
+    if let Some(parent) = links.parent {
+        here.send(group.rank_at(parent), word.clone()).await?;
+    }
+    links.pass_on(here, group, word).await
+}

@@ -1,0 +1,238 @@
+//! Global combines: every rank ends with the right bytes, in every world; and they take the time that theory says.
+
+mod collectives;
+mod worlds;
+
+use collectives::{T0, any_group, any_lambda, lambda, postal_clock};
+use endpoint::{Message, World};
+use maquette_programs::combine::{Algorithm, AllReduce, Census, Combine, Inputs, Operator};
+use maquette_programs::postal::{Delay, Lambda, Steps, broadcast_time, nodes_within};
+use maquette_programs::{Group, Sends};
+use proptest::prelude::*;
+use quantities::{Bytes, Rank};
+
+/// An operator that is tested.
+#[derive(Clone, Copy, Debug)]
+enum Tested {
+    /// One with a name.
+    Named(Operator),
+    /// The greatest common divisor of numbers of two bytes: associative and commutative, and not among those with a name.
+    CommonDivisor,
+}
+
+impl Combine for Tested {
+    fn name(&self) -> String {
+        "tested".to_owned()
+    }
+    fn element(&self) -> u64 {
+        match self {
+            Tested::Named(operator) => operator.element(),
+            Tested::CommonDivisor => 2,
+        }
+    }
+    fn combine(&self, into: &mut [u8], other: &[u8]) {
+        if let Tested::Named(operator) = self {
+            return operator.combine(into, other);
+        }
+        for (one, other) in into.as_chunks_mut().0.iter_mut().zip(other.as_chunks().0) {
+            let (mut a, mut b) = (u16::from_le_bytes(*one), u16::from_le_bytes(*other));
+            while b > 0 {
+                (a, b) = (b, a % b);
+            }
+            *one = a.to_le_bytes();
+        }
+    }
+}
+
+/// An operator whose results do not depend on order to the last bit: any but sums and products of floating-point numbers.
+fn any_exact_operator() -> impl Strategy<Value = Tested> {
+    let rounds = ["sum-f64", "sum-f32", "product-f64", "product-f32"];
+    let exact = Operator::all().filter(move |operator| !rounds.contains(&operator.to_string().as_str()));
+    let all: Vec<Tested> = exact.map(Tested::Named).chain([Tested::CommonDivisor]).collect();
+    proptest::sample::select(all)
+}
+
+/// So many bytes for each place that only `seed` decides.
+fn content(place: u32, bytes: u64, seed: u64) -> Vec<u8> {
+    (0..bytes)
+        .map(|at| {
+            ((seed ^ u64::from(place)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(at as u32 * 7) >> 40) as u8
+        })
+        .collect()
+}
+
+/// What `operator` makes of all of them, in order.
+fn expected(operator: Tested, contents: &[Vec<u8>]) -> Vec<u8> {
+    let mut all = contents.iter().cloned();
+    let first = all.next().unwrap();
+    all.fold(first, |mut into, other| {
+        operator.combine(&mut into, &other);
+        into
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_rank_of_the_group_ends_with_the_result(
+        (size, group) in any_group(),
+        lambda in any_lambda(),
+        which in 0..Algorithm::NAMES.len(),
+        operator in any_exact_operator(),
+        elements in 0u64..40,
+        seed in any::<u64>(),
+    ) {
+        let n = group.len();
+        let contents: Vec<Vec<u8>> =
+            (0..n).map(|place| content(place, elements * operator.element(), seed)).collect();
+        let expected = Message::from(expected(operator, &contents));
+        let inputs = Inputs::Messages(contents.into_iter().map(Message::from).collect());
+        for sends in [Sends::Synchronous, Sends::Early] {
+            let algorithm = Algorithm::all(lambda, T0, n).swap_remove(which);
+            let program = AllReduce { algorithm, group: group.clone(), operator, inputs: inputs.clone(), sends };
+            for (world, ended) in worlds::everywhere(size, &program) {
+                if sends == Sends::Early && worlds::waits_for_receivers(world) {
+                    continue;
+                }
+                for (rank, word) in (0..).map(Rank).zip(ended.unwrap()) {
+                    let has = if program.group.place_of(rank).is_some() { expected.clone() } else { Message::default() };
+                    prop_assert_eq!(word.as_ref(), Ok(&has), "rank {} on {}, {:?}", rank, world, sends);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_size_is_combined_as_bytes_are((size, group) in any_group(), lambda in any_lambda(), bytes in 0u64..5000) {
+        for algorithm in Algorithm::all(lambda, T0, group.len()) {
+            let inputs = Inputs::OfSize(Bytes(bytes));
+            let operator = "xor".parse::<Operator>().unwrap();
+            let program = AllReduce { algorithm, group: group.clone(), operator, inputs, sends: Sends::Early };
+            for (rank, word) in (0..).map(Rank).zip(postal_clock(lambda).run(size, &program).unwrap()) {
+                let has = if group.place_of(rank).is_some() { bytes } else { 0 };
+                prop_assert_eq!(word, Ok(Message::of_size(Bytes(has))));
+            }
+        }
+    }
+
+    #[test]
+    fn the_census_takes_the_rounds_of_the_paper(latency in 1u64..12, n in 1u32..400) {
+        let lambda = Lambda::new(latency, 1).unwrap();
+        let rounds = broadcast_time(lambda, u64::from(n));
+        prop_assert_eq!(time_of(Algorithm::Census(Census::new(latency as u32, n)), lambda, n), rounds.of(T0).picoseconds());
+    }
+
+    #[test]
+    fn delayed_receives_and_sends_take_the_time_of_the_paper(lambda in any_lambda(), n in 1u32..400) {
+        let receive = time_of(Algorithm::Census(Census::delay_receive(lambda, n)), lambda, n);
+        // Ranks may get ahead of their rounds where in some of them nothing is sent.
+        prop_assert!(receive <= Delay::Receive.time(lambda, u64::from(n)).of(T0).picoseconds());
+        prop_assert!(receive >= broadcast_time(lambda, u64::from(n)).of(T0).picoseconds());
+        let full = nodes_within(Lambda::new(u64::from(lambda.ceiling()), 1).unwrap(), Steps::new(12, 1)).min(400) as u32;
+        let receive = time_of(Algorithm::Census(Census::delay_receive(lambda, full)), lambda, full);
+        prop_assert_eq!(receive, Delay::Receive.time(lambda, u64::from(full)).of(T0).picoseconds());
+        let send = time_of(Algorithm::Census(Census::delay_send(lambda, T0, n)), lambda, n);
+        // A round is rounded to the picosecond.
+        let predicted = Delay::Send.time(lambda, u64::from(n)).of(T0).picoseconds();
+        prop_assert!(send.abs_diff(predicted) <= 1000, "{} and {}", send, predicted);
+    }
+
+    #[test]
+    fn by_way_of_one_rank_it_takes_two_broadcasts(lambda in any_lambda(), n in 1u32..400) {
+        let algorithm = Algorithm::all(lambda, T0, n).swap_remove(2);
+        let twice = 2 * broadcast_time(lambda, u64::from(n)).of(T0).picoseconds();
+        prop_assert_eq!(time_of(algorithm, lambda, n), twice);
+    }
+
+    #[test]
+    fn sums_of_floating_point_numbers_are_the_same_at_all_ranks_but_for_the_census(
+        n in 1u32..40,
+        values in proptest::collection::vec(-1e9f64..1e9, 40 * 5),
+    ) {
+        let group = Group::from_source(Rank(0), n).unwrap();
+        let row = |place: u32| values[place as usize * 5..][..5].iter().flat_map(|value| value.to_le_bytes()).collect();
+        let rows: Vec<Vec<u8>> = (0..n).map(row).collect();
+        let operator: Operator = "sum-f64".parse().unwrap();
+        let exact: Vec<f64> = (0..5).map(|at| (0..n as usize).map(|place| values[place * 5 + at]).sum()).collect();
+        for algorithm in Algorithm::all(lambda("2"), T0, n) {
+            let inputs = Inputs::Messages(rows.iter().cloned().map(Message::from).collect());
+            let same_everywhere = !matches!(algorithm, Algorithm::Census(_));
+            let program = AllReduce { algorithm, group: group.clone(), operator, inputs, sends: Sends::Early };
+            let words = postal_clock(lambda("2")).run(n, &program).unwrap();
+            prop_assert!(!same_everywhere || words.iter().all(|word| word == &words[0]));
+            for word in words {
+                let content = word.unwrap().content().unwrap().to_vec();
+                let sums = content.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes));
+                prop_assert!(sums.zip(&exact).all(|(sum, exact)| (sum - exact).abs() < 1e-3));
+            }
+        }
+    }
+}
+
+/// How long `algorithm` takes in the postal model. [ps]
+fn time_of(algorithm: Algorithm, lambda: Lambda, n: u32) -> u64 {
+    let group = Group::from_source(Rank(n / 2), n).unwrap();
+    let operator = "sum-f64".parse::<Operator>().unwrap();
+    let program = AllReduce { algorithm, group, operator, inputs: Inputs::OfSize(Bytes(512)), sends: Sends::Early };
+    let (words, answer) = postal_clock(lambda).run_with_answer(n, &program).unwrap();
+    assert!(words.iter().all(|word| word.as_ref().unwrap().size() == Bytes(512)));
+    answer.makespan().picoseconds()
+}
+
+/// Section 3.3: 1.44 is the break-even point.
+#[test]
+fn delayed_sends_are_quicker_up_to_1_44_and_delayed_receives_from_there_on() {
+    for (text, quicker) in
+        [("1.1", "delay-send"), ("1.3", "delay-send"), ("1.6", "delay-receive"), ("1.9", "delay-receive")]
+    {
+        let both = Algorithm::all(lambda(text), T0, 4096).into_iter().take(2);
+        let quickest = both.min_by_key(|algorithm| time_of(algorithm.clone(), lambda(text), 4096)).unwrap();
+        assert_eq!(quickest.name(), quicker, "lambda = {text}");
+        assert_eq!(Algorithm::Census(Census::by_break_even(lambda(text), T0, 4096)).name(), quicker);
+    }
+}
+
+#[test]
+fn a_census_of_three_thousand_ranks_takes_its_rounds() {
+    for latency in [1, 2, 5] {
+        let census = Census::new(latency, 3000);
+        let lambda = Lambda::new(u64::from(latency), 1).unwrap();
+        let rounds = Steps::new(u64::from(census.rounds()), 1);
+        assert_eq!(time_of(Algorithm::Census(census), lambda, 3000), rounds.of(T0).picoseconds());
+        assert_eq!(rounds, broadcast_time(lambda, 3000));
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_told() {
+    let group = Group::from_source(Rank(0), 3).unwrap();
+    let told = |algorithm, operator: &str, inputs| {
+        let operator = operator.parse::<Operator>().unwrap();
+        let program = AllReduce { algorithm, group: group.clone(), operator, inputs, sends: Sends::Early };
+        let told = |ended: Vec<endpoint::Result<Message>>| ended.into_iter().find_map(Result::err);
+        postal_clock(lambda("2")).run(3, &program).map_or_else(Some, told).unwrap().to_string()
+    };
+    let bytes = |sizes: [usize; 3]| Inputs::Messages(sizes.map(|size| Message::from(vec![1u8; size])).to_vec());
+    for algorithm in Algorithm::all(lambda("2"), T0, 3) {
+        assert_eq!(
+            told(algorithm.clone(), "sum-f64", bytes([12; 3])),
+            "sum-f64 combines elements of 8 B: 12 B is not a whole number of them"
+        );
+        let few = Inputs::Messages(vec![Message::default(); 2]);
+        assert_eq!(told(algorithm, "or", few), "2 messages to be combined do not fit a group of 3 ranks");
+    }
+    // One rank's error, for which another one waits.
+    let uneven = told(Algorithm::RecursiveDoubling, "or", bytes([3, 3, 4]));
+    assert!(uneven.ends_with("3 B cannot be combined with 4 B: all ranks must have as much"), "{uneven}");
+    assert_eq!(
+        told(Algorithm::Census(Census::new(2, 4)), "or", bytes([3; 3])),
+        "a census of 4 ranks does not fit a group of 3"
+    );
+}
+
+#[test]
+fn algorithms_are_called_by_the_names_that_are_listed() {
+    let all = Algorithm::all(lambda("1.8"), T0, 16);
+    assert!(all.iter().map(Algorithm::name).eq(Algorithm::NAMES));
+}
