@@ -47,6 +47,9 @@ pub(super) enum Failure {
     /// A program that the machine or its own parameters do not let run, or that came to no end.
     #[error(transparent)]
     Program(#[from] endpoint::Error),
+    /// An application that has no pattern.
+    #[error(transparent)]
+    Application(#[from] programs::applications::patterns::ApplicationError),
     /// It was asked to end before it was done.
     #[error("interrupted")]
     Interrupted,

@@ -7,6 +7,7 @@ mod engine;
 mod failure;
 mod machine;
 mod machines;
+mod pattern;
 mod progress;
 mod reproduce;
 mod run;
@@ -34,7 +35,8 @@ struct CommandLine {
     #[command(subcommand)]
     command: Command,
     /// Print JSON, for programs to read.
-    #[arg(long, global = true)]
+    // Without an order of its own its place in every help would follow from the number of commands.
+    #[arg(long, global = true, display_order = 500)]
     json: bool,
 }
 
@@ -44,6 +46,7 @@ enum Command {
     Machine(machine::Arguments),
     Run(run::Arguments),
     Saturate(saturate::Arguments),
+    Pattern(pattern::Arguments),
     Reproduce(reproduce::Arguments),
 }
 
@@ -89,6 +92,7 @@ impl Command {
             Command::Machine(arguments) => arguments.execute(json),
             Command::Run(arguments) => arguments.execute(json),
             Command::Saturate(arguments) => arguments.execute(json),
+            Command::Pattern(arguments) => arguments.execute(json),
             Command::Reproduce(arguments) => arguments.execute(json),
         }
     }
