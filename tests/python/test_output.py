@@ -32,7 +32,7 @@ def packets(folder: Path) -> list[dict[str, Any]]:
     """The packets of log.csv, with numbers and lists of numbers."""
 
     def value(name: str, text: str) -> int | list[int]:
-        lists = ["channels", "requested_ps", "granted_ps", "released_ps"]
+        lists = ["channels", "virtual_channels", "requested_ps", "granted_ps", "released_ps"]
         return [int(number) for number in text.split()] if name in lists else int(text)
 
     with open(folder / "log.csv", newline="") as file:

@@ -65,6 +65,13 @@ impl FlitNetwork {
         format!("from {} to {}", end(channel.from), end(channel.to))
     }
 
+    /// Into how many sets the virtual channels between routers fall. The routing says which virtual channel of its set a
+    /// packet takes; the set is the packet's own, its destination modulo the number of sets.
+    pub fn sets(&self) -> u32 {
+        let most = self.channels.iter().map(|channel| channel.virtual_channels).max().unwrap_or(1);
+        (most / self.routing.virtual_channels()).max(1)
+    }
+
     /// The channels from `source` to `destination`, in order, where every choice is the source's own; none if they are
     /// the same node.
     pub fn route(&self, source: NodeId, destination: NodeId) -> Vec<ChannelId> {
@@ -83,7 +90,7 @@ impl FlitNetwork {
     }
 }
 
-/// A one-directional channel and the buffer at its far end.
+/// A one-directional channel and the buffers at its far end, one for each of its virtual channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Channel {
     /// Where it begins.
@@ -96,10 +103,13 @@ pub struct Channel {
     pub flit_time: Duration,
     /// How much longer the flit is on the wire. [ps]
     pub wire_latency: Duration,
-    /// How long after a flit leaves the far buffer its slot can be taken again. [ps]
+    /// How long after a flit leaves the far buffer its slot can be taken again. More than zero where several virtual
+    /// channels share the wire. [ps]
     pub credit_latency: Duration,
-    /// Slots of the buffer at the far end. At least one. [flits]
+    /// Slots of each buffer at the far end. At least one. [flits]
     pub buffer: u32,
+    /// How many virtual channels share the wire. At least one; one only to and from nodes, and by wormhole.
+    pub virtual_channels: u32,
 }
 
 /// An end of a channel.

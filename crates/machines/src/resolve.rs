@@ -3,6 +3,7 @@
 mod lines;
 mod node;
 mod paths;
+mod virtual_channels;
 
 use crate::description::fields::{self, Fields, Mode, Rule};
 use crate::error::{Fault, Problem};
@@ -50,8 +51,10 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
     let routers = fields.routers.as_ref().ok_or_else(|| missing("", "`routers`"))?;
     let routing_delay = positive("routers.routing_delay", routers.routing_delay)?;
     let lines = fields.channels.as_ref().ok_or_else(|| missing("", "`channels`"))?;
-    let channels = lines::channels(lines, topology, &plan, packet.flit)?;
+    let lanes = virtual_channels::count(lines, fields.switching.mode, &plan)?;
+    let channels = lines::channels(lines, lanes, topology, &plan, packet.flit)?;
     let (rule, routing) = paths::routing(fields.routing.rule, topology, &plan, own_routing)?;
+    virtual_channels::in_sets(lanes, rule, &routing)?;
     let ends = |which: usize| (0..plan.homes.len()).map(|node| ChannelId((2 * node + which) as u32)).collect();
     let network = FlitNetwork {
         channels,
@@ -180,9 +183,10 @@ fn whole_packets_fit(network: &FlitNetwork) -> Result<(), Fault> {
 /// Checks that the rule of routing is free of deadlock. The rules for levels, for meshes and up*/down* are by their
 /// nature; the tests of this crate hold them to it.
 fn no_deadlock(rule: Rule, network: &FlitNetwork) -> Result<(), Fault> {
-    let cycle = match (&network.routing, rule) {
+    let cycle: Option<Vec<ChannelId>> = match (&network.routing, rule) {
         (crate::routing::Routing::Grid(grid), _) => grid.ring(),
-        (_, Rule::ShortestPath) => crate::routing::deadlock::dependency_cycle(network),
+        (_, Rule::ShortestPath) => crate::routing::deadlock::dependency_cycle(network)
+            .map(|cycle| cycle.into_iter().map(|(channel, _)| channel).collect()),
         _ => None,
     };
     let Some(cycle) = cycle else { return Ok(()) };

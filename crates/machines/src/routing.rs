@@ -16,9 +16,16 @@ use crate::model::{ChannelId, NodeId, RouterId};
 /// What a header may ask for at a router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<'a> {
-    /// The one output channel.
+    /// The one output channel, by the first of the rule's virtual channels.
     Only(ChannelId),
-    /// Any of these output channels; `fixed` is the index of the one that the source always takes.
+    /// The one output channel, by this one of the rule's virtual channels.
+    Virtual {
+        /// The output channel.
+        channel: ChannelId,
+        /// Which of its virtual channels, from 0.
+        lane: u32,
+    },
+    /// Any of these output channels, by the first of the rule's virtual channels; `fixed` is the index of the one that the source always takes.
     Choose {
         /// The allowed output channels, in port order.
         options: &'a [ChannelId],
@@ -32,7 +39,7 @@ impl Step<'_> {
     #[inline]
     pub fn fixed(&self) -> ChannelId {
         match self {
-            Step::Only(only) => *only,
+            Step::Only(channel) | Step::Virtual { channel, .. } => *channel,
             Step::Choose { options, fixed } => options[*fixed],
         }
     }
@@ -67,6 +74,13 @@ pub enum Routing {
 }
 
 impl Routing {
+    /// How many virtual channels the rule needs.
+    pub fn virtual_channels(&self) -> u32 {
+        match self {
+            Routing::Table(_) | Routing::Grid(_) | Routing::Stages(_) | Routing::UpDown(_) => 1,
+        }
+    }
+
     /// What a header at router `at`, on its way from `source` to `destination`, may ask for.
     #[inline]
     pub fn step(&self, at: RouterId, source: NodeId, destination: NodeId) -> Step<'_> {

@@ -12,7 +12,7 @@ fn json_lists_every_channel() {
     assert_eq!(channels.len(), 2 * (64 + 24));
     let first = serde_json::json!({
         "id": 0, "from": {"node": 0}, "to": {"router": 0}, "input_port": 0, "flit_time_ps": 100_000,
-        "wire_latency_ps": 0, "credit_latency_ps": 30_000, "buffer_slots": 1,
+        "wire_latency_ps": 0, "credit_latency_ps": 30_000, "buffer_slots": 1, "virtual_channels": 1,
     });
     assert_eq!(channels[0], first);
     assert_eq!(value["network"]["routers"][5]["name"], "mesh (1, 1)");

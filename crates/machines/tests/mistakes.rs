@@ -50,7 +50,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "buffers = 2",
         "bufers = 2",
         "mesh.toml:9:1: channels: there is no field `bufers` | did you mean `buffers`? The fields are rate, flit_time, \
-             wire_latency, credit_latency, buffers, nodes, injection, ejection",
+             wire_latency, credit_latency, buffers, virtual_channels, nodes, injection, ejection",
     ),
     ("buffers = 2", "buffers = 0", "mesh.toml:9:11: channels.buffers: found 0; allowed is 1 to 1048576 flits"),
     (
@@ -181,6 +181,69 @@ links = [
     // Without a rule, a graph has one that cannot.
     let safe = ring.replace("rule = \"shortest-path\"", "");
     assert!(Description::parse(&safe, "ring.toml").unwrap().resolve().is_ok());
+}
+
+#[test]
+fn mistakes_with_virtual_channels() {
+    let channels = |text: &str, mode: &str| {
+        let switching = format!(
+            "[switching]\nmode = \"{mode}\"\n{}\n[packet]",
+            if mode == "software" { "per_packet = \"1 us\"" } else { "" }
+        );
+        whole(&GOOD.replacen("buffers = 2", &format!("buffers = 200\n{text}"), 1).replacen("[packet]", &switching, 1))
+    };
+    let credit = "credit_latency = \"1 ns\"";
+    let table = [
+        (
+            "virtual_channels = 0",
+            "virtual-cut-through",
+            "mesh.toml:10:20: channels.virtual_channels: found 0; allowed is 1 to 16",
+        ),
+        (
+            "virtual_channels = 17",
+            "virtual-cut-through",
+            "mesh.toml:10:20: channels.virtual_channels: found 17; allowed is 1 to 16",
+        ),
+        (
+            "virtual_channels = 2",
+            "wormhole",
+            "mesh.toml:10:20: channels.virtual_channels: found 2; allowed is 1, unless switching.mode is \
+             \"virtual-cut-through\" or \"store-and-forward\": by wormhole a packet that is held up keeps the wire, and \
+             the other virtual channels would wait too",
+        ),
+        (
+            "virtual_channels = 2",
+            "software",
+            "mesh.toml:10:20: channels.virtual_channels: found 2; allowed is 1, unless switching.mode is \
+             \"virtual-cut-through\" or \"store-and-forward\": where nodes route in software, a link has one buffer",
+        ),
+        (
+            "virtual_channels = 2",
+            "store-and-forward",
+            "mesh.toml:7:1: channels.credit_latency: found 0 ps; allowed is more than zero, since several virtual \
+             channels share a channel",
+        ),
+    ];
+    for (text, mode, expected) in table {
+        assert_eq!(channels(text, mode), expected);
+    }
+    let good = GOOD.replacen("buffers = 2", &format!("buffers = 200\nvirtual_channels = 3\n{credit}"), 1).replacen(
+        "[packet]",
+        "[switching]\nmode = \"virtual-cut-through\"\n[packet]",
+        1,
+    );
+    assert!(Description::parse(&good, "mesh.toml").unwrap().resolve().is_ok());
+    let graph = good.replacen(
+        "[topology.mesh]\ncolumns = 4\nrows = 2\n",
+        "[topology.graph]\nrouters = [{ name = \"a\", nodes = 1 }, { name = \"b\", nodes = 1 }]\n\
+         links = [{ between = [\"a\", \"b\"], credit_latency = \"0 ns\" }]\n",
+        1,
+    );
+    assert_eq!(
+        whole(&graph),
+        "mesh.toml:5:51: topology.graph.links[0].credit_latency: found 0 ps; allowed is more than zero, since several \
+         virtual channels share a channel",
+    );
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn arrives(network: &FlitNetwork, source: NodeId, destination: NodeId, mut pick:
             }
             Place::Router(at) => {
                 let next = match network.routing.step(at, source, destination) {
-                    Step::Only(only) => only,
+                    Step::Only(channel) | Step::Virtual { channel, .. } => channel,
                     Step::Choose { options, fixed } => {
                         assert!(fixed < options.len());
                         pick = pick.wrapping_mul(31).wrapping_add(7);

@@ -117,6 +117,8 @@ impl PacketRecord {
 pub struct HopRecord {
     /// The channel.
     pub channel: ChannelId,
+    /// Which of its virtual channels, from 0.
+    pub lane: u32,
     /// When the header asked for it. [ps]
     pub requested: Time,
     /// When the packet got it. [ps]

@@ -84,8 +84,11 @@ pub struct Channels {
     pub wire_latency: Option<Duration>,
     /// How long after a flit leaves a buffer its slot can be taken again; at once by default.
     pub credit_latency: Option<Duration>,
-    /// Slots for flits in the buffer at the far end; 1 by default.
+    /// Slots for flits in the buffer at the far end; 1 by default. Each virtual channel has a buffer of as many.
     pub buffers: Option<u32>,
+    /// How many virtual channels share each channel between routers; 1 by default. More need virtual cut-through or
+    /// store-and-forward, and a credit latency of more than zero.
+    pub virtual_channels: Option<u32>,
     /// How the channels between nodes and routers differ.
     #[serde(default)]
     pub nodes: Line,

@@ -12,6 +12,7 @@ const SHORT: &[(&str, &str)] = &[
     ("flit_time", "channels.flit_time"),
     ("wire_latency", "channels.wire_latency"),
     ("credit_latency", "channels.credit_latency"),
+    ("virtual_channels", "channels.virtual_channels"),
     ("routing_delay", "routers.routing_delay"),
     ("arbitration", "routers.arbitration"),
     ("rule", "routing.rule"),

@@ -6,7 +6,7 @@ use super::{end, network};
 use crate::model::Machine;
 
 /// Attributes: name, what it belongs to, type.
-const KEYS: [(&str, &str, &str); 10] = [
+const KEYS: [(&str, &str, &str); 11] = [
     ("kind", "node", "string"),
     ("name", "node", "string"),
     ("x", "node", "double"),
@@ -17,6 +17,7 @@ const KEYS: [(&str, &str, &str); 10] = [
     ("wire_latency_ps", "edge", "long"),
     ("credit_latency_ps", "edge", "long"),
     ("buffer_slots", "edge", "int"),
+    ("virtual_channels", "edge", "int"),
 ];
 
 /// The machine as a directed graph: an edge for each channel.
@@ -50,6 +51,7 @@ pub fn graphml(machine: &Machine) -> String {
                 ("wire_latency_ps", channel.wire_latency.picoseconds().to_string()),
                 ("credit_latency_ps", channel.credit_latency.picoseconds().to_string()),
                 ("buffer_slots", channel.buffer.to_string()),
+                ("virtual_channels", channel.virtual_channels.to_string()),
             ];
             let (from, to) = (end(channel.from), end(channel.to));
             let _ = writeln!(text, "    <edge source=\"{from}\" target=\"{to}\">{}</edge>", data(&values));

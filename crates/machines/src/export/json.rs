@@ -37,6 +37,7 @@ struct ChannelRow {
     wire_latency_ps: u64,
     credit_latency_ps: u64,
     buffer_slots: u32,
+    virtual_channels: u32,
 }
 
 #[derive(Serialize)]
@@ -109,6 +110,7 @@ fn channel((id, channel): (usize, &Channel)) -> ChannelRow {
         wire_latency_ps: channel.wire_latency.picoseconds(),
         credit_latency_ps: channel.credit_latency.picoseconds(),
         buffer_slots: channel.buffer,
+        virtual_channels: channel.virtual_channels,
     }
 }
 

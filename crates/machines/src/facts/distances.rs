@@ -133,7 +133,7 @@ impl<'a> Trails<'a> {
                 break known;
             }
             let channel = match self.network.routing.step(at, destination, destination) {
-                Step::Only(only) => only,
+                Step::Only(channel) | Step::Virtual { channel, .. } => channel,
                 Step::Choose { options, .. } => options[0],
             };
             way.push((at, channel));

@@ -22,9 +22,18 @@ struct Resolved {
     buffers: u32,
 }
 
-/// Every channel of the plan.
-pub(super) fn channels(lines: &Channels, topology: &Topology, plan: &Plan, flit: Bytes) -> Result<Vec<Channel>, Fault> {
+/// Every channel of the plan; `virtual_channels` share each one between routers.
+pub(super) fn channels(
+    lines: &Channels,
+    virtual_channels: u32,
+    topology: &Topology,
+    plan: &Plan,
+    flit: Bytes,
+) -> Result<Vec<Channel>, Fault> {
     let kinds = Kinds::new(lines, topology, flit)?;
+    if virtual_channels > 1 {
+        kinds.give_credits_time()?;
+    }
     let mut ports = vec![0u32; plan.routers.len()];
     let mut channels = Vec::with_capacity(plan.channels.len());
     for channel in &plan.channels {
@@ -37,6 +46,7 @@ pub(super) fn channels(lines: &Channels, topology: &Topology, plan: &Plan, flit:
             }
         };
         let like = kinds.of(channel.line);
+        let at_node = matches!(channel.line, Line::Injection | Line::Ejection);
         channels.push(Channel {
             from: channel.from,
             to: channel.to,
@@ -45,6 +55,7 @@ pub(super) fn channels(lines: &Channels, topology: &Topology, plan: &Plan, flit:
             wire_latency: like.wire_latency,
             credit_latency: like.credit_latency,
             buffer: like.buffers,
+            virtual_channels: if at_node { 1 } else { virtual_channels },
         });
     }
     Ok(channels)
@@ -63,7 +74,8 @@ impl Kinds {
     fn new(lines: &Channels, topology: &Topology, flit: Bytes) -> Result<Kinds, Fault> {
         let none =
             Resolved { flit_time: None, wire_latency: Duration::ZERO, credit_latency: Duration::ZERO, buffers: 1 };
-        let Channels { rate, flit_time, wire_latency, credit_latency, buffers, nodes, injection, ejection } = *lines;
+        let Channels { rate, flit_time, wire_latency, credit_latency, buffers, nodes, injection, ejection, .. } =
+            *lines;
         let shared = LineFields { rate, flit_time, wire_latency, credit_latency, buffers };
         let network = none.changed("channels", &shared, flit)?;
         let at_nodes = network.changed("channels.nodes", &nodes, flit)?;
@@ -90,6 +102,20 @@ impl Kinds {
             levels,
             links,
         })
+    }
+
+    /// Checks that all credits between routers take some time, so that a slot which a flit leaves can be taken only at a
+    /// later instant. Were it free at once, whom a wire is granted to could depend on the order in which the grants of
+    /// one instant are looked at.
+    fn give_credits_time(&self) -> Result<(), Fault> {
+        let none = |line: &Resolved| line.credit_latency.is_zero();
+        let field = match self.links.iter().position(none) {
+            Some(link) if !none(&self.network) => format!("topology.graph.links[{link}].credit_latency"),
+            None if !self.links.is_empty() || !none(&self.network) => return Ok(()),
+            _ => "channels.credit_latency".to_string(),
+        };
+        let allowed = "more than zero, since several virtual channels share a channel";
+        Err(Fault::value(field, Duration::ZERO, allowed))
     }
 
     fn of(&self, line: Line) -> Resolved {

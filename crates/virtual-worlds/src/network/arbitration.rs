@@ -1,6 +1,6 @@
 //! Who gets a free channel.
 
-use machines::model::{Arbitration, ChannelId};
+use machines::model::Arbitration;
 use quantities::Time;
 
 /// A header that has asked for a channel.
@@ -8,12 +8,14 @@ use quantities::Time;
 pub struct Request {
     /// When it asked.
     pub at: Time,
-    /// The input port where it waits.
+    /// The input port where it waits: no two waiting headers of a router have the same.
     pub port: u32,
     /// Its packet.
     pub packet: u32,
-    /// The channel in whose far buffer it waits.
-    pub input: ChannelId,
+    /// The buffer where it waits, as the engine numbers them.
+    pub input: u32,
+    /// Which of the channel's virtual channels it asks for.
+    pub lane: u32,
 }
 
 /// The headers that wait for one channel.
@@ -23,6 +25,9 @@ pub struct Requests {
     /// The input port served last, for round-robin.
     last: u32,
 }
+
+/// Who goes first: the lower.
+type Precedence = (u64, u32);
 
 impl Requests {
     /// Whether nobody waits.
@@ -42,17 +47,42 @@ impl Requests {
 
     /// Takes out the header that gets the channel.
     pub fn grant(&mut self, arbitration: Arbitration) -> Option<Request> {
-        let last = self.last;
-        let chosen = match arbitration {
-            Arbitration::FirstCome => self.best(|request| (request.at.picoseconds(), request.port)),
-            Arbitration::RoundRobin => self.best(|request| (u64::from(request.port <= last), request.port)),
-        }?;
-        let request = self.waiting.swap_remove(chosen);
-        self.last = request.port;
-        Some(request)
+        let chosen = (0..self.waiting.len()).min_by_key(|&index| self.precedence(arbitration, index))?;
+        Some(self.take(chosen))
     }
 
-    fn best(&self, key: impl Fn(&Request) -> (u64, u32)) -> Option<usize> {
-        (0..self.waiting.len()).min_by_key(|&index| key(&self.waiting[index]))
+    /// Takes out the header that gets a channel which several virtual channels share: of those that are first in turn
+    /// for their virtual channel, the first that `has_room`. Nobody passes another on the same virtual channel, or long
+    /// packets might wait for ever while short ones take each slot that falls free.
+    pub fn grant_shared(
+        &mut self,
+        arbitration: Arbitration,
+        lanes: u32,
+        mut has_room: impl FnMut(&Request) -> bool,
+    ) -> Option<Request> {
+        let first_in_turn = (0..lanes).filter_map(|lane| self.leader(arbitration, lane));
+        let ready = first_in_turn.filter(|&(_, index)| has_room(&self.waiting[index]));
+        let (_, chosen) = ready.min()?;
+        Some(self.take(chosen))
+    }
+
+    /// The header that is first in turn for a virtual channel, and its place among those that wait.
+    fn leader(&self, arbitration: Arbitration, lane: u32) -> Option<(Precedence, usize)> {
+        let same_lane = (0..self.waiting.len()).filter(|&index| self.waiting[index].lane == lane);
+        same_lane.map(|index| (self.precedence(arbitration, index), index)).min()
+    }
+
+    fn precedence(&self, arbitration: Arbitration, index: usize) -> Precedence {
+        let request = &self.waiting[index];
+        match arbitration {
+            Arbitration::FirstCome => (request.at.picoseconds(), request.port),
+            Arbitration::RoundRobin => (u64::from(request.port <= self.last), request.port),
+        }
+    }
+
+    fn take(&mut self, index: usize) -> Request {
+        let request = self.waiting.swap_remove(index);
+        self.last = request.port;
+        request
     }
 }

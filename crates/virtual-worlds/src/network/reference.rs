@@ -3,11 +3,12 @@
 //! It follows the rules of `docs/NETWORK.md` one by one and keeps nothing but queues of flits, so that it can be read
 //! against them. What [`super::fast`] does is right when it agrees with this.
 //!
-//! Legend: a *link* is a channel with the buffer at its far end; a flit is (packet, index), index 0 being the header.
+//! Legend: a *link* is a channel with the buffers at its far end, one for each of its virtual channels; a *lane* is a
+//! virtual channel's number within its link; a flit is (packet, index), index 0 being the header.
 
 use std::collections::VecDeque;
 
-use machines::model::{Arbitration, Channel, ChannelId, FlitNetwork, NodeId, Place, RouterId, Switching};
+use machines::model::{Channel, ChannelId, FlitNetwork, NodeId, Place, RouterId, Switching};
 use quantities::{Duration, Time};
 
 use super::arbitration::{Request, Requests};
@@ -33,17 +34,23 @@ struct Flit {
     index: u32,
 }
 
+/// A buffer: channel times lanes plus lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct BufferId(u32);
+
 /// Where the packet that owns a channel comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Input {
     Source(NodeId),
-    Buffer(ChannelId),
+    Buffer(BufferId),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Owner {
     packet: u32,
     input: Input,
+    /// The virtual channel that it takes.
+    lane: u32,
     granted: Time,
 }
 
@@ -53,14 +60,18 @@ struct Link {
     owner: Option<Owner>,
     transmitting: bool,
     tail_on_wire: bool,
-    free_slots: u32,
     requests: Requests,
-    wire: VecDeque<Flit>,
-    buffer: VecDeque<Flit>,
-    /// The channel that the packet at the front of the buffer owns.
+    /// Flits on their way, each with the lane of the buffer that it goes to.
+    wire: VecDeque<(Flit, u32)>,
+}
+
+/// The far end of a virtual channel.
+#[derive(Debug)]
+struct Buffer {
+    free_slots: u32,
+    flits: VecDeque<Flit>,
+    /// The channel that the packet at the front has asked for.
     output: Option<ChannelId>,
-    /// Since when the header at the front of the buffer waits, for the report on a deadlock.
-    front_since: Time,
 }
 
 #[derive(Debug, Default)]
@@ -85,6 +96,9 @@ struct Packet {
 pub struct Reference {
     network: FlitNetwork,
     links: Vec<Link>,
+    /// The most virtual channels of a channel.
+    lanes: u32,
+    buffers: Vec<Buffer>,
     sources: Vec<Source>,
     packets: Vec<Packet>,
     unused: Vec<u32>,
@@ -96,7 +110,7 @@ pub struct Reference {
     to_grant: Vec<ChannelId>,
     /// Channels that may be able to start a flit.
     to_start: Vec<ChannelId>,
-    requesting: Vec<ChannelId>,
+    requesting: Vec<BufferId>,
 }
 
 impl Engine for Reference {
@@ -106,15 +120,16 @@ impl Engine for Reference {
             owner: None,
             transmitting: false,
             tail_on_wire: false,
-            free_slots: channel.buffer,
             requests: Requests::default(),
             wire: VecDeque::new(),
-            buffer: VecDeque::new(),
-            output: None,
-            front_since: Time::ZERO,
         };
+        let buffer = |channel: &Channel| Buffer { free_slots: channel.buffer, flits: VecDeque::new(), output: None };
+        let lanes = network.channels.iter().map(|channel| channel.virtual_channels).max().unwrap_or(1);
+        let each_lane = |channel| (0..lanes).map(move |_| buffer(channel));
         Reference {
             links: network.channels.iter().map(link).collect(),
+            lanes,
+            buffers: network.channels.iter().flat_map(each_lane).collect(),
             sources: network.injection.iter().map(|_| Source::default()).collect(),
             packets: Vec::new(),
             unused: Vec::new(),
@@ -154,19 +169,18 @@ impl Engine for Reference {
     ) {
         let before = notices.len();
         for event in events {
-            let channel = ChannelId(event.index());
             match event.kind() {
-                END => self.end_transmission(now, channel, schedule, notices),
-                ARRIVE => self.arrive(now, channel, schedule, notices),
-                CREDIT => self.return_slot(channel),
-                READY => notices.push(self.ready(channel)),
-                _ => self.requesting.push(channel),
+                END => self.end_transmission(now, ChannelId(event.index()), schedule, notices),
+                ARRIVE => self.arrive(now, ChannelId(event.index()), schedule, notices),
+                CREDIT => self.return_slot(BufferId(event.index())),
+                READY => notices.push(self.ready(BufferId(event.index()))),
+                _ => self.requesting.push(BufferId(event.index())),
             }
         }
         let mut requesting = std::mem::take(&mut self.requesting);
-        requesting.sort_by_key(|&channel| self.links[channel.0 as usize].channel.input_port);
-        for channel in requesting.drain(..) {
-            self.request(now, channel);
+        requesting.sort_by_key(|&buffer| self.port(buffer));
+        for buffer in requesting.drain(..) {
+            self.request(now, buffer);
         }
         self.requesting = requesting;
         self.settle(now, schedule);
@@ -189,7 +203,10 @@ impl Engine for Reference {
                 tally.holds(owner.packet, channel, owner.granted);
             }
             for request in link.requests.waiting() {
-                tally.wants(request.packet, channel, request.at, link.owner.map(|owner| owner.packet));
+                // Where the wire is free there is no room behind it.
+                let in_the_way = self.buffers[self.buffer(channel, request.lane).0 as usize].flits.front();
+                let behind = link.owner.map(|owner| owner.packet).or(in_the_way.map(|flit| flit.packet));
+                tally.wants(request.packet, channel, request.at, behind);
             }
         }
         tally.report(|packet| self.packets[packet as usize].order)
@@ -205,6 +222,19 @@ impl Engine for Reference {
 }
 
 impl Reference {
+    fn buffer(&self, channel: ChannelId, lane: u32) -> BufferId {
+        BufferId(channel.0 * self.lanes + lane)
+    }
+
+    fn link_of(&self, buffer: BufferId) -> &Link {
+        &self.links[(buffer.0 / self.lanes) as usize]
+    }
+
+    /// The number of a buffer among the inputs of its router.
+    fn port(&self, buffer: BufferId) -> u32 {
+        self.link_of(buffer).channel.input_port * self.lanes + buffer.0 % self.lanes
+    }
+
     /// Rule 5, first part: a transmission ends, its channel is idle, and with the tail it is released.
     fn end_transmission<S: Schedule>(
         &mut self,
@@ -244,26 +274,24 @@ impl Reference {
     /// Rule 2: a flit reaches the far buffer, or the sink, which takes it at once.
     fn arrive<S: Schedule>(&mut self, now: Time, channel: ChannelId, schedule: &mut S, notices: &mut Vec<Notice>) {
         let link = &mut self.links[channel.0 as usize];
-        let Some(flit) = link.wire.pop_front() else { return };
+        let Some((flit, lane)) = link.wire.pop_front() else { return };
         if let Place::Node(node) = link.channel.to {
-            link.free_slots += 1;
-            self.to_start.push(channel);
+            self.return_slot(self.buffer(channel, lane));
             self.recorder.occupied(channel, 0, u128::from(now.picoseconds()));
             if flit.index + 1 == self.packets[flit.packet as usize].order.flits {
                 self.deliver(now, node, flit.packet, notices);
             }
             return;
         }
-        link.buffer.push_back(flit);
-        let first = link.buffer.len() == 1;
-        let waits_for_all = self.waits_for_whole_packets();
-        if first && flit.index == 0 {
-            self.links[channel.0 as usize].front_since = now;
+        let buffer = self.buffer(channel, lane);
+        let far = &mut self.buffers[buffer.0 as usize];
+        far.flits.push_back(flit);
+        let output = far.output;
+        let header_comes_first = far.flits.len() == 1 && flit.index == 0;
+        if self.waits_for_whole_packets() || header_comes_first {
+            self.header_at_front(now, buffer, flit, schedule);
         }
-        if waits_for_all || (first && flit.index == 0) {
-            self.header_at_front(now, channel, flit, schedule);
-        }
-        if let Some(output) = self.links[channel.0 as usize].output {
+        if let Some(output) = output {
             self.to_start.push(output);
         }
     }
@@ -277,9 +305,13 @@ impl Reference {
         self.unused.push(packet);
     }
 
-    fn return_slot(&mut self, channel: ChannelId) {
-        self.links[channel.0 as usize].free_slots += 1;
+    fn return_slot(&mut self, buffer: BufferId) {
+        self.buffers[buffer.0 as usize].free_slots += 1;
+        let channel = ChannelId(buffer.0 / self.lanes);
         self.to_start.push(channel);
+        if self.links[channel.0 as usize].channel.virtual_channels > 1 {
+            self.to_grant.push(channel);
+        }
     }
 
     fn waits_for_whole_packets(&self) -> bool {
@@ -288,10 +320,9 @@ impl Reference {
 
     /// Rule 3: a header at the front of its buffer waits the routing delay before it asks. Where packets are stored,
     /// `arrived` must be the tail of the packet at the front.
-    fn header_at_front<S: Schedule>(&mut self, now: Time, channel: ChannelId, arrived: Flit, schedule: &mut S) {
-        let link = &self.links[channel.0 as usize];
-        let Some(front) = link.buffer.front() else { return };
-        let Place::Router(router) = link.channel.to else { return };
+    fn header_at_front<S: Schedule>(&mut self, now: Time, buffer: BufferId, arrived: Flit, schedule: &mut S) {
+        let Some(front) = self.buffers[buffer.0 as usize].flits.front() else { return };
+        let Place::Router(router) = self.link_of(buffer).channel.to else { return };
         let flits = self.packets[front.packet as usize].order.flits;
         if self.waits_for_whole_packets()
             && (front.index != 0 || arrived.packet != front.packet || arrived.index + 1 != flits)
@@ -302,26 +333,24 @@ impl Reference {
             Switching::Software { .. } => (READY, Duration::ZERO),
             _ => (REQUEST, self.network.routers[router.0 as usize].routing_delay),
         };
-        schedule.at(now + delay, NetworkEvent::new(kind, channel.0));
+        schedule.at(now + delay, NetworkEvent::new(kind, buffer.0));
     }
 
-    fn ready(&self, channel: ChannelId) -> Notice {
-        let link = &self.links[channel.0 as usize].channel;
-        let router = self.router_behind(channel);
-        Notice::Forward { router, port: link.input_port, waiting: channel.0 }
+    fn ready(&self, buffer: BufferId) -> Notice {
+        Notice::Forward { router: self.router_behind(buffer), port: self.port(buffer), waiting: buffer.0 }
     }
 
-    fn router_behind(&self, channel: ChannelId) -> RouterId {
-        match self.links[channel.0 as usize].channel.to {
+    fn router_behind(&self, buffer: BufferId) -> RouterId {
+        match self.link_of(buffer).channel.to {
             Place::Router(router) => router,
             Place::Node(node) => unreachable!("node {} routes nothing", node.0),
         }
     }
 
     /// Rule 3: the header at the front of a buffer asks for its output channel.
-    fn request(&mut self, now: Time, input: ChannelId) {
+    fn request(&mut self, now: Time, input: BufferId) {
         let router = self.router_behind(input);
-        let Some(&Flit { packet, .. }) = self.links[input.0 as usize].buffer.front() else { return };
+        let Some(&Flit { packet, .. }) = self.buffers[input.0 as usize].flits.front() else { return };
         let order = self.packets[packet as usize].order;
         let step = self.network.routing.step(router, order.source, order.destination);
         let links = &self.links;
@@ -329,10 +358,12 @@ impl Reference {
             let link = &links[channel.0 as usize];
             link.owner.is_none() && link.requests.is_empty()
         };
-        let output = self.selector.choose(step, router, &order, self.packets[packet as usize].number, idle);
-        let port = self.links[input.0 as usize].channel.input_port;
-        self.links[output.0 as usize].requests.post(Request { at: now, port, packet, input });
-        self.links[input.0 as usize].output = Some(output);
+        let (output, lane) = self.selector.choose(step, router, &order, self.packets[packet as usize].number, idle);
+        let port = self.port(input);
+        let link = &mut self.links[output.0 as usize];
+        let lane = if link.channel.virtual_channels > 1 { lane } else { 0 };
+        link.requests.post(Request { at: now, port, packet, input: input.0, lane });
+        self.buffers[input.0 as usize].output = Some(output);
         self.to_grant.push(output);
     }
 
@@ -350,25 +381,38 @@ impl Reference {
         if self.links[channel.0 as usize].owner.is_some() {
             return;
         }
-        let arbitration: Arbitration = self.network.arbitration;
-        let (packet, input, requested) = match self.links[channel.0 as usize].channel.from {
+        let (packet, input, lane, requested) = match self.links[channel.0 as usize].channel.from {
             Place::Node(node) => {
                 let source = &self.sources[node.0 as usize];
                 let Some(&packet) = source.queue.front() else { return };
-                (packet, Input::Source(node), source.front_since.max(self.packets[packet as usize].injected))
+                (packet, Input::Source(node), 0, source.front_since.max(self.packets[packet as usize].injected))
             }
             Place::Router(router) => {
-                let Some(request) = self.links[channel.0 as usize].requests.grant(arbitration) else { return };
+                let Some(request) = self.chosen(channel) else { return };
                 self.recorder.granted(router, now.since(request.at));
-                (request.packet, Input::Buffer(request.input), request.at)
+                (request.packet, Input::Buffer(BufferId(request.input)), request.lane, request.at)
             }
         };
-        self.links[channel.0 as usize].owner = Some(Owner { packet, input, granted: now });
+        self.links[channel.0 as usize].owner = Some(Owner { packet, input, lane, granted: now });
         if self.recorder.log.is_some() {
-            let hop = HopRecord { channel, requested, granted: now, released: Time::NEVER };
+            let hop = HopRecord { channel, lane, requested, granted: now, released: Time::NEVER };
             self.packets[packet as usize].hops.push(hop);
         }
         self.to_start.push(channel);
+    }
+
+    /// Rule 3: whom a free channel goes to. One that virtual channels share goes only to a packet that has room behind it.
+    fn chosen(&mut self, channel: ChannelId) -> Option<Request> {
+        let first = self.buffer(channel, 0).0;
+        let arbitration = self.network.arbitration;
+        let link = &mut self.links[channel.0 as usize];
+        if link.channel.virtual_channels == 1 {
+            return link.requests.grant(arbitration);
+        }
+        let (buffers, packets) = (&self.buffers, &self.packets);
+        link.requests.grant_shared(arbitration, self.lanes, |request| {
+            buffers[(first + request.lane) as usize].free_slots >= packets[request.packet as usize].order.flits
+        })
     }
 
     /// Rule 4: a flit starts when it is at the front of its buffer, its packet owns the channel, the channel is idle, and
@@ -384,15 +428,16 @@ impl Reference {
         let flits = self.packets[flit.packet as usize].order.flits;
         let into_buffer = matches!(link.channel.to, Place::Router(_));
         let whole = self.network.switching != Switching::Wormhole && flit.index == 0 && into_buffer;
-        if link.free_slots < if whole { flits } else { 1 } {
+        let far = self.buffer(channel, owner.lane).0 as usize;
+        if self.buffers[far].free_slots < if whole { flits } else { 1 } {
             return;
         }
         let tail = flit.index + 1 == flits;
+        self.buffers[far].free_slots -= 1;
         let link = &mut self.links[channel.0 as usize];
-        link.free_slots -= 1;
         link.transmitting = true;
         link.tail_on_wire = tail;
-        link.wire.push_back(flit);
+        link.wire.push_back((flit, owner.lane));
         schedule.at(now + link.channel.flit_time, NetworkEvent::new(END, channel.0));
         if !link.channel.wire_latency.is_zero() {
             let arrival = now + link.channel.flit_time + link.channel.wire_latency;
@@ -410,7 +455,7 @@ impl Reference {
         match owner.input {
             Input::Source(node) => Some(Flit { packet: owner.packet, index: self.sources[node.0 as usize].sent }),
             Input::Buffer(input) => {
-                let flit = *self.links[input.0 as usize].buffer.front()?;
+                let flit = *self.buffers[input.0 as usize].flits.front()?;
                 (flit.packet == owner.packet).then_some(flit)
             }
         }
@@ -427,11 +472,14 @@ impl Reference {
     }
 
     /// Rule 2: the slot that the flit stood in is free after the credit latency; what was behind it is at the front.
-    fn leave_buffer<S: Schedule>(&mut self, now: Time, input: ChannelId, tail: bool, schedule: &mut S) {
-        let link = &mut self.links[input.0 as usize];
-        link.buffer.pop_front();
-        let credit = link.channel.credit_latency;
-        self.recorder.occupied(input, 0, u128::from(now.picoseconds()));
+    fn leave_buffer<S: Schedule>(&mut self, now: Time, input: BufferId, tail: bool, schedule: &mut S) {
+        let left = &mut self.buffers[input.0 as usize];
+        left.flits.pop_front();
+        if tail {
+            left.output = None;
+        }
+        let credit = self.link_of(input).channel.credit_latency;
+        self.recorder.occupied(ChannelId(input.0 / self.lanes), 0, u128::from(now.picoseconds()));
         if credit.is_zero() {
             self.return_slot(input);
         } else {
@@ -440,12 +488,10 @@ impl Reference {
         if !tail {
             return;
         }
-        let link = &mut self.links[input.0 as usize];
-        link.output = None;
-        link.front_since = now;
-        let Some(&next) = link.buffer.front() else { return };
+        let flits_here = &self.buffers[input.0 as usize].flits;
+        let Some(&next) = flits_here.front() else { return };
         let flits = self.packets[next.packet as usize].order.flits;
-        let whole = link.buffer.iter().any(|flit| flit.packet == next.packet && flit.index + 1 == flits);
+        let whole = flits_here.iter().any(|flit| flit.packet == next.packet && flit.index + 1 == flits);
         let arrived = if whole { Flit { packet: next.packet, index: flits - 1 } } else { next };
         self.header_at_front(now, input, arrived, schedule);
     }

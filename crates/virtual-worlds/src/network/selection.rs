@@ -9,6 +9,9 @@ use super::Order;
 #[derive(Clone, Debug)]
 pub struct Selector {
     selection: Selection,
+    /// Into how many sets the virtual channels fall, and how many are in each.
+    sets: u32,
+    set_size: u32,
     seed: u64,
     /// For each router, where its turn stands.
     turns: Vec<u32>,
@@ -17,11 +20,12 @@ pub struct Selector {
 impl Selector {
     /// A chooser whose random choices follow from `seed`.
     pub fn new(network: &FlitNetwork, seed: u64) -> Selector {
-        Selector { selection: network.selection, seed, turns: vec![0; network.routers.len()] }
+        let (sets, set_size) = (network.sets(), network.routing.virtual_channels());
+        Selector { selection: network.selection, sets, set_size, seed, turns: vec![0; network.routers.len()] }
     }
 
     /// The channel that packet number `number` asks for at router `at`, where `step` is allowed and `idle` tells which
-    /// channels belong to nobody and are asked for by nobody.
+    /// channels belong to nobody and are asked for by nobody; and which of its virtual channels, if it has several.
     #[inline]
     pub fn choose(
         &mut self,
@@ -30,11 +34,16 @@ impl Selector {
         order: &Order,
         number: u64,
         idle: impl Fn(ChannelId) -> bool,
-    ) -> ChannelId {
-        match step {
-            Step::Only(channel) => channel,
-            Step::Choose { options, fixed } => self.among(options, fixed, at, order, number, idle),
+    ) -> (ChannelId, u32) {
+        let (channel, lane) = match step {
+            Step::Only(channel) => (channel, 0),
+            Step::Virtual { channel, lane } => (channel, lane),
+            Step::Choose { options, fixed } => (self.among(options, fixed, at, order, number, idle), 0),
+        };
+        if self.sets == 1 {
+            return (channel, lane);
         }
+        (channel, lane + self.set_size * (order.destination.0 % self.sets))
     }
 
     fn among(

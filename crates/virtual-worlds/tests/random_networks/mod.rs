@@ -73,10 +73,18 @@ fn numbers(switching: Switching) -> BoxedStrategy<Vec<Numbers>> {
 fn switching() -> impl Strategy<Value = Switching> {
     prop_oneof![
         8 => Just(Switching::Wormhole),
-        1 => Just(Switching::VirtualCutThrough),
-        1 => Just(Switching::StoreAndForward),
+        3 => Just(Switching::VirtualCutThrough),
+        2 => Just(Switching::StoreAndForward),
         1 => (1u64..50).prop_map(|time| Switching::Software { per_packet: Duration::from_picoseconds(time) }),
     ]
+}
+
+/// How many virtual channels share a channel between routers, where the switching lets them.
+fn virtual_channels(switching: Switching) -> BoxedStrategy<u32> {
+    match switching {
+        Switching::VirtualCutThrough | Switching::StoreAndForward => (1u32..5).boxed(),
+        Switching::Wormhole | Switching::Software { .. } => Just(1).boxed(),
+    }
 }
 
 /// A packet: when, from where, to where, flits; ends are taken modulo the nodes.
@@ -94,14 +102,15 @@ pub fn cases() -> impl Strategy<Value = Case> {
     switching().prop_flat_map(|switching| {
         (
             (shapes(), prop::collection::vec(0usize..64, 2..10)),
-            numbers(switching),
+            (numbers(switching), virtual_channels(switching)),
             prop::collection::vec(1u64..30, 8),
             traffic(),
             any::<u64>(),
             prop_oneof![Just(Arbitration::FirstCome), Just(Arbitration::RoundRobin)],
         )
-            .prop_map(move |((shape, homes), numbers, delays, traffic, seed, arbitration)| {
-                let network = build(&shape, &homes, &numbers, &delays, switching, arbitration);
+            .prop_map(move |((shape, homes), (numbers, lanes), delays, traffic, seed, arbitration)| {
+                let mut network = build(&shape, &homes, &numbers, &delays, switching, arbitration);
+                share_wires(&mut network, lanes);
                 let orders = orders(traffic, homes.len() as u32);
                 Case { network, orders, seed, may_deadlock: matches!(shape, Shape::Ring(_)) }
             })
@@ -127,6 +136,17 @@ fn orders(traffic: Vec<Sending>, nodes: u32) -> Vec<(Time, Order)> {
         .collect();
     orders.sort_by_key(|&(time, _)| time);
     orders
+}
+
+/// Lets virtual channels share every channel between routers, whose credits then take some time.
+fn share_wires(network: &mut FlitNetwork, lanes: u32) {
+    let between_routers = |channel: &&mut Channel| {
+        matches!((channel.from, channel.to), (Place::Router(_), Place::Router(_))) && lanes > 1
+    };
+    for channel in network.channels.iter_mut().filter(between_routers) {
+        channel.virtual_channels = lanes;
+        channel.credit_latency = channel.credit_latency.max(Duration::from_picoseconds(1));
+    }
 }
 
 fn build(
@@ -157,6 +177,7 @@ fn build(
             wire_latency: Duration::from_picoseconds(wire),
             credit_latency: Duration::from_picoseconds(credit),
             buffer,
+            virtual_channels: 1,
         });
         ChannelId(channels.len() as u32 - 1)
     };

@@ -9,6 +9,7 @@
 //! | `injected_ps`, `delivered_ps` | when it was put into the source's queue, when its tail had arrived [ps] |
 //! | `blocking_ps` | how long its header was blocked, over all its channels [ps] |
 //! | `channels` | those that it crossed, in order |
+//! | `virtual_channels` | for each channel: which of the virtual channels that share it, from 0 |
 //! | `requested_ps`, `granted_ps`, `released_ps` | for each channel: when the header asked for it, when the packet had it, when its tail had crossed [ps] |
 //!
 //! In CSV the numbers of a list stand in one field, with spaces between them. In Arrow they are lists.
@@ -55,8 +56,9 @@ pub fn write_packets(out: impl Write, format: PacketFormat, packets: &[PacketRec
 }
 
 /// What is written of each channel on a packet's way.
-const HOP_VALUES: [fn(&HopRecord) -> u64; 4] = [
+const HOP_VALUES: [fn(&HopRecord) -> u64; 5] = [
     |hop| u64::from(hop.channel.0),
+    |hop| u64::from(hop.lane),
     |hop| hop.requested.picoseconds(),
     |hop| hop.granted.picoseconds(),
     |hop| hop.released.picoseconds(),
@@ -87,7 +89,7 @@ const fn list(name: &'static str, bits: i32) -> Field {
     Field { name, bits, list: true }
 }
 
-const FIELDS: [Field; 11] = [
+const FIELDS: [Field; 12] = [
     number("source", 32),
     number("destination", 32),
     number("bytes", 64),
@@ -96,6 +98,7 @@ const FIELDS: [Field; 11] = [
     number("delivered_ps", 64),
     number("blocking_ps", 64),
     list("channels", 32),
+    list("virtual_channels", 32),
     list("requested_ps", 64),
     list("granted_ps", 64),
     list("released_ps", 64),
@@ -147,8 +150,9 @@ mod tests {
 
     fn log() -> Vec<PacketRecord> {
         let at = Time::from_picoseconds;
-        let hop = |channel, requested, granted, released| HopRecord {
+        let hop = |channel, lane, requested, granted, released| HopRecord {
             channel: ChannelId(channel),
+            lane,
             requested: at(requested),
             granted: at(granted),
             released: at(released),
@@ -162,7 +166,7 @@ mod tests {
             hops,
             delivered: at(900),
         };
-        vec![packet(0, vec![hop(3, 10, 10, 500), hop(9, 20, 45, 600)]), packet(2, vec![hop(4, 10, 10, 500)])]
+        vec![packet(0, vec![hop(3, 0, 10, 10, 500), hop(9, 1, 20, 45, 600)]), packet(2, vec![hop(4, 0, 10, 10, 500)])]
     }
 
     #[test]
@@ -170,9 +174,9 @@ mod tests {
         let mut text = Vec::new();
         write_packets(&mut text, PacketFormat::Csv, &log()).unwrap();
         let expected = "source,destination,bytes,flits,injected_ps,delivered_ps,blocking_ps,\
-                        channels,requested_ps,granted_ps,released_ps\n\
-                        0,1,100,102,5,900,25,3 9,10 20,10 45,500 600\n\
-                        2,1,100,102,5,900,0,4,10,10,500\n";
+                        channels,virtual_channels,requested_ps,granted_ps,released_ps\n\
+                        0,1,100,102,5,900,25,3 9,0 1,10 20,10 45,500 600\n\
+                        2,1,100,102,5,900,0,4,0,10,10,500\n";
         assert_eq!(String::from_utf8(text).unwrap(), expected);
     }
 

@@ -5,7 +5,10 @@
 //! channel, or when the buffers behind the header hold all that is left. Until then nobody can tell the difference, except
 //! a packet that follows into a buffer whose slots this one must free; then starts are found at every step.
 //!
-//! Legend: a *row* is a channel on a packet's way; `sent` counts the flits whose start on it is known.
+//! Legend: a *row* is a channel on a packet's way; `sent` counts the flits whose start on it is known. A *lane* is a
+//! virtual channel's number within its channel. Each virtual channel is a link; those of one channel share the wire of
+//! its lane 0. Link `lane * channels + channel` is the lane of the channel, so that where there is one lane, links are
+//! channels.
 
 mod runs;
 mod solve;
@@ -31,13 +34,15 @@ const DELIVER: u32 = 1;
 const REQUEST: u32 = 2;
 /// A packet at the front of its buffer is ready for its node's processor.
 const READY: u32 = 3;
+/// Behind a wire that virtual channels share there is room for a whole packet that waits for it.
+const ROOM: u32 = 4;
 
 /// Nobody, in place of a packet's index.
 const NOBODY: u32 = u32::MAX;
 /// Not yet known.
 const UNKNOWN: u64 = u64::MAX;
 
-/// A channel and the buffer at its far end. Times in picoseconds.
+/// A virtual channel: a wire, of which that of lane 0 counts, and the buffer at its far end. Times in picoseconds.
 #[derive(Debug)]
 struct Link {
     flit_time: u64,
@@ -52,6 +57,8 @@ struct Link {
     from: Place,
     to: Place,
     input_port: u32,
+    /// Whether other virtual channels share the wire.
+    shared: bool,
     owner: u32,
     granted: u64,
     requests: Requests,
@@ -69,6 +76,8 @@ struct Link {
 #[derive(Clone, Copy, Debug)]
 struct Row {
     channel: u32,
+    /// The link of the virtual channel that the packet takes.
+    link: u32,
     /// Flits whose start is known.
     sent: u32,
     requested: u64,
@@ -81,6 +90,14 @@ struct Row {
     started: bool,
     /// Whether all slots that the packet needs were taken with the header.
     reserved: bool,
+}
+
+impl Row {
+    /// A row of nothing but its grant.
+    fn new(channel: u32, link: u32, requested: u64, now: Time) -> Row {
+        let granted = now.picoseconds();
+        Row { channel, link, sent: 0, requested, granted, earliest: granted, last: 0, started: false, reserved: false }
+    }
 }
 
 #[derive(Debug)]
@@ -107,6 +124,8 @@ struct Source {
 pub struct Fast {
     network: FlitNetwork,
     links: Vec<Link>,
+    /// The most virtual channels of a channel.
+    lanes: u32,
     sources: Vec<Source>,
     packets: Vec<Packet>,
     unused: Vec<u32>,
@@ -125,7 +144,8 @@ pub struct Fast {
 }
 
 impl Link {
-    fn new(channel: &Channel) -> Link {
+    /// The link of a channel's `lane`, of so many `lanes` at most.
+    fn new(channel: &Channel, lane: u32, lanes: u32) -> Link {
         let flit_time = channel.flit_time.picoseconds();
         let advance = flit_time + channel.wire_latency.picoseconds();
         let sink = matches!(channel.to, Place::Node(_));
@@ -141,7 +161,8 @@ impl Link {
             counts_slots: !sink || binds,
             from: channel.from,
             to: channel.to,
-            input_port: channel.input_port,
+            input_port: channel.input_port * lanes + lane,
+            shared: channel.virtual_channels > 1,
             owner: NOBODY,
             granted: 0,
             requests: Requests::default(),
@@ -159,10 +180,13 @@ impl Link {
 
 impl Engine for Fast {
     fn new(network: &FlitNetwork, seed: u64, log: bool) -> Fast {
-        let links: Vec<Link> = network.channels.iter().map(Link::new).collect();
+        let lanes = network.channels.iter().map(|channel| channel.virtual_channels).max().unwrap_or(1);
+        let links_of = |lane| network.channels.iter().map(move |channel| Link::new(channel, lane, lanes));
+        let links: Vec<Link> = (0..lanes).flat_map(links_of).collect();
         let pace = uniform_pace(&links);
         Fast {
             links,
+            lanes,
             sources: network.injection.iter().map(|_| Source::default()).collect(),
             packets: Vec::new(),
             unused: Vec::new(),
@@ -204,6 +228,7 @@ impl Engine for Fast {
                 RELEASE => self.release(now, event.index(), schedule, notices),
                 DELIVER => self.deliver(now, event.index(), notices),
                 REQUEST => self.requesting.push(event.index()),
+                ROOM => self.to_grant.push(event.index()),
                 _ => notices.push(self.ready(event.index())),
             }
         }
@@ -233,13 +258,16 @@ impl Engine for Fast {
 
     fn stuck(&self) -> Vec<Waiting> {
         let mut tally = Tally::default();
-        for (index, link) in self.links.iter().enumerate() {
-            let channel = ChannelId(index as u32);
-            if link.owner != NOBODY {
-                tally.holds(link.owner, channel, Time::from_picoseconds(link.granted));
+        for (index, link) in (0..).zip(&self.links[..self.network.channels.len()]) {
+            let channel = ChannelId(index);
+            let owner = (link.owner != NOBODY).then_some(link.owner);
+            if let Some(owner) = owner {
+                tally.holds(owner, channel, Time::from_picoseconds(link.granted));
             }
             for request in link.requests.waiting() {
-                tally.wants(request.packet, channel, request.at, (link.owner != NOBODY).then_some(link.owner));
+                // Where the wire is free there is no room behind it.
+                let in_the_way = self.links[self.link(index, request.lane) as usize].line.front().copied();
+                tally.wants(request.packet, channel, request.at, owner.or(in_the_way));
             }
         }
         tally.report(|packet| self.packets[packet as usize].order)
@@ -255,10 +283,14 @@ impl Engine for Fast {
 }
 
 impl Fast {
-    /// The channel in whose far buffer a packet's header waits.
+    fn link(&self, channel: u32, lane: u32) -> u32 {
+        lane * self.network.channels.len() as u32 + channel
+    }
+
+    /// The virtual channel in whose far buffer a packet's header waits.
     fn input_of(&self, packet: u32) -> &Link {
         let rows = &self.packets[packet as usize].rows;
-        &self.links[rows[rows.len() - 1].channel as usize]
+        &self.links[rows[rows.len() - 1].link as usize]
     }
 
     fn ready(&self, packet: u32) -> Notice {
@@ -291,9 +323,11 @@ impl Fast {
         let done = &mut self.packets[packet as usize];
         notices.push(Notice::Delivered { node: done.order.destination, token: done.order.token });
         let links = &self.links;
+        let channels = self.network.channels.len() as u32;
         let rows = &done.rows;
         let record = |row: &Row| HopRecord {
             channel: ChannelId(row.channel),
+            lane: (row.link - row.channel) / channels,
             requested: Time::from_picoseconds(row.requested),
             granted: Time::from_picoseconds(row.granted),
             released: Time::from_picoseconds(row.last + links[row.channel as usize].flit_time),
@@ -308,7 +342,7 @@ impl Fast {
     /// Rule 3: the header at the front of its buffer asks for its output channel.
     fn request(&mut self, now: Time, packet: u32) {
         let Packet { order, number, rows, .. } = &self.packets[packet as usize];
-        let input = rows[rows.len() - 1].channel;
+        let input = rows[rows.len() - 1].link;
         let Place::Router(router) = self.links[input as usize].to else { return };
         let step = self.network.routing.step(router, order.source, order.destination);
         let links = &self.links;
@@ -316,11 +350,11 @@ impl Fast {
             let link = &links[channel.0 as usize];
             link.owner == NOBODY && link.requests.is_empty()
         };
-        let output = self.selector.choose(step, router, order, *number, idle).0;
+        let (ChannelId(output), lane) = self.selector.choose(step, router, order, *number, idle);
         let port = self.links[input as usize].input_port;
-        let request = Request { at: now, port, packet, input: ChannelId(input) };
         let link = &mut self.links[output as usize];
-        link.requests.post(request);
+        let lane = if link.shared { lane } else { 0 };
+        link.requests.post(Request { at: now, port, packet, input, lane });
         if link.owner == NOBODY {
             self.to_grant.push(output);
         }
@@ -339,7 +373,8 @@ impl Fast {
             let rows = std::mem::take(&mut slot.rows);
             *slot = Packet { order, number, injected, rows, first: 0, header_at: UNKNOWN };
         }
-        self.enter(now, packet, channel, requested, schedule);
+        let row = Row::new(channel, channel, requested, now);
+        self.enter(packet, row, schedule);
     }
 
     fn grant<S: Schedule>(&mut self, now: Time, channel: u32, schedule: &mut S) {
@@ -347,21 +382,45 @@ impl Fast {
         if link.owner != NOBODY {
             return;
         }
-        let Some(request) = link.requests.grant(self.network.arbitration) else { return };
-        if let Place::Router(router) = link.from {
+        let from = link.from;
+        let chosen = if link.shared {
+            self.chosen_with_room(now, channel, schedule)
+        } else {
+            link.requests.grant(self.network.arbitration)
+        };
+        let Some(request) = chosen else { return };
+        if let Place::Router(router) = from {
             self.recorder.granted(router, now.since(request.at));
         }
-        self.enter(now, request.packet, channel, request.at.picoseconds(), schedule);
+        let row = Row::new(channel, self.link(channel, request.lane), request.at.picoseconds(), now);
+        self.enter(request.packet, row, schedule);
+    }
+
+    /// Rule 3: whom a free wire that virtual channels share goes to: only a packet that has room behind it. If nobody has,
+    /// the wire is looked at again when somebody will have.
+    fn chosen_with_room<S: Schedule>(&mut self, now: Time, channel: u32, schedule: &mut S) -> Option<Request> {
+        let mut requests = std::mem::take(&mut self.links[channel as usize].requests);
+        let mut next_room = UNKNOWN;
+        let chosen = requests.grant_shared(self.network.arbitration, self.lanes, |request| {
+            let flits = self.packets[request.packet as usize].order.flits;
+            let slots = &self.links[self.link(channel, request.lane) as usize].credits;
+            let room = slots.at(flits - 1).unwrap_or(UNKNOWN);
+            next_room = next_room.min(room);
+            room <= now.picoseconds()
+        });
+        self.links[channel as usize].requests = requests;
+        if chosen.is_none() && next_room != UNKNOWN {
+            schedule.at(Time::from_picoseconds(next_room), NetworkEvent::new(ROOM, channel));
+        }
+        chosen
     }
 
     /// A packet gets a channel.
-    fn enter<S: Schedule>(&mut self, now: Time, packet: u32, channel: u32, requested: u64, schedule: &mut S) {
-        let now = now.picoseconds();
-        let link = &mut self.links[channel as usize];
-        link.owner = packet;
-        link.granted = now;
-        let row =
-            Row { channel, sent: 0, requested, granted: now, earliest: now, last: 0, started: false, reserved: false };
+    fn enter<S: Schedule>(&mut self, packet: u32, row: Row, schedule: &mut S) {
+        let wire = &mut self.links[row.channel as usize];
+        wire.owner = packet;
+        wire.granted = row.granted;
+        let link = &mut self.links[row.link as usize];
         let entering = &mut self.packets[packet as usize];
         entering.rows.push(row);
         entering.header_at = UNKNOWN;
@@ -399,7 +458,8 @@ impl Fast {
     /// The owner of a channel, other than `packet`, whose flits will need slots that `packet` has yet to free.
     fn hungry(&self, channel: u32, packet: u32) -> Option<u32> {
         let link = &self.links[channel as usize];
-        if link.owner == NOBODY || link.owner == packet {
+        // Whoever owns a shared wire has all the slots that it needs.
+        if link.owner == NOBODY || link.owner == packet || link.shared {
             return None;
         }
         let owner = &self.packets[link.owner as usize];
@@ -412,7 +472,7 @@ impl Fast {
     fn start_header<S: Schedule>(&mut self, packet: u32, schedule: &mut S) {
         let Packet { order, rows, header_at, .. } = &mut self.packets[packet as usize];
         let Some(row) = rows.last_mut() else { return };
-        let link = &mut self.links[row.channel as usize];
+        let link = &mut self.links[row.link as usize];
         if row.started {
             return;
         }
@@ -431,15 +491,15 @@ impl Fast {
         if !link.is_sink() && !stores_packets(self.network.switching) {
             *header_at = start + link.advance;
             if link.line[0] == packet {
-                let channel = row.channel;
-                self.come_to_front(channel, schedule);
+                let link = row.link;
+                self.come_to_front(link, schedule);
             }
         }
     }
 
     /// Rule 3: the header at the front of a buffer asks for its output after the routing delay.
-    fn come_to_front<S: Schedule>(&self, channel: u32, schedule: &mut S) {
-        let link = &self.links[channel as usize];
+    fn come_to_front<S: Schedule>(&self, link: u32, schedule: &mut S) {
+        let link = &self.links[link as usize];
         let Place::Router(RouterId(router)) = link.to else { return };
         let Some(&packet) = link.line.front() else { return };
         let header_at = self.packets[packet as usize].header_at;
@@ -481,14 +541,14 @@ impl Fast {
             let starts = self.solution.starts(first + index, first);
             let total: u128 = starts.iter().map(runs::Run::sum).sum();
             if let Some(before) = (first + index).checked_sub(1) {
-                let input = rows[before].channel;
-                self.links[input as usize].held.take(count);
-                self.recorder.occupied(ChannelId(input), 0, total);
+                let input = rows[before];
+                self.links[input.link as usize].held.take(count);
+                self.recorder.occupied(ChannelId(input.channel), 0, total);
             }
             let row = &mut rows[first + index];
             row.sent += count;
             row.last = starts.last().map_or(row.last, runs::Run::last);
-            let link = &mut self.links[row.channel as usize];
+            let link = &mut self.links[row.link as usize];
             let channel = ChannelId(row.channel);
             if link.is_sink() {
                 let given = total + u128::from(link.advance) * u128::from(count);
@@ -506,7 +566,7 @@ impl Fast {
         for index in (0..self.counts.len()).rev() {
             let count = self.counts[index];
             let row = &rows[first + index];
-            let link = &mut self.links[row.channel as usize];
+            let link = &mut self.links[row.link as usize];
             let starts = self.solution.starts(first + index, first);
             if link.is_sink() && link.counts_slots {
                 link.credits.extend(starts, link.advance);
@@ -515,15 +575,19 @@ impl Fast {
                 link.credits.take(count);
             }
             if let Some(before) = (first + index).checked_sub(1) {
-                let input = &mut self.links[rows[before].channel as usize];
+                let input = &mut self.links[rows[before].link as usize];
                 input.credits.extend(starts, input.credit);
+                if input.shared {
+                    // Somebody may be waiting for this room: when it will be there is known now.
+                    self.to_grant.push(rows[before].channel);
+                }
             }
         }
     }
 
     /// All flits of a packet have their starts on a row: the tail frees the channel, and what stood behind comes forward.
     fn finish_row<S: Schedule>(&mut self, packet: u32, row: usize, here: Row, schedule: &mut S) {
-        let link = &self.links[here.channel as usize];
+        let link = &self.links[here.link as usize];
         let release = Time::from_picoseconds(here.last + link.flit_time);
         schedule.at(release, NetworkEvent::new(RELEASE, here.channel));
         let tail_at = here.last + link.advance;
@@ -534,12 +598,12 @@ impl Fast {
         } else if stores_packets(self.network.switching) {
             self.packets[packet as usize].header_at = tail_at;
             if link.line[0] == packet {
-                self.come_to_front(here.channel, schedule);
+                self.come_to_front(here.link, schedule);
             }
         }
         self.packets[packet as usize].first = row + 1;
         if let Some(before) = row.checked_sub(1) {
-            let input = self.packets[packet as usize].rows[before].channel;
+            let input = self.packets[packet as usize].rows[before].link;
             let link = &mut self.links[input as usize];
             link.line.pop_front();
             link.front_free = here.last;
@@ -575,7 +639,7 @@ fn count_determined(links: &[Link], rows: &[Row], first: usize, flits: u32, coun
     counts.resize(rows.len() - first, 0);
     let mut ahead = 0;
     for (count, row) in counts.iter_mut().zip(&rows[first..]).rev() {
-        let link = &links[row.channel as usize];
+        let link = &links[row.link as usize];
         let rest = flits - row.sent;
         *count = if !row.started {
             0

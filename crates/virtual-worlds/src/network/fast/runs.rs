@@ -73,6 +73,17 @@ impl Runs {
         self.runs.first().map(|run| run.start)
     }
 
+    /// The time at `index`, if it holds so many.
+    pub fn at(&self, mut index: u32) -> Option<u64> {
+        for run in &self.runs {
+            if index < run.count {
+                return Some(run.at(index));
+            }
+            index -= run.count;
+        }
+        None
+    }
+
     pub fn as_slice(&self) -> &[Run] {
         &self.runs
     }

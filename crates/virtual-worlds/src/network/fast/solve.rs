@@ -43,7 +43,7 @@ pub(super) struct Path<'a> {
 
 impl Path<'_> {
     fn link(&self, row: usize) -> &Link {
-        &self.links[self.rows[row].channel as usize]
+        &self.links[self.rows[row].link as usize]
     }
 
     /// The pace at which a row can go at best, given its own loop and that of the channel before it.
