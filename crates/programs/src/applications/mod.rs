@@ -1,6 +1,9 @@
 //! Applications that really compute, and the meshes and partitions that their communication comes from.
 
+mod all_reduce;
+pub mod conjugate_gradient;
 pub mod cost;
+pub mod euler;
 pub mod fft;
 pub mod grid;
 pub mod halo;

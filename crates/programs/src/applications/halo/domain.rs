@@ -96,19 +96,25 @@ impl Domain {
         &self.links
     }
 
-    /// The message with the values that rank `to` keeps copies of.
-    pub fn message<T: Value>(&self, to: Rank, values: &[T]) -> Message {
-        let places = self.sent.iter().find(|(partner, _)| *partner == to).map(|(_, places)| places.as_slice());
-        packed(places.unwrap_or_default().iter().map(|&place| values[place as usize]))
+    /// To whom it sends, in ascending order.
+    pub(super) fn partners(&self) -> impl Iterator<Item = &Rank> {
+        self.sent.iter().map(|(partner, _)| partner)
     }
 
-    /// Keeps the values that came from rank `from`.
+    /// The message with those of its own values that rank `to` keeps copies of.
+    pub(super) fn message<T: Value>(&self, to: Rank, own: &[T]) -> Message {
+        let places = self.sent.iter().find(|(partner, _)| *partner == to).map(|(_, places)| places.as_slice());
+        packed(places.unwrap_or_default().iter().map(|&place| own[place as usize]))
+    }
+
+    /// Puts the values that came from rank `from` in their places among the copies.
     ///
     /// # Errors
     /// [`Error::Unfit`] when they are not those that were to come.
-    pub fn take<T: Value>(&self, from: Rank, message: &Message, values: &mut [T]) -> Result<()> {
+    pub(super) fn take<T: Value>(&self, from: Rank, message: &Message, copies: &mut [T]) -> Result<()> {
         let places = self.received.iter().find(|(partner, _)| *partner == from).map(|(_, places)| places.clone());
-        let kept = &mut values[places.unwrap_or_default()];
+        let Range { start, end } = places.unwrap_or(self.own.len()..self.own.len());
+        let kept = &mut copies[start - self.own.len()..end - self.own.len()];
         let came = unpacked(message).filter(|came| came.len() == kept.len());
         let Some(came) = came else {
             let (bytes, due) = (message.size(), kept.len() * T::BYTES);

@@ -1,8 +1,10 @@
 //! What the ranks of a partitioned mesh have to tell each other.
 
 mod domain;
+mod exchanges;
 
 pub use domain::{Domain, Link};
+pub use exchanges::Exchanges;
 
 use quantities::Rank;
 

@@ -1,0 +1,6 @@
+//! Conjugate gradient on the five-point Laplacian.
+
+mod program;
+mod system;
+
+pub use program::{ConjugateGradient, Solved};

@@ -1,0 +1,12 @@
+//! An Euler solver on an unstructured mesh: the steady flow of a gas without friction.
+
+mod dual;
+mod gas;
+mod program;
+mod region;
+mod start;
+
+pub use dual::Dual;
+pub use gas::{Area, State, free_stream, pressure, state};
+pub use program::{Euler, Flow};
+pub use start::Bump;

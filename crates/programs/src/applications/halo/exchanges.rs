@@ -1,0 +1,112 @@
+//! Bringing copies up to date, by any schedule.
+
+use endpoint::{Endpoint, Error, Result};
+use quantities::{Duration, Rank};
+
+use super::Domain;
+use crate::applications::all_reduce;
+use crate::applications::values::Value;
+use crate::schedule::{Order, Pacing, RankSchedule, Schedule, follow};
+
+/// In which order the ranks of an application send each other their halos.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exchanges {
+    schedules: Vec<RankSchedule>,
+    order: Order,
+    pacing: Pacing,
+}
+
+impl Exchanges {
+    /// By `schedule`, under `pacing`; `order` is what a rank does first that both sends and receives in a step.
+    pub fn new(schedule: &Schedule, order: Order, pacing: Pacing) -> Exchanges {
+        Exchanges { schedules: schedule.by_rank(order), order, pacing }
+    }
+
+    /// That the schedule has the messages that the domains need, and no others.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] with the first rank that it is not for.
+    pub(in crate::applications) fn check(&self, domains: &[Domain]) -> Result<()> {
+        if self.schedules.len() != domains.len() {
+            let (found, due) = (self.schedules.len(), domains.len());
+            return Err(Error::Unfit(format!("a schedule for {found} ranks, and {due} parts")));
+        }
+        for (rank, (schedule, domain)) in self.schedules.iter().zip(domains).enumerate() {
+            let scheduled = schedule.bytes_by_receiver();
+            if !scheduled.keys().eq(domain.partners()) {
+                let problem = format!("the schedule does not send the halo of rank {rank} to those that need it");
+                return Err(Error::Unfit(problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// The communication of the rank that `here` is, with others and with `domain`.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when the program has another number of ranks.
+    pub(in crate::applications) fn of<'a, E: Endpoint>(
+        &'a self,
+        here: &'a E,
+        domains: &'a [Domain],
+    ) -> Result<Communication<'a, E>> {
+        let Rank(rank) = here.rank();
+        match (self.schedules.get(rank as usize), domains.get(rank as usize)) {
+            (Some(schedule), Some(domain)) if self.schedules.len() == here.size() as usize => {
+                let Exchanges { order, pacing, .. } = *self;
+                Ok(Communication { here, domain, schedule, order, pacing, spent: Duration::ZERO })
+            }
+            _ => {
+                let (parts, size) = (self.schedules.len(), here.size());
+                Err(Error::Unfit(format!("an application in {parts} parts runs on {parts} ranks, not on {size}")))
+            }
+        }
+    }
+}
+
+/// What a rank of an application says to others, and how long it takes.
+#[derive(Debug)]
+pub(in crate::applications) struct Communication<'a, E> {
+    here: &'a E,
+    domain: &'a Domain,
+    schedule: &'a RankSchedule,
+    order: Order,
+    pacing: Pacing,
+    spent: Duration,
+}
+
+impl<E: Endpoint> Communication<'_, E> {
+    /// Sends own values to those that keep copies of them, and replaces the copies by those that come.
+    ///
+    /// # Errors
+    /// What sending and receiving can end with, and a message that is not the one that was to come.
+    pub(in crate::applications) async fn exchange<T: Value>(&mut self, values: &mut [T]) -> Result<()> {
+        let (begun, domain) = (self.here.now(), self.domain);
+        let (own, copies) = values.split_at_mut(domain.own().len());
+        let mut failed = None;
+        let take = |from, message| {
+            if let Err(error) = domain.take(from, &message, copies) {
+                failed.get_or_insert(error);
+            }
+        };
+        follow(self.here, self.schedule, self.pacing, |to| domain.message(to, own), take).await?;
+        self.spent += self.here.now().since(begun);
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// The sum of what all ranks have, the same to the last bit on each.
+    ///
+    /// # Errors
+    /// What sending and receiving can end with.
+    pub(in crate::applications) async fn sum(&mut self, own: f64) -> Result<f64> {
+        let begun = self.here.now();
+        let sum = all_reduce::sum(self.here, self.order, own).await?;
+        self.spent += self.here.now().since(begun);
+        Ok(sum)
+    }
+
+    /// How long all of it has taken. [ps]
+    pub(in crate::applications) fn spent(&self) -> Duration {
+        self.spent
+    }
+}
