@@ -2,7 +2,10 @@
 
 pub mod command_line;
 pub mod interrupt;
+pub mod latency;
 pub mod output;
+pub mod parallel;
 pub mod report;
 pub mod reproduce;
+pub mod simulate;
 pub mod traffic_matrix;

@@ -50,6 +50,9 @@ pub(super) enum Failure {
     /// An application that has no pattern.
     #[error(transparent)]
     Application(#[from] programs::applications::patterns::ApplicationError),
+    /// Times that no parameters can be fitted to.
+    #[error(transparent)]
+    Measure(crate::latency::MeasureError),
     /// It was asked to end before it was done.
     #[error("interrupted")]
     Interrupted,
@@ -65,7 +68,7 @@ impl Failure {
     pub(super) fn status(&self) -> i32 {
         match self {
             Failure::Program(endpoint::Error::Unfit(_) | endpoint::Error::NoSuchRank { .. }) => 2,
-            Failure::Program(_) => 1,
+            Failure::Program(_) | Failure::Measure(_) => 1,
             Failure::Interrupted => interrupt::STATUS,
             _ => 2,
         }

@@ -7,12 +7,14 @@ mod engine;
 mod failure;
 mod machine;
 mod machines;
+mod measure;
 mod pattern;
 mod progress;
 mod reproduce;
 mod run;
 mod saturate;
 mod settings;
+mod sizes;
 mod terminal;
 mod traffic;
 
@@ -47,6 +49,7 @@ enum Command {
     Run(run::Arguments),
     Saturate(saturate::Arguments),
     Pattern(pattern::Arguments),
+    Measure(measure::Arguments),
     Reproduce(reproduce::Arguments),
 }
 
@@ -93,6 +96,7 @@ impl Command {
             Command::Run(arguments) => arguments.execute(json),
             Command::Saturate(arguments) => arguments.execute(json),
             Command::Pattern(arguments) => arguments.execute(json),
+            Command::Measure(arguments) => arguments.execute(json),
             Command::Reproduce(arguments) => arguments.execute(json),
         }
     }

@@ -14,11 +14,11 @@ use virtual_worlds::clock::Clock;
 use virtual_worlds::clock::goal::{GoalAnswer, Unreceived};
 use virtual_worlds::network_world::{NetworkWorld, Options};
 
-use super::MOST_BYTES;
 use super::simulation::Manner;
 use super::summary::{Finding, Summary};
 use crate::command_line::Said;
 use crate::command_line::failure::{Failure, warn};
+use crate::command_line::sizes::MOST_BYTES;
 
 /// As many messages that nobody received are named one by one.
 const NAMED: usize = 8;

@@ -11,9 +11,6 @@ use clap::{Args, Subcommand};
 use super::Said;
 use super::failure::Failure;
 
-/// The largest message that can be asked for: its packets can be counted, however small they are. [B]
-const MOST_BYTES: u64 = 2 << 30;
-
 /// Run a program on a model of a machine.
 #[derive(Args, Debug)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true)]

@@ -5,21 +5,12 @@ use programs::benchmarks::{self, Order};
 use quantities::{Bytes, Duration, Rank};
 use serde_json::json;
 
-use super::MOST_BYTES;
 use super::simulation::{Ran, Simulation};
 use super::summary::{Finding, Summary};
 use crate::command_line::Said;
 use crate::command_line::failure::Failure;
+use crate::command_line::sizes::size;
 use crate::command_line::terminal::rounded;
-
-/// Reads a message's size.
-fn size(text: &str) -> Result<Bytes, String> {
-    let size: Bytes = text.parse().map_err(|error: quantities::ParseError| format!("{error}; {}", error.hint()))?;
-    if size.0 > MOST_BYTES {
-        return Err(format!("allowed is at most {}", Bytes(MOST_BYTES)));
-    }
-    Ok(size)
-}
 
 /// Send a message there and back between two nodes: how long does it take?
 #[derive(Args, Debug)]

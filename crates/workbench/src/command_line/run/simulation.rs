@@ -9,14 +9,14 @@ use endpoint::Program;
 use machines::model::{Acknowledged, Interconnect, Machine, SendMode};
 use quantities::Bytes;
 use virtual_worlds::answer::Answer;
-use virtual_worlds::clock::Clock;
-use virtual_worlds::network_world::{NetworkWorld, Options};
+use virtual_worlds::network_world::Options;
 
 use crate::command_line::engine::Engine;
 use crate::command_line::failure::Failure;
 use crate::command_line::settings::Settings;
 use crate::interrupt;
 use crate::output::{PacketFormat, Unwritable, WholeFile, write_packets, write_timeline};
+use crate::simulate::simulate;
 
 /// On what a program runs, and how.
 #[derive(Args, Debug)]
@@ -175,21 +175,5 @@ fn finish(mut file: WholeFile, write: impl FnOnce(&mut WholeFile) -> io::Result<
     match write(&mut file) {
         Ok(()) => file.finish(),
         Err(cause) => Err(file.unwritable(cause)),
-    }
-}
-
-fn simulate<P: Program>(
-    machine: &Machine,
-    options: Options,
-    ranks: u32,
-    program: &P,
-) -> virtual_worlds::network_world::Run<P::Output> {
-    match &machine.interconnect {
-        Interconnect::Flits(_) => NetworkWorld::new(machine, options).run_with_answer(ranks, program),
-        Interconnect::LogGp(model) => {
-            let clock = Clock::new(*model);
-            let clock = if options.timeline { clock.with_timeline() } else { clock };
-            clock.run_with_answer(ranks, program)
-        }
     }
 }

@@ -1,0 +1,31 @@
+//! `maquette measure`: parameters of a model of a machine, from experiments on it.
+
+mod lambda;
+mod text;
+
+use clap::{Args, Subcommand};
+
+use super::Said;
+use super::failure::Failure;
+
+/// Measure parameters of a simpler model of a machine, as one would on the machine itself.
+#[derive(Args, Debug)]
+#[command(arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(after_help = "Example:\n  maquette measure lambda --machine parsytec-cc-64 --bytes 8..65536")]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    Lambda(lambda::Arguments),
+}
+
+impl Arguments {
+    pub(super) fn execute(self, json: bool) -> Result<Said, Failure> {
+        match self.what {
+            What::Lambda(arguments) => arguments.execute(json),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Many pieces of work on all cores, until they are done or someone asks to end.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// How work is watched over.
+pub struct Watch<'a> {
+    /// Called from any thread with the number of pieces that are done, whenever one is.
+    pub progress: &'a (dyn Fn(usize) + Sync),
+    /// Once true, no further piece begins.
+    pub interrupted: &'a AtomicBool,
+    /// How many threads work at once.
+    pub threads: usize,
+}
+
+/// Does `work` with each of `pieces`, and gives what came out in the order of the pieces; nothing for those that were not
+/// begun when someone asked to end. Which thread does what makes no difference.
+pub fn map<T: Sync, A: Send>(pieces: &[T], watch: &Watch<'_>, work: impl Fn(&T) -> A + Sync) -> Vec<Option<A>> {
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let mut answers: Vec<Option<A>> = Vec::new();
+    answers.resize_with(pieces.len(), || None);
+    let answers = Mutex::new(answers);
+    let worker = || {
+        while !watch.interrupted.load(Ordering::Relaxed) {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(piece) = pieces.get(place) else { return };
+            let answer = work(piece);
+            if let Some(slot) = answers.lock().unwrap_or_else(PoisonError::into_inner).get_mut(place) {
+                *slot = Some(answer);
+            }
+            (watch.progress)(done.fetch_add(1, Ordering::Relaxed) + 1);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..watch.threads.clamp(1, pieces.len().max(1)) {
+            scope.spawn(worker);
+        }
+    });
+    answers.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_piece_is_worked_on_and_answers_keep_their_places() {
+        let interrupted = AtomicBool::new(false);
+        let most = AtomicUsize::new(0);
+        let progress = |done| {
+            most.fetch_max(done, Ordering::Relaxed);
+        };
+        for threads in [0, 1, 3, 200] {
+            let watch = Watch { progress: &progress, interrupted: &interrupted, threads };
+            let squares = map(&[1, 2, 3, 4, 5], &watch, |piece| piece * piece);
+            assert_eq!(squares, [1, 4, 9, 16, 25].map(Some));
+        }
+        assert_eq!(most.into_inner(), 5);
+    }
+
+    #[test]
+    fn after_an_interrupt_nothing_more_begins() {
+        let interrupted = AtomicBool::new(false);
+        let progress = |done| interrupted.store(done == 2, Ordering::Relaxed);
+        let watch = Watch { progress: &progress, interrupted: &interrupted, threads: 1 };
+        assert_eq!(map(&[1, 2, 3], &watch, |piece| *piece), [Some(1), Some(2), None]);
+    }
+}
