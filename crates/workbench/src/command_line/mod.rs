@@ -9,6 +9,7 @@ mod machine;
 mod machines;
 mod measure;
 mod pattern;
+mod postal;
 mod progress;
 mod reproduce;
 mod run;
@@ -50,6 +51,7 @@ enum Command {
     Saturate(saturate::Arguments),
     Pattern(pattern::Arguments),
     Measure(measure::Arguments),
+    Postal(postal::Arguments),
     Reproduce(reproduce::Arguments),
 }
 
@@ -97,6 +99,7 @@ impl Command {
             Command::Saturate(arguments) => arguments.execute(json),
             Command::Pattern(arguments) => arguments.execute(json),
             Command::Measure(arguments) => arguments.execute(json),
+            Command::Postal(arguments) => arguments.execute(json),
             Command::Reproduce(arguments) => arguments.execute(json),
         }
     }
