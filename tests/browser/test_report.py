@@ -59,7 +59,7 @@ def test_nothing_is_fetched_and_nothing_complained(page: chromium.Page) -> None:
 
 @pytest.mark.parametrize("figure", FIGURES)
 def test_every_figure_has_axes_with_units_and_ticks(page: chromium.Page, figure: int) -> None:
-    charts = f"[...document.querySelectorAll('#figure-{figure} svg.chart')]"
+    charts = f"[...document.querySelectorAll('#moc-figure-{figure} svg.chart')]"
     assert page.evaluate(f"{charts}.length") >= 1
     names = page.evaluate(f"{charts}.map(c => [...c.querySelectorAll('.axis .name')].map(n => n.textContent))")
     assert all(len(axes) == 2 and all(axes) for axes in names), names
@@ -69,7 +69,7 @@ def test_every_figure_has_axes_with_units_and_ticks(page: chromium.Page, figure:
     assert all(len(texts) >= 5 and all(texts) for texts in ticks), ticks
     marks = page.evaluate(f"{charts}.map(c => c.querySelectorAll('.mark, .bar').length)")
     assert all(count >= 6 for count in marks), marks
-    caption = page.evaluate(f"document.querySelector('#figure-{figure} figcaption').textContent")
+    caption = page.evaluate(f"document.querySelector('#moc-figure-{figure} figcaption').textContent")
     assert caption.startswith(f"Figure {figure}. ")
 
 
@@ -87,10 +87,10 @@ def test_the_map_has_routers_channels_nodes_and_a_scale(page: chromium.Page) -> 
 
 
 def test_every_claim_is_in_the_table_and_linked_to_its_place(page: chromium.Page) -> None:
-    targets = page.evaluate("[...document.querySelectorAll('#verdicts td a')].map(a => a.getAttribute('href').slice(1))")
+    targets = page.evaluate("[...document.querySelectorAll('#moc-verdicts td a')].map(a => a.getAttribute('href').slice(1))")
     assert len(targets) == CLAIMS
     assert all(page.evaluate(f"document.getElementById('{target}') !== null") for target in targets)
-    verdicts = page.evaluate("[...document.querySelectorAll('#verdicts td .verdict')].map(v => v.textContent)")
+    verdicts = page.evaluate("[...document.querySelectorAll('#moc-verdicts td .verdict')].map(v => v.textContent)")
     assert len(verdicts) == CLAIMS
     assert set(verdicts) <= {"met", "missed"}
 

@@ -32,6 +32,8 @@ presets![
     "parsytec-gcel-64",
     "booksim-mesh-8x8",
     "fat-tree-1024",
+    "cm5-32",
+    "cm5-256",
     "delta",
     "loggp",
 ];

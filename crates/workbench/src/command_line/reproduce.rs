@@ -12,15 +12,16 @@ use crate::interrupt;
 use crate::output::{Unwritable, WholeFile};
 use crate::reproduce::{self, PaperName, Progress, Watch};
 
-/// Run the claims of a paper again, and write a report with its figures drawn anew.
+/// Run the claims of papers again, and write a report with their figures drawn anew.
 ///
 /// Each claim is met, missed or not run; the exit status is 1 when one is missed. Ctrl-C ends it early: what was run by
 /// then is judged and written.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  maquette reproduce moc --json > claims.jsonl")]
+#[command(after_help = "Example:\n  maquette reproduce moc postal --json > claims.jsonl")]
 pub(super) struct Arguments {
-    /// Which paper.
-    paper: PaperName,
+    /// Which papers.
+    #[arg(required = true)]
+    papers: Vec<PaperName>,
     /// The folder that index.html, the report, is written to.
     #[arg(long, value_name = "FOLDER", default_value = "report")]
     report: PathBuf,
@@ -40,7 +41,13 @@ impl Arguments {
             bar.show(share, format!("{done} of {total} runs"));
         };
         let watch = Watch { progress: &progress, interrupted: interrupt::flag(), threads };
-        let reproduction = reproduce::reproduce(self.paper, &watch);
+        let mut papers: Vec<PaperName> = Vec::new();
+        for paper in self.papers {
+            if !papers.contains(&paper) {
+                papers.push(paper);
+            }
+        }
+        let reproduction = reproduce::reproduce(&papers, &watch);
         drop(bar);
         file.fill(reproduction.html.as_bytes())?;
         let text = if as_json {

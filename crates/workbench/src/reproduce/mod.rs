@@ -6,6 +6,7 @@
 mod claims;
 pub mod moc;
 mod outcome;
+pub mod postal;
 mod render;
 mod runs;
 
@@ -55,12 +56,14 @@ pub struct Drawing {
 pub enum PaperName {
     /// Simulation of a Mesh of Clos Wormhole Network.
     Moc,
+    /// Broadcast and Global Combine Operations Using the Postal Model.
+    Postal,
 }
 
-/// What became of every claim of a paper.
+/// What became of every claim of some papers.
 #[derive(Clone, Debug)]
 pub struct Reproduction {
-    /// One for every claim, in the order of the paper.
+    /// One for every claim, in the order of the papers.
     pub outcomes: Vec<Outcome>,
     /// The report, one HTML file.
     pub html: String,
@@ -68,31 +71,51 @@ pub struct Reproduction {
     pub interrupted: bool,
 }
 
-/// Runs the claims of `paper` again.
-pub fn reproduce(paper: PaperName, watch: &Watch<'_>) -> Reproduction {
+/// Runs the claims of `papers` again, one paper after the other. `watch` is told of the progress of all.
+pub fn reproduce(papers: &[PaperName], watch: &Watch<'_>) -> Reproduction {
+    let work: Vec<f64> = papers.iter().map(|paper| estimate(*paper).1).collect();
+    let all: f64 = work.iter().sum();
+    let mut chapters = Vec::new();
+    for (index, paper) in papers.iter().enumerate() {
+        let before: f64 = work[..index].iter().sum();
+        let progress = |progress: Progress<'_>| {
+            let share = if all > 0.0 { (before + progress.share * work[index]) / all } else { progress.share };
+            (watch.progress)(Progress { share, ..progress });
+        };
+        chapters.push(chapter(*paper, &Watch { progress: &progress, ..*watch }));
+    }
+    Reproduction::of(chapters)
+}
+
+fn chapter(paper: PaperName, watch: &Watch<'_>) -> Chapter {
     match paper {
-        PaperName::Moc => conclude(&moc::STUDIES, &moc::paper(), &moc::run, watch),
+        PaperName::Moc => conclude(&moc::STUDIES, moc::paper(), &moc::run, watch),
+        PaperName::Postal => conclude(&postal::STUDIES, postal::paper(), &postal::run, watch),
     }
 }
 
 /// What a reproduction of `paper` takes: how many runs, and about how many seconds of one core.
 pub fn estimate(paper: PaperName) -> (usize, f64) {
     match paper {
-        PaperName::Moc => {
-            let jobs = plan(moc::STUDIES.iter().flat_map(|study| (study.jobs)()));
-            (jobs.len(), jobs.iter().map(Job::cost).sum::<f64>() / moc::PACKET_HOPS_PER_SECOND)
-        }
+        PaperName::Moc => costs(&moc::STUDIES, moc::PACKET_HOPS_PER_SECOND),
+        PaperName::Postal => costs(&postal::STUDIES, postal::PACKET_HOPS_PER_SECOND),
     }
 }
 
+fn costs<J: Job, A>(studies: &[Study<J, A>], per_second: f64) -> (usize, f64) {
+    let jobs = plan(studies.iter().flat_map(|study| (study.jobs)()));
+    (jobs.len(), jobs.iter().map(Job::cost).sum::<f64>() / per_second)
+}
+
 /// What is said of a paper as a whole.
+#[derive(Clone, Debug)]
 pub struct Paper {
+    /// What it is called on the command line.
+    pub key: &'static str,
     /// The heading of its report.
     pub title: &'static str,
     /// What was done, in a sentence or two.
     pub lead: &'static str,
-    /// The command that does it again.
-    pub command: &'static str,
     /// Its claims.
     pub claims: Vec<Claim>,
     /// What the reader must know of how it was run.
@@ -101,18 +124,27 @@ pub struct Paper {
     pub machines: Vec<(String, String)>,
 }
 
+/// What is found of one paper.
+#[derive(Clone, Debug)]
+pub struct Chapter {
+    paper: Paper,
+    outcomes: Vec<Outcome>,
+    sections: Vec<Element>,
+    interrupted: bool,
+}
+
 fn conclude<J: Job, A: Send>(
     studies: &[Study<J, A>],
-    paper: &Paper,
+    paper: Paper,
     run: &(dyn Fn(&J) -> Result<A, String> + Sync),
     watch: &Watch<'_>,
-) -> Reproduction {
+) -> Chapter {
     let jobs = plan(studies.iter().flat_map(|study| (study.jobs)()));
     let runs = run_all(&jobs, run, watch);
     let outcomes: Vec<Outcome> = paper.claims.iter().filter_map(|claim| judge(studies, claim, &runs)).collect();
-    let html = render::page(paper, studies, &outcomes, &runs);
+    let sections = render::sections(&paper, studies, &outcomes, &runs);
     let interrupted = watch.interrupted.load(Ordering::Relaxed) && runs.len() < jobs.len();
-    Reproduction { outcomes, html, interrupted }
+    Chapter { paper, outcomes, sections, interrupted }
 }
 
 fn judge<J: Job, A>(studies: &[Study<J, A>], claim: &Claim, runs: &Runs<J, A>) -> Option<Outcome> {
@@ -134,6 +166,14 @@ fn ran<J: Job, A>(jobs: &[J], runs: &Runs<J, A>) -> String {
 }
 
 impl Reproduction {
+    fn of(chapters: Vec<Chapter>) -> Reproduction {
+        Reproduction {
+            html: render::page(&chapters),
+            interrupted: chapters.iter().any(|chapter| chapter.interrupted),
+            outcomes: chapters.into_iter().flat_map(|chapter| chapter.outcomes).collect(),
+        }
+    }
+
     /// One JSON object a claim, each on a line of its own.
     pub fn json_lines(&self) -> String {
         let line = |outcome: &Outcome| serde_json::to_string(outcome).unwrap_or_default() + "\n";

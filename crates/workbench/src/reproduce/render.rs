@@ -3,26 +3,57 @@
 use serde_json::Value;
 
 use super::outcome::{Check, Outcome, Verdict};
-use super::{Claim, Drawing, Gap, Job, Paper, Runs, Study};
+use super::{Chapter, Claim, Drawing, Gap, Job, Paper, Runs, Study};
 use crate::report::{Cell, Element, Page, Table, compact, element, fixed};
 
 /// How many conditions of a claim are shown without being asked for.
 const SHOWN_AT_ONCE: usize = 5;
 
-/// The whole report.
-pub fn page<J: Job, A>(paper: &Paper, studies: &[Study<J, A>], outcomes: &[Outcome], runs: &Runs<J, A>) -> String {
-    let mut sections = vec![tally(outcomes), contents(studies), verdicts(paper, studies, outcomes), machines(paper)];
-    sections.extend(studies.iter().map(|study| section(paper, study, outcomes, runs)));
+/// The whole report: a page of its own for one paper, one page with a part for each of several.
+pub fn page(chapters: &[Chapter]) -> String {
+    let command = ["maquette reproduce"].into_iter().chain(chapters.iter().map(|chapter| chapter.paper.key));
+    let command: Vec<&str> = command.collect();
+    let foot = format!("Made by `{}`: the same program and descriptions give the same figures.", command.join(" "));
+    if let [only] = chapters {
+        let Paper { title, lead, .. } = only.paper;
+        let sections = only.sections.clone();
+        return Page { title: title.to_string(), lead: lead.to_string(), sections, foot }.html();
+    }
+    let outcomes: Vec<&Outcome> = chapters.iter().flat_map(|chapter| &chapter.outcomes).collect();
+    let papers = chapters.iter().map(|chapter| {
+        let target = format!("#{}", chapter.paper.key);
+        element("li").child(element("a").attribute("href", target).text(chapter.paper.title))
+    });
+    let papers = element("nav").attribute("aria-label", "papers").child(element("ul").children(papers));
+    let mut sections = vec![tally(&outcomes), papers];
+    for Chapter { paper, sections: own, .. } in chapters {
+        let head = element("h1").attribute("id", paper.key).text(paper.title);
+        sections.push(element("section").class("paper").child(head).child(element("p").text(paper.lead)));
+        sections.extend(own.iter().cloned());
+    }
     Page {
-        title: paper.title.to_string(),
-        lead: paper.lead.to_string(),
+        title: "Published results, run again".to_string(),
+        lead: "The claims of several papers, each judged by runs of our own, with its figures drawn anew.".to_string(),
         sections,
-        foot: format!("Made by `{}`: the same program and descriptions give the same figures.", paper.command),
+        foot,
     }
     .html()
 }
 
-fn tally(outcomes: &[Outcome]) -> Element {
+/// What is said of one paper.
+pub fn sections<J: Job, A>(
+    paper: &Paper,
+    studies: &[Study<J, A>],
+    outcomes: &[Outcome],
+    runs: &Runs<J, A>,
+) -> Vec<Element> {
+    let own: Vec<&Outcome> = outcomes.iter().collect();
+    let mut sections = vec![tally(&own), contents(paper, studies), verdicts(paper, studies, outcomes), machines(paper)];
+    sections.extend(studies.iter().map(|study| section(paper, study, outcomes, runs)));
+    sections
+}
+
+fn tally(outcomes: &[&Outcome]) -> Element {
     let entry = |verdict: Verdict| {
         let count = outcomes.iter().filter(|outcome| outcome.verdict == verdict).count();
         element("li").child(element("b").text(count)).text(format!(" {}", verdict.name().replace('-', " ")))
@@ -32,16 +63,16 @@ fn tally(outcomes: &[Outcome]) -> Element {
 }
 
 /// Where everything is.
-fn contents<J: Job, A>(studies: &[Study<J, A>]) -> Element {
+fn contents<J: Job, A>(paper: &Paper, studies: &[Study<J, A>]) -> Element {
     let links = studies.iter().map(|study| {
-        let target = format!("#{}", anchor(study.place));
+        let target = format!("#{}", anchor(paper, study.place));
         element("li").child(element("a").attribute("href", target).text(capitalised(study.place)))
     });
     element("nav").attribute("aria-label", "figures").child(element("ul").children(links))
 }
 
-fn anchor(place: &str) -> String {
-    place.replace(' ', "-")
+fn anchor(paper: &Paper, place: &str) -> String {
+    format!("{}-{}", paper.key, place.replace(' ', "-"))
 }
 
 fn badge(verdict: Verdict) -> Element {
@@ -67,7 +98,8 @@ fn verdicts<J: Job, A>(paper: &Paper, studies: &[Study<J, A>], outcomes: &[Outco
             Cell::Words(error(&outcome.error_percent)),
         ]);
     }
-    element("section").attribute("id", "verdicts").child(element("h2").text("Verdicts")).child(table.draw())
+    let id = anchor(paper, "verdicts");
+    element("section").attribute("id", id).child(element("h2").text("Verdicts")).child(table.draw())
 }
 
 fn machines(paper: &Paper) -> Element {
@@ -76,7 +108,7 @@ fn machines(paper: &Paper) -> Element {
         table.rows.push(vec![Cell::Element(element("code").text(name)), Cell::Words(what.clone())]);
     }
     element("section")
-        .attribute("id", "how")
+        .attribute("id", anchor(paper, "how"))
         .child(element("h2").text("How it was run"))
         .children(paper.remarks.iter().map(|remark| element("p").text(remark)))
         .child(table.draw())
@@ -94,7 +126,7 @@ fn section<J: Job, A>(paper: &Paper, study: &Study<J, A>, outcomes: &[Outcome], 
         Some(claim_block(claim, outcome))
     });
     element("section")
-        .attribute("id", anchor(study.place))
+        .attribute("id", anchor(paper, study.place))
         .child(element("h2").text(format!("{}: {}", capitalised(study.place), study.title)))
         .child(element("div").class("study").children(figure).child(element("div").class("claims").children(blocks)))
 }

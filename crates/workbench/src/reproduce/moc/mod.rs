@@ -64,11 +64,11 @@ pub fn paper() -> Paper {
     let presets = ["moc-3-2", "moc-3-1", "moc-2-1", "parsytec-gcel-64"];
     let about = |preset: &str| model(preset).map_or_else(|why| why, |machine| simulate::costs(&machine));
     Paper {
+        key: "moc",
         title: "Simulation of a Mesh of Clos wormhole network, reproduced",
         lead: "Every figure and checkable statement of A. D. Pimentel and L. O. Hertzberger's study, run again to the \
                flit on the machines described below. The paper prints no latencies, so one set of parameters was chosen \
                once and serves for everything on this page.",
-        command: "maquette reproduce moc",
         claims: claims(),
         remarks: vec![
             "All messages are synchronous: a send is over when a system message has acknowledged it. Messages are cut \

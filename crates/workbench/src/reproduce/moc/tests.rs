@@ -53,7 +53,8 @@ fn made_up(job: &Job) -> Result<Measured, String> {
 fn reproduced(stop_after: usize) -> Reproduction {
     let interrupted = AtomicBool::new(false);
     let stop = |progress: Progress<'_>| interrupted.store(progress.done >= stop_after, Ordering::Relaxed);
-    conclude(&STUDIES, &paper(), &made_up, &Watch { progress: &stop, interrupted: &interrupted, threads: 2 })
+    let watch = Watch { progress: &stop, interrupted: &interrupted, threads: 2 };
+    Reproduction::of(vec![conclude(&STUDIES, paper(), &made_up, &watch)])
 }
 
 #[test]
@@ -92,7 +93,7 @@ fn the_report_is_the_same_every_time_and_fetches_nothing() {
         assert!(!one.html.contains(forbidden), "{forbidden}");
     }
     for figure in 5..=14 {
-        assert!(one.html.contains(&format!("id=\"figure-{figure}\"")), "figure {figure}");
+        assert!(one.html.contains(&format!("id=\"moc-figure-{figure}\"")), "figure {figure}");
     }
 }
 

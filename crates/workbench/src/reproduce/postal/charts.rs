@@ -1,0 +1,16 @@
+//! The charts that several figures share.
+
+use super::job::SIZES;
+use crate::report::{Axis, Element, LineChart, Mark, Measure, Series};
+
+/// The level axis of message sizes.
+pub fn size_axis() -> Axis {
+    Axis::logarithmic("message size [B]", Measure::Bytes).at(&SIZES.map(f64::from))
+}
+
+/// A chart of broadcast times over alpha.
+pub fn over_alpha(title: &str, unit: &str, measure: Measure, mark: Mark, points: Vec<(f64, f64)>) -> Element {
+    let series = vec![Series { name: title.to_string(), mark, points }];
+    let x = Axis::linear("alpha", Measure::Plain);
+    LineChart { title: title.to_string(), x, y: Axis::linear(unit, measure), series, baseline: None }.draw()
+}

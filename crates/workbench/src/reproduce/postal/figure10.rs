@@ -1,0 +1,38 @@
+//! Figure 10: long broadcasts over alpha.
+
+use serde_json::{Value, json};
+
+use super::charts::over_alpha;
+use super::job::{ALPHAS, Job};
+use super::measures::{best, broadcast_jobs, times_over_alpha};
+use super::{Results, StudyOfPostal};
+use crate::report::{Mark, Measure, fixed};
+use crate::reproduce::{Drawing, Gap, Judgement, check};
+
+/// The message. [B]
+const BYTES: u32 = 16384;
+/// What counts as near a half.
+const NEAR_HALF: f64 = 0.53;
+
+/// The study.
+pub const STUDY: StudyOfPostal = StudyOfPostal {
+    place: "figure 10",
+    title: "a broadcast of 16 KiB over alpha",
+    claims: &["postal.fig10.long"],
+    jobs: || ALPHAS.flat_map(|alpha| broadcast_jobs(BYTES, alpha)).collect::<Vec<Job>>(),
+    judge: |_, runs| judge(runs),
+    draw,
+};
+
+fn judge(runs: &Results) -> Result<Judgement, Gap> {
+    let (alpha, _) = best(&times_over_alpha(runs, BYTES)?);
+    let checks = vec![check(alpha <= NEAR_HALF, format!("the best alpha is {}, at most {NEAR_HALF}", fixed(alpha, 2)))];
+    Ok(Judgement { ours: json!({ "best_alpha": alpha }), error_percent: Value::Null, checks })
+}
+
+fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+    let times = times_over_alpha(runs, BYTES)?;
+    let chart = over_alpha("16 KiB on 8 x 8 nodes", "time [us]", Measure::Microseconds, Mark::full(0), times);
+    let caption = "Time until every node has the message, the mean over eight random orders of the nodes.";
+    Ok(Some(Drawing { legend: None, panels: vec![chart], caption: caption.to_string() }))
+}

@@ -1,0 +1,48 @@
+//! Figure 9: how large the table of alphas is.
+
+use programs::postal::{AlphaTable, Lambda, table_sizes};
+use serde_json::{Value, json};
+
+use super::{Results, StudyOfPostal};
+use crate::report::{Axis, LineChart, Mark, Measure, Series};
+use crate::reproduce::{Drawing, Gap, Judgement, check};
+
+/// The paper's arbitrary lambda, in thousandths.
+const LAMBDA: u64 = 1293;
+/// Numbers of nodes, with the most entries that count as very few beside them: a tenth, and a thousandth.
+const LIMITS: [(u64, usize); 2] = [(100, 10), (1_000_000, 1000)];
+
+/// The study.
+pub const STUDY: StudyOfPostal = StudyOfPostal {
+    place: "figure 9",
+    title: "the size of the look-up table",
+    claims: &["postal.fig9.lookup"],
+    jobs: Vec::new,
+    judge: |_, _| Ok(judge()),
+    draw,
+};
+
+fn lambda() -> Lambda {
+    Lambda::new(LAMBDA, 1000).unwrap_or(Lambda::ONE)
+}
+
+fn judge() -> Judgement {
+    let (mut ours, mut checks) = (serde_json::Map::new(), Vec::new());
+    for (nodes, most) in LIMITS {
+        let entries = AlphaTable::new(lambda(), nodes).entries().len();
+        checks.push(check(entries <= most, format!("{entries} entries at {nodes} nodes, at most {most}")));
+        ours.insert(format!("entries_at_{nodes}"), json!(entries));
+    }
+    Judgement { ours: Value::Object(ours), error_percent: Value::Null, checks }
+}
+
+fn draw(_: &Results) -> Result<Option<Drawing>, Gap> {
+    let most = LIMITS[LIMITS.len() - 1].0;
+    let points = table_sizes(lambda(), most).iter().map(|size| (size.nodes as f64, size.entries as f64)).collect();
+    let series = vec![Series { name: "entries".to_string(), mark: Mark::full(0), points }];
+    let x = Axis::logarithmic("nodes", Measure::Plain);
+    let y = Axis::linear("entries of the table", Measure::Plain);
+    let chart = LineChart { title: "lambda = 1.293".to_string(), x, y, series, baseline: None }.draw();
+    let caption = "Entries of the table of alphas that serves all numbers of nodes up to the one given.";
+    Ok(Some(Drawing { legend: None, panels: vec![chart], caption: caption.to_string() }))
+}

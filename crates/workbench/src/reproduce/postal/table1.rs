@@ -1,0 +1,47 @@
+//! Table 1: the asymptotic growth.
+
+use programs::postal::{Lambda, gamma};
+use serde_json::{Value, json};
+
+use super::{Results, StudyOfPostal};
+use crate::report::{Cell, Table, fixed};
+use crate::reproduce::{Drawing, Gap, Judgement, check};
+
+/// gamma for lambda from 1 to 10, as printed.
+const PUBLISHED: [&str; 10] =
+    ["2.000", "1.618", "1.466", "1.380", "1.325", "1.285", "1.255", "1.232", "1.213", "1.197"];
+
+/// The study.
+pub const STUDY: StudyOfPostal = StudyOfPostal {
+    place: "table 1",
+    title: "the asymptotic growth",
+    claims: &["postal.table1.gamma"],
+    jobs: Vec::new,
+    judge: |_, _| Ok(judge()),
+    draw,
+};
+
+fn ours() -> Vec<f64> {
+    (1..=10).filter_map(|lambda| Lambda::new(lambda, 1).ok()).map(gamma).collect()
+}
+
+fn judge() -> Judgement {
+    let ours = ours();
+    let checks = (1..).zip(PUBLISHED.iter().zip(&ours)).map(|(lambda, (published, ours))| {
+        let ours = fixed(*ours, 3);
+        check(ours == *published, format!("gamma({lambda}) = {ours}, printed {published}"))
+    });
+    let checks = checks.collect();
+    Judgement { ours: json!({ "gamma": ours }), error_percent: Value::Null, checks }
+}
+
+fn draw(_: &Results) -> Result<Option<Drawing>, Gap> {
+    let mut table = Table::with_head(&["lambda", "printed", "ours"]);
+    for (lambda, (published, ours)) in (1..).zip(PUBLISHED.iter().zip(ours())) {
+        let cells = [lambda.to_string(), (*published).to_string(), fixed(ours, 5)];
+        table.rows.push(cells.map(Cell::Number).to_vec());
+    }
+    let caption = "The factor by which the number of nodes that can be reached grows in a step, the root of \
+                   x^lambda = x^(lambda - 1) + 1.";
+    Ok(Some(Drawing { legend: None, panels: vec![table.draw()], caption: caption.to_string() }))
+}
