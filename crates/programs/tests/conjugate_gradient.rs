@@ -5,10 +5,9 @@ mod worlds;
 use std::num::NonZeroU16;
 
 use endpoint::{Error, Result, World};
-use maquette_programs::applications::conjugate_gradient::{ConjugateGradient, Solved};
+use maquette_programs::applications::conjugate_gradient::{ConjugateGradient, Solved, random_right_side};
 use maquette_programs::applications::grid::Grid;
 use maquette_programs::applications::halo::{Exchanges, Halo};
-use maquette_programs::applications::mesh::uniform;
 use maquette_programs::applications::partition::{Partition, blocks};
 use maquette_programs::applications::patterns::{UNKNOWNS, grid_in_blocks, halo_pattern};
 use maquette_programs::exchange::Irregular;
@@ -57,10 +56,6 @@ fn length(vector: &[f64]) -> f64 {
     vector.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
 
-fn random_right_side(grid: Grid, seed: u64) -> Vec<f64> {
-    uniform(grid.points() as u32, seed).into_iter().map(|point| point[0] - 0.5).collect()
-}
-
 fn alone(grid: Grid, right_side: Vec<f64>) -> Vec<f64> {
     let partition = blocks(grid, NonZeroU16::MIN, NonZeroU16::MIN);
     let program = program(grid, &partition, Irregular::Greedy, SAFE, right_side).unwrap();
@@ -72,7 +67,7 @@ fn alone(grid: Grid, right_side: Vec<f64>) -> Vec<f64> {
 #[test]
 fn the_system_of_the_paper_is_solved_on_32_ranks() {
     let right_side = random_right_side(UNKNOWNS, 1);
-    let partition = grid_in_blocks(NonZeroU16::new(32).unwrap());
+    let partition = grid_in_blocks(UNKNOWNS, NonZeroU16::new(32).unwrap());
     let program = program(UNKNOWNS, &partition, Irregular::Greedy, SAFE, right_side.clone()).unwrap();
     let parts = Clock::new(worlds::MODEL).run(32, &program).unwrap();
     let parts: Vec<Solved> = parts.into_iter().map(Result::unwrap).collect();

@@ -3,6 +3,7 @@
 //! A command reads its arguments, checks everything that a person can get wrong before it runs anything, and gives
 //! what is to be printed as a whole. Printing, errors and exit statuses are dealt with once, here.
 
+mod algorithms;
 mod engine;
 mod failure;
 mod machine;

@@ -4,3 +4,4 @@ mod program;
 mod system;
 
 pub use program::{ConjugateGradient, Solved};
+pub use system::random_right_side;

@@ -1,10 +1,18 @@
 //! The part of the five-point Laplacian that one rank has.
 
+use crate::applications::grid::Grid;
 use crate::applications::halo::Domain;
+use crate::shuffle::share;
 
 /// Operations of an iteration for an own unknown beside its links: the diagonal, two inner products, three sums of a
 /// vector and a multiple of another.
 const OPERATIONS_AN_UNKNOWN: u64 = 1 + 2 * 2 + 3 * 2;
+
+/// A right side of random numbers from -1/2 to 1/2.
+pub fn random_right_side(grid: Grid, seed: u64) -> Vec<f64> {
+    let mut state = seed;
+    (0..grid.points()).map(|_| share(&mut state) - 0.5).collect()
+}
 
 /// q = A p for the own unknowns, A having 4 on its diagonal and -1 for each neighbour on the grid: (A p)_i = 4 p_i - (p_j
 /// summed over the neighbours j of i). Beyond the grid everything is zero.

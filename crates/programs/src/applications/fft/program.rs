@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use endpoint::{Endpoint, Error, Message, Program, Result};
-use quantities::{Duration, Rank};
+use quantities::{Bytes, Duration, Rank};
 use rustfft::num_complex::Complex32;
 use rustfft::{Fft, FftPlanner};
 
@@ -75,6 +75,17 @@ impl Fft2d {
         let plan = FftPlanner::new().plan_fft_forward(size as usize);
         let (order, speed, reshuffle) = (Order::default(), Speed::default(), Duration::ZERO);
         Ok(Fft2d { size, array, plan, algorithm, order, speed, reshuffle })
+    }
+
+    /// How much two of `ranks` ranks exchange. [B]
+    pub fn block(&self, ranks: u32) -> Bytes {
+        Layout { size: self.size, ranks }.block()
+    }
+
+    /// The longest message among `ranks` ranks: a block, or those for half of the ranks where blocks are forwarded. [B]
+    pub fn longest(&self, ranks: u32) -> Bytes {
+        let blocks = if self.algorithm.forwards() { u64::from(ranks.div_ceil(2)) } else { 1 };
+        Bytes(self.block(ranks).0.saturating_mul(blocks))
     }
 
     /// The rank's rows, before they are transformed.

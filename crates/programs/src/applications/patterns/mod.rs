@@ -21,7 +21,7 @@ use quantities::Rank;
 
 use super::grid::Grid;
 use super::halo::Halo;
-use super::mesh::{Body, MeshError, graded, tetrahedralise};
+use super::mesh::{Body, Mesh, MeshError, graded, tetrahedralise};
 use super::partition::{Partition, blocks, recursive_coordinate_bisection};
 use crate::schedule::{Pattern, PatternError};
 
@@ -119,9 +119,9 @@ impl Application {
     /// A number of parts that a pattern cannot have.
     pub fn pattern(self, parts: NonZeroU16, seed: u64) -> Result<Pattern, ApplicationError> {
         let (partition, edges) = match self {
-            Application::ConjugateGradient => (grid_in_blocks(parts), UNKNOWNS.edges()),
+            Application::ConjugateGradient => (grid_in_blocks(UNKNOWNS, parts), UNKNOWNS.edges()),
             _ => {
-                let mesh = tetrahedralise(graded(self.vertices(), seed, &Body::WING, NEAR))?;
+                let mesh = mesh(self.vertices(), seed)?;
                 (recursive_coordinate_bisection(mesh.points(), parts.into()), mesh.edges())
             }
         };
@@ -142,12 +142,20 @@ impl Application {
 /// The grid of conjugate gradient.
 pub const UNKNOWNS: Grid = Grid { width: 256, height: 64 };
 
-/// [`UNKNOWNS`] in blocks, two across if their number is even.
-pub fn grid_in_blocks(parts: NonZeroU16) -> Partition {
+/// The mesh of an Euler solver: points around a wing.
+///
+/// # Errors
+/// Fewer than four vertices, or more than can be numbered.
+pub fn mesh(vertices: u32, seed: u64) -> Result<Mesh, MeshError> {
+    tetrahedralise(graded(vertices, seed, &Body::WING, NEAR))
+}
+
+/// A grid in blocks, two across if their number is even.
+pub fn grid_in_blocks(grid: Grid, parts: NonZeroU16) -> Partition {
     let halves = if parts.get().is_multiple_of(2) { NonZeroU16::new(parts.get() / 2) } else { None };
     match halves {
-        Some(down) => blocks(UNKNOWNS, NonZeroU16::MIN.saturating_add(1), down),
-        None => blocks(UNKNOWNS, NonZeroU16::MIN, parts),
+        Some(down) => blocks(grid, NonZeroU16::MIN.saturating_add(1), down),
+        None => blocks(grid, NonZeroU16::MIN, parts),
     }
 }
 

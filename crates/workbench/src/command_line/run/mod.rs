@@ -1,5 +1,6 @@
 //! `maquette run`: a program on a machine.
 
+mod applications;
 mod goal;
 mod programs;
 mod simulation;
@@ -26,6 +27,9 @@ enum Program {
     AllToAll(programs::AllToAll),
     EqualDist(programs::EqualDist),
     UnequalDist(programs::UnequalDist),
+    Fft(applications::Fft),
+    ConjugateGradient(applications::ConjugateGradient),
+    Euler(applications::Euler),
     Goal(goal::Arguments),
     Traffic(traffic::Arguments),
 }
@@ -37,6 +41,9 @@ impl Arguments {
             Program::AllToAll(arguments) => arguments.execute(json),
             Program::EqualDist(arguments) => arguments.execute(json),
             Program::UnequalDist(arguments) => arguments.execute(json),
+            Program::Fft(arguments) => arguments.execute(json),
+            Program::ConjugateGradient(arguments) => arguments.execute(json),
+            Program::Euler(arguments) => arguments.execute(json),
             Program::Goal(arguments) => arguments.execute(json),
             Program::Traffic(arguments) => arguments.execute(json),
         }
