@@ -135,6 +135,8 @@ pub enum Problem {
         /// The channels, in words, each of which can be held by a packet that waits for the next, and the last of which
         /// for the first.
         cycle: Vec<String>,
+        /// How many virtual channels the rule would need, if there are fewer.
+        virtual_channels: Option<u32>,
     },
 }
 
@@ -148,8 +150,12 @@ impl Problem {
     pub fn hint(&self) -> Option<String> {
         match self {
             Problem::UnknownName { what, found, known } => Some(name_hint(what, found, known)),
-            Problem::Deadlock { .. } => {
-                Some("routing.rule = \"up-down\" is free of deadlock on every topology".to_string())
+            Problem::Deadlock { virtual_channels, .. } => {
+                let more = |count: &u32| {
+                    format!("with channels.virtual_channels = {count} and virtual cut-through it is free of deadlock; ")
+                };
+                let more = virtual_channels.as_ref().map(more).unwrap_or_default();
+                Some(format!("{more}routing.rule = \"up-down\" is free of deadlock on every topology"))
             }
             _ => None,
         }

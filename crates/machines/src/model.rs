@@ -42,6 +42,9 @@ pub struct FlitNetwork {
     pub injection: Vec<ChannelId>,
     /// For each node, the one channel that leads from the network to it.
     pub ejection: Vec<ChannelId>,
+    /// The sides of a mesh or torus, where node and router n stand at place n mod s1 of the first side, n / s1 mod s2 of
+    /// the second, and so on; empty for other networks.
+    pub sides: Vec<u32>,
     /// Which output channel a header asks for.
     pub routing: Routing,
     /// Which of several allowed output channels it takes.
@@ -68,8 +71,12 @@ impl FlitNetwork {
     /// Into how many sets the virtual channels between routers fall. The routing says which virtual channel of its set a
     /// packet takes; the set is the packet's own, its destination modulo the number of sets.
     pub fn sets(&self) -> u32 {
-        let most = self.channels.iter().map(|channel| channel.virtual_channels).max().unwrap_or(1);
-        (most / self.routing.virtual_channels()).max(1)
+        (self.virtual_channels() / self.routing.virtual_channels()).max(1)
+    }
+
+    /// The most virtual channels that share a channel.
+    pub fn virtual_channels(&self) -> u32 {
+        self.channels.iter().map(|channel| channel.virtual_channels).max().unwrap_or(1)
     }
 
     /// The channels from `source` to `destination`, in order, where every choice is the source's own; none if they are

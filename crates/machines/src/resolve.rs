@@ -8,7 +8,7 @@ mod virtual_channels;
 use crate::description::fields::{self, Fields, Mode, Rule};
 use crate::error::{Fault, Problem};
 use crate::model::{Arbitration, ChannelId, FlitNetwork, Interconnect, Machine, PacketFormat, Router, Switching};
-use crate::routing::Selection;
+use crate::routing::{Routing, Selection, deadlock};
 use crate::topology::{self, Built, Plan};
 use quantities::{Bytes, Duration};
 
@@ -53,14 +53,14 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
     let lines = fields.channels.as_ref().ok_or_else(|| missing("", "`channels`"))?;
     let lanes = virtual_channels::count(lines, fields.switching.mode, &plan)?;
     let channels = lines::channels(lines, lanes, topology, &plan, packet.flit)?;
-    let (rule, routing) = paths::routing(fields.routing.rule, topology, &plan, own_routing)?;
-    virtual_channels::in_sets(lanes, rule, &routing)?;
+    let (rule, routing) = paths::routing(fields.routing.rule, &plan, own_routing, lanes)?;
     let ends = |which: usize| (0..plan.homes.len()).map(|node| ChannelId((2 * node + which) as u32)).collect();
     let network = FlitNetwork {
         channels,
         injection: ends(0),
         ejection: ends(1),
         routers: named(&plan, routing_delay),
+        sides: plan.sides.clone(),
         routing,
         selection: selection(fields.routing.selection),
         switching: switching(&fields.switching, &plan)?,
@@ -72,6 +72,7 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
     };
     whole_packets_fit(&network)?;
     no_deadlock(rule, &network)?;
+    virtual_channels::in_sets(lanes, rule, &network.routing)?;
     Ok((plan.homes.len() as u32, Interconnect::Flits(network)))
 }
 
@@ -180,16 +181,22 @@ fn whole_packets_fit(network: &FlitNetwork) -> Result<(), Fault> {
     }
 }
 
-/// Checks that the rule of routing is free of deadlock. The rules for levels, for meshes and up*/down* are by their
-/// nature; the tests of this crate hold them to it.
+/// Checks that the rule of routing is free of deadlock, by what packets wait for. The rules for levels and for meshes and
+/// up*/down* are by their nature; the tests of this crate hold them to it.
 fn no_deadlock(rule: Rule, network: &FlitNetwork) -> Result<(), Fault> {
-    let cycle: Option<Vec<ChannelId>> = match (&network.routing, rule) {
-        (crate::routing::Routing::Grid(grid), _) => grid.ring(),
-        (_, Rule::ShortestPath) => crate::routing::deadlock::dependency_cycle(network)
-            .map(|cycle| cycle.into_iter().map(|(channel, _)| channel).collect()),
+    let cycle = match (&network.routing, rule) {
+        (Routing::Grid(grid), _) => grid.rings().iter().find_map(|ring| deadlock::cycle_among(network, ring)),
+        (_, Rule::ShortestPath) => deadlock::dependency_cycle(network),
         _ => None,
     };
     let Some(cycle) = cycle else { return Ok(()) };
-    let cycle = cycle.iter().map(|&channel| network.in_words(channel)).collect();
-    Err(Fault::new("routing.rule", Problem::Deadlock { rule: rule.name().to_string(), cycle }))
+    let lanes = network.virtual_channels();
+    let in_words = |&(channel, lane): &deadlock::Lane| match lanes {
+        1 => network.in_words(channel),
+        _ => format!("{} by virtual channel {lane}", network.in_words(channel)),
+    };
+    let cycle = cycle.iter().map(in_words).collect();
+    let needed = Some(network.routing.virtual_channels()).filter(|needed| *needed > lanes);
+    let rule = rule.name().to_string();
+    Err(Fault::new("routing.rule", Problem::Deadlock { rule, cycle, virtual_channels: needed }))
 }

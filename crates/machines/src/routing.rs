@@ -74,10 +74,21 @@ pub enum Routing {
 }
 
 impl Routing {
+    /// What the rule is called.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Routing::Table(_) => "table",
+            Routing::Grid(_) => "dimension-order",
+            Routing::Stages(_) => "clos",
+            Routing::UpDown(_) => "up-down",
+        }
+    }
+
     /// How many virtual channels the rule needs.
     pub fn virtual_channels(&self) -> u32 {
         match self {
-            Routing::Table(_) | Routing::Grid(_) | Routing::Stages(_) | Routing::UpDown(_) => 1,
+            Routing::Grid(grid) => grid.virtual_channels(),
+            Routing::Table(_) | Routing::Stages(_) | Routing::UpDown(_) => 1,
         }
     }
 
@@ -86,7 +97,7 @@ impl Routing {
     pub fn step(&self, at: RouterId, source: NodeId, destination: NodeId) -> Step<'_> {
         match self {
             Routing::Table(table) => table.step(at, source, destination),
-            Routing::Grid(grid) => grid.step(at, destination),
+            Routing::Grid(grid) => grid.step(at, source, destination),
             Routing::Stages(stages) => stages.step(at, source, destination),
             Routing::UpDown(up_down) => up_down.step(at, source, destination),
         }

@@ -59,6 +59,8 @@ pub(crate) struct Plan {
     pub channels: Vec<ChannelPlan>,
     /// For each node, its router.
     pub homes: Vec<RouterId>,
+    /// The sides of a mesh or torus.
+    pub sides: Vec<u32>,
 }
 
 /// A plan, and the topology's own rule of routing if it has one.

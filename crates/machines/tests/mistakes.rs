@@ -86,7 +86,24 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "mesh.toml:12:17: routers.routing_delay: invalid type: integer `100`, expected a duration in quotes, such as \
              \"1.5 us\"",
     ),
-    ("columns = 4\n", "", "mesh.toml:3:1: topology.mesh: `columns` is missing"),
+    ("columns = 4\n", "", "mesh.toml:3:1: topology.mesh: `columns`, which goes with `rows`, is missing"),
+    ("columns = 4\nrows = 2\n", "", "mesh.toml:3:1: topology.mesh: `sides` (or `columns` and `rows`) is missing"),
+    (
+        "rows = 2\n",
+        "rows = 2\nsides = [4, 2]\n",
+        "mesh.toml:3:1: topology.mesh: found `sides` beside `columns` or `rows`; allowed is `sides`, or `columns` and `rows`",
+    ),
+    (
+        "columns = 4\nrows = 2\n",
+        "sides = [4, 0, 2]\n",
+        "mesh.toml:4:13: topology.mesh.sides[1]: found 0 routers in a side; allowed is 1 to 1048576",
+    ),
+    ("columns = 4\nrows = 2\n", "sides = []\n", "mesh.toml:4:9: topology.mesh.sides: found 0 sides; allowed is 1 to 8"),
+    (
+        "columns = 4\nrows = 2\n",
+        "sides = [1024, 1024, 1024]\n",
+        "mesh.toml:3:1: topology.mesh: found 1073741824 nodes; allowed is 1 to 1048576",
+    ),
     ("columns = 4", "columns = 0", "mesh.toml:4:11: topology.mesh.columns: found 0 columns; allowed is 1 to 1048576"),
     ("columns = 4", "columns = 1000000", "mesh.toml:3:1: topology.mesh: found 2000000 nodes; allowed is 1 to 1048576"),
     (
@@ -151,15 +168,28 @@ fn mistakes_of_routing_and_switching() {
 
 #[test]
 fn deadlocks_are_told_channel_by_channel() {
-    let torus =
-        GOOD.replace("mesh]", "torus]").replace("[packet]", "[routing]\nrule = \"dimension-order\"\n\n[packet]");
+    let torus = GOOD
+        .replace("mesh]\ncolumns = 4", "torus]\ncolumns = 6")
+        .replace("[packet]", "[routing]\nrule = \"dimension-order\"\n\n[packet]");
+    let links = "from torus (0, 0) to torus (1, 0); from torus (1, 0) to torus (2, 0); from torus (2, 0) to torus (3, 0); \
+                 from torus (3, 0) to torus (4, 0); from torus (4, 0) to torus (5, 0); from torus (5, 0) to torus (0, 0)";
     assert_eq!(
         whole(&torus),
-        "mesh.toml:15:8: routing.rule: `dimension-order` can deadlock on this topology: a packet that holds each of these \
-         channels can wait for the next, and so round: from torus (0, 0) to torus (1, 0); from torus (1, 0) to torus \
-         (2, 0); from torus (2, 0) to torus (3, 0); from torus (3, 0) to torus (0, 0) | routing.rule = \"up-down\" is \
-         free of deadlock on every topology",
+        format!(
+            "mesh.toml:15:8: routing.rule: `dimension-order` can deadlock on this topology: a packet that holds each of \
+             these channels can wait for the next, and so round: {links} | with channels.virtual_channels = 2 and \
+             virtual cut-through it is free of deadlock; routing.rule = \"up-down\" is free of deadlock on every topology"
+        ),
     );
+    let three = torus
+        .replace("buffers = 2", "buffers = 200\ncredit_latency = \"1 ns\"\nvirtual_channels = 3")
+        .replace("[packet]", "[switching]\nmode = \"virtual-cut-through\"\n\n[packet]");
+    assert_eq!(
+        whole(&three),
+        "mesh.toml:11:20: channels.virtual_channels: found 3; allowed is a multiple of 2, which `dimension-order` needs \
+         on this topology",
+    );
+    assert!(Description::parse(&three.replace("= 3", "= 4"), "mesh.toml").unwrap().resolve().is_ok());
     let ring = GOOD.replace(
         "[topology.mesh]\ncolumns = 4\nrows = 2\n",
         r#"[routing]

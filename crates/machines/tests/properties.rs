@@ -11,8 +11,21 @@ use proptest::prelude::*;
 const REST: &str =
     "[channels]\nrate = \"10 MB/s\"\n[routers]\nrouting_delay = \"1 ns\"\n[packet]\npayload = 8\nheader = 1\n";
 
+/// The same, by virtual cut-through, with so many virtual channels.
+fn with_virtual_channels(count: u32) -> String {
+    let rest = REST.replace(
+        "[routers]",
+        &format!("buffers = 9\ncredit_latency = \"1 ns\"\nvirtual_channels = {count}\n[routers]"),
+    );
+    format!("{rest}[switching]\nmode = \"virtual-cut-through\"\n")
+}
+
 fn read(text: &str) -> Option<FlitNetwork> {
-    let description = Description::parse(&format!("{text}\n{REST}"), "test.toml").unwrap();
+    resolved(&format!("{text}\n{REST}"))
+}
+
+fn resolved(text: &str) -> Option<FlitNetwork> {
+    let description = Description::parse(text, "test.toml").unwrap();
     match description.resolve().ok()?.interconnect {
         Interconnect::Flits(network) => Some(network),
         Interconnect::LogGp(_) => None,
@@ -54,6 +67,8 @@ fn topology() -> impl Strategy<Value = String> {
         }),
         (side.clone(), side.clone()).prop_map(|(c, r)| format!("[topology.mesh]\ncolumns = {c}\nrows = {r}")),
         (side.clone(), side).prop_map(|(c, r)| format!("[topology.torus]\ncolumns = {c}\nrows = {r}")),
+        (prop_oneof!["mesh", "torus"], prop::collection::vec(1..6u32, 1..4))
+            .prop_map(|(name, sides)| format!("[topology.{name}]\nsides = {sides:?}")),
         (1..40u32).prop_map(|n| format!("[topology.star]\nnodes = {n}")),
         graph(),
     ]
@@ -116,8 +131,11 @@ proptest! {
     }
 
     #[test]
-    fn packets_arrive_and_cannot_deadlock(text in topology(), rule in rule(), pick in any::<usize>()) {
-        let Some(network) = read(&format!("{rule}{text}")) else { return Ok(()) };
+    fn packets_arrive_and_cannot_deadlock(
+        text in topology(), rule in rule(), pick in any::<usize>(), virtual_channels in 1..5u32,
+    ) {
+        let rest = if virtual_channels == 1 { REST.to_string() } else { with_virtual_channels(virtual_channels) };
+        let Some(network) = resolved(&format!("{rule}{text}\n{rest}")) else { return Ok(()) };
         prop_assert_eq!(dependency_cycle(&network), None);
         let nodes = network.injection.len() as u32;
         for source in (0..nodes).map(NodeId) {
@@ -127,6 +145,32 @@ proptest! {
                 let once: BTreeSet<ChannelId> = route.iter().copied().collect();
                 prop_assert_eq!(once.len(), route.len(), "no channel twice");
             }
+        }
+    }
+
+    #[test]
+    fn rings_of_more_than_four_need_two_virtual_channels(sides in prop::collection::vec(1..9u32, 1..4)) {
+        let torus = format!("[routing]\nrule = \"dimension-order\"\n[topology.torus]\nsides = {sides:?}\n");
+        let small = sides.iter().all(|side| *side <= 4);
+        prop_assert_eq!(resolved(&format!("{torus}{REST}")).is_some(), small);
+        let network = resolved(&format!("{torus}{}", with_virtual_channels(2))).unwrap();
+        prop_assert_eq!((network.routing.virtual_channels(), dependency_cycle(&network)), (if small { 1 } else { 2 }, None));
+    }
+
+    /// Packets go the shorter way round in every dimension.
+    #[test]
+    fn ways_on_a_torus_are_the_shortest(sides in prop::collection::vec(1..9u32, 1..4)) {
+        let text = format!("[topology.torus]\nsides = {sides:?}\n{}", with_virtual_channels(2));
+        let network = resolved(&text).unwrap();
+        let nodes = network.injection.len() as u32;
+        for (source, destination) in (0..nodes).flat_map(|source| [(source, 0), (0, source)]).filter(|(s, d)| s != d) {
+            let (mut distance, mut here, mut there) = (0, source, destination);
+            for side in &sides {
+                let ahead = (there % side + side - here % side) % side;
+                distance += ahead.min(side - ahead);
+                (here, there) = (here / side, there / side);
+            }
+            prop_assert_eq!(network.route(NodeId(source), NodeId(destination)).len() as u32, distance + 2);
         }
     }
 

@@ -153,7 +153,8 @@ pub struct Routing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// First along the row, then along the column: for meshes (and tori of sides of at most 3).
+    /// First along the row, then along the column, and so on: for meshes and tori. A torus with a side of over 4 needs two
+    /// virtual channels for it.
     DimensionOrder,
     /// Up to the lowest common level, in a mesh of Clos networks along the row and the column, and down again.
     Clos,

@@ -32,6 +32,7 @@ const SHORT: &[(&str, &str)] = &[
     ("reconstruction", "node.reconstruction"),
     ("columns", "topology.*.columns"),
     ("rows", "topology.*.rows"),
+    ("sides", "topology.*.sides"),
     ("height", "topology.*.height"),
     ("subtrees", "topology.*.subtrees"),
     ("nodes", "loggp.nodes"),

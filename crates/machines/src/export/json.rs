@@ -8,7 +8,7 @@ use crate::model::{
     Acknowledged, Arbitration, Channel, FlitNetwork, Interconnect, LogGp, Machine, NodeCosts, Place, Protocol, Router,
     SendMode, Switching,
 };
-use crate::routing::{Routing, Selection};
+use crate::routing::Selection;
 
 /// An end of a channel: `{"node": 3}` or `{"router": 0}`.
 #[derive(Serialize)]
@@ -85,7 +85,8 @@ fn of_network(network: &FlitNetwork) -> Value {
         "routers": routers,
         "injection": ids(&network.injection),
         "ejection": ids(&network.ejection),
-        "routing": rule(&network.routing),
+        "sides": network.sides,
+        "routing": network.routing.name(),
         "selection": selection(network.selection),
         "switching": switching(network.switching),
         "arbitration": match network.arbitration {
@@ -118,15 +119,6 @@ fn router((id, router): (usize, &Router)) -> RouterRow<'_> {
     let (x, y) = router.position;
     let routing_delay_ps = router.routing_delay.picoseconds();
     RouterRow { id, name: &router.name, routing_delay_ps, x, y, mesh_index: router.mesh_index }
-}
-
-fn rule(routing: &Routing) -> &'static str {
-    match routing {
-        Routing::Table(_) => "table",
-        Routing::Grid(_) => "dimension-order",
-        Routing::Stages(_) => "clos",
-        Routing::UpDown(_) => "up-down",
-    }
 }
 
 fn selection(selection: Selection) -> &'static str {

@@ -9,9 +9,22 @@ use crate::routing::Routing;
 /// The most channels of a network whose bisection is worked out.
 const MOST_CHANNELS: usize = 1 << 18;
 
+/// How a mesh or torus of more than two dimensions is halved.
+const ACROSS: [&str; 8] = [
+    "across the first side",
+    "across the second side",
+    "across the third side",
+    "across the fourth side",
+    "across the fifth side",
+    "across the sixth side",
+    "across the seventh side",
+    "across the eighth side",
+];
+
 /// What can cross from one half of the nodes to the other, one way.
 ///
-/// It is the least cut between the halves, over three ways to halve: by the number of nodes, by columns and by rows.
+/// It is the least cut between the halves, over three ways to halve: by the number of nodes, by columns and by rows; on
+/// meshes and tori of more dimensions, across each of them.
 /// For levels of routers, meshes and tori one of these is the narrowest there is. For other networks there may be a
 /// narrower one: finding it is hard in general.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,11 +57,20 @@ pub(super) fn bisection(network: &FlitNetwork) -> Option<Bisection> {
         order.sort_by(compare);
         order
     };
-    let orders = [
-        ("by number", (0..network.injection.len()).collect()),
-        ("by columns", by(|place| place.0, |place| place.1)),
-        ("by rows", by(|place| place.1, |place| place.0)),
-    ];
+    let by_number = || (0..network.injection.len()).collect::<Vec<usize>>();
+    let mut orders = vec![("by number", by_number())];
+    if network.sides.len() > 2 {
+        let mut stride = 1;
+        for (name, &side) in ACROSS.iter().zip(&network.sides) {
+            let mut order = by_number();
+            order.sort_by_key(|node| node / stride % side as usize);
+            orders.push((name, order));
+            stride *= side as usize;
+        }
+    } else {
+        orders.push(("by columns", by(|place| place.0, |place| place.1)));
+        orders.push(("by rows", by(|place| place.1, |place| place.0)));
+    }
     let exact = matches!(network.routing, Routing::Grid(_) | Routing::Stages(_));
     let cuts = orders.into_iter().map(|(halved, order)| {
         let first_half = &order[..order.len() / 2];

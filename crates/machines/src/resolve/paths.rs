@@ -1,6 +1,6 @@
 //! Which rule of routing a machine has, and whether it can serve the topology.
 
-use crate::description::fields::{Rule, Topology};
+use crate::description::fields::Rule;
 use crate::error::{Fault, Problem};
 use crate::model::NodeId;
 use crate::routing::neighbours::Neighbours;
@@ -10,35 +10,30 @@ use crate::topology::Plan;
 /// The most entries of a table of routing: a table for every pair of 4,096 routers.
 const MOST_ENTRIES: usize = 1 << 24;
 
-/// The rule, asked for or the topology's own, made ready.
+/// The rule, asked for or the topology's own, made ready. A torus has dimension order for its own where several virtual
+/// channels share its channels, and up*/down* where there is one.
 pub(super) fn routing(
     rule: Option<Rule>,
-    topology: &Topology,
     plan: &Plan,
     own: Option<Routing>,
+    virtual_channels: u32,
 ) -> Result<(Rule, Routing), Fault> {
-    let grid = topology.mesh.is_some() || topology.torus.is_some();
     let rule = rule.unwrap_or(match &own {
-        Some(_) if topology.torus.is_none() => {
-            if grid {
-                Rule::DimensionOrder
-            } else {
-                Rule::Clos
-            }
-        }
+        Some(Routing::Grid(grid)) if !grid.wraps() || virtual_channels > 1 => Rule::DimensionOrder,
+        Some(Routing::Stages(_)) => Rule::Clos,
         _ => Rule::UpDown,
     });
     let unserved =
         |reason: String| Fault::new("routing.rule", Problem::Unserved { rule: rule.name().to_string(), reason });
     connected(plan)?;
     let routing = match (rule, own) {
-        (Rule::DimensionOrder, Some(own)) if grid => own,
+        (Rule::DimensionOrder, Some(own @ Routing::Grid(_))) => own,
         (Rule::DimensionOrder, _) => {
             return Err(unserved(
                 "it is for `mesh` and `torus`; `clos` is for the networks with levels, `up-down` for all".into(),
             ));
         }
-        (Rule::Clos, Some(own)) if !grid => own,
+        (Rule::Clos, Some(own @ Routing::Stages(_))) => own,
         (Rule::Clos, _) => {
             return Err(unserved("it is for `clos`, `mesh_of_clos` and `fat_tree`; `up-down` is for all".into()));
         }

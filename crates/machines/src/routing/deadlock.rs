@@ -17,32 +17,37 @@ pub type Lane = (ChannelId, u32);
 /// A cycle of virtual channels, each of which can be held by a packet that waits for the next, and the last of which for
 /// the first; none if the routing is free of deadlock.
 pub fn dependency_cycle(network: &FlitNetwork) -> Option<Vec<Lane>> {
-    let lanes = network.routing.virtual_channels() as usize;
+    let all: Vec<NodeId> = (0..network.injection.len() as u32).map(NodeId).collect();
+    cycle_among(network, &all)
+}
+
+/// A cycle among what packets between these nodes can hold and wait for.
+pub(crate) fn cycle_among(network: &FlitNetwork, nodes: &[NodeId]) -> Option<Vec<Lane>> {
+    // With fewer virtual channels than the rule needs, it would have to do with those that there are.
+    let lanes = network.routing.virtual_channels().min(network.virtual_channels()) as usize;
+    let nodes = representatives(network, nodes);
     let mut graph = Dependencies {
         network,
         lanes,
         waits: vec![Vec::new(); network.channels.len() * lanes],
         seen: vec![u32::MAX; network.channels.len() * lanes],
     };
-    for destination in representatives(network) {
-        graph.follow(destination);
+    for &destination in &nodes {
+        graph.follow(&nodes, destination);
     }
     let cycle = cycle(&graph.waits)?;
     Some(cycle.into_iter().map(|index| (ChannelId((index / lanes) as u32), (index % lanes) as u32)).collect())
 }
 
-/// One node of every router: packets for the others take the same channels but for the last, which none waits behind.
-fn representatives(network: &FlitNetwork) -> Vec<NodeId> {
+/// One node of every router: packets from and to the others take the same channels, but for the first, which none waits
+/// for, and the last, which none waits behind.
+fn representatives(network: &FlitNetwork, nodes: &[NodeId]) -> Vec<NodeId> {
     let mut taken = vec![false; network.routers.len()];
-    let mut nodes = Vec::new();
-    for (node, &channel) in network.injection.iter().enumerate() {
-        if let Place::Router(home) = network.channels[channel.0 as usize].to
-            && !std::mem::replace(&mut taken[home.0 as usize], true)
-        {
-            nodes.push(NodeId(node as u32));
-        }
-    }
-    nodes
+    let is_new = |node: &NodeId| match network.channels[network.injection[node.0 as usize].0 as usize].to {
+        Place::Router(home) => !std::mem::replace(&mut taken[home.0 as usize], true),
+        Place::Node(_) => false,
+    };
+    nodes.iter().copied().filter(is_new).collect()
 }
 
 /// What waits for what. A virtual channel is an index: channel times lanes plus lane.
@@ -56,13 +61,11 @@ struct Dependencies<'a> {
 }
 
 impl Dependencies<'_> {
-    /// Notes what waits for what among all that packets for `destination` can take.
-    fn follow(&mut self, destination: NodeId) {
+    /// Notes what waits for what among all that packets from `sources` to `destination` can take.
+    fn follow(&mut self, sources: &[NodeId], destination: NodeId) {
         let network = self.network;
-        let mut ahead: Vec<(usize, NodeId)> = (0..)
-            .zip(&network.injection)
-            .map(|(node, channel)| (channel.0 as usize * self.lanes, NodeId(node)))
-            .collect();
+        let first = |source: &NodeId| network.injection[source.0 as usize].0 as usize * self.lanes;
+        let mut ahead: Vec<(usize, NodeId)> = sources.iter().map(|source| (first(source), *source)).collect();
         while let Some((held, source)) = ahead.pop() {
             let Place::Router(at) = network.channels[held / self.lanes].to else {
                 continue;
@@ -77,7 +80,7 @@ impl Dependencies<'_> {
                 Step::Choose { options, .. } => (*options, 0),
             };
             for next in options {
-                let next = next.0 as usize * self.lanes + lane as usize;
+                let next = next.0 as usize * self.lanes + (lane as usize).min(self.lanes - 1);
                 let known = &mut self.waits[held];
                 if !known.contains(&(next as u32)) {
                     known.push(next as u32);

@@ -1,74 +1,111 @@
-//! Dimension order on meshes and tori with one node at each router: along the row, then along the column.
+//! Dimension order on meshes and tori with one node at each router: along the first dimension (the row), then along the
+//! second (the column), and so on.
 //!
-//! On a torus a header takes the shorter way round; of two equal ways, the one to the east or to the south.
+//! On a torus a header takes the shorter way round; of two equal ways, the one ahead from even places and the one back
+//! from odd ones, so that both are used alike. Round a ring of more than four routers packets could wait for each other
+//! for ever. So there are two virtual channels: a packet takes virtual channel 0 until it has crossed the end of the ring,
+//! between the last place and the first, and virtual channel 1 behind it.
+//!
+//! ```text
+//!      place     0 ---- 1 ---- 2 ---- 3 ---- 4 ---- 5 --+        from 4 to 1, ahead:
+//!                ^                                      |          4 -> 5  virtual channel 0
+//!                +------------ end of the ring ---------+          5 -> 0  virtual channel 0
+//!                                                                  0 -> 1  virtual channel 1
+//! ```
+//!
+//! On virtual channel 0 nothing goes on beyond the end of the ring, and on virtual channel 1 nothing crosses it: neither
+//! closes a circle, and no packet goes back from 1 to 0 in the same dimension. A packet that does not cross the end may take
+//! either, for all of its way in the dimension: from even places 0, from odd ones 1.
+//!
+//! Source: Dally and Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks" (1987).
 
 use crate::model::{ChannelId, NodeId, RouterId};
 use crate::routing::Step;
 use crate::topology::ejection;
 
-/// Index of the channel to the next router of the row.
-pub(crate) const EAST: usize = 0;
-/// Index of the channel to the one before.
-pub(crate) const WEST: usize = 1;
-/// Index of the channel to the next router of the column.
-pub(crate) const SOUTH: usize = 2;
-/// Index of the channel to the one before.
-pub(crate) const NORTH: usize = 3;
 /// In place of a channel that does not exist.
 pub(crate) const NOWHERE: ChannelId = ChannelId(u32::MAX);
+/// The longest ring round which the shorter ways alone close no circle.
+const SAFE_RING: u32 = 4;
 
 /// Dimension order on a grid of routers, each with its node.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    columns: u32,
-    rows: u32,
+    sides: Vec<u32>,
     wraps: bool,
-    /// Column and row of every router.
-    places: Vec<(u32, u32)>,
-    out: Vec<[ChannelId; 4]>,
+    virtual_channels: u32,
+    /// For every router, its place in each dimension.
+    places: Vec<u32>,
+    /// For every router and dimension, the channel ahead and the channel back.
+    out: Vec<ChannelId>,
 }
 
 impl Grid {
-    pub(crate) fn new(columns: u32, rows: u32, wraps: bool, out: Vec<[ChannelId; 4]>) -> Grid {
-        let places = (0..columns * rows).map(|router| (router % columns, router / columns)).collect();
-        Grid { columns, rows, wraps, places, out }
+    pub(crate) fn new(sides: Vec<u32>, wraps: bool, places: Vec<u32>, out: Vec<ChannelId>) -> Grid {
+        let virtual_channels = if wraps && sides.iter().any(|&side| side > SAFE_RING) { 2 } else { 1 };
+        Grid { sides, wraps, virtual_channels, places, out }
+    }
+
+    /// Whether it is a torus.
+    pub(crate) fn wraps(&self) -> bool {
+        self.wraps
+    }
+
+    pub(crate) fn virtual_channels(&self) -> u32 {
+        self.virtual_channels
     }
 
     #[inline]
-    pub(super) fn step(&self, at: RouterId, destination: NodeId) -> Step<'_> {
-        let here = self.places[at.0 as usize];
-        let there = self.places[destination.0 as usize];
-        let out = &self.out[at.0 as usize];
-        let channel = if here.0 != there.0 {
-            out[if self.ahead(here.0, there.0, self.columns) { EAST } else { WEST }]
-        } else if here.1 != there.1 {
-            out[if self.ahead(here.1, there.1, self.rows) { SOUTH } else { NORTH }]
-        } else {
-            ejection(destination.0)
-        };
-        Step::Only(channel)
+    pub(super) fn step(&self, at: RouterId, source: NodeId, destination: NodeId) -> Step<'_> {
+        let dimensions = self.sides.len();
+        let here = at.0 as usize * dimensions;
+        let there = destination.0 as usize * dimensions;
+        for dimension in 0..dimensions {
+            let (from, to) = (self.places[here + dimension], self.places[there + dimension]);
+            if from == to {
+                continue;
+            }
+            let ahead = self.ahead(from, to, self.sides[dimension]);
+            let channel = self.out[2 * (here + dimension) + usize::from(!ahead)];
+            if self.virtual_channels == 1 {
+                return Step::Only(channel);
+            }
+            // In this dimension it has moved from its source's place at most.
+            let start = self.places[source.0 as usize * dimensions + dimension];
+            let crosses = |from: u32| ahead == (to < from);
+            let lane = match (crosses(from), crosses(start)) {
+                (true, _) => 0,
+                (false, true) => 1,
+                (false, false) => start % 2,
+            };
+            return Step::Virtual { channel, lane };
+        }
+        Step::Only(ejection(destination.0))
     }
 
-    /// Whether the way from `here` to `there` leads ahead.
+    /// Whether the way from `from` to `to` leads ahead.
     #[inline]
-    fn ahead(&self, here: u32, there: u32, side: u32) -> bool {
+    fn ahead(&self, from: u32, to: u32, side: u32) -> bool {
         if !self.wraps {
-            return there > here;
+            return to > from;
         }
-        let forward = if there > here { there - here } else { there + side - here };
-        2 * forward <= side
+        let forward = if to > from { to - from } else { to + side - from };
+        2 * forward < side || (2 * forward == side && from.is_multiple_of(2))
     }
 
-    /// The channels of a ring that packets can hold and wait for all the way round: on a torus with a side of four or
-    /// more, some packet goes two steps ahead from every router of the ring.
-    pub(crate) fn ring(&self) -> Option<Vec<ChannelId>> {
+    /// On a torus, for each dimension, the nodes of the ring through node 0. A packet that has turned into a dimension
+    /// never turns back into an earlier one: so what waits in a circle is in one dimension, in one ring of it, and all
+    /// rings of a dimension are alike.
+    pub(crate) fn rings(&self) -> Vec<Vec<NodeId>> {
         if !self.wraps {
-            return None;
+            return Vec::new();
         }
-        if self.columns > 3 {
-            return Some((0..self.columns).map(|x| self.out[x as usize][EAST]).collect());
+        let mut stride = 1;
+        let mut rings = Vec::new();
+        for &side in &self.sides {
+            rings.push((0..side).map(|place| NodeId(place * stride)).collect());
+            stride *= side;
         }
-        let down = |y: u32| self.out[(y * self.columns) as usize][SOUTH];
-        (self.rows > 3).then(|| (0..self.rows).map(down).collect())
+        rings
     }
 }

@@ -5,9 +5,17 @@
 //! level, so that the nodes below a router share its channels evenly. In a mesh of Clos networks the choices together
 //! are the choice of the layer.
 
-use super::grid::{EAST, NORTH, SOUTH, WEST};
 use crate::model::{ChannelId, NodeId, RouterId};
 use crate::routing::Step;
+
+/// Index of the channel to the next router of a row of a layer.
+pub(crate) const EAST: usize = 0;
+/// Index of the channel to the one before.
+pub(crate) const WEST: usize = 1;
+/// Index of the channel to the next router of a column of a layer.
+pub(crate) const SOUTH: usize = 2;
+/// Index of the channel to the one before.
+pub(crate) const NORTH: usize = 3;
 
 /// Up, across and down.
 #[derive(Clone, Debug)]

@@ -1,72 +1,128 @@
-//! 2-D meshes and tori with one node at each router.
+//! Meshes and tori of any number of dimensions, with one node at each router.
 //!
-//! Node and router n stand in column n mod columns of row n / columns. Every router in turn has its links to the east
-//! and to the south, so the input ports of an inner router of a mesh are: its node, from the north, from the west, from
-//! the east, from the south. The links that close the rings of a torus are made with the other links of the last router
-//! of the row or column; a ring of two has one link, not two.
+//! Node and router n stand at place n mod s1 of the first dimension, n / s1 mod s2 of the second, and so on, s1, s2, ...
+//! being the sides; in two dimensions these are column and row. Every router in turn has a link ahead in each dimension
+//! (to the east, to the south, ...). So the input ports of an inner router of a 2-D mesh are: its node, from the north,
+//! from the west, from the east, from the south. The links that close the rings of a torus are made with the other links
+//! of the last router of the ring; a ring of two has one link, not two.
 
 use super::{Built, Line, MOST_NODES, Plan, within};
 use crate::description::fields;
-use crate::error::Fault;
+use crate::error::{Fault, Problem};
 use crate::model::{ChannelId, RouterId};
 use crate::routing::Routing;
-use crate::routing::grid::{EAST, Grid, NORTH, NOWHERE, SOUTH, WEST};
+use crate::routing::grid::{Grid, NOWHERE};
+
+/// The most dimensions.
+const MOST_SIDES: u64 = 8;
+/// The longest ring of a torus: whether packets can deadlock round it is worked out place by place.
+const LONGEST_RING: u64 = 4096;
 
 /// Lays out a mesh, or a torus if it `wraps`.
 pub(crate) fn build(shape: &fields::Grid, wraps: bool) -> Result<Built, Fault> {
     let name = if wraps { "torus" } else { "mesh" };
-    let (columns, rows) = (shape.columns, shape.rows);
-    for (field, side) in [("columns", columns), ("rows", rows)] {
-        within(&format!("topology.{name}.{field}"), field, u64::from(side), MOST_NODES)?;
+    let sides = sides(shape, name, if wraps { LONGEST_RING } else { MOST_NODES })?;
+    let mut plan = Plan { sides: sides.clone(), ..Plan::default() };
+    let places = places(&sides);
+    for (number, place) in places.chunks_exact(sides.len()).enumerate() {
+        let coordinates: Vec<String> = place.iter().map(u32::to_string).collect();
+        plan.router(format!("{name} ({})", coordinates.join(", ")), position(place, &sides), Some(number as u32));
     }
-    within(&format!("topology.{name}"), "nodes", u64::from(columns) * u64::from(rows), MOST_NODES)?;
-    let mut plan = Plan::default();
-    for router in 0..columns * rows {
-        let (x, y) = (router % columns, router / columns);
-        plan.router(format!("{name} ({x}, {y})"), (x as f32, y as f32), Some(router));
-    }
-    (0..columns * rows).for_each(|node| plan.node(RouterId(node)));
-    let out = link(&mut plan, columns, rows, wraps);
-    let own_routing = Some(Routing::Grid(Grid::new(columns, rows, wraps, out)));
+    (0..plan.routers.len() as u32).for_each(|node| plan.node(RouterId(node)));
+    let out = link(&mut plan, &places, wraps);
+    let own_routing = Some(Routing::Grid(Grid::new(sides, wraps, places, out)));
     Ok(Built { plan, own_routing })
 }
 
-/// Makes the links; gives for every router its channels out by direction.
-fn link(plan: &mut Plan, columns: u32, rows: u32, wraps: bool) -> Vec<[ChannelId; 4]> {
-    let mut out = vec![[NOWHERE; 4]; (columns * rows) as usize];
-    let mut join = |here: u32, there: u32, forward: usize, back: usize| {
-        let (away, home) = plan.link(RouterId(here), RouterId(there), Line::Network);
-        out[here as usize][forward] = away;
-        out[there as usize][back] = home;
-    };
-    for router in 0..columns * rows {
-        let (x, y) = (router % columns, router / columns);
-        if x + 1 < columns {
-            join(router, router + 1, EAST, WEST);
-        } else if wraps && columns > 2 {
-            join(router, router + 1 - columns, EAST, WEST);
+/// The sides, given by `columns` and `rows` or as a list.
+fn sides(shape: &fields::Grid, name: &str, longest: u64) -> Result<Vec<u32>, Fault> {
+    let table = format!("topology.{name}");
+    let missing = |what: &str| Fault::new(&table, Problem::Missing { missing: what.to_string() });
+    let sides = match (shape.columns, shape.rows, &shape.sides) {
+        (None, None, Some(sides)) => sides.clone(),
+        (Some(columns), Some(rows), None) => {
+            for (field, side) in [("columns", columns), ("rows", rows)] {
+                within(&format!("{table}.{field}"), field, u64::from(side), longest)?;
+            }
+            vec![columns, rows]
         }
-        if y + 1 < rows {
-            join(router, router + columns, SOUTH, NORTH);
-        } else if wraps && rows > 2 {
-            join(router, x, SOUTH, NORTH);
+        (None, None, None) => return Err(missing("`sides` (or `columns` and `rows`)")),
+        (Some(_), None, None) => return Err(missing("`rows`, which goes with `columns`,")),
+        (None, Some(_), None) => return Err(missing("`columns`, which goes with `rows`,")),
+        (_, _, Some(_)) => {
+            let allowed = "`sides`, or `columns` and `rows`";
+            return Err(Fault::value(table, "`sides` beside `columns` or `rows`", allowed));
+        }
+    };
+    within(&format!("{table}.sides"), "sides", sides.len() as u64, MOST_SIDES)?;
+    for (index, &side) in sides.iter().enumerate() {
+        within(&format!("{table}.sides[{index}]"), "routers in a side", u64::from(side), longest)?;
+    }
+    let nodes = sides.iter().fold(1, |nodes: u64, &side| nodes.saturating_mul(u64::from(side)));
+    within(&table, "nodes", nodes, MOST_NODES)?;
+    Ok(sides)
+}
+
+/// The places of every router, one for each dimension.
+fn places(sides: &[u32]) -> Vec<u32> {
+    let routers: u32 = sides.iter().product();
+    let mut places = Vec::with_capacity(routers as usize * sides.len());
+    for router in 0..routers {
+        let mut rest = router;
+        for &side in sides {
+            places.push(rest % side);
+            rest /= side;
+        }
+    }
+    places
+}
+
+/// Where a router is drawn: the first dimension to the right, the second down, and the others by blocks, to the right
+/// and down in turn, with a box left free between blocks.
+fn position(place: &[u32], sides: &[u32]) -> (f32, f32) {
+    let mut position = [0, 0];
+    let mut extent = [1, 1];
+    for (dimension, (&place, &side)) in place.iter().zip(sides).enumerate() {
+        let across = dimension % 2;
+        position[across] += place * extent[across];
+        extent[across] = extent[across] * side + 1;
+    }
+    (position[0] as f32, position[1] as f32)
+}
+
+/// Makes the links; gives for every router and dimension its channel ahead and its channel back.
+fn link(plan: &mut Plan, places: &[u32], wraps: bool) -> Vec<ChannelId> {
+    let sides = plan.sides.clone();
+    let mut out = vec![NOWHERE; 2 * places.len()];
+    for router in 0..plan.routers.len() {
+        let mut stride = 1;
+        for (dimension, &side) in sides.iter().enumerate() {
+            let place = places[router * sides.len() + dimension];
+            let next = if place + 1 < side {
+                Some(router + stride)
+            } else {
+                (wraps && side > 2).then(|| router - place as usize * stride)
+            };
+            if let Some(next) = next {
+                let (away, home) = plan.link(RouterId(router as u32), RouterId(next as u32), Line::Network);
+                out[2 * (router * sides.len() + dimension)] = away;
+                out[2 * (next * sides.len() + dimension) + 1] = home;
+            }
+            stride *= side as usize;
         }
     }
     if wraps {
-        close_pairs(&mut out, columns, rows);
+        close_pairs(&mut out, &sides);
     }
     out
 }
 
 /// In a ring of two, both directions lead over the one link.
-fn close_pairs(out: &mut [[ChannelId; 4]], columns: u32, rows: u32) {
-    for ways in out.iter_mut() {
-        for (side, forward, back) in [(columns, EAST, WEST), (rows, SOUTH, NORTH)] {
-            if side == 2 && ways[forward] == NOWHERE {
-                ways[forward] = ways[back];
-            } else if side == 2 {
-                ways[back] = ways[forward];
-            }
+fn close_pairs(out: &mut [ChannelId], sides: &[u32]) {
+    for (ways, &side) in out.chunks_exact_mut(2).zip(sides.iter().cycle()) {
+        if side == 2 {
+            let only = if ways[0] == NOWHERE { ways[1] } else { ways[0] };
+            ways.fill(only);
         }
     }
 }

@@ -19,8 +19,8 @@ use crate::description::fields::{Clos, FatTree, MeshOfClos};
 use crate::error::{Fault, Problem};
 use crate::model::{ChannelId, RouterId};
 use crate::routing::Routing;
-use crate::routing::grid::{EAST, NORTH, NOWHERE, SOUTH, WEST};
-use crate::routing::stages::{Channels, LayeredMesh, Stages};
+use crate::routing::grid::NOWHERE;
+use crate::routing::stages::{Channels, EAST, LayeredMesh, NORTH, SOUTH, Stages, WEST};
 
 /// Clusters of levels of routers.
 #[derive(Clone, Copy)]

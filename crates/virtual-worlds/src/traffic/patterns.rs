@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use machines::model::{FlitNetwork, NodeId, Place};
+use machines::model::{FlitNetwork, NodeId};
 
 use super::random::{Chance, Stream};
 use super::{Parameter, Unfit};
@@ -144,22 +144,18 @@ fn side(pattern: Pattern, nodes: u32) -> Result<u32, Unfit> {
 /// Every node sends as many places ahead in each dimension as `ahead` says of the dimension's length.
 fn around(network: &FlitNetwork, ahead: impl Fn(u32) -> u32) -> Destinations {
     let nodes = network.injection.len() as u32;
-    let columns = columns(network).unwrap_or(nodes);
-    let rows = nodes / columns;
-    let shifted = |place: u32, length: u32| (place + ahead(length)) % length;
-    let to = |node: u32| NodeId(shifted(node / columns, rows) * columns + shifted(node % columns, columns));
-    Destinations::Fixed((0..nodes).map(to).collect())
-}
-
-/// The columns of a mesh or torus with node and router n in column n mod columns; nothing for other networks.
-fn columns(network: &FlitNetwork) -> Option<u32> {
-    let on_its_own = |(node, channel): (usize, &machines::model::ChannelId)| {
-        let Place::Router(router) = network.channels[channel.0 as usize].to else { return false };
-        router.0 as usize == node && network.routers[node].mesh_index == Some(node as u32)
+    let one_ring = [nodes];
+    let sides: &[u32] = if network.sides.is_empty() { &one_ring } else { &network.sides };
+    let to = |node: u32| {
+        let (mut rest, mut stride, mut destination) = (node, 1, 0);
+        for &side in sides {
+            destination += (rest % side + ahead(side)) % side * stride;
+            rest /= side;
+            stride *= side;
+        }
+        NodeId(destination)
     };
-    let grid = network.routers.len() == network.injection.len() && network.injection.iter().enumerate().all(on_its_own);
-    let last = network.routers.iter().map(|router| router.position.0 as u32).max()?;
-    grid.then_some(last + 1)
+    Destinations::Fixed((0..nodes).map(to).collect())
 }
 
 #[cfg(test)]
@@ -210,6 +206,9 @@ mod tests {
         assert_eq!(destinations(Pattern::Tornado, &grid), [5, 6, 7, 4, 9, 10, 11, 8, 1, 2, 3, 0]);
         let long = network("torus]\ncolumns = 8\nrows = 1");
         assert_eq!(destinations(Pattern::Tornado, &long), [3, 4, 5, 6, 7, 0, 1, 2]);
+        let cube = network("mesh]\nsides = [2, 2, 3]");
+        assert_eq!(destinations(Pattern::Neighbour, &cube), [7, 6, 5, 4, 11, 10, 9, 8, 3, 2, 1, 0]);
+        assert_eq!(destinations(Pattern::Tornado, &cube), [4, 5, 6, 7, 8, 9, 10, 11, 0, 1, 2, 3]);
         assert_eq!(destinations(Pattern::Neighbour, &star(4)), [1, 2, 3, 0]);
         assert_eq!(destinations(Pattern::Tornado, &star(5)), [2, 3, 4, 0, 1]);
     }

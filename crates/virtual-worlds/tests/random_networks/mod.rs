@@ -1,7 +1,8 @@
 //! Random networks and random traffic on them.
 
 use machines::model::{
-    Arbitration, Channel, ChannelId, FlitNetwork, NodeId, PacketFormat, Place, Router, RouterId, Switching,
+    Arbitration, Channel, ChannelId, FlitNetwork, Interconnect, NodeId, PacketFormat, Place, Router, RouterId,
+    Switching,
 };
 use machines::routing::{Routing, Selection, Table};
 use maquette_virtual_worlds::network::Order;
@@ -97,8 +98,62 @@ fn traffic() -> impl Strategy<Value = Vec<Sending>> {
     })
 }
 
-/// Any network of up to six routers and nine nodes, and up to forty packets.
+/// Any network of up to six routers and nine nodes, or one whose routing needs virtual channels, and up to forty
+/// packets.
 pub fn cases() -> impl Strategy<Value = Case> {
+    prop_oneof![3 => any_network(), 1 => networks_by_description()]
+}
+
+/// A torus by dimension order, with as many virtual channels as it needs, or twice or thrice as many.
+fn topologies() -> impl Strategy<Value = (String, u32)> {
+    (prop::collection::vec(1u32..7, 1..4), 1u32..4).prop_map(|(sides, sets)| {
+        let rule = "[routing]\nrule = \"dimension-order\"";
+        (format!("{rule}\n[topology.torus]\nsides = {sides:?}"), 2 * sets)
+    })
+}
+
+fn networks_by_description() -> impl Strategy<Value = Case> {
+    let switching = prop_oneof![2 => Just(Switching::VirtualCutThrough), 1 => Just(Switching::StoreAndForward)];
+    switching.prop_flat_map(|switching| {
+        let arbitration = prop_oneof![Just(Arbitration::FirstCome), Just(Arbitration::RoundRobin)];
+        (topologies(), numbers(switching), prop::collection::vec(1u64..30, 8), traffic(), any::<u64>(), arbitration)
+            .prop_map(move |((topology, lanes), numbers, delays, traffic, seed, arbitration)| {
+                let mut network = described(&topology, lanes);
+                for (channel, numbers) in network.channels.iter_mut().zip(numbers.iter().cycle()) {
+                    set_numbers(channel, *numbers);
+                }
+                for (router, delay) in network.routers.iter_mut().zip(delays.iter().cycle()) {
+                    router.routing_delay = Duration::from_picoseconds(*delay);
+                }
+                share_wires(&mut network, lanes);
+                (network.switching, network.arbitration) = (switching, arbitration);
+                let orders = orders(traffic, network.injection.len() as u32);
+                Case { network, orders, seed, may_deadlock: false }
+            })
+    })
+}
+
+/// The network of a description.
+fn described(topology: &str, virtual_channels: u32) -> FlitNetwork {
+    let text = format!(
+        "{topology}\n[channels]\nrate = \"1 GB/s\"\nbuffers = 40\ncredit_latency = \"1 ns\"\n\
+         virtual_channels = {virtual_channels}\n[switching]\nmode = \"virtual-cut-through\"\n\
+         [routers]\nrouting_delay = \"1 ns\"\n[packet]\npayload = 39\nheader = 1\n"
+    );
+    match machines::Description::parse(&text, "random.toml").unwrap().resolve().unwrap().interconnect {
+        Interconnect::Flits(network) => network,
+        Interconnect::LogGp(_) => unreachable!("it has a topology"),
+    }
+}
+
+fn set_numbers(channel: &mut Channel, (flit_time, wire, credit, buffer): Numbers) {
+    channel.flit_time = Duration::from_picoseconds(flit_time);
+    channel.wire_latency = Duration::from_picoseconds(wire);
+    channel.credit_latency = Duration::from_picoseconds(credit);
+    channel.buffer = buffer;
+}
+
+fn any_network() -> impl Strategy<Value = Case> {
     switching().prop_flat_map(|switching| {
         (
             (shapes(), prop::collection::vec(0usize..64, 2..10)),
@@ -123,7 +178,8 @@ fn orders(traffic: Vec<Sending>, nodes: u32) -> Vec<(Time, Order)> {
         .enumerate()
         .map(|(token, (time, source, destination, flits))| {
             let source = source % nodes;
-            let destination = (source + 1 + destination % (nodes - 1)) % nodes;
+            // On a network of one node it sends to itself.
+            let destination = (source + 1 + destination % (nodes - 1).max(1)) % nodes;
             let order = Order {
                 source: NodeId(source),
                 destination: NodeId(destination),
@@ -205,6 +261,7 @@ fn build(
             })
             .collect(),
         channels,
+        sides: Vec::new(),
         injection,
         ejection,
         selection: Selection::Fixed,

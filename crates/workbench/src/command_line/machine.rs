@@ -5,7 +5,7 @@ use std::fmt::Display;
 use clap::Args;
 use machines::export;
 use machines::facts::{NetworkFacts, Range, ZeroLoad};
-use machines::model::{ControlNetwork, Interconnect, LogGp, Machine};
+use machines::model::{ControlNetwork, FlitNetwork, Interconnect, LogGp, Machine};
 use machines::{Facts, facts};
 
 use super::Said;
@@ -55,9 +55,10 @@ fn row(name: &str, value: impl Display) -> [String; 2] {
 fn described(machine: &Machine, facts: &Facts) -> String {
     let mut rows = vec![row("nodes", facts.nodes)];
     match &machine.interconnect {
-        Interconnect::Flits(_) => {
+        Interconnect::Flits(network) => {
             rows.push(row("routers", facts.routers));
             rows.push(row("channels", format!("{}, one way each, those to and from nodes included", facts.channels)));
+            rows.push(row("routing", routing(network)));
         }
         Interconnect::LogGp(model) => rows.extend(loggp(model)),
     }
@@ -72,6 +73,15 @@ fn described(machine: &Machine, facts: &Facts) -> String {
         text += &zero_load(&network.zero_load);
     }
     text
+}
+
+/// The rule of routing, and the virtual channels where there are several.
+fn routing(network: &FlitNetwork) -> String {
+    let rule = network.routing.name();
+    match network.virtual_channels() {
+        1 => rule.to_string(),
+        several => format!("{rule}; {several} virtual channels share each channel between routers"),
+    }
 }
 
 fn network(facts: &NetworkFacts) -> Vec<[String; 2]> {

@@ -11,9 +11,9 @@ pub struct Topology {
     pub clos: Option<Clos>,
     /// Clos networks joined in a mesh.
     pub mesh_of_clos: Option<MeshOfClos>,
-    /// A 2-D mesh with one node at each router.
+    /// A mesh of any number of dimensions with one node at each router.
     pub mesh: Option<Grid>,
-    /// A 2-D torus with one node at each router.
+    /// A torus of any number of dimensions with one node at each router.
     pub torus: Option<Grid>,
     /// A k-ary n-tree.
     pub fat_tree: Option<FatTree>,
@@ -51,14 +51,16 @@ pub struct MeshOfClos {
     pub rows: Option<u32>,
 }
 
-/// Routers in `rows` of `columns`, each with its node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+/// Routers in `rows` of `columns`, each with its node; or in as many dimensions as there are `sides`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grid {
-    /// Routers in a row.
-    pub columns: u32,
-    /// Rows.
-    pub rows: u32,
+    /// Routers in a row; with `rows`.
+    pub columns: Option<u32>,
+    /// Rows; with `columns`.
+    pub rows: Option<u32>,
+    /// Routers along each dimension, in place of `columns` and `rows`.
+    pub sides: Option<Vec<u32>>,
 }
 
 /// A k-ary n-tree: `arity^levels` nodes under `levels` levels of routers, or fewer if fewer `subtrees` hang under the top.
