@@ -49,6 +49,9 @@ const SORTED: u32 = u32::MAX - 1;
 /// A list that would grow longer than this is sorted by sender.
 const FEW: u32 = 32;
 
+/// With more letters than this in its mailbox a rank is behind the others.
+const MANY: u32 = 12;
+
 /// The letters for one rank: a list of nodes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mailbox {
@@ -67,6 +70,8 @@ pub(super) struct Letters {
     nodes: Vec<Node>,
     /// First of the list of nodes that hold nothing.
     free: u32,
+    /// How many mailboxes have more than [`MANY`] letters.
+    full: u32,
     /// The letters of the mailboxes that are sorted: by receiver, then by sender.
     sorted: BTreeMap<Rank, BTreeMap<Rank, VecDeque<Letter>>>,
 }
@@ -79,16 +84,20 @@ struct Node {
 
 impl Letters {
     pub(super) fn new() -> Letters {
-        Letters { nodes: Vec::new(), free: NONE, sorted: BTreeMap::new() }
+        Letters { nodes: Vec::new(), free: NONE, full: 0, sorted: BTreeMap::new() }
+    }
+
+    /// Whether some rank has many letters.
+    pub(super) fn some_have_many(&self) -> bool {
+        self.full > 0
     }
 
     /// Puts `letter` behind all others in the mailbox of `owner`.
     pub(super) fn post(&mut self, owner: Rank, mailbox: &mut Mailbox, letter: Letter) {
-        let sorted = mailbox.first == SORTED;
-        if sorted || mailbox.length >= FEW {
-            if !sorted {
-                self.sort(owner, mailbox);
-            }
+        if mailbox.length >= FEW && mailbox.first != SORTED {
+            self.sort(owner, mailbox);
+        }
+        if mailbox.first == SORTED {
             self.sorted.entry(owner).or_default().entry(letter.from).or_default().push_back(letter);
         } else {
             let node = self.store(letter);
@@ -100,13 +109,21 @@ impl Letters {
             mailbox.last = node;
         }
         mailbox.length += 1;
+        self.full += u32::from(mailbox.length == MANY + 1);
     }
 
     /// Takes the first letter from `sender` out of the mailbox of `owner`.
     pub(super) fn take(&mut self, owner: Rank, mailbox: &mut Mailbox, sender: Rank) -> Option<Letter> {
-        if mailbox.first == SORTED {
-            return self.take_sorted(owner, mailbox, sender);
-        }
+        let before = mailbox.length;
+        let letter = match mailbox.first {
+            SORTED => self.take_sorted(owner, mailbox, sender),
+            _ => self.take_listed(mailbox, sender),
+        };
+        self.full -= u32::from(before == MANY + 1 && mailbox.length == MANY);
+        letter
+    }
+
+    fn take_listed(&mut self, mailbox: &mut Mailbox, sender: Rank) -> Option<Letter> {
         let (mut before, mut here) = (NONE, mailbox.first);
         while here != NONE {
             let node = &self.nodes[here as usize];
@@ -212,6 +229,25 @@ mod tests {
             assert_eq!(mailbox.length, 0);
             assert!(letters.sorted.is_empty());
         }
+    }
+
+    #[test]
+    fn letters_that_come_when_few_are_left_are_found_too() {
+        let (mut letters, mut mailbox) = (Letters::new(), Mailbox::EMPTY);
+        let many = 2 * u64::from(FEW);
+        for number in 0..many {
+            letters.post(Rank(9), &mut mailbox, letter(1, number));
+        }
+        for number in 0..many - 1 {
+            assert_eq!(letters.take(Rank(9), &mut mailbox, Rank(1)).map(|taken| taken.size()), Some(Bytes(number)));
+        }
+        letters.post(Rank(9), &mut mailbox, letter(2, 7));
+        letters.post(Rank(9), &mut mailbox, letter(1, many));
+        for (from, number) in [(2, 7), (1, many - 1), (1, many)] {
+            assert_eq!(letters.take(Rank(9), &mut mailbox, Rank(from)).map(|taken| taken.size()), Some(Bytes(number)));
+        }
+        assert_eq!(mailbox.length, 0);
+        assert!(letters.sorted.is_empty());
     }
 
     #[test]

@@ -118,9 +118,12 @@ impl State {
 }
 
 impl Turns for State {
-    /// Ranks that were woken go first: then few mailboxes are in use at once.
+    /// Ranks that were woken go before those that have not begun: then few mailboxes are in use at once. Of the first, the
+    /// one that was woken last goes on: it works with ranks that have just run, and what they need is at hand. Only while
+    /// some ranks are behind, with many letters, the one that has waited longest does.
     fn next_turn(&mut self) -> Option<Rank> {
-        self.ready.pop_front().or_else(|| self.starting.next().map(Rank))
+        let woken = if self.letters.some_have_many() { self.ready.pop_front() } else { self.ready.pop_back() };
+        woken.or_else(|| self.starting.next().map(Rank))
     }
 
     fn waits_for(&self, rank: Rank) -> Option<WaitsFor> {
