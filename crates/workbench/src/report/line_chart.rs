@@ -61,7 +61,13 @@ impl LineChart {
 
     /// What a screen reader says of it.
     fn summary(&self) -> String {
-        let names: Vec<&str> = self.series.iter().map(|series| series.name.as_str()).collect();
+        // A line may be drawn in pieces, which share its name.
+        let mut names: Vec<&str> = Vec::new();
+        for Series { name, .. } in &self.series {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
         format!("{} over {}, lines: {}", self.y.label, self.x.label, names.join("; "))
     }
 }

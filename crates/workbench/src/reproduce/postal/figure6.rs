@@ -1,7 +1,8 @@
 //! Figures 6 to 8: the ranges of optimal alphas, and what they tend to.
 
 use programs::postal::{
-    Alpha, Lambda, Splitting, alpha_for_all, alpha_ranges, asymptote, broadcast_time, predicted_time, triangles,
+    Alpha, AlphaRange, Lambda, Splitting, Triangle, alpha_for_all, alpha_ranges, asymptote, broadcast_time,
+    predicted_time, triangles,
 };
 use serde_json::{Value, json};
 
@@ -59,17 +60,20 @@ fn judge() -> Judgement {
     Judgement { ours, error_percent: Value::Null, checks }
 }
 
-/// The trees of figures 6 and 7: the smallest and the largest optimal alpha of every number of nodes.
+/// The trees of figures 6 and 7: the smallest and the largest optimal alpha of every number of nodes, triangle by triangle.
 fn tree(of: (u64, u64, &str)) -> Element {
     let ranges = alpha_ranges(lambda(of), 2..=NODES);
-    let nodes = |range: &programs::postal::AlphaRange| range.partitions.nodes() as f64;
-    let side = |name: &str, style, bound: &dyn Fn(&programs::postal::AlphaRange) -> f64| Series {
+    // Within a triangle the smallest alpha rises with the number of nodes; the next one begins further to the left.
+    let triangles = ranges.chunk_by(|one, next| one.lower() <= next.lower());
+    let side = |name: &str, style, triangle: &[AlphaRange], bound: fn(&AlphaRange) -> f64| Series {
         name: name.to_string(),
         mark: Mark::full(style),
-        points: ranges.iter().map(|range| (bound(range), nodes(range))).collect(),
+        points: triangle.iter().map(|range| (bound(range), range.partitions.nodes() as f64)).collect(),
     };
-    let series =
-        vec![side("smallest alpha", 0, &|range| range.lower()), side("largest alpha", 1, &|range| range.upper())];
+    let sides = |triangle| {
+        [side("smallest alpha", 0, triangle, AlphaRange::lower), side("largest alpha", 1, triangle, AlphaRange::upper)]
+    };
+    let series = triangles.flat_map(sides).collect();
     let x = Axis::linear("alpha", Measure::Plain);
     let y = Axis::linear("nodes", Measure::Plain);
     LineChart { title: format!("lambda = {}", of.2), x, y, series, baseline: None }.draw()
@@ -77,17 +81,15 @@ fn tree(of: (u64, u64, &str)) -> Element {
 
 /// Figure 8: the tops of the triangles, and where they tend to.
 fn convergence() -> Element {
-    let found = triangles(lambda(ARBITRARY), MANY_NODES);
-    let tops = found.iter().map(|triangle| (triangle.top.alpha, triangle.top.nodes as f64)).collect();
+    let top = |triangle: &Triangle| Series {
+        name: "top of a triangle".to_string(),
+        mark: Mark::full(2),
+        points: vec![(triangle.top.alpha, triangle.top.nodes as f64)],
+    };
     let limit = asymptote(lambda(ARBITRARY)).top;
-    let series = vec![
-        Series { name: "top of a triangle".to_string(), mark: Mark::full(2), points: tops },
-        Series {
-            name: "limit".to_string(),
-            mark: Mark::broken(3),
-            points: vec![(limit, 2.0), (limit, MANY_NODES as f64)],
-        },
-    ];
+    let mut series: Vec<Series> = triangles(lambda(ARBITRARY), MANY_NODES).iter().map(top).collect();
+    let points = vec![(limit, 2.0), (limit, MANY_NODES as f64)];
+    series.push(Series { name: "limit".to_string(), mark: Mark::broken(3), points });
     let x = Axis::linear("alpha", Measure::Plain);
     let y = Axis::logarithmic("nodes", Measure::Plain);
     LineChart { title: format!("lambda = {}", ARBITRARY.2), x, y, series, baseline: None }.draw()

@@ -6,6 +6,9 @@ use super::Results;
 use super::job::{ALPHAS, DRAWS, Experiment, Job, Nodes, ORDERS, PARTNERS};
 use crate::reproduce::Gap;
 
+/// Picoseconds in a microsecond.
+const PICOSECONDS: f64 = 1e6;
+
 /// t0 and lambda, as an experiment finds them.
 #[derive(Clone, Copy, Debug)]
 pub struct Latency {
@@ -35,7 +38,7 @@ pub fn latency(runs: &Results, experiment: Experiment, blocking: bool, bytes: u3
     };
     let fitted =
         measure::fit(which, &samples).map_err(|why| Gap::Failed(format!("the fit at {bytes} B"), why.to_string()))?;
-    Ok(Latency { send_time: fitted.send_time.value, lambda: fitted.lambda.value })
+    Ok(Latency { send_time: fitted.send_time.value / PICOSECONDS, lambda: fitted.lambda.value })
 }
 
 /// The broadcasts of `bytes` with `alpha` on permuted nodes.
