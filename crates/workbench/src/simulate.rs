@@ -1,7 +1,8 @@
 //! Programs on machines, whatever lies between the nodes: a network of flits or the costs of the LogGP model.
 
 use endpoint::Program;
-use machines::model::{Interconnect, Machine};
+use machines::model::{Acknowledged, Interconnect, Machine, Protocol, SendMode};
+use quantities::Bytes;
 use virtual_worlds::clock::Clock;
 use virtual_worlds::network_world::{NetworkWorld, Options, Run};
 
@@ -17,5 +18,23 @@ pub fn simulate<P: Program>(machine: &Machine, options: Options, ranks: u32, pro
             let clock = if options.timeline { clock.with_timeline() } else { clock };
             clock.run_with_answer(ranks, program)
         }
+    }
+}
+
+/// Whether a send of `size` on `machine` is over only when the receiving program has asked for the message.
+pub fn waits_for_receivers(machine: &Machine, size: Bytes) -> bool {
+    match &machine.interconnect {
+        Interconnect::Flits(_) => {
+            let announced = match machine.node.protocol {
+                Protocol::Rendezvous { eager } => eager.is_none_or(|most| size > most),
+                Protocol::Eager | Protocol::SetUp { .. } => false,
+            };
+            match machine.node.send {
+                SendMode::Synchronous { acknowledged: Acknowledged::OnReceive } => true,
+                SendMode::Synchronous { acknowledged: Acknowledged::OnArrival } | SendMode::Blocking => announced,
+                SendMode::NonBlocking => false,
+            }
+        }
+        Interconnect::LogGp(model) => model.rendezvous.is_some_and(|from| size >= from),
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use endpoint::Program;
-use machines::model::{Acknowledged, Interconnect, Machine, SendMode};
+use machines::model::{Interconnect, Machine};
 use quantities::Bytes;
 use virtual_worlds::answer::Answer;
 use virtual_worlds::network_world::Options;
@@ -16,7 +16,7 @@ use crate::command_line::failure::Failure;
 use crate::command_line::settings::Settings;
 use crate::interrupt;
 use crate::output::{PacketFormat, Unwritable, WholeFile, write_packets, write_timeline};
-use crate::simulate::simulate;
+use crate::simulate::{simulate, waits_for_receivers};
 
 /// On what a program runs, and how.
 #[derive(Args, Debug)]
@@ -130,12 +130,7 @@ fn packet_format(machine: &Machine, path: &Path) -> Result<PacketFormat, Failure
 impl Prepared {
     /// Whether a send of `size` on the machine is over only when the receiving program has the message.
     pub(super) fn waits_for_receivers(&self, size: Bytes) -> bool {
-        match &self.machine.interconnect {
-            Interconnect::Flits(_) => {
-                self.machine.node.send == SendMode::Synchronous { acknowledged: Acknowledged::OnReceive }
-            }
-            Interconnect::LogGp(model) => model.rendezvous.is_some_and(|from| size >= from),
-        }
+        waits_for_receivers(&self.machine, size)
     }
 
     /// Runs `program`, and writes what is to be written.
