@@ -290,8 +290,14 @@ fn mistakes_in_fat_trees() {
         (
             "subtree = 2",
             "mesh.toml:6:1: topology.fat_tree: there is no field `subtree` | did you mean `subtrees`? The fields are \
-             arity, levels, subtrees, rates",
+             arity, levels, subtrees, parents, rates",
         ),
+        (
+            "parents = [2]",
+            "mesh.toml:6:11: topology.fat_tree.parents: found 1 parents; allowed is 2: one for the links above each level \
+             but the top",
+        ),
+        ("parents = [2, 5]", "mesh.toml:6:15: topology.fat_tree.parents[1]: found 5; allowed is 1 to 4, the arity"),
     ];
     for (text, expected) in table {
         assert_eq!(tree(text), expected);

@@ -60,6 +60,11 @@ fn topology() -> impl Strategy<Value = String> {
         (1..4u32, 2..5u32, 1..5u32).prop_map(|(h, k, s)| {
             format!("[topology.fat_tree]\nlevels = {h}\narity = {k}\nsubtrees = {}", s.min(k))
         }),
+        (1..4usize, 2..5u32, 1..5u32, [1..5u32, 1..5]).prop_map(|(h, k, s, parents)| {
+            let parents: Vec<u32> = parents.iter().take(h - 1).map(|parents| *parents.min(&k)).collect();
+            let s = s.min(k);
+            format!("[topology.fat_tree]\nlevels = {h}\narity = {k}\nsubtrees = {s}\nparents = {parents:?}")
+        }),
         (2..4u32, 1..3u32)
             .prop_map(|(h, r)| format!("[topology.mesh_of_clos]\nheight = {h}\nmesh_stages = {}", r.min(h - 1))),
         (1..3u32, side.clone(), side.clone()).prop_map(|(h, c, r)| {

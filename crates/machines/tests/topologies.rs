@@ -106,6 +106,30 @@ fn a_fat_tree_can_have_fewer_subtrees() {
     }
 }
 
+/// A tree that narrows: levels, subtrees, parents; nodes, routers, links between routers, channels that half of the nodes
+/// share to the other half.
+#[test]
+fn a_fat_tree_can_narrow_towards_its_top() {
+    let table = [
+        ((3, 2, "[2, 2]"), 32, 8 + 4 + 4, 16 + 8, 4),
+        ((4, 4, "[2, 2, 4]"), 256, 64 + 32 + 16 + 16, 128 + 64 + 64, 32),
+        ((2, 4, "[1]"), 16, 4 + 1, 4, 2),
+        ((2, 4, "[4]"), 16, 4 + 4, 16, 8),
+    ];
+    for ((levels, subtrees, parents), nodes, routers, links, bisection) in table {
+        let text = format!(
+            "[topology.fat_tree]\narity = 4\nlevels = {levels}\nsubtrees = {subtrees}\nparents = {parents}\n[channels]\n\
+             rate = \"20 MB/s\"\n[routers]\nrouting_delay = \"100 ns\"\n[packet]\npayload = 128\nheader = 2\n"
+        );
+        let machine = Description::parse(&text, "tree.toml").unwrap().resolve().unwrap();
+        let Interconnect::Flits(network) = &machine.interconnect else { unreachable!("a tree has routers") };
+        assert_eq!((network.injection.len(), network.routers.len()), (nodes, routers), "{text}");
+        assert_eq!(network.channels.len(), 2 * (nodes + links), "{text}");
+        let facts = maquette_machines::facts(&machine).network.unwrap();
+        assert_eq!((facts.diameter, facts.bisection.unwrap().channels), (2 * levels, bisection), "{text}");
+    }
+}
+
 /// At full bisection half of the nodes can send to the other half at once.
 #[test]
 fn a_fat_tree_with_fewer_subtrees_has_its_full_bisection() {

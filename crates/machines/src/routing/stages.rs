@@ -2,7 +2,7 @@
 //! if the destination is in another cluster, and down.
 //!
 //! Down, there is one way. Up, every channel leads there: a choice. The source's own is the one of its digit of the
-//! level, so that the nodes below a router share its channels evenly. In a mesh of Clos networks the choices together
+//! level, so that the nodes below a router share its channels evenly, in turn where there are fewer. In a mesh of Clos networks the choices together
 //! are the choice of the layer.
 
 use crate::model::{ChannelId, NodeId, RouterId};
@@ -22,10 +22,11 @@ pub(crate) const NORTH: usize = 3;
 pub struct Stages {
     arity: usize,
     height: usize,
-    /// For every router: its level less one, and the number of the Clos network of this height that it is a top router
-    /// of.
-    places: Vec<(u32, u32)>,
-    /// `arity` channels of every router but the top ones.
+    /// For every router, where it stands.
+    places: Vec<Place>,
+    /// For every level but the top one, the channels up of a router.
+    parents: Vec<u32>,
+    /// The channels up of every router but the top ones.
     up: Vec<ChannelId>,
     /// `arity` places of every router; the last ones of a top router may be empty.
     down: Vec<ChannelId>,
@@ -35,10 +36,35 @@ pub struct Stages {
     mesh: Option<LayeredMesh>,
 }
 
+/// Where a router stands.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// Its level less one.
+    level: u32,
+    /// The number of the Clos network of this height that it is a top router of.
+    network: u32,
+    /// Its first channel up.
+    up: u32,
+}
+
+/// How many there are of everything.
+#[derive(Debug)]
+pub(crate) struct Sizes {
+    /// Channels down of a router below the top level.
+    pub arity: u32,
+    /// Channels down of a top router.
+    pub subtrees: u32,
+    pub nodes: u32,
+    /// Channels up of a router of each level but the top, the lowest first.
+    pub parents: Vec<u32>,
+    /// Routers of each level.
+    pub levels: Vec<u32>,
+}
+
 /// The channels between the routers.
 #[derive(Debug)]
 pub(crate) struct Channels {
-    /// `arity` channels of every router but the top ones.
+    /// The channels up of every router but the top ones.
     pub up: Vec<ChannelId>,
     /// `arity` places of every router; the last ones of a top router may be empty.
     pub down: Vec<ChannelId>,
@@ -75,16 +101,18 @@ impl LayeredMesh {
 }
 
 impl Stages {
-    /// Levels of `level_sizes` routers each, the lowest first; those of the top one have `subtrees` channels down, the
-    /// others `arity`.
-    pub(crate) fn new(arity: u32, subtrees: u32, level_sizes: &[u32], channels: Channels) -> Stages {
-        let height = level_sizes.len();
-        let mut places = Vec::with_capacity(level_sizes.iter().sum::<u32>() as usize);
-        for (level, &size) in (0..).zip(level_sizes) {
-            let tops = arity.pow(level);
-            places.extend((0..size).map(|number| (level, number / tops)));
+    /// Levels of routers of those `sizes`, joined by `channels`.
+    pub(crate) fn new(sizes: Sizes, channels: Channels) -> Stages {
+        let Sizes { arity, subtrees, nodes, parents, levels } = sizes;
+        let height = levels.len();
+        let mut places = Vec::with_capacity(levels.iter().sum::<u32>() as usize);
+        let (mut tops, mut up) = (1, 0);
+        for (level, &size) in (0..).zip(&levels) {
+            let own = parents.get(level as usize).copied().unwrap_or(0);
+            places.extend((0..size).map(|number| Place { level, network: number / tops, up: up + number * own }));
+            up += size * own;
+            tops *= own;
         }
-        let nodes = level_sizes.last().map_or(0, |tops| tops * subtrees);
         let mut digits = Vec::with_capacity(nodes as usize * height);
         for node in 0..nodes {
             let mut part = node;
@@ -95,21 +123,22 @@ impl Stages {
             }
         }
         let Channels { up, down, mesh } = channels;
-        Stages { arity: arity as usize, height, places, up, down, digits, mesh }
+        Stages { arity: arity as usize, height, places, parents, up, down, digits, mesh }
     }
 
     #[inline]
     pub(super) fn step(&self, at: RouterId, source: NodeId, destination: NodeId) -> Step<'_> {
         let router = at.0 as usize;
-        let (level, network) = self.places[router];
+        let Place { level, network, up } = self.places[router];
         let level = level as usize;
         let (target, digit) = self.digits[destination.0 as usize * self.height + level];
         if target == network {
             return Step::Only(self.down[router * self.arity + digit as usize]);
         }
         if level + 1 < self.height {
-            let options = &self.up[router * self.arity..][..self.arity];
-            let fixed = self.digits[source.0 as usize * self.height + level].1 as usize;
+            let parents = self.parents[level] as usize;
+            let options = &self.up[up as usize..][..parents];
+            let fixed = self.digits[source.0 as usize * self.height + level].1 as usize % parents;
             return Step::Choose { options, fixed };
         }
         match &self.mesh {

@@ -4,7 +4,8 @@
 //! k^(h-1) routers: external channel i of each leads to router i. Channel e of a network's k^(h-1) top routers is the
 //! (e mod k)th of router e / k. A k-ary n-tree is the Clos network of height n, with links of a rate for each level. It
 //! can have fewer than k networks of height n - 1 below its top level, s of them: its top routers, as many as ever, then
-//! have s channels down, and it has s k^(n-1) nodes.
+//! have s channels down, and it has s k^(n-1) nodes. And it can be narrower: where the routers of a level have w channels up
+//! and not k, there are w/k as many routers in the level above.
 //!
 //! A mesh of Clos(h, r) has k^r clusters, Clos networks of height h - r, row by row. The top routers of number t of all
 //! clusters make a mesh, the layer t. So there are k^(h-r-1) layers: one for MoC(3, 2), four for MoC(3, 1).
@@ -20,14 +21,15 @@ use crate::error::{Fault, Problem};
 use crate::model::{ChannelId, RouterId};
 use crate::routing::Routing;
 use crate::routing::grid::NOWHERE;
-use crate::routing::stages::{Channels, EAST, LayeredMesh, NORTH, SOUTH, Stages, WEST};
+use crate::routing::stages::{Channels, EAST, LayeredMesh, NORTH, SOUTH, Sizes, Stages, WEST};
 
 /// Clusters of levels of routers.
-#[derive(Clone, Copy)]
 struct Shape {
     arity: u32,
     /// Levels of routers in a cluster.
     height: u32,
+    /// Channels up from a router of each level but the top: the arity, or fewer.
+    parents: Vec<u32>,
     /// Channels down from a top router: the arity, or fewer.
     subtrees: u32,
     columns: u32,
@@ -37,12 +39,25 @@ struct Shape {
 }
 
 impl Shape {
+    /// One cluster that is as wide at the top as below.
+    fn wide(arity: u32, height: u32) -> Shape {
+        let parents = vec![arity; height as usize - 1];
+        Shape { arity, height, parents, subtrees: arity, columns: 1, rows: 1, by_level: false }
+    }
     fn clusters(&self) -> u32 {
         self.columns * self.rows
     }
-    /// Top routers of one cluster. No level has more.
+    /// Top routers of one of the networks of height `level` within the clusters.
+    fn tops_of_network(&self, level: u32) -> u32 {
+        self.parents[..level as usize - 1].iter().product()
+    }
+    /// Networks of height `level` within all clusters.
+    fn networks(&self, level: u32) -> u32 {
+        if level == self.height { self.clusters() } else { self.nodes() / power(self.arity, level) as u32 }
+    }
+    /// Top routers of one cluster.
     fn width(&self) -> u32 {
-        power(self.arity, self.height - 1) as u32
+        self.tops_of_network(self.height)
     }
     /// Top routers of all clusters.
     fn tops(&self) -> u32 {
@@ -50,10 +65,10 @@ impl Shape {
     }
     /// Routers of one level of all clusters.
     fn level_size(&self, level: u32) -> u32 {
-        if level == self.height { self.tops() } else { self.nodes() / self.arity }
+        self.networks(level) * self.tops_of_network(level)
     }
     fn nodes(&self) -> u32 {
-        self.tops() * self.subtrees
+        self.clusters() * power(self.arity, self.height - 1) as u32 * self.subtrees
     }
     /// Nodes, or channels down, of a router of the lowest level.
     fn nodes_of_router(&self) -> u32 {
@@ -62,29 +77,38 @@ impl Shape {
     fn routers(&self) -> u32 {
         (1..=self.height).map(|level| self.level_size(level)).sum()
     }
-    /// Router of `number` within its level, the lowest of which is level 1. All levels below the top are as large.
+    /// Router of `number` within its level, the lowest of which is level 1.
     fn router(&self, level: u32, number: u32) -> RouterId {
-        RouterId((level - 1) * self.level_size(1) + number)
+        RouterId((1..level).map(|below| self.level_size(below)).sum::<u32>() + number)
     }
 }
 
 /// Lays out a Clos network.
 pub(crate) fn clos(clos: &Clos) -> Result<Built, Fault> {
     let (arity, height) = (clos.arity, clos.height);
-    let shape = Shape { arity, height, subtrees: arity, columns: 1, rows: 1, by_level: false };
-    check("topology.clos", "height", &shape)?;
-    Ok(build(&shape))
+    check("topology.clos", "height", arity, height, arity, 1)?;
+    Ok(build(&Shape::wide(arity, height)))
 }
 
 /// Lays out a k-ary n-tree.
 pub(crate) fn fat_tree(tree: &FatTree) -> Result<Built, Fault> {
-    let by_level = !tree.rates.is_empty();
+    const FIELD: &str = "topology.fat_tree";
     let (arity, height) = (tree.arity, tree.levels);
-    let shape = Shape { arity, height, subtrees: tree.subtrees.unwrap_or(arity), columns: 1, rows: 1, by_level };
-    check("topology.fat_tree", "levels", &shape)?;
-    if by_level && tree.rates.len() as u32 != tree.levels - 1 {
-        let allowed = format!("{}: one for the links above each level but the top", tree.levels - 1);
-        return Err(Fault::value("topology.fat_tree.rates", format!("{} rates", tree.rates.len()), allowed));
+    let subtrees = tree.subtrees.unwrap_or(arity);
+    check(FIELD, "levels", arity, height, subtrees, 1)?;
+    for (field, count) in [("rates", tree.rates.len()), ("parents", tree.parents.len())] {
+        if count != 0 && count as u32 != height - 1 {
+            let allowed = format!("{}: one for the links above each level but the top", height - 1);
+            return Err(Fault::value(format!("{FIELD}.{field}"), format!("{count} {field}"), allowed));
+        }
+    }
+    if let Some(index) = tree.parents.iter().position(|parents| !(1..=arity).contains(parents)) {
+        let allowed = format!("1 to {arity}, the arity");
+        return Err(Fault::value(format!("{FIELD}.parents[{index}]"), tree.parents[index], allowed));
+    }
+    let mut shape = Shape { subtrees, by_level: !tree.rates.is_empty(), ..Shape::wide(arity, height) };
+    if !tree.parents.is_empty() {
+        shape.parents.clone_from(&tree.parents);
     }
     Ok(build(&shape))
 }
@@ -108,15 +132,14 @@ pub(crate) fn mesh_of_clos(mesh: &MeshOfClos) -> Result<Built, Fault> {
         within(&format!("{FIELD}.{field}"), field, u64::from(side), MOST_NODES)?;
     }
     let height = mesh.height - mesh.mesh_stages;
-    let shape = Shape { arity: mesh.arity, height, subtrees: mesh.arity, columns, rows, by_level: false };
-    check(FIELD, "height", &shape)?;
+    check(FIELD, "height", mesh.arity, height, mesh.arity, u64::from(columns) * u64::from(rows))?;
     let busiest = columns.min(3).saturating_sub(1) + rows.min(3).saturating_sub(1);
     if busiest > mesh.arity {
         let found = format!("{columns} x {rows} clusters, whose routers need {busiest} channels for the mesh");
         let allowed = format!("a mesh that takes at most the {} channels a router has above", mesh.arity);
         return Err(Fault::value(FIELD, found, allowed));
     }
-    Ok(build(&shape))
+    Ok(build(&Shape { columns, rows, ..Shape::wide(mesh.arity, height) }))
 }
 
 /// The sides of the mesh of `arity^stages` clusters that is nearest to a square, the longer first.
@@ -128,24 +151,22 @@ fn near_square(arity: u32, stages: u32) -> Result<(u32, u32), Fault> {
     Ok((clusters / rows, rows))
 }
 
-/// Checks that everything about the shape can be counted.
-fn check(field: &str, height_field: &str, shape: &Shape) -> Result<(), Fault> {
-    if !(2..=1024).contains(&shape.arity) {
-        return Err(Fault::value(format!("{field}.arity"), shape.arity, "2 to 1024"));
+/// Checks that everything about clusters of `height` levels can be counted.
+fn check(field: &str, height_field: &str, arity: u32, height: u32, subtrees: u32, clusters: u64) -> Result<(), Fault> {
+    if !(2..=1024).contains(&arity) {
+        return Err(Fault::value(format!("{field}.arity"), arity, "2 to 1024"));
     }
-    if shape.height < 1 {
-        return Err(Fault::value(format!("{field}.{height_field}"), shape.height, "1 or more"));
+    if height < 1 {
+        return Err(Fault::value(format!("{field}.{height_field}"), height, "1 or more"));
     }
-    if !(1..=shape.arity).contains(&shape.subtrees) {
-        let allowed = format!("1 to {}, the arity", shape.arity);
-        return Err(Fault::value(format!("{field}.subtrees"), shape.subtrees, allowed));
+    if !(1..=arity).contains(&subtrees) {
+        return Err(Fault::value(format!("{field}.subtrees"), subtrees, format!("1 to {arity}, the arity")));
     }
-    let clusters = u64::from(shape.columns) * u64::from(shape.rows);
-    let tops = power(shape.arity, shape.height - 1).saturating_mul(clusters);
-    let nodes = tops.saturating_mul(u64::from(shape.subtrees));
+    let tops = power(arity, height - 1).saturating_mul(clusters);
+    let nodes = tops.saturating_mul(u64::from(subtrees));
     within(field, "nodes", nodes, MOST_NODES)?;
-    let levels = u64::from(shape.height);
-    within(field, "routers", tops + nodes / u64::from(shape.arity) * (levels - 1), MOST_ROUTERS)?;
+    let levels = u64::from(height);
+    within(field, "routers", tops + nodes / u64::from(arity) * (levels - 1), MOST_ROUTERS)?;
     within(field, "channels", 2 * nodes * levels + 4 * nodes, MOST_CHANNELS)
 }
 
@@ -162,15 +183,22 @@ fn build(shape: &Shape) -> Built {
     }
     let (up, down) = link_levels(&mut plan, shape);
     let mesh = (shape.clusters() > 1).then(|| link_layers(&mut plan, shape));
-    let level_sizes: Vec<u32> = (1..=shape.height).map(|level| shape.level_size(level)).collect();
-    let stages = Stages::new(shape.arity, shape.subtrees, &level_sizes, Channels { up, down, mesh });
+    let sizes = Sizes {
+        arity: shape.arity,
+        subtrees: shape.subtrees,
+        nodes: shape.nodes(),
+        parents: shape.parents.clone(),
+        levels: (1..=shape.height).map(|level| shape.level_size(level)).collect(),
+    };
+    let stages = Stages::new(sizes, Channels { up, down, mesh });
     let own_routing = Some(Routing::Stages(stages));
     Built { plan, own_routing }
 }
 
 /// Name, position and number within the mesh of a router.
 fn describe(shape: &Shape, level: u32, number: u32) -> (String, (f32, f32), Option<u32>) {
-    let (cluster, within) = (number / shape.width(), number % shape.width());
+    let width = shape.level_size(level) / shape.clusters();
+    let (cluster, within) = (number / width, number % width);
     let (column, row) = (cluster % shape.columns, cluster / shape.columns);
     // One box is left free between clusters; the top level is drawn above the others.
     let x = column * (shape.width() + 1) + within;
@@ -187,7 +215,7 @@ fn describe(shape: &Shape, level: u32, number: u32) -> (String, (f32, f32), Opti
     (name, position, mesh_index)
 }
 
-/// Joins the levels; gives every router's channels up and down, `arity` of each (of which a top router may lack some).
+/// Joins the levels; gives every router's channels up and its `arity` channels down (of which a top router may lack some).
 fn link_levels(plan: &mut Plan, shape: &Shape) -> (Vec<ChannelId>, Vec<ChannelId>) {
     let arity = shape.arity;
     let mut up = Vec::with_capacity((shape.nodes() * (shape.height - 1)) as usize);
@@ -197,12 +225,11 @@ fn link_levels(plan: &mut Plan, shape: &Shape) -> (Vec<ChannelId>, Vec<ChannelId
         down[(router * arity + digit) as usize] = ejection(node);
     }
     for level in 1..shape.height {
-        // Routers of this level in one Clos network of this height.
-        let tops = power(arity, level - 1) as u32;
+        let (tops, parents) = (shape.tops_of_network(level), shape.parents[level as usize - 1]);
         for number in 0..shape.level_size(level) {
             let (network, top) = (number / tops, number % tops);
-            for port in 0..arity {
-                let above = shape.router(level + 1, network / arity * tops * arity + top * arity + port);
+            for port in 0..parents {
+                let above = shape.router(level + 1, network / arity * tops * parents + top * parents + port);
                 let line = if shape.by_level { Line::Level(level) } else { Line::Network };
                 let (away, home) = plan.link(shape.router(level, number), above, line);
                 up.push(away);

@@ -74,6 +74,10 @@ pub struct FatTree {
     /// Children of a router of the top level, 1 to `arity`; `arity` if left out. There are then
     /// `subtrees * arity^(levels - 1)` nodes.
     pub subtrees: Option<u32>,
+    /// Channels up of a router of level 1, of level 2, and so on, each 1 to `arity`; `arity` if left out. Fewer make a tree
+    /// that narrows towards its top.
+    #[serde(default)]
+    pub parents: Vec<u32>,
     /// The rates of the links between levels 1 and 2, 2 and 3, and so on, where they differ from that of `channels`.
     #[serde(default)]
     pub rates: Vec<Rate>,
