@@ -5,6 +5,7 @@ mod worlds;
 use std::f64::consts::TAU;
 
 use endpoint::{Error, Result, World};
+use maquette_programs::applications::cost::Packing;
 use maquette_programs::applications::fft::{Array, Complex32, Fft2d, Transformed, operations, row, transform};
 use maquette_programs::exchange::Complete;
 use maquette_programs::schedule::Order;
@@ -80,7 +81,7 @@ proptest! {
         let finish = |array| {
             let mut program = Fft2d::new(size, array, algorithm).unwrap();
             program.speed.operation = Duration::from_nanoseconds(3);
-            program.reshuffle = Duration::from_nanoseconds(2);
+            program.packing = Packing { block: Duration::from_nanoseconds(40), byte: Duration::from_nanoseconds(2) };
             let (parts, answer) = Clock::new(worlds::MODEL).run_with_answer(ranks, &program).unwrap();
             let communication: Vec<Duration> = parts.into_iter().map(|part| part.unwrap().communication).collect();
             (answer.finish, communication)
@@ -98,6 +99,24 @@ fn computation_is_counted_in_floating_point_operations() {
     let computation = Duration::from_nanoseconds(2 * 16 * 5 * 64 * 6);
     for (part, finish) in parts.into_iter().zip(answer.finish) {
         assert_eq!(finish.picoseconds(), (computation + part.unwrap().communication).picoseconds());
+    }
+}
+
+/// 64 x 64 numbers on 4 ranks: blocks of 16 x 16. Pairwise exchange packs 3 and unpacks 3; recursive exchange packs 2 and
+/// unpacks 2 in each of 2 steps.
+#[test]
+fn packing_is_counted_by_blocks_and_bytes() {
+    let packing = Packing { block: Duration::from_nanoseconds(2_048), byte: Duration::from_nanoseconds(3) };
+    let one = 2_048 + 16 * 16 * 8 * 3;
+    for (algorithm, blocks) in [(Complete::Pairwise, 3 + 3), (Complete::Recursive, 2 * (2 + 2))] {
+        let mut program = Fft2d::new(64, Array::OnlySizes, algorithm).unwrap();
+        program.order = Order::SendFirst;
+        let mut makespan = |packing| {
+            program.packing = packing;
+            Clock::new(worlds::MODEL).run_with_answer(4, &program).unwrap().1.makespan().picoseconds()
+        };
+        let without = makespan(Packing::default());
+        assert_eq!(makespan(packing) - without, blocks * one * 1_000, "{algorithm:?}");
     }
 }
 

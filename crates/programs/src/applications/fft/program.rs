@@ -9,7 +9,7 @@ use rustfft::{Fft, FftPlanner};
 
 use super::blocks::Layout;
 use super::{operations, row};
-use crate::applications::cost::Speed;
+use crate::applications::cost::{Packing, Speed};
 use crate::exchange::{Complete, CompleteExchange};
 use crate::schedule::Order;
 
@@ -25,7 +25,8 @@ const LARGEST: u32 = 1 << 16;
 /// ```
 ///
 /// Complete exchange of messages of 8 (N / P)^2 bytes, P being a divisor of N; otherwise N / P is rounded up. 5 N log2 N
-/// floating-point operations for a row or column: T = 2 (N / P) 5 N log2 N speed + that of the exchange.
+/// floating-point operations for a row or column: T = 2 (N / P) 5 N log2 N speed + that of the exchange, + 2 (P - 1) packing
+/// where it does not forward messages.
 ///
 /// Source: CM-5 paper, section 3.5 and table 5.
 #[derive(Clone)]
@@ -39,8 +40,8 @@ pub struct Fft2d {
     pub order: Order,
     /// How fast nodes compute.
     pub speed: Speed,
-    /// How long it takes to copy a byte into a message that is forwarded, or out of one. [ps/B]
-    pub reshuffle: Duration,
+    /// What blocks cost to be put together and taken apart: once each, but in every step where messages are forwarded.
+    pub packing: Packing,
 }
 
 /// What is transformed.
@@ -73,8 +74,8 @@ impl Fft2d {
             return Err(Error::Unfit(format!("an array to transform has 1 to {LARGEST} numbers a side, not {size}")));
         }
         let plan = FftPlanner::new().plan_fft_forward(size as usize);
-        let (order, speed, reshuffle) = (Order::default(), Speed::default(), Duration::ZERO);
-        Ok(Fft2d { size, array, plan, algorithm, order, speed, reshuffle })
+        let (order, speed, packing) = (Order::default(), Speed::default(), Packing::default());
+        Ok(Fft2d { size, array, plan, algorithm, order, speed, packing })
     }
 
     /// How much two of `ranks` ranks exchange. [B]
@@ -97,8 +98,15 @@ impl Fft2d {
     }
 
     fn exchange(&self, layout: &Layout) -> CompleteExchange {
-        let Fft2d { algorithm, order, reshuffle, .. } = *self;
-        CompleteExchange { algorithm, bytes: layout.block(), order, reshuffle }
+        let Fft2d { algorithm, order, packing, .. } = *self;
+        CompleteExchange { algorithm, bytes: layout.block(), order, reshuffle: packing.per_byte(layout.block()) }
+    }
+
+    /// How long a rank packs all its blocks before the exchange, and unpacks them after it. An algorithm that forwards
+    /// messages does so in each of its steps instead.
+    fn pack(&self, layout: &Layout) -> Duration {
+        let blocks = if self.algorithm.forwards() { 0 } else { layout.ranks.saturating_sub(1) };
+        self.packing.time(u64::from(blocks), layout.block())
     }
 
     /// Transforms each of a rank's rows or columns.
@@ -127,7 +135,9 @@ impl Program for Fft2d {
                 failed.get_or_insert(error);
             }
         };
+        here.compute(self.pack(&layout)).await;
         self.exchange(&layout).exchange(here, message_for, take).await?;
+        here.compute(self.pack(&layout)).await;
         failed.map_or(Ok(()), Err)?;
         if real {
             layout.keep(me, &rows, &mut columns);
