@@ -5,6 +5,7 @@ pub mod interrupt;
 pub mod latency;
 pub mod output;
 pub mod parallel;
+pub mod postal_clock;
 pub mod report;
 pub mod reproduce;
 pub mod simulate;

@@ -45,6 +45,12 @@ impl Algorithm {
         }
     }
 
+    /// The size of the largest message that ranks send each other in a ring, if they do so at all, when a message of
+    /// `size` is broadcast in a group of `ranks`. Only where sends of so much are synchronous need a program be told.
+    pub fn ring_message(&self, size: Bytes, ranks: u32) -> Option<Bytes> {
+        matches!(self, Algorithm::ScatterGather).then(|| Bytes(size.0.div_ceil(u64::from(ranks.max(1)))))
+    }
+
     /// Those that there are for a group of `size` ranks where the latency is `lambda`, long messages going in segments of
     /// `segment`.
     pub fn all(lambda: Lambda, size: u32, segment: Bytes) -> Vec<Algorithm> {

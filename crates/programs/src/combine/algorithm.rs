@@ -39,6 +39,22 @@ impl Algorithm {
         }
     }
 
+    /// The size of the largest message that ranks send each other in a ring or in pairs, if they do so at all, when `size`
+    /// bytes in elements of `element` are combined in a group of `ranks`. Only where sends of so much are synchronous need
+    /// a program be told.
+    pub fn ring_message(&self, size: Bytes, element: Bytes, ranks: u32) -> Option<Bytes> {
+        let block = |blocks: u32| {
+            let element = element.0.max(1);
+            Bytes((size.0 / element).div_ceil(u64::from(blocks.max(1))).saturating_mul(element))
+        };
+        match self {
+            Algorithm::Census(_) | Algorithm::RecursiveDoubling => Some(size),
+            Algorithm::ReduceBroadcast(_) => None,
+            Algorithm::Ring => Some(block(ranks)),
+            Algorithm::Rabenseifner => Some(block(2)),
+        }
+    }
+
     /// Those that there are for a group of `size` ranks where the latency is `lambda` and a send takes `t0`.
     pub fn all(lambda: Lambda, t0: Duration, size: u32) -> Vec<Algorithm> {
         vec![

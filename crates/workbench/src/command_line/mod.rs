@@ -12,6 +12,7 @@ mod measure;
 mod pattern;
 mod postal;
 mod progress;
+mod quantity;
 mod reproduce;
 mod run;
 mod saturate;

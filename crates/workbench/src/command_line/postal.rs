@@ -9,6 +9,7 @@ use quantities::Duration;
 use serde_json::{Value, json};
 
 use super::failure::Failure;
+use super::quantity::duration;
 use super::terminal::{Side, columns, rounded};
 use super::{Said, json};
 
@@ -49,10 +50,6 @@ struct Theory {
     range: Option<AlphaRange>,
     for_all: Option<(Alpha, Alpha)>,
     table: AlphaTable,
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    text.parse().map_err(|error: quantities::ParseError| format!("{error}; {}", error.hint()))
 }
 
 impl Arguments {

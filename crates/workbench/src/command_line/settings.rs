@@ -22,6 +22,11 @@ fn setting(text: &str) -> Result<(String, String), String> {
 }
 
 impl Settings {
+    /// The field that is set first, if any is.
+    pub(super) fn first(&self) -> Option<&str> {
+        self.set.first().map(|(field, _)| field.as_str())
+    }
+
     /// The machine called `name`, or described in the file of that name, with these settings.
     pub(super) fn load(&self, name: &str) -> Result<Machine, Failure> {
         Ok(::machines::load_with(name, &self.set)?)

@@ -1,6 +1,9 @@
 //! `maquette run`: a program on a machine.
 
 mod applications;
+mod broadcast;
+mod collective;
+mod combine;
 mod goal;
 mod programs;
 mod simulation;
@@ -30,6 +33,8 @@ enum Program {
     Fft(applications::Fft),
     ConjugateGradient(applications::ConjugateGradient),
     Euler(applications::Euler),
+    Broadcast(broadcast::Arguments),
+    Combine(combine::Arguments),
     Goal(goal::Arguments),
     Traffic(traffic::Arguments),
 }
@@ -44,6 +49,8 @@ impl Arguments {
             Program::Fft(arguments) => arguments.execute(json),
             Program::ConjugateGradient(arguments) => arguments.execute(json),
             Program::Euler(arguments) => arguments.execute(json),
+            Program::Broadcast(arguments) => arguments.execute(json),
+            Program::Combine(arguments) => arguments.execute(json),
             Program::Goal(arguments) => arguments.execute(json),
             Program::Traffic(arguments) => arguments.execute(json),
         }

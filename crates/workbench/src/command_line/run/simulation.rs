@@ -71,13 +71,27 @@ pub(super) struct Ran<T> {
 impl Simulation {
     /// Checks it.
     pub(super) fn prepare(self) -> Result<Prepared, Failure> {
-        let machine = self.manner.settings.load(&self.machine)?;
-        let ranks = ranks(&machine, self.nodes)?;
-        self.manner.prepare(machine, ranks)
+        self.manner.prepare_on(&self.machine, self.nodes)
     }
 }
 
 impl Manner {
+    /// Checks a run on `nodes` nodes of the machine called `name`, all of them if that is left out.
+    pub(super) fn prepare_on(self, name: &str, nodes: Option<u32>) -> Result<Prepared, Failure> {
+        let machine = self.settings.load(name)?;
+        let ranks = ranks(&machine, nodes)?;
+        self.prepare(machine, ranks)
+    }
+
+    /// Checks a run on `nodes` nodes of a machine that nobody described, so that nothing of it can be set.
+    pub(super) fn prepare_built(self, machine: Machine, nodes: Option<u32>) -> Result<Prepared, Failure> {
+        if let Some(setting) = self.settings.first() {
+            return Err(Failure::argument("--set", setting, "only together with --machine"));
+        }
+        let ranks = ranks(&machine, nodes)?;
+        self.prepare(machine, ranks)
+    }
+
     /// Checks what else there is to check of a run on `ranks` nodes of a machine that it has settings for.
     fn prepare(self, machine: Machine, ranks: u32) -> Result<Prepared, Failure> {
         let format = self.packets.as_deref().map(|path| packet_format(&machine, path)).transpose()?;

@@ -1,0 +1,130 @@
+//! `maquette run broadcast`.
+
+use clap::{Args, ValueEnum};
+use endpoint::Message;
+use programs::broadcast::{Algorithm, Broadcast, Hardware, Pipe, Tree};
+use programs::postal::Splitting;
+use quantities::Bytes;
+use serde_json::{Value, json};
+use virtual_worlds::network_world::NetworkWorld;
+
+use super::collective::{Chosen, Collective};
+use super::simulation::Ran;
+use super::summary::Summary;
+use crate::command_line::Said;
+use crate::command_line::failure::Failure;
+use crate::command_line::sizes::size;
+
+/// Broadcast a message from one node to all others.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  maquette run broadcast --machine delta --nodes 64 --bytes 512 --algorithm lambda-tree \
+                        --alpha 0.58\n  maquette run broadcast --lambda 1.8 --nodes 64"
+)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    collective: Collective,
+    /// Along which tree; if left out, lambda-tree where --lambda or --alpha is given, otherwise binomial.
+    #[arg(long, value_enum)]
+    algorithm: Option<Name>,
+    /// Size of a segment, for pipeline and segmented-tree; 4 KiB, if left out.
+    #[arg(long, value_name = "B", value_parser = size)]
+    segment: Option<Bytes>,
+}
+
+/// Along which tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Name {
+    /// The source sends to all others, one by one.
+    Linear,
+    /// Whoever has the message sends it on, twice as far in every round.
+    Binomial,
+    /// Whoever has the message sends it on, half as far in every step.
+    Recursive,
+    /// By splitting the nodes again and again, as --alpha or the look-up table for --lambda says.
+    LambdaTree,
+    /// The lambda tree for --lambda, built node by node.
+    TwoQueue,
+    /// In segments along a chain of all nodes.
+    Pipeline,
+    /// In segments along the tree by splitting.
+    SegmentedTree,
+    /// A block to each node; then the blocks go round.
+    ScatterGather,
+    /// By the machine's control network.
+    Hardware,
+}
+
+/// The size of segments, if none is asked for.
+const USUAL_SEGMENT: Bytes = Bytes(4 << 10);
+
+impl Arguments {
+    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+        let Arguments { collective, algorithm, segment } = self;
+        let mut chosen = collective.prepare()?;
+        let by_share = chosen.lambda.is_some() || chosen.alpha.is_some();
+        let name = algorithm.unwrap_or(if by_share { Name::LambdaTree } else { Name::Binomial });
+        let text = name.text();
+        if segment.is_some() && !matches!(name, Name::Pipeline | Name::SegmentedTree) {
+            return Err(Failure::argument("--segment", "a size", format!("none, as {text} does not cut messages")));
+        }
+        if segment == Some(Bytes(0)) {
+            return Err(Failure::argument("--segment", Bytes(0), "1 B or more"));
+        }
+        chosen.parameters.insert("algorithm".to_owned(), json!(text));
+        if name == Name::Hardware {
+            chosen.check_alpha(&text)?;
+            return hardware(chosen, as_json);
+        }
+        let algorithm = name.algorithm(&mut chosen, segment.unwrap_or(USUAL_SEGMENT))?;
+        chosen.check_alpha(&text)?;
+        let sends = chosen.sends(algorithm.ring_message(chosen.bytes, chosen.group.len()));
+        let findings = chosen.lower_bound().into_iter().collect();
+        let Chosen { prepared, group, bytes, parameters, .. } = chosen;
+        let ran = prepared.run(Broadcast { algorithm, group, message: Message::of_size(bytes), sends })?;
+        Ok(Summary { program: "broadcast", parameters: Value::Object(parameters), findings }.said(&ran, as_json))
+    }
+}
+
+/// Runs it where the machine has a network for broadcasts.
+fn hardware(chosen: Chosen, as_json: bool) -> Result<Said, Failure> {
+    let Chosen { prepared, group, bytes, parameters, .. } = chosen;
+    let program = Hardware { root: group.source(), message: Message::of_size(bytes) };
+    let ranks = prepared.ranks;
+    let ran: Ran<Vec<Message>> = prepared.run_by(move |machine, options| {
+        let (words, answer) = NetworkWorld::new(machine, options).run_multicast_with_answer(ranks, &program)?;
+        Ok((words.into_iter().collect::<endpoint::Result<Vec<Message>>>()?, answer))
+    })?;
+    let parameters = Value::Object(parameters);
+    Ok(Summary { program: "broadcast", parameters, findings: Vec::new() }.said(&ran, as_json))
+}
+
+impl Name {
+    fn text(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default()
+    }
+
+    /// The algorithm, told what it has to be told; [`Name::Hardware`] is none of them, and counts as linear.
+    fn algorithm(self, chosen: &mut Chosen, segment: Bytes) -> Result<Algorithm, Failure> {
+        let segmented = |chosen: &mut Chosen, pipe: Pipe| {
+            chosen.parameters.insert("segment".to_owned(), json!(segment.0));
+            Algorithm::Segmented(pipe, segment)
+        };
+        Ok(match self {
+            Name::Linear | Name::Hardware => Algorithm::Linear,
+            Name::Binomial => Algorithm::Binomial,
+            Name::Recursive => Algorithm::Recursive,
+            Name::LambdaTree => Algorithm::LambdaTree(chosen.splitting()?),
+            Name::TwoQueue => {
+                let lambda = chosen.lambda(&self.text())?;
+                Algorithm::TwoQueue(Tree::two_queue(lambda, chosen.group.len()))
+            }
+            Name::Pipeline => segmented(chosen, Pipe::Chain),
+            Name::SegmentedTree => {
+                let splitting: Splitting = chosen.splitting()?;
+                segmented(chosen, Pipe::Tree(splitting))
+            }
+            Name::ScatterGather => Algorithm::ScatterGather,
+        })
+    }
+}
