@@ -2,7 +2,7 @@
 
 use quantities::{Bytes, Duration, Rate};
 
-use crate::routing::{Routing, Selection};
+use crate::routing::{Routing, Selection, usual_chance};
 
 /// A machine as a world simulates it: a description, resolved.
 #[derive(Clone, Debug)]
@@ -79,19 +79,20 @@ impl FlitNetwork {
         self.channels.iter().map(|channel| channel.virtual_channels).max().unwrap_or(1)
     }
 
-    /// The channels from `source` to `destination`, in order, where every choice is the source's own; none if they are
-    /// the same node.
+    /// The channels from `source` to `destination`, in order, where every choice is the source's own, and one of the ways
+    /// where the rule draws one; none if they are the same node.
     pub fn route(&self, source: NodeId, destination: NodeId) -> Vec<ChannelId> {
         let mut channels = Vec::new();
         if source == destination {
             return channels;
         }
+        let chance = usual_chance(source, destination);
         let mut next = self.injection[source.0 as usize];
         loop {
             channels.push(next);
             match self.channels[next.0 as usize].to {
                 Place::Node(_) => return channels,
-                Place::Router(at) => next = self.routing.step(at, source, destination).fixed(),
+                Place::Router(at) => next = self.routing.step(at, source, destination, chance).fixed(),
             }
         }
     }

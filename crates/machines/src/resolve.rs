@@ -14,6 +14,8 @@ use quantities::{Bytes, Duration};
 
 /// The longest of all times in a description: more would only be a slip of the unit.
 const LONGEST: Duration = Duration::from_microseconds(1_000_000);
+/// The most ways of packets that are followed to see whether they can wait in a circle: about a second.
+const MOST_WORK: u64 = 1 << 25;
 /// The most flits of a packet.
 const MOST_FLITS: u64 = 1 << 20;
 
@@ -78,18 +80,19 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
 
 /// Lays out the one topology that is given.
 fn lay_out(topology: &fields::Topology) -> Result<Built, Fault> {
-    let fields::Topology { clos, mesh_of_clos, mesh, torus, fat_tree, star, graph } = topology;
+    let fields::Topology { clos, mesh_of_clos, mesh, torus, fat_tree, dragonfly, star, graph } = topology;
     let given = [
         clos.as_ref().map(topology::stages::clos),
         mesh_of_clos.as_ref().map(topology::stages::mesh_of_clos),
         mesh.as_ref().map(|grid| topology::grid::build(grid, false)),
         torus.as_ref().map(|grid| topology::grid::build(grid, true)),
         fat_tree.as_ref().map(topology::stages::fat_tree),
+        dragonfly.as_ref().map(topology::dragonfly::build),
         star.as_ref().map(topology::star::build),
         graph.as_ref().map(topology::graph::build),
     ];
     let mut given: Vec<_> = given.into_iter().flatten().collect();
-    let kinds = "clos, mesh_of_clos, mesh, torus, fat_tree, star and graph";
+    let kinds = "clos, mesh_of_clos, mesh, torus, fat_tree, dragonfly, star and graph";
     match (given.pop(), given.len()) {
         (Some(only), 0) => only,
         (None, _) => Err(missing("topology", &format!("one of {kinds}"))),
@@ -182,10 +185,12 @@ fn whole_packets_fit(network: &FlitNetwork) -> Result<(), Fault> {
 }
 
 /// Checks that the rule of routing is free of deadlock, by what packets wait for. The rules for levels and for meshes and
-/// up*/down* are by their nature; the tests of this crate hold them to it.
+/// up*/down* are by their nature; the tests of this crate hold them to it. A very large dragonfly is trusted to be like the
+/// smaller ones.
 fn no_deadlock(rule: Rule, network: &FlitNetwork) -> Result<(), Fault> {
     let cycle = match (&network.routing, rule) {
         (Routing::Grid(grid), _) => grid.rings().iter().find_map(|ring| deadlock::cycle_among(network, ring)),
+        (Routing::Dragonfly(_), _) if deadlock::work(network) <= MOST_WORK => deadlock::dependency_cycle(network),
         (_, Rule::ShortestPath) => deadlock::dependency_cycle(network),
         _ => None,
     };

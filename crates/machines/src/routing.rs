@@ -1,12 +1,14 @@
 //! Which output channel a header asks for: one file a rule.
 
 pub mod deadlock;
+pub(crate) mod dragonfly;
 pub(crate) mod grid;
 pub(crate) mod neighbours;
 pub(crate) mod shortest_path;
 pub(crate) mod stages;
 pub(crate) mod up_down;
 
+pub use dragonfly::Dragonfly;
 pub use grid::Grid;
 pub use stages::Stages;
 pub use up_down::UpDown;
@@ -69,6 +71,8 @@ pub enum Routing {
     Grid(Grid),
     /// Up, across and down in levels of routers and layers of mesh.
     Stages(Stages),
+    /// From group to group of a dragonfly.
+    Dragonfly(Dragonfly),
     /// Never up after down, on any graph.
     UpDown(UpDown),
 }
@@ -80,6 +84,8 @@ impl Routing {
             Routing::Table(_) => "table",
             Routing::Grid(_) => "dimension-order",
             Routing::Stages(_) => "clos",
+            Routing::Dragonfly(dragonfly) if dragonfly.detours() => "valiant",
+            Routing::Dragonfly(_) => "minimal",
             Routing::UpDown(_) => "up-down",
         }
     }
@@ -88,20 +94,37 @@ impl Routing {
     pub fn virtual_channels(&self) -> u32 {
         match self {
             Routing::Grid(grid) => grid.virtual_channels(),
+            Routing::Dragonfly(dragonfly) => dragonfly.virtual_channels(),
             Routing::Table(_) | Routing::Stages(_) | Routing::UpDown(_) => 1,
         }
     }
 
-    /// What a header at router `at`, on its way from `source` to `destination`, may ask for.
+    /// How many ways packets have that depend on a number drawn for each; 1 if the rule draws none.
+    pub fn choices(&self) -> u64 {
+        match self {
+            Routing::Dragonfly(dragonfly) => dragonfly.choices(),
+            Routing::Table(_) | Routing::Grid(_) | Routing::Stages(_) | Routing::UpDown(_) => 1,
+        }
+    }
+
+    /// What a header at router `at`, on its way from `source` to `destination`, may ask for. `chance` is the number drawn
+    /// for its packet, the same at every router; only rules that have [`Routing::choices`] look at it.
     #[inline]
-    pub fn step(&self, at: RouterId, source: NodeId, destination: NodeId) -> Step<'_> {
+    pub fn step(&self, at: RouterId, source: NodeId, destination: NodeId, chance: u64) -> Step<'_> {
         match self {
             Routing::Table(table) => table.step(at, source, destination),
             Routing::Grid(grid) => grid.step(at, source, destination),
             Routing::Stages(stages) => stages.step(at, source, destination),
+            Routing::Dragonfly(dragonfly) => dragonfly.step(at, source, destination, chance),
             Routing::UpDown(up_down) => up_down.step(at, source, destination),
         }
     }
+}
+
+/// A number that stands for what would be drawn for a packet, where one way is to be shown for each pair of nodes.
+pub fn usual_chance(source: NodeId, destination: NodeId) -> u64 {
+    // Two odd multipliers spread neighbours over all choices.
+    (u64::from(source.0) * 0x9e37_79b9 + u64::from(destination.0) * 0x85eb_ca6b) >> 7
 }
 
 /// One output channel for each router and destination.

@@ -5,6 +5,7 @@
 //! channel c is c with its lowest bit changed. The input ports of a router are numbered in the order of its channels:
 //! first its nodes, then its links in the order that its topology tells.
 
+pub(crate) mod dragonfly;
 pub(crate) mod graph;
 pub(crate) mod grid;
 pub(crate) mod stages;
@@ -30,6 +31,8 @@ pub(crate) enum Line {
     Ejection,
     /// Between routers.
     Network,
+    /// Between groups of a dragonfly.
+    Global,
     /// Between level `n` and level `n + 1` of a fat tree, from 1.
     Level(u32),
     /// The link of this index in the description of a graph.

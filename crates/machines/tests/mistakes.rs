@@ -50,7 +50,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "buffers = 2",
         "bufers = 2",
         "mesh.toml:9:1: channels: there is no field `bufers` | did you mean `buffers`? The fields are rate, flit_time, \
-             wire_latency, credit_latency, buffers, virtual_channels, nodes, injection, ejection",
+             wire_latency, credit_latency, buffers, virtual_channels, nodes, injection, ejection, global",
     ),
     ("buffers = 2", "buffers = 0", "mesh.toml:9:11: channels.buffers: found 0; allowed is 1 to 1048576 flits"),
     (
@@ -110,7 +110,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "[topology.mesh]",
         "[topology.mseh]",
         "mesh.toml:3:11: topology: there is no field `mseh` | did you mean `mesh`? The fields are clos, mesh_of_clos, \
-             mesh, torus, fat_tree, star, graph",
+             mesh, torus, fat_tree, dragonfly, star, graph",
     ),
     ("header = \"2 B\"", "header = 0", "mesh.toml:16:10: packet.header: found 0 B; allowed is 1 B to 1 GiB"),
     (
@@ -143,7 +143,7 @@ fn mistakes_of_routing_and_switching() {
     assert_eq!(
         routing("up-dwn"),
         "mesh.toml:15:8: routing.rule: there is no value `up-dwn` | did you mean `up-down`? The values are \
-         dimension-order, clos, up-down, shortest-path",
+         dimension-order, clos, minimal, valiant, up-down, shortest-path",
     );
     assert_eq!(
         routing("clos"),
@@ -302,6 +302,91 @@ fn mistakes_in_fat_trees() {
     for (text, expected) in table {
         assert_eq!(tree(text), expected);
     }
+}
+
+#[test]
+fn mistakes_in_dragonflies() {
+    let dragonfly = |text: &str, more: &str| {
+        let good = GOOD
+            .replacen("[topology.mesh]\ncolumns = 4\nrows = 2\n", &format!("[topology.dragonfly]\n{text}\n"), 1)
+            .replacen("buffers = 2", "buffers = 200\nvirtual_channels = 2\ncredit_latency = \"1 ns\"", 1);
+        whole(&format!("{good}{more}\n[switching]\nmode = \"virtual-cut-through\"\n"))
+    };
+    let sizes = |nodes: u32, routers: u32, links: u32, groups: u32| {
+        format!("nodes = {nodes}\nrouters = {routers}\nglobal_links = {links}\ngroups = {groups}")
+    };
+    let table = [
+        (
+            sizes(0, 4, 2, 9),
+            "",
+            "mesh.toml:4:9: topology.dragonfly.nodes: found 0 nodes of a router; allowed is 1 to 1024",
+        ),
+        (
+            sizes(2, 0, 2, 1),
+            "",
+            "mesh.toml:5:11: topology.dragonfly.routers: found 0 routers of a group; allowed is 1 to 1024",
+        ),
+        (sizes(2, 4, 2000, 9), "", "mesh.toml:6:16: topology.dragonfly.global_links: found 2000; allowed is 0 to 1024"),
+        (
+            sizes(2, 4, 2, 10),
+            "",
+            "mesh.toml:7:10: topology.dragonfly.groups: found 10; allowed is 1 to 9: a group has 8 links to others",
+        ),
+        (
+            sizes(1024, 1024, 2, 9),
+            "",
+            "mesh.toml:3:1: topology.dragonfly: found 9437184 nodes; allowed is 1 to 1048576",
+        ),
+        (
+            sizes(2, 4, 2, 2),
+            "[routing]\nrule = \"valiant\"",
+            "mesh.toml:22:8: routing.rule: `valiant` cannot serve this topology: there is no third group to go through",
+        ),
+        (
+            sizes(2, 4, 2, 9),
+            "[channels.global]\ncredit_latency = \"0 ns\"",
+            "mesh.toml:22:18: channels.global.credit_latency: found 0 ps; allowed is more than zero, since several virtual \
+             channels share a channel",
+        ),
+    ];
+    for (text, more, expected) in &table {
+        assert_eq!(&dragonfly(text, more), expected);
+    }
+    let two = dragonfly(&sizes(2, 4, 2, 9), "[routing]\nrule = \"valiant\"");
+    assert!(
+        two.starts_with("mesh.toml:22:8: routing.rule: `valiant` can deadlock on this topology: a packet that"),
+        "{two}"
+    );
+    assert!(two.contains(" by virtual channel 1; ") && two.contains("with channels.virtual_channels = 3 and"), "{two}");
+}
+
+#[test]
+fn dragonflies_need_their_virtual_channels() {
+    let one = GOOD.replacen(
+        "[topology.mesh]\ncolumns = 4\nrows = 2\n",
+        "[topology.dragonfly]\nnodes = 2\nrouters = 4\nglobal_links = 2\n",
+        1,
+    );
+    let said = whole(&one);
+    assert!(
+        said.starts_with("mesh.toml: routing.rule: `minimal` can deadlock on this topology: a packet that"),
+        "{said}"
+    );
+    assert!(
+        said.ends_with(
+            "| with channels.virtual_channels = 2 and virtual cut-through it is free of deadlock; routing.rule = \
+             \"up-down\" is free of deadlock on every topology"
+        ),
+        "{said}"
+    );
+    assert_eq!(
+        complaint("[packet]", "[routing]\nrule = \"minimal\"\n\n[packet]"),
+        "mesh.toml:15:8: routing.rule: `minimal` cannot serve this topology: it is for `dragonfly`; `up-down` is for all",
+    );
+    assert_eq!(
+        complaint("[routers]", "[channels.global]\nbuffers = 3\n\n[routers]"),
+        "mesh.toml:11:1: channels.global: found `global`; allowed is no such channels but in a dragonfly",
+    );
 }
 
 #[test]

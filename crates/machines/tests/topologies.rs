@@ -145,6 +145,42 @@ fn a_fat_tree_with_fewer_subtrees_has_its_full_bisection() {
     }
 }
 
+/// Nodes of a router, routers of a group, global links, groups: nodes, links within groups, links between two groups.
+#[test]
+fn groups_of_a_dragonfly_are_joined_alike() {
+    let table = [
+        ((4, 8, 4, None), 1056, 33 * 28, 1),
+        ((2, 4, 2, None), 72, 9 * 6, 1),
+        ((2, 4, 2, Some(5)), 40, 5 * 6, 2),
+        ((1, 3, 2, Some(4)), 12, 4 * 3, 2),
+        ((3, 4, 0, None), 12, 6, 0),
+        ((1, 1, 3, None), 4, 0, 1),
+    ];
+    for ((nodes, routers, links, groups), all_nodes, local, between) in table {
+        let groups = groups.map(|count| format!("groups = {count}\n")).unwrap_or_default();
+        let network = network(&format!(
+            "[routing]\nrule = \"up-down\"\n[topology.dragonfly]\nnodes = {nodes}\nrouters = {routers}\n\
+             global_links = {links}\n{groups}"
+        ));
+        let case = format!("p = {nodes}, a = {routers}, h = {links}, {groups}");
+        let count = network.routers.len() / routers;
+        assert_eq!(network.injection.len(), all_nodes, "{case}");
+        assert_eq!(network.channels.len(), 2 * (all_nodes + local + count * (count - 1) / 2 * between), "{case}");
+        let mut joined = vec![0; count * count];
+        for channel in &network.channels {
+            if let (Place::Router(from), Place::Router(to)) = (channel.from, channel.to) {
+                joined[from.0 as usize / routers * count + to.0 as usize / routers] += 1;
+            }
+        }
+        for (index, found) in joined.into_iter().enumerate() {
+            let own = index / count == index % count;
+            assert_eq!(found, if own { 2 * local / count } else { between }, "{case}");
+        }
+        let most = nodes + routers - 1 + links;
+        assert!((0..network.routers.len()).all(|router| channels_at(&network, router as u32) <= most), "{case}");
+    }
+}
+
 #[test]
 fn links_and_the_channels_of_nodes_can_differ() {
     let text = r#"

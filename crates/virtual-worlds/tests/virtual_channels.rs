@@ -53,6 +53,24 @@ fn the_ways_round_a_torus_are_used_alike() {
     }
 }
 
+/// 72 nodes: nine groups of four routers of two nodes, each group with eight links to others. By the tornado pattern five
+/// of the eight nodes of a group send to one other group, over one link, and three to the next: minimal ways carry
+/// (5 x 1/5 + 3 x 1/3) / 8 = 0.25 flits a node and cycle, and detours spread them over all links. When nodes send to any
+/// other, minimal ways, which take half as many links, carry more.
+#[test]
+fn detours_through_a_dragonfly_pay_where_all_take_one_link() {
+    let rule = |rule: &str, virtual_channels| {
+        let sizes = "nodes = 2\nrouters = 4\nglobal_links = 2";
+        network(&format!("dragonfly]\n{sizes}\n[routing]\nrule = \"{rule}\""), virtual_channels)
+    };
+    let accepted =
+        |pattern| [rule("minimal", 2), rule("valiant", 3)].map(|network| under_overload(&network, pattern).accepted);
+    let [minimal, valiant] = accepted(Pattern::Tornado);
+    assert!((minimal - 0.25).abs() < 0.005 && valiant > 1.2 * minimal, "tornado: {minimal}, {valiant}");
+    let [minimal, valiant] = accepted(Pattern::Uniform);
+    assert!(minimal > 1.2 * valiant && valiant > 0.35, "uniform: {minimal}, {valiant}");
+}
+
 /// Nodes 0 and 1 are at one router, 2, 3 and 4 at the other. Nodes 0 and 4 send to node 2, which can take only half as much;
 /// node 1 sends to node 3. By one virtual channel its packets wait behind those for node 2; by two, each stream has its own.
 #[test]

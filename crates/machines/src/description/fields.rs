@@ -22,7 +22,7 @@
 
 mod topology;
 
-pub use topology::{Clos, FatTree, Graph, GraphLink, GraphRouter, Grid, MeshOfClos, Star, Topology};
+pub use topology::{Clos, Dragonfly, FatTree, Graph, GraphLink, GraphRouter, Grid, MeshOfClos, Star, Topology};
 
 use quantities::{Bytes, Duration, Rate};
 use serde::Deserialize;
@@ -98,6 +98,9 @@ pub struct Channels {
     /// How the channels from routers to nodes differ further.
     #[serde(default)]
     pub ejection: Line,
+    /// How the channels between the groups of a dragonfly differ.
+    #[serde(default)]
+    pub global: Line,
 }
 
 /// In what some channels differ from the others.
@@ -158,6 +161,10 @@ pub enum Rule {
     DimensionOrder,
     /// Up to the lowest common level, in a mesh of Clos networks along the row and the column, and down again.
     Clos,
+    /// In a dragonfly over the links that join two groups; needs two virtual channels.
+    Minimal,
+    /// In a dragonfly by way of a group drawn at random; needs three virtual channels.
+    Valiant,
     /// Never up again after down, by distance from router 0: for every topology.
     UpDown,
     /// A shortest path; ties go to the channel of the lowest number. For every topology that it cannot deadlock on.
@@ -170,6 +177,8 @@ impl Rule {
         match self {
             Rule::DimensionOrder => "dimension-order",
             Rule::Clos => "clos",
+            Rule::Minimal => "minimal",
+            Rule::Valiant => "valiant",
             Rule::UpDown => "up-down",
             Rule::ShortestPath => "shortest-path",
         }

@@ -33,6 +33,7 @@ const SHORT: &[(&str, &str)] = &[
     ("columns", "topology.*.columns"),
     ("rows", "topology.*.rows"),
     ("sides", "topology.*.sides"),
+    ("groups", "topology.*.groups"),
     ("height", "topology.*.height"),
     ("subtrees", "topology.*.subtrees"),
     ("nodes", "loggp.nodes"),
@@ -87,6 +88,7 @@ fn topology(fields: &Fields) -> &'static str {
         (topology.mesh_of_clos.is_some(), "mesh_of_clos"),
         (topology.torus.is_some(), "torus"),
         (topology.fat_tree.is_some(), "fat_tree"),
+        (topology.dragonfly.is_some(), "dragonfly"),
         (topology.star.is_some(), "star"),
         (topology.graph.is_some(), "graph"),
     ];

@@ -71,7 +71,7 @@ pub(super) fn bisection(network: &FlitNetwork) -> Option<Bisection> {
         orders.push(("by columns", by(|place| place.0, |place| place.1)));
         orders.push(("by rows", by(|place| place.1, |place| place.0)));
     }
-    let exact = matches!(network.routing, Routing::Grid(_) | Routing::Stages(_));
+    let exact = !network.sides.is_empty() || matches!(network.routing, Routing::Stages(_));
     let cuts = orders.into_iter().map(|(halved, order)| {
         let first_half = &order[..order.len() / 2];
         let channels = cut(network, first_half, |_| 1);

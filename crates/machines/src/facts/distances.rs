@@ -2,13 +2,14 @@
 //!
 //! The rules of routing give all ways from a router to a destination the same length. So the ways to one destination
 //! are a tree, and each router's is its channel and then the next router's: paths of the same kinds of channels are
-//! counted together without ever being written out.
+//! counted together without ever being written out. Where a rule draws the way of each packet, one way is looked at for
+//! each pair of routers.
 
 use std::collections::BTreeMap;
 
 use super::zero_load::Hop;
 use crate::model::{ChannelId, FlitNetwork, NodeId, Place, RouterId};
-use crate::routing::Step;
+use crate::routing::{Step, usual_chance};
 
 /// The most routers, times routers of destination, that are looked at.
 const MOST_ENTRIES: usize = 1 << 24;
@@ -56,7 +57,10 @@ pub(super) fn survey(network: &FlitNetwork) -> Survey<'_> {
             let others = if router == home { here.len() - 1 } else { here.len() };
             let count = others as u64 * there.len() as u64;
             if count > 0 {
-                let rest = trails.from(*router, there[0]);
+                if trails.network.routing.choices() > 1 {
+                    trails.turn();
+                }
+                let rest = trails.from(*router, here[0], there[0]);
                 let injection = network.injection[here[0].0 as usize];
                 *pairs.entry(trails.longer(injection, rest)).or_default() += count;
             }
@@ -125,14 +129,15 @@ impl<'a> Trails<'a> {
     }
 
     /// The trail from a router to the present destination.
-    fn from(&mut self, router: RouterId, destination: NodeId) -> Trail {
+    fn from(&mut self, router: RouterId, source: NodeId, destination: NodeId) -> Trail {
+        let chance = usual_chance(source, destination);
         let mut way: Vec<(RouterId, ChannelId)> = Vec::new();
         let mut at = router;
         let mut trail = loop {
             if let Some(known) = self.from[at.0 as usize] {
                 break known;
             }
-            let channel = match self.network.routing.step(at, destination, destination) {
+            let channel = match self.network.routing.step(at, source, destination, chance) {
                 Step::Only(channel) | Step::Virtual { channel, .. } => channel,
                 Step::Choose { options, .. } => options[0],
             };

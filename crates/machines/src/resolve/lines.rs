@@ -66,6 +66,7 @@ struct Kinds {
     injection: Resolved,
     ejection: Resolved,
     network: Resolved,
+    global: Resolved,
     levels: Vec<Resolved>,
     links: Vec<Resolved>,
 }
@@ -74,11 +75,15 @@ impl Kinds {
     fn new(lines: &Channels, topology: &Topology, flit: Bytes) -> Result<Kinds, Fault> {
         let none =
             Resolved { flit_time: None, wire_latency: Duration::ZERO, credit_latency: Duration::ZERO, buffers: 1 };
-        let Channels { rate, flit_time, wire_latency, credit_latency, buffers, nodes, injection, ejection, .. } =
-            *lines;
+        let Channels {
+            rate, flit_time, wire_latency, credit_latency, buffers, nodes, injection, ejection, global, ..
+        } = *lines;
         let shared = LineFields { rate, flit_time, wire_latency, credit_latency, buffers };
         let network = none.changed("channels", &shared, flit)?;
         let at_nodes = network.changed("channels.nodes", &nodes, flit)?;
+        if topology.dragonfly.is_none() && global != LineFields::default() {
+            return Err(Fault::value("channels.global", "`global`", "no such channels but in a dragonfly"));
+        }
         let mut levels = Vec::new();
         for (index, &rate) in topology.fat_tree.iter().flat_map(|tree| tree.rates.iter().enumerate()) {
             let line = LineFields { rate: Some(rate), ..LineFields::default() };
@@ -99,6 +104,7 @@ impl Kinds {
             injection: at_nodes.changed("channels.injection", &injection, flit)?,
             ejection: at_nodes.changed("channels.ejection", &ejection, flit)?,
             network,
+            global: network.changed("channels.global", &global, flit)?,
             levels,
             links,
         })
@@ -109,12 +115,15 @@ impl Kinds {
     /// one instant are looked at.
     fn give_credits_time(&self) -> Result<(), Fault> {
         let none = |line: &Resolved| line.credit_latency.is_zero();
+        let allowed = "more than zero, since several virtual channels share a channel";
+        if none(&self.global) && !none(&self.network) {
+            return Err(Fault::value("channels.global.credit_latency", Duration::ZERO, allowed));
+        }
         let field = match self.links.iter().position(none) {
             Some(link) if !none(&self.network) => format!("topology.graph.links[{link}].credit_latency"),
             None if !self.links.is_empty() || !none(&self.network) => return Ok(()),
             _ => "channels.credit_latency".to_string(),
         };
-        let allowed = "more than zero, since several virtual channels share a channel";
         Err(Fault::value(field, Duration::ZERO, allowed))
     }
 
@@ -123,6 +132,7 @@ impl Kinds {
             Line::Injection => self.injection,
             Line::Ejection => self.ejection,
             Line::Network => self.network,
+            Line::Global => self.global,
             Line::Level(level) => self.levels[level as usize - 1],
             Line::Link(link) => self.links[link as usize],
         }

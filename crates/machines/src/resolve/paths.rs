@@ -21,6 +21,7 @@ pub(super) fn routing(
     let rule = rule.unwrap_or(match &own {
         Some(Routing::Grid(grid)) if !grid.wraps() || virtual_channels > 1 => Rule::DimensionOrder,
         Some(Routing::Stages(_)) => Rule::Clos,
+        Some(Routing::Dragonfly(_)) => Rule::Minimal,
         _ => Rule::UpDown,
     });
     let unserved =
@@ -36,6 +37,14 @@ pub(super) fn routing(
         (Rule::Clos, Some(own @ Routing::Stages(_))) => own,
         (Rule::Clos, _) => {
             return Err(unserved("it is for `clos`, `mesh_of_clos` and `fat_tree`; `up-down` is for all".into()));
+        }
+        (Rule::Minimal, Some(own @ Routing::Dragonfly(_))) => own,
+        (Rule::Valiant, Some(Routing::Dragonfly(dragonfly))) => match dragonfly.with_detours() {
+            Some(dragonfly) => Routing::Dragonfly(dragonfly),
+            None => return Err(unserved("there is no third group to go through".into())),
+        },
+        (Rule::Minimal | Rule::Valiant, _) => {
+            return Err(unserved("it is for `dragonfly`; `up-down` is for all".into()));
         }
         (Rule::UpDown, _) => {
             small_enough(plan.routers.len(), plan.routers.len()).map_err(unserved)?;

@@ -21,6 +21,12 @@ pub fn dependency_cycle(network: &FlitNetwork) -> Option<Vec<Lane>> {
     cycle_among(network, &all)
 }
 
+/// How many ways of packets are followed for all of it.
+pub(crate) fn work(network: &FlitNetwork) -> u64 {
+    let routers = network.routers.len() as u64;
+    (routers * routers).saturating_mul(network.routing.choices())
+}
+
 /// A cycle among what packets between these nodes can hold and wait for.
 pub(crate) fn cycle_among(network: &FlitNetwork, nodes: &[NodeId]) -> Option<Vec<Lane>> {
     // With fewer virtual channels than the rule needs, it would have to do with those that there are.
@@ -30,10 +36,12 @@ pub(crate) fn cycle_among(network: &FlitNetwork, nodes: &[NodeId]) -> Option<Vec
         network,
         lanes,
         waits: vec![Vec::new(); network.channels.len() * lanes],
-        seen: vec![u32::MAX; network.channels.len() * lanes],
+        seen: vec![UNSEEN; network.channels.len() * lanes],
     };
     for &destination in &nodes {
-        graph.follow(&nodes, destination);
+        for chance in 0..network.routing.choices() {
+            graph.follow(&nodes, destination, chance);
+        }
     }
     let cycle = cycle(&graph.waits)?;
     Some(cycle.into_iter().map(|index| (ChannelId((index / lanes) as u32), (index % lanes) as u32)).collect())
@@ -56,13 +64,17 @@ struct Dependencies<'a> {
     /// Virtual channels of each channel that are told apart.
     lanes: usize,
     waits: Vec<Vec<u32>>,
-    /// For which destination each virtual channel was looked at last.
-    seen: Vec<u32>,
+    /// For which destination, and drawn number, each virtual channel was looked at last.
+    seen: Vec<(u32, u64)>,
 }
 
+/// For no destination.
+const UNSEEN: (u32, u64) = (u32::MAX, 0);
+
 impl Dependencies<'_> {
-    /// Notes what waits for what among all that packets from `sources` to `destination` can take.
-    fn follow(&mut self, sources: &[NodeId], destination: NodeId) {
+    /// Notes what waits for what among all that packets from `sources` to `destination` can take if `chance` was drawn for
+    /// them. Beyond the first virtual channel of a rule that draws, nothing depends on it any more.
+    fn follow(&mut self, sources: &[NodeId], destination: NodeId, chance: u64) {
         let network = self.network;
         let first = |source: &NodeId| network.injection[source.0 as usize].0 as usize * self.lanes;
         let mut ahead: Vec<(usize, NodeId)> = sources.iter().map(|source| (first(source), *source)).collect();
@@ -70,10 +82,11 @@ impl Dependencies<'_> {
             let Place::Router(at) = network.channels[held / self.lanes].to else {
                 continue;
             };
-            if std::mem::replace(&mut self.seen[held], destination.0) == destination.0 {
+            let state = (destination.0, if held % self.lanes == 0 { chance } else { 0 });
+            if std::mem::replace(&mut self.seen[held], state) == state {
                 continue;
             }
-            let step = network.routing.step(at, source, destination);
+            let step = network.routing.step(at, source, destination, chance);
             let (options, lane) = match &step {
                 Step::Only(only) => (std::slice::from_ref(only), 0),
                 Step::Virtual { channel, lane } => (std::slice::from_ref(channel), *lane),

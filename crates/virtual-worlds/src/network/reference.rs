@@ -352,13 +352,15 @@ impl Reference {
         let router = self.router_behind(input);
         let Some(&Flit { packet, .. }) = self.buffers[input.0 as usize].flits.front() else { return };
         let order = self.packets[packet as usize].order;
-        let step = self.network.routing.step(router, order.source, order.destination);
+        let number = self.packets[packet as usize].number;
+        let chance = self.selector.chance(&order, number);
+        let step = self.network.routing.step(router, order.source, order.destination, chance);
         let links = &self.links;
         let idle = |channel: ChannelId| {
             let link = &links[channel.0 as usize];
             link.owner.is_none() && link.requests.is_empty()
         };
-        let (output, lane) = self.selector.choose(step, router, &order, self.packets[packet as usize].number, idle);
+        let (output, lane) = self.selector.choose(step, router, &order, number, idle);
         let port = self.port(input);
         let link = &mut self.links[output.0 as usize];
         let lane = if link.channel.virtual_channels > 1 { lane } else { 0 };

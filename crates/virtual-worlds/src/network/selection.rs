@@ -5,6 +5,9 @@ use machines::routing::{Selection, Step};
 
 use super::Order;
 
+/// In place of a router, for what is drawn once for a packet.
+const NO_ROUTER: RouterId = RouterId(u32::MAX);
+
 /// Chooses output channels, by the machine's strategy, for every router of a network.
 #[derive(Clone, Debug)]
 pub struct Selector {
@@ -12,6 +15,8 @@ pub struct Selector {
     /// Into how many sets the virtual channels fall, and how many are in each.
     sets: u32,
     set_size: u32,
+    /// Whether the rule of routing draws the way of each packet.
+    draws: bool,
     seed: u64,
     /// For each router, where its turn stands.
     turns: Vec<u32>,
@@ -21,7 +26,15 @@ impl Selector {
     /// A chooser whose random choices follow from `seed`.
     pub fn new(network: &FlitNetwork, seed: u64) -> Selector {
         let (sets, set_size) = (network.sets(), network.routing.virtual_channels());
-        Selector { selection: network.selection, sets, set_size, seed, turns: vec![0; network.routers.len()] }
+        let draws = network.routing.choices() > 1;
+        let turns = vec![0; network.routers.len()];
+        Selector { selection: network.selection, sets, set_size, draws, seed, turns }
+    }
+
+    /// The number drawn for packet number `number`, if the rule of routing wants one.
+    #[inline]
+    pub fn chance(&self, order: &Order, number: u64) -> u64 {
+        if self.draws { self.draw(NO_ROUTER, order, number) } else { 0 }
     }
 
     /// The channel that packet number `number` asks for at router `at`, where `step` is allowed and `idle` tells which

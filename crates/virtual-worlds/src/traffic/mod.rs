@@ -18,6 +18,7 @@ use std::fmt;
 
 use machines::facts::zero_load;
 use machines::model::{ChannelId, FlitNetwork, NodeId, Place};
+use machines::routing::usual_chance;
 use quantities::{Bytes, Duration};
 
 pub use distribution::Distribution;
@@ -217,8 +218,9 @@ fn cycle_of(network: &FlitNetwork) -> Duration {
 
 /// The channels from `source` to `destination`, which may be the same node.
 fn route(network: &FlitNetwork, source: NodeId, destination: NodeId) -> impl Iterator<Item = ChannelId> {
+    let chance = usual_chance(source, destination);
     let after = move |channel: &ChannelId| match network.channels[channel.0 as usize].to {
-        Place::Router(at) => Some(network.routing.step(at, source, destination).fixed()),
+        Place::Router(at) => Some(network.routing.step(at, source, destination, chance).fixed()),
         Place::Node(_) => None,
     };
     std::iter::successors(Some(network.injection[source.0 as usize]), after)

@@ -104,12 +104,22 @@ pub fn cases() -> impl Strategy<Value = Case> {
     prop_oneof![3 => any_network(), 1 => networks_by_description()]
 }
 
-/// A torus by dimension order, with as many virtual channels as it needs, or twice or thrice as many.
+/// A torus by dimension order or a dragonfly, with as many virtual channels as it needs, or twice or thrice as many.
 fn topologies() -> impl Strategy<Value = (String, u32)> {
-    (prop::collection::vec(1u32..7, 1..4), 1u32..4).prop_map(|(sides, sets)| {
-        let rule = "[routing]\nrule = \"dimension-order\"";
-        (format!("{rule}\n[topology.torus]\nsides = {sides:?}"), 2 * sets)
-    })
+    let torus = prop::collection::vec(1u32..7, 1..4)
+        .prop_map(|sides| (format!("[routing]\nrule = \"dimension-order\"\n[topology.torus]\nsides = {sides:?}"), 2));
+    let dragonfly = ((1u32..4, 1u32..5, 1u32..3), any::<bool>(), any::<prop::sample::Index>()).prop_map(
+        |((nodes, routers, global_links), detours, groups)| {
+            let groups = 1 + groups.index((routers * global_links) as usize + 1);
+            let (rule, needed) = if detours && groups > 2 { ("valiant", 3) } else { ("minimal", 2) };
+            let text = format!(
+                "[routing]\nrule = \"{rule}\"\n[topology.dragonfly]\nnodes = {nodes}\nrouters = {routers}\n\
+                 global_links = {global_links}\ngroups = {groups}"
+            );
+            (text, needed)
+        },
+    );
+    (prop_oneof![torus, dragonfly], 1u32..4).prop_map(|((text, needed), sets)| (text, needed * sets))
 }
 
 fn networks_by_description() -> impl Strategy<Value = Case> {

@@ -17,6 +17,8 @@ pub struct Topology {
     pub torus: Option<Grid>,
     /// A k-ary n-tree.
     pub fat_tree: Option<FatTree>,
+    /// Groups of routers, each linked with every other.
+    pub dragonfly: Option<Dragonfly>,
     /// One router with all nodes.
     pub star: Option<Star>,
     /// Any list of routers and links.
@@ -81,6 +83,21 @@ pub struct FatTree {
     /// The rates of the links between levels 1 and 2, 2 and 3, and so on, where they differ from that of `channels`.
     #[serde(default)]
     pub rates: Vec<Rate>,
+}
+
+/// Groups of routers. Within a group every router has a link to every other; `channels.global` says in what the links
+/// between groups differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dragonfly {
+    /// p, the nodes of a router.
+    pub nodes: u32,
+    /// a, the routers of a group.
+    pub routers: u32,
+    /// h, the links of a router to other groups.
+    pub global_links: u32,
+    /// g, the groups; `routers * global_links + 1` if left out, the most that there can be.
+    pub groups: Option<u32>,
 }
 
 /// One router with all nodes.

@@ -344,7 +344,8 @@ impl Fast {
         let Packet { order, number, rows, .. } = &self.packets[packet as usize];
         let input = rows[rows.len() - 1].link;
         let Place::Router(router) = self.links[input as usize].to else { return };
-        let step = self.network.routing.step(router, order.source, order.destination);
+        let chance = self.selector.chance(order, *number);
+        let step = self.network.routing.step(router, order.source, order.destination, chance);
         let links = &self.links;
         let idle = |channel: ChannelId| {
             let link = &links[channel.0 as usize];

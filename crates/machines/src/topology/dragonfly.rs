@@ -1,0 +1,119 @@
+//! Dragonflies: groups of routers, each router with a link to every other of its group, and links between groups.
+//!
+//! A group has a routers with p nodes and h global links each. Its global links are numbered from 0 to a h - 1, router by
+//! router. With g = a h + 1 groups each leads to another group: link k of group i to group i - k - 1 modulo g, where it is
+//! link a h - 1 - k (the palm tree arrangement).
+//!
+//! ```text
+//!     p = 1, a = 2, h = 1, g = 3           group 0            group 1            group 2
+//!                                       r0 ------ r1       r2 ------ r3       r4 ------ r5
+//!     link 0 of a group leads to         |         |        |         |        |         |
+//!     the group before it, where         |         +--------+         +--------+         |
+//!     it is link 1                       +-----------------------------------------------+
+//! ```
+//!
+//! With fewer groups the links are dealt out in rounds of g - 1 as long as there are whole rounds, so that any two groups have
+//! as many links between them, and the links that are left over are not there.
+//!
+//! Node n is at router n / p, router r in group r / a. The input ports of a router are: from its nodes, from the other
+//! routers of its group in their order, from other groups in the order of its own global links, but for those that lead to
+//! lower groups, which come in the order of the groups.
+//!
+//! Sources: Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology" (2008), section 3; the palm
+//! tree is from Camarero, Vallejo and Beivide, "Topological Characterization of Hamming and Dragonfly Networks and Its
+//! Implications on Routing" (2014).
+
+use super::{Built, Line, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, Plan, within};
+use crate::description::fields;
+use crate::error::Fault;
+use crate::model::{ChannelId, RouterId};
+use crate::routing::Routing;
+use crate::routing::dragonfly::{Dragonfly, Shape};
+use crate::routing::grid::NOWHERE;
+
+const FIELD: &str = "topology.dragonfly";
+/// The most routers of a group, of nodes of a router and of its global links.
+const MOST_OF_EACH: u64 = 1024;
+
+/// Lays out the dragonfly.
+pub(crate) fn build(dragonfly: &fields::Dragonfly) -> Result<Built, Fault> {
+    let shape = shape(dragonfly)?;
+    let routers = shape.groups * shape.routers;
+    let mut plan = Plan::default();
+    for router in 0..routers {
+        let (group, within) = (router / shape.routers, router % shape.routers);
+        plan.router(format!("group {group} router {within}"), position(&shape, group, within), None);
+    }
+    for node in 0..routers * shape.nodes {
+        plan.node(RouterId(node / shape.nodes));
+    }
+    let local = link_routers(&mut plan, &shape);
+    let global = link_groups(&mut plan, &shape);
+    Ok(Built { plan, own_routing: Some(Routing::Dragonfly(Dragonfly::new(shape, local, global))) })
+}
+
+/// What the description says, checked.
+fn shape(dragonfly: &fields::Dragonfly) -> Result<Shape, Fault> {
+    let fields::Dragonfly { nodes, routers, global_links, groups } = *dragonfly;
+    within(&format!("{FIELD}.nodes"), "nodes of a router", u64::from(nodes), MOST_OF_EACH)?;
+    within(&format!("{FIELD}.routers"), "routers of a group", u64::from(routers), MOST_OF_EACH)?;
+    if u64::from(global_links) > MOST_OF_EACH {
+        return Err(Fault::value(format!("{FIELD}.global_links"), global_links, format!("0 to {MOST_OF_EACH}")));
+    }
+    let most = routers * global_links + 1;
+    let groups = groups.unwrap_or(most);
+    if !(1..=most).contains(&groups) {
+        let allowed = format!("1 to {most}: a group has {} links to others", most - 1);
+        return Err(Fault::value(format!("{FIELD}.groups"), groups, allowed));
+    }
+    let all_routers = u64::from(groups) * u64::from(routers);
+    within(FIELD, "routers", all_routers, MOST_ROUTERS)?;
+    within(FIELD, "nodes", all_routers * u64::from(nodes), MOST_NODES)?;
+    let of_router = 2 * u64::from(nodes) + u64::from(routers) + u64::from(global_links);
+    within(FIELD, "channels", all_routers * of_router, MOST_CHANNELS)?;
+    Ok(Shape { nodes, routers, global_links, groups })
+}
+
+/// Each group is a row of boxes; groups stand side by side and below each other, in about a square.
+fn position(shape: &Shape, group: u32, within: u32) -> (f32, f32) {
+    let side_by_side = (2 * shape.groups / (shape.routers + 1)).isqrt().max(1);
+    let x = group % side_by_side * (shape.routers + 1) + within;
+    let y = 2 * (group / side_by_side);
+    (x as f32, y as f32)
+}
+
+/// Links each router with every other of its group; gives for every router its channel to each router of the group.
+fn link_routers(plan: &mut Plan, shape: &Shape) -> Vec<ChannelId> {
+    let routers = shape.routers;
+    let mut local = vec![NOWHERE; (shape.groups * routers * routers) as usize];
+    for group in 0..shape.groups {
+        for here in 0..routers {
+            for there in here + 1..routers {
+                let (here_id, there_id) = (group * routers + here, group * routers + there);
+                let (away, home) = plan.link(RouterId(here_id), RouterId(there_id), Line::Network);
+                local[(here_id * routers + there) as usize] = away;
+                local[(there_id * routers + here) as usize] = home;
+            }
+        }
+    }
+    local
+}
+
+/// Links the groups; gives for every router its channels to other groups.
+fn link_groups(plan: &mut Plan, shape: &Shape) -> Vec<ChannelId> {
+    let links_of_group = shape.routers * shape.global_links;
+    let mut global = vec![NOWHERE; (shape.groups * links_of_group) as usize];
+    for group in 0..shape.groups {
+        for link in 0..shape.rounds() * (shape.groups - 1) {
+            let (other, back) = shape.other_end(group, link);
+            if other > group {
+                let ends = [(group, link), (other, back)].map(|(group, link)| group * links_of_group + link);
+                let [here, there] = ends.map(|link| RouterId(link / shape.global_links));
+                let (away, home) = plan.link(here, there, Line::Global);
+                global[ends[0] as usize] = away;
+                global[ends[1] as usize] = home;
+            }
+        }
+    }
+    global
+}
