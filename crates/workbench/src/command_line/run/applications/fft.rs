@@ -29,7 +29,7 @@ pub(in crate::command_line::run) struct Fft {
     algorithm: CompleteName,
     #[command(flatten)]
     nodes: Nodes,
-    /// How long a node takes to copy a byte into a message that it forwards, or out of one.
+    /// How long a node takes to copy a byte of a block into a message, or out of one.
     #[arg(long, value_name = "TIME", default_value = "0ns")]
     reshuffle: Duration,
     /// Work out times only: nothing is transformed, and messages are only a size.
@@ -49,7 +49,7 @@ impl Fft {
         let block = program.block(prepared.ranks);
         program.order = order(prepared.waits_for_receivers(program.longest(prepared.ranks)));
         program.speed = nodes.speed();
-        program.reshuffle = reshuffle;
+        program.packing.byte = reshuffle;
         let ran = prepared.run(program)?;
         let mut findings =
             vec![exchanged(block), communication(&ran, ran.output.iter().map(|part| part.communication))];
