@@ -6,6 +6,7 @@
 
 pub mod fields;
 mod locate;
+mod rewrite;
 mod settings;
 
 use crate::error::{Error, Fault, Origin, Problem};
@@ -71,6 +72,32 @@ impl Description {
         self.table = table;
         self.settings.push((path, setting));
         Ok(())
+    }
+
+    /// What a field says, given as in [`Description::set`]; nothing if the description leaves it out.
+    ///
+    /// # Errors
+    /// That the name is not that of a field.
+    pub fn value(&self, name: &str) -> Result<Option<String>, Error> {
+        let fail = |problem| Error::Setting { setting: name.to_string(), problem: Box::new(problem) };
+        let path = settings::path(name, &self.fields).map_err(fail)?;
+        let mut parts = path.split('.');
+        let first = parts.next().and_then(|part| self.table.get(part));
+        let value = parts.fold(first, |value, part| value?.as_table()?.get(part));
+        Ok(value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_string)))
+    }
+
+    /// Its text with the settings made since it was read; comments, order and spaces are as they were.
+    ///
+    /// # Errors
+    /// That a setting cannot be written into the text.
+    pub fn text(&self) -> Result<String, Error> {
+        let paths = self.settings.iter().map(|(path, _)| path.as_str());
+        rewrite::with_settings(&self.text, &self.table, paths).ok_or_else(|| Error::Description {
+            origin: Origin::File { file: self.file.clone(), at: None },
+            field: String::new(),
+            problem: Box::new(Problem::Text("its settings cannot be written into its text".to_string())),
+        })
     }
 
     /// Checks it and works out the machine.

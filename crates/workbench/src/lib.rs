@@ -1,5 +1,7 @@
 //! The workbench: the command line, what runs leave behind, experiments, comparison with the published figures, reports.
 
+pub mod calibrate;
+pub mod cells;
 pub mod command_line;
 pub mod interrupt;
 pub mod latency;
@@ -10,3 +12,4 @@ pub mod report;
 pub mod reproduce;
 pub mod simulate;
 pub mod traffic_matrix;
+pub mod trial;

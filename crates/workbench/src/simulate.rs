@@ -1,6 +1,6 @@
 //! Programs on machines, whatever lies between the nodes: a network of flits or the costs of the LogGP model.
 
-use endpoint::Program;
+use endpoint::{MulticastProgram, Program};
 use machines::model::{Acknowledged, Interconnect, Machine, Protocol, SendMode};
 use quantities::Bytes;
 use virtual_worlds::clock::Clock;
@@ -19,6 +19,19 @@ pub fn simulate<P: Program>(machine: &Machine, options: Options, ranks: u32, pro
             clock.run_with_answer(ranks, program)
         }
     }
+}
+
+/// Runs a program that broadcasts in hardware on `ranks` ranks of `machine`.
+///
+/// # Errors
+/// As [`simulate`], and that the machine has no network for broadcasts.
+pub fn simulate_multicast<P: MulticastProgram>(
+    machine: &Machine,
+    options: Options,
+    ranks: u32,
+    program: &P,
+) -> Run<P::Output> {
+    NetworkWorld::new(machine, options).run_multicast_with_answer(ranks, program)
 }
 
 /// Whether a send of `size` on `machine` is over only when the receiving program has asked for the message.

@@ -17,3 +17,4 @@ pub use all_answered::AllAnswered;
 pub use fit::{Experiment, Figure, FitError, MOST_PARTNERS, MOST_SAMPLES, Measured, Sample, fit};
 pub use one_answer::OneAnswer;
 pub use partners::partners;
+pub use student::quantile_95;

@@ -5,7 +5,7 @@
 ///
 /// Source: the table of any textbook up to 10; from there Abramowitz and Stegun, "Handbook of Mathematical Functions",
 /// 26.7.5, which is then right to 4 digits.
-pub(super) fn quantile_95(freedom: usize) -> f64 {
+pub fn quantile_95(freedom: usize) -> f64 {
     const TABLE: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
     if freedom == 0 {
         return f64::INFINITY;

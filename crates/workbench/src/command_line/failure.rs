@@ -53,6 +53,19 @@ pub(super) enum Failure {
     /// Times that no parameters can be fitted to.
     #[error(transparent)]
     Measure(crate::latency::MeasureError),
+    /// Measured times that cannot be read.
+    #[error(transparent)]
+    Times(#[from] crate::calibrate::TimesError),
+    /// A measured time whose program the machine cannot run.
+    #[error("{file}:{line}: {cause}")]
+    Measurement {
+        /// The file with the times.
+        file: String,
+        /// In which line, from 1.
+        line: usize,
+        /// Why not.
+        cause: endpoint::Error,
+    },
     /// It was asked to end before it was done.
     #[error("interrupted")]
     Interrupted,

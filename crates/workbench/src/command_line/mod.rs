@@ -4,6 +4,7 @@
 //! what is to be printed as a whole. Printing, errors and exit statuses are dealt with once, here.
 
 mod algorithms;
+mod calibrate;
 mod engine;
 mod failure;
 mod machine;
@@ -54,6 +55,7 @@ enum Command {
     Pattern(pattern::Arguments),
     Measure(measure::Arguments),
     Postal(postal::Arguments),
+    Calibrate(calibrate::Arguments),
     Reproduce(reproduce::Arguments),
 }
 
@@ -102,6 +104,7 @@ impl Command {
             Command::Pattern(arguments) => arguments.execute(json),
             Command::Measure(arguments) => arguments.execute(json),
             Command::Postal(arguments) => arguments.execute(json),
+            Command::Calibrate(arguments) => arguments.execute(json),
             Command::Reproduce(arguments) => arguments.execute(json),
         }
     }

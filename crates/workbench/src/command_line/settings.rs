@@ -1,6 +1,7 @@
 //! `--set FIELD=VALUE`, and the machine that is meant by a name or a file and such settings.
 
 use clap::Args;
+use machines::Description;
 use machines::model::Machine;
 
 use super::failure::Failure;
@@ -25,6 +26,15 @@ impl Settings {
     /// The field that is set first, if any is.
     pub(super) fn first(&self) -> Option<&str> {
         self.set.first().map(|(field, _)| field.as_str())
+    }
+
+    /// The description called `name`, or in the file of that name, with these settings.
+    pub(super) fn describe(&self, name: &str) -> Result<Description, Failure> {
+        let mut description = ::machines::describe(name)?;
+        for (field, value) in &self.set {
+            description.set(field, value)?;
+        }
+        Ok(description)
     }
 
     /// The machine called `name`, or described in the file of that name, with these settings.

@@ -41,6 +41,12 @@ pub(super) fn bytes_per_second(rate: f64) -> String {
     scaled(rate, &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12)])
 }
 
+/// A share in percent with its sign: `+1.2%`.
+pub(super) fn signed_percent(share: f64) -> String {
+    let text = format!("{:+.1}%", 100.0 * share);
+    if text == "-0.0%" { "+0.0%".to_string() } else { text }
+}
+
 fn scaled(value: f64, units: &[(&str, f64)]) -> String {
     let largest = units.iter().rev().find(|unit| value >= unit.1).or(units.first());
     let (name, scale) = largest.copied().unwrap_or(("", 1.0));
@@ -74,5 +80,6 @@ mod tests {
         assert_eq!(rounded(Duration::ZERO), "0 ps");
         assert_eq!(bytes_per_second(123_456_789.0), "123.5 MB/s");
         assert_eq!(bytes_per_second(2e15), "2000 TB/s");
+        assert_eq!([0.0123, -0.5, -0.0001].map(signed_percent), ["+1.2%", "-50.0%", "+0.0%"]);
     }
 }

@@ -1,9 +1,7 @@
 //! CSV: a line a row.
 //!
-//! - Cells are separated by commas, semicolons or tabs: by whichever of these stands first in the first line. A cell may
-//!   stand in double quotes.
+//! - Lines and cells are told apart as in all such files: see [`crate::cells`].
 //! - A cell is a whole number of bytes; an empty one is 0.
-//! - Empty lines and lines that begin with `#` are left out.
 //! - The first column is names of ranks if its cell in the second line is neither a number nor empty, and that in the first
 //!   line is no number. The first line is if one of its other cells is neither, unless there are as many rows as columns
 //!   with it.
@@ -15,8 +13,9 @@ use std::io::{self, Write};
 use programs::schedule::{MOST_RANKS, Pattern};
 use quantities::Rank;
 
-use super::error::{MatrixError, Place, Problem, quoted};
+use super::error::{MatrixError, Place, Problem};
 use super::{Headings, Messages, TrafficMatrix, check_shape, number};
+use crate::cells::{BadLine, Line, Lines};
 
 /// Reads `content`; `file` is what messages call it.
 ///
@@ -24,14 +23,15 @@ use super::{Headings, Messages, TrafficMatrix, check_shape, number};
 /// Where in it what was found that is not allowed.
 pub fn parse(file: &str, content: &[u8]) -> Result<TrafficMatrix, MatrixError> {
     let fail = |(place, problem)| MatrixError { file: file.to_string(), place, problem };
+    let bad_line = |BadLine { line, found, allowed }| fail((Place::Line(line), Problem::format(found, allowed)));
     let text = std::str::from_utf8(content).map_err(|_| fail((Place::File, Problem::NotText)))?;
-    let lines = Lines::of(text.trim_start_matches('\u{feff}'));
-    let headings = lines.headings().map_err(fail)?;
+    let lines = Lines::of(text, MOST_LINES);
+    let headings = headings(&lines).map_err(bad_line)?;
     let rows = lines.all.get(usize::from(headings.row)..).unwrap_or_default();
     let mut messages = Messages::default();
     let mut before = None;
     for (row, line) in rows.iter().enumerate() {
-        let cells = lines.cells(line).map_err(fail)?;
+        let cells = lines.cells(line).map_err(bad_line)?;
         let cells = cells.get(usize::from(headings.column)..).unwrap_or_default();
         if let Some(before) = before.filter(|before| *before != cells.len()) {
             return Err(fail((Place::Line(line.number), Problem::Ragged { found: cells.len(), before })));
@@ -50,83 +50,30 @@ pub fn parse(file: &str, content: &[u8]) -> Result<TrafficMatrix, MatrixError> {
 /// As many lines, and cells in a line, are read: one may be names, and one more is enough to tell that there are too many.
 const MOST_LINES: usize = MOST_RANKS as usize + 2;
 
-/// What is wrong, and where.
-type Wrong = (Place, Problem);
-
-/// A line that says something.
-struct Line<'text> {
-    /// From 1.
-    number: usize,
-    text: &'text str,
+/// Which of the first row and the first column are names.
+fn headings(lines: &Lines<'_>) -> Result<Headings, BadLine> {
+    let is_name = |cell: &&str| !cell.is_empty() && cell.parse::<f64>().is_err();
+    let [first, rest @ ..] = lines.all.as_slice() else { return Ok(Headings::NONE) };
+    let first = lines.cells(first)?;
+    if counts(lines, &first) {
+        return Ok(Headings { row: true, column: true });
+    }
+    let second = rest.first().map_or(Ok(Vec::new()), |line| lines.cells(line))?;
+    let corner = first.first().is_some_and(|cell| cell.parse::<f64>().is_err());
+    let column = corner && second.first().is_some_and(is_name);
+    let square = lines.all.len() + usize::from(column) == first.len();
+    Ok(Headings { row: first.iter().skip(1).any(is_name) && !square, column })
 }
 
-/// The lines that say something.
-struct Lines<'text> {
-    all: Vec<Line<'text>>,
-    separator: char,
-}
-
-impl<'text> Lines<'text> {
-    fn of(text: &'text str) -> Lines<'text> {
-        let said = |line: &Line<'_>| !line.text.trim().is_empty() && !line.text.starts_with('#');
-        let numbered = text.lines().enumerate().map(|(index, text)| Line { number: index + 1, text });
-        let all: Vec<Line<'text>> = numbered.filter(said).take(MOST_LINES).collect();
-        let separator = all.first().and_then(|line| line.text.chars().find(|c| ",;\t".contains(*c)));
-        Lines { all, separator: separator.unwrap_or(',') }
-    }
-
-    /// The cells of a line, without quotes and the spaces around them.
-    fn cells(&self, line: &Line<'text>) -> Result<Vec<&'text str>, Wrong> {
-        let wrong = |found: String, allowed: &str| (Place::Line(line.number), Problem::format(found, allowed));
-        let mut cells = Vec::new();
-        let mut rest = line.text;
-        while cells.len() < MOST_LINES {
-            let start = rest.trim_start_matches(' ');
-            let (cell, after) = match start.strip_prefix('"') {
-                Some(inside) => inside.split_once('"').ok_or_else(|| {
-                    wrong(format!("a quotation mark before {} and none after it", quoted(inside)), "both")
-                })?,
-                None => start.split_at(start.find(self.separator).unwrap_or(start.len())),
-            };
-            cells.push(cell.trim());
-            let after = after.trim_start_matches([' ', '\r']);
-            match after.strip_prefix(self.separator) {
-                Some(next) => rest = next,
-                None if after.is_empty() => break,
-                None => {
-                    let found = format!("{} after a quotation mark", quoted(after));
-                    return Err(wrong(found, "the next cell"));
-                }
-            }
-        }
-        Ok(cells)
-    }
-
-    /// Which of the first row and the first column are names.
-    fn headings(&self) -> Result<Headings, Wrong> {
-        let is_name = |cell: &&str| !cell.is_empty() && cell.parse::<f64>().is_err();
-        let [first, rest @ ..] = self.all.as_slice() else { return Ok(Headings::NONE) };
-        let first = self.cells(first)?;
-        if self.counts(&first) {
-            return Ok(Headings { row: true, column: true });
-        }
-        let second = rest.first().map_or(Ok(Vec::new()), |line| self.cells(line))?;
-        let corner = first.first().is_some_and(|cell| cell.parse::<f64>().is_err());
-        let column = corner && second.first().is_some_and(is_name);
-        let square = self.all.len() + usize::from(column) == first.len();
-        Ok(Headings { row: first.iter().skip(1).any(is_name) && !square, column })
-    }
-
-    /// Whether the first row and the first column are a cell that is no number and then the same count from 0 or 1.
-    fn counts(&self, first: &[&str]) -> bool {
-        let Some((corner, row)) = first.split_first() else { return false };
-        let begins = |line: &Line<'text>| self.cells(line).ok()?.first()?.parse::<usize>().ok();
-        let counts = |from: usize| {
-            let above = row.iter().zip(from..).all(|(cell, count)| cell.parse() == Ok(count));
-            above && self.all.iter().skip(1).zip(from..).all(|(line, count)| begins(line) == Some(count))
-        };
-        corner.parse::<f64>().is_err() && self.all.len() > 1 && !row.is_empty() && (counts(0) || counts(1))
-    }
+/// Whether the first row and the first column are a cell that is no number and then the same count from 0 or 1.
+fn counts(lines: &Lines<'_>, first: &[&str]) -> bool {
+    let Some((corner, row)) = first.split_first() else { return false };
+    let begins = |line: &Line<'_>| lines.cells(line).ok()?.first()?.parse::<usize>().ok();
+    let counts = |from: usize| {
+        let above = row.iter().zip(from..).all(|(cell, count)| cell.parse() == Ok(count));
+        above && lines.all.iter().skip(1).zip(from..).all(|(line, count)| begins(line) == Some(count))
+    };
+    corner.parse::<f64>().is_err() && lines.all.len() > 1 && !row.is_empty() && (counts(0) || counts(1))
 }
 
 /// Writes `pattern` as [`parse`] reads it, without names.

@@ -159,11 +159,3 @@ impl Problem {
         Problem::Format { found: found.to_string(), allowed: allowed.to_string() }
     }
 }
-
-/// Something that was found, between quotes and not too long.
-pub(super) fn quoted(text: &str) -> String {
-    const LONGEST: usize = 40;
-    let short: String = text.chars().take(LONGEST).collect();
-    let rest = if text.chars().count() > LONGEST { "..." } else { "" };
-    format!("`{short}{rest}`")
-}

@@ -19,8 +19,9 @@ use std::str::SplitAsciiWhitespace;
 
 use quantities::Bytes;
 
-use super::error::{MatrixError, Place, Problem, quoted};
+use super::error::{MatrixError, Place, Problem};
 use super::{Headings, Messages, TrafficMatrix, check_shape, number};
+use crate::cells::quoted;
 
 /// Reads `content`; `file` is what messages call it. An entry without a value is `entry` bytes.
 ///

@@ -1,7 +1,8 @@
 //! A number of bytes, as people and programs write it.
 
 use super::MOST_BYTES;
-use super::error::{Problem, quoted};
+use super::error::Problem;
+use crate::cells::quoted;
 
 /// The bytes that `text` says: a whole number, which may be written `1e6` or `12.0`.
 pub(super) fn from_text(text: &str) -> Result<u64, Problem> {

@@ -6,9 +6,9 @@ use quantities::Duration;
 use serde_json::{Value, json};
 
 use super::lambda::Row;
-use crate::command_line::terminal::{Side, columns, rounded};
+use crate::command_line::terminal::{Side, columns, rounded, signed_percent};
 use crate::latency::Survey;
-use crate::report::{Axis, Cell, LineChart, Mark, Measure, Page, Series, Table, element, fixed, legend};
+use crate::report::{Axis, Cell, LineChart, Mark, Measure, Page, Series, Table, element, legend};
 
 /// What was measured on which machine, and how.
 pub(super) struct Outcome {
@@ -142,8 +142,7 @@ fn cells(row: &Row) -> [String; 8] {
         ]
     };
     let ([t0, lambda, share], [t0_too, lambda_too, share_too]) = (of(one_answer), of(all_answered));
-    let difference = format!("{}%", fixed(100.0 * difference(row), 1));
-    [bytes.0.to_string(), t0, lambda, share, t0_too, lambda_too, share_too, difference]
+    [bytes.0.to_string(), t0, lambda, share, t0_too, lambda_too, share_too, signed_percent(difference(row))]
 }
 
 /// By how much the second experiment's lambda differs from the first's, as a share of it.

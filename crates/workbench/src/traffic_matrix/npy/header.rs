@@ -1,7 +1,8 @@
 //! The header of an `.npy` file: magic, version, length, and a Python dictionary of three fields.
 
 use super::element::Element;
-use crate::traffic_matrix::error::{Place, Problem, quoted};
+use crate::cells::quoted;
+use crate::traffic_matrix::error::{Place, Problem};
 
 /// With what every such file begins.
 const MAGIC: &[u8] = b"\x93NUMPY";

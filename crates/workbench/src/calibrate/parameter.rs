@@ -1,0 +1,225 @@
+//! What may be changed of a description, and between which bounds.
+
+use quantities::{Bytes, Duration, Rate};
+
+/// A field of a description, and the range in which its value is looked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// The field, as `--set` names it.
+    pub name: String,
+    kind: Kind,
+    /// In the kind's base unit.
+    low: f64,
+    high: f64,
+}
+
+/// What a value is measured in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// In picoseconds.
+    Duration,
+    /// In bits per second.
+    Rate,
+    /// In bytes.
+    Bytes,
+    /// A whole number of something.
+    Count,
+}
+
+/// Why something is no [`Parameter`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParameterError {
+    /// It does not read `FIELD=LOW..HIGH`.
+    #[error("allowed is FIELD=LOW..HIGH, such as `node.processor_send=10us..200us`")]
+    Form,
+    /// A bound is no value.
+    #[error("`{0}` is not a value; allowed is a duration, a rate, an amount of data or a whole number")]
+    Value(String),
+    /// The bounds are different kinds of values.
+    #[error("`{low}` and `{high}` are not the same kind of value")]
+    Kinds {
+        /// The lower bound.
+        low: String,
+        /// The upper bound.
+        high: String,
+    },
+    /// Nothing lies between the bounds.
+    #[error("the range from {low} to {high} is empty; allowed is one whose first end is below its last")]
+    Empty {
+        /// The lower bound.
+        low: String,
+        /// The upper bound.
+        high: String,
+    },
+}
+
+/// As many digits a value has that is tried: what is written is what was tried.
+const DIGITS: i32 = 5;
+
+impl Parameter {
+    /// Reads `FIELD=LOW..HIGH`.
+    ///
+    /// # Errors
+    /// What does not read so, or is an empty range.
+    pub fn parse(text: &str) -> Result<Parameter, ParameterError> {
+        let (name, range) = text.split_once('=').ok_or(ParameterError::Form)?;
+        let (low, high) = range.split_once("..").ok_or(ParameterError::Form)?;
+        let (name, low, high) = (name.trim(), low.trim(), high.trim());
+        if name.is_empty() || low.is_empty() || high.is_empty() {
+            return Err(ParameterError::Form);
+        }
+        let value = |text: &str| Kind::read(text).ok_or_else(|| ParameterError::Value(text.to_string()));
+        let (lower, upper) = (value(low)?, value(high)?);
+        let kind = Kind::of_both(lower, upper);
+        let kind = kind.ok_or_else(|| ParameterError::Kinds { low: low.to_string(), high: high.to_string() })?;
+        let (low_value, high_value) = (lower.1, upper.1);
+        if low_value >= high_value {
+            return Err(ParameterError::Empty { low: low.to_string(), high: high.to_string() });
+        }
+        Ok(Parameter { name: name.to_string(), kind, low: low_value, high: high_value })
+    }
+
+    /// The value at `place` of the range, from 0 to 1: by equal factors, or by equal steps if the range begins at nothing.
+    pub fn value(&self, place: f64) -> f64 {
+        let place = place.clamp(0.0, 1.0);
+        let exact = match self.is_logarithmic() {
+            true => self.low * (self.high / self.low).powf(place),
+            false => self.low + (self.high - self.low) * place,
+        };
+        rounded(exact, DIGITS).clamp(self.low, self.high)
+    }
+
+    /// Where `value` lies in the range, if it does.
+    pub fn place(&self, value: f64) -> Option<f64> {
+        if !(self.low..=self.high).contains(&value) {
+            return None;
+        }
+        Some(match self.is_logarithmic() {
+            true => (value / self.low).ln() / (self.high / self.low).ln(),
+            false => (value - self.low) / (self.high - self.low),
+        })
+    }
+
+    /// Where the value that a description has lies in the range, if it does.
+    pub fn place_of_text(&self, text: &str) -> Option<f64> {
+        let found = Kind::read(text)?;
+        (Kind::of_both(found, (self.kind, 1.0)) == Some(self.kind)).then(|| self.place(found.1)).flatten()
+    }
+
+    /// By how much the value changes with the place, there. [base units]
+    pub fn slope(&self, place: f64) -> f64 {
+        match self.is_logarithmic() {
+            true => self.value(place) * (self.high / self.low).ln(),
+            false => self.high - self.low,
+        }
+    }
+
+    /// A value as a description has it.
+    pub fn text(&self, value: f64) -> String {
+        let whole = value.round().max(0.0) as u64;
+        match self.kind {
+            Kind::Duration => Duration::from_picoseconds(whole).to_string(),
+            Kind::Rate => Rate::from_bits_per_second(whole).to_string(),
+            Kind::Bytes => Bytes(whole).to_string(),
+            Kind::Count => whole.to_string(),
+        }
+    }
+
+    /// How far off a value may be, to two digits.
+    pub fn text_of_error(&self, error: f64) -> String {
+        self.text(rounded(error, 2))
+    }
+
+    /// Both bounds, as a description has them.
+    pub fn bounds(&self) -> (String, String) {
+        (self.text(self.low), self.text(self.high))
+    }
+
+    fn is_logarithmic(&self) -> bool {
+        self.low > 0.0
+    }
+}
+
+/// `value` to so many digits, and whole: what can be written.
+fn rounded(value: f64, digits: i32) -> f64 {
+    if value <= 0.0 {
+        return 0.0;
+    }
+    let unit = 10f64.powi(((value.log10().floor() as i32) + 1 - digits).max(0));
+    (value / unit).round() * unit
+}
+
+impl Kind {
+    /// The value that `text` says, in the kind's base unit.
+    fn read(text: &str) -> Option<(Kind, f64)> {
+        if let Ok(count) = text.parse::<u64>() {
+            return Some((Kind::Count, count as f64));
+        }
+        let duration = text.parse::<Duration>().map(|value| (Kind::Duration, value.picoseconds() as f64));
+        let rate = || text.parse::<Rate>().map(|value| (Kind::Rate, value.bits_per_second() as f64));
+        let bytes = || text.parse::<Bytes>().map(|value| (Kind::Bytes, value.0 as f64));
+        duration.or_else(|_| rate()).or_else(|_| bytes()).ok()
+    }
+
+    /// The kind that both values are of: amounts of data may go without a unit.
+    fn of_both(one: (Kind, f64), other: (Kind, f64)) -> Option<Kind> {
+        match (one.0, other.0) {
+            (one, other) if one == other => Some(one),
+            (Kind::Count, Kind::Bytes) | (Kind::Bytes, Kind::Count) => Some(Kind::Bytes),
+            // No time at all needs no unit.
+            (Kind::Count, kind) if one.1 == 0.0 => Some(kind),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_gone_through_by_equal_factors() {
+        let parameter = Parameter::parse("node.processor_send = 10us .. 1ms").unwrap();
+        assert_eq!(parameter.name, "node.processor_send");
+        assert_eq!(parameter.bounds(), ("10 us".to_string(), "1 ms".to_string()));
+        assert_eq!(parameter.text(parameter.value(0.5)), "100 us");
+        assert_eq!(parameter.text(parameter.value(-3.0)), "10 us");
+        assert_eq!(parameter.text(parameter.value(1.0)), "1 ms");
+        assert_eq!(parameter.place_of_text("100us"), Some(0.5));
+        assert_eq!(parameter.place_of_text("2 ms"), None);
+        assert_eq!(parameter.place_of_text("20 MB/s"), None);
+    }
+
+    #[test]
+    fn from_nothing_on_it_is_gone_through_by_equal_steps() {
+        let parameter = Parameter::parse("wire_latency=0s..10us").unwrap();
+        assert_eq!(parameter.text(parameter.value(0.25)), "2.5 us");
+        assert_eq!((parameter.place(0.0), parameter.slope(0.3)), (Some(0.0), 1e7));
+    }
+
+    #[test]
+    fn values_are_tried_as_they_are_written() {
+        let rate = Parameter::parse("rate=1MB/s..3 GB/s").unwrap();
+        assert_eq!(rate.text(rate.value(0.123_456_7)), "2.687 MB/s");
+        let count = Parameter::parse("buffers=1..16").unwrap();
+        assert_eq!(count.text(count.value(0.4)), "3");
+        let bytes = Parameter::parse("node.eager=16..64 KiB").unwrap();
+        assert_eq!(rate.text_of_error(8.0 * 123_456.0), "120 kB/s");
+        assert_eq!(bytes.bounds(), ("16 B".to_string(), "64 KiB".to_string()));
+    }
+
+    #[test]
+    fn what_is_no_range_is_told() {
+        let said = |text: &str| Parameter::parse(text).unwrap_err().to_string();
+        for text in ["node.processor_send", "a=1us", "=1us..2us", "a=..2us", "a=1us.."] {
+            assert!(said(text).starts_with("allowed is FIELD=LOW..HIGH"), "{text}");
+        }
+        assert_eq!(
+            said("a=1us..many"),
+            "`many` is not a value; allowed is a duration, a rate, an amount of data or a whole number"
+        );
+        assert_eq!(said("a=1us..2 MB/s"), "`1us` and `2 MB/s` are not the same kind of value");
+        assert!(said("a=2us..1us").starts_with("the range from 2us to 1us is empty"));
+        assert!(said("a=2us..2us").starts_with("the range from 2us to 2us is empty"));
+    }
+}
