@@ -7,6 +7,7 @@ pub mod interrupt;
 pub mod latency;
 pub mod output;
 pub mod parallel;
+pub mod planner;
 pub mod postal_clock;
 pub mod report;
 pub mod reproduce;

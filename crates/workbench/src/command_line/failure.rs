@@ -23,6 +23,9 @@ pub(super) enum Failure {
     /// A schedule that does not come to its end on any machine.
     #[error(transparent)]
     Schedule(endpoint::Error),
+    /// A traffic matrix that cannot be read.
+    #[error(transparent)]
+    Matrix(#[from] crate::traffic_matrix::MatrixError),
     /// A file that cannot be read.
     #[error("cannot read `{}`: {cause}", path.display())]
     Unreadable {

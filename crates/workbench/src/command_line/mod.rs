@@ -11,6 +11,7 @@ mod machine;
 mod machines;
 mod measure;
 mod pattern;
+mod plan;
 mod postal;
 mod progress;
 mod quantity;
@@ -56,6 +57,7 @@ enum Command {
     Measure(measure::Arguments),
     Postal(postal::Arguments),
     Calibrate(calibrate::Arguments),
+    Plan(plan::Arguments),
     Reproduce(reproduce::Arguments),
 }
 
@@ -105,6 +107,7 @@ impl Command {
             Command::Measure(arguments) => arguments.execute(json),
             Command::Postal(arguments) => arguments.execute(json),
             Command::Calibrate(arguments) => arguments.execute(json),
+            Command::Plan(arguments) => arguments.execute(json),
             Command::Reproduce(arguments) => arguments.execute(json),
         }
     }
