@@ -193,11 +193,9 @@ proptest! {
         let table = AlphaTable::new(lambda, most);
         prop_assert_eq!(alpha_for_all(lambda, most).is_some(), table.entries().len() == 1);
         let ranges = alpha_ranges(lambda, 2..=most);
-        let (mut least, mut high) = (Alpha::HALF, 1.0);
-        for range in ranges {
-            (least, high) = (least.max(range.least), range.upper().min(high));
-        }
-        prop_assert_eq!(alpha_for_all(lambda, most).is_some(), least.as_f64() < high);
+        let least = ranges.iter().map(|range| range.least).max().unwrap();
+        let greatest = ranges.iter().map(|range| range.most).min().unwrap();
+        prop_assert_eq!(alpha_for_all(lambda, most).is_some(), least <= greatest);
     }
 
     #[test]

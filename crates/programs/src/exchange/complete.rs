@@ -9,7 +9,7 @@ use crate::schedule::{Order, Pattern, PatternError, Schedule, Transfer};
 use crate::shift::Shift;
 
 /// The algorithms for complete exchange.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Complete {
     /// [`super::linear`]: one receiver a step.
     Linear,

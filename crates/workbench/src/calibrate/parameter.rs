@@ -127,7 +127,9 @@ impl Parameter {
 
     /// How far off a value may be, to two digits.
     pub fn text_of_error(&self, error: f64) -> String {
-        self.text(rounded(error, 2))
+        // A rate is counted in bits and written in bytes: the digits are those that are written.
+        let written = if self.kind == Kind::Rate { 8.0 } else { 1.0 };
+        self.text(rounded(error / written, 2) * written)
     }
 
     /// Both bounds, as a description has them.

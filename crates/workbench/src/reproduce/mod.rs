@@ -4,6 +4,7 @@
 //! draws the figure. Runs that several studies need are made once.
 
 mod claims;
+pub mod cm5;
 pub mod moc;
 mod outcome;
 pub mod postal;
@@ -58,6 +59,8 @@ pub enum PaperName {
     Moc,
     /// Broadcast and Global Combine Operations Using the Postal Model.
     Postal,
+    /// Scheduling Regular and Irregular Communication Patterns on the CM-5.
+    Cm5,
 }
 
 /// What became of every claim of some papers.
@@ -91,6 +94,7 @@ fn chapter(paper: PaperName, watch: &Watch<'_>) -> Chapter {
     match paper {
         PaperName::Moc => conclude(&moc::STUDIES, moc::paper(), &moc::run, watch),
         PaperName::Postal => conclude(&postal::STUDIES, postal::paper(), &postal::run, watch),
+        PaperName::Cm5 => conclude(&cm5::STUDIES, cm5::paper(), &cm5::run, watch),
     }
 }
 
@@ -99,6 +103,7 @@ pub fn estimate(paper: PaperName) -> (usize, f64) {
     match paper {
         PaperName::Moc => costs(&moc::STUDIES, moc::PACKET_HOPS_PER_SECOND),
         PaperName::Postal => costs(&postal::STUDIES, postal::PACKET_HOPS_PER_SECOND),
+        PaperName::Cm5 => costs(&cm5::STUDIES, cm5::PACKET_HOPS_PER_SECOND),
     }
 }
 

@@ -31,7 +31,7 @@ use crate::schedule::{Pattern, PatternError};
 const NEAR: f64 = 0.15;
 
 /// An application of the CM-5 paper's Table 12.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Application {
     /// Conjugate gradient with 16K unknowns: the five-point grid of 256 by 64 points in blocks, two across and the others
     /// down, and 8 bytes a point.

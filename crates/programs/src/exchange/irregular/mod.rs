@@ -22,7 +22,7 @@ pub use pairwise::pairwise;
 use crate::schedule::{Pattern, Schedule};
 
 /// The algorithms that make a schedule of a pattern.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Irregular {
     /// [`linear`]: one receiver a step.
     Linear,
