@@ -3,6 +3,28 @@
 use endpoint::{Error, Message, Result};
 use quantities::{Bytes, Duration};
 
+/// Places of messages: those whose number has the bit `bit` set, or those that have not.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Places {
+    /// A power of two.
+    pub(super) bit: u32,
+    /// Whether it is set.
+    pub(super) set: bool,
+}
+
+impl Places {
+    fn contain(self, place: u32) -> bool {
+        (place & self.bit != 0) == self.set
+    }
+
+    /// How many of the first `count` places they are.
+    pub(super) fn among(self, count: u32) -> u32 {
+        let (count, bit) = (u64::from(count), u64::from(self.bit));
+        let set = (count / (2 * bit) * bit + (count % (2 * bit)).saturating_sub(bit)) as u32;
+        if self.set { set } else { count as u32 - set }
+    }
+}
+
 /// A place for each rank of the program, each with a message of one size.
 #[derive(Debug)]
 pub(super) struct Blocks {
@@ -38,16 +60,16 @@ impl Blocks {
         }
     }
 
-    /// The messages in the places that `leaves` names, one behind the other in one message.
-    pub(super) fn pack(&self, leaves: impl Fn(u32) -> bool) -> Message {
+    /// The messages in `places`, one behind the other in one message.
+    pub(super) fn pack(&self, places: Places) -> Message {
         let messages = match &self.slots {
             Slots::Sizes(count) => {
-                let packed = (0..*count).filter(|&place| leaves(place)).count() as u64;
-                return Message::of_size(Bytes(self.bytes.0.saturating_mul(packed)));
+                let packed = places.among(*count);
+                return Message::of_size(Bytes(self.bytes.0.saturating_mul(u64::from(packed))));
             }
             Slots::Messages(messages) => messages,
         };
-        let leaving = (0..).zip(messages).filter(|&(place, _)| leaves(place)).map(|(_, message)| message);
+        let leaving = (0..).zip(messages).filter(|&(place, _)| places.contain(place)).map(|(_, message)| message);
         let contents: Option<Vec<&[u8]>> =
             leaving.clone().map(|message| message.content().map(AsRef::as_ref)).collect();
         match contents {
@@ -56,19 +78,19 @@ impl Blocks {
         }
     }
 
-    /// Puts what came in one message into the places that `arrives` names.
+    /// Puts what came in one message into `places`.
     ///
     /// # Errors
     /// When it is not as large as they are.
-    pub(super) fn unpack(&mut self, packed: &Message, arrives: impl Fn(u32) -> bool) -> Result<()> {
-        let expected = self.pack(&arrives).size();
+    pub(super) fn unpack(&mut self, packed: &Message, places: Places) -> Result<()> {
+        let expected = self.pack(places).size();
         if packed.size() != expected {
             let found = packed.size();
             return Err(Error::Unfit(format!("an exchange expected {expected} in one message, and {found} came")));
         }
         let Slots::Messages(messages) = &mut self.slots else { return Ok(()) };
         let mut start = 0;
-        for (_, message) in (0..).zip(messages).filter(|&(place, _)| arrives(place)) {
+        for (_, message) in (0..).zip(messages).filter(|&(place, _)| places.contain(place)) {
             let end = start + self.bytes.0 as usize;
             *message = match packed.content() {
                 Some(content) => Message::from(content.slice(start..end)),
@@ -91,4 +113,21 @@ impl Blocks {
 /// How long it takes to copy `message` together or apart, at `reshuffle` a byte.
 pub(super) fn copying(message: &Message, reshuffle: Duration) -> Duration {
     Duration::from_picoseconds(message.size().0.saturating_mul(reshuffle.picoseconds()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_counted_as_they_are_contained() {
+        for (count, bit, set) in (0..40)
+            .flat_map(|count| [1, 2, 4, 32].map(|bit| (count, bit)))
+            .flat_map(|(count, bit)| [(count, bit, true), (count, bit, false)])
+        {
+            let places = Places { bit, set };
+            assert_eq!(places.among(count) as usize, (0..count).filter(|&place| places.contain(place)).count());
+        }
+        assert_eq!(Places { bit: 1 << 31, set: false }.among(u32::MAX), 1 << 31);
+    }
 }

@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Message, Program, Result};
 use quantities::{Bytes, Duration, Rank};
 
-use super::blocks::{Blocks, copying};
+use super::blocks::{Blocks, Places, copying};
 use crate::barrier::distances;
 use crate::schedule::Order;
 use crate::shift::Shift;
@@ -53,7 +53,7 @@ pub async fn bruck<E: Endpoint>(
 async fn steps<E: Endpoint>(here: &E, order: Order, reshuffle: Duration, blocks: &mut Blocks) -> Result<()> {
     for bit in distances(here.size()) {
         let shift = Shift::new(here.rank(), bit, here.size());
-        let leaves = |place: u32| place & bit != 0;
+        let leaves = Places { bit, set: true };
         let packed = blocks.pack(leaves);
         let work = copying(&packed, reshuffle);
         here.compute(work).await; // to pack
@@ -89,7 +89,7 @@ impl Program for Bruck {
     async fn run<E: Endpoint>(&self, here: &E) -> Result<Bytes> {
         let mut blocks = Blocks::of_size(self.bytes, here.size());
         steps(here, self.order, self.reshuffle, &mut blocks).await?;
-        let forwarded: u64 = distances(here.size()).map(|bit| blocks.pack(|place| place & bit != 0).size().0).sum();
+        let forwarded: u64 = distances(here.size()).map(|bit| blocks.pack(Places { bit, set: true }).size().0).sum();
         Ok(Bytes(forwarded))
     }
 }

@@ -3,6 +3,7 @@
 use endpoint::{Endpoint, Error, Message, Program, Result};
 use quantities::{Bytes, Duration, Rank};
 
+use super::blocks::Places;
 use super::{Balanced, Bruck, Linear, Pairwise, Recursive, balanced, bruck, irregular, linear, pairwise, recursive};
 use crate::barrier::distances;
 use crate::schedule::{Order, Pattern, PatternError, Schedule, Transfer};
@@ -53,6 +54,11 @@ impl Complete {
         if self == Complete::Recursive { recursive::check(ranks) } else { Ok(()) }
     }
 
+    /// The largest message that it sends among `ranks` ranks with messages of `bytes`. [B]
+    pub fn largest_message(self, ranks: u32, bytes: Bytes) -> Bytes {
+        if self.forwards() { Bytes(bytes.0.saturating_mul(u64::from(ranks / 2))) } else { bytes }
+    }
+
     /// Its steps among `ranks` ranks with messages of `bytes`. Those of an algorithm that forwards messages have what goes
     /// between the ranks, whoever it is for: they are no schedule of the complete pattern.
     ///
@@ -74,7 +80,7 @@ impl Complete {
             }
             Complete::Bruck => {
                 let steps = distances(ranks).map(|bit| {
-                    let places = (0..ranks).filter(|place| place & bit != 0).count() as u64;
+                    let places = u64::from(Places { bit, set: true }.among(ranks));
                     step(ranks, Bytes(bytes.0.saturating_mul(places)), |me| Shift::new(me, bit, ranks).to)
                 });
                 Schedule::new(ranks, steps.collect())

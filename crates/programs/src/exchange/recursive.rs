@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Error, Message, Program, Result};
 use quantities::{Bytes, Duration, Rank};
 
-use super::blocks::{Blocks, copying};
+use super::blocks::{Blocks, Places, copying};
 use crate::schedule::Order;
 
 /// Complete exchange in log2 P steps, P a power of two: in step i the ranks of each group of k = P / 2^i exchange with those
@@ -53,7 +53,7 @@ async fn steps<E: Endpoint>(here: &E, order: Order, reshuffle: Duration, blocks:
     let mut k = size;
     while k > 1 {
         let node = Rank(if me % k < k / 2 { me + k / 2 } else { me - k / 2 });
-        let leaves = |place: u32| (place ^ me) & (k / 2) != 0;
+        let leaves = Places { bit: k / 2, set: me & (k / 2) == 0 };
         let packed = blocks.pack(leaves);
         let work = copying(&packed, reshuffle);
         let received;

@@ -2,7 +2,8 @@
 //!
 //! A [`Pattern`] says what is to be sent; an algorithm of [`crate::exchange::irregular`] makes a [`Schedule`] of it. That
 //! can be printed as a table ([`Schedule::table`]), checked ([`Schedule::check`]), measured ([`Schedule::measures`]), run on
-//! any world ([`follow`], [`Scheduled`]) and written for others ([`Schedule::to_json`], [`Schedule::to_goal`]).
+//! any world ([`follow`], [`Scheduled`]) and written for others ([`Schedule::to_json`], [`Schedule::to_goal`],
+//! [`Schedule::to_msccl`]).
 //!
 //! ```
 //! use maquette_programs::exchange::irregular;
@@ -20,6 +21,7 @@ mod follow;
 mod goal_text;
 mod json;
 mod measures;
+mod msccl;
 mod parts;
 mod pattern;
 mod rank;
@@ -29,6 +31,7 @@ pub use check::ScheduleError;
 pub use follow::{Pacing, Scheduled, follow};
 pub use json::ReadError;
 pub use measures::Measures;
+pub use msccl::MscclError;
 pub use pattern::{MOST_MESSAGES, MOST_RANKS, Pattern, PatternError};
 pub use rank::{Action, Order, RankSchedule};
 
