@@ -26,6 +26,9 @@ fn distances_and_bisections() {
         ("parsytec-gcel-16", 8, 4, 6.96),
         ("booksim-mesh-8x8", 16, 8, 8_000.0),
         ("fat-tree-1024", 4, 512, 6_400_000.0),
+        ("infiniband-128", 4, 64, 1_600_000.0),
+        ("torus-512", 14, 128, 870_400.0),
+        ("ethernet-128", 4, 8, 100_000.0),
     ];
     for (name, diameter, channels, rate) in table {
         let facts = network_facts(name);

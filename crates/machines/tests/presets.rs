@@ -1,6 +1,7 @@
 //! Every preset can be loaded, and says what it is.
 
-use maquette_machines::model::{Interconnect, Machine};
+use maquette_machines::model::{ChannelId, FlitNetwork, Interconnect, Machine, NodeId};
+use maquette_machines::routing::deadlock::dependency_cycle;
 use maquette_machines::{load, load_with, presets};
 
 fn sizes(machine: &Machine) -> (u32, usize, usize) {
@@ -33,6 +34,10 @@ fn sizes_of_presets() {
         ("parsytec-gcel-64", 64, 64, 2 * (64 + 112)),
         ("booksim-mesh-8x8", 64, 64, 2 * (64 + 112)),
         ("fat-tree-1024", 1024, 64, 2 * (1024 + 1024)),
+        ("infiniband-128", 128, 8 + 16, 2 * (128 + 8 * 16)),
+        ("slingshot-1024", 1024, 8 * 8, 2 * (1024 + 8 * 28 + 8 * 28)),
+        ("torus-512", 512, 512, 2 * (512 + 3 * 512)),
+        ("ethernet-128", 128, 4 + 4, 2 * (128 + 4 * 4)),
         ("cm5-32", 32, 8 + 4 + 4, 2 * (32 + 16 + 8)),
         ("cm5-256", 256, 64 + 32 + 16 + 16, 2 * (256 + 128 + 64 + 64)),
         ("delta", 512, 512, 2 * (512 + 31 * 16 + 15 * 32)),
@@ -44,11 +49,65 @@ fn sizes_of_presets() {
     }
 }
 
+fn network(machine: Machine) -> Option<FlitNetwork> {
+    match machine.interconnect {
+        Interconnect::Flits(network) => Some(network),
+        Interconnect::LogGp(_) => None,
+    }
+}
+
+/// The way between any two nodes begins and ends with their own channels, and each channel begins where the one before
+/// ends.
+#[test]
+fn every_preset_joins_all_pairs_of_its_nodes() {
+    for preset in presets() {
+        let Some(network) = network(load(preset.name).unwrap()) else { continue };
+        let nodes = network.injection.len() as u32;
+        let pairs = (0..nodes).flat_map(|source| (0..nodes).map(move |destination| (source, destination)));
+        for (source, destination) in pairs.filter(|(source, destination)| source != destination) {
+            let route = network.route(NodeId(source), NodeId(destination));
+            let ends = (network.injection[source as usize], network.ejection[destination as usize]);
+            assert_eq!((route[0], route[route.len() - 1]), ends, "{}: {source} to {destination}", preset.name);
+            let joined = |pair: &[ChannelId]| {
+                let [from, to] = [pair[0], pair[1]].map(|channel| network.channels[channel.0 as usize]);
+                from.to == to.from
+            };
+            assert!(route.windows(2).all(joined), "{}: {source} to {destination}", preset.name);
+        }
+    }
+}
+
+#[test]
+fn no_preset_can_deadlock() {
+    for preset in presets() {
+        let Some(network) = network(load(preset.name).unwrap()) else { continue };
+        assert_eq!(dependency_cycle(&network), None, "{}", preset.name);
+    }
+    let valiant = settings(&[("rule", "valiant"), ("virtual_channels", "3")]);
+    let detours = network(load_with("slingshot-1024", &valiant).unwrap()).unwrap();
+    assert_eq!(dependency_cycle(&detours), None);
+}
+
+/// Without the virtual channels that they have, the torus and the dragonfly are refused.
+#[test]
+fn presets_that_need_virtual_channels_are_refused_without() {
+    let too_few = [
+        ("torus-512", ("virtual_channels", "1"), "`dimension-order` can deadlock on this topology"),
+        ("slingshot-1024", ("virtual_channels", "1"), "allowed is a multiple of 2"),
+        ("slingshot-1024", ("rule", "valiant"), "allowed is a multiple of 3"),
+    ];
+    for (name, change, why) in too_few {
+        let refused = load_with(name, &settings(&[change])).unwrap_err().to_string();
+        assert!(refused.contains(why), "{name}, {change:?}: {refused}");
+    }
+}
+
+fn settings(list: &[(&str, &str)]) -> Vec<(String, String)> {
+    list.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
+}
+
 #[test]
 fn settings_change_presets() {
-    let settings = |list: &[(&str, &str)]| -> Vec<(String, String)> {
-        list.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
-    };
     let machine = load_with("moc-3-2", &settings(&[("buffers", "4"), ("node.processor_send", "7us")])).unwrap();
     assert_eq!(machine.node.processor_send.to_string(), "7 us");
     let Interconnect::Flits(network) = machine.interconnect else { panic!("a network") };

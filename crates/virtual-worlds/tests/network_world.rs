@@ -5,6 +5,10 @@ use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
 
 const ENGINES: [EngineKind; 2] = [EngineKind::Fast, EngineKind::Reference];
 
+/// Presets of machines of today: fat trees by virtual cut-through and store-and-forward, a dragonfly and a torus with
+/// virtual channels.
+const OF_TODAY: [&str; 5] = ["fat-tree-1024", "infiniband-128", "ethernet-128", "slingshot-1024", "torus-512"];
+
 fn keeps_the_promises(machine: &str, engine: EngineKind, settings: &[(&str, &str)]) {
     let settings: Vec<_> = settings.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
     let machine = machines::load_with(machine, &settings).unwrap();
@@ -16,14 +20,18 @@ fn keeps_the_promises(machine: &str, engine: EngineKind, settings: &[(&str, &str
 fn with_the_fast_engine() {
     keeps_the_promises("moc-2-1", EngineKind::Fast, &[]);
     keeps_the_promises("parsytec-cc-16", EngineKind::Fast, &[]);
-    keeps_the_promises("fat-tree-1024", EngineKind::Fast, &[]);
+    for machine in OF_TODAY {
+        keeps_the_promises(machine, EngineKind::Fast, &[]);
+    }
 }
 
 #[test]
 fn with_the_reference_engine() {
     keeps_the_promises("moc-2-1", EngineKind::Reference, &[]);
     keeps_the_promises("parsytec-cc-16", EngineKind::Reference, &[]);
-    keeps_the_promises("fat-tree-1024", EngineKind::Reference, &[]);
+    for machine in OF_TODAY {
+        keeps_the_promises(machine, EngineKind::Reference, &[]);
+    }
 }
 
 /// A short message must not overtake a long one of the same sender, though its packets do.

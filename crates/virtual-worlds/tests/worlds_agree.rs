@@ -53,8 +53,16 @@ fn settings() -> impl Strategy<Value = Vec<(&'static str, String)>> {
 
 fn cases() -> impl Strategy<Value = Case> {
     let wormhole = (prop_oneof![Just("moc-2-1"), Just("moc-3-1"), Just("moc-3-2")], settings());
-    let others = prop_oneof![Just("parsytec-gcel-16"), Just("parsytec-cc-16"), Just("fat-tree-1024")]
-        .prop_map(|machine| (machine, Vec::new()));
+    let others = prop_oneof![
+        Just("parsytec-gcel-16"),
+        Just("parsytec-cc-16"),
+        Just("fat-tree-1024"),
+        Just("infiniband-128"),
+        Just("slingshot-1024"),
+        Just("torus-512"),
+        Just("ethernet-128"),
+    ]
+    .prop_map(|machine| (machine, Vec::new()));
     let machines = prop_oneof![4 => wormhole, 1 => others];
     (machines, 0u8..6, 0u64..700, 2u32..9, any::<u64>()).prop_map(
         |((machine, settings), program, bytes, pairs, seed)| {

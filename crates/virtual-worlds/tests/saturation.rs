@@ -1,0 +1,85 @@
+//! Where the networks of today give way, as the literature has it: a torus carries more than a mesh, and what a dragonfly
+//! carries hangs on its routing. The bounds are counts of channels. Anybody can run the same:
+//!
+//! ```text
+//! maquette run traffic --machine slingshot-1024 --pattern tornado --rate 1 --packet 65
+//! maquette run traffic --machine slingshot-1024 --pattern tornado --rate 1 --packet 65 \
+//!     --set rule=valiant --set virtual_channels=3
+//! maquette saturate --machine torus-512 --pattern tornado --packet 16
+//! ```
+
+use machines::Description;
+use machines::model::{FlitNetwork, Interconnect};
+use maquette_virtual_worlds::network::fast::Fast;
+use maquette_virtual_worlds::traffic::{Load, Outcome, Pattern, Verdict, Windows, run};
+
+fn network(description: &Description) -> FlitNetwork {
+    match description.resolve().unwrap().interconnect {
+        Interconnect::Flits(network) => network,
+        Interconnect::LogGp(_) => unreachable!("it has a topology"),
+    }
+}
+
+/// What comes of a load over so many cycles, after as many to warm up.
+fn offered(network: &FlitNetwork, pattern: Pattern, rate: f64, packet: u32, cycles: u64) -> Outcome {
+    let windows = Windows { warm_up: Some(cycles), measure: Some(cycles), latency_limit: None };
+    run::<Fast>(network, &Load { pattern, rate, packet, seed: 1 }, &windows, &mut |_| true).unwrap()
+}
+
+/// The preset, and the mesh that is left of it without its links round the ends.
+fn torus_and_mesh() -> [FlitNetwork; 2] {
+    let preset = machines::presets().into_iter().find(|preset| preset.name == "torus-512").unwrap();
+    ["torus", "mesh"].map(|topology| {
+        let text = preset.text.replace("[topology.torus]", &format!("[topology.{topology}]"));
+        network(&Description::parse(&text, topology).unwrap())
+    })
+}
+
+/// Half of what all nodes send crosses the middle, by 64 channels each way of a mesh of 8x8x8 and 128 of a torus: at most
+/// 0.5 and 1 flits a node and cycle (Dally and Towles, "Principles and Practices of Interconnection Networks" (2004),
+/// section 3.3.1).
+#[test]
+fn a_torus_carries_nearly_twice_what_a_mesh_does() {
+    let [torus, mesh] = torus_and_mesh().map(|network| offered(&network, Pattern::Uniform, 1.0, 16, 1_500).accepted);
+    assert!((0.35..0.5).contains(&mesh), "mesh: {mesh}");
+    assert!((1.4 * mesh..1.0).contains(&torus), "torus: {torus}, mesh: {mesh}");
+}
+
+/// By the tornado pattern packets go three places ahead in each dimension of eight: all by the channels ahead, each of
+/// which then carries three nodes' packets. So a third of a flit a node and cycle is the most (section 3.2).
+#[test]
+fn the_tornado_uses_one_way_round_a_torus() {
+    let [torus, _] = torus_and_mesh();
+    assert_eq!(offered(&torus, Pattern::Tornado, 0.24, 16, 1_500).verdict, Verdict::Stable);
+    let overload = offered(&torus, Pattern::Tornado, 0.5, 16, 1_500);
+    assert!(matches!(overload.verdict, Verdict::Saturated(_)) && overload.accepted <= 1.0 / 3.0, "{overload:?}");
+}
+
+/// The preset with packets of 65 flits: by minimal routing, and by Valiant's.
+fn minimal_and_valiant(pattern: Pattern) -> [f64; 2] {
+    [("minimal", "2"), ("valiant", "3")].map(|(rule, virtual_channels)| {
+        let mut description = machines::describe("slingshot-1024").unwrap();
+        description.set("rule", rule).unwrap();
+        description.set("virtual_channels", virtual_channels).unwrap();
+        offered(&network(&description), pattern, 1.0, 65, 4_000).accepted
+    })
+}
+
+/// Nearly all 128 nodes of a group send to the group that is four ahead: 127 of them share its eight links, and one has
+/// another to itself, which makes 9 flits a cycle of 128 nodes. Detours use all 56 links of a group, each packet two (Kim
+/// and others, "Technology-Driven, Highly-Scalable Dragonfly Topology" (2008), section 4.2 and figure 8).
+#[test]
+fn adverse_traffic_on_a_dragonfly_wants_detours() {
+    let [minimal, valiant] = minimal_and_valiant(Pattern::Tornado);
+    assert!((0.95 * 9.0 / 128.0..=9.0 / 128.0 + 0.001).contains(&minimal), "minimal: {minimal}");
+    assert!((2.0 * minimal..56.0 / 256.0).contains(&valiant), "Valiant: {valiant}, minimal: {minimal}");
+}
+
+/// Of uniform traffic seven eighths leave the group, over one of its 56 links, or two by detours: at most 0.5 flits a node and
+/// cycle, or half of that.
+#[test]
+fn uniform_traffic_on_a_dragonfly_wants_none() {
+    let [minimal, valiant] = minimal_and_valiant(Pattern::Uniform);
+    assert!((1.3 * valiant..0.5).contains(&minimal), "minimal: {minimal}, Valiant: {valiant}");
+    assert!((0.12..0.25).contains(&valiant), "Valiant: {valiant}");
+}
