@@ -255,37 +255,49 @@ fn a_text_that_is_no_schedule_is_refused() {
     let cases = [
         (String::new(), "a.json:1:1: EOF while parsing a value"),
         ("[]".into(), "a.json:1:2: invalid length 0, expected an object with `format`, `ranks`, `rule` and `steps`"),
-        (text("[[{\"from\": 0}]]"), "a.json:2:22: missing field `to`"),
+        (text("[[{\"from\": 0}]]"), "a.json:2:22: the field `to` is missing"),
+        (text("[[{\"from\": 0, \"too\": 1}]]"), "a.json:2:28: there is no field `too`; the fields are from, to, bytes"),
         (
-            text("[[{\"from\": 0, \"too\": 1}]]"),
-            "a.json:2:28: unknown field `too`, expected one of `from`, `to`, `bytes`",
+            text("[[{\"from\": 0, \"to\": 1, \"bytes\": -1}]]"),
+            "a.json:2:43: invalid value: integer `-1`, expected a whole number from 0 to 18446744073709551615",
         ),
-        (text("[[{\"from\": 0, \"to\": 1, \"bytes\": -1}]]"), "a.json:2:43: invalid value: integer `-1`, expected u64"),
         (
             text("[[{\"from\": 0, \"to\": 3, \"bytes\": 1}]]"),
-            "a.json: step 1: 0 -> 3 names rank 3; there are 3 ranks, from 0",
+            "a.json:2:11: step 1: 0 -> 3 names rank 3; there are 3 ranks, from 0",
         ),
         (
             text("[[{\"from\": 0, \"to\": 1, \"bytes\": 1}, {\"from\": 2, \"to\": 1, \"bytes\": 1}]]"),
-            "a.json: step 1: rank 1 receives twice, from 0 and from 2",
+            "a.json:2:11: step 1: rank 1 receives twice, from 0 and from 2",
         ),
         (
             text("[]").replace("one-each", "any"),
-            "a.json: `rule` is \"any\"; \"one-each\" or \"many-to-one\" is allowed",
+            "a.json:1:55: rule: found \"any\"; allowed is \"one-each\" or \"many-to-one\"",
         ),
-        (text("[]").replace('3', "0"), "a.json: `ranks` is 0; 1 to 16384 is allowed"),
+        (text("[]").replace('3', "0"), "a.json:1:44: ranks: found 0; allowed is 1 to 16384"),
         (
             text("[]").replace("-1\"", "-2\""),
-            "a.json: `format` is \"maquette-schedule-2\"; \"maquette-schedule-1\" is allowed",
+            "a.json:1:12: format: found \"maquette-schedule-2\"; allowed is \"maquette-schedule-1\"",
         ),
         (
             text(
                 "[[{\"from\": 0, \"to\": 1, \"bytes\": 18446744073709551615}], [{\"from\": 0, \"to\": 1, \"bytes\": 1}]]",
             ),
-            "a.json: the transfers carry more than 18446744073709551615 bytes together",
+            "a.json:2:10: steps: found more than 18446744073709551615 bytes in all transfers together; allowed is that many",
         ),
     ];
     for (text, wrong) in cases {
         assert_eq!(Schedule::from_json("a.json", text.as_bytes()).unwrap_err().to_string(), wrong, "{text}");
     }
+}
+
+#[test]
+fn the_name_that_was_meant_is_told() {
+    let text = "{\"format\": \"maquette-schedule-1\", \"ranks\": 3, \"rule\": \"one-each\", \"steps\": []}";
+    let meant = |from: &str, to: &str| {
+        let text = text.replace(from, to);
+        Schedule::from_json("a.json", text.as_bytes()).unwrap_err().meant
+    };
+    assert_eq!(meant("\"rule\"", "\"rules\""), Some("rule".to_owned()));
+    assert_eq!(meant("one-each", "one-eech"), Some("one-each".to_owned()));
+    assert_eq!(meant("one-each", "anything"), None);
 }

@@ -117,6 +117,22 @@ pub enum ScheduleError {
     },
 }
 
+impl ScheduleError {
+    /// In which step it is, from 1, if it is in one.
+    pub const fn step(&self) -> Option<usize> {
+        match *self {
+            ScheduleError::Ranks { .. } | ScheduleError::TooLittle { .. } | ScheduleError::Missing { .. } => None,
+            ScheduleError::NoSuchRank { step, .. }
+            | ScheduleError::ToItself { step, .. }
+            | ScheduleError::SendsTwice { step, .. }
+            | ScheduleError::ReceivesTwice { step, .. }
+            | ScheduleError::TwoReceivers { step, .. }
+            | ScheduleError::NotWanted { step, .. }
+            | ScheduleError::TooMuch { step, .. } => Some(step),
+        }
+    }
+}
+
 impl Schedule {
     /// That every message of `pattern` is sent exactly once, in one piece or in parts that add up to it, and nothing
     /// else; and that every step keeps to the schedule's rule.

@@ -12,6 +12,8 @@
 //! }
 //! ```
 
+mod place;
+
 use std::fmt::Write;
 
 use quantities::{Bytes, Rank};
@@ -31,6 +33,8 @@ pub struct ReadError {
     pub place: Option<(usize, usize)>,
     /// What was found, and what is allowed.
     pub problem: String,
+    /// The name that was meant, if one is near to what was found.
+    pub meant: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -51,8 +55,13 @@ struct TransferText {
 }
 
 impl Rule {
+    /// All of them.
+    const fn all() -> [Rule; 2] {
+        [Rule::OneEach, Rule::ManyToOne]
+    }
+
     /// Its name in a file.
-    const fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Rule::OneEach => "one-each",
             Rule::ManyToOne => "many-to-one",
@@ -88,24 +97,41 @@ impl Schedule {
     /// The first thing that is wrong with it.
     pub fn from_json(file: &str, text: &[u8]) -> Result<Schedule, ReadError> {
         let read: ScheduleText = serde_json::from_slice(text).map_err(|error| syntax(file, &error))?;
-        let wrong = |problem: String| ReadError { file: file.to_owned(), place: None, problem };
+        let wrong = |key: &str, path: &[usize], problem: String| {
+            let problem = if path.is_empty() { format!("{key}: {problem}") } else { problem };
+            ReadError { file: file.to_owned(), place: place::of(text, key, path), problem, meant: None }
+        };
         if read.format != FORMAT {
-            return Err(wrong(format!("`format` is \"{}\"; \"{FORMAT}\" is allowed", read.format)));
+            let problem = format!("found \"{}\"; allowed is \"{FORMAT}\"", read.format);
+            return Err(wrong("format", &[], problem));
         }
         if read.ranks == 0 || read.ranks > MOST_RANKS {
-            return Err(wrong(format!("`ranks` is {}; 1 to {MOST_RANKS} is allowed", read.ranks)));
+            return Err(wrong("ranks", &[], format!("found {}; allowed is 1 to {MOST_RANKS}", read.ranks)));
         }
-        let rule = [Rule::OneEach, Rule::ManyToOne].into_iter().find(|rule| rule.name() == read.rule);
-        let rule = rule
-            .ok_or_else(|| wrong(format!("`rule` is \"{}\"; \"one-each\" or \"many-to-one\" is allowed", read.rule)))?;
+        let Some(rule) = Rule::all().into_iter().find(|rule| rule.name() == read.rule) else {
+            let problem = format!("found \"{}\"; allowed is \"one-each\" or \"many-to-one\"", read.rule);
+            return Err(ReadError {
+                meant: nearest(&read.rule, Rule::all().map(Rule::name)),
+                ..wrong("rule", &[], problem)
+            });
+        };
         let count: usize = read.steps.iter().map(Vec::len).sum();
         if count.max(read.steps.len()) > MOST_MESSAGES {
-            return Err(wrong(format!("there are more than {MOST_MESSAGES} steps or transfers")));
+            return Err(wrong(
+                "steps",
+                &[],
+                format!("found more than {MOST_MESSAGES} steps or transfers; allowed is that many"),
+            ));
         }
         let schedule = Schedule::with_rule(read.ranks, rule, read.steps.into_iter().map(transfers).collect());
-        schedule.check_steps().map_err(|error| wrong(error.to_string()))?;
+        schedule.check_steps().map_err(|error| {
+            let step = error.step().map(|number| number - 1);
+            wrong("steps", step.as_slice(), error.to_string())
+        })?;
         let bytes = schedule.transfers().try_fold(0_u64, |sum, transfer| sum.checked_add(transfer.bytes.0));
-        bytes.ok_or_else(|| wrong(format!("the transfers carry more than {} bytes together", u64::MAX)))?;
+        let too_many =
+            || format!("found more than {0} bytes in all transfers together; allowed is that many", u64::MAX);
+        bytes.ok_or_else(|| wrong("steps", &[], too_many()))?;
         Ok(schedule)
     }
 }
@@ -119,6 +145,28 @@ fn syntax(file: &str, error: &serde_json::Error) -> ReadError {
     let text = error.to_string();
     let place = (error.line() > 0).then_some((error.line(), error.column().max(1)));
     // The place is told once, before it.
-    let problem = text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem).to_owned();
-    ReadError { file: file.to_owned(), place, problem }
+    let said = text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem);
+    let names: Vec<&str> = said.split('`').skip(1).step_by(2).collect();
+    let (problem, meant) = match names.split_first() {
+        Some((found, known)) if said.starts_with("unknown field") => {
+            let problem = format!("there is no field `{found}`; the fields are {}", known.join(", "));
+            (problem, nearest(found, known.iter().copied()))
+        }
+        Some((missing, _)) if said.starts_with("missing field") => (format!("the field `{missing}` is missing"), None),
+        _ => (in_words(said), None),
+    };
+    ReadError { file: file.to_owned(), place, problem, meant }
+}
+
+/// What the reader of JSON says of a value, without the names of our types.
+fn in_words(said: &str) -> String {
+    let mut text = said.to_owned();
+    for (name, most) in [("u32", u64::from(u32::MAX)), ("u64", u64::MAX)] {
+        text = text.replace(&format!("expected {name}"), &format!("expected a whole number from 0 to {most}"));
+    }
+    text
+}
+
+fn nearest<'name>(found: &str, known: impl IntoIterator<Item = &'name str>) -> Option<String> {
+    quantities::nearest(found, known).map(str::to_owned)
 }
