@@ -68,6 +68,15 @@ impl FlitNetwork {
         format!("from {} to {}", end(channel.from), end(channel.to))
     }
 
+    /// How many nodes each branch below the root of the tree has, in order of their numbers; none where it is no tree, or where
+    /// packets do not only go up and down it.
+    pub fn branch(&self) -> Option<u32> {
+        match &self.routing {
+            Routing::Stages(stages) => stages.branch(),
+            _ => None,
+        }
+    }
+
     /// Into how many sets the virtual channels between routers fall. The routing says which virtual channel of its set a
     /// packet takes; the set is the packet's own, its destination modulo the number of sets.
     pub fn sets(&self) -> u32 {

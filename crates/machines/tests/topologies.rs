@@ -205,3 +205,17 @@ fn links_and_the_channels_of_nodes_can_differ() {
     let (into, out, link) = ((200_000, 0, 0, 1), (200_000, 0, 9_000, 1), (7_000, 2_000, 0, 3));
     assert_eq!(found, [into, out, into, out, link, link]);
 }
+
+/// The nodes of a branch below the root, for trees and for what is none.
+#[test]
+fn the_branches_below_the_root_are_known() {
+    for (topology, branch) in [
+        ("[topology.fat_tree]\narity = 4\nlevels = 3\nsubtrees = 2", Some(16)),
+        ("[topology.fat_tree]\narity = 4\nlevels = 4\nparents = [2, 2, 4]", Some(64)),
+        ("[topology.clos]\narity = 4\nheight = 1", Some(1)),
+        ("[topology.mesh_of_clos]\narity = 4\nheight = 3\nmesh_stages = 1", None),
+        ("[topology.mesh]\nsides = [4, 4]", None),
+    ] {
+        assert_eq!(network(topology).branch(), branch, "{topology}");
+    }
+}

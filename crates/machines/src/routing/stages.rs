@@ -126,6 +126,14 @@ impl Stages {
         Stages { arity: arity as usize, height, places, parents, up, down, digits, mesh }
     }
 
+    /// How many nodes are in each of the parts that only the top level joins, where there is one cluster.
+    pub(crate) fn branch(&self) -> Option<u32> {
+        let nodes = self.digits.len() / self.height;
+        let branches =
+            self.digits.iter().skip(self.height - 1).step_by(self.height).map(|&(_, digit)| digit + 1).max()?;
+        self.mesh.is_none().then_some(nodes as u32 / branches)
+    }
+
     #[inline]
     pub(super) fn step(&self, at: RouterId, source: NodeId, destination: NodeId) -> Step<'_> {
         let router = at.0 as usize;

@@ -23,6 +23,12 @@ pub(super) enum Failure {
     /// A schedule that does not come to its end on any machine.
     #[error(transparent)]
     Schedule(endpoint::Error),
+    /// A schedule of an exchange that cannot be read.
+    #[error(transparent)]
+    Steps(#[from] programs::schedule::ReadError),
+    /// A pattern of messages that is none.
+    #[error(transparent)]
+    Pattern(#[from] programs::schedule::PatternError),
     /// A traffic matrix that cannot be read.
     #[error(transparent)]
     Matrix(#[from] crate::traffic_matrix::MatrixError),
@@ -95,6 +101,7 @@ impl Failure {
         match self {
             Failure::Machine(error) => error.hint(),
             Failure::Goal(error) => error.hint().map(str::to_string),
+            Failure::Steps(error) => error.meant.as_ref().map(|name| format!("did you mean `{name}`?")),
             _ => None,
         }
     }

@@ -18,6 +18,8 @@ mod quantity;
 mod reproduce;
 mod run;
 mod saturate;
+mod schedule;
+mod schedule_file;
 mod settings;
 mod sizes;
 mod terminal;
@@ -54,6 +56,7 @@ enum Command {
     Run(run::Arguments),
     Saturate(saturate::Arguments),
     Pattern(pattern::Arguments),
+    Schedule(schedule::Arguments),
     Measure(measure::Arguments),
     Postal(postal::Arguments),
     Calibrate(calibrate::Arguments),
@@ -104,6 +107,7 @@ impl Command {
             Command::Run(arguments) => arguments.execute(json),
             Command::Saturate(arguments) => arguments.execute(json),
             Command::Pattern(arguments) => arguments.execute(json),
+            Command::Schedule(arguments) => arguments.execute(json),
             Command::Measure(arguments) => arguments.execute(json),
             Command::Postal(arguments) => arguments.execute(json),
             Command::Calibrate(arguments) => arguments.execute(json),
@@ -125,6 +129,13 @@ fn print(text: &str) -> Option<i32> {
             Some(2)
         }
     }
+}
+
+/// Does `work`, which may take long, and gives what comes out, if it was not asked to end before.
+fn unless_interrupted<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    interrupt::unless_requested(work).ok_or(Failure::Interrupted)?
 }
 
 /// A value as JSON on one line.

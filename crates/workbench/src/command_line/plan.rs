@@ -1,22 +1,22 @@
 //! `maquette plan`: which algorithm is the quickest here?
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ::machines::model::Machine;
 use clap::{Args, Subcommand};
 use programs::postal::Lambda;
-use programs::schedule::{Order, Pacing, Schedule};
+use programs::schedule::Order;
 use quantities::{Bytes, Duration};
 use serde_json::{Value, json};
 
 use super::failure::Failure;
 use super::progress::Bar;
+use super::schedule_file::ScheduleFile;
 use super::settings::Settings;
 use super::sizes::size;
 use super::terminal::{Side, columns, rounded};
 use super::{Said, cores};
 use crate::interrupt;
-use crate::output::WholeFile;
 use crate::planner::{BUDGET, Plan, PlanWatch, Prediction, Question, Source, plan};
 use crate::postal_clock::{exact_step, postal_machine};
 use crate::simulate::waits_for_receivers;
@@ -88,7 +88,8 @@ struct Exchange {
     /// What each rank has for each other, a square matrix of bytes: FILE.csv, FILE.mtx (Matrix Market) or FILE.npy.
     #[arg(long, value_name = "FILE", conflicts_with = "bytes")]
     traffic: Option<PathBuf>,
-    /// Write the schedule of the quickest to FILE.goal or FILE.json.
+    /// Write the schedule of the quickest to FILE.json (for `maquette run schedule`), FILE.goal (for `maquette run goal` and
+    /// LogGOPSim) or FILE.xml (for MSCCL).
     #[arg(long, value_name = "FILE", requires = "traffic")]
     write: Option<PathBuf>,
 }
@@ -147,18 +148,6 @@ impl On {
     }
 }
 
-/// How a schedule is written.
-type Written = fn(&Schedule, Pacing, Order) -> String;
-
-/// How a schedule is written into a file with this ending.
-fn in_format(path: &Path) -> Result<Written, Failure> {
-    match path.extension().and_then(|ending| ending.to_str()) {
-        Some("goal") => Ok(|schedule, pacing, order| schedule.to_goal(pacing, order)),
-        Some("json") => Ok(|schedule, _, _| schedule.to_json()),
-        _ => Err(Failure::argument("--write", path.display(), "a name that ends in .goal or .json")),
-    }
-}
-
 fn said(
     question: &Question,
     machine: &Machine,
@@ -166,7 +155,7 @@ fn said(
     write: Option<PathBuf>,
     as_json: bool,
 ) -> Result<Said, Failure> {
-    let write = write.map(|path| Ok::<_, Failure>((in_format(&path)?, WholeFile::create(&path)?))).transpose()?;
+    let write = write.map(|path| ScheduleFile::create(&path, false)).transpose()?;
     let bar = Bar::new();
     let progress = |done: usize, of: usize| {
         bar.show(done as f64 / of.max(1) as f64, format!("{done} of {of} candidates"));
@@ -174,12 +163,13 @@ fn said(
     let watch = PlanWatch { progress: &progress, interrupted: interrupt::flag(), threads: cores() };
     let plan = plan(question, machine, budget, &watch)?;
     drop(bar);
-    if let (Some((text, file)), Some(first)) = (write, plan.predictions.first())
+    if let (Some(file), Some(first)) = (write, plan.predictions.first())
         && let Some((schedule, pacing)) = first.candidate.schedule()
     {
         let waits = waits_for_receivers(machine, question.bytes());
         let order = if waits { Order::Alternating } else { Order::SendFirst };
-        file.fill(text(schedule, pacing, order).as_bytes())?;
+        let content = file.format.content(schedule, &first.candidate.name, pacing, order)?;
+        file.fill(&content)?;
     }
     let text = if as_json { super::json(&object(question, machine, &plan)) } else { text(machine, &plan) };
     Ok(Said { text, status: if plan.interrupted { interrupt::STATUS } else { 0 } })

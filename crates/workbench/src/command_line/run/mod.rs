@@ -4,11 +4,14 @@ mod applications;
 mod broadcast;
 mod collective;
 mod combine;
+mod exchange;
 mod goal;
 mod programs;
+mod schedule;
 mod simulation;
 mod summary;
 mod traffic;
+mod world;
 
 use clap::{Args, Subcommand};
 
@@ -30,11 +33,13 @@ enum Program {
     AllToAll(programs::AllToAll),
     EqualDist(programs::EqualDist),
     UnequalDist(programs::UnequalDist),
+    Exchange(exchange::Arguments),
     Fft(applications::Fft),
     ConjugateGradient(applications::ConjugateGradient),
     Euler(applications::Euler),
     Broadcast(broadcast::Arguments),
     Combine(combine::Arguments),
+    Schedule(schedule::Arguments),
     Goal(goal::Arguments),
     Traffic(traffic::Arguments),
 }
@@ -46,11 +51,13 @@ impl Arguments {
             Program::AllToAll(arguments) => arguments.execute(json),
             Program::EqualDist(arguments) => arguments.execute(json),
             Program::UnequalDist(arguments) => arguments.execute(json),
+            Program::Exchange(arguments) => arguments.execute(json),
             Program::Fft(arguments) => arguments.execute(json),
             Program::ConjugateGradient(arguments) => arguments.execute(json),
             Program::Euler(arguments) => arguments.execute(json),
             Program::Broadcast(arguments) => arguments.execute(json),
             Program::Combine(arguments) => arguments.execute(json),
+            Program::Schedule(arguments) => arguments.execute(json),
             Program::Goal(arguments) => arguments.execute(json),
             Program::Traffic(arguments) => arguments.execute(json),
         }

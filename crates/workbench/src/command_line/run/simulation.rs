@@ -142,6 +142,11 @@ fn packet_format(machine: &Machine, path: &Path) -> Result<PacketFormat, Failure
 }
 
 impl Prepared {
+    /// Whether messages go over a network, in packets.
+    pub(super) fn has_network(&self) -> bool {
+        matches!(self.machine.interconnect, Interconnect::Flits(_))
+    }
+
     /// Whether a send of `size` on the machine is over only when the receiving program has the message.
     pub(super) fn waits_for_receivers(&self, size: Bytes) -> bool {
         waits_for_receivers(&self.machine, size)

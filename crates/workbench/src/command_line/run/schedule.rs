@@ -1,0 +1,81 @@
+//! `maquette run schedule`: a schedule that `maquette schedule` has written.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use programs::schedule::{Measures, ReadError, Schedule, Scheduled};
+use quantities::Bytes;
+use serde_json::json;
+
+use super::simulation::{Manner, Prepared};
+use super::summary::{Finding, Summary};
+use super::world::World;
+use crate::command_line::algorithms::{OrderName, PacingName, order};
+use crate::command_line::failure::Failure;
+use crate::command_line::sizes::MOST_BYTES;
+use crate::command_line::{Said, schedule_file};
+
+/// Run the schedule of an exchange, as `maquette schedule` writes it.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  maquette schedule --random 16,50 --algorithm edge-colouring --write exchange.json\n  \
+                        maquette run schedule exchange.json --machine parsytec-cc-16 --pacing receiver-confirmed"
+)]
+pub(super) struct Arguments {
+    /// The schedule.
+    #[arg(value_name = "FILE.json")]
+    file: PathBuf,
+    #[command(flatten)]
+    world: World,
+    /// What keeps the ranks in step.
+    #[arg(long, value_name = "PACING", default_value = "free-running")]
+    pacing: PacingName,
+    /// What a node does first that both sends and receives in a step; if left out, alternating where a send waits until the
+    /// receiver asks for the message, else send-first.
+    #[arg(long, value_name = "ORDER")]
+    order: Option<OrderName>,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+impl Arguments {
+    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+        let Arguments { file, world, manner, pacing, order: wanted } = self;
+        let schedule = schedule_file::read(&file)?;
+        let prepared = world.prepare_for(manner, schedule.ranks)?;
+        let largest = schedule.transfers().map(|transfer| transfer.bytes).max().unwrap_or(Bytes(0));
+        let name = file.display().to_string();
+        check_size(&name, &schedule, largest, &prepared)?;
+        let order = wanted.map_or_else(|| order(prepared.waits_for_receivers(largest)), OrderName::order);
+        let pacing = pacing.pacing();
+        let ran = prepared.run(Scheduled::in_order(&schedule, pacing, order))?;
+        let parameters = json!({"file": name, "pacing": pacing.name(), "order": OrderName::of(order)});
+        Ok(Summary { program: "schedule", parameters, findings: findings(&schedule.measures()) }.said(&ran, as_json))
+    }
+}
+
+/// That the packets of the messages of a schedule can be counted; `name` is its file's.
+fn check_size(name: &str, schedule: &Schedule, largest: Bytes, prepared: &Prepared) -> Result<(), Failure> {
+    if !prepared.has_network() || largest.0 <= MOST_BYTES {
+        return Ok(());
+    }
+    let step = schedule.steps.iter().position(|step| step.iter().any(|transfer| transfer.bytes == largest));
+    let number = step.map_or(0, |index| index + 1);
+    let allowed = Bytes(MOST_BYTES);
+    let problem = format!("step {number}: found a message of {largest}; allowed is at most {allowed} on a network");
+    Err(ReadError { file: name.to_owned(), place: None, problem, meant: None }.into())
+}
+
+/// What is said of the schedule itself.
+pub(super) fn findings(measures: &Measures) -> Vec<Finding> {
+    let Measures { carrying_steps, least_steps, bytes, .. } = *measures;
+    vec![
+        Finding {
+            name: "steps",
+            text: format!("{carrying_steps}; at least {least_steps} are needed"),
+            key: "steps",
+            value: json!(carrying_steps),
+        },
+        Finding { name: "together", text: bytes.to_string(), key: "total_bytes", value: json!(bytes.0) },
+    ]
+}
