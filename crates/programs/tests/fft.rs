@@ -103,20 +103,22 @@ fn computation_is_counted_in_floating_point_operations() {
 }
 
 /// 64 x 64 numbers on 4 ranks: blocks of 16 x 16. Pairwise exchange packs 3 and unpacks 3; recursive exchange packs 2 and
-/// unpacks 2 in each of 2 steps.
+/// unpacks 2 in each of 2 steps. Where the two of a pair take turns, each waits while the other does.
 #[test]
 fn packing_is_counted_by_blocks_and_bytes() {
     let packing = Packing { block: Duration::from_nanoseconds(2_048), byte: Duration::from_nanoseconds(3) };
     let one = 2_048 + 16 * 16 * 8 * 3;
-    for (algorithm, blocks) in [(Complete::Pairwise, 3 + 3), (Complete::Recursive, 2 * (2 + 2))] {
+    let of_one = [(Complete::Pairwise, 3 + 3), (Complete::Recursive, 2 * (2 + 2))];
+    let orders = [(Order::SendFirst, 1), (Order::Alternating, 2)];
+    for ((algorithm, blocks), (order, in_turn)) in of_one.into_iter().flat_map(|it| orders.map(|order| (it, order))) {
         let mut program = Fft2d::new(64, Array::OnlySizes, algorithm).unwrap();
-        program.order = Order::SendFirst;
+        program.order = order;
         let mut makespan = |packing| {
             program.packing = packing;
             Clock::new(worlds::MODEL).run_with_answer(4, &program).unwrap().1.makespan().picoseconds()
         };
         let without = makespan(Packing::default());
-        assert_eq!(makespan(packing) - without, blocks * one * 1_000, "{algorithm:?}");
+        assert_eq!(makespan(packing) - without, in_turn * blocks * one * 1_000, "{algorithm:?} {order:?}");
     }
 }
 

@@ -8,6 +8,7 @@ pub mod fft;
 pub mod grid;
 pub mod halo;
 pub mod mesh;
+mod packed;
 pub mod partition;
 pub mod patterns;
 pub mod values;

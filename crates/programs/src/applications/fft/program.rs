@@ -10,6 +10,7 @@ use rustfft::{Fft, FftPlanner};
 use super::blocks::Layout;
 use super::{operations, row};
 use crate::applications::cost::{Packing, Speed};
+use crate::applications::packed::Packed;
 use crate::exchange::{Complete, CompleteExchange};
 use crate::schedule::Order;
 
@@ -25,8 +26,8 @@ const LARGEST: u32 = 1 << 16;
 /// ```
 ///
 /// Complete exchange of messages of 8 (N / P)^2 bytes, P being a divisor of N; otherwise N / P is rounded up. 5 N log2 N
-/// floating-point operations for a row or column: T = 2 (N / P) 5 N log2 N speed + that of the exchange, + 2 (P - 1) packing
-/// where it does not forward messages.
+/// floating-point operations for a row or column: T = 2 (N / P) 5 N log2 N speed + that of the exchange, in which every
+/// block is packed just before it is sent and unpacked when it has come.
 ///
 /// Source: CM-5 paper, section 3.5 and table 5.
 #[derive(Clone)]
@@ -40,7 +41,8 @@ pub struct Fft2d {
     pub order: Order,
     /// How fast nodes compute.
     pub speed: Speed,
-    /// What blocks cost to be put together and taken apart: once each, but in every step where messages are forwarded.
+    /// What blocks cost to be put together and taken apart: once each where they are sent and once where they are received,
+    /// but in every step where messages are forwarded.
     pub packing: Packing,
 }
 
@@ -102,11 +104,11 @@ impl Fft2d {
         CompleteExchange { algorithm, bytes: layout.block(), order, reshuffle: packing.per_byte(layout.block()) }
     }
 
-    /// How long a rank packs all its blocks before the exchange, and unpacks them after it. An algorithm that forwards
-    /// messages does so in each of its steps instead.
-    fn pack(&self, layout: &Layout) -> Duration {
-        let blocks = if self.algorithm.forwards() { 0 } else { layout.ranks.saturating_sub(1) };
-        self.packing.time(u64::from(blocks), layout.block())
+    /// `here`, on which a message of one block is packed and unpacked. An algorithm that forwards messages counts the many
+    /// blocks of each itself.
+    fn packed<'here, E: Endpoint>(&self, here: &'here E, layout: &Layout) -> Packed<'here, E> {
+        let blocks = u64::from(!self.algorithm.forwards());
+        Packed { here, work: self.packing.time(blocks, layout.block()) }
     }
 
     /// Transforms each of a rank's rows or columns.
@@ -135,9 +137,7 @@ impl Program for Fft2d {
                 failed.get_or_insert(error);
             }
         };
-        here.compute(self.pack(&layout)).await;
-        self.exchange(&layout).exchange(here, message_for, take).await?;
-        here.compute(self.pack(&layout)).await;
+        self.exchange(&layout).exchange(&self.packed(here, &layout), message_for, take).await?;
         failed.map_or(Ok(()), Err)?;
         if real {
             layout.keep(me, &rows, &mut columns);

@@ -1,0 +1,42 @@
+//! An endpoint whose messages are packed and unpacked.
+
+use endpoint::{Endpoint, Message, Result};
+use quantities::{Duration, Rank, Time};
+
+/// The endpoint `here`, on which it takes `work` to put a message together before it is sent, and again to take it apart
+/// once it was received: where figure 3 of the CM-5 paper has it in its recursive exchange, for any other.
+#[derive(Debug)]
+pub(super) struct Packed<'here, E> {
+    pub(super) here: &'here E,
+    /// What packing takes, and unpacking. [ps]
+    pub(super) work: Duration,
+}
+
+impl<E: Endpoint> Endpoint for Packed<'_, E> {
+    fn rank(&self) -> Rank {
+        self.here.rank()
+    }
+
+    fn size(&self) -> u32 {
+        self.here.size()
+    }
+
+    fn now(&self) -> Time {
+        self.here.now()
+    }
+
+    async fn send(&self, to: Rank, message: Message) -> Result<()> {
+        self.here.compute(self.work).await;
+        self.here.send(to, message).await
+    }
+
+    async fn receive(&self, from: Rank) -> Result<Message> {
+        let message = self.here.receive(from).await?;
+        self.here.compute(self.work).await;
+        Ok(message)
+    }
+
+    async fn compute(&self, work: Duration) {
+        self.here.compute(work).await;
+    }
+}
