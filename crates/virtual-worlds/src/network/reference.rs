@@ -68,6 +68,11 @@ struct Link {
 /// The far end of a virtual channel.
 #[derive(Debug)]
 struct Buffer {
+    /// The channel that ends here.
+    channel: ChannelId,
+    /// Whether other virtual channels share its wire.
+    shares: bool,
+    credit_latency: Duration,
     free_slots: u32,
     flits: VecDeque<Flit>,
     /// The channel that the packet at the front has asked for.
@@ -123,13 +128,20 @@ impl Engine for Reference {
             requests: Requests::default(),
             wire: VecDeque::new(),
         };
-        let buffer = |channel: &Channel| Buffer { free_slots: channel.buffer, flits: VecDeque::new(), output: None };
-        let lanes = network.channels.iter().map(|channel| channel.virtual_channels).max().unwrap_or(1);
-        let each_lane = |channel| (0..lanes).map(move |_| buffer(channel));
+        let buffer = |id: usize, channel: &Channel| Buffer {
+            channel: ChannelId(id as u32),
+            shares: channel.virtual_channels > 1,
+            credit_latency: channel.credit_latency,
+            free_slots: channel.buffer,
+            flits: VecDeque::new(),
+            output: None,
+        };
+        let lanes = network.virtual_channels();
+        let each_lane = |(id, channel)| (0..lanes).map(move |_| buffer(id, channel));
         Reference {
             links: network.channels.iter().map(link).collect(),
             lanes,
-            buffers: network.channels.iter().flat_map(each_lane).collect(),
+            buffers: network.channels.iter().enumerate().flat_map(each_lane).collect(),
             sources: network.injection.iter().map(|_| Source::default()).collect(),
             packets: Vec::new(),
             unused: Vec::new(),
@@ -227,7 +239,7 @@ impl Reference {
     }
 
     fn link_of(&self, buffer: BufferId) -> &Link {
-        &self.links[(buffer.0 / self.lanes) as usize]
+        &self.links[self.buffers[buffer.0 as usize].channel.0 as usize]
     }
 
     /// The number of a buffer among the inputs of its router.
@@ -306,11 +318,11 @@ impl Reference {
     }
 
     fn return_slot(&mut self, buffer: BufferId) {
-        self.buffers[buffer.0 as usize].free_slots += 1;
-        let channel = ChannelId(buffer.0 / self.lanes);
-        self.to_start.push(channel);
-        if self.links[channel.0 as usize].channel.virtual_channels > 1 {
-            self.to_grant.push(channel);
+        let buffer = &mut self.buffers[buffer.0 as usize];
+        buffer.free_slots += 1;
+        self.to_start.push(buffer.channel);
+        if buffer.shares {
+            self.to_grant.push(buffer.channel);
         }
     }
 
@@ -480,8 +492,8 @@ impl Reference {
         if tail {
             left.output = None;
         }
-        let credit = self.link_of(input).channel.credit_latency;
-        self.recorder.occupied(ChannelId(input.0 / self.lanes), 0, u128::from(now.picoseconds()));
+        let credit = left.credit_latency;
+        self.recorder.occupied(left.channel, 0, u128::from(now.picoseconds()));
         if credit.is_zero() {
             self.return_slot(input);
         } else {

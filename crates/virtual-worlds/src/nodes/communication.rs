@@ -281,9 +281,12 @@ impl<E: Engine> Nodes<E> {
     fn there(&mut self, rank: u32, letter: u32) {
         let (from, tag) = (self.letters[letter].from.0, self.letters[letter].tag);
         self.letters[letter].there = true;
-        loop {
+        let mut more = true;
+        while more {
             let coming = &mut self.nodes[rank as usize].coming;
-            let Some((&key, &first)) = coming.range((from, tag, 0)..=(from, tag, u64::MAX)).next() else { return };
+            let mut in_order = coming.range((from, tag, 0)..=(from, tag, u64::MAX));
+            let Some((&key, &first)) = in_order.next() else { return };
+            more = in_order.next().is_some();
             if !self.letters[first].there {
                 return;
             }
