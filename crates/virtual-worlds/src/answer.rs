@@ -69,7 +69,8 @@ pub struct RankStatistics {
     pub packets: u64,
     /// From the moment a packet was ready to the moment its tail had left the node, summed. [ps]
     pub send_away: Duration,
-    /// Time the program waited in `receive` for a message that had not come. [ps]
+    /// Time the program waited in `receive` for a message that had not come, summed over its receives: those of a schedule
+    /// may wait at once. [ps]
     pub receive_idle: Duration,
 }
 

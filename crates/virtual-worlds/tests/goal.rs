@@ -2,7 +2,7 @@
 
 mod plain_goal;
 
-use endpoint::Error;
+use endpoint::{Endpoint, Error, Message, Program};
 use machines::model::LogGp;
 use maquette_virtual_worlds::answer::Activity;
 use maquette_virtual_worlds::clock::Clock;
@@ -120,6 +120,71 @@ fn schedules_take_what_a_pencil_says() {
     ];
     for (what, text, expected) in cases {
         assert_eq!(finish(PRESET, text), expected, "{what}");
+    }
+}
+
+/// For each rank, how long its packets took to leave, and how long its receives waited, summed. [ns]
+fn waits(text: &str) -> Vec<(u64, u64)> {
+    let run = Clock::new(PRESET).run_goal(&schedule(text)).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let nanoseconds = |time: Duration| time.picoseconds() / 1000;
+    run.answer.ranks.iter().map(|rank| (nanoseconds(rank.send_away), nanoseconds(rank.receive_idle))).collect()
+}
+
+#[test]
+fn what_ranks_wait_for_is_counted() {
+    // Gone when the sender's o is over, there at 4000.
+    let one = "num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0\n}\n";
+    assert_eq!(waits(one), [(1_500, 0), (0, 4_000)]);
+    // The first is gone after o + 1000 G = 7500. The second is ready at 1500, starts at 7000 when the interface is free, and
+    // takes as long. They come at 4000 and 11000; both receives have waited since 0.
+    let two = "num_ranks 2\nrank 0 {\nsend 1001b to 1\nsend 1001b to 1\n}\nrank 1 {\nrecv 1001b from 0\nrecv 1001b from 0\n}\n";
+    assert_eq!(waits(two), [(7_500 + 13_000, 0), (0, 4_000 + 11_000)]);
+    // It comes at 4000 while the receiver calculates until 10000: nothing waits for it.
+    let late = "num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\na: calc 10000\nb: recv 1b from 0\nb requires a\n}\n";
+    assert_eq!(waits(late), [(1_500, 0), (0, 0)]);
+}
+
+/// In each round every rank sends to the next one and then receives from the one before.
+struct Round {
+    bytes: Bytes,
+    rounds: u32,
+}
+
+impl Program for Round {
+    type Output = ();
+
+    async fn run<E: Endpoint>(&self, here: &E) -> endpoint::Result<()> {
+        let (Rank(me), size) = (here.rank(), here.size());
+        for _ in 0..self.rounds {
+            here.send(Rank((me + 1) % size), Message::of_size(self.bytes)).await?;
+            here.receive(Rank((me + size - 1) % size)).await?;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_schedule_counts_what_a_program_counts() {
+    let (ranks, rounds) = (5, 3);
+    for bytes in [1, 100, 5_000] {
+        let mut text = format!("num_ranks {ranks}\n");
+        for rank in 0..ranks {
+            text.push_str(&format!("rank {rank} {{\n"));
+            for round in 0..rounds {
+                let (to, from) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
+                text.push_str(&format!("s{round}: send {bytes}b to {to}\nr{round}: recv {bytes}b from {from}\n"));
+                text.push_str(&format!("r{round} requires s{round}\n"));
+                if round > 0 {
+                    text.push_str(&format!("s{round} requires r{}\n", round - 1));
+                }
+            }
+            text.push_str("}\n");
+        }
+        let as_schedule = Clock::new(PRESET).run_goal(&schedule(&text)).unwrap().answer;
+        let program = Round { bytes: Bytes(bytes), rounds };
+        let (_, as_program) = Clock::new(PRESET).run_with_answer(ranks, &program).unwrap();
+        assert_eq!(as_schedule.finish, as_program.finish, "{bytes}");
+        assert_eq!(as_schedule.ranks, as_program.ranks, "{bytes}");
     }
 }
 

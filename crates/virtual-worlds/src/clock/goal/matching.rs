@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use programs::goal::{Block, OperationId, OperationKind};
-use quantities::Rank;
+use quantities::{Rank, Time};
 
 /// A message that nobody has asked for yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,13 +20,22 @@ pub(super) struct Waiting {
     pub(super) message: u32,
 }
 
+/// A receive that waits for its message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Posted {
+    /// When it was posted, in order among those of its rank.
+    order: u64,
+    pub(super) operation: OperationId,
+    pub(super) at: Time,
+}
+
 /// What a receive asks for: sender and tag, either of which may be any.
 type Pattern = (Option<Rank>, Option<u32>);
 
 /// The receives and the messages of one rank that wait for each other.
 #[derive(Debug, Default)]
 pub(super) struct Matching {
-    posted: BTreeMap<Pattern, VecDeque<(u64, OperationId)>>,
+    posted: BTreeMap<Pattern, VecDeque<Posted>>,
     /// How many receives were posted.
     posts: u64,
     /// How many messages came that nobody had asked for.
@@ -59,13 +68,20 @@ impl Matching {
         matching
     }
 
-    /// The message that a receive of `from` and `tag` takes; if there is none, it is posted.
-    pub(super) fn receive(&mut self, operation: OperationId, from: Option<Rank>, tag: Option<u32>) -> Option<u32> {
+    /// The message that a receive of `from` and `tag` takes; if there is none, it is posted at `at`.
+    pub(super) fn receive(
+        &mut self,
+        operation: OperationId,
+        from: Option<Rank>,
+        tag: Option<u32>,
+        at: Time,
+    ) -> Option<u32> {
         let found = self.find(from, tag);
         match found {
             Some(waiting) => self.remove(waiting),
             None => {
-                self.posted.entry((from, tag)).or_default().push_back((self.posts, operation));
+                let posted = Posted { order: self.posts, operation, at };
+                self.posted.entry((from, tag)).or_default().push_back(posted);
                 self.posts += 1;
             }
         }
@@ -73,19 +89,19 @@ impl Matching {
     }
 
     /// The receive that takes a message; if there is none, the message waits.
-    pub(super) fn arrive(&mut self, from: Rank, tag: u32, message: u32) -> Option<OperationId> {
+    pub(super) fn arrive(&mut self, from: Rank, tag: u32, message: u32) -> Option<Posted> {
         let patterns = [(Some(from), Some(tag)), (Some(from), None), (None, Some(tag)), (None, None)];
-        let earliest = |pattern: &Pattern| self.posted.get(pattern)?.front().map(|&(order, _)| (order, *pattern));
+        let earliest = |pattern: &Pattern| self.posted.get(pattern)?.front().map(|posted| (posted.order, *pattern));
         let Some((_, pattern)) = patterns.iter().filter_map(earliest).min() else {
             self.keep(Waiting { from, tag, arrival: self.arrivals, message });
             return None;
         };
         let receives = self.posted.get_mut(&pattern)?;
-        let (_, operation) = receives.pop_front()?;
+        let posted = receives.pop_front()?;
         if receives.is_empty() {
             self.posted.remove(&pattern);
         }
-        Some(operation)
+        Some(posted)
     }
 
     /// The messages that nobody has asked for.

@@ -30,6 +30,15 @@ pub(super) enum Interface {
     Receiving(u8),
 }
 
+/// A task in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Waiting {
+    sequence: u64,
+    task: Task,
+    /// Since when it could have begun, had its needs been free.
+    since: Time,
+}
+
 /// From when on each processor and interface of a rank is free, and the tasks that wait for them.
 ///
 /// Tasks that need the same things wait in one queue, in the order of their sequence numbers. Only the head of a queue
@@ -39,7 +48,7 @@ pub(super) struct Resources {
     processors: FreeFrom,
     sending: FreeFrom,
     receiving: FreeFrom,
-    queues: BTreeMap<Needs, BinaryHeap<Reverse<(u64, Task)>>>,
+    queues: BTreeMap<Needs, BinaryHeap<Reverse<Waiting>>>,
 }
 
 impl Resources {
@@ -74,25 +83,25 @@ impl Resources {
     }
 
     /// Lets a task wait for its needs; whether it is now the head of its queue.
-    pub(super) fn wait(&mut self, needs: Needs, sequence: u64, task: Task) -> bool {
+    pub(super) fn wait(&mut self, needs: Needs, sequence: u64, task: Task, since: Time) -> bool {
         let queue = self.queues.entry(needs).or_default();
-        queue.push(Reverse((sequence, task)));
-        queue.peek().is_some_and(|head| head.0.0 == sequence)
+        queue.push(Reverse(Waiting { sequence, task, since }));
+        queue.peek().is_some_and(|head| head.0.sequence == sequence)
     }
 
     /// The sequence number of the head of a queue.
     pub(super) fn head(&self, needs: Needs) -> Option<u64> {
-        self.queues.get(&needs)?.peek().map(|head| head.0.0)
+        self.queues.get(&needs)?.peek().map(|head| head.0.sequence)
     }
 
-    /// Takes the head of a queue.
-    pub(super) fn take_head(&mut self, needs: Needs) -> Option<Task> {
+    /// Takes the head of a queue, and since when it has waited.
+    pub(super) fn take_head(&mut self, needs: Needs) -> Option<(Task, Time)> {
         let queue = self.queues.get_mut(&needs)?;
         let head = queue.pop();
         if queue.is_empty() {
             self.queues.remove(&needs);
         }
-        head.map(|Reverse((_, task))| task)
+        head.map(|Reverse(Waiting { task, since, .. })| (task, since))
     }
 }
 

@@ -9,7 +9,7 @@ use quantities::{Bytes, Rank, Time};
 use super::matching::Matching;
 use super::resources::{Interface, Needs, Resources, Task};
 use crate::answer::{Activity, Answer, MessageRecord, RankStatistics, Span, Timeline};
-use crate::clock::costs::{Costs, later};
+use crate::clock::costs::{Costs, later, sum};
 
 /// A schedule as it runs.
 pub(super) struct Simulation<'schedule> {
@@ -187,8 +187,8 @@ impl<'schedule> Simulation<'schedule> {
         let resources = &mut self.state(rank).resources;
         let free_from = resources.free_from(needs);
         if free_from <= time {
-            self.start(rank, task, needs, time);
-        } else if resources.wait(needs, sequence, task) {
+            self.start(rank, task, needs, time, time);
+        } else if resources.wait(needs, sequence, task, time) {
             self.put(free_from, sequence, rank, What::TryAgain(needs));
         }
     }
@@ -203,8 +203,8 @@ impl<'schedule> Simulation<'schedule> {
         if free_from > time {
             return self.put(free_from, sequence, rank, What::TryAgain(needs));
         }
-        if let Some(task) = resources.take_head(needs) {
-            self.start(rank, task, needs, time);
+        if let Some((task, since)) = resources.take_head(needs) {
+            self.start(rank, task, needs, time, since);
         }
         let resources = &mut self.state(rank).resources;
         if let Some(next) = resources.head(needs) {
@@ -232,10 +232,10 @@ impl<'schedule> Simulation<'schedule> {
         Some(Needs { processor, interface })
     }
 
-    /// Starts a task whose needs are free.
-    fn start(&mut self, rank: Rank, task: Task, needs: Needs, time: Time) {
+    /// Starts a task whose needs are free, and which has waited for them since `since`.
+    fn start(&mut self, rank: Rank, task: Task, needs: Needs, time: Time, since: Time) {
         match task {
-            Task::Message(message) => self.arrive(message, needs, time),
+            Task::Message(message) => self.arrive(message, needs, time, since),
             Task::Operation(id) => {
                 let operation = *self.schedule.block(rank).operation(id);
                 match operation.kind {
@@ -250,7 +250,7 @@ impl<'schedule> Simulation<'schedule> {
                         let Operation { processor, interface, .. } = operation;
                         let flight =
                             Flight { from: rank, to, size, tag, operation: id, processor, interface, started: time };
-                        self.send(flight, needs, time);
+                        self.send(flight, needs, since);
                     }
                     OperationKind::Receive { .. } => {}
                 }
@@ -258,13 +258,17 @@ impl<'schedule> Simulation<'schedule> {
         }
     }
 
-    /// Sends a message: its first byte arrives o + L later.
-    fn send(&mut self, flight: Flight, needs: Needs, time: Time) {
-        let Flight { from, to, size, operation, .. } = flight;
+    /// Sends a message: its first byte arrives o + L later. It was ready to be sent when its processor had nothing else to
+    /// do any more; since then it has waited for its interface.
+    fn send(&mut self, flight: Flight, needs: Needs, since: Time) {
+        let Flight { from, to, size, operation, started: time, .. } = flight;
         let (costs, end) = (self.costs, later(time, self.costs.sending(size)));
         let state = self.state(from);
+        let ready = since.max(state.resources.processor_free_from(needs.processor));
+        let away = later(time, costs.leaving(size)).since(ready);
         state.resources.keep(needs, end, later(time, costs.occupying(size)));
         state.statistics.packets += 1;
+        state.statistics.send_away = sum(state.statistics.send_away, away);
         self.messages += 1;
         let message = self.take_off(flight);
         let sequence = self.next_sequence();
@@ -276,16 +280,19 @@ impl<'schedule> Simulation<'schedule> {
         self.record(from, Activity::Send, time, end);
     }
 
-    /// Takes a message in: the processor is kept for it even when nobody has asked for it yet.
-    fn arrive(&mut self, message: u32, needs: Needs, time: Time) {
+    /// Takes a message in, which came at `came`: the processor is kept for it even when nobody has asked for it yet.
+    fn arrive(&mut self, message: u32, needs: Needs, time: Time, came: Time) {
         let flight = self.flights[message as usize];
         let (costs, end) = (self.costs, later(time, self.costs.receiving(flight.size)));
         let state = self.state(flight.to);
         state.resources.keep(needs, end, later(time, costs.occupying(flight.size)));
         let receive = state.matching.arrive(flight.from, flight.tag, message);
+        if let Some(receive) = receive {
+            state.statistics.receive_idle = sum(state.statistics.receive_idle, came.since(receive.at));
+        }
         self.record(flight.to, Activity::Receive, time, end);
-        if let Some(operation) = receive {
-            self.deliver(message, operation, time, end);
+        if let Some(receive) = receive {
+            self.deliver(message, receive.operation, time, end);
         }
     }
 
@@ -295,7 +302,7 @@ impl<'schedule> Simulation<'schedule> {
         let OperationKind::Receive { from, tag, .. } = self.schedule.block(rank).operation(operation).kind else {
             return;
         };
-        if let Some(message) = self.state(rank).matching.receive(operation, from, tag) {
+        if let Some(message) = self.state(rank).matching.receive(operation, from, tag, time) {
             self.deliver(message, operation, time, time);
         }
     }
