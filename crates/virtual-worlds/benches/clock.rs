@@ -2,7 +2,8 @@
 //! messages are all posted at once.
 //!
 //! Every case runs in a process of its own, so that its peak of resident memory is its own too. One line a case:
-//! the name, ranks, messages, seconds, millions of messages per second, peak resident megabytes, simulated microseconds.
+//! the name, ranks, messages, seconds, millions of messages per second, peak resident megabytes, simulated microseconds. A
+//! pairwise exchange among 16,384 ranks shall take less than a minute.
 
 use std::process::Command;
 
@@ -12,7 +13,7 @@ use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::clock::Clock;
 use programs::benchmarks::{AllToAll, Order};
 use programs::broadcast::Binomial;
-use programs::exchange::Pairwise;
+use programs::exchange::{Linear, Pairwise};
 use programs::goal::Schedule;
 use programs::schedule;
 use quantities::{Bytes, Duration, Rank};
@@ -27,11 +28,12 @@ const MODEL: LogGp = LogGp {
     rendezvous: Some(Bytes(65_536)),
 };
 
-const CASES: [&str; 7] = [
+const CASES: [&str; 8] = [
     "binomial-broadcast-1048576",
     "pairwise-4096",
     "pairwise-16384",
     "pairwise-send-first-16384",
+    "linear-4096",
     "all-to-all-shift-3000",
     "all-to-all-shuffled-1024",
     "goal-all-at-once-1024",
@@ -62,6 +64,7 @@ fn run(case: &str) {
         "pairwise-send-first-16384" => {
             measure(case, 1 << 14, &Pairwise { bytes, order: schedule::Order::SendFirst });
         }
+        "linear-4096" => measure(case, 4096, &Linear { bytes }),
         "all-to-all-shift-3000" => measure(case, 3000, &AllToAll { bytes, rounds: 1, order: Order::Shift }),
         "goal-all-at-once-1024" => measure_goal(case, 1024),
         _ => measure(case, 1024, &AllToAll { bytes, rounds: 8, order: Order::Shuffled { seed: 1 } }),

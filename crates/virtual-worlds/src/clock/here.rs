@@ -45,7 +45,7 @@ impl Endpoint for Here<'_> {
 
     #[allow(refining_impl_trait)] // nobody names the type
     fn send(&self, to: Rank, message: Message) -> Send<'_> {
-        Send { here: self, to, message: Some(message) }
+        Send { here: self, to, message: Some(message), rested: false }
     }
 
     #[allow(refining_impl_trait)] // as above
@@ -58,25 +58,33 @@ impl Endpoint for Here<'_> {
     }
 }
 
-/// A send: over at once, unless it waits for its receiver.
+/// A send: over at once, unless it waits for its receiver. It may let others run first.
 #[derive(Debug)]
 pub(super) struct Send<'here> {
     here: &'here Here<'here>,
     to: Rank,
     /// What is to be sent; nothing once it is on its way.
     message: Option<Message>,
+    /// Whether others were let run before.
+    rested: bool,
 }
 
 impl Future for Send<'_> {
     type Output = Result<()>;
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<()>> {
+        if self.message.is_some() && !self.rested {
+            self.here.check(self.to)?;
+            self.rested = true;
+            if self.here.state.borrow_mut().rest_before_sending(self.here.rank, self.to) {
+                return Poll::Pending;
+            }
+        }
         let Some(message) = self.message.take() else {
             // It was polled before, and waits until its receiver has the message.
             let waits = self.here.state.borrow().waits_for(self.here.rank).is_some();
             return if waits { Poll::Pending } else { Poll::Ready(Ok(())) };
         };
-        self.here.check(self.to)?;
         match self.here.state.borrow_mut().send(self.here.rank, self.to, message) {
             true => Poll::Pending,
             false => Poll::Ready(Ok(())),

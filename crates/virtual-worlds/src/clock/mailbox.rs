@@ -62,6 +62,11 @@ pub(super) struct Mailbox {
 
 impl Mailbox {
     pub(super) const EMPTY: Mailbox = Mailbox { first: NONE, last: NONE, length: 0 };
+
+    /// Whether its rank is behind the others.
+    pub(super) fn has_many(&self) -> bool {
+        self.length > MANY
+    }
 }
 
 /// The letters for all ranks.

@@ -2,7 +2,8 @@
 //!
 //! What a program that receives from named ranks only does, and when, does not depend on the order in which
 //! its ranks are run (they are a Kahn network), as nothing is shared between them. So there is no queue of events: a rank
-//! runs, ahead of all others if need be, until it waits for a message that was not sent yet; then another one runs.
+//! runs, ahead of all others if need be, until it waits for a message that was not sent yet; then another one runs. So that
+//! few messages are under way at once, it also lets others run before it sends to a rank that has many.
 //!
 //! What a message of s bytes costs, as in LogGOPSim (Hoefler, Schneider and Lumsdaine, "LogGOPSim: simulating large-scale
 //! applications in the LogGOPS model", 2010):

@@ -23,6 +23,8 @@ pub(super) struct State {
     ready: VecDeque<Rank>,
     /// Ranks that have not begun.
     starting: Range<u32>,
+    /// Ranks that could go on, but have sent more than can be taken soon, in the order in which they came to.
+    resting: VecDeque<Rank>,
     record: Record,
 }
 
@@ -43,6 +45,7 @@ impl State {
             letters: Letters::new(),
             ready: VecDeque::new(),
             starting: 0..size,
+            resting: VecDeque::new(),
             record: Record::new(with_timeline),
         }
     }
@@ -60,6 +63,18 @@ impl State {
         let start = clock.now;
         clock.compute(work);
         self.record.span(rank, Activity::Compute, start, clock.now);
+    }
+
+    /// Whether `from` shall let others run before it sends to a rank that has many letters: it rests, if so.
+    ///
+    /// Nothing but memory depends on it. Without it, ranks of which each has a message for every other, the lowest first,
+    /// would send almost all of them before one is taken.
+    pub(super) fn rest_before_sending(&mut self, from: Rank, to: Rank) -> bool {
+        let rests = self.ranks[to.0 as usize].mailbox.has_many();
+        if rests {
+            self.resting.push_back(from);
+        }
+        rests
     }
 
     /// Sends `message`; whether the sender now waits for its receiver.
@@ -120,13 +135,45 @@ impl State {
 impl Turns for State {
     /// Ranks that were woken go before those that have not begun: then few mailboxes are in use at once. Of the first, the
     /// one that was woken last goes on: it works with ranks that have just run, and what they need is at hand. Only while
-    /// some ranks are behind, with many letters, the one that has waited longest does.
+    /// some ranks are behind, with many letters, the one that has waited longest does. Ranks that rest come last.
     fn next_turn(&mut self) -> Option<Rank> {
         let woken = if self.letters.some_have_many() { self.ready.pop_front() } else { self.ready.pop_back() };
-        woken.or_else(|| self.starting.next().map(Rank))
+        woken.or_else(|| self.starting.next().map(Rank)).or_else(|| self.resting.pop_front())
     }
 
     fn waits_for(&self, rank: Rank) -> Option<WaitsFor> {
         self.ranks[rank.0 as usize].waits_for
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use machines::model::LogGp;
+    use quantities::Bytes;
+
+    #[test]
+    fn a_rank_rests_before_it_sends_to_one_that_has_many_letters_and_its_turn_comes_last() {
+        let model = LogGp {
+            latency: Duration::from_nanoseconds(1),
+            overhead: Duration::ZERO,
+            gap: Duration::ZERO,
+            gap_per_byte: Duration::ZERO,
+            overhead_per_byte: Duration::ZERO,
+            rendezvous: None,
+        };
+        let (one, two) = (Rank(1), Rank(2));
+        let mut state = State::new(Costs::new(&model), 3, false);
+        assert_eq!([state.next_turn(), state.next_turn()], [Some(Rank(0)), Some(one)]);
+        let mut sent = 0;
+        while !state.rest_before_sending(one, two) {
+            assert!(!state.send(one, two, Message::of_size(Bytes(sent))));
+            sent += 1;
+        }
+        assert!(!state.rest_before_sending(one, Rank(0)));
+        // Rank 2, which has not begun, comes before the one that rests.
+        assert_eq!([state.next_turn(), state.next_turn(), state.next_turn()], [Some(two), Some(one), None]);
+        assert!((0..sent).all(|number| state.receive(two, one) == Some(Message::of_size(Bytes(number)))));
+        assert!(!state.rest_before_sending(one, two));
     }
 }
