@@ -1,4 +1,5 @@
-//! How fast the network is simulated: flit-hops a second, the two engines against each other, and the peak of memory.
+//! How fast the network is simulated: flit-hops a second, the two engines against each other, how much longer a simulation
+//! takes than the machine, and the peak of memory.
 //!
 //! `cargo bench -p maquette-virtual-worlds --bench network [-- NAME...]` runs all or the named measurements.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -45,11 +46,12 @@ fn measure<P: Program>(name: &str, machine: &str, ranks: u32, engine: EngineKind
         answer = counted;
     }
     println!(
-        "{name:<28} {best:8.3} s  {:>10} messages  {:>6.1} million flit-hops  {:>7.1} million flit-hops/s  makespan {:.6} s  peak {} MB",
+        "{name:<28} {best:8.3} s  {:>10} messages  {:>6.1} million flit-hops  {:>7.1} million flit-hops/s  makespan {:.6} s, 1/{:.1} of the time  peak {} MB",
         answer.messages,
         answer.flit_hops as f64 / 1e6,
         answer.flit_hops as f64 / 1e6 / best,
         answer.makespan().seconds(),
+        best / answer.makespan().seconds(),
         peak_memory()
     );
     answer.flit_hops as f64 / best
@@ -87,6 +89,12 @@ fn main() {
             EngineKind::Fast,
             &AllAtOnce { bytes: Bytes(1_000) },
         );
+    }
+    if wanted("cm5") {
+        for bytes in [Bytes(0), Bytes(1 << 10), Bytes(2 << 10)] {
+            let name = format!("pairwise on cm5-256, {bytes}");
+            measure(&name, "cm5-256", 256, EngineKind::Fast, &Pairwise::of_size(bytes));
+        }
     }
     if wanted("unequal-dist") {
         let program = UnequalDist::of_size(Bytes(2_048));
