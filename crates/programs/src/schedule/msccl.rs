@@ -69,7 +69,7 @@ impl Schedule {
             return Err(MscclError::Chunks { chunk: Bytes(layout.chunk), chunks: bytes / layout.chunk });
         }
         let ranks = self.moves(&layout);
-        let most = layout.chunks.iter().map(|&(input, output)| input.max(output)).max().unwrap_or(0);
+        let most = layout.chunks.iter().map(|&(input, output)| input.max(output)).max().unwrap_or(0).max(1);
         let channels = (0..).map(Rank).zip(&ranks).map(|(rank, moves)| moves.channels(rank)).max().unwrap_or(1);
         let mut text = format!(
             "<algo name=\"{}\" proto=\"Simple\" nchannels=\"{channels}\" nchunksperloop=\"{most}\" ngpus=\"{}\" \
