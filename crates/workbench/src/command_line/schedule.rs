@@ -6,7 +6,7 @@ mod text;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::machines::model::Interconnect;
+use ::machines::model::{Interconnect, Machine};
 use clap::{ArgGroup, Args};
 use programs::exchange::Irregular;
 use programs::schedule::{MOST_RANKS, Pattern, Schedule};
@@ -194,7 +194,7 @@ impl Arguments {
         let none =
             || Failure::argument("--machine", name, "a machine whose network is a tree: [topology.fat_tree] or clos");
         let ranks = branch.ok_or_else(none)?;
-        Ok(Branch::Machine { name: machine.name, nodes: machine.nodes, ranks })
+        Ok(Branch::Machine { machine: Box::new(machine), ranks })
     }
 }
 
@@ -210,7 +210,7 @@ enum Branch {
     /// As it was asked for.
     Ranks(u32),
     /// As this machine has it.
-    Machine { name: String, nodes: u32, ranks: u32 },
+    Machine { machine: Box<Machine>, ranks: u32 },
 }
 
 impl Branch {
@@ -219,11 +219,19 @@ impl Branch {
         match self {
             Branch::Quarter => Ok(all.div_ceil(4)),
             Branch::Ranks(ranks) => Ok(*ranks),
-            Branch::Machine { name, nodes, .. } if all > *nodes => {
-                let found = format!("{name} with {nodes} nodes");
+            Branch::Machine { machine, .. } if all > machine.nodes => {
+                let found = format!("{} with {} nodes", machine.name, machine.nodes);
                 Err(Failure::argument("--machine", found, format!("a machine with at least {all} nodes, one a rank")))
             }
             Branch::Machine { ranks, .. } => Ok(*ranks),
+        }
+    }
+
+    /// The machine, if one was named.
+    fn machine(&self) -> Option<&Machine> {
+        match self {
+            Branch::Machine { machine, .. } => Some(machine),
+            Branch::Quarter | Branch::Ranks(_) => None,
         }
     }
 }
@@ -253,7 +261,7 @@ impl Wanted {
         let content = |format: &Format| format.content(schedule, name.text(), pacing, order);
         Ok(Made {
             contents: self.formats.iter().map(content).collect::<Result<Vec<String>, Failure>>()?,
-            told: Told::new(name, schedule, self.branch.of(schedule.ranks)?),
+            told: Told::new(name, schedule, self.branch.of(schedule.ranks)?).on(self.branch.machine()),
             table: self.print.then(|| schedule.table(text::WIDTH)),
             checked: self.check.then(|| check(schedule, (!forwards).then_some(&traffic.pattern))),
             traffic,

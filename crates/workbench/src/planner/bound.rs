@@ -37,7 +37,7 @@ pub(super) fn of(question: &Question, machine: &Machine, model: &Model) -> Bound
 }
 
 /// A rank that sends, or receives, so many messages with so many bytes takes at least as long as its channel.
-fn busiest(machine: &Machine, messages: u64, bytes: Bytes) -> Bound {
+pub fn busiest(machine: &Machine, messages: u64, bytes: Bytes) -> Bound {
     let time = match &machine.interconnect {
         Interconnect::Flits(network) => Duration::from_picoseconds(on_the_wire(network, messages, bytes)),
         Interconnect::LogGp(model) => {

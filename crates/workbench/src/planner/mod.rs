@@ -16,7 +16,7 @@ use endpoint::Result;
 use machines::model::{Interconnect, Machine};
 use quantities::{Bytes, Duration};
 
-pub use bound::Bound;
+pub use bound::{Bound, busiest};
 pub use candidates::{Candidate, Question};
 
 use crate::parallel::{Watch, map};

@@ -8,7 +8,7 @@ use programs::schedule::{Order, Pacing, Pattern, Scheduled};
 use quantities::{Bytes, Duration};
 use serde_json::{Value, json};
 
-use super::schedule::findings;
+use super::schedule::{findings, lower_bound};
 use super::simulation::{Manner, Prepared};
 use super::summary::{Finding, Summary};
 use super::world::World;
@@ -127,6 +127,10 @@ impl How {
             return Err(Failure::argument("--bytes", found, format!("messages of at most {}", Bytes(MOST_BYTES))));
         }
         let order = self.order(&prepared, largest);
+        let others = u64::from(prepared.ranks - 1);
+        // What is forwarded goes in as few messages as one likes.
+        let messages = if algorithm.forwards() { others.min(1) } else { others };
+        let bound = lower_bound(&prepared.machine, messages, Bytes(others.saturating_mul(bytes.0)));
         let reshuffle = self.reshuffle.unwrap_or_default();
         let ran = prepared.run(CompleteExchange { algorithm, bytes, order, reshuffle })?;
         let received = ran.output.iter().map(|bytes| bytes.0).max().unwrap_or(0);
@@ -140,7 +144,7 @@ impl How {
         if algorithm.forwards() {
             parameters["reshuffle"] = json!(reshuffle.to_string());
         }
-        Ok(Summary { program: "exchange", parameters, findings: vec![finding] }.said(&ran, as_json))
+        Ok(Summary { program: "exchange", parameters, findings: vec![bound, finding] }.said(&ran, as_json))
     }
 
     /// By a schedule of `pattern`, which came from what `parameters` say.
@@ -161,13 +165,19 @@ impl How {
             return Err(Failure::argument("--traffic", format!("a message of {largest}"), allowed));
         }
         let (order, pacing) = (self.order(&prepared, largest), self.pacing);
+        let bound = lower_bound(
+            &prepared.machine,
+            u64::from(pattern.most_messages_of_a_rank()),
+            pattern.most_bytes_of_a_rank(),
+        );
         let (measures, program) = unless_interrupted(move || {
             let schedule = algorithm.schedule(&pattern);
             Ok((schedule.measures(), Scheduled::in_order(&schedule, pacing, order)))
         })?;
         let ran = prepared.run(program)?;
         let parameters = self.parameters(order, parameters);
-        Ok(Summary { program: "exchange", parameters, findings: findings(&measures) }.said(&ran, as_json))
+        let findings = std::iter::once(bound).chain(findings(&measures)).collect();
+        Ok(Summary { program: "exchange", parameters, findings }.said(&ran, as_json))
     }
 
     fn parameters(&self, order: Order, mut parameters: Value) -> Value {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use machines::model::Machine;
 use programs::schedule::{Measures, ReadError, Schedule, Scheduled};
 use quantities::Bytes;
 use serde_json::json;
@@ -13,7 +14,9 @@ use super::world::World;
 use crate::command_line::algorithms::{OrderName, PacingName, order};
 use crate::command_line::failure::Failure;
 use crate::command_line::sizes::MOST_BYTES;
+use crate::command_line::terminal::rounded;
 use crate::command_line::{Said, schedule_file};
+use crate::planner::{Bound, busiest};
 
 /// Run the schedule of an exchange, as `maquette schedule` writes it.
 #[derive(Args, Debug)]
@@ -48,9 +51,12 @@ impl Arguments {
         check_size(&name, &schedule, largest, &prepared)?;
         let order = wanted.map_or_else(|| order(prepared.waits_for_receivers(largest)), OrderName::order);
         let pacing = pacing.pacing();
+        let measures = schedule.measures();
+        let bound = lower_bound(&prepared.machine, u64::from(measures.least_steps), measures.most_bytes_of_a_rank);
+        let findings = std::iter::once(bound).chain(findings(&measures)).collect();
         let ran = prepared.run(Scheduled::in_order(&schedule, pacing, order))?;
         let parameters = json!({"file": name, "pacing": pacing.name(), "order": OrderName::of(order)});
-        Ok(Summary { program: "schedule", parameters, findings: findings(&schedule.measures()) }.said(&ran, as_json))
+        Ok(Summary { program: "schedule", parameters, findings }.said(&ran, as_json))
     }
 }
 
@@ -64,6 +70,17 @@ fn check_size(name: &str, schedule: &Schedule, largest: Bytes, prepared: &Prepar
     let allowed = Bytes(MOST_BYTES);
     let problem = format!("step {number}: found a message of {largest}; allowed is at most {allowed} on a network");
     Err(ReadError { file: name.to_owned(), place: None, problem, meant: None }.into())
+}
+
+/// The least time in which a rank of `machine` can send or receive so many messages with so many bytes.
+pub(super) fn lower_bound(machine: &Machine, messages: u64, bytes: Bytes) -> Finding {
+    let Bound { time, why } = busiest(machine, messages, bytes);
+    Finding {
+        name: "lower bound",
+        text: format!("{}: {why}", rounded(time)),
+        key: "lower_bound_ps",
+        value: json!(time.picoseconds()),
+    }
 }
 
 /// What is said of the schedule itself.

@@ -1,10 +1,12 @@
 //! What is said of schedules.
 
+use ::machines::model::Machine;
 use programs::schedule::{Measures, Rule, Schedule};
 use serde_json::{Value, json};
 
 use super::{Made, Traffic};
-use crate::command_line::terminal::{Side, columns};
+use crate::command_line::terminal::{Side, columns, rounded};
+use crate::planner::{Bound, busiest};
 
 /// How wide a printed schedule is. [letters]
 pub(super) const WIDTH: usize = 100;
@@ -37,13 +39,22 @@ pub(super) struct Told {
     branch: u32,
     /// For each step how many messages go through the root.
     crossings: Vec<usize>,
+    /// What no schedule of these messages can be quicker than, on the machine that was named.
+    bound: Option<Bound>,
 }
 
 impl Told {
     pub(super) fn new(name: Name, schedule: &Schedule, branch: u32) -> Told {
         let (ranks, rule) = (schedule.ranks, schedule.rule);
         let (measures, crossings) = (schedule.measures(), schedule.root_crossings(branch));
-        Told { name, ranks, rule, measures, branch, crossings }
+        Told { name, ranks, rule, measures, branch, crossings, bound: None }
+    }
+
+    /// The same, with what it takes at least on `machine`.
+    pub(super) fn on(self, machine: Option<&Machine>) -> Told {
+        let Measures { least_steps, most_bytes_of_a_rank, .. } = self.measures;
+        let bound = |machine| busiest(machine, u64::from(least_steps), most_bytes_of_a_rank);
+        Told { bound: machine.map(bound), ..self }
     }
 
     /// How many times as long as the busiest rank's bytes the steps take, if the ranks stay in step and only bytes count.
@@ -75,6 +86,7 @@ impl Told {
             "most_bytes_of_a_rank": self.measures.most_bytes_of_a_rank.0,
             "branch": self.branch,
             "root_crossings": self.crossings,
+            "lower_bound_ps": self.bound.as_ref().map(|bound| bound.time.picoseconds()),
         })
     }
 
@@ -120,6 +132,9 @@ pub(super) fn one(made: &Made, as_json: bool) -> String {
         return crate::command_line::json(&object);
     }
     let mut rows = told.rows().to_vec();
+    if let Some(Bound { time, why }) = &told.bound {
+        rows.push(["lower bound".to_owned(), format!("{}: {why}", rounded(*time))]);
+    }
     if let Some(checked) = checked {
         let text = checked.wrong.as_ref().map_or(checked.right.to_owned(), |wrong| format!("wrong: {wrong}"));
         rows.push(["check".to_owned(), text]);
