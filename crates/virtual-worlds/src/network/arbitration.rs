@@ -47,7 +47,10 @@ impl Requests {
 
     /// Takes out the header that gets the channel.
     pub fn grant(&mut self, arbitration: Arbitration) -> Option<Request> {
-        let chosen = (0..self.waiting.len()).min_by_key(|&index| self.precedence(arbitration, index))?;
+        let chosen = match self.waiting.len() {
+            1 => 0,
+            all => (0..all).min_by_key(|&index| self.precedence(arbitration, index))?,
+        };
         Some(self.take(chosen))
     }
 

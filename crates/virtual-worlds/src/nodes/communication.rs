@@ -284,13 +284,8 @@ impl<E: Engine> Nodes<E> {
         let mut more = true;
         while more {
             let coming = &mut self.nodes[rank as usize].coming;
-            let mut in_order = coming.range((from, tag, 0)..=(from, tag, u64::MAX));
-            let Some((&key, &first)) = in_order.next() else { return };
-            more = in_order.next().is_some();
-            if !self.letters[first].there {
-                return;
-            }
-            coming.remove(&key);
+            let Some((first, others)) = coming.next(from, tag, |letter| self.letters[letter].there) else { return };
+            more = others;
             let matching = &mut self.nodes[rank as usize].matching;
             match matching.meet(from, tag) {
                 Some(receive) => self.matched(receive, first),

@@ -7,7 +7,7 @@ use endpoint::Message;
 use machines::model::ControlNetwork;
 use quantities::{Duration, Rank, Time};
 
-use super::matching::Wanted;
+use super::matching::{Matching, Wanted};
 use super::processor::Work;
 use super::{Event, Nodes, Outcome, Receive};
 use crate::network::Engine;
@@ -19,6 +19,8 @@ pub(super) struct Control {
     /// From when on it is free.
     free: Time,
     broadcasts: Vec<Broadcast>,
+    /// For each rank, the broadcasts that have come and the receives that wait for one.
+    matching: Vec<Matching<Receive>>,
 }
 
 /// A message for all ranks.
@@ -33,8 +35,9 @@ struct Broadcast {
 }
 
 impl Control {
-    pub(super) fn new(costs: ControlNetwork) -> Control {
-        Control { costs, free: Time::ZERO, broadcasts: Vec::new() }
+    pub(super) fn new(costs: ControlNetwork, ranks: u32) -> Control {
+        let matching = (0..ranks).map(|_| Matching::default()).collect();
+        Control { costs, free: Time::ZERO, broadcasts: Vec::new(), matching }
     }
 
     /// The processor's cost to begin a broadcast, and to take one.
@@ -62,10 +65,11 @@ impl<E: Engine> Nodes<E> {
     pub fn receive_multicast(&mut self, rank: Rank, from: Rank, operation: u32) {
         let receive = Receive { operation, processor: 0, posted: self.now() };
         let wanted = Wanted { from: from.0, tag: 0 };
-        let broadcasts = &mut self.nodes[rank.0 as usize].broadcasts;
-        match broadcasts.find(wanted) {
+        let Some(control) = &mut self.control else { return };
+        let matching = &mut control.matching[rank.0 as usize];
+        match matching.find(wanted) {
             Some(number) => self.process(rank, 0, Work::TakeBroadcast { number, operation }),
-            None => broadcasts.post(wanted, receive),
+            None => matching.post(wanted, receive),
         }
     }
 
@@ -85,16 +89,18 @@ impl<E: Engine> Nodes<E> {
     /// A broadcast is everywhere.
     pub(super) fn broadcast_there(&mut self, number: u32) {
         let now = self.now();
-        let Some(control) = &self.control else { return };
-        let from = control.broadcasts[number as usize].from;
+        let Some(from) = self.control.as_ref().map(|control| control.broadcasts[number as usize].from) else { return };
         for rank in (0..self.nodes.len() as u32).filter(|rank| *rank != from.0) {
-            let node = &mut self.nodes[rank as usize];
-            match node.broadcasts.meet(from.0, 0) {
+            let Some(matching) = self.control.as_mut().and_then(|control| control.matching.get_mut(rank as usize))
+            else {
+                return;
+            };
+            match matching.meet(from.0, 0) {
                 Some(Receive { operation, posted, .. }) => {
-                    node.statistics.receive_idle += now.since(posted);
+                    self.nodes[rank as usize].statistics.receive_idle += now.since(posted);
                     self.process(Rank(rank), 0, Work::TakeBroadcast { number, operation });
                 }
-                None => node.broadcasts.keep(from.0, 0, number),
+                None => matching.keep(from.0, 0, number),
             }
         }
     }

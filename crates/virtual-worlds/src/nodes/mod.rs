@@ -9,6 +9,7 @@
 //! [`Nodes`] offers operations that are started and later reported as done; whoever runs programs on it decides what
 //! follows.
 
+mod coming;
 mod communication;
 mod control;
 pub mod matching;
@@ -16,12 +17,13 @@ mod messages;
 mod processor;
 mod serial;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use endpoint::Message;
 use machines::model::{FlitNetwork, Machine, NodeCosts};
 use quantities::{Duration, Rank, Time};
 
+use self::coming::Coming;
 use self::control::Control;
 use self::matching::Matching;
 pub use self::matching::{ANY, Wanted};
@@ -90,9 +92,7 @@ struct Node {
     processors: Vec<Serial<processor::Work>>,
     communication: Serial<communication::Task>,
     matching: Matching<Receive>,
-    /// The messages on their way here by source, tag and number: each is offered only after those sent before it.
-    coming: BTreeMap<(u32, u32, u64), u32>,
-    broadcasts: Matching<Receive>,
+    coming: Coming,
     deadline: Option<Time>,
     statistics: RankStatistics,
 }
@@ -124,7 +124,7 @@ impl<E: Engine> Nodes<E> {
         let nodes = network.injection.len();
         Nodes {
             costs: machine.node,
-            control: machine.control_network.map(Control::new),
+            control: machine.control_network.map(|costs| Control::new(costs, ranks)),
             reorders: network.selection != machines::routing::Selection::Fixed,
             engine: E::new(network, seed, log),
             queue: EventQueue::default(),

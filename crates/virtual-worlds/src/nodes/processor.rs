@@ -46,7 +46,7 @@ impl<E: Engine> Nodes<E> {
             references: if acknowledged { 3 } else { 2 },
             message,
         });
-        self.nodes[to.0 as usize].coming.insert((from.0, tag, number), letter);
+        self.nodes[to.0 as usize].coming.add(from.0, tag, number, letter);
         self.process(from, processor, Work::Send(letter));
     }
 
