@@ -4,7 +4,7 @@ mod worlds;
 
 use endpoint::{Endpoint, Message, Program, Result};
 use machines::model::LogGp;
-use maquette_programs::exchange::{Irregular, irregular};
+use maquette_programs::exchange::{Irregular, Unscheduled, irregular};
 use maquette_programs::goal;
 use maquette_programs::schedule::{
     Order, Pacing, Pattern, RankSchedule, Rule, Schedule, ScheduleError, Transfer, follow,
@@ -66,8 +66,39 @@ fn brings_every_message(pattern: &Pattern, schedule: &Schedule, pacing: Pacing, 
     }
 }
 
+/// Exchanges real messages without a schedule; a rank ends with what it took.
+struct Unplanned(Unscheduled);
+
+impl Program for Unplanned {
+    type Output = Vec<(Rank, Vec<u8>)>;
+
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<Self::Output> {
+        let mut taken = Vec::new();
+        let message_for = |Transfer { from, to, bytes }: Transfer| Message::from(content(from, to, bytes));
+        let take = |from, message: Message| taken.push((from, message.content().map_or(Vec::new(), |it| it.to_vec())));
+        self.0.exchange(here, message_for, take).await?;
+        taken.sort();
+        Ok(taken)
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn without_a_schedule_every_message_comes_where_sends_do_not_wait(pattern in patterns(13)) {
+        let program = Unplanned(Unscheduled::new(&pattern));
+        for (world, ended) in worlds::everywhere(pattern.ranks(), &program) {
+            if worlds::waits_for_receivers(world) {
+                continue;
+            }
+            for (to, taken) in (0..).map(Rank).zip(ended.unwrap()) {
+                let wanted = pattern.messages().iter().filter(|message| message.to == to);
+                let wanted: Vec<_> = wanted.map(|&Transfer { from, bytes, .. }| (from, content(from, to, bytes))).collect();
+                prop_assert_eq!(taken, Ok(wanted), "{}", world);
+            }
+        }
+    }
 
     #[test]
     fn following_a_schedule_brings_every_message_to_its_receiver_in_every_world(pattern in patterns(13)) {

@@ -11,6 +11,7 @@ pub mod irregular;
 mod linear;
 mod pairwise;
 mod recursive;
+mod unscheduled;
 
 pub use balanced::{Balanced, balanced};
 pub use bruck::{Bruck, bruck};
@@ -19,3 +20,4 @@ pub use irregular::Irregular;
 pub use linear::{Linear, linear};
 pub use pairwise::{Pairwise, pairwise};
 pub use recursive::{Recursive, recursive};
+pub use unscheduled::Unscheduled;
