@@ -1,15 +1,18 @@
 //! Programs that are run only to see how long they take.
 
-use endpoint::{Error, Program, Result};
+use std::sync::Arc;
+
+use endpoint::{Error, Message, Program, Result};
 use machines::model::Machine;
 use programs::benchmarks::PingPong;
 use programs::broadcast::{self, Broadcast, Hardware};
 use programs::combine::{self, AllReduce, Inputs, Operator};
-use programs::exchange::{Complete, CompleteExchange};
+use programs::exchange::{Complete, CompleteExchange, Unscheduled};
 use programs::measure::Experiment;
 use programs::schedule::{Order, Pacing, Schedule, Scheduled};
 use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank, Time};
+use virtual_worlds::answer::Answer;
 use virtual_worlds::network_world::Options;
 
 use crate::latency::{MeasureError, Survey};
@@ -32,7 +35,9 @@ pub enum Trial {
         reshuffle: Duration,
     },
     /// A schedule.
-    Scheduled(Schedule, Pacing),
+    Scheduled(Arc<Schedule>, Pacing),
+    /// Messages without a schedule.
+    Unscheduled(Unscheduled),
     /// A broadcast of so many bytes.
     Broadcast(broadcast::Algorithm, Group, Bytes),
     /// A broadcast from rank 0 by the machine's own network for it.
@@ -56,42 +61,66 @@ impl Trial {
             Trial::OneWay(program) => {
                 Ok(Duration::from_picoseconds(round_trip(machine, ranks, program)?.picoseconds() / 2))
             }
+            Trial::SendTime(survey, bytes) => postal(survey, machine, *bytes, |t0, _| t0),
+            Trial::ReceiveTime(survey, bytes) => postal(survey, machine, *bytes, |t0, lambda| t0 * lambda),
+            _ => Ok(self.answer(machine, ranks, Options::default())?.makespan().since(Time::ZERO)),
+        }
+    }
+
+    /// What a run on `ranks` ranks of `machine` tells. The postal experiments, which are many runs, tell nothing.
+    ///
+    /// # Errors
+    /// That the machine cannot run it.
+    pub fn answer(&self, machine: &Machine, ranks: u32, options: Options) -> Result<Answer> {
+        let site = Site { machine, ranks, options };
+        match self {
+            Trial::PingPong(program) | Trial::OneWay(program) => site.run(program),
             &Trial::Complete { algorithm, bytes, reshuffle } => {
                 let parts = if algorithm.forwards() { u64::from(ranks / 2).max(1) } else { 1 };
                 let order = order(machine, Bytes(bytes.0.saturating_mul(parts)));
-                makespan(machine, ranks, &CompleteExchange { algorithm, bytes, order, reshuffle })
+                site.run(&CompleteExchange { algorithm, bytes, order, reshuffle })
             }
             Trial::Scheduled(schedule, pacing) => {
                 let largest = schedule.transfers().map(|transfer| transfer.bytes).max().unwrap_or(Bytes(0));
-                makespan(machine, ranks, &Scheduled::in_order(schedule, *pacing, order(machine, largest)))
+                site.run(&Scheduled::in_order(schedule, *pacing, order(machine, largest)))
             }
+            Trial::Unscheduled(program) => site.run(program),
             Trial::Broadcast(algorithm, group, bytes) => {
                 let (algorithm, group) = (algorithm.clone(), group.clone());
-                let (message, sends) = (endpoint::Message::of_size(*bytes), sends(machine, *bytes));
-                makespan(machine, ranks, &Broadcast { algorithm, group, message, sends })
+                let (message, sends) = (Message::of_size(*bytes), sends(machine, *bytes));
+                site.run(&Broadcast { algorithm, group, message, sends })
             }
             Trial::Hardware(bytes) => {
-                let program = Hardware { root: Rank(0), message: endpoint::Message::of_size(*bytes) };
-                let (results, answer) = simulate_multicast(machine, Options::default(), ranks, &program)?;
-                results.into_iter().try_for_each(|result| result.map(drop))?;
-                Ok(answer.makespan().since(Time::ZERO))
+                let program = Hardware { root: Rank(0), message: Message::of_size(*bytes) };
+                whole(simulate_multicast(machine, options, ranks, &program)?)
             }
             Trial::Combine(algorithm, bytes) => {
                 let (algorithm, group) = (algorithm.clone(), Group::from_source(Rank(0), ranks)?);
                 let (operator, inputs, sends) = (Operator::Xor, Inputs::OfSize(*bytes), sends(machine, *bytes));
-                makespan(machine, ranks, &AllReduce { algorithm, group, operator, inputs, sends })
+                site.run(&AllReduce { algorithm, group, operator, inputs, sends })
             }
-            Trial::SendTime(survey, bytes) => postal(survey, machine, *bytes, |t0, _| t0),
-            Trial::ReceiveTime(survey, bytes) => postal(survey, machine, *bytes, |t0, lambda| t0 * lambda),
+            Trial::SendTime(..) | Trial::ReceiveTime(..) => Ok(Answer::default()),
         }
     }
 }
 
-/// When the last rank is done.
-fn makespan<P: Program>(machine: &Machine, ranks: u32, program: &P) -> Result<Duration> {
-    let (results, answer) = simulate(machine, Options::default(), ranks, program)?;
+/// Where a program is run, and how.
+struct Site<'a> {
+    machine: &'a Machine,
+    ranks: u32,
+    options: Options,
+}
+
+impl Site<'_> {
+    fn run<P: Program>(&self, program: &P) -> Result<Answer> {
+        whole(simulate(self.machine, self.options, self.ranks, program)?)
+    }
+}
+
+/// The answer of a run in which no rank failed.
+fn whole<T>((results, answer): (Vec<Result<T>>, Answer)) -> Result<Answer> {
     results.into_iter().try_for_each(|result| result.map(drop))?;
-    Ok(answer.makespan().since(Time::ZERO))
+    Ok(answer)
 }
 
 fn round_trip(machine: &Machine, ranks: u32, program: &PingPong) -> Result<Duration> {

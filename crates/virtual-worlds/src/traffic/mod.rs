@@ -23,11 +23,12 @@ use quantities::{Bytes, Duration};
 
 pub use distribution::Distribution;
 pub use patterns::Pattern;
+pub use random::Stream;
 pub use run::{Phase, Progress, run};
 pub use saturation::{Effort, Known, Point, Search, Span, search};
 
 use patterns::Destinations;
-use random::{Gaps, Stream};
+use random::Gaps;
 
 /// The lowest rate that can be asked for. [flits/node/cycle]
 pub const LOWEST_RATE: f64 = 1e-6;

@@ -1,5 +1,7 @@
 //! The programs whose times can be fitted to, from the row that says which and how.
 
+use std::sync::Arc;
+
 use programs::Group;
 use programs::benchmarks::PingPong;
 use programs::broadcast::{self, Pipe, Tree};
@@ -106,7 +108,7 @@ fn irregular(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Vec<Trial>, Time
     let trial = |number: u32| {
         let pattern = Pattern::random(ranks, millionths, bytes, seed.wrapping_add(u64::from(number)));
         let pattern = pattern.map_err(|error| TimesProblem::Program(endpoint::Error::Unfit(error.to_string())))?;
-        Ok(Trial::Scheduled(algorithm.schedule(&pattern), pacing))
+        Ok(Trial::Scheduled(Arc::new(algorithm.schedule(&pattern)), pacing))
     };
     (0..seeds).map(trial).collect()
 }

@@ -1,62 +1,261 @@
 //! What no candidate can be quicker than.
 
-use machines::model::{Channel, ChannelId, FlitNetwork, Interconnect, Machine};
-use programs::postal::broadcast_time;
-use quantities::{Bytes, Duration};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fmt;
+
+use machines::model::{Channel, ChannelId, FlitNetwork, Interconnect, LogGp, Machine, NodeCosts, Protocol, SendMode};
+use programs::schedule::Pattern;
+use quantities::{Bytes, Duration, Rate};
 
 use super::Question;
-use super::estimate::Model;
+use super::choice::by_hardware;
 
 /// A lower bound, and what it comes from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
     /// The least time.
     pub time: Duration,
     /// Why.
-    pub why: String,
+    pub reason: Reason,
 }
 
-pub(super) fn of(question: &Question, machine: &Machine, model: &Model) -> Bound {
-    match question {
-        Question::Broadcast { ranks, .. } | Question::Combine { ranks, .. } => {
-            let steps = broadcast_time(model.lambda, u64::from(*ranks));
-            let why = format!(
-                "T(n) = {steps} steps of t0 = {} with lambda = {}, for messages that are not cut",
-                model.send_time, model.lambda
-            );
-            Bound { time: steps.of(model.send_time), why }
-        }
-        Question::Complete { ranks, bytes } => {
-            let others = u64::from(ranks.saturating_sub(1));
-            busiest(machine, others, Bytes(others.saturating_mul(bytes.0)))
-        }
-        Question::Irregular(pattern) => {
-            busiest(machine, u64::from(pattern.most_messages_of_a_rank()), pattern.most_bytes_of_a_rank())
+/// Why there is a lower bound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reason {
+    /// Each message tells one rank more, and takes at least what an empty one does.
+    Telling {
+        /// How many ranks are to be told.
+        ranks: u32,
+    },
+    /// The busiest rank sends, or receives, so many messages one after the other.
+    Messages {
+        /// How many.
+        messages: u64,
+    },
+    /// What the processors of the busiest rank do for the messages that it sends and receives.
+    Processors,
+    /// What the busiest rank sends, or receives, must go through its channel.
+    Channel {
+        /// How much that is. [B]
+        bytes: Bytes,
+    },
+    /// The machine broadcasts in hardware.
+    Hardware,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Telling { ranks } => write!(out, "each message tells one more of {ranks} ranks"),
+            Reason::Messages { messages: 1 } => write!(out, "one message of the busiest rank"),
+            Reason::Messages { messages } => write!(out, "{messages} messages of the busiest rank"),
+            Reason::Processors => write!(out, "what the processors of the busiest rank do for its messages"),
+            Reason::Channel { bytes } => write!(out, "{bytes} through the channel of the busiest rank"),
+            Reason::Hardware => write!(out, "broadcast in hardware"),
         }
     }
 }
 
-/// A rank that sends, or receives, so many messages with so many bytes takes at least as long as its channel.
-pub fn busiest(machine: &Machine, messages: u64, bytes: Bytes) -> Bound {
-    let time = match &machine.interconnect {
-        Interconnect::Flits(network) => Duration::from_picoseconds(on_the_wire(network, messages, bytes)),
-        Interconnect::LogGp(model) => {
-            let gaps = model.gap.picoseconds().saturating_mul(messages.saturating_sub(1));
-            Duration::from_picoseconds(gaps.saturating_add(model.gap_per_byte.picoseconds().saturating_mul(bytes.0)))
+/// The most of what is known about `question`.
+pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
+    let least = Least::of(machine);
+    let ranks = question.ranks();
+    let others = u64::from(ranks.saturating_sub(1));
+    let bounds = match question {
+        Question::Broadcast { bytes, .. } => {
+            let heard = processors(machine, Traffic::default(), Traffic::forwarded(others.min(1), *bytes));
+            [least.telling(ranks), channel(machine, ranks, *bytes), heard]
+        }
+        Question::Combine { bytes, .. } => {
+            let own = Traffic::forwarded(others.min(1), *bytes);
+            [least.telling(ranks), channel(machine, ranks, *bytes), processors(machine, own, own)]
+        }
+        Question::Complete { bytes, .. } => {
+            // Messages may be forwarded together: that a rank has a message for each does not mean that it sends so many.
+            let all = Bytes(others.saturating_mul(bytes.0));
+            let own = Traffic::forwarded(others.min(1), all);
+            [least.telling(ranks), channel(machine, ranks, all), processors(machine, own, own)]
+        }
+        Question::Irregular(pattern) => {
+            let messages = u64::from(pattern.most_messages_of_a_rank());
+            let bytes = pattern.most_bytes_of_a_rank();
+            [busiest(machine, messages, bytes), busiest_processors(machine, pattern), least.telling(1)]
         }
     };
-    Bound { time, why: format!("{messages} messages, {bytes}, through the channel of the busiest rank") }
+    let bound = bounds.into_iter().fold(least.telling(1), larger);
+    match (question, by_hardware(machine, question.bytes())) {
+        (Question::Broadcast { .. }, Some(time)) if time < bound.time => Bound { time, reason: Reason::Hardware },
+        _ => bound,
+    }
 }
 
-/// The time of the fastest node's channel for the flits of so many messages. [ps]
-fn on_the_wire(network: &FlitNetwork, messages: u64, bytes: Bytes) -> u64 {
+/// What a rank takes at least that sends, or receives, so many messages with so many bytes.
+pub fn busiest(machine: &Machine, messages: u64, bytes: Bytes) -> Bound {
+    let ranks = if messages == 0 { 1 } else { 2 };
+    larger(Least::of(machine).one_by_one(messages), channel(machine, ranks, bytes))
+}
+
+fn larger(one: Bound, other: Bound) -> Bound {
+    if other.time > one.time { other } else { one }
+}
+
+/// What a rank sends, or receives.
+#[derive(Clone, Copy, Debug, Default)]
+struct Traffic {
+    messages: u64,
+    /// [B]
+    bytes: u64,
+}
+
+impl Traffic {
+    /// So many bytes in `messages` at least.
+    fn forwarded(messages: u64, Bytes(bytes): Bytes) -> Traffic {
+        Traffic { messages, bytes }
+    }
+}
+
+/// What a pattern asks of the processors of its busiest rank.
+fn busiest_processors(machine: &Machine, pattern: &Pattern) -> Bound {
+    let traffic = |messages: u32, Bytes(bytes): Bytes| Traffic { messages: u64::from(messages), bytes };
+    let each = pattern.degrees().into_iter().zip(pattern.loads());
+    let each =
+        each.map(|(messages, bytes)| processors(machine, traffic(messages.0, bytes.0), traffic(messages.1, bytes.1)));
+    each.fold(Bound { time: Duration::ZERO, reason: Reason::Processors }, larger)
+}
+
+/// What the processors of a rank do, each of which does one thing after the other.
+fn processors(machine: &Machine, sent: Traffic, received: Traffic) -> Bound {
+    let for_each = |cost: Duration, messages: u64| cost.picoseconds().saturating_mul(messages);
+    let time = match &machine.interconnect {
+        Interconnect::LogGp(LogGp { overhead, .. }) => for_each(*overhead, sent.messages + received.messages),
+        Interconnect::Flits(network) => {
+            let node = &machine.node;
+            let packets = |it: Traffic| it.bytes.div_ceil(network.packet.payload.0).max(it.messages);
+            // A message that rides on the packet that sets up its communication costs its receiver only that packet.
+            let rides = matches!(node.protocol, Protocol::SetUp { .. });
+            let taken = if rides { received.messages } else { packets(received) };
+            let bytes = Bytes(sent.bytes.saturating_add(received.bytes));
+            let at_rate = |rate: Option<Rate>, bytes: Bytes, pieces: u64| {
+                // The time for each piece is rounded, by half a picosecond at most.
+                rate.map_or(0, |rate| rate.time_of(bytes).picoseconds().saturating_sub(pieces))
+            };
+            let program = for_each(node.processor_send + waiting(node), sent.messages)
+                .saturating_add(for_each(node.processor_receive, received.messages))
+                .saturating_add(at_rate(node.copy_rate, bytes, sent.messages + received.messages + 1));
+            let moved = if rides { Bytes(0) } else { bytes };
+            let communication = for_each(node.message_send, sent.messages)
+                .saturating_add(for_each(node.packet_send, packets(sent)))
+                .saturating_add(for_each(node.packet_receive, taken))
+                .saturating_add(for_each(taking(node), received.messages))
+                .saturating_add(at_rate(node.packet_rate, moved, packets(sent) + packets(received) + 1));
+            program.max(communication)
+        }
+    };
+    Bound { time: Duration::from_picoseconds(time), reason: Reason::Processors }
+}
+
+/// How long at least the program waits for each message that it sends, besides setting it up: until the message has left,
+/// or has come and a system message says so.
+fn waiting(node: &NodeCosts) -> Duration {
+    let left = node.message_send + node.packet_send;
+    match node.send {
+        SendMode::Synchronous { .. } => left + node.packet_receive + taking(node) + node.system_message * 2,
+        SendMode::Blocking => left,
+        SendMode::NonBlocking => Duration::ZERO,
+    }
+}
+
+/// The communication processor's cost to take in any message.
+fn taking(node: &NodeCosts) -> Duration {
+    if matches!(node.protocol, Protocol::SetUp { .. }) { Duration::ZERO } else { node.message_receive }
+}
+
+/// What an empty message takes at least.
+struct Least {
+    /// From the beginning of one message of a rank to the beginning of the next. [ps]
+    gap: u64,
+    /// From the beginning of its sending to the end of its receiving. [ps]
+    latency: u64,
+}
+
+impl Least {
+    fn of(machine: &Machine) -> Least {
+        match &machine.interconnect {
+            Interconnect::Flits(network) => {
+                let node = &machine.node;
+                let NodeCosts { processor_send, processor_receive, message_send, packet_send, .. } = *node;
+                let wire = on_the_wire(network, Bytes(0));
+                let taken = node.packet_receive + taking(node);
+                let send = processor_send.max(message_send + packet_send).picoseconds().max(wire);
+                let receive = processor_receive.max(taken).picoseconds().max(wire);
+                let ends = processor_send + message_send + packet_send + taken + processor_receive;
+                Least { gap: send.min(receive), latency: ends.picoseconds().saturating_add(wire) }
+            }
+            Interconnect::LogGp(LogGp { latency, overhead, gap, .. }) => {
+                Least { gap: (*gap).max(*overhead).picoseconds(), latency: (*latency + *overhead * 2).picoseconds() }
+            }
+        }
+    }
+
+    /// All ranks have heard from one, each of whom tells others from then on:
+    ///
+    /// ```text
+    ///   whoever is told at t has told another one at t + latency, t + latency + gap, t + latency + 2 gap, ...
+    /// ```
+    ///
+    /// In the postal model that is T(n).
+    fn telling(&self, ranks: u32) -> Bound {
+        let reason = Reason::Telling { ranks };
+        let mut next = BinaryHeap::from([Reverse(self.latency)]);
+        let mut time = 0;
+        for _ in 1..ranks {
+            let Some(Reverse(told)) = next.pop() else { break };
+            next.push(Reverse(told.saturating_add(self.latency)));
+            next.push(Reverse(told.saturating_add(self.gap)));
+            time = told;
+        }
+        Bound { time: Duration::from_picoseconds(time), reason }
+    }
+
+    /// So many messages of one rank.
+    fn one_by_one(&self, messages: u64) -> Bound {
+        let reason = Reason::Messages { messages };
+        let gaps = self.gap.saturating_mul(messages.saturating_sub(1));
+        let time = if messages == 0 { 0 } else { gaps.saturating_add(self.latency) };
+        Bound { time: Duration::from_picoseconds(time), reason }
+    }
+}
+
+/// So many bytes through the channel of one of `ranks`, in messages and packets as large as can be.
+fn channel(machine: &Machine, ranks: u32, bytes: Bytes) -> Bound {
+    let reason = Reason::Channel { bytes };
+    if ranks <= 1 {
+        return Bound { time: Duration::ZERO, reason };
+    }
+    let time = match &machine.interconnect {
+        Interconnect::Flits(network) => {
+            let processors = machine.node.processor_send + machine.node.processor_receive;
+            processors.picoseconds().saturating_add(on_the_wire(network, bytes))
+        }
+        Interconnect::LogGp(LogGp { latency, overhead, gap, gap_per_byte, .. }) => {
+            // To begin another message costs a gap instead of that for a byte.
+            let data = (*gap_per_byte).min(*gap).picoseconds().saturating_mul(bytes.0.saturating_sub(1));
+            data.saturating_add((*overhead * 2 + *latency).picoseconds())
+        }
+    };
+    Bound { time: Duration::from_picoseconds(time), reason }
+}
+
+/// How long the flits of so many bytes take on the fastest channel of a node, in as few packets as can be. [ps]
+fn on_the_wire(network: &FlitNetwork, bytes: Bytes) -> u64 {
     let flit_time = |channel: &ChannelId| {
         let Channel { flit_time, .. } = network.channels[channel.0 as usize];
         flit_time.picoseconds()
     };
     let fastest = network.injection.iter().chain(&network.ejection).map(flit_time).min().unwrap_or(0);
     let packet = &network.packet;
-    let packets = bytes.0.div_ceil(packet.payload.0).max(messages);
+    let packets = bytes.0.div_ceil(packet.payload.0).max(1);
     let headers = packets.saturating_mul(packet.header.0.div_ceil(packet.flit.0));
     headers.saturating_add(bytes.0.div_ceil(packet.flit.0)).saturating_mul(fastest)
 }

@@ -74,10 +74,10 @@ fn check_size(name: &str, schedule: &Schedule, largest: Bytes, prepared: &Prepar
 
 /// The least time in which a rank of `machine` can send or receive so many messages with so many bytes.
 pub(super) fn lower_bound(machine: &Machine, messages: u64, bytes: Bytes) -> Finding {
-    let Bound { time, why } = busiest(machine, messages, bytes);
+    let Bound { time, reason } = busiest(machine, messages, bytes);
     Finding {
         name: "lower bound",
-        text: format!("{}: {why}", rounded(time)),
+        text: format!("{}: {reason}", rounded(time)),
         key: "lower_bound_ps",
         value: json!(time.picoseconds()),
     }

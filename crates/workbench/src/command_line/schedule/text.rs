@@ -132,8 +132,8 @@ pub(super) fn one(made: &Made, as_json: bool) -> String {
         return crate::command_line::json(&object);
     }
     let mut rows = told.rows().to_vec();
-    if let Some(Bound { time, why }) = &told.bound {
-        rows.push(["lower bound".to_owned(), format!("{}: {why}", rounded(*time))]);
+    if let Some(Bound { time, reason }) = &told.bound {
+        rows.push(["lower bound".to_owned(), format!("{}: {reason}", rounded(*time))]);
     }
     if let Some(checked) = checked {
         let text = checked.wrong.as_ref().map_or(checked.right.to_owned(), |wrong| format!("wrong: {wrong}"));

@@ -1,0 +1,142 @@
+//! `maquette plan`: which algorithm is the quickest here?
+
+mod check;
+mod place;
+mod text;
+mod written;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use quantities::Bytes;
+
+use self::place::Place;
+use self::text::Report;
+use self::written::Written;
+use super::Said;
+use super::failure::Failure;
+use super::progress::Bar;
+use super::sizes::size;
+use crate::interrupt;
+use crate::planner::{Effort, Question, plan};
+use crate::traffic_matrix;
+
+/// Say which algorithm is the quickest on a machine, by how much, and how far it is from the best there can be.
+///
+/// Two small runs measure t0 and lambda; with these all algorithms are estimated without contention, and the promising ones
+/// are run on the machine's model, those with the least estimates first, until the next estimate is hopeless or a budget of
+/// work is used up: a second or two as a rule, about ten seconds at most with the usual budget. What was not run is said to
+/// be estimated. Ctrl-C ends it early, with what is known by then. `maquette plan check` says how good the picks are.
+#[derive(Args, Debug)]
+#[command(arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(after_help = "Example:\n  maquette plan broadcast --machine delta --ranks 64 --bytes 512")]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Plan a broadcast: one rank has a message, and all shall have it.
+    #[command(
+        after_help = "Example:\n  maquette plan broadcast --machine delta --ranks 64 --bytes 512 --write bcast.goal"
+    )]
+    Broadcast(Collective),
+    /// Plan a global combine (all-reduce): every rank has data, and all shall have their sum or the like.
+    #[command(after_help = "Example:\n  maquette plan combine --lambda 1.3 --ranks 1000")]
+    Combine(Collective),
+    /// Plan an exchange: every rank has a message for every other, or for those that a traffic matrix says.
+    ///
+    /// Each schedule is tried in several paces: ranks that run ahead freely, that wait for their receiver's word, or for a
+    /// barrier after each step.
+    #[command(after_help = "Example:\n  maquette plan exchange --machine cm5-32 --traffic halo.csv --write halo.goal")]
+    Exchange(Exchange),
+    Check(check::Arguments),
+}
+
+/// A broadcast or a combine.
+#[derive(Args, Debug)]
+struct Collective {
+    #[command(flatten)]
+    place: Place,
+    /// Size of the message, or of what a rank has.
+    #[arg(long, value_name = "B", default_value = "1024", value_parser = size)]
+    bytes: Bytes,
+    /// Write the messages of the quickest, in steps, to FILE.json (for `maquette run schedule`) or FILE.goal (for `maquette
+    /// run goal` and LogGOPSim).
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+}
+
+/// An exchange.
+#[derive(Args, Debug)]
+struct Exchange {
+    #[command(flatten)]
+    place: Place,
+    /// Size of the message that every rank has for every other; with --traffic, that of each entry of a matrix that says
+    /// only where something is sent (1, if left out).
+    #[arg(long, value_name = "B", value_parser = size, required_unless_present = "traffic")]
+    bytes: Option<Bytes>,
+    /// What each rank has for each other, a square matrix of bytes: FILE.csv, FILE.mtx (Matrix Market) or FILE.npy (NumPy).
+    #[arg(long, value_name = "FILE")]
+    traffic: Option<PathBuf>,
+    /// Write the messages of the quickest, in steps, to FILE.json (for `maquette run schedule`), FILE.goal (for `maquette
+    /// run goal` and LogGOPSim) or FILE.xml (for MSCCL: of the quickest that forwards nothing).
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+}
+
+impl Arguments {
+    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+        match self.what {
+            What::Broadcast(Collective { place, bytes, write }) => {
+                said(&place, None, |ranks| Question::Broadcast { ranks, bytes }, write, as_json)
+            }
+            What::Combine(Collective { place, bytes, write }) => {
+                said(&place, None, |ranks| Question::Combine { ranks, bytes }, write, as_json)
+            }
+            What::Exchange(Exchange { place, bytes, traffic: None, write }) => {
+                let bytes = bytes.unwrap_or_default();
+                said(&place, None, |ranks| Question::Complete { ranks, bytes }, write, as_json)
+            }
+            What::Exchange(Exchange { place, bytes, traffic: Some(path), write }) => {
+                let traffic = traffic_matrix::read(&path, bytes.unwrap_or(Bytes(1)))?;
+                let ranks = traffic.pattern.ranks();
+                let question = |_| Question::Irregular(traffic.pattern.clone());
+                said(&place, Some((ranks, text::traffic(&path, &traffic))), question, write, as_json)
+            }
+            What::Check(arguments) => arguments.execute(as_json),
+        }
+    }
+}
+
+/// Plans what is asked of the ranks that take part; `traffic` is how many ranks a matrix has, and what is said of it.
+fn said(
+    place: &Place,
+    traffic: Option<(u32, String)>,
+    question: impl FnOnce(u32) -> Question,
+    write: Option<PathBuf>,
+    as_json: bool,
+) -> Result<Said, Failure> {
+    let (machine, ranks) = place.machine(traffic.as_ref().map(|traffic| traffic.0))?;
+    let question = question(ranks);
+    let write = write.as_deref().map(|path| Written::create(path, &question)).transpose()?;
+    let bar = Bar::new();
+    let progress = |done: usize, of: usize| {
+        bar.show(done as f64 / of.max(1) as f64, format!("{done} of {of} algorithms"));
+    };
+    let effort = Effort {
+        budget: place.budget(),
+        lambda: place.lambda(),
+        progress: &progress,
+        interrupted: interrupt::flag(),
+        threads: place.threads(),
+    };
+    let plan = plan(&question, &machine, &effort)?;
+    drop(bar);
+    let written = write.map(|file| file.fill(&plan, &question, &machine)).transpose()?;
+    let traffic = traffic.map(|traffic| traffic.1);
+    let report = Report { machine: &machine, question: &question, plan: &plan, traffic, written };
+    let text = if as_json { report.json()? } else { report.text()? };
+    Ok(Said { text, status: if plan.interrupted { interrupt::STATUS } else { 0 } })
+}

@@ -1,0 +1,142 @@
+//! The algorithms that come into question.
+
+mod broadcast;
+mod combine;
+mod exchange;
+
+use std::sync::Arc;
+
+use endpoint::Result;
+use machines::model::Machine;
+use programs::exchange::Complete;
+use programs::schedule::{Pacing, Rule, Schedule};
+use quantities::{Bytes, Duration};
+
+use super::model::Model;
+use super::{Question, recorded};
+use crate::trial::Trial;
+
+/// An algorithm that comes into question.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// What it is called, with what it is told.
+    pub name: String,
+    trial: Trial,
+    load: Load,
+    stretches: Vec<Stretch>,
+}
+
+/// About how much is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Load {
+    /// Messages of all ranks.
+    pub(super) messages: f64,
+    /// Bytes of all messages. [B]
+    pub(super) bytes: f64,
+}
+
+/// A part of the longest chain of messages that wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Stretch {
+    /// How many messages its ranks are busy with that wait for nobody: each takes t0.
+    sends: f64,
+    /// How many must be received before it goes on: each takes lambda t0.
+    receives: f64,
+    /// Of which size they are. [B]
+    bytes: Bytes,
+}
+
+/// The candidates, and those that do not come into question here, with the reason.
+#[derive(Debug, Default)]
+pub(super) struct Candidates {
+    pub(super) all: Vec<Candidate>,
+    pub(super) left_out: Vec<(String, String)>,
+}
+
+/// All that come into question.
+///
+/// # Errors
+/// A number of ranks that no group has.
+pub(super) fn all(question: &Question, machine: &Machine, model: &Model) -> Result<Candidates> {
+    match question {
+        Question::Broadcast { ranks, bytes } => broadcast::candidates(*ranks, *bytes, machine, model),
+        Question::Combine { ranks, bytes } => combine::candidates(*ranks, *bytes, model),
+        Question::Complete { ranks, bytes } => Ok(exchange::complete(*ranks, *bytes)),
+        Question::Irregular(pattern) => Ok(exchange::irregular(pattern, machine)),
+    }
+}
+
+impl Candidate {
+    /// How long it takes on `machine`.
+    ///
+    /// # Errors
+    /// That the machine cannot run it.
+    pub fn time(&self, machine: &Machine, ranks: u32) -> Result<Duration> {
+        self.trial.time(machine, ranks)
+    }
+
+    /// Its messages in steps, and what keeps the ranks in step; nothing where it is not made of messages.
+    ///
+    /// # Errors
+    /// That it cannot be run.
+    pub fn schedule(&self, ranks: u32) -> Result<Option<(Arc<Schedule>, Pacing)>> {
+        match &self.trial {
+            Trial::Scheduled(schedule, pacing) => Ok(Some((Arc::clone(schedule), *pacing))),
+            Trial::Hardware(_) => Ok(None),
+            trial => Ok(Some((Arc::new(recorded::schedule(trial, ranks)?), Pacing::FreeRunning))),
+        }
+    }
+
+    /// Whether ranks pass on what others have sent them, or may.
+    pub fn forwards(&self) -> bool {
+        match &self.trial {
+            Trial::Scheduled(..) | Trial::Unscheduled(_) => false,
+            Trial::Complete { algorithm, .. } => algorithm.forwards(),
+            _ => true,
+        }
+    }
+
+    /// Whether many send to one rank in a step, and nothing keeps ranks from running ahead.
+    pub(super) fn runs_many_to_one(&self) -> bool {
+        match &self.trial {
+            Trial::Scheduled(schedule, pacing) => schedule.rule == Rule::ManyToOne && *pacing == Pacing::FreeRunning,
+            Trial::Complete { algorithm, .. } => *algorithm == Complete::Linear,
+            _ => false,
+        }
+    }
+
+    /// Whether it is the machine's own network for broadcasts that does it.
+    pub(super) fn is_hardware(&self) -> bool {
+        matches!(self.trial, Trial::Hardware(_))
+    }
+
+    /// About how much it sends.
+    pub(super) fn load(&self) -> Load {
+        self.load
+    }
+
+    /// How long its longest chain of messages takes where nothing contends. [ps]
+    pub(super) fn by_formula(&self, model: &Model) -> Duration {
+        let part = |stretch: &Stretch| {
+            let (send, receive) = (model.send_time(stretch.bytes), model.receive_time(stretch.bytes));
+            stretch.sends * send.picoseconds() as f64 + stretch.receives * receive.picoseconds() as f64
+        };
+        Duration::from_picoseconds(self.stretches.iter().map(part).sum::<f64>().round() as u64)
+    }
+}
+
+impl Stretch {
+    fn of(sends: f64, receives: f64, bytes: Bytes) -> Stretch {
+        Stretch { sends, receives, bytes }
+    }
+}
+
+/// The number of times that `n` can be halved until one is left, rounded up.
+fn halvings(n: u32) -> u32 {
+    n.max(1).next_power_of_two().trailing_zeros()
+}
+
+/// A share of an amount, rounded up.
+fn part(bytes: Bytes, parts: u64) -> Bytes {
+    Bytes(bytes.0.div_ceil(parts.max(1)))
+}
