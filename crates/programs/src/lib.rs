@@ -11,6 +11,7 @@ pub mod combine;
 pub mod exchange;
 pub mod goal;
 mod group;
+pub mod linear_hash;
 pub mod measure;
 mod pieces;
 pub mod postal;

@@ -1,0 +1,70 @@
+//! What a client believes of a table.
+
+use super::{Extent, h};
+
+/// A client's image (i', n') of a table: it begins with one server, and every server that reports its number and level makes it
+/// better.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Image(Extent);
+
+impl Image {
+    /// The image of a table that has grown so far.
+    pub const fn of(extent: Extent) -> Image {
+        Image(extent)
+    }
+
+    /// What it believes the table to be.
+    pub const fn extent(self) -> Extent {
+        self.0
+    }
+
+    /// Algorithm A1: the server to ask for the key C.
+    ///
+    /// ```text
+    ///   a = h_i'(C)
+    ///   if a < n': a = h_{i'+1}(C)
+    /// ```
+    pub const fn address(self, c: u64) -> u32 {
+        self.0.index(c)
+    }
+
+    /// Algorithm A3, of a table that only grows: server a of level j was asked first, and had to send the request on.
+    ///
+    /// ```text
+    ///   if j > i': i' = j - 1, n' = a + 1
+    ///   if n' >= 2^i': n' = 0, i' = i' + 1
+    /// ```
+    ///
+    /// Source: LH*LH paper, section 3; LH* paper, algorithm A3.
+    pub const fn grow(&mut self, a: u32, j: u32) {
+        if j > self.0.i() {
+            let (mut i, mut n) = (j - 1, a + 1);
+            if n >= 1 << i {
+                n = 0;
+                i += 1;
+            }
+            *self = Image(Extent::of((1 << i) + n));
+        }
+    }
+
+    /// Whatever server a of level j says of the number M of servers, of a table that also shrinks: an image that is behind
+    /// comes up to the least that M can be, one that is ahead down to the most.
+    ///
+    /// ```text
+    ///   a <  2^(j-1): a was split on level j - 1         2^(j-1) + a + 1 <= M <= 2^j + a
+    ///   a >= 2^(j-1): it came of a split                          a + 1 <= M <= 2^j + a
+    /// ```
+    ///
+    /// Of the server that was asked first it learns just as much as by [`Image::grow`].
+    pub fn adjust(&mut self, a: u32, j: u32) {
+        let before = h(j.saturating_sub(1), u64::MAX); // 2^(j-1) - 1: the last server on the level before
+        let least = if j > 0 && a <= before { before + a + 2 } else { a + 1 };
+        let most = (1u32 << j) + a;
+        *self = Image(Extent::of(self.0.buckets().clamp(least, most.max(least))));
+    }
+
+    /// Server a is there no more: there are at most a.
+    pub fn gone(&mut self, a: u32) {
+        *self = Image(Extent::of(self.0.buckets().min(a)));
+    }
+}

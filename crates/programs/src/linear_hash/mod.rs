@@ -1,0 +1,23 @@
+//! LH*LH: a hash table spread over servers, which grows by one server at a time.
+//!
+//! | symbol | |
+//! |---|---|
+//! | C | a key, by its hash |
+//! | h_i | the hash function of level i, C mod 2^i |
+//! | i, n | how far a table has grown: 2^i + n buckets, those before n and after 2^i split already |
+//! | i', n' | what a client believes of that: its image |
+//! | a, j | a server's number, and its level: it has the keys with h_j(C) = a |
+//!
+//! Source: Pimentel and Hertzberger, "Evaluation of LH*LH for a multicomputer architecture", Euro-Par 1999, after Litwin,
+//! Neimat and Schneider, "LH*: a scalable, distributed data structure", ACM Transactions on Database Systems 21(4), 1996.
+
+mod extent;
+mod forwarding;
+mod image;
+mod segments;
+mod table;
+
+pub use extent::{Extent, Split, h};
+pub use forwarding::forward;
+pub use image::Image;
+pub use table::{Bucket, Entry, Place, Table};

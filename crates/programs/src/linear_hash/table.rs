@@ -1,0 +1,278 @@
+//! The table of one server.
+
+use std::borrow::Borrow;
+
+use super::segments::Segments;
+use super::{Extent, Split, h};
+
+/// The table splits a bucket where the buckets hold more than this many entries on the mean.
+const MOST_ENTRIES: u64 = 4;
+/// And merges two where they hold fewer than this.
+const LEAST_ENTRIES: u64 = 1;
+/// Buckets that a halved table has no use for go so many at a time.
+const TRIMMED_AT_ONCE: u32 = 4;
+
+/// A key with what is stored under it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry<K, V> {
+    /// C, the hash of the key.
+    pub c: u64,
+    /// The key.
+    pub key: K,
+    /// What is stored.
+    pub value: V,
+}
+
+/// The entries of one local bucket.
+pub type Bucket<K, V> = Vec<Entry<K, V>>;
+
+/// Where the entry of a key is, in a table that is being halved or filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In this table, if there is such an entry.
+    Here,
+    /// In the table that took over half of this one.
+    Shipped,
+    /// On its way to this table.
+    Awaited,
+}
+
+/// What a table is doing besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Steady,
+    /// Buckets 2k and 2k + 1 with k < `done` are parted: 2k is at k, 2k + 1 is gone.
+    Halving {
+        done: u32,
+    },
+    /// Buckets from the number of those here on have still to come.
+    Filling,
+}
+
+/// Linear hashing in memory: a table that grows and shrinks by one bucket at a time, so that no operation waits for all of it.
+///
+/// It is the bucket of a server of level j, and so all its keys have the same h_j(C): what tells them apart is C / 2^j. That makes the
+/// split of the server an easy one, since the keys that leave have another bit j, the lowest of C / 2^j, and are in the odd
+/// local buckets. These are shipped whole; of the others 2k becomes k, and not one key is hashed again:
+///
+/// ```text
+///   server a, level j           0  1  2  3  4  5            buckets of C / 2^j
+///   server a, level j + 1       0     1     2               buckets of C / 2^(j+1)
+///   server a + 2^j, level j + 1    0     1     2
+/// ```
+///
+/// Source: LH*LH paper, sections 2 and 3; Karlsson, Litwin and Risch, "LH*LH: a scalable high performance data structure for
+/// switched multicomputers", EDBT 1996.
+#[derive(Clone, Debug)]
+pub struct Table<K, V> {
+    /// j
+    level: u32,
+    extent: Extent,
+    buckets: Segments<Bucket<K, V>>,
+    entries: u64,
+    phase: Phase,
+}
+
+impl<K: Eq, V> Table<K, V> {
+    /// An empty table, of a server of level `level`.
+    pub fn new(level: u32) -> Table<K, V> {
+        let mut table = Table::filling(level, Extent::default());
+        table.arrive(Vec::new());
+        table
+    }
+
+    /// A table that is still without its buckets: they come one by one, as another is halved.
+    pub fn filling(level: u32, extent: Extent) -> Table<K, V> {
+        Table { level, extent, buckets: Segments::new(), entries: 0, phase: Phase::Filling }
+    }
+
+    /// The level j of its server.
+    pub const fn level(&self) -> u32 {
+        self.level
+    }
+
+    /// How far it has grown.
+    pub const fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    /// How many entries it has.
+    pub const fn len(&self) -> u64 {
+        self.entries
+    }
+
+    /// Whether it has none.
+    pub const fn is_empty(&self) -> bool {
+        self.entries == 0
+    }
+
+    /// The local bucket of a key, by the extent.
+    const fn index(&self, c: u64) -> u32 {
+        self.extent.index(c >> self.level)
+    }
+
+    /// Where the entry of a key is.
+    pub fn place(&self, c: u64) -> Place {
+        match (self.phase, self.index(c)) {
+            (Phase::Halving { done }, index) if index % 2 == 1 && index / 2 < done => Place::Shipped,
+            (Phase::Filling, index) if index >= self.buckets.len() => Place::Awaited,
+            _ => Place::Here,
+        }
+    }
+
+    /// The bucket of a key where it stands now, if it is here.
+    fn position(&self, c: u64) -> Option<u32> {
+        let index = self.index(c);
+        match self.phase {
+            Phase::Halving { done } if index / 2 < done => (index % 2 == 0).then_some(index / 2),
+            _ => Some(index),
+        }
+    }
+
+    /// What is stored under a key; nothing where the key's place is not here.
+    pub fn get<Q: Eq + ?Sized>(&self, c: u64, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        let bucket = self.buckets.get(self.position(c)?)?;
+        bucket.iter().find(|entry| entry.c == c && entry.key.borrow() == key).map(|entry| &entry.value)
+    }
+
+    /// The same, to be changed.
+    pub fn get_mut<Q: Eq + ?Sized>(&mut self, c: u64, key: &Q) -> Option<&mut V>
+    where
+        K: Borrow<Q>,
+    {
+        let position = self.position(c)?;
+        let bucket = self.buckets.get_mut(position)?;
+        bucket.iter_mut().find(|entry| entry.c == c && entry.key.borrow() == key).map(|entry| &mut entry.value)
+    }
+
+    /// Stores `value` under `key`, and gives what it replaces.
+    ///
+    /// # Errors
+    /// The entry itself, where the key's place is not here.
+    pub fn put(&mut self, c: u64, key: K, value: V) -> Result<Option<V>, Entry<K, V>> {
+        if let Some(found) = self.get_mut(c, &key) {
+            return Ok(Some(std::mem::replace(found, value)));
+        }
+        let bucket = self.position(c).and_then(|position| self.buckets.get_mut(position));
+        let Some(bucket) = bucket else { return Err(Entry { c, key, value }) };
+        bucket.push(Entry { c, key, value });
+        self.entries += 1;
+        if self.phase == Phase::Steady {
+            self.trim();
+            if self.entries > MOST_ENTRIES * u64::from(self.extent.buckets()) {
+                self.split();
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes out what is stored under a key.
+    pub fn remove<Q: Eq + ?Sized>(&mut self, c: u64, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
+        let position = self.position(c)?;
+        let bucket = self.buckets.get_mut(position)?;
+        let place = bucket.iter().position(|entry| entry.c == c && entry.key.borrow() == key)?;
+        let Entry { value, .. } = bucket.swap_remove(place);
+        self.entries -= 1;
+        if self.phase == Phase::Steady {
+            self.trim();
+            if self.entries < LEAST_ENTRIES * u64::from(self.extent.buckets()) {
+                self.merge();
+            }
+        }
+        Some(value)
+    }
+
+    /// Splits the bucket whose turn it is: h_{i+1} says which of its entries go to the new one.
+    fn split(&mut self) {
+        let Some(Split { from, to, level }) = self.extent.grow() else { return };
+        let shift = self.level;
+        let bucket = self.buckets.get_mut(from).map(std::mem::take).unwrap_or_default();
+        let (leave, stay) = bucket.into_iter().partition(|entry| h(level, entry.c >> shift) == to);
+        if let Some(place) = self.buckets.get_mut(from) {
+            *place = stay;
+        }
+        match self.buckets.get_mut(to) {
+            Some(untrimmed) => *untrimmed = leave,
+            None => self.buckets.push(leave),
+        }
+    }
+
+    /// Undoes the last split.
+    fn merge(&mut self) {
+        let Some(Split { from, to, .. }) = self.extent.shrink() else { return };
+        let last = self.buckets.get_mut(to).map(std::mem::take).unwrap_or_default();
+        if let Some(bucket) = self.buckets.get_mut(from) {
+            bucket.extend(last);
+        }
+    }
+
+    /// Drops some of the buckets that are past the extent; they are empty.
+    fn trim(&mut self) {
+        for _ in 0..TRIMMED_AT_ONCE {
+            if self.buckets.len() <= self.extent.buckets() {
+                break;
+            }
+            self.buckets.pop();
+        }
+    }
+
+    /// Begins to part with the odd buckets, and gives the extent of the table that they make. Until all have gone the
+    /// table neither grows nor shrinks.
+    pub fn halve(&mut self) -> Extent {
+        if self.extent.buckets() == 1 {
+            self.split();
+        }
+        self.phase = Phase::Halving { done: 0 };
+        Extent::of(self.extent.buckets() / 2)
+    }
+
+    /// Parts with the next odd bucket, if the table is being halved and there is one left.
+    pub fn ship(&mut self) -> Option<Bucket<K, V>> {
+        let Phase::Halving { done } = self.phase else { return None };
+        let (stays, leaves) = (2 * done, 2 * done + 1);
+        let here = |bucket| bucket < self.extent.buckets();
+        let leaving = if here(leaves) { self.buckets.get_mut(leaves).map(std::mem::take) } else { None };
+        if here(stays) {
+            let staying = self.buckets.get_mut(stays).map(std::mem::take).unwrap_or_default();
+            if let Some(place) = self.buckets.get_mut(done) {
+                *place = staying;
+            }
+            self.phase = Phase::Halving { done: done + 1 };
+        }
+        match leaving {
+            Some(bucket) => {
+                self.entries -= bucket.len() as u64;
+                Some(bucket)
+            }
+            None => {
+                self.level += 1;
+                self.extent = Extent::of(self.extent.buckets().div_ceil(2));
+                self.phase = Phase::Steady;
+                None
+            }
+        }
+    }
+
+    /// Takes in the next bucket, of a table that is being filled.
+    pub fn arrive(&mut self, bucket: Bucket<K, V>) {
+        if self.phase != Phase::Filling {
+            return;
+        }
+        self.entries += bucket.len() as u64;
+        self.buckets.push(bucket);
+        if self.buckets.len() == self.extent.buckets() {
+            self.phase = Phase::Steady;
+        }
+    }
+
+    /// All entries that are here, bucket by bucket.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry<K, V>> {
+        self.buckets.iter().flatten()
+    }
+}
