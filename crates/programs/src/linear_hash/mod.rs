@@ -11,13 +11,19 @@
 //! Source: Pimentel and Hertzberger, "Evaluation of LH*LH for a multicomputer architecture", Euro-Par 1999, after Litwin,
 //! Neimat and Schneider, "LH*: a scalable, distributed data structure", ACM Transactions on Database Systems 21(4), 1996.
 
+mod client;
 mod extent;
 mod forwarding;
 mod image;
+mod message;
 mod segments;
+mod server;
 mod table;
 
+pub use client::{Client, ClientCounts, ClientOutput};
 pub use extent::{Extent, Split, h};
 pub use forwarding::forward;
 pub use image::Image;
+pub use message::{Applied, Body, Key, Operation, Outcome, Request, ToClient, ToServer};
+pub use server::{Growth, Server, ServerCounts, ServerOutput};
 pub use table::{Bucket, Entry, Place, Table};

@@ -28,7 +28,7 @@ impl<T> Segments<T> {
     }
 
     pub(super) fn push(&mut self, element: T) {
-        if self.len as usize % SEGMENT == 0 {
+        if (self.len as usize).is_multiple_of(SEGMENT) {
             self.segments.push(Vec::with_capacity(SEGMENT));
         }
         if let Some(last) = self.segments.last_mut() {
@@ -40,7 +40,7 @@ impl<T> Segments<T> {
     pub(super) fn pop(&mut self) -> Option<T> {
         let element = self.segments.last_mut()?.pop()?;
         self.len -= 1;
-        if self.len as usize % SEGMENT == 0 {
+        if (self.len as usize).is_multiple_of(SEGMENT) {
             self.segments.pop();
         }
         Some(element)

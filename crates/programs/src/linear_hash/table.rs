@@ -106,6 +106,11 @@ impl<K: Eq, V> Table<K, V> {
         self.entries == 0
     }
 
+    /// Whether it has all its buckets, and parts with none.
+    pub fn is_whole(&self) -> bool {
+        self.phase == Phase::Steady
+    }
+
     /// The local bucket of a key, by the extent.
     const fn index(&self, c: u64) -> u32 {
         self.extent.index(c >> self.level)
@@ -124,7 +129,7 @@ impl<K: Eq, V> Table<K, V> {
     fn position(&self, c: u64) -> Option<u32> {
         let index = self.index(c);
         match self.phase {
-            Phase::Halving { done } if index / 2 < done => (index % 2 == 0).then_some(index / 2),
+            Phase::Halving { done } if index / 2 < done => index.is_multiple_of(2).then_some(index / 2),
             _ => Some(index),
         }
     }

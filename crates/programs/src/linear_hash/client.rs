@@ -1,0 +1,125 @@
+//! A client, one request at a time.
+
+use quantities::{Duration, Time};
+
+use super::{Image, Operation, Outcome, Request, ToClient};
+
+/// A client waits at most so many times as long as at first before it sends a request again.
+const MOST_PATIENCE: u64 = 1 << 10;
+
+/// A client's state: its image, and the request under way.
+#[derive(Clone, Debug)]
+pub struct Client {
+    number: u32,
+    image: Image,
+    requests: u64,
+    under_way: Option<UnderWay>,
+    /// After how long a request is sent again for the first time that nobody has answered.
+    patience: Duration,
+    /// What was counted.
+    pub counts: ClientCounts,
+}
+
+#[derive(Clone, Debug)]
+struct UnderWay {
+    request: Request,
+    again: Time,
+    /// Twice as long from one time to the next, so that a busy server is not made busier.
+    patience: Duration,
+}
+
+/// What a client counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClientCounts {
+    /// Image adjustments that it was told.
+    pub adjustments: u64,
+    /// Requests that it sent again because nobody answered.
+    pub repeated: u64,
+    /// Requests that it sent again because servers asked for it.
+    pub bounced: u64,
+    /// The most that a request was sent on between servers.
+    pub most_forwards: u32,
+}
+
+/// What a client does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClientOutput {
+    /// Sends a request to a server.
+    Send(u32, Request),
+    /// Has the answer to its request.
+    Done(Outcome),
+}
+
+impl Client {
+    /// A client that knows one server, and sends a request again after `patience`.
+    pub fn new(number: u32, patience: Duration) -> Client {
+        let (image, counts) = (Image::default(), ClientCounts::default());
+        Client { number, image, requests: 0, under_way: None, patience, counts }
+    }
+
+    /// What it believes of the table.
+    pub const fn image(&self) -> Image {
+        self.image
+    }
+
+    /// Whether it waits for an answer.
+    pub const fn is_waiting(&self) -> bool {
+        self.under_way.is_some()
+    }
+
+    /// When it wants to be asked again, if nothing comes before.
+    pub fn deadline(&self) -> Option<Time> {
+        self.under_way.as_ref().map(|under_way| under_way.again)
+    }
+
+    /// Begins a request for the key with hash C. A request before it must be over.
+    pub fn ask(&mut self, now: Time, c: u64, operation: Operation) -> ClientOutput {
+        let request = Request { client: self.number, number: self.requests, c, operation, forwards: 0 };
+        self.requests += 1;
+        self.send(now, request, self.patience)
+    }
+
+    fn send(&mut self, now: Time, request: Request, patience: Duration) -> ClientOutput {
+        self.under_way = Some(UnderWay { request: request.clone(), again: now + patience, patience });
+        ClientOutput::Send(self.image.address(request.c), request)
+    }
+
+    /// Sends the request again whose deadline has passed.
+    pub fn wake(&mut self, now: Time) -> Option<ClientOutput> {
+        let UnderWay { request, patience, .. } = self.under_way.clone().filter(|it| it.again <= now)?;
+        self.counts.repeated += 1;
+        let most = self.patience.picoseconds().saturating_mul(MOST_PATIENCE);
+        let patience = Duration::from_picoseconds(patience.picoseconds().saturating_mul(2).min(most));
+        Some(self.send(now, request, patience))
+    }
+
+    /// Takes what a server says.
+    pub fn take(&mut self, now: Time, message: ToClient) -> Option<ClientOutput> {
+        let waits_for = |number| self.under_way.as_ref().is_some_and(|it| it.request.number == number);
+        match message {
+            ToClient::Adjust { server, level } => {
+                self.counts.adjustments += 1;
+                self.image.adjust(server, level);
+                None
+            }
+            ToClient::Reply { number, outcome, forwards } if waits_for(number) => {
+                self.counts.most_forwards = self.counts.most_forwards.max(forwards);
+                self.under_way = None;
+                Some(ClientOutput::Done(outcome))
+            }
+            ToClient::Gone { number, server } if waits_for(number) => {
+                self.image.gone(server);
+                self.bounced(now)
+            }
+            ToClient::Again { number } if waits_for(number) => self.bounced(now),
+            ToClient::Reply { .. } | ToClient::Gone { .. } | ToClient::Again { .. } => None,
+        }
+    }
+
+    /// Sends a request again that servers could not deliver.
+    fn bounced(&mut self, now: Time) -> Option<ClientOutput> {
+        let UnderWay { request, patience, .. } = self.under_way.take()?;
+        self.counts.bounced += 1;
+        Some(self.send(now, request, patience))
+    }
+}

@@ -1,0 +1,133 @@
+//! What clients and servers tell each other.
+
+use endpoint::Message;
+
+use super::{Bucket, Extent};
+
+/// A key: any bytes.
+pub type Key = Box<[u8]>;
+/// What is stored under a key: any bytes, or only a size where a simulation needs no more.
+pub type Body = Message;
+
+/// What a client asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Store under a key that has nothing yet; what is there stays otherwise.
+    Insert(Key, Body),
+    /// Store under a key, whatever was there.
+    Put(Key, Body),
+    /// What is stored under a key.
+    Get(Key),
+    /// Take out what is stored under a key.
+    Remove(Key),
+    /// Whether something is stored under a key.
+    Contains(Key),
+}
+
+impl Operation {
+    /// Its key.
+    pub const fn key(&self) -> &Key {
+        match self {
+            Operation::Insert(key, _)
+            | Operation::Put(key, _)
+            | Operation::Get(key)
+            | Operation::Remove(key)
+            | Operation::Contains(key) => key,
+        }
+    }
+}
+
+/// How an operation went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Of an insert: whether it was stored. Of a containment: whether it is there.
+    Is(bool),
+    /// Of a put, what was there before; of a get, what is there; of a remove, what was taken out.
+    Found(Option<Body>),
+}
+
+/// A request, as it goes from a client to servers and between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Who asks.
+    pub client: u32,
+    /// How many requests the client has made before this one. A request that is sent again has the same number.
+    pub number: u64,
+    /// C, the hash of the key.
+    pub c: u64,
+    /// What is asked for.
+    pub operation: Operation,
+    /// How often it was sent on.
+    pub forwards: u32,
+}
+
+/// What servers tell clients.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToClient {
+    /// What came of a request.
+    Reply {
+        /// Which request.
+        number: u64,
+        /// How it went.
+        outcome: Outcome,
+        /// How often the request was sent on.
+        forwards: u32,
+    },
+    /// An image adjustment: server a of level j was asked for what is not its own, and sent it on.
+    Adjust {
+        /// a
+        server: u32,
+        /// j
+        level: u32,
+    },
+    /// The request is to be sent again: it was sent on as often as one may be.
+    Again {
+        /// Which request.
+        number: u64,
+    },
+    /// The request is to be sent again: it came to a server that is not in the table.
+    Gone {
+        /// Which request.
+        number: u64,
+        /// The server, of which the table has at most those before it.
+        server: u32,
+    },
+}
+
+/// What a server remembers of a client's last request, so that the same request once more changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// Its number. Those before it are over.
+    pub number: u64,
+    /// C, the hash of its key.
+    pub c: u64,
+    /// How it went; none, when another server knows.
+    pub outcome: Option<Outcome>,
+}
+
+/// What servers tell each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToServer {
+    /// A request that is not the sender's.
+    Forward(Request),
+    /// The token: who has it may split next. The receiver is server n.
+    Token(Extent),
+    /// You are server of this level now; your local buckets will come.
+    Open {
+        /// Your level.
+        level: u32,
+        /// The extent of your local table.
+        extent: Extent,
+    },
+    /// Some of the buckets, in their order.
+    Chunk {
+        /// The buckets.
+        buckets: Vec<Bucket<Key, Body>>,
+        /// The last request of each client, with how it went where its key is in these buckets.
+        applied: Vec<(u32, Applied)>,
+        /// Whether they are the last.
+        last: bool,
+    },
+    /// A chunk has come: the next one may.
+    Received,
+}

@@ -1,0 +1,97 @@
+//! Whether what clients saw of one key could have come of a table that does one operation after the other.
+
+use std::collections::BTreeSet;
+
+/// An operation on one key, with its outcome. Values are numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    Insert(u64, bool),
+    Put(u64, Option<u64>),
+    Get(Option<u64>),
+    Remove(Option<u64>),
+    Contains(bool),
+}
+
+impl Seen {
+    /// What the key holds after it, if it could be done on `before` with this outcome.
+    fn after(self, before: Option<u64>) -> Option<Option<u64>> {
+        let (fits, after) = match self {
+            Seen::Insert(value, stored) => (stored == before.is_none(), before.or(Some(value))),
+            Seen::Put(value, replaced) => (replaced == before, Some(value)),
+            Seen::Get(found) => (found == before, before),
+            Seen::Remove(found) => (found == before, None),
+            Seen::Contains(found) => (found == before.is_some(), before),
+        };
+        fits.then_some(after)
+    }
+}
+
+/// An operation from when it was asked for until it was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    pub asked: u64,
+    pub answered: u64,
+    pub seen: Seen,
+}
+
+/// Whether there is an order of the operations, each between its question and its answer, in which all outcomes are right.
+///
+/// All states are followed that the key could be in: what it holds, and which of the operations under way have been done. When one is
+/// answered, it must have been done.
+pub fn linearizable(history: &[Interval]) -> bool {
+    let mut instants: Vec<(u64, bool, usize)> = history
+        .iter()
+        .enumerate()
+        .flat_map(|(number, it)| [(it.asked, false, number), (it.answered, true, number)])
+        .collect();
+    instants.sort_unstable();
+    let mut under_way = BTreeSet::new();
+    let mut states = BTreeSet::from([(None, BTreeSet::new())]);
+    for (_, answered, number) in instants {
+        if !answered {
+            under_way.insert(number);
+            continue;
+        }
+        let mut reached = BTreeSet::new();
+        let mut open: Vec<_> = states.into_iter().collect();
+        while let Some((held, done)) = open.pop() {
+            let next = under_way.iter().filter(|it| !done.contains(*it)).filter_map(|&it| {
+                let mut done: BTreeSet<usize> = done.clone();
+                done.insert(it);
+                Some((history[it].seen.after(held)?, done))
+            });
+            open.extend(next.filter(|state| !reached.contains(state)));
+            reached.insert((held, done));
+        }
+        under_way.remove(&number);
+        let done_with = |(held, mut done): (Option<u64>, BTreeSet<usize>)| done.remove(&number).then_some((held, done));
+        states = reached.into_iter().filter_map(done_with).collect();
+        if states.is_empty() {
+            return false;
+        }
+    }
+    true
+}
+
+#[test]
+fn it_finds_an_order_where_there_is_one_and_none_where_not() {
+    let at = |asked, answered, seen| Interval { asked, answered, seen };
+    // Two at once: either may be first.
+    let both = [at(0, 10, Seen::Put(1, None)), at(1, 9, Seen::Get(None)), at(2, 8, Seen::Get(Some(1)))];
+    assert!(linearizable(&both));
+    // A get that begins after the put was answered sees it.
+    assert!(!linearizable(&[at(0, 1, Seen::Put(1, None)), at(2, 3, Seen::Get(None))]));
+    // An insert that is applied twice, with a remove between.
+    assert!(!linearizable(&[
+        at(0, 1, Seen::Insert(1, true)),
+        at(2, 3, Seen::Remove(Some(1))),
+        at(4, 5, Seen::Contains(true)),
+    ]));
+    // Two gets after each other that see two puts in opposite orders.
+    assert!(!linearizable(&[
+        at(0, 20, Seen::Put(1, None)),
+        at(0, 20, Seen::Put(2, Some(1))),
+        at(1, 2, Seen::Get(Some(2))),
+        at(3, 4, Seen::Get(Some(1))),
+    ]));
+}
