@@ -30,6 +30,8 @@ struct Case {
     servers: u32,
     keys: u64,
     requests: u64,
+    /// Whether the file shrinks. Then times in which more is removed than stored follow on others, so that it has to.
+    shrinks: bool,
     faults: Faults,
     /// Whether an entry of every chunk is lost, which no server does.
     broken: bool,
@@ -69,6 +71,7 @@ impl Simulation {
         let growth = Growth {
             capacity: 1 + draws.below(12),
             sensitivity: 0.8,
+            shrink: case.shrinks.then(|| 0.05 * (1 + draws.below(8)) as f64),
             most_servers: case.servers,
             chunk: 1 + draws.below(6),
         };
@@ -100,12 +103,14 @@ impl Simulation {
         self.values += 1;
         let key = self.draws.below(self.case.keys);
         let (bytes, new): (Key, _) = (key.to_le_bytes().into(), body(self.values));
-        let operation = match self.draws.below(10) {
+        let removing = self.case.shrinks && (self.left / 64).is_multiple_of(2);
+        let draw = self.draws.below(10) + if removing { 6 } else { 0 };
+        let operation = match draw {
             0..4 => Operation::Insert(bytes, new),
             4..6 => Operation::Put(bytes, new),
             6..8 => Operation::Get(bytes),
-            8 => Operation::Remove(bytes),
-            _ => Operation::Contains(bytes),
+            8 => Operation::Contains(bytes),
+            _ => Operation::Remove(bytes),
         };
         self.asked[client] = Some((self.now, key, operation.clone()));
         let now = self.time();
@@ -200,7 +205,7 @@ impl Simulation {
         if let Some((key, history)) = unfit {
             return Some(format!("key {key}: {history:?}"));
         }
-        let tables: Vec<_> = self.servers.iter().map_while(Server::table).collect();
+        let tables: Vec<_> = self.servers.iter().filter_map(Server::table).collect();
         let file = self.servers.iter().find_map(Server::token)?;
         if tables.len() != file.buckets() as usize {
             return Some(format!("{} servers in a file of {}", tables.len(), file.buckets()));
@@ -239,11 +244,13 @@ fn seen(operation: Operation, outcome: Outcome) -> Seen {
 
 fn case(seed: u64) -> Case {
     let mut draws = Draws(seed ^ 0x5eed);
+    let shrinks = draws.percent(60);
     Case {
         clients: 1 + draws.below(5) as u32,
         servers: 1 + draws.below(24) as u32,
-        keys: 1 + draws.below(200),
-        requests: 20 + draws.below(200),
+        keys: 1 + draws.below(if shrinks { 50 } else { 200 }),
+        requests: 20 + draws.below(if shrinks { 400 } else { 200 }),
+        shrinks,
         faults: Faults {
             delay: 1 + draws.below(200),
             repeated: draws.below(30),
@@ -272,13 +279,14 @@ fn every_answer_is_right_and_nothing_is_lost_or_stored_twice() {
         Some(seed) => seed..seed + 1,
         None => 0..from_environment("SEEDS").unwrap_or(2_000),
     };
-    let (mut forwards, mut splits, mut bounced, mut most_waiting) = (0, 0, 0, 0);
+    let (mut forwards, mut splits, mut merges, mut bounced, mut most_waiting) = (0, 0, 0, 0, 0);
     for seed in seeds {
         let simulation = simulate(case(seed), seed);
         if let Some(fault) = simulation.fault(seed) {
             panic!("{fault}\nagain: SEED={seed} cargo test -p maquette-programs --test linear_hash_faults");
         }
         splits += simulation.servers.iter().map(|server| server.counts.splits).sum::<u64>();
+        merges += simulation.servers.iter().map(|server| server.counts.merges).sum::<u64>();
         most_waiting =
             simulation.servers.iter().map(|server| server.counts.most_waiting).fold(most_waiting, usize::max);
         bounced += simulation.clients.iter().map(|client| client.counts.bounced).sum::<u64>();
@@ -286,7 +294,7 @@ fn every_answer_is_right_and_nothing_is_lost_or_stored_twice() {
     }
     assert!(forwards <= 2);
     println!(
-        "{splits} splits, at most {forwards} forwards, {bounced} requests sent back, at most {most_waiting} waiting"
+        "{splits} splits, {merges} merges, at most {forwards} forwards, {bounced} requests sent back, at most {most_waiting} waiting"
     );
 }
 

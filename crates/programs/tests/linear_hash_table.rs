@@ -129,6 +129,42 @@ fn keys_of_one_hash_are_different_keys() {
     assert_eq!((table.remove(7, "b"), table.get(7, "b"), table.len()), (Some(9), None, 2));
 }
 
+/// Two tables whose keys differ in the bit that once told them apart, of any sizes, become one; meanwhile the one or the other has
+/// every entry.
+#[test]
+fn a_table_takes_over_another_bucket_by_bucket() {
+    let mix = |c: u64| c.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    for (few, many) in [(0, 0), (0, 100), (3, 4), (40, 41), (100, 0), (1_000, 7), (7, 1_000), (613, 600)] {
+        let (mut stays, mut leaves) = (Table::new(3), Table::new(3));
+        let stayers: Vec<u64> = (0..few).map(|key| mix(key) << 3 | 0b010).collect();
+        let leavers: Vec<u64> = (0..many).map(|key| mix(key) << 3 | 0b110).collect();
+        stayers.iter().for_each(|&c| assert_eq!(stays.put(c, c, ()), Ok(None)));
+        leavers.iter().for_each(|&c| assert_eq!(leaves.put(c, c, ()), Ok(None)));
+        stays.hold_still();
+        leaves.hold_still();
+        let (one, other) = (stays.extent().buckets(), leaves.extent().buckets());
+        while !leaves.widen(one, 0, 5) {}
+        while !stays.widen(other, 2 * one.max(other), 5) {}
+        assert!(stays.join(leaves.extent().buckets()));
+        leaves.leave();
+        loop {
+            for &c in stayers.iter().chain(&leavers) {
+                let here = stays.place(c) == Place::Here;
+                assert_eq!(stays.get(c, &c).is_some(), here);
+                assert!(here || leaves.get(c, &c).is_some());
+                if c & 0b100 != 0 {
+                    assert_eq!(leaves.place(c), if here { Place::Shipped } else { Place::Here });
+                }
+            }
+            let Some(bucket) = leaves.ship() else { break };
+            stays.arrive(bucket);
+        }
+        assert!(stays.is_whole());
+        assert_eq!((stays.level(), stays.len(), leaves.len()), (2, few + many, 0));
+        assert_eq!(stays.entries().count() as u64, few + many);
+    }
+}
+
 #[test]
 fn what_is_not_here_is_not_stored() {
     let mut table: Table<u64, ()> = Table::filling(1, Extent::of(2));

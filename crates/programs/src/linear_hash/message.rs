@@ -128,6 +128,24 @@ pub enum ToServer {
         /// Whether they are the last.
         last: bool,
     },
-    /// A chunk has come: the next one may.
+    /// A chunk has come, or may come for the first time: the next one may.
     Received,
+    /// The token walks back: the receiver, from which the last server of a file of this extent came, takes it over.
+    Shrink(Extent),
+    /// You are the last server, and I take over your table: keep its shape, but come nearer to so many local buckets.
+    Leave {
+        /// How many local buckets the sender has; 0, if the receiver's are enough.
+        buckets: u32,
+    },
+    /// What a server has that is asked to leave.
+    Leaving {
+        /// So many local buckets.
+        buckets: u32,
+        /// So many entries.
+        entries: u64,
+    },
+    /// You stay: both together are too large.
+    Stay,
+    /// The token comes back: the file does not shrink, since what would be merged is too large.
+    Keep(Extent),
 }

@@ -1,4 +1,4 @@
-//! LH*LH: a hash table spread over servers, which grows by one server at a time.
+//! LH*LH: a hash table spread over servers, which grows, and shrinks, by one server at a time.
 //!
 //! | symbol | |
 //! |---|---|
@@ -14,8 +14,10 @@
 mod client;
 mod extent;
 mod forwarding;
+mod growth;
 mod image;
 mod message;
+mod reorganisation;
 mod segments;
 mod server;
 mod table;
@@ -23,7 +25,8 @@ mod table;
 pub use client::{Client, ClientCounts, ClientOutput};
 pub use extent::{Extent, Split, h};
 pub use forwarding::forward;
+pub use growth::Growth;
 pub use image::Image;
 pub use message::{Applied, Body, Key, Operation, Outcome, Request, ToClient, ToServer};
-pub use server::{Growth, Server, ServerCounts, ServerOutput};
+pub use server::{Server, ServerCounts, ServerOutput};
 pub use table::{Bucket, Entry, Place, Table};

@@ -31,9 +31,9 @@ pub type Bucket<K, V> = Vec<Entry<K, V>>;
 pub enum Place {
     /// In this table, if there is such an entry.
     Here,
-    /// In the table that took over half of this one.
+    /// In the table that took over half of this one, or all of it.
     Shipped,
-    /// On its way to this table.
+    /// On its way to this table, or still in the one that it takes over.
     Awaited,
 }
 
@@ -47,6 +47,16 @@ enum Phase {
     },
     /// Buckets from the number of those here on have still to come.
     Filling,
+    /// It keeps its buckets as they are, until it is joined with another or goes on alone.
+    Still,
+    /// Of the table that it is joined with, buckets from `left` on are here: own bucket k at 2k, the other's at 2k + 1.
+    Joining {
+        left: u32,
+    },
+    /// Buckets from `left` on have gone to the table that takes over all of this one.
+    Leaving {
+        left: u32,
+    },
 }
 
 /// Linear hashing in memory: a table that grows and shrinks by one bucket at a time, so that no operation waits for all of it.
@@ -60,6 +70,9 @@ enum Phase {
 ///   server a, level j + 1       0     1     2               buckets of C / 2^(j+1)
 ///   server a + 2^j, level j + 1    0     1     2
 /// ```
+///
+/// Two servers become one the opposite way: once both tables have as many buckets, or the one that stays one more, bucket k of the one
+/// becomes 2k, from the last to the first, and bucket k of the other 2k + 1.
 ///
 /// Source: LH*LH paper, sections 2 and 3; Karlsson, Litwin and Risch, "LH*LH: a scalable high performance data structure for
 /// switched multicomputers", EDBT 1996.
@@ -121,6 +134,8 @@ impl<K: Eq, V> Table<K, V> {
         match (self.phase, self.index(c)) {
             (Phase::Halving { done }, index) if index % 2 == 1 && index / 2 < done => Place::Shipped,
             (Phase::Filling, index) if index >= self.buckets.len() => Place::Awaited,
+            (Phase::Joining { left }, index) if index % 2 == 1 && index / 2 < left => Place::Awaited,
+            (Phase::Leaving { left }, index) if index >= left => Place::Shipped,
             _ => Place::Here,
         }
     }
@@ -130,6 +145,8 @@ impl<K: Eq, V> Table<K, V> {
         let index = self.index(c);
         match self.phase {
             Phase::Halving { done } if index / 2 < done => index.is_multiple_of(2).then_some(index / 2),
+            Phase::Joining { left } if index / 2 < left => index.is_multiple_of(2).then_some(index / 2),
+            Phase::Leaving { left } if index >= left => None,
             _ => Some(index),
         }
     }
@@ -219,8 +236,12 @@ impl<K: Eq, V> Table<K, V> {
 
     /// Drops some of the buckets that are past the extent; they are empty.
     fn trim(&mut self) {
+        self.drop_from(self.extent.buckets());
+    }
+
+    fn drop_from(&mut self, kept: u32) {
         for _ in 0..TRIMMED_AT_ONCE {
-            if self.buckets.len() <= self.extent.buckets() {
+            if self.buckets.len() <= kept {
                 break;
             }
             self.buckets.pop();
@@ -237,42 +258,129 @@ impl<K: Eq, V> Table<K, V> {
         Extent::of(self.extent.buckets() / 2)
     }
 
-    /// Parts with the next odd bucket, if the table is being halved and there is one left.
+    /// Parts with the next bucket, of those that leave a table that is being halved or taken over; none after the last.
     pub fn ship(&mut self) -> Option<Bucket<K, V>> {
-        let Phase::Halving { done } = self.phase else { return None };
+        let leaving = match self.phase {
+            Phase::Halving { done } => self.part(done),
+            Phase::Leaving { left } => self.pop(left),
+            _ => None,
+        };
+        self.entries -= leaving.as_ref().map_or(0, |bucket| bucket.len() as u64);
+        leaving
+    }
+
+    /// Takes buckets 2k and 2k + 1 apart, where k < `done` are apart already.
+    fn part(&mut self, done: u32) -> Option<Bucket<K, V>> {
         let (stays, leaves) = (2 * done, 2 * done + 1);
         let here = |bucket| bucket < self.extent.buckets();
         let leaving = if here(leaves) { self.buckets.get_mut(leaves).map(std::mem::take) } else { None };
         if here(stays) {
-            let staying = self.buckets.get_mut(stays).map(std::mem::take).unwrap_or_default();
-            if let Some(place) = self.buckets.get_mut(done) {
-                *place = staying;
-            }
+            self.relocate(stays, done);
             self.phase = Phase::Halving { done: done + 1 };
         }
-        match leaving {
-            Some(bucket) => {
-                self.entries -= bucket.len() as u64;
-                Some(bucket)
-            }
-            None => {
-                self.level += 1;
-                self.extent = Extent::of(self.extent.buckets().div_ceil(2));
-                self.phase = Phase::Steady;
-                None
+        if leaving.is_none() {
+            self.level += 1;
+            self.extent = Extent::of(self.extent.buckets().div_ceil(2));
+            self.phase = Phase::Steady;
+        }
+        leaving
+    }
+
+    /// Takes the last of the first `left` buckets.
+    fn pop(&mut self, left: u32) -> Option<Bucket<K, V>> {
+        let left = left.checked_sub(1)?;
+        let leaving = self.buckets.get_mut(left).map(std::mem::take);
+        self.drop_from(left);
+        self.phase = Phase::Leaving { left };
+        leaving
+    }
+
+    fn relocate(&mut self, from: u32, to: u32) {
+        if from != to {
+            let bucket = self.buckets.get_mut(from).map(std::mem::take).unwrap_or_default();
+            if let Some(place) = self.buckets.get_mut(to) {
+                *place = bucket;
             }
         }
     }
 
-    /// Takes in the next bucket, of a table that is being filled.
-    pub fn arrive(&mut self, bucket: Bucket<K, V>) {
-        if self.phase != Phase::Filling {
-            return;
+    /// Keeps its number of buckets from now on, but for [`Table::widen`].
+    pub fn hold_still(&mut self) {
+        if self.phase == Phase::Steady {
+            self.phase = Phase::Still;
         }
-        self.entries += bucket.len() as u64;
-        self.buckets.push(bucket);
-        if self.buckets.len() == self.extent.buckets() {
+    }
+
+    /// Takes up growing and shrinking again.
+    pub fn go_on(&mut self) {
+        if self.phase == Phase::Still {
             self.phase = Phase::Steady;
+        }
+    }
+
+    /// Of a table that keeps still: comes nearer to `buckets` buckets, if it has fewer, and to room for `room`, in `steps` steps at
+    /// most. Whether it has them.
+    pub fn widen(&mut self, buckets: u32, room: u32, steps: u64) -> bool {
+        for _ in 0..steps.max(1) {
+            if self.extent.buckets() < buckets.min(Extent::MOST_BUCKETS) {
+                self.split();
+            } else if self.buckets.len() < room {
+                self.buckets.push(Vec::new());
+            } else {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Begins to take over a table with so many buckets: as many as this one, which keeps still, or one less. Whether it can be.
+    pub fn join(&mut self, other: u32) -> bool {
+        let own = self.extent.buckets();
+        let both = own + other;
+        if self.phase != Phase::Still
+            || self.level == 0
+            || own.abs_diff(other) > 1
+            || other > own
+            || self.buckets.len() < both
+        {
+            return false;
+        }
+        if own > other {
+            self.relocate(own - 1, 2 * (own - 1));
+        }
+        self.level -= 1;
+        self.extent = Extent::of(both);
+        self.phase = Phase::Joining { left: other };
+        true
+    }
+
+    /// Begins to leave, of a table that keeps still: bucket by bucket goes to the table that takes over this one.
+    pub fn leave(&mut self) {
+        if self.phase == Phase::Still {
+            self.phase = Phase::Leaving { left: self.extent.buckets() };
+        }
+    }
+
+    /// Takes in the next bucket, of a table that is being filled or takes over another.
+    pub fn arrive(&mut self, bucket: Bucket<K, V>) {
+        match self.phase {
+            Phase::Filling => {
+                self.entries += bucket.len() as u64;
+                self.buckets.push(bucket);
+                if self.buckets.len() == self.extent.buckets() {
+                    self.phase = Phase::Steady;
+                }
+            }
+            Phase::Joining { left } if left > 0 => {
+                let k = left - 1;
+                self.relocate(k, 2 * k);
+                self.entries += bucket.len() as u64;
+                if let Some(place) = self.buckets.get_mut(2 * k + 1) {
+                    *place = bucket;
+                }
+                self.phase = if k == 0 { Phase::Steady } else { Phase::Joining { left: k } };
+            }
+            _ => {}
         }
     }
 

@@ -1,0 +1,49 @@
+//! When a table of servers grows and shrinks.
+
+use super::Extent;
+
+/// When a server splits, and when two become one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Growth {
+    /// V: what a server has room for. [entries]
+    pub capacity: u64,
+    /// M: the share of it that is used. 0.7 to 0.9 as a rule.
+    pub sensitivity: f64,
+    /// The share of it below which the file shrinks, by the same estimate; none for a file that only grows, as the papers' do.
+    /// At most half of M, or a file that has just shrunk grows again.
+    pub shrink: Option<f64>,
+    /// As many servers as there can be.
+    pub most_servers: u32,
+    /// How much goes over at a time while a server splits: at least so many entries, or a local bucket if it has more.
+    pub chunk: u64,
+}
+
+impl Growth {
+    /// T: the server with the token splits when it has more entries than
+    ///
+    /// ```text
+    ///   T = M V (2^i + n) / 2^i
+    /// ```
+    ///
+    /// Source: LH*LH paper, section 3.
+    pub fn threshold(&self, file: Extent) -> f64 {
+        self.share(self.sensitivity, file)
+    }
+
+    /// The server with the token lets the file shrink when it has fewer entries than so many.
+    pub fn shrink_threshold(&self, file: Extent) -> f64 {
+        self.shrink.map_or(0.0, |least| self.share(least, file))
+    }
+
+    /// What server n has on the mean, if all servers together use this share of their room: it has the keys of one of 2^i classes.
+    fn share(&self, share: f64, file: Extent) -> f64 {
+        let before = f64::from(1_u32 << file.i());
+        share * self.capacity as f64 * f64::from(file.buckets()) / before
+    }
+
+    /// After the parent of the last server has found both together too large, the file does not try to shrink again before so many
+    /// requests.
+    pub(super) const fn rest(&self) -> u64 {
+        1 + self.capacity / 4
+    }
+}

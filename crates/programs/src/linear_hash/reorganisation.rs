@@ -1,0 +1,232 @@
+//! How a server splits, and takes over again what it had split off.
+//!
+//! ```text
+//!   split                              merge
+//!   n            2^i + n               parent          last            token is with server n
+//!   | Open          |                    |<- Shrink ------------------- |
+//!   |-------------->|                    | Leave        |               before: local tables come to one shape
+//!   | Chunk         |                    |------------->|
+//!   |-------------->|                    |<-- Leaving --|
+//!   |<-- Received --|                    |-- Received ->|
+//!   | last Chunk    |                    |<---- Chunk --|
+//!   |-------------->|                    |-- Received ->|
+//!   Token to n + 1                       |<- last Chunk |               Token stays with the parent
+//! ```
+//!
+//! All the while both answer for the buckets that they have, and know whom to send a request to that is for another.
+
+use super::{Applied, Extent, Place, Server, ServerOutput, Split, Table, ToServer, forward};
+
+/// What a server is doing besides answering.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Half of its table is going to this server.
+    SplitsTo(u32),
+    /// All of its table is going to this one.
+    LeavesFor(u32),
+    /// It takes over the table of this one.
+    TakesOver(u32),
+}
+
+impl Server {
+    /// Begins to split, if this server has the token, is not busy, and has more than the threshold.
+    pub(super) fn consider_split(&mut self, outputs: &mut Vec<ServerOutput>) {
+        let (Some(file), None, Some(table)) = (self.token, self.change, &mut self.table) else { return };
+        let next = file.next_split().filter(|split| split.to < self.growth.most_servers);
+        let Some(Split { to, level, .. }) = next else { return };
+        if !table.is_whole() || table.len() as f64 <= self.growth.threshold(file) {
+            return;
+        }
+        self.change = Some(Change::SplitsTo(to));
+        self.counts.splits += 1;
+        let extent = table.halve();
+        self.told.clear();
+        outputs.push(ServerOutput::Server(to, ToServer::Open { level, extent }));
+        self.ship(outputs);
+    }
+
+    /// Lets the token walk back, if this server has it, is not busy, and has less than the threshold.
+    pub(super) fn consider_shrinking(&mut self, outputs: &mut Vec<ServerOutput>) {
+        let (Some(file), None, Some(table)) = (self.token, self.change, &self.table) else { return };
+        let Some(Split { from, .. }) = file.last_split() else { return };
+        let few = (table.len() as f64) < self.growth.shrink_threshold(file);
+        if !few || self.rest > 0 || !table.is_whole() {
+            return;
+        }
+        self.token = None;
+        if from == self.number {
+            self.begin_merge(file, outputs);
+        } else {
+            outputs.push(ServerOutput::Server(from, ToServer::Shrink(file)));
+        }
+    }
+
+    /// Takes over the last server of the file, which came of this one: with the token no other server changes meanwhile.
+    fn begin_merge(&mut self, file: Extent, outputs: &mut Vec<ServerOutput>) {
+        let (Some(Split { to, .. }), Some(table)) = (file.last_split(), &mut self.table) else { return };
+        self.token = Some(file);
+        self.change = Some(Change::TakesOver(to));
+        table.hold_still();
+        outputs.push(ServerOutput::Server(to, ToServer::Leave { buckets: 0 }));
+    }
+
+    /// Gets ready to leave for server `to`, which has so many local buckets.
+    fn prepare_to_leave(&mut self, to: u32, buckets: u32, outputs: &mut Vec<ServerOutput>) {
+        let Some(table) = &mut self.table else { return };
+        self.change = Some(Change::LeavesFor(to));
+        self.told.clear();
+        table.hold_still();
+        table.widen(buckets, 0, self.growth.chunk);
+        let (buckets, entries) = (table.extent().buckets(), table.len());
+        outputs.push(ServerOutput::Server(to, ToServer::Leaving { buckets, entries }));
+    }
+
+    /// Takes over a table of so many local buckets as soon as this one has the same shape, unless both are too large together.
+    fn prepare_to_join(&mut self, from: u32, buckets: u32, entries: u64, outputs: &mut Vec<ServerOutput>) {
+        let (Some(file), Some(table)) = (self.token, &mut self.table) else { return };
+        let smaller = Extent::of(file.buckets() - 1);
+        if (table.len() + entries) as f64 > self.growth.threshold(smaller) {
+            table.go_on();
+            self.change = None;
+            outputs.push(ServerOutput::Server(from, ToServer::Stay));
+            return self.give_back_the_token(file, outputs);
+        }
+        let both = 2 * buckets.max(table.extent().buckets());
+        let ready = table.widen(buckets, both, self.growth.chunk) && table.join(buckets);
+        let own = table.extent().buckets();
+        let next = if ready { ToServer::Received } else { ToServer::Leave { buckets: own } };
+        outputs.push(ServerOutput::Server(from, next));
+    }
+
+    /// The file does not shrink for now, and server n has the token again.
+    fn give_back_the_token(&mut self, file: Extent, outputs: &mut Vec<ServerOutput>) {
+        if file.n() == self.number {
+            self.keep_the_token(file, outputs);
+        } else {
+            self.token = None;
+            outputs.push(ServerOutput::Server(file.n(), ToServer::Keep(file)));
+        }
+    }
+
+    fn keep_the_token(&mut self, file: Extent, outputs: &mut Vec<ServerOutput>) {
+        self.token = Some(file);
+        self.rest = self.growth.rest();
+        self.consider_split(outputs);
+    }
+
+    /// Ships the next chunk, of a table that is halved or leaves. After the last one the token goes on, or the server is not
+    /// in the file any more.
+    fn ship(&mut self, outputs: &mut Vec<ServerOutput>) {
+        let Some(Change::SplitsTo(to) | Change::LeavesFor(to)) = self.change else { return };
+        let Some(table) = &mut self.table else { return };
+        let (mut buckets, mut entries, mut last) = (Vec::new(), 0, false);
+        while entries < self.growth.chunk.max(1) {
+            let Some(bucket) = table.ship() else {
+                last = true;
+                break;
+            };
+            entries += bucket.len() as u64 + 1; // an empty bucket takes its time, too
+            buckets.push(bucket);
+        }
+        let applied = self.news();
+        outputs.push(ServerOutput::Server(to, ToServer::Chunk { buckets, applied, last }));
+        if !last {
+            return;
+        }
+        if self.change.take() == Some(Change::LeavesFor(to)) {
+            self.table = None;
+        } else {
+            self.pass_on_the_token(outputs);
+        }
+    }
+
+    /// Of the clients' last requests, how those went whose keys are gone now. Of the others the receiver of the keys has to know the
+    /// numbers, since older ones may still come again.
+    fn news(&mut self) -> Vec<(u32, Applied)> {
+        let (number, Some(table)) = (self.number, &self.table) else { return Vec::new() };
+        let gone = |c| table.place(c) == Place::Shipped || forward(number, table.level(), c).is_some();
+        let applied = self.applied.iter_mut().map(|(client, record)| {
+            let outcome = if gone(record.c) { record.outcome.take() } else { None };
+            (*client, Applied { outcome, ..*record })
+        });
+        let news = applied.filter(|(client, record)| {
+            let told = self.told.insert(*client, record.number);
+            record.outcome.is_some() || told != Some(record.number)
+        });
+        news.collect()
+    }
+
+    fn pass_on_the_token(&mut self, outputs: &mut Vec<ServerOutput>) {
+        let Some(mut file) = self.token.take() else { return };
+        file.grow();
+        if file.n() == self.number {
+            self.token = Some(file);
+            self.consider_split(outputs);
+        } else {
+            outputs.push(ServerOutput::Server(file.n(), ToServer::Token(file)));
+        }
+    }
+
+    /// The last server has left: this one, from which it came, is server n of the file that there is now.
+    fn end_merge(&mut self, outputs: &mut Vec<ServerOutput>) {
+        self.change = None;
+        self.counts.merges += 1;
+        if let Some(file) = &mut self.token {
+            file.shrink();
+        }
+        self.consider_split(outputs);
+        self.consider_shrinking(outputs);
+    }
+
+    /// Takes what server `from` says.
+    pub fn take(&mut self, from: u32, message: ToServer, outputs: &mut Vec<ServerOutput>) {
+        match message {
+            ToServer::Forward(request) => self.request(request, outputs),
+            ToServer::Token(file) => {
+                self.token = Some(file);
+                self.consider_split(outputs);
+            }
+            ToServer::Open { level, extent } => self.table = Some(Table::filling(level, extent)),
+            ToServer::Chunk { buckets, applied, last } => {
+                let Some(table) = &mut self.table else { return };
+                buckets.into_iter().for_each(|bucket| table.arrive(bucket));
+                self.learn(applied);
+                if !last {
+                    outputs.push(ServerOutput::Server(from, ToServer::Received));
+                }
+                for request in std::mem::take(&mut self.waiting) {
+                    self.request(request, outputs);
+                }
+                if last && self.change == Some(Change::TakesOver(from)) {
+                    self.end_merge(outputs);
+                } else {
+                    self.consider_split(outputs);
+                }
+            }
+            ToServer::Received => {
+                if let (Some(table), Some(Change::LeavesFor(_))) = (&mut self.table, self.change) {
+                    table.leave();
+                }
+                self.ship(outputs);
+            }
+            ToServer::Shrink(file) => self.begin_merge(file, outputs),
+            ToServer::Leave { buckets } => self.prepare_to_leave(from, buckets, outputs),
+            ToServer::Leaving { buckets, entries } => self.prepare_to_join(from, buckets, entries, outputs),
+            ToServer::Stay => {
+                self.change = None;
+                self.table.iter_mut().for_each(Table::go_on);
+            }
+            ToServer::Keep(file) => self.keep_the_token(file, outputs),
+        }
+    }
+
+    /// Takes in what another server knows of the clients' last requests.
+    fn learn(&mut self, applied: Vec<(u32, Applied)>) {
+        for (client, record) in applied {
+            let known = self.applied.entry(client).or_insert_with(|| record.clone());
+            if (known.number, known.outcome.is_some()) < (record.number, record.outcome.is_some()) {
+                *known = record;
+            }
+        }
+    }
+}
