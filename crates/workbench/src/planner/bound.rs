@@ -64,17 +64,17 @@ pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
     let others = u64::from(ranks.saturating_sub(1));
     let bounds = match question {
         Question::Broadcast { bytes, .. } => {
-            let heard = processors(machine, Traffic::default(), Traffic::forwarded(others.min(1), *bytes));
+            let heard = processors(machine, Traffic::default(), Traffic::of(others.min(1), *bytes));
             [least.telling(ranks), channel(machine, ranks, *bytes), heard]
         }
         Question::Combine { bytes, .. } => {
-            let own = Traffic::forwarded(others.min(1), *bytes);
+            let own = Traffic::of(others.min(1), *bytes);
             [least.telling(ranks), channel(machine, ranks, *bytes), processors(machine, own, own)]
         }
         Question::Complete { bytes, .. } => {
             // Messages may be forwarded together: that a rank has a message for each does not mean that it sends so many.
             let all = Bytes(others.saturating_mul(bytes.0));
-            let own = Traffic::forwarded(others.min(1), all);
+            let own = Traffic::of(others.min(1), all);
             [least.telling(ranks), channel(machine, ranks, all), processors(machine, own, own)]
         }
         Question::Irregular(pattern) => {
@@ -88,6 +88,15 @@ pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
         (Question::Broadcast { .. }, Some(time)) if time < bound.time => Bound { time, reason: Reason::Hardware },
         _ => bound,
     }
+}
+
+/// The same where every message goes from its sender straight to its receiver.
+pub(super) fn without_forwarding(question: &Question, machine: &Machine) -> Bound {
+    let &Question::Complete { ranks, bytes } = question else { return of(question, machine) };
+    let messages = u64::from(ranks.saturating_sub(1));
+    let all = Bytes(messages.saturating_mul(bytes.0));
+    let own = Traffic::of(messages, all);
+    larger(busiest(machine, messages, all), processors(machine, own, own))
 }
 
 /// What a rank takes at least that sends, or receives, so many messages with so many bytes.
@@ -110,7 +119,7 @@ struct Traffic {
 
 impl Traffic {
     /// So many bytes in `messages` at least.
-    fn forwarded(messages: u64, Bytes(bytes): Bytes) -> Traffic {
+    fn of(messages: u64, Bytes(bytes): Bytes) -> Traffic {
         Traffic { messages, bytes }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::vec::IntoIter;
 
 use endpoint::Result;
-use machines::model::{Interconnect, Machine, NodeId, Switching};
+use machines::model::{Channel, Interconnect, Machine, NodeId, Switching};
 use programs::postal::Lambda;
 use quantities::{Bytes, Duration};
 
@@ -28,9 +28,10 @@ const MOST_RUN: f64 = 2e6;
 const PAIRS: u32 = 64;
 /// A message without contention is so much less work than a packet that crosses a channel.
 const MESSAGE: f64 = 0.5;
-/// A flit that crosses a channel on its own, as the flits of a long packet do that is held up in a wormhole network, is so
-/// much less work than a packet.
-const FLIT: f64 = 0.08;
+/// A flit of a packet that waits in a wormhole network is so much less work than a packet: they move in long runs.
+const FLIT: f64 = 0.005;
+/// The same where channels wait for slots again and again, which breaks the runs up.
+const FLIT_OF_BROKEN_RUNS: f64 = 0.1;
 
 /// How a time is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -66,6 +67,8 @@ pub struct Plan {
     pub model: Model,
     /// Whether someone asked to end before all was run.
     pub interrupted: bool,
+    /// The budget with which all that is promising would have been run, if it is more than there was.
+    pub wanted: Option<f64>,
 }
 
 /// How much is done.
@@ -97,23 +100,32 @@ pub struct Effort<'a> {
 pub fn plan(question: &Question, machine: &Machine, effort: &Effort<'_>) -> Result<Plan> {
     let model = Model::measured(machine, question, effort.lambda)?;
     let Candidates { all, mut left_out } = candidates::all(question, machine, &model)?;
-    let bound = bound::of(question, machine);
-    let estimated = Estimates { question, machine, model: &model, bound, effort }.in_order(all, &mut left_out);
+    let estimated = Estimates { question, machine, model: &model, effort }.in_order(all, &mut left_out);
     let trials = Trials {
         question,
         machine,
         effort,
         hops: mean_hops(machine),
         left: effort.budget,
+        beyond: 0.0,
         of: estimated.len(),
         waiting: estimated.into_iter().peekable(),
         simulated: Vec::new(),
         estimated: Vec::new(),
         left_out,
     };
-    let (predictions, left_out) = trials.run();
+    let Outcome { predictions, left_out, wanted } = trials.run();
     let interrupted = effort.interrupted.load(Ordering::Relaxed);
-    Ok(Plan { predictions, bound, left_out, model, interrupted })
+    let bound = bound::of(question, machine);
+    Ok(Plan { predictions, bound, left_out, model, interrupted, wanted })
+}
+
+/// What came out of the runs.
+struct Outcome {
+    /// All that can be run, the quickest first.
+    predictions: Vec<Prediction>,
+    left_out: Vec<(String, String)>,
+    wanted: Option<f64>,
 }
 
 /// A candidate with its estimate.
@@ -128,6 +140,8 @@ struct Trials<'a> {
     hops: f64,
     /// What is left of the budget.
     left: f64,
+    /// The work of promising candidates that was beyond that.
+    beyond: f64,
     /// How many candidates there are.
     of: usize,
     /// Those that were not looked at, the most promising first.
@@ -138,8 +152,8 @@ struct Trials<'a> {
 }
 
 impl Trials<'_> {
-    /// Runs what the budget allows; gives all predictions, the quickest first, and what cannot be run.
-    fn run(mut self) -> (Vec<Prediction>, Vec<(String, String)>) {
+    /// Runs what the budget allows.
+    fn run(mut self) -> Outcome {
         while !self.effort.interrupted.load(Ordering::Relaxed) {
             let batch = self.next_batch();
             if batch.is_empty() {
@@ -151,7 +165,9 @@ impl Trials<'_> {
         self.simulated.sort_by_key(|prediction| prediction.time);
         self.estimated.sort_by_key(|prediction| prediction.time);
         self.simulated.append(&mut self.estimated);
-        (self.simulated, self.left_out)
+        let spent = self.effort.budget - self.left;
+        let wanted = (self.beyond > 0.0).then_some(spent + self.beyond);
+        Outcome { predictions: self.simulated, left_out: self.left_out, wanted }
     }
 
     /// The next few that are not hopeless and within the budget.
@@ -169,6 +185,7 @@ impl Trials<'_> {
                 self.left -= work;
                 batch.push(next);
             } else {
+                self.beyond += work;
                 self.estimated.push(only_estimated(next));
             }
         }
@@ -202,7 +219,6 @@ struct Estimates<'a> {
     question: &'a Question,
     machine: &'a Machine,
     model: &'a Model,
-    bound: Bound,
     effort: &'a Effort<'a>,
 }
 
@@ -225,11 +241,13 @@ impl Estimates<'_> {
 
     /// How long a candidate takes about; `simple` is the machine without contention.
     fn estimate(&self, candidate: &Candidate, simple: &Machine) -> Result<Duration> {
-        let Estimates { question, machine, model, bound, .. } = self;
+        let Estimates { question, machine, model, .. } = self;
         match by_hardware(machine, question.bytes()) {
             Some(time) if candidate.is_hardware() => Ok(time),
             // Many that have their messages for one receiver ready keep it busy, and it is the busiest rank that counts.
-            _ if candidate.runs_many_to_one() && goes_ahead(machine) => Ok(bound.time + model.receive_time(Bytes(0))),
+            _ if candidate.runs_many_to_one() && goes_ahead(machine) => {
+                Ok(bound::without_forwarding(question, machine).time + model.receive_time(Bytes(0)))
+            }
             _ if candidate.load().messages <= MOST_RUN => candidate.time(simple, question.ranks()),
             _ => Ok(candidate.by_formula(model)),
         }
@@ -248,12 +266,22 @@ fn work(candidate: &Candidate, machine: &Machine, hops: f64) -> f64 {
     match &machine.interconnect {
         Interconnect::Flits(network) => {
             let packets = load.messages + load.bytes / network.packet.payload.0 as f64;
-            let flits =
-                if network.switching == Switching::Wormhole { load.bytes / network.packet.flit.0 as f64 } else { 0.0 };
-            (packets + FLIT * flits) * hops
+            let flits = load.bytes / network.packet.flit.0 as f64;
+            let flit = match network.switching {
+                Switching::Wormhole if network.channels.iter().any(waits_for_slots) => FLIT_OF_BROKEN_RUNS,
+                Switching::Wormhole => FLIT,
+                _ => 0.0,
+            };
+            (packets + flit * flits) * hops
         }
         Interconnect::LogGp(_) => load.messages * MESSAGE,
     }
+}
+
+/// Whether a channel's buffer is full before the first slot comes back, so that flits go over it in bursts.
+fn waits_for_slots(channel: &Channel) -> bool {
+    let loop_time = channel.flit_time + channel.wire_latency + channel.credit_latency;
+    channel.buffer > 1 && channel.flit_time * u64::from(channel.buffer) < loop_time
 }
 
 /// The mean number of channels that a packet crosses, over some pairs of nodes.

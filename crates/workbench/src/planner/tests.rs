@@ -66,8 +66,11 @@ fn what_the_budget_leaves_out_is_estimated_and_said_to_be() {
     let plan = planned(&question, &machine, 0.0);
     assert!(!plan.predictions.is_empty());
     assert!(plan.predictions.iter().all(|prediction| prediction.source == Source::Estimated));
+    let wanted = plan.wanted.unwrap();
     let plan = planned(&question, &machine, BUDGET);
-    assert_eq!(plan.predictions[0].source, Source::Simulated);
+    assert_eq!((plan.predictions[0].source, plan.wanted), (Source::Simulated, None));
+    let plan = planned(&question, &machine, 1.001 * wanted);
+    assert_eq!((plan.predictions[0].source, plan.wanted), (Source::Simulated, None));
 }
 
 /// The same is run, and the same comes out, however many run at once.

@@ -34,6 +34,9 @@ pub(super) struct Arguments {
     /// model with random lambdas.
     #[arg(long = "machine", value_name = "NAME|FILE")]
     machines: Vec<String>,
+    /// How much a plan may run, in millions of packets times channels that they cross; with 0 all picks are by estimates.
+    #[arg(long, value_name = "MILLIONS", default_value_t = (BUDGET / 1e6) as u32)]
+    budget: u32,
     /// How many questions are dealt with at once; as many as there are cores, if left out.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -51,7 +54,7 @@ impl Arguments {
             |done: usize| bar.show(done as f64 / self.cases as f64, format!("{done} of {} questions", self.cases));
         let threads = self.threads.map_or_else(cores, usize::from);
         let watch = Watch { progress: &progress, interrupted: interrupt::flag(), threads };
-        let answered = map(&numbers, &watch, |&number| answer(&places, self.seed, number));
+        let answered = map(&numbers, &watch, |&number| self.answer(&places, number));
         drop(bar);
         // Nothing stands for what was not asked, or not answered, when someone asked to end.
         let answered = answered.into_iter().flatten().filter_map(Result::transpose);
@@ -59,7 +62,7 @@ impl Arguments {
         if answered.is_empty() {
             return Err(Failure::Interrupted);
         }
-        let text = if as_json { json(&answered) } else { text(&answered) };
+        let text = if as_json { json(&answered) } else { text(&answered, self.cases) };
         let missed = answered.iter().any(|(_, checked)| checked.loss() > NEAR);
         Ok(Said { text, status: if interrupt::requested() { interrupt::STATUS } else { i32::from(missed) } })
     }
@@ -75,22 +78,22 @@ impl Arguments {
         }
         Ok(Places { machines, postal: self.machines.is_empty() })
     }
+
+    /// A question, and how good the pick for it is; nothing if it was asked to end before that was known.
+    fn answer(&self, places: &Places, number: u64) -> endpoint::Result<Option<Answered>> {
+        let case = Case::drawn(self.seed, number, places)?;
+        let effort = Effort {
+            budget: f64::from(self.budget) * 1e6,
+            lambda: case.lambda,
+            progress: &|_, _| {},
+            interrupted: interrupt::flag(),
+            threads: 1,
+        };
+        Ok(case.check(&effort)?.map(|checked| (case.to_string(), checked)))
+    }
 }
 
-/// A question, and how good the pick for it is; nothing if it was asked to end before that was known.
-fn answer(places: &Places, seed: u64, number: u64) -> endpoint::Result<Option<Answered>> {
-    let case = Case::drawn(seed, number, places)?;
-    let effort = Effort {
-        budget: BUDGET,
-        lambda: case.lambda,
-        progress: &|_, _| {},
-        interrupted: interrupt::flag(),
-        threads: 1,
-    };
-    Ok(case.check(&effort)?.map(|checked| (case.to_string(), checked)))
-}
-
-fn text(answered: &[Answered]) -> String {
+fn text(answered: &[Answered], cases: u64) -> String {
     let asked = answered.len();
     let mut worst: Vec<&Answered> = answered.iter().filter(|(_, checked)| checked.loss() > 0.0).collect();
     worst.sort_by(|one, other| other.1.loss().total_cmp(&one.1.loss()));
@@ -122,6 +125,9 @@ fn text(answered: &[Answered]) -> String {
         "The planner ran {simulated} of {all} algorithms; a plan took {:.2} s on the mean, {longest:.2} s at most.\n",
         times.iter().sum::<f64>() / asked as f64
     );
+    if interrupt::requested() {
+        text += &format!("It was interrupted: these are {asked} of {cases} questions.\n");
+    }
     text
 }
 

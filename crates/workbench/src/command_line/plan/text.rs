@@ -58,6 +58,10 @@ impl Report<'_> {
         for (name, why) in &plan.left_out {
             text += &format!("left out: {name}: {why}\n");
         }
+        if let Some(wanted) = plan.wanted {
+            let millions = (wanted / 1e6).ceil();
+            text += &format!("\nThe budget did not allow to run all that is promising; --budget {millions} would.\n");
+        }
         if let Some(written) = &self.written {
             text += &format!("\n{written}\n");
         }
@@ -143,6 +147,7 @@ impl Report<'_> {
             "algorithms": plan.predictions.iter().map(prediction).collect::<Vec<Value>>(),
             "left_out": plan.left_out.iter().map(|(name, why)| json!({"algorithm": name, "why": why})).collect::<Vec<Value>>(),
             "interrupted": plan.interrupted,
+            "budget_wanted": plan.wanted.map(|wanted| (wanted / 1e6).ceil()),
         })))
     }
 }
