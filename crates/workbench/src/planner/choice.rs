@@ -107,7 +107,6 @@ pub fn plan(question: &Question, machine: &Machine, effort: &Effort<'_>) -> Resu
         effort,
         hops: mean_hops(machine),
         left: effort.budget,
-        beyond: 0.0,
         of: estimated.len(),
         waiting: estimated.into_iter().peekable(),
         simulated: Vec::new(),
@@ -140,8 +139,6 @@ struct Trials<'a> {
     hops: f64,
     /// What is left of the budget.
     left: f64,
-    /// The work of promising candidates that was beyond that.
-    beyond: f64,
     /// How many candidates there are.
     of: usize,
     /// Those that were not looked at, the most promising first.
@@ -161,35 +158,44 @@ impl Trials<'_> {
             }
             self.run_batch(batch);
         }
+        let wanted = self.wanted();
         self.estimated.extend(self.waiting.map(only_estimated));
         self.simulated.sort_by_key(|prediction| prediction.time);
         self.estimated.sort_by_key(|prediction| prediction.time);
         self.simulated.append(&mut self.estimated);
-        let spent = self.effort.budget - self.left;
-        let wanted = (self.beyond > 0.0).then_some(spent + self.beyond);
         Outcome { predictions: self.simulated, left_out: self.left_out, wanted }
     }
 
     /// The next few that are not hopeless and within the budget.
     fn next_batch(&mut self) -> Vec<Estimated> {
-        let best = self.simulated.iter().map(|prediction| prediction.time).min();
-        let is_hopeless = |estimate: Duration| {
-            best.is_some_and(|best| estimate.picoseconds() as f64 > HOPELESS * best.picoseconds() as f64)
-        };
+        let best = self.best();
         let mut batch = Vec::new();
         while batch.len() < BATCH
-            && let Some(next) = self.waiting.next_if(|(_, estimate)| !is_hopeless(*estimate))
+            && let Some(next) = self.waiting.next_if(|(_, estimate)| !is_hopeless(*estimate, best))
         {
             let work = work(&next.0, self.machine, self.hops);
             if work <= self.left {
                 self.left -= work;
                 batch.push(next);
             } else {
-                self.beyond += work;
                 self.estimated.push(only_estimated(next));
             }
         }
         batch
+    }
+
+    /// The best time so far.
+    fn best(&self) -> Option<Duration> {
+        self.simulated.iter().map(|prediction| prediction.time).min()
+    }
+
+    /// The budget that would have done, if something promising was beyond what there was.
+    fn wanted(&self) -> Option<f64> {
+        let best = self.best();
+        let promising = self.estimated.iter().filter(|it| !is_hopeless(it.time, best));
+        let beyond: f64 = promising.map(|it| work(&it.candidate, self.machine, self.hops)).sum();
+        let ended = !self.effort.interrupted.load(Ordering::Relaxed);
+        (ended && beyond > 0.0).then_some(self.effort.budget - self.left + beyond)
     }
 
     fn run_batch(&mut self, batch: Vec<Estimated>) {
@@ -208,6 +214,11 @@ impl Trials<'_> {
             }
         }
     }
+}
+
+/// Whether a candidate with this estimate is not worth a run beside the best time.
+fn is_hopeless(estimate: Duration, best: Option<Duration>) -> bool {
+    best.is_some_and(|best| estimate.picoseconds() as f64 > HOPELESS * best.picoseconds() as f64)
 }
 
 fn only_estimated((candidate, time): Estimated) -> Prediction {
