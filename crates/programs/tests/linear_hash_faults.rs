@@ -11,14 +11,19 @@ use std::collections::BTreeMap;
 use endpoint::Message;
 use linearizability::{Interval, Seen, linearizable};
 use maquette_programs::linear_hash::{
-    Client, ClientOutput, Growth, Key, Operation, Outcome, Request, Server, ServerOutput, ToClient, ToServer, h,
+    Client, ClientOutput, Growth, Key, Operation, Outcome, Request, Scan, ScanOutput, ScanRequest, Server,
+    ServerOutput, ToClient, ToServer, h,
 };
 use network::{Draws, Faults, Network, Node};
 use quantities::{Duration, Time};
 
+/// Scans of a run while requests are under way.
+const MOST_SCANS: u64 = 4;
+
 #[derive(Clone, Debug)]
 enum Envelope {
     Request(Request),
+    Scan(ScanRequest),
     ToServer(ToServer),
     ToClient(ToClient),
 }
@@ -49,12 +54,31 @@ struct Simulation {
     left: u64,
     values: u64,
     histories: BTreeMap<u64, Vec<Interval>>,
+    /// Another client scans the file now and then.
+    scan: Option<Scanning>,
+    scans: u64,
+    /// How many keys the last scan counted.
+    counted: Option<u64>,
+    /// What a scan said that cannot be.
+    unfit: Option<String>,
+}
+
+/// A scan under way.
+struct Scanning {
+    since: u64,
+    scan: Scan,
+    /// The keys that it has found so far, with their values.
+    found: Vec<(u64, u64)>,
 }
 
 /// The hash of a key: few bits for some seeds, so that many keys share a hash.
 fn hash(key: u64, seed: u64) -> u64 {
     let mixed = Draws(key).next();
     if seed.is_multiple_of(4) { mixed % 16 } else { mixed }
+}
+
+fn key_number(key: &Key) -> u64 {
+    u64::from_le_bytes(key.as_ref().try_into().unwrap())
 }
 
 fn body(value: u64) -> Message {
@@ -86,6 +110,10 @@ impl Simulation {
             left: case.requests,
             values: 0,
             histories: BTreeMap::new(),
+            scan: None,
+            scans: 0,
+            counted: None,
+            unfit: None,
             draws,
         }
     }
@@ -132,6 +160,59 @@ impl Simulation {
         }
     }
 
+    /// The number of the client that scans.
+    fn scanner(&self) -> u32 {
+        self.case.clients
+    }
+
+    /// Begins a scan now and then, and one that only counts when all requests are answered.
+    fn begin_scan(&mut self) {
+        let idle = self.left == 0 && self.clients.iter().all(|client| !client.is_waiting());
+        let may = if idle { self.scans <= MOST_SCANS } else { self.scans < MOST_SCANS && self.draws.percent(2) };
+        if self.scan.is_some() || !may {
+            return;
+        }
+        self.scans = if idle { MOST_SCANS + 1 } else { self.scans + 1 };
+        let image = self.clients[0].image();
+        let patience = Duration::from_picoseconds(1 + self.draws.below(3 * self.case.faults.delay));
+        let (scan, outputs) = Scan::begin((self.scanner(), self.scans), image, idle, patience, self.time());
+        self.scan = Some(Scanning { since: self.now, scan, found: Vec::new() });
+        self.scan_does(outputs);
+    }
+
+    fn scan_does(&mut self, outputs: Vec<ScanOutput>) {
+        for output in outputs {
+            match output {
+                ScanOutput::Send(server, request) => {
+                    let (from, to) = (Node::Client(self.scanner()), Node::Server(server));
+                    self.network.send(self.now, from, to, Envelope::Scan(request), true);
+                }
+                ScanOutput::Found(entries) => {
+                    let read = |(key, body): (Key, Message)| (key_number(&key), value(&body));
+                    self.scan.as_mut().unwrap().found.extend(entries.into_iter().map(read));
+                }
+                ScanOutput::Done(count) => self.end_scan(count),
+            }
+        }
+    }
+
+    /// A scan is a read of every key, of those that it did not find as well.
+    fn end_scan(&mut self, count: u64) {
+        let Scanning { since: asked, found, .. } = self.scan.take().unwrap();
+        if self.scans > MOST_SCANS {
+            self.counted = Some(count);
+            return;
+        }
+        let distinct: BTreeMap<u64, u64> = found.iter().copied().collect();
+        if distinct.len() != found.len() || count != found.len() as u64 {
+            self.unfit = Some(format!("{found:?} are found, {count} by their number"));
+        }
+        for key in 0..self.case.keys {
+            let seen = Seen::Get(distinct.get(&key).copied());
+            self.histories.entry(key).or_default().push(Interval { asked, answered: self.now, seen });
+        }
+    }
+
     fn server_does(&mut self, server: u32, outputs: Vec<ServerOutput>) {
         for output in outputs {
             match output {
@@ -158,10 +239,19 @@ impl Simulation {
                 self.servers[server as usize].request(request, &mut outputs);
                 self.server_does(server, outputs);
             }
+            (Node::Server(server), Envelope::Scan(request)) => {
+                self.servers[server as usize].scan(request, &mut outputs);
+                self.server_does(server, outputs);
+            }
             (Node::Server(server), Envelope::ToServer(message)) => {
                 let Node::Server(from) = from else { unreachable!("only servers speak so") };
                 self.servers[server as usize].take(from, message, &mut outputs);
                 self.server_does(server, outputs);
+            }
+            (Node::Client(client), Envelope::ToClient(message)) if client == self.scanner() => {
+                let now = self.time();
+                let outputs = self.scan.as_mut().map(|it| it.scan.take(now, message));
+                self.scan_does(outputs.unwrap_or_default());
             }
             (Node::Client(client), Envelope::ToClient(message)) => {
                 let now = self.time();
@@ -178,7 +268,10 @@ impl Simulation {
             for client in 0..self.clients.len() {
                 self.ask(client, seed);
             }
-            let deadline = self.clients.iter().filter_map(Client::deadline).map(|at| at.picoseconds()).min();
+            self.begin_scan();
+            let scan = self.scan.iter().filter_map(|it| it.scan.deadline());
+            let deadline =
+                self.clients.iter().filter_map(Client::deadline).chain(scan).map(|at| at.picoseconds()).min();
             match (self.network.next_at(), deadline) {
                 (None, None) => break,
                 (Some(at), deadline) if deadline.is_none_or(|deadline| at <= deadline) => {
@@ -193,6 +286,8 @@ impl Simulation {
                         let output = self.clients[client].wake(now);
                         output.into_iter().for_each(|output| self.client_does(client, output));
                     }
+                    let outputs = self.scan.as_mut().map(|it| it.scan.wake(now));
+                    self.scan_does(outputs.unwrap_or_default());
                 }
             }
             assert!(self.now < 1 << 40, "requests are never answered");
@@ -201,6 +296,13 @@ impl Simulation {
 
     /// What is wrong, if anything.
     fn fault(&self, seed: u64) -> Option<String> {
+        if self.unfit.is_some() {
+            return self.unfit.clone();
+        }
+        let there = self.servers.iter().filter_map(Server::table).map(|table| table.len()).sum();
+        if self.counted != Some(there) {
+            return Some(format!("{:?} are counted, {there} are there", self.counted));
+        }
         let unfit = self.histories.iter().find(|(_, history)| !linearizable(history));
         if let Some((key, history)) = unfit {
             return Some(format!("key {key}: {history:?}"));
@@ -213,7 +315,7 @@ impl Simulation {
         let mut stored: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         for (number, table) in tables.iter().enumerate() {
             for entry in table.entries() {
-                let key = u64::from_le_bytes(entry.key.as_ref().try_into().unwrap());
+                let key = key_number(&entry.key);
                 if h(table.level(), hash(key, seed)) != number as u32 {
                     return Some(format!("key {key} is at server {number}"));
                 }

@@ -7,6 +7,12 @@ use super::{Image, Operation, Outcome, Request, ToClient};
 /// A client waits at most so many times as long as at first before it sends a request again.
 const MOST_PATIENCE: u64 = 1 << 10;
 
+/// How long to wait the next time, after this time and the first.
+pub(super) fn longer(patience: Duration, first: Duration) -> Duration {
+    let most = first.picoseconds().saturating_mul(MOST_PATIENCE);
+    Duration::from_picoseconds(patience.picoseconds().saturating_mul(2).min(most))
+}
+
 /// A client's state: its image, and the request under way.
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -88,9 +94,7 @@ impl Client {
     pub fn wake(&mut self, now: Time) -> Option<ClientOutput> {
         let UnderWay { request, patience, .. } = self.under_way.clone().filter(|it| it.again <= now)?;
         self.counts.repeated += 1;
-        let most = self.patience.picoseconds().saturating_mul(MOST_PATIENCE);
-        let patience = Duration::from_picoseconds(patience.picoseconds().saturating_mul(2).min(most));
-        Some(self.send(now, request, patience))
+        Some(self.send(now, request, longer(patience, self.patience)))
     }
 
     /// Takes what a server says.
@@ -112,7 +116,7 @@ impl Client {
                 self.bounced(now)
             }
             ToClient::Again { number } if waits_for(number) => self.bounced(now),
-            ToClient::Reply { .. } | ToClient::Gone { .. } | ToClient::Again { .. } => None,
+            ToClient::Reply { .. } | ToClient::Gone { .. } | ToClient::Again { .. } | ToClient::Scanned { .. } => None,
         }
     }
 

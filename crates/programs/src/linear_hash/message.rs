@@ -2,7 +2,7 @@
 
 use endpoint::Message;
 
-use super::{Bucket, Extent};
+use super::{Bucket, Class, Extent};
 
 /// A key: any bytes.
 pub type Key = Box<[u8]>;
@@ -90,6 +90,56 @@ pub enum ToClient {
         /// Which request.
         number: u64,
         /// The server, of which the table has at most those before it.
+        server: u32,
+    },
+    /// What came of a part of a scan.
+    Scanned {
+        /// Which of the client's scans.
+        number: u64,
+        /// Which part of it.
+        class: Class,
+        /// What the server says.
+        answer: ScanAnswer,
+    },
+}
+
+/// A part of a scan, as it goes from a client to a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScanRequest {
+    /// Who asks.
+    pub client: u32,
+    /// Which of the client's scans.
+    pub number: u64,
+    /// For which keys.
+    pub class: Class,
+    /// Whether only their number is asked for.
+    pub counting: bool,
+}
+
+/// What a server says to a part of a scan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScanAnswer {
+    /// These, of the class that was asked for and is this server's; the rest of it is with the servers that came of its splits.
+    Part {
+        /// a
+        server: u32,
+        /// j
+        level: u32,
+        /// How many there are.
+        count: u64,
+        /// The entries, if they were asked for.
+        entries: Vec<(Key, Body)>,
+    },
+    /// The class is none of server a of level j.
+    Elsewhere {
+        /// a
+        server: u32,
+        /// j
+        level: u32,
+    },
+    /// The server is not in the table.
+    Gone {
+        /// Which server.
         server: u32,
     },
 }

@@ -15,7 +15,7 @@
 //!
 //! All the while both answer for the buckets that they have, and know whom to send a request to that is for another.
 
-use super::{Applied, Extent, Place, Server, ServerOutput, Split, Table, ToServer, forward};
+use super::{Applied, Body, Bucket, Extent, Key, Place, Server, ServerOutput, Split, Table, ToServer, forward};
 
 /// What a server is doing besides answering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,22 +187,7 @@ impl Server {
                 self.consider_split(outputs);
             }
             ToServer::Open { level, extent } => self.table = Some(Table::filling(level, extent)),
-            ToServer::Chunk { buckets, applied, last } => {
-                let Some(table) = &mut self.table else { return };
-                buckets.into_iter().for_each(|bucket| table.arrive(bucket));
-                self.learn(applied);
-                if !last {
-                    outputs.push(ServerOutput::Server(from, ToServer::Received));
-                }
-                for request in std::mem::take(&mut self.waiting) {
-                    self.request(request, outputs);
-                }
-                if last && self.change == Some(Change::TakesOver(from)) {
-                    self.end_merge(outputs);
-                } else {
-                    self.consider_split(outputs);
-                }
-            }
+            ToServer::Chunk { buckets, applied, last } => self.receive(from, buckets, applied, last, outputs),
             ToServer::Received => {
                 if let (Some(table), Some(Change::LeavesFor(_))) = (&mut self.table, self.change) {
                     table.leave();
@@ -217,6 +202,32 @@ impl Server {
                 self.table.iter_mut().for_each(Table::go_on);
             }
             ToServer::Keep(file) => self.keep_the_token(file, outputs),
+        }
+        self.answer_scans(outputs);
+    }
+
+    /// Takes in a chunk; the requests that have waited may find their buckets now.
+    fn receive(
+        &mut self,
+        from: u32,
+        buckets: Vec<Bucket<Key, Body>>,
+        applied: Vec<(u32, Applied)>,
+        last: bool,
+        outputs: &mut Vec<ServerOutput>,
+    ) {
+        let Some(table) = &mut self.table else { return };
+        buckets.into_iter().for_each(|bucket| table.arrive(bucket));
+        self.learn(applied);
+        if !last {
+            outputs.push(ServerOutput::Server(from, ToServer::Received));
+        }
+        for request in std::mem::take(&mut self.waiting) {
+            self.request(request, outputs);
+        }
+        if last && self.change == Some(Change::TakesOver(from)) {
+            self.end_merge(outputs);
+        } else {
+            self.consider_split(outputs);
         }
     }
 

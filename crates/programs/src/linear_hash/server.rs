@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::message::{Applied, Body, Key};
 use super::reorganisation::Change;
-use super::{Extent, Growth, Operation, Outcome, Place, Request, Table, ToClient, ToServer, forward};
+use super::{Extent, Growth, Operation, Outcome, Place, Request, ScanRequest, Table, ToClient, ToServer, forward};
 
 /// As often as a request is sent on between servers. As long as none splits meanwhile it is never more.
 const MOST_FORWARDS: u32 = 2;
@@ -49,6 +49,8 @@ pub struct Server {
     pub(super) rest: u64,
     /// Requests whose buckets are on their way here.
     pub(super) waiting: Vec<Request>,
+    /// Parts of scans that wait until the server is whole.
+    pub(super) scans: Vec<ScanRequest>,
     /// The last request of each client.
     pub(super) applied: BTreeMap<u32, Applied>,
     /// Of these, the numbers that the server knows to whom buckets are going.
@@ -69,6 +71,7 @@ impl Server {
             change: None,
             rest: 0,
             waiting: Vec::new(),
+            scans: Vec::new(),
             applied: BTreeMap::new(),
             told: BTreeMap::new(),
             counts: ServerCounts::default(),
