@@ -1,9 +1,14 @@
 //! What ranks send each other.
 
 use quantities::Bytes;
+use serde::{Deserialize, Serialize};
 
-/// A message: real bytes, or only a size, which is all that a huge simulation needs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A message: real bytes, or only a size, which is all that a huge simulation needs; or real bytes of which the rest is
+/// only a size.
+///
+/// Where it is written down, what would be larger than its size is not read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Written", try_from = "Written")]
 pub struct Message {
     size: Bytes,
     content: Option<bytes::Bytes>,
@@ -14,11 +19,22 @@ impl Message {
     pub const fn of_size(size: Bytes) -> Message {
         Message { size, content: None }
     }
+    /// A message that begins with `content` and goes on, as far as `size`, with what nobody looks at. A content that is
+    /// longer than `size` is all of the message.
+    pub fn that_begins(content: impl Into<bytes::Bytes>, size: Bytes) -> Message {
+        let content = content.into();
+        Message { size: size.max(Bytes(content.len() as u64)), content: Some(content) }
+    }
     /// Its size. [B]
     pub const fn size(&self) -> Bytes {
         self.size
     }
-    /// Its bytes, if it carries any.
+    /// How much of it is only a size. [B]
+    pub fn unseen(&self) -> Bytes {
+        let seen = self.content.as_ref().map_or(0, bytes::Bytes::len);
+        Bytes(self.size.0.saturating_sub(seen as u64))
+    }
+    /// Its bytes, if it carries any: all of them, or its beginning.
     pub fn content(&self) -> Option<&bytes::Bytes> {
         self.content.as_ref()
     }
@@ -28,5 +44,50 @@ impl<T: Into<bytes::Bytes>> From<T> for Message {
     fn from(content: T) -> Message {
         let content = content.into();
         Message { size: Bytes(content.len() as u64), content: Some(content) }
+    }
+}
+
+/// A message as it is written down.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    size: u64,
+    content: Option<bytes::Bytes>,
+}
+
+impl From<Message> for Written {
+    fn from(message: Message) -> Written {
+        Written { size: message.size.0, content: message.content }
+    }
+}
+
+impl TryFrom<Written> for Message {
+    type Error = &'static str;
+
+    fn try_from(Written { size, content }: Written) -> Result<Message, &'static str> {
+        if content.as_ref().is_some_and(|content| content.len() as u64 > size) {
+            return Err("a message that carries more than its size");
+        }
+        Ok(Message { size: Bytes(size), content })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_only_begins_with_bytes_has_the_size_of_all() {
+        let message = Message::that_begins(vec![1, 2, 3], Bytes(10));
+        assert_eq!((message.size(), message.unseen()), (Bytes(10), Bytes(7)));
+        assert_eq!(message.content().unwrap().as_ref(), [1, 2, 3]);
+        assert_eq!(Message::that_begins(vec![1, 2, 3], Bytes(2)), Message::from(vec![1, 2, 3]));
+        assert_eq!(Message::of_size(Bytes(5)).unseen(), Bytes(5));
+    }
+
+    #[test]
+    fn no_message_is_read_that_carries_more_than_its_size() {
+        assert!(Message::try_from(Written { size: 2, content: Some(bytes::Bytes::from_static(b"abc")) }).is_err());
+        let message = Message::that_begins(vec![1], Bytes(4));
+        assert_eq!(Message::try_from(Written::from(message.clone())), Ok(message));
     }
 }

@@ -1,6 +1,6 @@
 //! Programs on machines, whatever lies between the nodes: a network of flits or the costs of the LogGP model.
 
-use endpoint::{MulticastProgram, Program};
+use endpoint::{AnySourceProgram, MulticastProgram, Program};
 use machines::model::{Acknowledged, Interconnect, Machine, Protocol, SendMode};
 use quantities::Bytes;
 use virtual_worlds::clock::Clock;
@@ -17,6 +17,26 @@ pub fn simulate<P: Program>(machine: &Machine, options: Options, ranks: u32, pro
             let clock = Clock::new(*model);
             let clock = if options.timeline { clock.with_timeline() } else { clock };
             clock.run_with_answer(ranks, program)
+        }
+    }
+}
+
+/// Runs a program that receives from anyone on `ranks` ranks of `machine`.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_any<P: AnySourceProgram>(
+    machine: &Machine,
+    options: Options,
+    ranks: u32,
+    program: &P,
+) -> Run<P::Output> {
+    match &machine.interconnect {
+        Interconnect::Flits(_) => NetworkWorld::new(machine, options).run_any_with_answer(ranks, program),
+        Interconnect::LogGp(model) => {
+            let clock = Clock::new(*model);
+            let clock = if options.timeline { clock.with_timeline() } else { clock };
+            clock.run_any_with_answer(ranks, program)
         }
     }
 }

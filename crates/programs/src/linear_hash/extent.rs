@@ -1,7 +1,9 @@
 //! How far a table has grown.
 
+use serde::{Deserialize, Serialize};
+
 /// The most levels: the numbers of buckets fit into 31 bits.
-const MOST_LEVELS: u32 = 30;
+pub(super) const MOST_LEVELS: u32 = 30;
 
 /// The hash function of level i: h_i(C) = C mod 2^i, where a table begins with one bucket (N = 1).
 ///
@@ -19,7 +21,8 @@ pub const fn h(i: u32, c: u64) -> u32 {
 /// ```
 ///
 /// Of servers or of the local buckets of one; of the table as it is, or as a client believes it to be.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "u32", from = "u32")]
 pub struct Extent {
     i: u32,
     n: u32,
@@ -108,6 +111,18 @@ impl Extent {
             *self = Extent::of(self.buckets() - 1);
         }
         split
+    }
+}
+
+impl From<Extent> for u32 {
+    fn from(extent: Extent) -> u32 {
+        extent.buckets()
+    }
+}
+
+impl From<u32> for Extent {
+    fn from(buckets: u32) -> Extent {
+        Extent::of(buckets)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What clients and servers tell each other.
 
 use endpoint::Message;
+use serde::{Deserialize, Serialize};
 
 use super::{Bucket, Class, Extent};
 
@@ -10,7 +11,7 @@ pub type Key = Box<[u8]>;
 pub type Body = Message;
 
 /// What a client asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operation {
     /// Store under a key that has nothing yet; what is there stays otherwise.
     Insert(Key, Body),
@@ -38,7 +39,7 @@ impl Operation {
 }
 
 /// How an operation went.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// Of an insert: whether it was stored. Of a containment: whether it is there.
     Is(bool),
@@ -47,7 +48,7 @@ pub enum Outcome {
 }
 
 /// A request, as it goes from a client to servers and between them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// Who asks.
     pub client: u32,
@@ -62,7 +63,7 @@ pub struct Request {
 }
 
 /// What servers tell clients.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToClient {
     /// What came of a request.
     Reply {
@@ -104,7 +105,7 @@ pub enum ToClient {
 }
 
 /// A part of a scan, as it goes from a client to a server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScanRequest {
     /// Who asks.
     pub client: u32,
@@ -117,7 +118,7 @@ pub struct ScanRequest {
 }
 
 /// What a server says to a part of a scan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ScanAnswer {
     /// These, of the class that was asked for and is this server's; the rest of it is with the servers that came of its splits.
     Part {
@@ -145,7 +146,7 @@ pub enum ScanAnswer {
 }
 
 /// What a server remembers of a client's last request, so that the same request once more changes nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Applied {
     /// Its number. Those before it are over.
     pub number: u64,
@@ -156,7 +157,7 @@ pub struct Applied {
 }
 
 /// What servers tell each other.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToServer {
     /// A request that is not the sender's.
     Forward(Request),

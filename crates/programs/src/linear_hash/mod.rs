@@ -12,23 +12,31 @@
 //! Neimat and Schneider, "LH*: a scalable, distributed data structure", ACM Transactions on Database Systems 21(4), 1996.
 
 mod client;
+mod encoding;
 mod extent;
 mod forwarding;
 mod growth;
 mod image;
+mod key_hash;
 mod message;
+mod program;
 mod reorganisation;
 mod scan;
 mod segments;
 mod server;
 mod table;
+mod words;
 
 pub use client::{Client, ClientCounts, ClientOutput};
+pub use encoding::{EncodingError, Envelope};
 pub use extent::{Extent, Split, h};
 pub use forwarding::forward;
 pub use growth::Growth;
 pub use image::Image;
+pub use key_hash::KeyHash;
 pub use message::{Applied, Body, Key, Operation, Outcome, Request, ScanAnswer, ScanRequest, ToClient, ToServer};
+pub use program::{ClientEnd, Insert, LinearHash, RankEnd, ServerEnd};
 pub use scan::{Class, Scan, ScanOutput};
 pub use server::{Server, ServerCounts, ServerOutput};
 pub use table::{Bucket, Entry, Place, Table};
+pub use words::random_words;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use quantities::{Duration, Time};
+use serde::{Deserialize, Serialize};
 
 use super::client::longer;
 use super::message::{Body, Key, ScanAnswer, ScanRequest};
@@ -11,7 +12,7 @@ use super::{Image, Server, ServerOutput, ToClient, h};
 /// A class of keys: those with `h_level(C) = residue`.
 ///
 /// Server a of level j has class (a, j). The classes of all servers together are all keys, and no two have a key in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Class {
     /// What is left of C.
     pub residue: u32,

@@ -7,7 +7,7 @@ use super::reorganisation::Change;
 use super::{Extent, Growth, Operation, Outcome, Place, Request, ScanRequest, Table, ToClient, ToServer, forward};
 
 /// As often as a request is sent on between servers. As long as none splits meanwhile it is never more.
-const MOST_FORWARDS: u32 = 2;
+pub(super) const MOST_FORWARDS: u32 = 2;
 
 /// What a server does.
 #[derive(Clone, Debug, PartialEq, Eq)]

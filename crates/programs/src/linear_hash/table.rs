@@ -2,6 +2,8 @@
 
 use std::borrow::Borrow;
 
+use serde::{Deserialize, Serialize};
+
 use super::segments::Segments;
 use super::{Extent, Split, h};
 
@@ -13,7 +15,7 @@ const LEAST_ENTRIES: u64 = 1;
 const TRIMMED_AT_ONCE: u32 = 4;
 
 /// A key with what is stored under it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry<K, V> {
     /// C, the hash of the key.
     pub c: u64,

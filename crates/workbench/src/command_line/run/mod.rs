@@ -6,6 +6,7 @@ mod collective;
 mod combine;
 mod exchange;
 mod goal;
+mod linear_hash;
 mod programs;
 mod schedule;
 mod simulation;
@@ -39,6 +40,7 @@ enum Program {
     Euler(applications::Euler),
     Broadcast(broadcast::Arguments),
     Combine(combine::Arguments),
+    LinearHash(linear_hash::Arguments),
     Schedule(schedule::Arguments),
     Goal(goal::Arguments),
     Traffic(traffic::Arguments),
@@ -57,6 +59,7 @@ impl Arguments {
             Program::Euler(arguments) => arguments.execute(json),
             Program::Broadcast(arguments) => arguments.execute(json),
             Program::Combine(arguments) => arguments.execute(json),
+            Program::LinearHash(arguments) => arguments.execute(json),
             Program::Schedule(arguments) => arguments.execute(json),
             Program::Goal(arguments) => arguments.execute(json),
             Program::Traffic(arguments) => arguments.execute(json),

@@ -1,0 +1,191 @@
+//! How what clients and servers tell each other becomes messages of an endpoint, and is read again.
+
+use endpoint::Message;
+use quantities::{Bytes, Rank};
+use serde::{Deserialize, Serialize};
+
+use super::extent::MOST_LEVELS;
+use super::message::Body;
+use super::server::MOST_FORWARDS;
+use super::{Applied, Class, Extent, Operation, Outcome, Request, ScanAnswer, ScanRequest, ToClient, ToServer};
+
+/// The longest message that is read. [B]
+const LONGEST: usize = 1 << 30;
+/// The most entries that a server can say it has.
+const MOST_ENTRIES: u64 = 1 << 48;
+
+/// Whatever clients and servers send each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Envelope {
+    /// From a client to a server.
+    Request(Request),
+    /// From a client to a server: part of a scan.
+    Scan(ScanRequest),
+    /// From a server to another.
+    ToServer(ToServer),
+    /// From a server to a client.
+    ToClient(ToClient),
+    /// From a client to a server: it will ask for nothing more.
+    Goodbye,
+    /// From the server with the token to all others: all clients have said goodbye, and the file stays as it is.
+    Over(Extent),
+}
+
+/// Why a message is not read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EncodingError {
+    /// It has no bytes, or too many.
+    #[error("a message of {0} without bytes, or with more than {LONGEST}")]
+    Size(Bytes),
+    /// Its bytes are no message of the table.
+    #[error("bytes that are no message of the table: {0}")]
+    Garbled(String),
+    /// It says what cannot be.
+    #[error("a message of the table with {what} of {found}; allowed is at most {most}")]
+    Beyond {
+        /// What is too large.
+        what: &'static str,
+        /// How large it is.
+        found: u64,
+        /// How large it may be.
+        most: u64,
+    },
+}
+
+impl EncodingError {
+    /// The error of a program that got such a message.
+    pub fn from_rank(self, from: Rank) -> endpoint::Error {
+        endpoint::Error::Unfit(format!("rank {from} sent {self}"))
+    }
+}
+
+impl Envelope {
+    /// The message that it travels as: real bytes, and after them, as a size only, what its bodies have no bytes of.
+    ///
+    /// # Errors
+    /// [`EncodingError::Garbled`] when it can't be written down.
+    pub fn encode(&self) -> Result<Message, EncodingError> {
+        let content = postcard::to_stdvec(self).map_err(|error| EncodingError::Garbled(error.to_string()))?;
+        let size = (content.len() as u64).saturating_add(self.unseen());
+        Ok(Message::that_begins(content, Bytes(size)))
+    }
+
+    /// Reads it again. Of whatever bytes it is made, what comes out can be given to a client or a server.
+    ///
+    /// # Errors
+    /// [`EncodingError`]
+    pub fn decode(message: &Message) -> Result<Envelope, EncodingError> {
+        let content = message.content().filter(|content| content.len() <= LONGEST);
+        let content = content.ok_or(EncodingError::Size(message.size()))?;
+        let (envelope, rest): (Envelope, &[u8]) =
+            postcard::take_from_bytes(content).map_err(|error| EncodingError::Garbled(error.to_string()))?;
+        if !rest.is_empty() {
+            return Err(EncodingError::Garbled(format!("{} bytes follow it", rest.len())));
+        }
+        envelope.check()?;
+        match (envelope.unseen(), message.unseen().0) {
+            (told, there) if told == there => Ok(envelope),
+            (told, there) => {
+                Err(EncodingError::Garbled(format!("bodies without bytes are {told} B of it, but {there} B came")))
+            }
+        }
+    }
+
+    /// How much of the bodies in it is only a size. [B]
+    fn unseen(&self) -> u64 {
+        match self {
+            Envelope::Request(request) | Envelope::ToServer(ToServer::Forward(request)) => {
+                of_operation(&request.operation)
+            }
+            Envelope::ToServer(ToServer::Chunk { buckets, applied, .. }) => {
+                let entries = buckets.iter().flatten().map(|entry| of_body(&entry.value));
+                let outcomes =
+                    applied.iter().map(|(_, Applied { outcome, .. })| outcome.as_ref().map_or(0, of_outcome));
+                entries.chain(outcomes).fold(0, u64::saturating_add)
+            }
+            Envelope::ToClient(ToClient::Reply { outcome, .. }) => of_outcome(outcome),
+            Envelope::ToClient(ToClient::Scanned { answer: ScanAnswer::Part { entries, .. }, .. }) => {
+                entries.iter().map(|(_, body)| of_body(body)).fold(0, u64::saturating_add)
+            }
+            Envelope::ToServer(
+                ToServer::Token(_) | ToServer::Open { .. } | ToServer::Received | ToServer::Shrink(_),
+            )
+            | Envelope::ToServer(
+                ToServer::Leave { .. } | ToServer::Leaving { .. } | ToServer::Stay | ToServer::Keep(_),
+            )
+            | Envelope::ToClient(ToClient::Adjust { .. } | ToClient::Again { .. } | ToClient::Gone { .. })
+            | Envelope::ToClient(ToClient::Scanned { .. })
+            | Envelope::Scan(_)
+            | Envelope::Goodbye
+            | Envelope::Over(_) => 0,
+        }
+    }
+
+    /// That numbers are such as clients and servers reckon with.
+    fn check(&self) -> Result<(), EncodingError> {
+        match *self {
+            Envelope::Request(ref request) | Envelope::ToServer(ToServer::Forward(ref request)) => {
+                at_most("forwards", request.forwards, MOST_FORWARDS)
+            }
+            Envelope::ToServer(ToServer::Open { level, .. }) => at_most("a level", level, MOST_LEVELS + 1),
+            Envelope::ToServer(ToServer::Leave { buckets }) => at_most("buckets", buckets, Extent::MOST_BUCKETS),
+            Envelope::ToServer(ToServer::Leaving { buckets, entries }) => {
+                at_most("buckets", buckets, Extent::MOST_BUCKETS)?;
+                at_most("entries", entries, MOST_ENTRIES)
+            }
+            Envelope::Scan(ScanRequest { class, .. }) => check_class(class),
+            Envelope::ToClient(ToClient::Adjust { server, level }) => check_server(server, level),
+            Envelope::ToClient(ToClient::Scanned { class, ref answer, .. }) => {
+                check_class(class)?;
+                check_answer(answer)
+            }
+            Envelope::ToClient(ToClient::Gone { server, .. }) => at_most("a server", server, Extent::MOST_BUCKETS),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn check_class(class: Class) -> Result<(), EncodingError> {
+    at_most("a level", class.level, MOST_LEVELS + 1)
+}
+
+fn check_server(server: u32, level: u32) -> Result<(), EncodingError> {
+    at_most("a level", level, MOST_LEVELS + 1)?;
+    at_most("a server", server, Extent::MOST_BUCKETS)
+}
+
+fn check_answer(answer: &ScanAnswer) -> Result<(), EncodingError> {
+    match *answer {
+        ScanAnswer::Part { server, level, count, .. } => {
+            at_most("entries", count, MOST_ENTRIES)?;
+            check_server(server, level)
+        }
+        ScanAnswer::Elsewhere { server, level } => check_server(server, level),
+        ScanAnswer::Gone { server } => at_most("a server", server, Extent::MOST_BUCKETS),
+    }
+}
+
+fn of_body(body: &Body) -> u64 {
+    body.unseen().0
+}
+
+fn of_operation(operation: &Operation) -> u64 {
+    match operation {
+        Operation::Insert(_, body) | Operation::Put(_, body) => of_body(body),
+        Operation::Get(_) | Operation::Remove(_) | Operation::Contains(_) => 0,
+    }
+}
+
+fn of_outcome(outcome: &Outcome) -> u64 {
+    match outcome {
+        Outcome::Is(_) => 0,
+        Outcome::Found(body) => body.as_ref().map_or(0, of_body),
+    }
+}
+
+fn at_most(what: &'static str, found: impl Into<u64>, most: impl Into<u64>) -> Result<(), EncodingError> {
+    match (found.into(), most.into()) {
+        (found, most) if found > most => Err(EncodingError::Beyond { what, found, most }),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,41 @@
+//! The hash C of a key: the choice of a run.
+
+use twox_hash::XxHash3_64;
+
+/// How the hash of a key follows from its bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeyHash {
+    /// XXH3, in 64 bits: all bits depend on all bytes, and servers get about as many keys each.
+    #[default]
+    Uniform,
+    /// The bytes read as a number of which the last one is the lowest, modulo 2^64. Servers get the words with some last
+    /// letters: the one more, the other fewer, and so splits come in cascades.
+    LastLetters,
+}
+
+impl KeyHash {
+    /// C
+    pub fn of(self, key: &[u8]) -> u64 {
+        match self {
+            KeyHash::Uniform => XxHash3_64::oneshot(key),
+            KeyHash::LastLetters => key.iter().fold(0, |number, &byte| number << 8 | u64::from(byte)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_uniform_one_is_the_published_one() {
+        // The reference vector of XXH3 for no bytes.
+        assert_eq!(KeyHash::Uniform.of(b""), 0x2d06_8005_38d3_94c2);
+    }
+
+    #[test]
+    fn last_letters_are_the_low_bits() {
+        assert_eq!(KeyHash::LastLetters.of(b"ab"), 0x6162);
+        assert_eq!(KeyHash::LastLetters.of(b"0123456789"), KeyHash::LastLetters.of(b"23456789"));
+    }
+}

@@ -1,0 +1,284 @@
+//! Clients and servers as ranks: a table is built by clients that insert their keys, each its own part of them.
+
+use endpoint::{AnySource, AnySourceProgram, Error, Message, Result};
+use quantities::{Bytes, Duration, Rank, Time};
+
+use super::{
+    Client, ClientCounts, ClientOutput, Envelope, Extent, Growth, Key, KeyHash, Operation, Outcome, Server,
+    ServerCounts, ServerOutput, Table,
+};
+
+/// A client of a reliable network is never woken, and so it does not matter how patient it is.
+const PATIENCE: Duration = Duration::ZERO;
+
+/// Building a table.
+///
+/// ```text
+///   rank    0 .. servers - 1           server a is rank a
+///           servers .. + clients - 1   client k is rank servers + k
+/// ```
+///
+/// Client k inserts the keys from k N / clients to (k + 1) N / clients of all N, one after the other, each when the one
+/// before is acknowledged. Then it says goodbye to every server. The server with the token ends the run when it has all
+/// goodbyes and does not split.
+///
+/// ```text
+///   messages   2 an insert, 2 for each that went to a wrong server (the one sent on, the one to its client),
+///              2 for each chunk of a split and 1 for the token
+///   time       of an insert where nobody waits: that of two messages, one after the other
+/// ```
+///
+/// Servers send to each other whenever they have to, and so sends must not wait until the receiver asks for the message:
+/// two servers could wait for each other.
+///
+/// Source: LH*LH paper, sections 3 and 5.
+#[derive(Clone, Debug)]
+pub struct LinearHash {
+    /// How many servers there are room for.
+    pub servers: u32,
+    /// c
+    pub clients: u32,
+    /// What is inserted.
+    pub keys: Vec<Key>,
+    /// How much is stored under each key. [B]
+    pub body: Bytes,
+    /// How the hash of a key follows from it.
+    pub hash: KeyHash,
+    /// When a server splits.
+    pub growth: Growth,
+    /// How long a server computes for each request, after it has answered it.
+    pub server_time: Duration,
+}
+
+/// What a rank has when the table is built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RankEnd {
+    /// A server.
+    Server(ServerEnd),
+    /// A client.
+    Client(ClientEnd),
+}
+
+/// What a server has when the table is built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerEnd {
+    /// How many entries; none, when it did not come into the file.
+    pub entries: Option<u64>,
+    /// When each of its splits began.
+    pub splits: Vec<Time>,
+    /// What it counted.
+    pub counts: ServerCounts,
+    /// How many messages it sent, but those that end the run.
+    pub messages: u64,
+    /// How far the file has grown.
+    pub file: Extent,
+}
+
+/// What a client has when the table is built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientEnd {
+    /// Its inserts, in their order.
+    pub inserts: Vec<Insert>,
+    /// What it counted.
+    pub counts: ClientCounts,
+    /// How many messages it sent, but those that end the run.
+    pub messages: u64,
+}
+
+/// An insert.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Insert {
+    /// When it was begun.
+    pub begun: Time,
+    /// When it was acknowledged.
+    pub acknowledged: Time,
+    /// Whether the key was new.
+    pub stored: bool,
+}
+
+impl LinearHash {
+    /// How many ranks it has.
+    pub const fn ranks(&self) -> u32 {
+        self.servers.saturating_add(self.clients)
+    }
+
+    /// The part of the keys that client k inserts.
+    fn share(&self, client: u32) -> &[Key] {
+        let keys = self.keys.len() as u64;
+        let edge = |client: u32| (keys * u64::from(client) / u64::from(self.clients.max(1))) as usize;
+        self.keys.get(edge(client)..edge(client + 1)).unwrap_or_default()
+    }
+
+    fn check<E: AnySource>(&self, here: &E) -> Result<()> {
+        if self.servers == 0 || self.clients == 0 {
+            return Err(Error::Unfit("a table needs a server and a client".to_string()));
+        }
+        if here.size() != self.ranks() {
+            let LinearHash { servers, clients, .. } = self;
+            let size = here.size();
+            return Err(Error::Unfit(format!("{servers} servers and {clients} clients do not make {size} ranks")));
+        }
+        Ok(())
+    }
+}
+
+impl AnySourceProgram for LinearHash {
+    type Output = RankEnd;
+
+    async fn run<E: AnySource>(&self, here: &E) -> Result<RankEnd> {
+        self.check(here)?;
+        let Rank(rank) = here.rank();
+        if rank < self.servers {
+            Ok(RankEnd::Server(Serving::new(self, here).run().await?))
+        } else {
+            Ok(RankEnd::Client(self.insert(here, rank - self.servers).await?))
+        }
+    }
+}
+
+/// Waits for whatever comes next, and reads it.
+async fn next<E: AnySource>(here: &E) -> Result<(Rank, Envelope)> {
+    let (from, message) = here.receive_any(None).await?;
+    let envelope = Envelope::decode(&message).map_err(|error| error.from_rank(from))?;
+    Ok((from, envelope))
+}
+
+async fn send<E: AnySource>(here: &E, to: Rank, envelope: &Envelope) -> Result<()> {
+    here.send(to, envelope.encode().map_err(|error| error.from_rank(here.rank()))?).await
+}
+
+fn misdirected(from: Rank) -> Error {
+    Error::Unfit(format!("rank {from} sent what is not for this rank"))
+}
+
+impl LinearHash {
+    /// Client `number`: its inserts, and goodbye.
+    async fn insert<E: AnySource>(&self, here: &E, number: u32) -> Result<ClientEnd> {
+        let mut client = Client::new(number, PATIENCE);
+        let (mut inserts, mut messages) = (Vec::new(), 0);
+        for key in self.share(number) {
+            let begun = here.now();
+            let operation = Operation::Insert(key.clone(), Message::of_size(self.body));
+            let mut output = Some(client.ask(begun, self.hash.of(key), operation));
+            let outcome = loop {
+                match output {
+                    Some(ClientOutput::Done(outcome)) => break outcome,
+                    Some(ClientOutput::Send(server, request)) => {
+                        messages += 1;
+                        send(here, Rank(server), &Envelope::Request(request)).await?;
+                    }
+                    None => {}
+                }
+                let (from, envelope) = next(here).await?;
+                let Envelope::ToClient(message) = envelope else { return Err(misdirected(from)) };
+                output = client.take(here.now(), message);
+            };
+            inserts.push(Insert { begun, acknowledged: here.now(), stored: outcome == Outcome::Is(true) });
+        }
+        for server in 0..self.servers {
+            send(here, Rank(server), &Envelope::Goodbye).await?;
+        }
+        Ok(ClientEnd { inserts, counts: client.counts, messages })
+    }
+}
+
+/// A server at work.
+struct Serving<'a, E> {
+    program: &'a LinearHash,
+    here: &'a E,
+    server: Server,
+    splits: Vec<Time>,
+    messages: u64,
+    /// How many clients have said goodbye.
+    goodbyes: u32,
+    /// How far the file has grown, once that is settled.
+    over: Option<Extent>,
+}
+
+impl<'a, E: AnySource> Serving<'a, E> {
+    fn new(program: &'a LinearHash, here: &'a E) -> Serving<'a, E> {
+        let growth = Growth { most_servers: program.growth.most_servers.min(program.servers), ..program.growth };
+        let server = Server::new(here.rank().0, growth);
+        Serving { program, here, server, splits: Vec::new(), messages: 0, goodbyes: 0, over: None }
+    }
+
+    async fn run(mut self) -> Result<ServerEnd> {
+        let file = loop {
+            self.step().await?;
+            if let Some(file) = self.file_to_end() {
+                self.end_the_others(file).await?;
+                break file;
+            }
+            if let Some(file) = self.over.filter(|&file| self.is_settled(file)) {
+                break file;
+            }
+        };
+        Ok(ServerEnd {
+            entries: self.server.table().map(Table::len),
+            splits: self.splits,
+            counts: self.server.counts,
+            messages: self.messages,
+            file,
+        })
+    }
+
+    /// Deals with the next message: answers first, and computes then.
+    async fn step(&mut self) -> Result<()> {
+        let before = self.server.counts;
+        let outputs = self.take().await?;
+        for _ in before.splits..self.server.counts.splits {
+            self.splits.push(self.here.now());
+        }
+        for output in outputs {
+            self.messages += 1;
+            let (to, envelope) = match output {
+                ServerOutput::Client(client, message) => {
+                    (self.program.servers.saturating_add(client), Envelope::ToClient(message))
+                }
+                ServerOutput::Server(server, message) => (server, Envelope::ToServer(message)),
+            };
+            send(self.here, Rank(to), &envelope).await?;
+        }
+        let answered = self.server.counts.answered - before.answered;
+        let work = self.program.server_time.picoseconds().saturating_mul(answered);
+        if work > 0 {
+            self.here.compute(Duration::from_picoseconds(work)).await;
+        }
+        Ok(())
+    }
+
+    async fn take(&mut self) -> Result<Vec<ServerOutput>> {
+        let (from, envelope) = next(self.here).await?;
+        let (from_server, mut outputs) = (from.0 < self.program.servers, Vec::new());
+        match envelope {
+            Envelope::Request(request) if !from_server => self.server.request(request, &mut outputs),
+            Envelope::Scan(request) if !from_server => self.server.scan(request, &mut outputs),
+            Envelope::ToServer(message) if from_server => self.server.take(from.0, message, &mut outputs),
+            Envelope::Goodbye if !from_server => self.goodbyes += 1,
+            Envelope::Over(file) if from_server => self.over = Some(file),
+            _ => return Err(misdirected(from)),
+        }
+        Ok(outputs)
+    }
+
+    /// The file's extent, if it is for this server to say that it stays so: it has the token and does not split, and
+    /// nobody will ask it for more.
+    fn file_to_end(&self) -> Option<Extent> {
+        let whole = self.server.table().is_some_and(Table::is_whole);
+        self.server.token().filter(|_| whole && self.goodbyes == self.program.clients)
+    }
+
+    async fn end_the_others(&self, file: Extent) -> Result<()> {
+        let others = (0..self.program.servers).map(Rank).filter(|&other| other != self.here.rank());
+        for other in others {
+            send(self.here, other, &Envelope::Over(file)).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether nothing more comes: from every client its goodbye, and of its table all.
+    fn is_settled(&self, file: Extent) -> bool {
+        let whole = self.server.table().is_some_and(Table::is_whole);
+        self.goodbyes == self.program.clients && (whole || self.here.rank().0 >= file.buckets())
+    }
+}

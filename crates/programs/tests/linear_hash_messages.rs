@@ -1,0 +1,189 @@
+//! How clients and servers of LH*LH write what they send: it is read as it was written, has the size of all its bodies, and
+//! whatever a stranger sends is an error at worst.
+
+use endpoint::Message;
+use maquette_programs::linear_hash::{
+    Applied, Class, Client, EncodingError, Entry, Envelope, Extent, Growth, Key, Operation, Outcome, Request,
+    ScanAnswer, ScanRequest, Server, ToClient, ToServer,
+};
+use proptest::prelude::*;
+use quantities::{Bytes, Duration, Time};
+
+const GROWTH: Growth = Growth { capacity: 10, sensitivity: 0.8, shrink: Some(0.4), most_servers: 8, chunk: 4 };
+
+fn key() -> impl Strategy<Value = Key> {
+    prop::collection::vec(any::<u8>(), 0..20).prop_map(Key::from)
+}
+
+fn body() -> impl Strategy<Value = Message> {
+    let content = prop::collection::vec(any::<u8>(), 0..20);
+    prop_oneof![
+        (0_u64..1 << 40).prop_map(|size| Message::of_size(Bytes(size))),
+        content.clone().prop_map(Message::from),
+        (content, 0_u64..100).prop_map(|(content, size)| Message::that_begins(content, Bytes(size))),
+    ]
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    prop_oneof![
+        (key(), body()).prop_map(|(key, body)| Operation::Insert(key, body)),
+        (key(), body()).prop_map(|(key, body)| Operation::Put(key, body)),
+        key().prop_map(Operation::Get),
+        key().prop_map(Operation::Remove),
+        key().prop_map(Operation::Contains),
+    ]
+}
+
+fn outcome() -> impl Strategy<Value = Outcome> {
+    prop_oneof![any::<bool>().prop_map(Outcome::Is), prop::option::of(body()).prop_map(Outcome::Found)]
+}
+
+fn request() -> impl Strategy<Value = Request> {
+    (any::<u32>(), any::<u64>(), any::<u64>(), operation(), 0..=2_u32)
+        .prop_map(|(client, number, c, operation, forwards)| Request { client, number, c, operation, forwards })
+}
+
+fn extent() -> impl Strategy<Value = Extent> {
+    (1..=Extent::MOST_BUCKETS).prop_map(Extent::of)
+}
+
+fn chunk() -> impl Strategy<Value = ToServer> {
+    let entry = (any::<u64>(), key(), body()).prop_map(|(c, key, value)| Entry { c, key, value });
+    let buckets = prop::collection::vec(prop::collection::vec(entry, 0..4), 0..4);
+    let record = (any::<u64>(), any::<u64>(), prop::option::of(outcome())).prop_map(|(number, c, outcome)| Applied {
+        number,
+        c,
+        outcome,
+    });
+    (buckets, prop::collection::vec((any::<u32>(), record), 0..4), any::<bool>())
+        .prop_map(|(buckets, applied, last)| ToServer::Chunk { buckets, applied, last })
+}
+
+fn class() -> impl Strategy<Value = Class> {
+    (any::<u32>(), 0..=31_u32).prop_map(|(residue, level)| Class { residue, level })
+}
+
+fn scan_answer() -> impl Strategy<Value = ScanAnswer> {
+    let (server, level) = (0..1_u32 << 31, 0..=31_u32);
+    let entries = prop::collection::vec((key(), body()), 0..4);
+    prop_oneof![
+        (server.clone(), level.clone(), 0..1_u64 << 48, entries)
+            .prop_map(|(server, level, count, entries)| ScanAnswer::Part { server, level, count, entries }),
+        (server.clone(), level).prop_map(|(server, level)| ScanAnswer::Elsewhere { server, level }),
+        server.prop_map(|server| ScanAnswer::Gone { server }),
+    ]
+}
+
+fn envelope() -> impl Strategy<Value = Envelope> {
+    prop_oneof![
+        request().prop_map(Envelope::Request),
+        request().prop_map(|request| Envelope::ToServer(ToServer::Forward(request))),
+        extent().prop_map(|file| Envelope::ToServer(ToServer::Token(file))),
+        (0..=31_u32, extent()).prop_map(|(level, extent)| Envelope::ToServer(ToServer::Open { level, extent })),
+        chunk().prop_map(Envelope::ToServer),
+        Just(Envelope::ToServer(ToServer::Received)),
+        extent().prop_map(|file| Envelope::ToServer(ToServer::Shrink(file))),
+        (0..1_u32 << 31).prop_map(|buckets| Envelope::ToServer(ToServer::Leave { buckets })),
+        (0..1_u32 << 31, 0..1_u64 << 48)
+            .prop_map(|(buckets, entries)| Envelope::ToServer(ToServer::Leaving { buckets, entries })),
+        Just(Envelope::ToServer(ToServer::Stay)),
+        extent().prop_map(|file| Envelope::ToServer(ToServer::Keep(file))),
+        (any::<u64>(), outcome(), any::<u32>()).prop_map(|(number, outcome, forwards)| {
+            Envelope::ToClient(ToClient::Reply { number, outcome, forwards })
+        }),
+        (0..1_u32 << 31, 0..=31_u32).prop_map(|(server, level)| Envelope::ToClient(ToClient::Adjust { server, level })),
+        any::<u64>().prop_map(|number| Envelope::ToClient(ToClient::Again { number })),
+        (any::<u32>(), any::<u64>(), class(), any::<bool>()).prop_map(|(client, number, class, counting)| {
+            Envelope::Scan(ScanRequest { client, number, class, counting })
+        }),
+        (any::<u64>(), class(), scan_answer())
+            .prop_map(|(number, class, answer)| { Envelope::ToClient(ToClient::Scanned { number, class, answer }) }),
+        Just(Envelope::Goodbye),
+        extent().prop_map(Envelope::Over),
+    ]
+}
+
+/// Gives what was read to a client and a server that are in the middle of something.
+fn take(envelope: Envelope) {
+    let mut outputs = Vec::new();
+    let mut server = Server::new(0, GROWTH);
+    let mut client = Client::new(0, Duration::ZERO);
+    client.ask(Time::ZERO, 5, Operation::Get(Key::from(&b"a"[..])));
+    match envelope {
+        Envelope::Request(request) => server.request(request, &mut outputs),
+        Envelope::Scan(request) => server.scan(request, &mut outputs),
+        Envelope::ToServer(message) => server.take(1, message, &mut outputs),
+        Envelope::ToClient(message) => drop(client.take(Time::ZERO, message)),
+        Envelope::Goodbye | Envelope::Over(_) => {}
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_again(envelope in envelope()) {
+        let message = envelope.encode().unwrap();
+        prop_assert_eq!(Envelope::decode(&message), Ok(envelope.clone()));
+        take(envelope);
+    }
+
+    #[test]
+    fn bytes_of_a_stranger_are_an_error_at_worst(bytes in prop::collection::vec(any::<u8>(), 0..200), unseen in 0_u64..3) {
+        let size = Bytes(bytes.len() as u64 + unseen);
+        if let Ok(envelope) = Envelope::decode(&Message::that_begins(bytes, size)) {
+            take(envelope);
+        }
+    }
+
+    #[test]
+    fn a_message_with_other_bytes_here_and_there_is_an_error_at_worst(
+        envelope in envelope(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let message = envelope.encode().unwrap();
+        let mut bytes = message.content().unwrap().to_vec();
+        for (place, byte) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        let shorter = bytes[..cut.index(bytes.len())].to_vec();
+        for bytes in [bytes, shorter] {
+            let size = Bytes(bytes.len() as u64 + message.unseen().0);
+            if let Ok(envelope) = Envelope::decode(&Message::that_begins(bytes, size)) {
+                take(envelope);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_body_that_is_only_a_size_travels_as_so_many_bytes() {
+    let insert = |body| {
+        let operation = Operation::Insert(Key::from(&b"aardappel"[..]), Message::of_size(Bytes(body)));
+        Envelope::Request(Request { client: 4, number: 180_000, c: u64::MAX, operation, forwards: 0 })
+    };
+    let (empty, large) = (insert(0).encode().unwrap(), insert(8_192).encode().unwrap());
+    assert_eq!(empty.size(), Bytes(29));
+    // One byte more to say how large it is.
+    assert_eq!(large.size(), Bytes(29 + 8_192 + 1));
+    assert_eq!(large.unseen(), Bytes(8_192));
+}
+
+#[test]
+fn what_cannot_be_is_not_read() {
+    let decoded = |envelope: Envelope| Envelope::decode(&envelope.encode().unwrap());
+    let open = Envelope::ToServer(ToServer::Open { level: 32, extent: Extent::default() });
+    assert_eq!(decoded(open), Err(EncodingError::Beyond { what: "a level", found: 32, most: 31 }));
+    let adjust = Envelope::ToClient(ToClient::Adjust { server: u32::MAX, level: 3 });
+    let most = Extent::MOST_BUCKETS.into();
+    assert_eq!(decoded(adjust), Err(EncodingError::Beyond { what: "a server", found: u32::MAX.into(), most }));
+    let operation = Operation::Get(Key::from(&b"a"[..]));
+    let request = Request { client: 0, number: 0, c: 0, operation, forwards: 3 };
+    assert_eq!(
+        decoded(Envelope::ToServer(ToServer::Forward(request))),
+        Err(EncodingError::Beyond { what: "forwards", found: 3, most: 2 })
+    );
+    assert_eq!(Envelope::decode(&Message::of_size(Bytes(7))), Err(EncodingError::Size(Bytes(7))));
+    let more = [Envelope::Goodbye.encode().unwrap().content().unwrap().as_ref(), &[0]].concat();
+    assert!(Envelope::decode(&Message::from(more)).unwrap_err().to_string().contains("1 bytes follow it"));
+}

@@ -1,0 +1,173 @@
+//! Building an LH*LH table on virtual machines: every key is stored once, on every kind of world, and the run ends.
+
+use endpoint::{Error, Result};
+use machines::model::{Acknowledged, LogGp, SendMode};
+use maquette_programs::linear_hash::{ClientEnd, Growth, Key, KeyHash, LinearHash, RankEnd, ServerEnd};
+use proptest::prelude::*;
+use quantities::{Bytes, Duration, Time};
+use virtual_worlds::answer::Answer;
+use virtual_worlds::clock::Clock;
+use virtual_worlds::network_world::{NetworkWorld, Options};
+
+const MODEL: LogGp = LogGp {
+    latency: Duration::from_picoseconds(5_000_000),
+    overhead: Duration::from_picoseconds(1_000_000),
+    gap: Duration::from_picoseconds(1_000_000),
+    gap_per_byte: Duration::from_picoseconds(100),
+    overhead_per_byte: Duration::ZERO,
+    rendezvous: None,
+};
+
+fn words(count: u64) -> Vec<Key> {
+    (0..count).map(|number| Key::from(format!("word {number}").into_bytes())).collect()
+}
+
+fn program(servers: u32, clients: u32, keys: u64, capacity: u64) -> LinearHash {
+    let growth = Growth { capacity, sensitivity: 0.8, shrink: None, most_servers: servers, chunk: 20 };
+    LinearHash {
+        servers,
+        clients,
+        keys: words(keys),
+        body: Bytes(0),
+        hash: KeyHash::Uniform,
+        growth,
+        server_time: Duration::ZERO,
+    }
+}
+
+struct Built {
+    servers: Vec<ServerEnd>,
+    clients: Vec<ClientEnd>,
+    answer: Answer,
+}
+
+impl Built {
+    fn entries(&self) -> u64 {
+        self.servers.iter().filter_map(|server| server.entries).sum()
+    }
+    fn splits(&self) -> u64 {
+        self.servers.iter().map(|server| server.counts.splits).sum()
+    }
+    fn last_insert(&self) -> Time {
+        self.clients.iter().flat_map(|client| &client.inserts).map(|insert| insert.acknowledged).max().unwrap()
+    }
+}
+
+fn built((ends, answer): (Vec<Result<RankEnd>>, Answer)) -> Built {
+    let (mut servers, mut clients) = (Vec::new(), Vec::new());
+    for end in ends {
+        match end.unwrap() {
+            RankEnd::Server(server) => servers.push(server),
+            RankEnd::Client(client) => clients.push(client),
+        }
+    }
+    Built { servers, clients, answer }
+}
+
+fn on_clock(program: &LinearHash) -> Built {
+    built(Clock::new(MODEL).run_any_with_answer(program.ranks(), program).unwrap())
+}
+
+fn on_parsytec(program: &LinearHash) -> Built {
+    let mut machine = machines::load("parsytec-cc-16").unwrap();
+    machine.node.send = SendMode::Synchronous { acknowledged: Acknowledged::OnArrival };
+    built(NetworkWorld::new(&machine, Options::default()).run_any_with_answer(program.ranks(), program).unwrap())
+}
+
+fn is_complete(built: &Built, program: &LinearHash) {
+    assert_eq!(built.entries(), program.keys.len() as u64);
+    assert_eq!(built.clients.iter().map(|client| client.inserts.len()).sum::<usize>(), program.keys.len());
+    assert!(built.clients.iter().flat_map(|client| &client.inserts).all(|insert| insert.stored));
+    let buckets = built.servers[0].file.buckets();
+    assert!(built.servers.iter().all(|server| server.file.buckets() == buckets));
+    assert_eq!(built.servers.iter().filter(|server| server.entries.is_some()).count(), buckets as usize);
+    assert_eq!(built.splits(), u64::from(buckets) - 1);
+    for server in &built.servers {
+        assert_eq!(server.splits.len() as u64, server.counts.splits);
+    }
+    assert!(built.clients.iter().all(|client| client.counts.most_forwards <= 2));
+}
+
+#[test]
+fn every_key_is_stored_once_with_any_number_of_servers_and_clients() {
+    for (servers, clients) in [(1, 1), (2, 1), (11, 1), (11, 5), (5, 3), (8, 8)] {
+        let program = program(servers, clients, 1_000, 40);
+        let clock = on_clock(&program);
+        is_complete(&clock, &program);
+        let network = on_parsytec(&program);
+        is_complete(&network, &program);
+        assert_eq!(network.servers[0].file.buckets(), servers.min(program.ranks()));
+    }
+}
+
+#[test]
+fn the_same_run_takes_the_same_time() {
+    let program = program(11, 5, 600, 40);
+    let (first, second) = (on_parsytec(&program), on_parsytec(&program));
+    assert_eq!((first.clients, first.servers), (second.clients, second.servers));
+    assert_eq!(first.answer.makespan(), second.answer.makespan());
+}
+
+#[test]
+fn an_insert_takes_a_message_there_and_one_back() {
+    let program = program(1, 1, 100, 1_000);
+    let built = on_parsytec(&program);
+    let messages: u64 = built.clients[0].messages + built.servers[0].messages;
+    assert_eq!(messages, 200);
+    let mean = built.last_insert().picoseconds() as f64 / 100.0 / 1e9;
+    assert!((0.65..0.68).contains(&mean), "{mean} ms");
+}
+
+#[test]
+fn a_server_computes_after_it_has_answered() {
+    // Longer than a request takes to come: so an insert waits for what the one before left to do.
+    let second = Duration::from_picoseconds(1_000_000_000_000);
+    let slow = LinearHash { server_time: second, ..program(1, 1, 11, 1_000) };
+    let last = on_clock(&slow).last_insert().picoseconds();
+    assert!((10_000_000_000_000..10_100_000_000_000).contains(&last), "{last} ps");
+}
+
+#[test]
+fn words_with_the_same_last_letters_are_on_one_server() {
+    let mut program = program(8, 2, 0, 20);
+    program.hash = KeyHash::LastLetters;
+    program.keys = (0..400).map(|number| Key::from(format!("{number:03}en").into_bytes())).collect();
+    let built = on_clock(&program);
+    is_complete(&built, &program);
+    let with_entries = built.servers.iter().filter(|server| server.entries.is_some_and(|entries| entries > 0));
+    assert_eq!(with_entries.count(), 1);
+}
+
+#[test]
+fn a_key_that_is_there_is_not_stored_again() {
+    let mut program = program(4, 1, 100, 20);
+    program.keys.extend(words(100));
+    let built = on_clock(&program);
+    assert_eq!(built.entries(), 100);
+    assert_eq!(built.clients[0].inserts.iter().filter(|insert| !insert.stored).count(), 100);
+}
+
+#[test]
+fn other_numbers_of_ranks_are_told() {
+    let ends = Clock::new(MODEL).run_any_with_answer(4, &program(2, 1, 1, 1)).unwrap().0;
+    let told = "2 servers and 1 clients do not make 4 ranks".to_string();
+    assert!(ends.iter().all(|end| *end == Err(Error::Unfit(told.clone()))));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn every_run_ends_with_all_keys(
+        (servers, clients) in (1..20_u32, 1..10_u32),
+        keys in 0..500_u64,
+        capacity in 1..100_u64,
+        chunk in 1..50_u64,
+        (last_letters, server_time) in (any::<bool>(), 0..20_000_000_u64),
+    ) {
+        let mut program = program(servers, clients, keys, capacity);
+        program.growth.chunk = chunk;
+        program.server_time = Duration::from_picoseconds(server_time);
+        program.hash = if last_letters { KeyHash::LastLetters } else { KeyHash::Uniform };
+        is_complete(&on_clock(&program), &program);
+    }
+}

@@ -1,0 +1,76 @@
+//! The keys that a table is built of: lines of a file, or random words.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use programs::linear_hash::{Key, random_words};
+use quantities::Bytes;
+
+use crate::command_line::failure::Failure;
+
+/// The largest file that is read. [B]
+const LARGEST_FILE: u64 = 1 << 30;
+/// The longest key. [B]
+const LONGEST: usize = 4_096;
+/// The most random keys.
+const MOST_RANDOM: i64 = 10_000_000;
+
+/// What is inserted.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+pub(super) struct Keys {
+    /// Insert the lines of a file, each a key, in their order.
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
+    /// Insert N random words, none twice.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_RANDOM))]
+    random_keys: Option<u32>,
+}
+
+/// Keys, and where they are from.
+pub(super) struct Words {
+    pub(super) words: Vec<Key>,
+    pub(super) source: String,
+}
+
+impl Keys {
+    pub(super) fn get(&self, seed: u64) -> Result<Words, Failure> {
+        match (&self.keys, self.random_keys) {
+            (Some(path), _) => Ok(Words { words: read(path)?, source: path.display().to_string() }),
+            (None, random) => {
+                let count = random.unwrap_or(0);
+                Ok(Words { words: random_words(count, seed), source: format!("{count} random") })
+            }
+        }
+    }
+}
+
+/// Reads one key a line; lines without anything are none.
+fn read(path: &Path) -> Result<Vec<Key>, Failure> {
+    let unreadable = |cause| Failure::Unreadable { path: path.to_path_buf(), cause };
+    let mut text = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(LARGEST_FILE + 1).read_to_end(&mut text).map_err(unreadable)?;
+    let shown = path.display();
+    if text.len() as u64 > LARGEST_FILE {
+        let found = format!("{shown}, a file of more than {}", Bytes(LARGEST_FILE));
+        return Err(Failure::argument("--keys", found, "at most that"));
+    }
+    let mut keys = Vec::new();
+    for (number, line) in (1..).zip(text.split(|&byte| byte == b'\n')) {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.len() > LONGEST {
+            let found = format!("a key of {} B at {shown}:{number}", line.len());
+            return Err(Failure::argument("--keys", found, format!("at most {LONGEST} B")));
+        }
+        if !line.is_empty() {
+            keys.push(Key::from(line));
+        }
+    }
+    if keys.is_empty() {
+        return Err(Failure::argument("--keys", format!("no key in {shown}"), "a file with a key on each line"));
+    }
+    Ok(keys)
+}

@@ -1,0 +1,143 @@
+//! `maquette run linear-hash`: clients build an LH*LH table.
+
+mod built;
+mod keys;
+
+use clap::{Args, ValueEnum};
+use programs::linear_hash::{Growth, Key, KeyHash, LinearHash};
+use quantities::{Bytes, Duration};
+use serde_json::{Value, json};
+
+use super::simulation::{Manner, Prepared};
+use super::summary::Summary;
+use crate::command_line::Said;
+use crate::command_line::failure::Failure;
+use crate::command_line::quantity::duration;
+use crate::command_line::sizes::size;
+use built::Built;
+use keys::Keys;
+
+/// The most servers, and the most clients.
+const MOST: i64 = 1 << 20;
+/// What an entry takes in a chunk beside its key and its body, about. [B]
+const ENTRY_HEADER: u64 = 16;
+
+/// Build a hash table that is spread over servers (LH*LH): clients insert keys, servers split as they fill.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Server a is on node a, and client k on the node as many after the last server.\nWhere a send would wait until \
+                        the receiver asks for the message, it is over on its arrival instead, as servers must not wait for each \
+                        other.\n\nExamples:\n  \
+                        maquette run linear-hash --machine parsytec-cc-16 --clients 5 --random-keys 180000\n  \
+                        maquette run linear-hash --machine parsytec-cc-16 --keys words.txt --hash last-letters --capacity 6000"
+)]
+pub(super) struct Arguments {
+    /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
+    #[arg(long, value_name = "NAME|FILE")]
+    machine: String,
+    /// How many servers there can be; the table begins with one.
+    #[arg(long, value_name = "S", default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..=MOST))]
+    servers: u32,
+    /// How many clients insert at once, each its own part of the keys.
+    #[arg(long, value_name = "C", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=MOST))]
+    clients: u32,
+    #[command(flatten)]
+    keys: Keys,
+    /// How much is stored under each key.
+    #[arg(long, value_name = "B", default_value = "0", value_parser = size)]
+    body: Bytes,
+    /// How long a server computes for each insert, after it has acknowledged it.
+    #[arg(long, value_name = "TIME", default_value = "0ns", value_parser = duration)]
+    server_time: Duration,
+    /// How the hash of a key follows from it.
+    #[arg(long, value_name = "HASH", default_value = "uniform")]
+    hash: HashName,
+    /// V: what a server has room for, in entries; if left out, so much that the keys just fill all servers to M.
+    #[arg(long, value_name = "V", value_parser = clap::value_parser!(u64).range(1..))]
+    capacity: Option<u64>,
+    /// M: to which share servers are filled. The one whose turn it is splits at M V (2^i + n) / 2^i entries.
+    #[arg(long, value_name = "M", default_value_t = 0.8, value_parser = sensitivity)]
+    sensitivity: f64,
+    /// How much a server that splits ships at a time; in between it answers.
+    #[arg(long, value_name = "B", default_value = "32KiB", value_parser = size)]
+    chunk: Bytes,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+/// How the hash of a key follows from it.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum HashName {
+    /// All bits depend on all letters: servers get about as many keys each.
+    Uniform,
+    /// Its low bits are the last letters: splits come in cascades.
+    LastLetters,
+}
+
+impl HashName {
+    fn hash(self) -> KeyHash {
+        match self {
+            HashName::Uniform => KeyHash::Uniform,
+            HashName::LastLetters => KeyHash::LastLetters,
+        }
+    }
+}
+
+/// Reads the share of a server that is filled.
+fn sensitivity(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if (0.01..=100.0).contains(&share) => Ok(share),
+        _ => Err("allowed is a number from 0.01 to 100; 0.7 to 0.9 are usual".to_string()),
+    }
+}
+
+impl Arguments {
+    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+        let keys = self.keys.get(self.manner.seed)?;
+        let Arguments { machine, servers, clients, body, server_time, hash, sensitivity, chunk, manner, .. } = self;
+        let capacity = self.capacity.unwrap_or_else(|| filled(keys.words.len(), servers, sensitivity));
+        let entry = mean_length(&keys.words) + ENTRY_HEADER + body.0;
+        let chunk_entries = (chunk.0 / entry).max(1);
+        let growth = Growth { capacity, sensitivity, shrink: None, most_servers: servers, chunk: chunk_entries };
+        let mut prepared = manner.prepare_for(&machine, servers + clients)?;
+        let waited = prepared.send_without_waiting();
+        check(&prepared, body, &machine)?;
+        let words = keys.words;
+        let program = LinearHash { servers, clients, keys: words, body, hash: hash.hash(), growth, server_time };
+        let ran = prepared.run_any(program)?;
+        let mut parameters = json!({
+            "servers": servers, "clients": clients, "keys": keys.source, "body": body.0, "capacity": capacity,
+            "sensitivity": sensitivity, "hash": name(hash), "server_time": server_time.to_string(), "chunk": chunk.0,
+        });
+        if waited {
+            parameters["sends"] = Value::from("over on arrival");
+        }
+        let findings = Built::new(&ran.output).findings(capacity);
+        Ok(Summary { program: "linear-hash", parameters, findings }.said(&ran, as_json))
+    }
+}
+
+fn name(hash: HashName) -> String {
+    hash.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default()
+}
+
+/// V, with which a uniform hash has the last of the servers come into the file as the last of the keys are inserted.
+fn filled(keys: usize, servers: u32, sensitivity: f64) -> u64 {
+    ((keys as f64 / (sensitivity * f64::from(servers))).ceil() as u64).max(1)
+}
+
+fn mean_length(words: &[Key]) -> u64 {
+    let total: u64 = words.iter().map(|word| word.len() as u64).sum();
+    total / (words.len() as u64).max(1)
+}
+
+/// That no send waits for its receiver.
+fn check(prepared: &Prepared, body: Bytes, machine: &str) -> Result<(), Failure> {
+    // As long as the longest message there may be.
+    let longest = Bytes(body.0.saturating_add(1 << 20));
+    if prepared.waits_for_receivers(longest) {
+        let allowed = "a machine whose sends do not wait for receivers: servers could wait for each other";
+        return Err(Failure::argument("--machine", machine, allowed));
+    }
+    Ok(())
+}
