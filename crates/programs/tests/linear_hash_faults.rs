@@ -96,6 +96,7 @@ impl Simulation {
             capacity: 1 + draws.below(12),
             sensitivity: 0.8,
             shrink: case.shrinks.then(|| 0.05 * (1 + draws.below(8)) as f64),
+            apart: seed.is_multiple_of(3),
             most_servers: case.servers,
             chunk: 1 + draws.below(6),
         };

@@ -9,7 +9,8 @@ use maquette_programs::linear_hash::{
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Time};
 
-const GROWTH: Growth = Growth { capacity: 10, sensitivity: 0.8, shrink: Some(0.4), most_servers: 8, chunk: 4 };
+const GROWTH: Growth =
+    Growth { capacity: 10, sensitivity: 0.8, shrink: Some(0.4), apart: false, most_servers: 8, chunk: 4 };
 
 fn key() -> impl Strategy<Value = Key> {
     prop::collection::vec(any::<u8>(), 0..20).prop_map(Key::from)

@@ -23,7 +23,7 @@ fn words(count: u64) -> Vec<Key> {
 }
 
 fn program(servers: u32, clients: u32, keys: u64, capacity: u64) -> LinearHash {
-    let growth = Growth { capacity, sensitivity: 0.8, shrink: None, most_servers: servers, chunk: 20 };
+    let growth = Growth { capacity, sensitivity: 0.8, shrink: None, apart: false, most_servers: servers, chunk: 20 };
     LinearHash {
         servers,
         clients,

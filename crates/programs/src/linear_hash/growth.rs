@@ -12,6 +12,9 @@ pub struct Growth {
     /// The share of it below which the file shrinks, by the same estimate; none for a file that only grows, as the papers' do.
     /// At most half of M, or a file that has just shrunk grows again.
     pub shrink: Option<f64>,
+    /// Whether splits are kept apart, against cascades: the server with the token splits only when it has more than V entries itself,
+    /// too, and not before it has answered as many requests as it is sent between two splits on the mean.
+    pub apart: bool,
     /// As many servers as there can be.
     pub most_servers: u32,
     /// How much goes over at a time while a server splits: at least so many entries, or a local bucket if it has more.
@@ -28,6 +31,21 @@ impl Growth {
     /// Source: LH*LH paper, section 3.
     pub fn threshold(&self, file: Extent) -> f64 {
         self.share(self.sensitivity, file)
+    }
+
+    /// Whether a server with so many entries, which has answered `since` requests since it has the token, splits.
+    ///
+    /// ```text
+    ///   entries > T                                       as it is
+    ///   entries > max(T, V)  and  since >= M V / 2^i      where splits are kept apart
+    /// ```
+    ///
+    /// Of M V inserts, as many as there are between two splits of a file that grows evenly, server n is sent a 2^i-th. To split only where
+    /// there is a collision, too, is what the LH* paper does with load control; the distance is ours.
+    pub(super) fn splits(&self, entries: u64, file: Extent, since: u64) -> bool {
+        let due = entries as f64 > self.threshold(file);
+        let between = self.sensitivity * self.capacity as f64 / f64::from(1_u32 << file.i());
+        due && (!self.apart || entries > self.capacity && since as f64 >= between)
     }
 
     /// The server with the token lets the file shrink when it has fewer entries than so many.

@@ -34,7 +34,7 @@ impl Server {
         let (Some(file), None, Some(table)) = (self.token, self.change, &mut self.table) else { return };
         let next = file.next_split().filter(|split| split.to < self.growth.most_servers);
         let Some(Split { to, level, .. }) = next else { return };
-        if !table.is_whole() || table.len() as f64 <= self.growth.threshold(file) {
+        if !table.is_whole() || !self.growth.splits(table.len(), file, self.since) {
             return;
         }
         self.change = Some(Change::SplitsTo(to));
@@ -161,6 +161,7 @@ impl Server {
         file.grow();
         if file.n() == self.number {
             self.token = Some(file);
+            self.since = 0;
             self.consider_split(outputs);
         } else {
             outputs.push(ServerOutput::Server(file.n(), ToServer::Token(file)));
@@ -184,6 +185,7 @@ impl Server {
             ToServer::Forward(request) => self.request(request, outputs),
             ToServer::Token(file) => {
                 self.token = Some(file);
+                self.since = 0;
                 self.consider_split(outputs);
             }
             ToServer::Open { level, extent } => self.table = Some(Table::filling(level, extent)),

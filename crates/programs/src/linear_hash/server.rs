@@ -47,6 +47,8 @@ pub struct Server {
     pub(super) change: Option<Change>,
     /// As many requests it has to answer before it asks again whether the file may shrink.
     pub(super) rest: u64,
+    /// As many it has answered since it has the token.
+    pub(super) since: u64,
     /// Requests whose buckets are on their way here.
     pub(super) waiting: Vec<Request>,
     /// Parts of scans that wait until the server is whole.
@@ -70,6 +72,7 @@ impl Server {
             token: first.then(Extent::default),
             change: None,
             rest: 0,
+            since: 0,
             waiting: Vec::new(),
             scans: Vec::new(),
             applied: BTreeMap::new(),
@@ -149,6 +152,7 @@ impl Server {
         self.counts.answered += 1;
         outputs.push(ServerOutput::Client(client, ToClient::Reply { number, outcome, forwards }));
         self.rest = self.rest.saturating_sub(1);
+        self.since += 1;
         if removes {
             self.consider_shrinking(outputs);
         } else {

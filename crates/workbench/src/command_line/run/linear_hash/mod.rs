@@ -98,7 +98,8 @@ impl Arguments {
         let capacity = self.capacity.unwrap_or_else(|| filled(keys.words.len(), servers, sensitivity));
         let entry = mean_length(&keys.words) + ENTRY_HEADER + body.0;
         let chunk_entries = (chunk.0 / entry).max(1);
-        let growth = Growth { capacity, sensitivity, shrink: None, most_servers: servers, chunk: chunk_entries };
+        let growth =
+            Growth { capacity, sensitivity, shrink: None, apart: false, most_servers: servers, chunk: chunk_entries };
         let mut prepared = manner.prepare_for(&machine, servers + clients)?;
         let waited = prepared.send_without_waiting();
         check(&prepared, body, &machine)?;
