@@ -208,7 +208,7 @@ impl Server {
         self.answer_scans(outputs);
     }
 
-    /// Takes in a chunk; the requests that have waited may find their buckets now.
+    /// Takes in a chunk.
     fn receive(
         &mut self,
         from: u32,
@@ -222,9 +222,6 @@ impl Server {
         self.learn(applied);
         if !last {
             outputs.push(ServerOutput::Server(from, ToServer::Received));
-        }
-        for request in std::mem::take(&mut self.waiting) {
-            self.request(request, outputs);
         }
         if last && self.change == Some(Change::TakesOver(from)) {
             self.end_merge(outputs);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::message::{Applied, Body, Key};
 use super::reorganisation::Change;
-use super::{Extent, Growth, Operation, Outcome, Place, Request, ScanRequest, Table, ToClient, ToServer, forward};
+use super::{Extent, Growth, Operation, Outcome, Place, Request, ScanRequest, Table, ToClient, ToServer, forward, h};
 
 /// As often as a request is sent on between servers. As long as none splits meanwhile it is never more.
 pub(super) const MOST_FORWARDS: u32 = 2;
@@ -29,8 +29,6 @@ pub struct ServerCounts {
     pub splits: u64,
     /// How often it took over what it had split off.
     pub merges: u64,
-    /// The most requests that waited for their bucket at once.
-    pub most_waiting: usize,
 }
 
 /// A server's state.
@@ -49,8 +47,6 @@ pub struct Server {
     pub(super) rest: u64,
     /// As many it has answered since it has the token.
     pub(super) since: u64,
-    /// Requests whose buckets are on their way here.
-    pub(super) waiting: Vec<Request>,
     /// Parts of scans that wait until the server is whole.
     pub(super) scans: Vec<ScanRequest>,
     /// The last request of each client.
@@ -73,7 +69,6 @@ impl Server {
             change: None,
             rest: 0,
             since: 0,
-            waiting: Vec::new(),
             scans: Vec::new(),
             applied: BTreeMap::new(),
             told: BTreeMap::new(),
@@ -112,9 +107,10 @@ impl Server {
             }
             // Who still has it answers; if it has gone meanwhile it comes here before the request comes back.
             (Place::Awaited, Some(Change::TakesOver(from))) => self.send_on(from, None, request, outputs),
+            (Place::Awaited, None) => self.send_on(h(level.saturating_sub(1), c), None, request, outputs),
             (Place::Shipped | Place::Awaited, _) => {
-                self.waiting.push(request);
-                self.counts.most_waiting = self.counts.most_waiting.max(self.waiting.len());
+                let again = ToClient::Again { number: request.number };
+                outputs.push(ServerOutput::Client(request.client, again));
             }
         }
     }

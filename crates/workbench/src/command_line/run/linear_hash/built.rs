@@ -164,7 +164,6 @@ impl<'a> Built<'a> {
                 "answered": server.counts.answered,
                 "forwarded": server.counts.forwarded,
                 "splits": server.counts.splits,
-                "most_waiting": server.counts.most_waiting,
                 "messages": server.messages,
             })
         };
