@@ -10,6 +10,8 @@ mod outcome;
 pub mod postal;
 mod render;
 mod runs;
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;

@@ -1,24 +1,12 @@
 //! The study as a whole: its claims and its shape, and the runs that are quick enough.
 
-use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
 use programs::exchange::Complete;
 
 use super::*;
-use crate::reproduce::{Kind, Reproduction, Verdict, Watch, conclude, parse};
-
-#[test]
-fn every_claim_has_exactly_one_study() {
-    let listed = parse(CLAIMS).unwrap();
-    assert_eq!(listed.len(), 10);
-    for claim in &listed {
-        let treated = STUDIES.iter().filter(|study| study.claims.contains(&claim.id.as_str())).count();
-        assert_eq!(treated, 1, "{}", claim.id);
-    }
-    let known: BTreeSet<&str> = listed.iter().map(|claim| claim.id.as_str()).collect();
-    assert!(STUDIES.iter().flat_map(|study| study.claims).all(|id| known.contains(id)));
-}
+use crate::reproduce::tests::fetches_nothing;
+use crate::reproduce::{Kind, Reproduction, Verdict, Watch, conclude};
 
 /// The study with the runs that `wanted` says.
 fn reproduced(wanted: fn(&Job) -> bool) -> Reproduction {
@@ -38,9 +26,7 @@ fn the_exact_claims_are_met_and_the_network_is_judged() {
     }
     let network = done.outcomes.iter().find(|outcome| outcome.id == "cm5.sec2.network").unwrap();
     assert_ne!(network.verdict, Verdict::NotRun, "{}", network.note);
-    for forbidden in ["http:", "https:", "<script", "@import", "url(", " src="] {
-        assert!(!done.html.contains(forbidden), "{forbidden}");
-    }
+    fetches_nothing(&done.html);
     assert!(done.html.contains("0 &lt;-&gt; 4"), "the tables are printed");
 }
 
