@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+
+use crate::parallel;
 
 /// Something that can be run.
 pub trait Job: Clone + Ord + Display + Send + Sync {
@@ -86,71 +88,40 @@ pub fn run_all<J: Job, A: Send>(
     run: &(dyn Fn(&J) -> Result<A, String> + Sync),
     watch: &Watch<'_>,
 ) -> Runs<J, A> {
-    let work: f64 = jobs.iter().map(Job::cost).sum();
-    let shared = Shared { run, watch, total: jobs.len(), work, state: Mutex::new(State::default()) };
+    let all: f64 = jobs.iter().map(Job::cost).sum();
     let (mut alone, mut together): (Vec<&J>, Vec<&J>) = jobs.iter().partition(|job| job.alone());
     for queue in [&mut together, &mut alone] {
         queue.sort_by(|one, other| other.cost().total_cmp(&one.cost()));
     }
-    shared.tell(None);
-    shared.work_off(&together, watch.threads.max(1));
-    shared.work_off(&alone, 1);
-    let state = shared.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    Runs { ended: state.ended }
-}
-
-struct Shared<'a, J, A> {
-    run: &'a (dyn Fn(&J) -> Result<A, String> + Sync),
-    watch: &'a Watch<'a>,
-    total: usize,
-    work: f64,
-    state: Mutex<State<J, A>>,
-}
-
-struct State<J, A> {
-    ended: BTreeMap<J, Result<A, String>>,
-    work: f64,
-}
-
-impl<J, A> Default for State<J, A> {
-    fn default() -> State<J, A> {
-        State { ended: BTreeMap::new(), work: 0.0 }
-    }
-}
-
-impl<J: Job, A: Send> Shared<'_, J, A> {
-    fn work_off(&self, queue: &[&J], threads: usize) {
-        let next = AtomicUsize::new(0);
-        let worker = || {
-            while !self.watch.interrupted.load(Ordering::Relaxed) {
-                let Some(job) = queue.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-                let answer = (self.run)(job);
-                self.keep(job, answer);
-                self.tell(Some(&job.to_string()));
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 0..threads.min(queue.len()) {
-                scope.spawn(worker);
-            }
+    let ended = Mutex::new((0, 0.0));
+    let tell = |job: Option<&J>| {
+        let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let (done, work) = &mut *ended;
+        *done += usize::from(job.is_some());
+        *work += job.map_or(0.0, Job::cost);
+        let share = if all > 0.0 { *work / all } else { 1.0 };
+        let last = job.map(ToString::to_string);
+        (watch.progress)(Progress { done: *done, total: jobs.len(), share, last: last.as_deref() });
+    };
+    tell(None);
+    let mut runs = Runs { ended: BTreeMap::new() };
+    for (queue, threads) in [(together, watch.threads), (alone, 1)] {
+        let watch = parallel::Watch { progress: &|_| {}, interrupted: watch.interrupted, threads };
+        let answers = parallel::map(&queue, &watch, |job| {
+            let answer = run(job);
+            tell(Some(job));
+            answer
         });
+        let answered = queue.into_iter().zip(answers).filter_map(|(job, answer)| Some((job.clone(), answer?)));
+        runs.ended.extend(answered);
     }
-
-    fn keep(&self, job: &J, answer: Result<A, String>) {
-        let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        state.work += job.cost();
-        state.ended.insert(job.clone(), answer);
-    }
-
-    fn tell(&self, last: Option<&str>) {
-        let state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let share = if self.work > 0.0 { state.work / self.work } else { 1.0 };
-        (self.watch.progress)(Progress { done: state.ended.len(), total: self.total, share, last });
-    }
+    runs
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     impl Job for u32 {
