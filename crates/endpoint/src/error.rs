@@ -25,6 +25,9 @@ pub enum Error {
     /// The program can't go on: every rank that is left waits for another.
     #[error("deadlock: {0}")]
     Deadlock(String),
+    /// The run was asked to end before it was done.
+    #[error("the run was asked to end")]
+    Stopped,
     /// The machine can't run the program.
     #[error("{0}")]
     Unfit(String),

@@ -6,4 +6,5 @@ pub mod events;
 pub mod network;
 pub mod network_world;
 pub mod nodes;
+pub mod stop;
 pub mod traffic;

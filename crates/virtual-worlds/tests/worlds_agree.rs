@@ -81,7 +81,7 @@ fn resolve(case: &Case) -> Machine {
 
 fn answer(case: &Case, engine: EngineKind) -> Answer {
     let machine = resolve(case);
-    let options = Options { engine, seed: case.seed, packet_log: true, timeline: false };
+    let options = Options { engine, seed: case.seed, packet_log: true, ..Options::default() };
     let world = NetworkWorld::new(&machine, options);
     let bytes = Bytes(case.bytes);
     let all_to_all = |order| AllToAll { bytes, rounds: 1, order };

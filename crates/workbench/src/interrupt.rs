@@ -65,20 +65,3 @@ pub fn unless_requested<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'st
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// One test, as there is one flag.
-    #[test]
-    fn a_request_ends_the_wait() {
-        assert_eq!(unless_requested(|| 5), Some(5));
-        assert!(std::panic::catch_unwind(|| unless_requested(|| panic!("on purpose"))).is_err());
-        request();
-        assert!(requested() && flag().load(Ordering::Relaxed));
-        assert_eq!(unless_requested(|| thread::sleep(Duration::from_secs(3600))), None);
-        forget();
-        assert!(!requested());
-    }
-}

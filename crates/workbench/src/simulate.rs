@@ -1,23 +1,22 @@
 //! Programs on machines, whatever lies between the nodes: a network of flits or the costs of the LogGP model.
 
 use endpoint::{AnySourceProgram, MulticastProgram, Program};
-use machines::model::{Acknowledged, Interconnect, Machine, Protocol, SendMode};
+use machines::model::{Acknowledged, Interconnect, LogGp, Machine, Protocol, SendMode};
 use quantities::Bytes;
 use virtual_worlds::clock::Clock;
 use virtual_worlds::network_world::{NetworkWorld, Options, Run};
+use virtual_worlds::stop::Stop;
+
+use crate::interrupt;
 
 /// Runs `program` on `ranks` ranks of `machine`.
 ///
 /// # Errors
-/// What keeps the machine from running it: more ranks than nodes, a deadlock.
+/// What keeps the machine from running it: more ranks than nodes, a deadlock; that it was asked to end.
 pub fn simulate<P: Program>(machine: &Machine, options: Options, ranks: u32, program: &P) -> Run<P::Output> {
     match &machine.interconnect {
-        Interconnect::Flits(_) => NetworkWorld::new(machine, options).run_with_answer(ranks, program),
-        Interconnect::LogGp(model) => {
-            let clock = Clock::new(*model);
-            let clock = if options.timeline { clock.with_timeline() } else { clock };
-            clock.run_with_answer(ranks, program)
-        }
+        Interconnect::Flits(_) => network(machine, options).run_with_answer(ranks, program),
+        Interconnect::LogGp(model) => clock(*model, options).run_with_answer(ranks, program),
     }
 }
 
@@ -32,12 +31,8 @@ pub fn simulate_any<P: AnySourceProgram>(
     program: &P,
 ) -> Run<P::Output> {
     match &machine.interconnect {
-        Interconnect::Flits(_) => NetworkWorld::new(machine, options).run_any_with_answer(ranks, program),
-        Interconnect::LogGp(model) => {
-            let clock = Clock::new(*model);
-            let clock = if options.timeline { clock.with_timeline() } else { clock };
-            clock.run_any_with_answer(ranks, program)
-        }
+        Interconnect::Flits(_) => network(machine, options).run_any_with_answer(ranks, program),
+        Interconnect::LogGp(model) => clock(*model, options).run_any_with_answer(ranks, program),
     }
 }
 
@@ -51,7 +46,21 @@ pub fn simulate_multicast<P: MulticastProgram>(
     ranks: u32,
     program: &P,
 ) -> Run<P::Output> {
-    NetworkWorld::new(machine, options).run_multicast_with_answer(ranks, program)
+    network(machine, options).run_multicast_with_answer(ranks, program)
+}
+
+/// What ends every run: a person who asks this process to end.
+fn stop() -> Stop {
+    Stop::at(interrupt::flag())
+}
+
+fn network(machine: &Machine, options: Options) -> NetworkWorld<'_> {
+    NetworkWorld::new(machine, Options { stop: stop(), ..options })
+}
+
+fn clock(model: LogGp, options: Options) -> Clock {
+    let clock = Clock::new(model).with_stop(stop());
+    if options.timeline { clock.with_timeline() } else { clock }
 }
 
 /// Whether a send of `size` on `machine` is over only when the receiving program has asked for the message.

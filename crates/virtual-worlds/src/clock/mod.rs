@@ -38,6 +38,7 @@ use machines::model::LogGp;
 use quantities::Time;
 
 use crate::answer::Answer;
+use crate::stop::Stop;
 use costs::Costs;
 use here::Here;
 use ranks::Ranks;
@@ -48,17 +49,23 @@ use state::State;
 pub struct Clock {
     model: LogGp,
     with_timeline: bool,
+    stop: Stop,
 }
 
 impl Clock {
     /// A world in which messages cost what `model` says.
     pub const fn new(model: LogGp) -> Clock {
-        Clock { model, with_timeline: false }
+        Clock { model, with_timeline: false, stop: Stop::NEVER }
     }
 
     /// The same world, which also records what every rank does when.
     pub const fn with_timeline(self) -> Clock {
         Clock { with_timeline: true, ..self }
+    }
+
+    /// The same world, which ends a run when it is asked to.
+    pub const fn with_stop(self, stop: Stop) -> Clock {
+        Clock { stop, ..self }
     }
 
     /// Runs `program` on `ranks` ranks: what each rank ended with, in order of rank, and what the run tells.
@@ -67,7 +74,7 @@ impl Clock {
     /// A deadlock, with who waits for whom; a run that comes to the end of time.
     pub fn run_with_answer<P: Program>(&self, ranks: u32, program: &P) -> Result<(Vec<Result<P::Output>>, Answer)> {
         let state = RefCell::new(State::new(Costs::new(&self.model), ranks, self.with_timeline));
-        let results = Ranks::new(ranks).run(&state, |rank| {
+        let results = Ranks::new(ranks, self.stop).run(&state, |rank| {
             let here = Here::new(rank, &state);
             async move { program.run(&here).await }
         })?;

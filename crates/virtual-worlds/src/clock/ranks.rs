@@ -8,6 +8,8 @@ use std::task::{Context, Poll, Waker};
 use endpoint::{Error, Result, WaitsFor, deadlock};
 use quantities::Rank;
 
+use crate::stop::Stop;
+
 /// Who runs next.
 pub(super) trait Turns {
     /// The next rank that can begin or go on; nothing when none can.
@@ -27,19 +29,21 @@ pub(super) struct Ranks<F, T> {
     idle: Vec<Pin<Box<F>>>,
     /// What the ranks that are done ended with.
     results: Vec<Option<Result<T>>>,
+    stop: Stop,
 }
 
 impl<F: Future<Output = Result<T>>, T> Ranks<F, T> {
-    pub(super) fn new(size: u32) -> Ranks<F, T> {
+    pub(super) fn new(size: u32, stop: Stop) -> Ranks<F, T> {
         let (mut waiting, mut results) = (Vec::new(), Vec::new());
         waiting.resize_with(size as usize, || None);
         results.resize_with(size as usize, || None);
-        Ranks { waiting, idle: Vec::new(), results }
+        Ranks { waiting, idle: Vec::new(), results, stop }
     }
 
     /// Runs all of them to their end.
     pub(super) fn run(mut self, turns: &RefCell<impl Turns>, start: impl Fn(Rank) -> F) -> Result<Vec<Result<T>>> {
         loop {
+            self.stop.go_on()?;
             let turn = turns.borrow_mut().next_turn();
             let Some(rank) = turn else { break };
             let future = match self.waiting[rank.0 as usize].take() {

@@ -13,6 +13,7 @@ use super::{NetworkWorld, Run, answer, fits};
 use crate::answer::{Activity, MessageRecord, Span, Timeline};
 use crate::network::{Engine, stuck};
 use crate::nodes::{ANY, Nodes, Outcome, Wanted};
+use crate::stop::Stop;
 
 /// As many packets are described one by one when the network is stuck.
 const PACKETS_DESCRIBED: usize = 8;
@@ -180,7 +181,7 @@ where
         waiting: vec![WaitsFor::AnyMessage; ranks as usize],
         timeline: options.timeline.then(Timeline::default),
     });
-    let (results, finish) = drive(&shared, ranks, start);
+    let (results, finish) = drive(&shared, ranks, options.stop, start)?;
     let shared = shared.into_inner();
     if results.iter().any(Option::is_none) {
         return Err(why_nothing_goes_on(network, &shared, &results));
@@ -189,8 +190,11 @@ where
     Ok((results.into_iter().flatten().collect(), answer))
 }
 
-/// Polls ranks until nothing happens any more; gives what each has ended with, if it has, and when.
-fn drive<E, T, P>(shared: &RefCell<Shared<E>>, ranks: u32, start: P) -> (Vec<Option<Result<T>>>, Vec<Time>)
+/// What each rank has ended with, if it has, and when.
+type Ended<T> = (Vec<Option<Result<T>>>, Vec<Time>);
+
+/// Polls ranks until nothing happens any more, or someone asks to `stop`; gives what each has ended with, if it has, and when.
+fn drive<E, T, P>(shared: &RefCell<Shared<E>>, ranks: u32, stop: Stop, start: P) -> Result<Ended<T>>
 where
     E: Engine,
     P: AsyncFn(Here<'_, E>) -> Result<T>,
@@ -204,6 +208,7 @@ where
     let now = || shared.borrow().nodes.now();
     (0..ranks as usize).for_each(|rank| all.poll(rank, now));
     loop {
+        stop.go_on()?;
         let done = shared.borrow_mut().nodes.next_done();
         if let Some(done) = done {
             let rank = done.rank.0 as usize;
@@ -213,7 +218,7 @@ where
             break;
         }
     }
-    (all.results, all.finish)
+    Ok((all.results, all.finish))
 }
 
 /// The error for a run in which some ranks wait for ever: packets that block each other, or ranks that do.

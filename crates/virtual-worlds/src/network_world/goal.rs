@@ -18,6 +18,7 @@ use crate::network::fast::Fast;
 use crate::network::reference::Reference;
 use crate::network::{Engine, stuck};
 use crate::nodes::{ANY, Done, Nodes, Outcome, Wanted};
+use crate::stop::Stop;
 
 /// As many packets are described one by one when the network is stuck.
 const PACKETS_DESCRIBED: usize = 8;
@@ -49,6 +50,7 @@ struct Driver<'a, E> {
     ready: VecDeque<(Rank, OperationId)>,
     finish: Vec<Time>,
     timeline: Option<Timeline>,
+    stop: Stop,
     /// For each rank and operation, when it started: kept for the timeline only.
     starts: Vec<Vec<Time>>,
     becoming_ready: Vec<Ready>,
@@ -66,6 +68,7 @@ impl<'a, E: Engine> Driver<'a, E> {
             ready: VecDeque::new(),
             finish: vec![Time::ZERO; schedule.size() as usize],
             timeline: options.timeline.then(Timeline::default),
+            stop: options.stop,
             starts: Vec::new(),
             becoming_ready: Vec::new(),
         };
@@ -83,6 +86,7 @@ impl<'a, E: Engine> Driver<'a, E> {
 
     fn run(mut self, network: &FlitNetwork) -> Result<Answer> {
         loop {
+            self.stop.go_on()?;
             if let Some((rank, operation)) = self.ready.pop_front() {
                 self.begin(rank, operation);
             } else if let Some(done) = self.nodes.next_done() {

@@ -14,6 +14,7 @@ use crate::answer::{Answer, Timeline};
 use crate::network::fast::Fast;
 use crate::network::reference::Reference;
 use crate::network::{Engine, Recorder};
+use crate::stop::Stop;
 
 /// Which engine moves the flits. Both give the same times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub enum EngineKind {
 }
 
 /// How a machine is to be simulated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     /// Which engine moves the flits.
     pub engine: EngineKind,
@@ -36,6 +37,8 @@ pub struct Options {
     pub packet_log: bool,
     /// Whether to keep what every rank did when.
     pub timeline: bool,
+    /// What ends the run before it is done.
+    pub stop: Stop,
 }
 
 /// A machine whose network is simulated to the flit.

@@ -90,8 +90,8 @@ impl Failure {
     pub(super) fn status(&self) -> i32 {
         match self {
             Failure::Program(endpoint::Error::Unfit(_) | endpoint::Error::NoSuchRank { .. }) => 2,
+            Failure::Interrupted | Failure::Program(endpoint::Error::Stopped) => interrupt::STATUS,
             Failure::Program(_) | Failure::Measure(_) => 1,
-            Failure::Interrupted => interrupt::STATUS,
             _ => 2,
         }
     }

@@ -4,7 +4,7 @@ use std::iter::Peekable;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::vec::IntoIter;
 
-use endpoint::Result;
+use endpoint::{Error, Result};
 use machines::model::{Channel, Interconnect, Machine, NodeId, Switching};
 use programs::postal::Lambda;
 use quantities::{Bytes, Duration};
@@ -79,7 +79,7 @@ pub struct Effort<'a> {
     pub lambda: Option<Lambda>,
     /// Called from any thread with the number of candidates that were looked at, and of all.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
-    /// Once true, no further candidate is run.
+    /// Once true, no further candidate is run. Those that run are asked to end by the process itself.
     pub interrupted: &'a AtomicBool,
     /// How many are run at once. What is run does not depend on it.
     pub threads: usize,
@@ -209,8 +209,8 @@ impl Trials<'_> {
                 Some(Ok(time)) => {
                     self.simulated.push(Prediction { candidate: next.0, time, source: Source::Simulated });
                 }
+                None | Some(Err(Error::Stopped)) => self.estimated.push(only_estimated(next)),
                 Some(Err(error)) => self.left_out.push((next.0.name, error.to_string())),
-                None => self.estimated.push(only_estimated(next)),
             }
         }
     }
@@ -241,10 +241,15 @@ impl Estimates<'_> {
         let estimates = map(&all, &watch, |candidate| self.estimate(candidate, &simple));
         let mut estimated = Vec::new();
         for (candidate, estimate) in all.into_iter().zip(estimates) {
-            match estimate.unwrap_or_else(|| Ok(candidate.by_formula(self.model))) {
-                Ok(time) => estimated.push((candidate, time)),
-                Err(error) => left_out.push((candidate.name, error.to_string())),
-            }
+            let time = match estimate {
+                Some(Ok(time)) => time,
+                None | Some(Err(Error::Stopped)) => candidate.by_formula(self.model),
+                Some(Err(error)) => {
+                    left_out.push((candidate.name, error.to_string()));
+                    continue;
+                }
+            };
+            estimated.push((candidate, time));
         }
         estimated.sort_by_key(|(_, time)| *time);
         estimated

@@ -32,7 +32,7 @@ impl Clock {
         program: &P,
     ) -> Result<(Vec<Result<P::Output>>, Answer)> {
         let state = RefCell::new(State::new(Costs::new(&self.model), ranks, self.with_timeline));
-        let results = Ranks::new(ranks).run(&state, |rank| {
+        let results = Ranks::new(ranks, self.stop).run(&state, |rank| {
             let here = Here::new(rank, &state);
             async move { program.run(&here).await }
         })?;

@@ -106,6 +106,7 @@ impl Manner {
             // What channels did when is known from the packets.
             packet_log: packets.is_some() || timeline.is_some(),
             timeline: timeline.is_some(),
+            ..Options::default()
         };
         Ok(Prepared { machine: Arc::new(machine), ranks, options, packets, timeline })
     }

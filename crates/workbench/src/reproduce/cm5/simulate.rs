@@ -9,9 +9,10 @@ use programs::exchange::{Complete, CompleteExchange};
 use programs::schedule::{Order, Pacing, Pattern, Schedule, Scheduled, Transfer};
 use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank, Time};
-use virtual_worlds::network_world::{NetworkWorld, Options};
+use virtual_worlds::network_world::Options;
 
 use super::job::{FLOW_BYTES, How, Job, MANY_NODES, NODES};
+use crate::simulate::{simulate, simulate_multicast};
 
 /// Who sends and who broadcasts.
 const SOURCE: Rank = Rank(0);
@@ -78,8 +79,7 @@ fn machine(nodes: u32, settings: &[(&str, &str)]) -> Result<Machine, String> {
 
 fn on<P: Program>(machine: &Machine, nodes: u32, seed: u32, program: &P) -> Result<Measured, String> {
     let options = Options { seed: u64::from(seed), ..Options::default() };
-    let (results, answer) =
-        NetworkWorld::new(machine, options).run_with_answer(nodes, program).map_err(|error| error.to_string())?;
+    let (results, answer) = simulate(machine, options, nodes, program).map_err(|error| error.to_string())?;
     for result in results {
         result.map_err(|error| error.to_string())?;
     }
@@ -123,8 +123,8 @@ fn broadcast(how: How, nodes: u32, bytes: u32) -> Result<Measured, String> {
         How::Recursive => broadcast::Algorithm::Recursive,
         How::Hardware => {
             let program = Hardware { root: SOURCE, message };
-            let world = NetworkWorld::new(&machine, Options::default());
-            let (_, answer) = world.run_multicast_with_answer(nodes, &program).map_err(|error| error.to_string())?;
+            let ran = simulate_multicast(&machine, Options::default(), nodes, &program);
+            let (_, answer) = ran.map_err(|error| error.to_string())?;
             return Ok(Measured { time: answer.makespan().since(Time::ZERO) });
         }
     };

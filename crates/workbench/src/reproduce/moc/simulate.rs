@@ -7,9 +7,10 @@ use machines::model::{FlitNetwork, Interconnect, Machine, NodeId};
 use programs::benchmarks::{AllToAll, EqualDist, Order, PingPong, UnequalDist};
 use quantities::{Bytes, Rank};
 use virtual_worlds::answer::Answer;
-use virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
+use virtual_worlds::network_world::{EngineKind, Options};
 
 use super::job::{Engine, Job, Layer, Load, Platform};
+use crate::simulate::simulate;
 
 /// What a run gave.
 #[derive(Clone, Debug, Default)]
@@ -156,7 +157,7 @@ fn measure<P: Program>(
     let mut measured = Measured { mesh_index, elapsed: WallTime::MAX, ..Measured::default() };
     for _ in 0..repeats {
         let begun = wall_clock();
-        let ended = NetworkWorld::new(machine, options).run_with_answer(job.nodes, program);
+        let ended = simulate(machine, options, job.nodes, program);
         measured.elapsed = measured.elapsed.min(begun.elapsed());
         let (results, answer) = ended.map_err(|error| error.to_string())?;
         if let Some(error) = results.into_iter().find_map(Result::err) {

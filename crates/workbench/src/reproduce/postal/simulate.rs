@@ -1,6 +1,6 @@
 //! From a run of the study to the world that simulates it.
 
-use endpoint::{Message, Program, World};
+use endpoint::{Message, Program};
 use machines::model::{LogGp, Machine};
 use programs::broadcast::{self, Broadcast};
 use programs::combine::{self, AllReduce, Census, Inputs, Number, Operation, Operator};
@@ -9,9 +9,10 @@ use programs::postal::{Alpha, Lambda, Splitting};
 use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank, Time};
 use virtual_worlds::clock::Clock;
-use virtual_worlds::network_world::{NetworkWorld, Options};
+use virtual_worlds::network_world::Options;
 
 use super::job::{Delayed, Experiment, Job, Nodes};
+use crate::simulate::simulate;
 
 /// t0 in the postal model.
 const SEND_TIME: Duration = Duration::from_microseconds(1);
@@ -68,8 +69,7 @@ fn latency(machine: &Machine, experiment: Experiment, bytes: u32, count: u32, dr
 }
 
 fn at_the_source<P: Program<Output = Option<Duration>>>(machine: &Machine, program: &P) -> Result<Measured, String> {
-    let world = NetworkWorld::new(machine, Options::default());
-    let results = world.run(machine.nodes, program).map_err(said)?;
+    let (results, _) = simulate(machine, Options::default(), machine.nodes, program).map_err(said)?;
     let first = results.into_iter().next().ok_or("no ranks")?.map_err(said)?;
     Ok(Measured { time: first.ok_or("the source measured nothing")?, right: true })
 }
@@ -83,8 +83,8 @@ fn on_the_delta(machine: &Machine, bytes: u32, alpha: u32, nodes: Nodes) -> Resu
     let message = Message::of_size(Bytes(u64::from(bytes)));
     let algorithm = broadcast::Algorithm::LambdaTree(Splitting::Fixed(alpha));
     let program = Broadcast { algorithm, group: group.map_err(said)?, message, sends: Sends::Early };
-    let world = NetworkWorld::new(machine, Options::default());
-    let (results, answer) = world.run_with_answer(machine.nodes, &program).map_err(said)?;
+    let ran = simulate(machine, Options::default(), machine.nodes, &program);
+    let (results, answer) = ran.map_err(said)?;
     let right = results.iter().all(|result| *result == Ok(program.message.clone()));
     Ok(Measured { time: answer.makespan().since(Time::ZERO), right })
 }
