@@ -5,16 +5,16 @@ use std::sync::{Mutex, PoisonError};
 
 /// How work is watched over.
 pub struct Watch<'a> {
-    /// Called from any thread with the number of pieces that are done, whenever one is.
-    pub progress: &'a (dyn Fn(usize) + Sync),
-    /// Once true, no further piece begins.
+    /// Called from any thread with the number of pieces that are done, and the place of the last, whenever one is.
+    pub progress: &'a (dyn Fn(usize, usize) + Sync),
+    /// Once true, no further piece begins, and those under way do not count.
     pub interrupted: &'a AtomicBool,
     /// How many threads work at once.
     pub threads: usize,
 }
 
 /// Does `work` with each of `pieces`, and gives what came out in the order of the pieces; nothing for those that were not
-/// begun when someone asked to end. Which thread does what makes no difference.
+/// done when someone asked to end. Which thread does what makes no difference.
 pub fn map<T: Sync, A: Send>(pieces: &[T], watch: &Watch<'_>, work: impl Fn(&T) -> A + Sync) -> Vec<Option<A>> {
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let mut answers: Vec<Option<A>> = Vec::new();
@@ -25,10 +25,13 @@ pub fn map<T: Sync, A: Send>(pieces: &[T], watch: &Watch<'_>, work: impl Fn(&T) 
             let place = next.fetch_add(1, Ordering::Relaxed);
             let Some(piece) = pieces.get(place) else { return };
             let answer = work(piece);
+            if watch.interrupted.load(Ordering::Relaxed) {
+                return; // what was under way may have been cut short
+            }
             if let Some(slot) = answers.lock().unwrap_or_else(PoisonError::into_inner).get_mut(place) {
                 *slot = Some(answer);
             }
-            (watch.progress)(done.fetch_add(1, Ordering::Relaxed) + 1);
+            (watch.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, place);
         }
     };
     std::thread::scope(|scope| {
@@ -47,7 +50,7 @@ mod tests {
     fn every_piece_is_worked_on_and_answers_keep_their_places() {
         let interrupted = AtomicBool::new(false);
         let most = AtomicUsize::new(0);
-        let progress = |done| {
+        let progress = |done, _| {
             most.fetch_max(done, Ordering::Relaxed);
         };
         for threads in [0, 1, 3, 200] {
@@ -61,8 +64,16 @@ mod tests {
     #[test]
     fn after_an_interrupt_nothing_more_begins() {
         let interrupted = AtomicBool::new(false);
-        let progress = |done| interrupted.store(done == 2, Ordering::Relaxed);
+        let progress = |done, _| interrupted.store(done == 2, Ordering::Relaxed);
         let watch = Watch { progress: &progress, interrupted: &interrupted, threads: 1 };
         assert_eq!(map(&[1, 2, 3], &watch, |piece| *piece), [Some(1), Some(2), None]);
+    }
+
+    #[test]
+    fn what_is_under_way_at_an_interrupt_does_not_count() {
+        let interrupted = AtomicBool::new(false);
+        let watch = Watch { progress: &|_, _| {}, interrupted: &interrupted, threads: 1 };
+        let cut_short = |piece: &i32| interrupted.fetch_or(*piece == 2, Ordering::Relaxed);
+        assert_eq!(map(&[1, 2, 3], &watch, cut_short), [Some(false), None, None]);
     }
 }

@@ -267,7 +267,7 @@ impl Calibration {
     ) -> Option<Result<Vec<f64>, CalibrationError>> {
         let of = |&index: &usize| self.measurements[index].trials.iter().map(move |trial| (index, trial));
         let pieces: Vec<(usize, &Trial)> = which.iter().flat_map(of).collect();
-        let progress = |done: usize| show(done as f64 / pieces.len() as f64);
+        let progress = |done: usize, _| show(done as f64 / pieces.len() as f64);
         let watch = Watch { progress: &progress, interrupted: effort.interrupted, threads: effort.threads };
         let timed = map(&pieces, &watch, |&(index, trial)| trial.time(machine, self.measurements[index].ranks));
         let mut sums = vec![0.0; self.measurements.len()];

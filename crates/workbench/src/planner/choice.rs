@@ -4,7 +4,7 @@ use std::iter::Peekable;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::vec::IntoIter;
 
-use endpoint::{Error, Result};
+use endpoint::Result;
 use machines::model::{Channel, Interconnect, Machine, NodeId, Switching};
 use programs::postal::Lambda;
 use quantities::{Bytes, Duration};
@@ -79,7 +79,7 @@ pub struct Effort<'a> {
     pub lambda: Option<Lambda>,
     /// Called from any thread with the number of candidates that were looked at, and of all.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
-    /// Once true, no further candidate is run. Those that run are asked to end by the process itself.
+    /// Once true, no further candidate is run.
     pub interrupted: &'a AtomicBool,
     /// How many are run at once. What is run does not depend on it.
     pub threads: usize,
@@ -201,7 +201,7 @@ impl Trials<'_> {
     fn run_batch(&mut self, batch: Vec<Estimated>) {
         let Trials { question, machine, effort, of, .. } = *self;
         let before = self.simulated.len() + self.estimated.len() + self.left_out.len();
-        let progress = |done: usize| (effort.progress)((before + done).min(of), of);
+        let progress = |done: usize, _| (effort.progress)((before + done).min(of), of);
         let watch = Watch { progress: &progress, interrupted: effort.interrupted, threads: effort.threads };
         let times = map(&batch, &watch, |(candidate, _)| candidate.time(machine, question.ranks()));
         for (next, time) in batch.into_iter().zip(times) {
@@ -209,8 +209,8 @@ impl Trials<'_> {
                 Some(Ok(time)) => {
                     self.simulated.push(Prediction { candidate: next.0, time, source: Source::Simulated });
                 }
-                None | Some(Err(Error::Stopped)) => self.estimated.push(only_estimated(next)),
                 Some(Err(error)) => self.left_out.push((next.0.name, error.to_string())),
+                None => self.estimated.push(only_estimated(next)),
             }
         }
     }
@@ -237,19 +237,14 @@ impl Estimates<'_> {
     /// All candidates with their estimates, the most promising first.
     fn in_order(&self, all: Vec<Candidate>, left_out: &mut Vec<(String, String)>) -> Vec<Estimated> {
         let simple = self.model.machine(self.machine);
-        let watch = Watch { progress: &|_| {}, interrupted: self.effort.interrupted, threads: self.effort.threads };
+        let watch = Watch { progress: &|_, _| {}, interrupted: self.effort.interrupted, threads: self.effort.threads };
         let estimates = map(&all, &watch, |candidate| self.estimate(candidate, &simple));
         let mut estimated = Vec::new();
         for (candidate, estimate) in all.into_iter().zip(estimates) {
-            let time = match estimate {
-                Some(Ok(time)) => time,
-                None | Some(Err(Error::Stopped)) => candidate.by_formula(self.model),
-                Some(Err(error)) => {
-                    left_out.push((candidate.name, error.to_string()));
-                    continue;
-                }
-            };
-            estimated.push((candidate, time));
+            match estimate.unwrap_or_else(|| Ok(candidate.by_formula(self.model))) {
+                Ok(time) => estimated.push((candidate, time)),
+                Err(error) => left_out.push((candidate.name, error.to_string())),
+            }
         }
         estimated.sort_by_key(|(_, time)| *time);
         estimated

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
 use crate::parallel;
@@ -106,15 +106,10 @@ pub fn run_all<J: Job, A: Send>(
     tell(None);
     let mut runs = Runs { ended: BTreeMap::new() };
     for (queue, threads) in [(together, watch.threads), (alone, 1)] {
-        let watch = parallel::Watch { progress: &|_| {}, interrupted: watch.interrupted, threads };
-        let answers = parallel::map(&queue, &watch, |job| {
-            let answer = run(job);
-            // A run that was asked to end has failed by that.
-            let ended = answer.is_ok() || !watch.interrupted.load(Ordering::Relaxed);
-            ended.then(|| tell(Some(job)))?;
-            Some(answer)
-        });
-        let answered = queue.into_iter().zip(answers).filter_map(|(job, answer)| Some((job.clone(), answer??)));
+        let progress = |_, place: usize| tell(queue.get(place).copied());
+        let watch = parallel::Watch { progress: &progress, interrupted: watch.interrupted, threads };
+        let answers = parallel::map(&queue, &watch, |job| run(job));
+        let answered = queue.into_iter().zip(answers).filter_map(|(job, answer)| Some((job.clone(), answer?)));
         runs.ended.extend(answered);
     }
     runs
@@ -122,7 +117,7 @@ pub fn run_all<J: Job, A: Send>(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
 

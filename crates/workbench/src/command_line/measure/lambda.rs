@@ -121,7 +121,7 @@ fn measure(machine: &Machine, survey: Survey, sizes: &[Bytes], threads: usize) -
     let pieces: Vec<(Experiment, Bytes)> = sizes.iter().flat_map(both).collect();
     let bar = Bar::new();
     let progress =
-        |done: usize| bar.show(done as f64 / pieces.len() as f64, format!("{done} of {} experiments", pieces.len()));
+        |done: usize, _| bar.show(done as f64 / pieces.len() as f64, format!("{done} of {} experiments", pieces.len()));
     let watch = Watch { progress: &progress, interrupted: interrupt::flag(), threads };
     let measured = map(&pieces, &watch, |&(experiment, bytes)| survey.measure(machine, experiment, bytes));
     drop(bar);

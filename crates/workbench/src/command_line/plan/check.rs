@@ -51,7 +51,7 @@ impl Arguments {
         let numbers: Vec<u64> = (0..self.cases).collect();
         let bar = Bar::new();
         let progress =
-            |done: usize| bar.show(done as f64 / self.cases as f64, format!("{done} of {} questions", self.cases));
+            |done: usize, _| bar.show(done as f64 / self.cases as f64, format!("{done} of {} questions", self.cases));
         let threads = self.threads.map_or_else(cores, usize::from);
         let watch = Watch { progress: &progress, interrupted: interrupt::flag(), threads };
         let answered = map(&numbers, &watch, |&number| self.answer(&places, number));
