@@ -14,3 +14,4 @@ pub mod reproduce;
 pub mod simulate;
 pub mod traffic_matrix;
 pub mod trial;
+pub mod words;

@@ -1,4 +1,4 @@
-//! The keys that a table is built of: lines of a file, or random words.
+//! The keys that a table is built of: Dutch words, lines of a file, or random words.
 
 use std::fs::File;
 use std::io::Read;
@@ -9,6 +9,7 @@ use programs::linear_hash::{Key, random_words};
 use quantities::Bytes;
 
 use crate::command_line::failure::Failure;
+use crate::words;
 
 /// The largest file that is read. [B]
 const LARGEST_FILE: u64 = 1 << 30;
@@ -17,11 +18,11 @@ const LONGEST: usize = 4_096;
 /// The most random keys.
 const MOST_RANDOM: i64 = 10_000_000;
 
-/// What is inserted.
+/// What is inserted: if nothing else is asked for, the 180,689 Dutch words of OpenTaal's list.
 #[derive(Args, Debug)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 pub(super) struct Keys {
-    /// Insert the lines of a file, each a key, in their order.
+    /// Insert the lines of a file, each a key, in their order; if left out, the 180,689 Dutch words of OpenTaal's list.
     #[arg(long, value_name = "FILE")]
     keys: Option<PathBuf>,
     /// Insert N random words, none twice.
@@ -39,10 +40,8 @@ impl Keys {
     pub(super) fn get(&self, seed: u64) -> Result<Words, Failure> {
         match (&self.keys, self.random_keys) {
             (Some(path), _) => Ok(Words { words: read(path)?, source: path.display().to_string() }),
-            (None, random) => {
-                let count = random.unwrap_or(0);
-                Ok(Words { words: random_words(count, seed), source: format!("{count} random") })
-            }
+            (None, Some(count)) => Ok(Words { words: random_words(count, seed), source: format!("{count} random") }),
+            (None, None) => Ok(Words { words: words::dutch(), source: "Dutch".to_string() }),
         }
     }
 }
