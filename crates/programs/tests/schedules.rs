@@ -284,7 +284,7 @@ fn a_text_that_is_no_schedule_is_refused() {
         format!("{{\"format\": \"maquette-schedule-1\", \"ranks\": 3, \"rule\": \"one-each\",\n\"steps\": {steps}}}")
     };
     let cases = [
-        (String::new(), "a.json:1:1: EOF while parsing a value"),
+        (String::new(), "a.json:1:1: found the end of the file; allowed is the rest of a schedule"),
         ("[]".into(), "a.json:1:2: invalid length 0, expected an object with `format`, `ranks`, `rule` and `steps`"),
         (text("[[{\"from\": 0}]]"), "a.json:2:22: the field `to` is missing"),
         (text("[[{\"from\": 0, \"too\": 1}]]"), "a.json:2:28: there is no field `too`; the fields are from, to, bytes"),

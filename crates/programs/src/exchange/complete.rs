@@ -41,6 +41,19 @@ impl Complete {
         }
     }
 
+    /// What it does, in a line.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Complete::Linear => "One receiver a step",
+            Complete::Pairwise => "One partner a step",
+            Complete::Recursive => {
+                "For a complete exchange: store and forward in log2 P steps; P must be a power of two"
+            }
+            Complete::Balanced => "One partner a step, near ones and far ones in every step",
+            Complete::Bruck => "For a complete exchange: store and forward in log2 P steps, for any P",
+        }
+    }
+
     /// Whether messages go by way of other ranks, so that fewer and longer ones are sent.
     pub const fn forwards(self) -> bool {
         matches!(self, Complete::Recursive | Complete::Bruck)

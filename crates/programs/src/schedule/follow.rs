@@ -37,6 +37,15 @@ impl Pacing {
             Pacing::Barrier => "barrier",
         }
     }
+
+    /// What it is, in a line.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Pacing::FreeRunning => "Nothing but the messages themselves",
+            Pacing::ReceiverConfirmed => "A small message from the receiver before each message",
+            Pacing::Barrier => "A barrier between steps",
+        }
+    }
 }
 
 /// One thing that a rank does, with what its pacing asks for.

@@ -17,6 +17,32 @@ pub enum Order {
     SendFirst,
 }
 
+impl Order {
+    /// All of them.
+    pub const fn all() -> [Order; 2] {
+        [Order::Alternating, Order::SendFirst]
+    }
+
+    /// Its name, as it is written on a command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Order::Alternating => "alternating",
+            Order::SendFirst => "send-first",
+        }
+    }
+
+    /// What it is, in a line.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Order::Alternating => {
+                "They take turns: of two that exchange the lower one receives first. It works wherever a send waits for its \
+                 receiver"
+            }
+            Order::SendFirst => "Everyone sends first, so that messages pass each other",
+        }
+    }
+}
+
 /// One thing that a rank does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Action {

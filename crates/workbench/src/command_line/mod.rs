@@ -5,6 +5,7 @@
 
 mod algorithms;
 mod calibrate;
+mod choice;
 mod engine;
 mod failure;
 mod machine;

@@ -10,6 +10,7 @@ use quantities::Bytes;
 use serde_json::{Value, json};
 
 use super::Said;
+use super::choice::value_name;
 use super::failure::Failure;
 use super::terminal::{Side, columns};
 use crate::output::WholeFile;
@@ -131,7 +132,7 @@ impl Arguments {
     }
 
     fn title(&self) -> String {
-        self.name.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default()
+        value_name(self.name)
     }
 
     fn text(&self, pattern: &Pattern, printed: Option<Printed>) -> String {

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use ::machines::model::{Interconnect, Machine};
 use clap::{ArgGroup, Args};
 use programs::exchange::Irregular;
-use programs::schedule::{MOST_RANKS, Pattern, Schedule};
+use programs::schedule::{MOST_RANKS, Order, Pacing, Pattern, Schedule};
 use quantities::Bytes;
 
-use super::algorithms::{Exchange, ExchangeName, OrderName, PacingName};
+use super::algorithms::Exchange;
+use super::choice::choice;
 use super::failure::Failure;
 use super::progress::Spinner;
 use super::schedule_file::{self, Format, ScheduleFile};
@@ -59,8 +60,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// Who decides when a message goes.
-    #[arg(long, value_name = "NAME")]
-    algorithm: Option<ExchangeName>,
+    #[arg(long, value_name = "NAME", value_parser = choice::<Exchange>())]
+    algorithm: Option<Exchange>,
     /// Print the schedule: a column a step, `0 <-> 4` for two that exchange, `0 -> 5` for one that sends, `0 <- 5` for one of
     /// many that send to the same.
     #[arg(long, requires = "one")]
@@ -73,11 +74,11 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE", requires = "one")]
     write: Vec<PathBuf>,
     /// What keeps the ranks in step, in GOAL text.
-    #[arg(long, value_name = "PACING", default_value = "free-running")]
-    pacing: PacingName,
+    #[arg(long, value_name = "PACING", default_value = "free-running", value_parser = choice::<Pacing>())]
+    pacing: Pacing,
     /// What a rank does first that both sends and receives in a step, in GOAL text.
-    #[arg(long, value_name = "ORDER", default_value = "alternating")]
-    order: OrderName,
+    #[arg(long, value_name = "ORDER", default_value = "alternating", value_parser = choice::<Order>())]
+    order: Order,
     /// Count the messages through the root of this machine's tree: a preset (`maquette machines` lists them) or a
     /// description.
     #[arg(long, value_name = "NAME|FILE")]
@@ -123,8 +124,8 @@ struct Wanted {
     print: bool,
     check: bool,
     formats: Vec<Format>,
-    pacing: PacingName,
-    order: OrderName,
+    pacing: Pacing,
+    order: Order,
 }
 
 /// What came out of one schedule.
@@ -138,7 +139,7 @@ struct Made {
 
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
-        let algorithm = self.algorithm.map(ExchangeName::algorithm);
+        let algorithm = self.algorithm;
         let forwards = matches!(algorithm, Some(Exchange::Forwarding(_)));
         let paths = self.write.iter();
         let files = paths.map(|path| ScheduleFile::create(path, forwards)).collect::<Result<Vec<_>, Failure>>()?;
@@ -257,7 +258,7 @@ impl Wanted {
     }
 
     fn of(self, schedule: &Schedule, name: Name, traffic: Traffic, forwards: bool) -> Result<Made, Failure> {
-        let (pacing, order) = (self.pacing.pacing(), self.order.order());
+        let (pacing, order) = (self.pacing, self.order);
         let content = |format: &Format| format.content(schedule, name.text(), pacing, order);
         Ok(Made {
             contents: self.formats.iter().map(content).collect::<Result<Vec<String>, Failure>>()?,

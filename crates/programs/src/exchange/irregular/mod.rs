@@ -60,6 +60,19 @@ impl Irregular {
         }
     }
 
+    /// What it does, in a line.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Irregular::Linear => "One receiver a step",
+            Irregular::Pairwise => "The steps of pairwise exchange: one partner a step",
+            Irregular::Balanced => "The steps of balanced exchange: near partners and far ones in every step",
+            Irregular::Greedy => "Every rank takes the first partner that is free",
+            Irregular::EdgeColouring => "As few steps as can be",
+            Irregular::LargestFirst => "Large messages first, each as early as it can go",
+            Irregular::Birkhoff => "As few bytes after each other as can be; messages may be cut",
+        }
+    }
+
     /// The schedule that it makes of `pattern`.
     pub fn schedule(self, pattern: &Pattern) -> Schedule {
         match self {

@@ -153,6 +153,7 @@ fn syntax(file: &str, error: &serde_json::Error) -> ReadError {
             (problem, nearest(found, known.iter().copied()))
         }
         Some((missing, _)) if said.starts_with("missing field") => (format!("the field `{missing}` is missing"), None),
+        _ if error.is_eof() => ("found the end of the file; allowed is the rest of a schedule".to_owned(), None),
         _ => (in_words(said), None),
     };
     ReadError { file: file.to_owned(), place, problem, meant }

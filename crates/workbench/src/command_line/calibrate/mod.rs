@@ -1,4 +1,4 @@
-//! `maquette calibrate`: parameters of a machine, fitted to measured times.
+//! `maquette calibrate`: parameters of a machine, fitted to measured times
 
 mod text;
 

@@ -10,18 +10,20 @@ pub(super) use fft::Fft;
 
 use std::num::NonZeroU16;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use programs::applications::cost::Speed;
 use programs::applications::halo::{Exchanges, Halo};
 use programs::applications::partition::Partition;
 use programs::applications::patterns::{ApplicationError, halo_pattern};
-use programs::schedule::{MOST_RANKS, Pattern, Schedule};
+use programs::exchange::Irregular;
+use programs::schedule::{MOST_RANKS, Pacing, Pattern, Schedule};
 use quantities::{Bytes, Duration};
 use serde_json::json;
 
 use super::simulation::{Prepared, Ran};
 use super::summary::Finding;
-use crate::command_line::algorithms::{IrregularName, PacingName, order};
+use crate::command_line::algorithms::order;
+use crate::command_line::choice::choice;
 use crate::command_line::failure::Failure;
 
 /// How fast nodes compute.
@@ -42,11 +44,11 @@ impl Nodes {
 #[derive(Args, Clone, Copy, Debug)]
 struct Halos {
     /// How the exchange of halos is scheduled.
-    #[arg(long, value_name = "NAME", default_value = "greedy")]
-    algorithm: IrregularName,
+    #[arg(long, value_name = "NAME", default_value = "greedy", value_parser = choice::<Irregular>())]
+    algorithm: Irregular,
     /// What keeps the ranks in step while they exchange halos.
-    #[arg(long, value_name = "NAME", default_value = "free-running")]
-    pacing: PacingName,
+    #[arg(long, value_name = "NAME", default_value = "free-running", value_parser = choice::<Pacing>())]
+    pacing: Pacing,
 }
 
 /// A schedule of halos, and what is to be said of it.
@@ -67,14 +69,14 @@ impl Halos {
     ) -> Result<Scheduled, Failure> {
         let pattern = halo_pattern(&Halo::new(partition, edges), bytes_a_vertex).map_err(ApplicationError::from)?;
         let largest = pattern.messages().iter().map(|message| message.bytes).max().unwrap_or(Bytes(0));
-        let schedule: Schedule = self.algorithm.algorithm().schedule(&pattern);
+        let schedule: Schedule = self.algorithm.schedule(&pattern);
         let order = order(prepared.waits_for_receivers(largest));
-        let exchanges = Exchanges::new(&schedule, order, self.pacing.pacing());
+        let exchanges = Exchanges::new(&schedule, order, self.pacing);
         Ok(Scheduled { exchanges, steps: schedule.carrying_steps().count(), pattern })
     }
 
-    fn names(self) -> [String; 2] {
-        [name(self.algorithm), name(self.pacing)]
+    fn names(self) -> [&'static str; 2] {
+        [self.algorithm.name(), self.pacing.name()]
     }
 }
 
@@ -102,11 +104,6 @@ fn parts(prepared: &Prepared) -> Result<NonZeroU16, Failure> {
     let parts = u16::try_from(prepared.ranks).ok().filter(|&parts| u32::from(parts) <= MOST_RANKS);
     let refused = || Failure::argument("--nodes", prepared.ranks, format!("1 to {MOST_RANKS}"));
     parts.and_then(NonZeroU16::new).ok_or_else(refused)
-}
-
-/// What a value is called on the command line.
-fn name(value: impl ValueEnum) -> String {
-    value.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default()
 }
 
 /// How much of the run the ranks spent on communication, waiting included: the mean over the ranks.

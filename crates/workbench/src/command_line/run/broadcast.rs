@@ -12,6 +12,7 @@ use super::collective::{Chosen, Collective};
 use super::simulation::Ran;
 use super::summary::Summary;
 use crate::command_line::Said;
+use crate::command_line::choice::value_name;
 use crate::command_line::failure::Failure;
 use crate::command_line::sizes::size;
 
@@ -64,7 +65,7 @@ impl Arguments {
         let mut chosen = collective.prepare()?;
         let by_share = chosen.lambda.is_some() || chosen.alpha.is_some();
         let name = algorithm.unwrap_or(if by_share { Name::LambdaTree } else { Name::Binomial });
-        let text = name.text();
+        let text = value_name(name);
         if segment.is_some() && !matches!(name, Name::Pipeline | Name::SegmentedTree) {
             return Err(Failure::argument("--segment", "a size", format!("none, as {text} does not cut messages")));
         }
@@ -100,10 +101,6 @@ fn hardware(chosen: Chosen, as_json: bool) -> Result<Said, Failure> {
 }
 
 impl Name {
-    fn text(self) -> String {
-        self.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default()
-    }
-
     /// The algorithm, told what it has to be told; [`Name::Hardware`] is none of them, and counts as linear.
     fn algorithm(self, chosen: &mut Chosen, segment: Bytes) -> Result<Algorithm, Failure> {
         let segmented = |chosen: &mut Chosen, pipe: Pipe| {
@@ -116,7 +113,7 @@ impl Name {
             Name::Recursive => Algorithm::Recursive,
             Name::LambdaTree => Algorithm::LambdaTree(chosen.splitting()?),
             Name::TwoQueue => {
-                let lambda = chosen.lambda(&self.text())?;
+                let lambda = chosen.lambda(&value_name(self))?;
                 Algorithm::TwoQueue(Tree::two_queue(lambda, chosen.group.len()))
             }
             Name::Pipeline => segmented(chosen, Pipe::Chain),

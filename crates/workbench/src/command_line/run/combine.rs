@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::collective::{Chosen, Collective};
 use super::summary::Summary;
 use crate::command_line::Said;
+use crate::command_line::choice::value_name;
 use crate::command_line::failure::Failure;
 
 /// Combine what all nodes have, such that all have the result.
@@ -64,24 +65,20 @@ impl Arguments {
 }
 
 impl Name {
-    fn text(self) -> String {
-        self.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default()
-    }
-
     /// The algorithm, told what it has to be told.
     fn algorithm(self, chosen: &mut Chosen) -> Result<Algorithm, Failure> {
         let n = chosen.group.len();
         Ok(match self {
             Name::Census => {
-                let lambda = chosen.lambda(&self.text())?;
+                let lambda = chosen.lambda(&value_name(self))?;
                 match Delay::for_latency(lambda) {
                     Delay::Receive => Name::DelayReceive.algorithm(chosen)?,
                     Delay::Send => Name::DelaySend.algorithm(chosen)?,
                 }
             }
-            Name::DelayReceive => Algorithm::Census(Census::delay_receive(chosen.lambda(&self.text())?, n)),
+            Name::DelayReceive => Algorithm::Census(Census::delay_receive(chosen.lambda(&value_name(self))?, n)),
             Name::DelaySend => {
-                let (lambda, t0) = (chosen.lambda(&self.text())?, chosen.t0(&self.text())?);
+                let (lambda, t0) = (chosen.lambda(&value_name(self))?, chosen.t0(&value_name(self))?);
                 Algorithm::Census(Census::delay_send(lambda, t0, n))
             }
             Name::ReduceBroadcast => Algorithm::ReduceBroadcast(chosen.splitting()?),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use programs::exchange::{Complete, CompleteExchange};
+use programs::exchange::{Complete, CompleteExchange, Irregular};
 use programs::schedule::{Order, Pacing, Pattern, Scheduled};
 use quantities::{Bytes, Duration};
 use serde_json::{Value, json};
@@ -12,7 +12,8 @@ use super::schedule::{findings, lower_bound};
 use super::simulation::{Manner, Prepared};
 use super::summary::{Finding, Summary};
 use super::world::World;
-use crate::command_line::algorithms::{Exchange, ExchangeName, OrderName, PacingName, order};
+use crate::command_line::algorithms::{Exchange, order};
+use crate::command_line::choice::choice;
 use crate::command_line::failure::Failure;
 use crate::command_line::quantity::duration;
 use crate::command_line::sizes::{MOST_BYTES, size};
@@ -38,18 +39,18 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     traffic: Option<PathBuf>,
     /// How the messages go; if left out, pairwise, or greedy with --traffic.
-    #[arg(long, value_name = "NAME")]
-    algorithm: Option<ExchangeName>,
+    #[arg(long, value_name = "NAME", value_parser = choice::<Exchange>())]
+    algorithm: Option<Exchange>,
     /// Size of the message from one node to another, or of what a matrix only says that it is there.
     #[arg(long, value_name = "B", default_value = "1024", value_parser = size)]
     bytes: Bytes,
     /// What keeps the nodes in step.
-    #[arg(long, value_name = "PACING", default_value = "free-running")]
-    pacing: PacingName,
+    #[arg(long, value_name = "PACING", default_value = "free-running", value_parser = choice::<Pacing>())]
+    pacing: Pacing,
     /// What a node does first that both sends and receives in a step; if left out, alternating where a send waits until the
     /// receiver asks for the message, else send-first.
-    #[arg(long, value_name = "ORDER")]
-    order: Option<OrderName>,
+    #[arg(long, value_name = "ORDER", value_parser = choice::<Order>())]
+    order: Option<Order>,
     /// How long a node takes to copy a byte into a message that it forwards, or out of one.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     reshuffle: Option<Duration>,
@@ -68,9 +69,9 @@ struct How {
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let Arguments { world, nodes, traffic, algorithm, bytes, pacing, order, reshuffle, manner } = self;
-        let usual = if traffic.is_some() { ExchangeName::Greedy } else { ExchangeName::Pairwise };
-        let algorithm = algorithm.unwrap_or(usual).algorithm();
-        let how = How { algorithm, pacing: pacing.pacing(), order: order.map(OrderName::order), reshuffle };
+        let usual = if traffic.is_some() { Irregular::Greedy } else { Irregular::Pairwise };
+        let algorithm = algorithm.unwrap_or(Exchange::Irregular(usual));
+        let how = How { algorithm, pacing, order, reshuffle };
         how.check()?;
         let Some(path) = traffic else {
             let prepared = world.prepare(manner, nodes)?;
@@ -182,7 +183,7 @@ impl How {
 
     fn parameters(&self, order: Order, mut parameters: Value) -> Value {
         parameters["algorithm"] = json!(self.algorithm.name());
-        parameters["order"] = json!(OrderName::of(order));
+        parameters["order"] = json!(order.name());
         parameters["pacing"] = json!(self.pacing.name());
         parameters
     }

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::simulation::{Ran, Simulation};
 use super::summary::{Finding, Summary};
 use crate::command_line::Said;
+use crate::command_line::choice::value_name;
 use crate::command_line::failure::Failure;
 use crate::command_line::sizes::size;
 use crate::command_line::terminal::rounded;
@@ -108,14 +109,8 @@ impl AllToAll {
             OrderName::Shuffled => Order::Shuffled { seed },
         };
         let ran = prepared.run(benchmarks::AllToAll { bytes, rounds, order })?;
-        let parameters = json!({"bytes": bytes.0, "rounds": rounds, "order": name.name()});
+        let parameters = json!({"bytes": bytes.0, "rounds": rounds, "order": value_name(name)});
         Ok(plain("all-to-all", parameters, &ran, as_json))
-    }
-}
-
-impl OrderName {
-    fn name(self) -> String {
-        self.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default()
     }
 }
 

@@ -4,14 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use machines::model::Machine;
-use programs::schedule::{Measures, ReadError, Schedule, Scheduled};
+use programs::schedule::{Measures, Order, Pacing, ReadError, Schedule, Scheduled};
 use quantities::Bytes;
 use serde_json::json;
 
 use super::simulation::{Manner, Prepared};
 use super::summary::{Finding, Summary};
 use super::world::World;
-use crate::command_line::algorithms::{OrderName, PacingName, order};
+use crate::command_line::algorithms::order;
+use crate::command_line::choice::choice;
 use crate::command_line::failure::Failure;
 use crate::command_line::sizes::MOST_BYTES;
 use crate::command_line::terminal::rounded;
@@ -31,12 +32,12 @@ pub(super) struct Arguments {
     #[command(flatten)]
     world: World,
     /// What keeps the ranks in step.
-    #[arg(long, value_name = "PACING", default_value = "free-running")]
-    pacing: PacingName,
+    #[arg(long, value_name = "PACING", default_value = "free-running", value_parser = choice::<Pacing>())]
+    pacing: Pacing,
     /// What a node does first that both sends and receives in a step; if left out, alternating where a send waits until the
     /// receiver asks for the message, else send-first.
-    #[arg(long, value_name = "ORDER")]
-    order: Option<OrderName>,
+    #[arg(long, value_name = "ORDER", value_parser = choice::<Order>())]
+    order: Option<Order>,
     #[command(flatten)]
     manner: Manner,
 }
@@ -49,13 +50,12 @@ impl Arguments {
         let largest = schedule.transfers().map(|transfer| transfer.bytes).max().unwrap_or(Bytes(0));
         let name = file.display().to_string();
         check_size(&name, &schedule, largest, &prepared)?;
-        let order = wanted.map_or_else(|| order(prepared.waits_for_receivers(largest)), OrderName::order);
-        let pacing = pacing.pacing();
+        let order = wanted.unwrap_or_else(|| order(prepared.waits_for_receivers(largest)));
         let measures = schedule.measures();
         let bound = lower_bound(&prepared.machine, u64::from(measures.least_steps), measures.most_bytes_of_a_rank);
         let findings = std::iter::once(bound).chain(findings(&measures)).collect();
         let ran = prepared.run(Scheduled::in_order(&schedule, pacing, order))?;
-        let parameters = json!({"file": name, "pacing": pacing.name(), "order": OrderName::of(order)});
+        let parameters = json!({"file": name, "pacing": pacing.name(), "order": order.name()});
         Ok(Summary { program: "schedule", parameters, findings }.said(&ran, as_json))
     }
 }

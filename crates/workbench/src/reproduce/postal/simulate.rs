@@ -1,17 +1,17 @@
 //! From a run of the study to the world that simulates it.
 
 use endpoint::{Message, Program};
-use machines::model::{LogGp, Machine};
+use machines::model::Machine;
 use programs::broadcast::{self, Broadcast};
 use programs::combine::{self, AllReduce, Census, Inputs, Number, Operation, Operator};
 use programs::measure::{AllAnswered, OneAnswer, partners};
 use programs::postal::{Alpha, Lambda, Splitting};
 use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank, Time};
-use virtual_worlds::clock::Clock;
 use virtual_worlds::network_world::Options;
 
 use super::job::{Delayed, Experiment, Job, Nodes};
+use crate::postal_clock::postal_machine;
 use crate::simulate::simulate;
 
 /// t0 in the postal model.
@@ -89,19 +89,6 @@ fn on_the_delta(machine: &Machine, bytes: u32, alpha: u32, nodes: Nodes) -> Resu
     Ok(Measured { time: answer.makespan().since(Time::ZERO), right })
 }
 
-/// The postal model: a send takes t0 of the sender, and its message is there lambda t0 after it began.
-fn postal_world(lambda: Lambda) -> Clock {
-    let latency = Duration::from_picoseconds(SEND_TIME.picoseconds() * lambda.scaled() / lambda.scale());
-    Clock::new(LogGp {
-        latency,
-        overhead: Duration::ZERO,
-        gap: SEND_TIME,
-        gap_per_byte: Duration::ZERO,
-        overhead_per_byte: Duration::ZERO,
-        rendezvous: None,
-    })
-}
-
 fn tree(nodes: u32, optimal: bool) -> Result<Measured, String> {
     let lambda = Lambda::new(2, 1).map_err(|error| error.to_string())?;
     let splitting = if optimal { Splitting::optimal(lambda, u64::from(nodes)) } else { Splitting::BINOMIAL };
@@ -139,7 +126,8 @@ fn in_the_postal_model<P: Program<Output = Message>>(
     program: &P,
     expected: &Message,
 ) -> Result<Measured, String> {
-    let (results, answer) = postal_world(lambda).run_with_answer(nodes, program).map_err(said)?;
+    let machine = postal_machine(lambda, SEND_TIME).map_err(|error| error.to_string())?;
+    let (results, answer) = simulate(&machine, Options::default(), nodes, program).map_err(said)?;
     let right = results.iter().all(|result| result.as_ref() == Ok(expected));
     Ok(Measured { time: answer.makespan().since(Time::ZERO), right })
 }

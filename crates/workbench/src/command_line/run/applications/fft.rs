@@ -2,12 +2,14 @@
 
 use clap::Args;
 use programs::applications::fft::{Array, Complex32, Fft2d, Transformed, row, transform};
+use programs::exchange::Complete;
 use quantities::{Bytes, Duration};
 use serde_json::json;
 
-use super::{Nodes, communication, name};
+use super::{Nodes, communication};
 use crate::command_line::Said;
-use crate::command_line::algorithms::{CompleteName, order};
+use crate::command_line::algorithms::order;
+use crate::command_line::choice::choice;
 use crate::command_line::failure::Failure;
 use crate::command_line::run::simulation::Simulation;
 use crate::command_line::run::summary::{Finding, Summary};
@@ -25,8 +27,8 @@ pub(in crate::command_line::run) struct Fft {
     #[arg(long, value_name = "N", default_value_t = 256)]
     size: u32,
     /// How ranks exchange their blocks.
-    #[arg(long, value_name = "NAME", default_value = "pairwise")]
-    algorithm: CompleteName,
+    #[arg(long, value_name = "NAME", default_value = "pairwise", value_parser = choice::<Complete>())]
+    algorithm: Complete,
     #[command(flatten)]
     nodes: Nodes,
     /// How long a node takes to copy a byte of a block into a message, or out of one.
@@ -44,7 +46,7 @@ impl Fft {
             return Err(Failure::argument("--size", size, format!("at most {LARGEST}, or more with --only-sizes")));
         }
         let array = if only_sizes { Array::OnlySizes } else { Array::Seeded(simulation.manner.seed) };
-        let mut program = Fft2d::new(size, array, algorithm.algorithm())?;
+        let mut program = Fft2d::new(size, array, algorithm)?;
         let prepared = simulation.prepare()?;
         let block = program.block(prepared.ranks);
         program.order = order(prepared.waits_for_receivers(program.longest(prepared.ranks)));
@@ -58,7 +60,7 @@ impl Fft {
         }
         let parameters = json!({
             "size": size,
-            "algorithm": name(algorithm),
+            "algorithm": algorithm.name(),
             "operation": nodes.operation.to_string(),
             "reshuffle": reshuffle.to_string(),
         });

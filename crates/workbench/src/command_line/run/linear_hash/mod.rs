@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::simulation::{Manner, Prepared};
 use super::summary::Summary;
 use crate::command_line::Said;
+use crate::command_line::choice::value_name;
 use crate::command_line::failure::Failure;
 use crate::command_line::quantity::duration;
 use crate::command_line::sizes::size;
@@ -28,7 +29,7 @@ const ENTRY_HEADER: u64 = 16;
     after_help = "Server a is on node a, and client k on the node as many after the last server.\nWhere a send would wait until \
                         the receiver asks for the message, it is over on its arrival instead, as servers must not wait for each \
                         other.\n\nExamples:\n  \
-                        maquette run linear-hash --machine parsytec-cc-16 --clients 5 --random-keys 180000\n  \
+                        maquette run linear-hash --machine parsytec-cc-16 --clients 5\n  \
                         maquette run linear-hash --machine parsytec-cc-16 --keys words.txt --hash last-letters --capacity 6000"
 )]
 pub(super) struct Arguments {
@@ -108,7 +109,7 @@ impl Arguments {
         let ran = prepared.run_any(program)?;
         let mut parameters = json!({
             "servers": servers, "clients": clients, "keys": keys.source, "body": body.0, "capacity": capacity,
-            "sensitivity": sensitivity, "hash": name(hash), "server_time": server_time.to_string(), "chunk": chunk.0,
+            "sensitivity": sensitivity, "hash": value_name(hash), "server_time": server_time.to_string(), "chunk": chunk.0,
         });
         if waited {
             parameters["sends"] = Value::from("over on arrival");
@@ -116,10 +117,6 @@ impl Arguments {
         let findings = Built::new(&ran.output).findings(capacity);
         Ok(Summary { program: "linear-hash", parameters, findings }.said(&ran, as_json))
     }
-}
-
-fn name(hash: HashName) -> String {
-    hash.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default()
 }
 
 /// V, with which a uniform hash has the last of the servers come into the file as the last of the keys are inserted.
