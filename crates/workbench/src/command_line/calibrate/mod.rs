@@ -1,4 +1,4 @@
-//! `maquette calibrate`: parameters of a machine, fitted to measured times
+//! `maquette calibrate`: parameters of a machine, fitted to measured times.
 
 mod text;
 
@@ -15,7 +15,7 @@ use crate::calibrate::{Calibration, CalibrationError, Effort, Parameter, Progres
 use crate::interrupt;
 use crate::output::WholeFile;
 
-/// Fit parameters of a machine's description to measured times.
+/// Fit parameters of a machine's description to measured times
 ///
 /// FILE.csv has a line with the names of the columns, among them program, ranks, bytes and time, and a line for each time:
 ///
