@@ -13,10 +13,11 @@ const FUNCTION_LINES: usize = 70;
 const FILE_LINES: usize = 800;
 
 /// Which of the workspace's crates each may depend on; and, after the bar, which more for its tests.
-const ARROWS: [(&str, &[&str], &[&str]); 7] = [
+const ARROWS: [(&str, &[&str], &[&str]); 8] = [
     ("quantities", &[], &[]),
     ("endpoint", &["quantities"], &[]),
     ("machines", &["quantities"], &[]),
+    ("messaging", &["endpoint", "quantities"], &[]),
     ("programs", &["endpoint", "quantities"], &["machines", "virtual-worlds"]),
     // Worlds run schedules, which are data among the programs.
     ("virtual-worlds", &["endpoint", "machines", "programs", "quantities"], &[]),

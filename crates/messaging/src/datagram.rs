@@ -1,0 +1,102 @@
+//! What goes over the wire at once: a header and a part of a message.
+
+use bytes::Bytes;
+use endpoint::Message;
+
+/// The longest header. [B]
+pub const LONGEST_HEADER: usize = 40;
+
+/// A datagram. Header and payload are kept apart, so that the payload can be a part of the message itself and nobody has to
+/// copy it: a socket gathers the two.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    header: Header,
+    payload: Message,
+}
+
+impl Datagram {
+    pub(crate) const fn new(header: Header, payload: Message) -> Datagram {
+        Datagram { header, payload }
+    }
+
+    /// The bytes that stand before the payload.
+    pub fn header(&self) -> &[u8] {
+        self.header.bytes()
+    }
+
+    /// The payload. What of it is only a size goes over a real wire as zeros.
+    pub const fn payload(&self) -> &Message {
+        &self.payload
+    }
+
+    /// Its size. [B]
+    pub fn size(&self) -> usize {
+        self.header.bytes().len() + usize::try_from(self.payload.size().0).unwrap_or(usize::MAX)
+    }
+
+    /// All of it in one piece, as a receiver gets it from a real wire.
+    pub fn to_bytes(&self) -> Bytes {
+        let mut bytes = Vec::with_capacity(self.size());
+        bytes.extend_from_slice(self.header());
+        bytes.extend_from_slice(self.payload.content().map_or(&[], |content| &content[..]));
+        bytes.resize(self.size(), 0);
+        bytes.into()
+    }
+
+    /// A datagram that came in one piece. Nothing is copied but the header.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when the header is none of ours.
+    pub fn from_bytes(bytes: &Bytes) -> Result<Datagram, Unreadable> {
+        let length = crate::packet::header_length(bytes).ok_or(Unreadable::Header)?;
+        let mut header = Header::EMPTY;
+        header.write(bytes.get(..length).ok_or(Unreadable::Header)?);
+        Ok(Datagram { header, payload: Message::from(bytes.slice(length..)) })
+    }
+}
+
+/// Why a datagram is no packet of this session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    /// Too short, of another version, or of a kind that does not exist.
+    #[error("the header is none of this protocol's")]
+    Header,
+    /// Bits were flipped, or it is another's.
+    #[error("the checksum is wrong")]
+    Checksum,
+    /// Fields that contradict each other.
+    #[error("a field has a value that can't be")]
+    Field,
+}
+
+/// The bytes before the payload.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Header {
+    bytes: [u8; LONGEST_HEADER],
+    length: usize,
+}
+
+impl Header {
+    pub(crate) const EMPTY: Header = Header { bytes: [0; LONGEST_HEADER], length: 0 };
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    /// Writes `bytes` after what is there. No header of [`crate::packet`] is longer than [`LONGEST_HEADER`].
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        self.bytes[self.length..self.length + bytes.len()].copy_from_slice(bytes);
+        self.length += bytes.len();
+    }
+
+    /// Writes `bytes` over what is there at `place`.
+    pub(crate) fn write_over(&mut self, place: usize, bytes: &[u8]) {
+        self.bytes[place..place + bytes.len()].copy_from_slice(bytes);
+    }
+}
+
+impl std::fmt::Debug for Header {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{:02x?}", self.bytes())
+    }
+}

@@ -1,0 +1,133 @@
+//! Go-back-n: what is lost is sent again with all that follows it.
+//!
+//! ```text
+//!   source    0  1  2  3  4  5 ...... 2  3  4  5  6  7        W = 4 packets at most are under way
+//!                   x (lost)    \    ^
+//!   receiver  0  1     3  4  5   "expected 2, something is missing"
+//!                      thrown away
+//! ```
+//!
+//! The receiver keeps nothing but the packet that it expects, so it needs no memory; a loss costs the source up to W packets.
+//!
+//! Source: Wong and Wang 2000, section 3.2 (W = 16).
+
+use quantities::{Duration, Time};
+
+/// What a source sends again.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Repeats {
+    /// The next to be sent again, and the one before which that ends.
+    next: u64,
+    end: u64,
+    /// Where it last went back to, and when.
+    last: Option<(u64, Time)>,
+}
+
+impl Repeats {
+    /// Packet `base` is lost, and of `base..end` all that was sent. It was just told so if that was less than `pause` ago.
+    pub fn lost(&mut self, now: Time, pause: Duration, (base, end): (u64, u64)) {
+        let told = self.last.is_some_and(|(lost, when)| lost == base && now.since(when) < pause);
+        if !told {
+            *self = Repeats { next: base, end, last: Some((base, now)) };
+        }
+    }
+
+    /// The next packet to be sent again, if it is not before `base`, and whether it is the last of them.
+    pub fn pop(&mut self, base: u64) -> Option<(u64, bool)> {
+        self.next = self.next.max(base);
+        let sequence = self.next;
+        self.next += u64::from(sequence < self.end);
+        (sequence < self.end).then_some((sequence, self.next == self.end))
+    }
+
+    /// Whether something is to be sent again.
+    pub fn is_pending(&self, base: u64) -> bool {
+        self.next.max(base) < self.end
+    }
+}
+
+/// What a receiver takes: the packets in their order, and no other.
+#[derive(Clone, Debug)]
+pub struct Order<P> {
+    /// The first packet that it does not have.
+    pub(crate) expected: u64,
+    /// That packet, from when it comes until it has found a place.
+    front: Option<P>,
+}
+
+impl<P> Order<P> {
+    /// Nothing has come; the first packet has this number.
+    pub const fn new(first: u64) -> Order<P> {
+        Order { expected: first, front: None }
+    }
+
+    /// Takes a packet; whether something before it is missing.
+    pub fn offer(&mut self, sequence: u64, packet: P) -> bool {
+        if sequence == self.expected {
+            self.front = Some(packet);
+        }
+        sequence > self.expected
+    }
+
+    /// The expected packet, if it has come.
+    pub const fn front(&self) -> Option<&P> {
+        self.front.as_ref()
+    }
+
+    /// The expected packet has found its place.
+    pub fn advance(&mut self) -> Option<P> {
+        let packet = self.front.take()?;
+        self.expected += 1;
+        Some(packet)
+    }
+
+    /// The expected packet finds no place: it has to come again.
+    pub fn refuse(&mut self) {
+        self.front = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAUSE: Duration = Duration::from_microseconds(10);
+
+    fn all(repeats: &mut Repeats, base: u64) -> Vec<u64> {
+        std::iter::from_fn(|| repeats.pop(base)).map(|(sequence, _)| sequence).collect()
+    }
+
+    #[test]
+    fn everything_from_the_lost_packet_on_is_sent_again() {
+        let mut repeats = Repeats::default();
+        repeats.lost(Time::ZERO, PAUSE, (5, 9));
+        assert!(repeats.is_pending(5));
+        assert_eq!(repeats.pop(5), Some((5, false)));
+        assert_eq!(all(&mut repeats, 7), [7, 8], "what was acknowledged meanwhile is left out");
+        assert!(!repeats.is_pending(7));
+    }
+
+    #[test]
+    fn it_goes_back_once_for_many_reports_of_one_loss() {
+        let mut repeats = Repeats::default();
+        repeats.lost(Time::ZERO, PAUSE, (5, 7));
+        assert_eq!(all(&mut repeats, 5), [5, 6]);
+        repeats.lost(Time::ZERO + Duration::from_microseconds(9), PAUSE, (5, 7));
+        assert_eq!(all(&mut repeats, 5), []);
+        repeats.lost(Time::ZERO + PAUSE, PAUSE, (5, 7));
+        assert_eq!(all(&mut repeats, 5), [5, 6], "and again when the second time was lost too");
+    }
+
+    #[test]
+    fn only_the_expected_packet_is_kept() {
+        let mut order = Order::new(3);
+        assert!(order.offer(4, "d"));
+        assert!(!order.offer(2, "b"));
+        assert_eq!(order.front(), None);
+        assert!(!order.offer(3, "c"));
+        assert_eq!((order.advance(), order.front(), order.expected), (Some("c"), None, 4));
+        order.offer(4, "d");
+        order.refuse();
+        assert_eq!((order.front(), order.expected), (None, 4));
+    }
+}

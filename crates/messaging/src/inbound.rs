@@ -1,0 +1,130 @@
+//! A receiver's side of a stream: which packets it takes, and when it says what it has.
+
+use bytes::Bytes;
+use quantities::{Duration, Time};
+
+use crate::sequence::{near, wire};
+use crate::{Repeat, go_back_n, packet, selective_repeat};
+
+/// How a receiver reports.
+#[derive(Clone, Copy, Debug)]
+pub struct Reporting {
+    /// After so many packets.
+    pub packets: u64,
+    /// Or so long after one, where nothing demands a report at once.
+    pub delay: Duration,
+}
+
+#[derive(Clone, Debug)]
+enum Order<P> {
+    GoBackN(go_back_n::Order<P>),
+    Selective(selective_repeat::Order<P>),
+}
+
+/// A stream from one source.
+#[derive(Clone, Debug)]
+pub struct Inbound<P> {
+    order: Order<P>,
+    reporting: Reporting,
+    /// When to report.
+    due: Option<Time>,
+    /// Packets taken since the last report.
+    unreported: u64,
+    missing: bool,
+    no_room: bool,
+}
+
+impl<P> Inbound<P> {
+    /// A stream whose first packet has number `first`, and of which at most `window` packets are under way.
+    pub const fn new(first: u64, window: u64, repeat: Repeat, reporting: Reporting) -> Inbound<P> {
+        let order = match repeat {
+            Repeat::GoBackN => Order::GoBackN(go_back_n::Order::new(first)),
+            Repeat::Selective => Order::Selective(selective_repeat::Order::new(first, window)),
+        };
+        Inbound { order, reporting, due: None, unreported: 0, missing: false, no_room: false }
+    }
+
+    /// The first packet that it does not have.
+    pub const fn expected(&self) -> u64 {
+        match &self.order {
+            Order::GoBackN(order) => order.expected,
+            Order::Selective(order) => order.expected,
+        }
+    }
+
+    /// Takes a packet as far as its order allows; [`Inbound::front`] says whether it is one's turn. `answer`: its source wants a
+    /// report at once.
+    pub fn offer(&mut self, now: Time, sequence: u32, answer: bool, packet: P) {
+        let Some(sequence) = near(self.expected(), sequence) else { return };
+        let is_new = sequence >= self.expected();
+        let gap = match &mut self.order {
+            Order::GoBackN(order) => order.offer(sequence, packet),
+            Order::Selective(order) => order.offer(sequence, packet),
+        };
+        self.missing |= gap;
+        if gap || answer || !is_new {
+            self.report_at(now);
+        }
+    }
+
+    /// The packet whose turn it is, if it has come.
+    pub fn front(&self) -> Option<&P> {
+        match &self.order {
+            Order::GoBackN(order) => order.front(),
+            Order::Selective(order) => order.front(),
+        }
+    }
+
+    /// That packet has found its place.
+    pub fn advance(&mut self, now: Time) -> Option<P> {
+        let packet = match &mut self.order {
+            Order::GoBackN(order) => order.advance(),
+            Order::Selective(order) => order.advance(),
+        }?;
+        self.unreported += 1;
+        let enough = self.unreported >= self.reporting.packets;
+        self.report_at(if enough { now } else { now + self.reporting.delay });
+        Some(packet)
+    }
+
+    /// That packet finds no place: its source is told to wait.
+    pub fn refuse(&mut self, now: Time) {
+        if let Order::GoBackN(order) = &mut self.order {
+            order.refuse();
+        }
+        if !self.no_room {
+            self.no_room = true;
+            self.report_at(now);
+        }
+    }
+
+    /// There is room again: its source is told so if it had been told to wait.
+    pub fn has_room(&mut self, now: Time) {
+        if self.no_room {
+            self.no_room = false;
+            self.report_at(now);
+        }
+    }
+
+    /// A report is due at `time` at the latest.
+    pub fn report_at(&mut self, time: Time) {
+        self.due = Some(self.due.map_or(time, |due| due.min(time)));
+    }
+
+    /// When a report is due.
+    pub const fn due(&self) -> Option<Time> {
+        self.due
+    }
+
+    /// The report of this moment, without what it says of messages. None is due after it.
+    pub fn report(&mut self) -> packet::Report {
+        self.due = None;
+        self.unreported = 0;
+        let bitmap = match &self.order {
+            Order::GoBackN(_) => Bytes::new(),
+            Order::Selective(order) => order.bitmap(),
+        };
+        let missing = std::mem::take(&mut self.missing);
+        packet::Report { expected: wire(self.expected()), bitmap, missing, no_room: self.no_room, ..Default::default() }
+    }
+}

@@ -1,0 +1,213 @@
+//! The source's side of a stream to one receiver: what is under way to it, when to send what again.
+//!
+//! It knows packets by their numbers only. The packets themselves lie in a [`crate::SharedQueue`], once for however many
+//! receivers; this is what each of them needs besides.
+
+use quantities::{Duration, Time};
+
+use crate::packet::Report;
+use crate::sequence::near;
+use crate::{RoundTrip, Timing, go_back_n, selective_repeat};
+
+/// What is sent again when a packet is lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Repeat {
+    /// It and all packets after it.
+    #[default]
+    GoBackN,
+    /// It alone.
+    Selective,
+}
+
+#[derive(Clone, Debug)]
+enum Repeats {
+    GoBackN(go_back_n::Repeats),
+    Selective(selective_repeat::Repeats),
+}
+
+/// A stream to one receiver.
+///
+/// ```text
+///            base             next
+///     ........|################|-------->      # under way
+///     has all |                | not sent yet
+/// ```
+#[derive(Clone, Debug)]
+pub struct Outbound {
+    base: u64,
+    next: u64,
+    repeats: Repeats,
+    round_trip: RoundTrip,
+    /// A packet that was sent once, and when: the next round trip that will be measured.
+    timed: Option<(u64, Time)>,
+    /// When the base is sent again if nothing is heard.
+    timer: Option<Time>,
+    /// How it stands with asking the receiver what it has.
+    asking: Asking,
+    /// The receiver has no room.
+    no_room: bool,
+    /// Since when the base is what it is and something is under way.
+    since: Time,
+    /// How many packets were sent again.
+    repeated: u64,
+}
+
+/// When nothing is heard, one packet is sent again rather than all: its answer says which are needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asking {
+    Nothing,
+    ToAsk,
+    Asked,
+}
+
+impl Outbound {
+    /// A stream whose first packet has number `first`.
+    pub fn new(first: u64, repeat: Repeat, timing: Timing) -> Outbound {
+        let repeats = match repeat {
+            Repeat::GoBackN => Repeats::GoBackN(go_back_n::Repeats::default()),
+            Repeat::Selective => Repeats::Selective(selective_repeat::Repeats::default()),
+        };
+        Outbound {
+            base: first,
+            next: first,
+            repeats,
+            round_trip: RoundTrip::new(timing),
+            timed: None,
+            timer: None,
+            asking: Asking::Nothing,
+            no_room: false,
+            since: Time::ZERO,
+            repeated: 0,
+        }
+    }
+
+    /// The first packet that the receiver is not known to have.
+    pub const fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// Whether something is under way.
+    pub const fn is_under_way(&self) -> bool {
+        self.base < self.next
+    }
+
+    /// How many packets were sent again.
+    pub const fn repeated(&self) -> u64 {
+        self.repeated
+    }
+
+    /// Since when the receiver has got no further although something is under way.
+    pub const fn stuck_since(&self) -> Option<Time> {
+        if self.is_under_way() { Some(self.since) } else { None }
+    }
+
+    /// Whether the receiver lost something, or had no room for it, and has not got it yet.
+    pub fn is_behind(&self) -> bool {
+        let pending = match &self.repeats {
+            Repeats::GoBackN(repeats) => repeats.is_pending(self.base),
+            Repeats::Selective(repeats) => repeats.is_pending(),
+        };
+        self.is_under_way() && (pending || self.no_room || self.asking != Asking::Nothing)
+    }
+
+    /// When [`Outbound::wake`] has something to do.
+    pub const fn deadline(&self) -> Option<Time> {
+        self.timer
+    }
+
+    /// The next packet was sent for the first time.
+    pub fn sent(&mut self, now: Time) {
+        if !self.is_under_way() {
+            self.since = now;
+            self.timer = Some(now + self.round_trip.timeout());
+        }
+        self.timed = self.timed.or(Some((self.next, now)));
+        self.next += 1;
+    }
+
+    /// Sends the base again if its time has come.
+    pub fn wake(&mut self, now: Time) {
+        if self.timer.is_some_and(|timer| timer <= now) {
+            self.round_trip.back_off();
+            self.timer = Some(now + self.round_trip.timeout());
+            self.asking = Asking::ToAsk;
+        }
+    }
+
+    /// A packet to be sent again now, and whether the receiver is to answer at once.
+    pub fn repeat(&mut self) -> Option<(u64, bool)> {
+        if !self.is_under_way() {
+            return None;
+        }
+        let repeat = if self.asking == Asking::ToAsk {
+            self.asking = Asking::Asked;
+            Some((self.base, true))
+        } else if self.no_room {
+            None
+        } else {
+            match &mut self.repeats {
+                Repeats::GoBackN(repeats) => repeats.pop(self.base),
+                Repeats::Selective(repeats) => repeats.pop(),
+            }
+        };
+        if repeat.is_some() {
+            // Karn's rule: the answer to a packet that was sent twice tells no time.
+            self.timed = None;
+            self.repeated += 1;
+        }
+        repeat
+    }
+
+    /// Takes what the receiver says of itself; whether it has more than was known.
+    pub fn report(&mut self, now: Time, report: &Report) -> bool {
+        let Some(expected) = near(self.base, report.expected) else { return false };
+        if expected < self.base || expected > self.next {
+            return false;
+        }
+        let progress = expected > self.base;
+        if progress {
+            self.advance(now, expected);
+        }
+        let had_no_room = std::mem::replace(&mut self.no_room, report.no_room);
+        if let Repeats::Selective(repeats) = &mut self.repeats {
+            repeats.acknowledged(expected, |sequence| selective_repeat::has(&report.bitmap, expected, sequence));
+        }
+        if !self.is_under_way() {
+            self.asking = Asking::Nothing;
+        } else if !report.no_room {
+            let all = had_no_room || self.asking == Asking::Asked;
+            if all || report.missing {
+                self.lost(now, report, all);
+            }
+            self.asking = if all { Asking::Nothing } else { self.asking };
+        }
+        progress
+    }
+
+    /// The receiver has all before `expected`.
+    fn advance(&mut self, now: Time, expected: u64) {
+        if let Some((_, sent)) = self.timed.take_if(|(timed, _)| *timed < expected) {
+            self.round_trip.sample(now.since(sent));
+        }
+        self.base = expected;
+        self.since = now;
+        self.timer = self.is_under_way().then(|| now + self.round_trip.timeout());
+    }
+
+    /// What the receiver does not have is lost: as far as that can be told from what it has, or, after silence, `all`.
+    fn lost(&mut self, now: Time, report: &Report, all: bool) {
+        let pause = if all { Duration::ZERO } else { self.round_trip.smoothed() };
+        let (base, next) = (self.base, self.next);
+        match &mut self.repeats {
+            Repeats::GoBackN(repeats) => repeats.lost(now, pause, (base, next)),
+            Repeats::Selective(repeats) if all => {
+                let has = |sequence: &u64| selective_repeat::has(&report.bitmap, base, *sequence);
+                repeats.lost(now, pause, (base..next).filter(|sequence| !has(sequence)));
+            }
+            Repeats::Selective(repeats) => {
+                let holes = selective_repeat::holes(&report.bitmap, base);
+                repeats.lost(now, pause, holes.take_while(|&sequence| sequence < next));
+            }
+        }
+    }
+}

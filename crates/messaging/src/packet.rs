@@ -1,0 +1,379 @@
+//! What datagrams say, and how it is written down.
+//!
+//! All numbers are big-endian. Every packet begins with the same twelve bytes:
+//!
+//! ```text
+//!    0        1        2        3        4                 8                 12
+//!    +--------+--------+--------+--------+-----------------+-----------------+
+//!    |ver kind| flags  | source rank     | session         | checksum        |
+//!    +--------+--------+--------+--------+-----------------+-----------------+
+//! ```
+//!
+//! What follows depends on the kind:
+//!
+//! ```text
+//!    opening, 1: the first part of a message
+//!    +-----------+-----------+---------------+---------------+-----------+--------------+---------
+//!    | sequence 4| message 4 | size        6 | content     6 | pushed  4 | acknowledger | payload
+//!    +-----------+-----------+---------------+---------------+-----------+--------------+---------
+//!    fragment, 2: another part
+//!    +-----------+-----------+---------------+---------
+//!    | sequence 4| message 4 | offset      6 | payload             26 bytes of header, so that 1,472 carry 1,446
+//!    +-----------+-----------+---------------+---------
+//!    report, 3: how far a receiver is; it acknowledges and pulls
+//!    +-----------+-----------+---------------+---------------+--------
+//!    | expected 4| complete 4| pulled message| from offset 6 | bitmap              the pull is zeros if there is none
+//!    +-----------+-----------+---------------+---------------+--------
+//!    dropped, 4: a broadcaster goes on without the receiver
+//! ```
+//!
+//! Version and kind are four bits each. Flags of data: 1 broadcast, 2 answer at once, 4 the message carries bytes, 8 a part of the payload is
+//! only a size (then two bytes more of header say how much is not). Flags of a report: 1 of a broadcast, 2 answer at once,
+//! 4 something is missing, 8 pulls, 16 has no room, 32 the rank has ended, 64 knows that the receiver of the report has ended.
+//!
+//! - *sequence* numbers the packets of one stream, the source's to one rank or its broadcasts; *message* its messages. Both go on
+//!   the wire with their low 32 bits.
+//! - *expected* is the first packet of the stream that the reporter does not have: a cumulative acknowledgement. Bit j of byte i of
+//!   the *bitmap*, counted from the lowest, is set when it has packet expected + 1 + 8 i + j as well.
+//! - *complete* is the first message that it does not have all of.
+//! - *pushed* is how much of the message comes without being pulled; *acknowledger* the rank that says that all of that has come,
+//!   where it is broadcast.
+//! - The *checksum* is CRC-32C over the header, with zeros in its place, and the bytes of the payload. Parts that are only a size
+//!   are not covered: nobody looks at them.
+//!
+//! An authenticating layer, where there is one, lies below: it seals whole datagrams. A code that corrects erasures would be a kind
+//! of its own, beside fragments: repair symbols over the packets of a window of one stream.
+
+use bytes::Bytes;
+use endpoint::Message;
+use quantities::{Bytes as Size, Rank};
+
+use crate::datagram::{Datagram, Header, Unreadable};
+
+/// The version of this format, in the upper half of the first byte.
+const VERSION: u8 = 0xA0;
+/// Sizes and offsets have six bytes. [B]
+pub const LARGEST_MESSAGE: u64 = (1 << 48) - 1;
+/// Ranks have two bytes.
+pub const MOST_RANKS: u32 = 1 << 16;
+/// How long the header of a fragment is whose payload is all bytes. [B]
+pub const FRAGMENT_HEADER: usize = 26;
+/// How long the header of an opening is whose payload is all bytes. [B]
+pub const OPENING_HEADER: usize = 38;
+/// What is added where the payload, or a part of it, is only a size. [B]
+pub const SEEN_FIELD: usize = 2;
+/// How long the header of a report is. [B]
+pub const REPORT_HEADER: usize = 30;
+
+const COMMON: usize = 12;
+const CHECKSUM: std::ops::Range<usize> = 8..12;
+
+const OPENING: u8 = 1;
+const FRAGMENT: u8 = 2;
+const REPORT: u8 = 3;
+const DROPPED: u8 = 4;
+
+const BROADCAST: u8 = 1;
+const ANSWER: u8 = 2;
+const CARRIES: u8 = 4;
+const UNSEEN: u8 = 8;
+const MISSING: u8 = 4;
+const PULLS: u8 = 8;
+const NO_ROOM: u8 = 16;
+const ENDED: u8 = 32;
+const KNOWS: u8 = 64;
+
+/// A packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// The session that it belongs to. Packets of others change nothing.
+    pub session: u32,
+    /// Who sent it.
+    pub source: Rank,
+    /// Whether it belongs to a stream of broadcasts, the source's own if it carries data, its receiver's if it is a report.
+    pub broadcast: bool,
+    /// Whether a report is wanted at once.
+    pub answer: bool,
+    /// What it says.
+    pub body: Body,
+}
+
+/// What a packet says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// A part of a message.
+    Data(Data),
+    /// How far a receiver is.
+    Report(Report),
+    /// The source broadcasts without the receiver from now on.
+    Dropped,
+}
+
+/// A part of a message, and its place in a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Data {
+    /// The packet's number in its stream.
+    pub sequence: u32,
+    /// The message's number in its stream.
+    pub message: u32,
+    /// Which part it is.
+    pub part: Part,
+    /// The part itself.
+    pub payload: Message,
+}
+
+/// Which part of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The first; it says what the message is.
+    Opening(Opening),
+    /// One that begins at this offset. [B]
+    From(u64),
+}
+
+/// What a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// Its size. [B]
+    pub size: u64,
+    /// How many bytes it carries, if it does; the rest is only a size. [B]
+    pub content: Option<u64>,
+    /// How much of it comes without being pulled. [B]
+    pub pushed: u32,
+    /// Who says that this has come, where it is broadcast.
+    pub acknowledger: Rank,
+}
+
+/// How far a receiver is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The first packet that it does not have.
+    pub expected: u32,
+    /// Which ones after that it has.
+    pub bitmap: Bytes,
+    /// The first message that it does not have all of.
+    pub complete: u32,
+    /// The message whose rest may come, and from where on.
+    pub pull: Option<(u32, u64)>,
+    /// A packet after the expected one has come, which is therefore likely to be lost.
+    pub missing: bool,
+    /// The expected packet has come, but had no place.
+    pub no_room: bool,
+    /// The rank's program has ended: it will receive no more messages and send none.
+    pub ended: bool,
+    /// It knows that the program of whom it reports to has ended.
+    pub knows: bool,
+}
+
+impl Packet {
+    /// Writes it down.
+    pub fn encode(&self) -> Datagram {
+        let (kind, flags) = self.kind_and_flags();
+        let mut header = Header::EMPTY;
+        header.write(&[VERSION | kind, flags]);
+        header.write(&low_16(self.source));
+        header.write(&self.session.to_be_bytes());
+        header.write(&[0; 4]);
+        let payload = match &self.body {
+            Body::Data(data) => data.write(&mut header),
+            Body::Report(report) => report.write(&mut header),
+            Body::Dropped => Message::default(),
+        };
+        header.write_over(CHECKSUM.start, &checksum(header.bytes(), &payload).to_be_bytes());
+        Datagram::new(header, payload)
+    }
+
+    fn kind_and_flags(&self) -> (u8, u8) {
+        let common = set(self.broadcast, BROADCAST) | set(self.answer, ANSWER);
+        match &self.body {
+            Body::Data(Data { part, payload, .. }) => {
+                let unseen = set(payload.unseen() > Size(0), UNSEEN);
+                match part {
+                    Part::Opening(opening) => (OPENING, common | unseen | set(opening.content.is_some(), CARRIES)),
+                    Part::From(_) => (FRAGMENT, common | unseen),
+                }
+            }
+            Body::Report(report) => {
+                let Report { pull, missing, no_room, ended, knows, .. } = report;
+                let flags = set(*missing, MISSING) | set(pull.is_some(), PULLS) | set(*no_room, NO_ROOM);
+                (REPORT, common | flags | set(*ended, ENDED) | set(*knows, KNOWS))
+            }
+            Body::Dropped => (DROPPED, common),
+        }
+    }
+
+    /// Reads one. Whatever the datagram holds, this ends with a packet or an error.
+    ///
+    /// # Errors
+    /// [`Unreadable`].
+    pub fn decode(datagram: &Datagram) -> Result<Packet, Unreadable> {
+        let bytes = datagram.header();
+        if header_length(bytes) != Some(bytes.len()) {
+            return Err(Unreadable::Header);
+        }
+        let mut header = Reader(bytes);
+        let [version_and_kind, flags] = header.take()?;
+        let source = Rank(u32::from(u16::from_be_bytes(header.take()?)));
+        let session = header.u32()?;
+        let expected = header.u32()?;
+        let kind = version_and_kind & 0x0F;
+        let (body, payload) = match kind {
+            OPENING | FRAGMENT => Data::read(kind, flags, &mut header, datagram.payload())?,
+            REPORT => Report::read(flags, &mut header, datagram.payload())?,
+            _ if datagram.payload().size() > Size(0) => return Err(Unreadable::Field),
+            _ => (Body::Dropped, Message::default()),
+        };
+        if checksum(bytes, &payload) != expected {
+            return Err(Unreadable::Checksum);
+        }
+        Ok(Packet { session, source, broadcast: flags & BROADCAST != 0, answer: flags & ANSWER != 0, body })
+    }
+}
+
+impl Data {
+    fn write(&self, header: &mut Header) -> Message {
+        header.write(&self.sequence.to_be_bytes());
+        header.write(&self.message.to_be_bytes());
+        match self.part {
+            Part::Opening(Opening { size, content, pushed, acknowledger }) => {
+                header.write(&low_48(size));
+                header.write(&low_48(content.unwrap_or(0)));
+                header.write(&pushed.to_be_bytes());
+                header.write(&low_16(acknowledger));
+            }
+            Part::From(offset) => header.write(&low_48(offset)),
+        }
+        if self.payload.unseen() > Size(0) {
+            let seen = self.payload.size().0 - self.payload.unseen().0;
+            header.write(&low_48(seen)[4..]);
+        }
+        self.payload.clone()
+    }
+
+    fn read(kind: u8, flags: u8, header: &mut Reader<'_>, all: &Message) -> Result<(Body, Message), Unreadable> {
+        let (sequence, message) = (header.u32()?, header.u32()?);
+        let part = if kind == OPENING {
+            let (size, content) = (header.u48()?, header.u48()?);
+            let carries = flags & CARRIES != 0;
+            if !carries && content > 0 {
+                return Err(Unreadable::Field);
+            }
+            let content = carries.then_some(content);
+            let (pushed, acknowledger) = (header.u32()?, Rank(u32::from(u16::from_be_bytes(header.take()?))));
+            Part::Opening(Opening { size, content, pushed, acknowledger })
+        } else {
+            Part::From(header.u48()?)
+        };
+        let seen = if flags & UNSEEN != 0 { u64::from(u16::from_be_bytes(header.take()?)) } else { all.size().0 };
+        let payload = cut(all, seen)?;
+        let fits = match part {
+            Part::Opening(Opening { size, content, pushed, .. }) => {
+                content.unwrap_or(0) <= size && u64::from(pushed) <= size && payload.size().0 <= size
+            }
+            Part::From(offset) => offset + payload.size().0 <= LARGEST_MESSAGE,
+        };
+        let told = (flags & UNSEEN != 0) == (payload.unseen() > Size(0));
+        if !fits || !told {
+            return Err(Unreadable::Field);
+        }
+        Ok((Body::Data(Data { sequence, message, part, payload: payload.clone() }), payload))
+    }
+}
+
+impl Report {
+    fn write(&self, header: &mut Header) -> Message {
+        let (message, offset) = self.pull.unwrap_or_default();
+        header.write(&self.expected.to_be_bytes());
+        header.write(&self.complete.to_be_bytes());
+        header.write(&message.to_be_bytes());
+        header.write(&low_48(offset));
+        Message::from(self.bitmap.clone())
+    }
+
+    fn read(flags: u8, header: &mut Reader<'_>, payload: &Message) -> Result<(Body, Message), Unreadable> {
+        let (expected, complete) = (header.u32()?, header.u32()?);
+        let (message, offset) = (header.u32()?, header.u48()?);
+        let flag = |flag| flags & flag != 0;
+        if payload.unseen() > Size(0) || !flag(PULLS) && (message, offset) != (0, 0) {
+            return Err(Unreadable::Field);
+        }
+        let report = Report {
+            expected,
+            bitmap: payload.content().cloned().unwrap_or_default(),
+            complete,
+            pull: flag(PULLS).then_some((message, offset)),
+            missing: flag(MISSING),
+            no_room: flag(NO_ROOM),
+            ended: flag(ENDED),
+            knows: flag(KNOWS),
+        };
+        Ok((Body::Report(report), payload.clone()))
+    }
+}
+
+/// How long the header is that `bytes` begin with; none when they begin with none.
+pub(crate) fn header_length(bytes: &[u8]) -> Option<usize> {
+    let &[first, flags, ..] = bytes else { return None };
+    let (own, allowed) = match first ^ VERSION {
+        OPENING => (OPENING_HEADER, BROADCAST | ANSWER | CARRIES | UNSEEN),
+        FRAGMENT => (FRAGMENT_HEADER, BROADCAST | ANSWER | UNSEEN),
+        REPORT => (REPORT_HEADER, BROADCAST | ANSWER | MISSING | PULLS | NO_ROOM | ENDED | KNOWS),
+        DROPPED => (COMMON, BROADCAST | ANSWER),
+        _ => return None,
+    };
+    let more = if first ^ VERSION != REPORT && flags & UNSEEN != 0 { SEEN_FIELD } else { 0 };
+    (flags & !allowed == 0).then_some(own + more)
+}
+
+/// The first `seen` bytes of `all` as bytes, and the rest only as a size.
+fn cut(all: &Message, seen: u64) -> Result<Message, Unreadable> {
+    let there = all.size().0 - all.unseen().0;
+    if seen > there {
+        return Err(Unreadable::Field);
+    }
+    let length = usize::try_from(seen).map_err(|_| Unreadable::Field)?;
+    Ok(match all.content() {
+        Some(content) if length > 0 => Message::that_begins(content.slice(..length), all.size()),
+        _ => Message::of_size(all.size()),
+    })
+}
+
+fn checksum(header: &[u8], payload: &Message) -> u32 {
+    let [before, after] = [&header[..CHECKSUM.start], header.get(CHECKSUM.end..).unwrap_or_default()];
+    let sum = crc32c::crc32c_append(crc32c::crc32c_append(crc32c::crc32c(before), &[0; 4]), after);
+    payload.content().map_or(sum, |content| crc32c::crc32c_append(sum, content))
+}
+
+const fn set(condition: bool, flag: u8) -> u8 {
+    if condition { flag } else { 0 }
+}
+
+/// No world has more than [`MOST_RANKS`] ranks.
+fn low_16(rank: Rank) -> [u8; 2] {
+    let [_, _, high, low] = rank.0.to_be_bytes();
+    [high, low]
+}
+
+/// No message is larger than [`LARGEST_MESSAGE`].
+fn low_48(number: u64) -> [u8; 6] {
+    let [_, _, low @ ..] = number.to_be_bytes();
+    low
+}
+
+/// What is still to be read of a header.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], Unreadable> {
+        let (&first, rest) = self.0.split_first_chunk().ok_or(Unreadable::Header)?;
+        self.0 = rest;
+        Ok(first)
+    }
+    fn u32(&mut self) -> Result<u32, Unreadable> {
+        Ok(u32::from_be_bytes(self.take()?))
+    }
+    fn u48(&mut self) -> Result<u64, Unreadable> {
+        let [a, b, c, d, e, f] = self.take()?;
+        Ok(u64::from_be_bytes([0, 0, a, b, c, d, e, f]))
+    }
+}

@@ -1,0 +1,154 @@
+//! Selective repeat: only what is lost is sent again. Beyond the paper.
+//!
+//! ```text
+//!   source    0  1  2  3  4  5 ...... 2  6  7
+//!                   x (lost)    \    ^
+//!   receiver  0  1     3  4  5   "expected 2; of those after it I have 3, 4 and 5"
+//!                      kept
+//! ```
+//!
+//! A loss costs the source one packet, and the receiver room for up to W packets that came early.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use quantities::{Duration, Time};
+
+/// What a source sends again.
+#[derive(Clone, Debug, Default)]
+pub struct Repeats {
+    waiting: BTreeSet<u64>,
+    /// Which packets were sent again, and when last.
+    sent_again: BTreeMap<u64, Time>,
+}
+
+impl Repeats {
+    /// The packets `missing` are lost. Those that were sent again less than `pause` ago are likely to be under way.
+    pub fn lost(&mut self, now: Time, pause: Duration, missing: impl Iterator<Item = u64>) {
+        for sequence in missing {
+            let under_way = self.sent_again.get(&sequence).is_some_and(|&when| now.since(when) < pause);
+            if !under_way {
+                self.waiting.insert(sequence);
+                self.sent_again.insert(sequence, now);
+            }
+        }
+    }
+
+    /// The receiver has all packets before `base`, and `has` says which of the others.
+    pub fn acknowledged(&mut self, base: u64, has: impl Fn(u64) -> bool) {
+        self.waiting.retain(|&sequence| sequence >= base && !has(sequence));
+        self.sent_again.retain(|&sequence, _| sequence >= base);
+    }
+
+    /// The next packet to be sent again, and whether it is the last of them.
+    pub fn pop(&mut self) -> Option<(u64, bool)> {
+        let sequence = self.waiting.pop_first()?;
+        Some((sequence, self.waiting.is_empty()))
+    }
+
+    /// Whether something is to be sent again.
+    pub fn is_pending(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+}
+
+/// What a receiver takes: the packets in their order, and early ones until it is their turn.
+#[derive(Clone, Debug)]
+pub struct Order<P> {
+    /// The first packet that it does not have, or that has not found its place yet.
+    pub(crate) expected: u64,
+    /// How many packets after that it takes.
+    window: u64,
+    early: BTreeMap<u64, P>,
+}
+
+impl<P> Order<P> {
+    /// Nothing has come; the first packet has this number.
+    pub const fn new(first: u64, window: u64) -> Order<P> {
+        Order { expected: first, window, early: BTreeMap::new() }
+    }
+
+    /// Takes a packet; whether something before it is missing.
+    pub fn offer(&mut self, sequence: u64, packet: P) -> bool {
+        if sequence >= self.expected && sequence - self.expected < self.window {
+            self.early.insert(sequence, packet);
+        }
+        sequence > self.expected && !self.early.contains_key(&self.expected)
+    }
+
+    /// The expected packet, if it has come.
+    pub fn front(&self) -> Option<&P> {
+        self.early.get(&self.expected)
+    }
+
+    /// The expected packet has found its place.
+    pub fn advance(&mut self) -> Option<P> {
+        let packet = self.early.remove(&self.expected)?;
+        self.expected += 1;
+        Some(packet)
+    }
+
+    /// Which of the packets after the expected one it has, a bit each.
+    pub fn bitmap(&self) -> Bytes {
+        let after = self.early.keys().filter(|&&sequence| sequence > self.expected);
+        let places: Vec<usize> = after.filter_map(|sequence| (sequence - self.expected - 1).try_into().ok()).collect();
+        let mut bitmap = vec![0_u8; places.last().map_or(0, |last| last / 8 + 1)];
+        places.iter().for_each(|place| bitmap[place / 8] |= 1 << (place % 8));
+        bitmap.into()
+    }
+}
+
+/// Which packets a report with `expected` and `bitmap` tells of.
+pub fn has(bitmap: &[u8], expected: u64, sequence: u64) -> bool {
+    let place = sequence.checked_sub(expected.saturating_add(1)).and_then(|place| usize::try_from(place).ok());
+    place.is_some_and(|place| bitmap.get(place / 8).is_some_and(|byte| byte >> (place % 8) & 1 == 1))
+}
+
+/// The packets before the last that a receiver has and that it does not have itself: those that are likely to be lost.
+pub fn holes(bitmap: &[u8], expected: u64) -> impl Iterator<Item = u64> {
+    let zeros = bitmap.last().map_or(0, |byte| byte.leading_zeros());
+    let end = expected + (bitmap.len() * 8) as u64 + 1 - u64::from(zeros);
+    (expected..end).filter(move |&sequence| !has(bitmap, expected, sequence))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAUSE: Duration = Duration::from_microseconds(10);
+
+    #[test]
+    fn the_bitmap_tells_which_packets_are_there() {
+        let mut order = Order::new(7, 32);
+        assert!(!order.offer(7, ()));
+        order.advance();
+        assert!([9, 10, 18].iter().all(|&early| order.offer(early, ())));
+        let bitmap = order.bitmap();
+        let there: Vec<u64> = (0..50).filter(|&sequence| has(&bitmap, 8, sequence)).collect();
+        assert_eq!(there, [9, 10, 18]);
+        assert_eq!(holes(&bitmap, 8).collect::<Vec<_>>(), [8, 11, 12, 13, 14, 15, 16, 17]);
+        assert_eq!(holes(&[], 8).count(), 1);
+    }
+
+    #[test]
+    fn early_packets_are_kept_as_far_as_the_window() {
+        let mut order = Order::new(0, 4);
+        for (sequence, packet) in [(3, "d"), (4, "e"), (1, "b"), (0, "a"), (2, "c")] {
+            order.offer(sequence, packet);
+        }
+        let taken: Vec<_> = std::iter::from_fn(|| order.advance()).collect();
+        assert_eq!((taken, order.expected), (vec!["a", "b", "c", "d"], 4));
+    }
+
+    #[test]
+    fn a_packet_is_sent_again_once_in_a_pause() {
+        let mut repeats = Repeats::default();
+        repeats.lost(Time::ZERO, PAUSE, [3, 5].into_iter());
+        assert_eq!((repeats.pop(), repeats.pop(), repeats.pop()), (Some((3, false)), Some((5, true)), None));
+        repeats.lost(Time::ZERO, PAUSE, [3, 5, 6].into_iter());
+        repeats.acknowledged(4, |sequence| sequence == 5);
+        assert_eq!((repeats.pop(), repeats.pop()), (Some((6, true)), None));
+        repeats.lost(Time::ZERO + PAUSE, PAUSE, [5, 6].into_iter());
+        assert!(repeats.is_pending());
+    }
+}

@@ -1,0 +1,37 @@
+//! Numbers that follow from a seed, and how a test is told which seeds to run.
+
+/// SplitMix64.
+#[derive(Clone, Debug)]
+pub struct Draws(pub u64);
+
+impl Draws {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit.max(1)
+    }
+
+    /// True in so many of a hundred cases.
+    pub fn percent(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+}
+
+/// `SEED=n` runs one seed, `SEEDS=n` so many; without either, `usual`.
+pub fn seeds(usual: u64) -> std::ops::Range<u64> {
+    let from_environment = |name| {
+        #[allow(clippy::disallowed_methods)] // more seeds than usual, or a single one, for a person who asks for it
+        let value = std::env::var(name).ok();
+        value.and_then(|value| value.parse::<u64>().ok())
+    };
+    match from_environment("SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..from_environment("SEEDS").unwrap_or(usual),
+    }
+}

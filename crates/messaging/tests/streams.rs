@@ -1,0 +1,172 @@
+//! A source's side of a stream and its receiver's, joined by a wire that loses, repeats and overtakes.
+
+#[path = "faults/draws.rs"]
+mod draws;
+
+use std::collections::BTreeMap;
+
+use draws::{Draws, seeds};
+use maquette_messaging::packet::Report;
+use maquette_messaging::sequence::FIRST;
+use maquette_messaging::{Inbound, Outbound, Repeat, Reporting, Timing};
+use quantities::{Duration, Time};
+
+const fn us(microseconds: u64) -> Duration {
+    Duration::from_microseconds(microseconds)
+}
+
+const TIMING: Timing = Timing { first: us(2_000), least: us(50), most: us(100_000) };
+const WINDOW: u64 = 16;
+
+enum Flying {
+    Packet(u64, bool),
+    Report(Report),
+}
+
+struct Pair {
+    now: Time,
+    draws: Draws,
+    loss: u64,
+    repeats: u64,
+    /// The most that a packet is delayed. [us]
+    delay: u64,
+    outbound: Outbound,
+    inbound: Inbound<u64>,
+    flying: BTreeMap<(Time, u64), Flying>,
+    launched: u64,
+    next: u64,
+    end: u64,
+    taken: Vec<u64>,
+    /// The receiver has no room for packets from this one on until then.
+    room: (u64, Time),
+}
+
+impl Pair {
+    fn new(repeat: Repeat, seed: u64, packets: u64) -> Pair {
+        let mut draws = Draws(seed);
+        let (loss, repeats, delay) = (draws.below(31), draws.below(20), 1 + draws.below(400));
+        let reporting = Reporting { packets: 1 + draws.below(8), delay: us(draws.below(1_000)) };
+        let room = (FIRST + draws.below(packets), Time::ZERO + us(draws.below(20_000)));
+        Pair {
+            now: Time::ZERO,
+            loss,
+            repeats,
+            delay,
+            draws,
+            outbound: Outbound::new(FIRST, repeat, TIMING),
+            inbound: Inbound::new(FIRST, WINDOW, repeat, reporting),
+            flying: BTreeMap::new(),
+            launched: 0,
+            next: FIRST,
+            end: FIRST + packets,
+            taken: Vec::new(),
+            room,
+        }
+    }
+
+    fn launch(&mut self, what: impl Fn() -> Flying) {
+        let copies = 1 + u64::from(self.draws.percent(self.repeats));
+        for _ in 0..copies {
+            if !self.draws.percent(self.loss) {
+                let arrival = self.now + us(1 + self.draws.below(self.delay));
+                self.launched += 1;
+                self.flying.insert((arrival, self.launched), what());
+            }
+        }
+    }
+
+    fn send(&mut self) {
+        while let Some((sequence, answer)) = self.outbound.repeat() {
+            self.launch(|| Flying::Packet(sequence, answer));
+        }
+        while self.next < self.end && self.next - self.outbound.base() < WINDOW {
+            self.outbound.sent(self.now);
+            let sequence = self.next;
+            self.launch(|| Flying::Packet(sequence, false));
+            self.next += 1;
+        }
+        if self.inbound.due().is_some_and(|due| due <= self.now) {
+            let report = self.inbound.report();
+            self.launch(|| Flying::Report(report.clone()));
+        }
+    }
+
+    fn take(&mut self) {
+        while let Some(&front) = self.inbound.front() {
+            if front >= self.room.0 && self.now < self.room.1 {
+                return self.inbound.refuse(self.now);
+            }
+            self.taken.extend(self.inbound.advance(self.now));
+        }
+    }
+
+    /// Goes on to what happens next.
+    fn step(&mut self) {
+        let deadlines = [self.outbound.deadline(), self.inbound.due(), Some(self.room.1).filter(|&at| at > self.now)];
+        let arrival = self.flying.first_key_value().map(|(&(at, _), _)| at);
+        let next = deadlines.into_iter().flatten().chain(arrival).min().expect("something happens next");
+        self.now = self.now.max(next);
+        if self.now >= self.room.1 {
+            self.inbound.has_room(self.now);
+            self.take();
+        }
+        while let Some(entry) = self.flying.first_entry().filter(|entry| entry.key().0 <= self.now) {
+            match entry.remove() {
+                Flying::Packet(sequence, answer) => {
+                    self.inbound.offer(self.now, sequence as u32, answer, sequence);
+                    self.take();
+                }
+                Flying::Report(report) => {
+                    self.outbound.report(self.now, &report);
+                }
+            }
+        }
+        self.outbound.wake(self.now);
+    }
+
+    fn run(&mut self) {
+        self.send();
+        while self.outbound.base() < self.end {
+            assert!(self.now < Time::ZERO + us(1_000_000_000), "it never ends");
+            self.step();
+            self.send();
+        }
+    }
+}
+
+#[test]
+fn every_packet_comes_once_and_in_order_whatever_the_wire_does() {
+    for repeat in [Repeat::GoBackN, Repeat::Selective] {
+        for seed in seeds(300) {
+            let mut pair = Pair::new(repeat, seed, 200);
+            pair.run();
+            let expected: Vec<u64> = (FIRST..FIRST + 200).collect();
+            assert!(
+                pair.taken == expected,
+                "{repeat:?}: {:?}\nagain: SEED={seed} cargo test -p maquette-messaging --test streams",
+                pair.taken
+            );
+        }
+    }
+}
+
+/// So many packets are sent again, of 2,000, when so many of a hundred are lost.
+fn sent_again(repeat: Repeat, loss: u64) -> u64 {
+    let mut pair = Pair::new(repeat, 1, 2_000);
+    (pair.loss, pair.repeats, pair.delay) = (loss, 0, 1);
+    pair.room.1 = Time::ZERO;
+    pair.run();
+    pair.outbound.repeated()
+}
+
+#[test]
+fn without_loss_nothing_is_sent_again() {
+    assert_eq!([Repeat::GoBackN, Repeat::Selective].map(|repeat| sent_again(repeat, 0)), [0, 0]);
+}
+
+#[test]
+fn selective_repeat_sends_little_more_than_was_lost_and_go_back_n_much_more() {
+    let [go_back_n, selective] = [Repeat::GoBackN, Repeat::Selective].map(|repeat| sent_again(repeat, 5));
+    assert!((100..200).contains(&selective), "{selective}");
+    assert!(go_back_n > 3 * selective, "{go_back_n} and {selective}");
+}
