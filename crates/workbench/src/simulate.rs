@@ -63,6 +63,23 @@ fn clock(model: LogGp, options: Options) -> Clock {
     if options.timeline { clock.with_timeline() } else { clock }
 }
 
+/// Lets sends on `machine` be over when the message has arrived, if they were to wait until the receiver asks for it, and says
+/// whether they were. Messages that a network announces to the receiver stay as they are.
+pub fn send_without_waiting(machine: &mut Machine) -> bool {
+    match &mut machine.interconnect {
+        Interconnect::Flits(_) => {
+            let waits = SendMode::Synchronous { acknowledged: Acknowledged::OnReceive };
+            let arrives = SendMode::Synchronous { acknowledged: Acknowledged::OnArrival };
+            let waited = machine.node.send == waits;
+            if waited {
+                machine.node.send = arrives;
+            }
+            waited
+        }
+        Interconnect::LogGp(model) => model.rendezvous.take().is_some(),
+    }
+}
+
 /// Whether a send of `size` on `machine` is over only when the receiving program has asked for the message.
 pub fn waits_for_receivers(machine: &Machine, size: Bytes) -> bool {
     match &machine.interconnect {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use endpoint::{AnySourceProgram, Program};
-use machines::model::{Acknowledged, Interconnect, Machine, SendMode};
+use machines::model::{Interconnect, Machine};
 use quantities::Bytes;
 use virtual_worlds::answer::Answer;
 use virtual_worlds::network_world::Options;
@@ -16,7 +16,7 @@ use crate::command_line::failure::Failure;
 use crate::command_line::settings::Settings;
 use crate::interrupt;
 use crate::output::{PacketFormat, Unwritable, WholeFile, write_packets, write_timeline};
-use crate::simulate::{simulate, simulate_any, waits_for_receivers};
+use crate::simulate::{send_without_waiting, simulate, simulate_any, waits_for_receivers};
 
 /// On what a program runs, and how.
 #[derive(Args, Debug)]
@@ -169,19 +169,7 @@ impl Prepared {
     /// Lets sends be over when the message has arrived, if they were to wait until the receiver asks for it, and says whether
     /// they were. Messages that a network announces to the receiver stay as they are.
     pub(super) fn send_without_waiting(&mut self) -> bool {
-        let machine = Arc::make_mut(&mut self.machine);
-        match &mut machine.interconnect {
-            Interconnect::Flits(_) => {
-                let waits = SendMode::Synchronous { acknowledged: Acknowledged::OnReceive };
-                let arrives = SendMode::Synchronous { acknowledged: Acknowledged::OnArrival };
-                let waited = machine.node.send == waits;
-                if waited {
-                    machine.node.send = arrives;
-                }
-                waited
-            }
-            Interconnect::LogGp(model) => model.rendezvous.take().is_some(),
-        }
+        send_without_waiting(Arc::make_mut(&mut self.machine))
     }
 
     /// Runs a `program` that receives from anyone, and writes what is to be written.

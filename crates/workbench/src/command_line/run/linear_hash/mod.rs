@@ -1,10 +1,10 @@
 //! `maquette run linear-hash`: clients build an LH*LH table.
 
-mod built;
+mod findings;
 mod keys;
 
 use clap::{Args, ValueEnum};
-use programs::linear_hash::{Growth, Key, KeyHash, LinearHash};
+use programs::linear_hash::{Growth, KeyHash, LinearHash};
 use quantities::{Bytes, Duration};
 use serde_json::{Value, json};
 
@@ -15,13 +15,12 @@ use crate::command_line::choice::value_name;
 use crate::command_line::failure::Failure;
 use crate::command_line::quantity::duration;
 use crate::command_line::sizes::size;
-use built::Built;
+use crate::linear_hash::{Built, entries_of_chunk, filled_capacity};
+use findings::findings;
 use keys::Keys;
 
 /// The most servers, and the most clients.
 const MOST: i64 = 1 << 20;
-/// What an entry takes in a chunk beside its key and its body, about. [B]
-const ENTRY_HEADER: u64 = 16;
 
 /// Build a hash table that is spread over servers (LH*LH): clients insert keys, servers split as they fill.
 #[derive(Args, Debug)]
@@ -96,9 +95,8 @@ impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let keys = self.keys.get(self.manner.seed)?;
         let Arguments { machine, servers, clients, body, server_time, hash, sensitivity, chunk, manner, .. } = self;
-        let capacity = self.capacity.unwrap_or_else(|| filled(keys.words.len(), servers, sensitivity));
-        let entry = mean_length(&keys.words) + ENTRY_HEADER + body.0;
-        let chunk_entries = (chunk.0 / entry).max(1);
+        let capacity = self.capacity.unwrap_or_else(|| filled_capacity(keys.words.len(), servers, sensitivity));
+        let chunk_entries = entries_of_chunk(chunk, &keys.words, body);
         let growth =
             Growth { capacity, sensitivity, shrink: None, apart: false, most_servers: servers, chunk: chunk_entries };
         let mut prepared = manner.prepare_for(&machine, servers + clients)?;
@@ -114,19 +112,9 @@ impl Arguments {
         if waited {
             parameters["sends"] = Value::from("over on arrival");
         }
-        let findings = Built::new(&ran.output).findings(capacity);
+        let findings = findings(&Built::new(&ran.output), capacity);
         Ok(Summary { program: "linear-hash", parameters, findings }.said(&ran, as_json))
     }
-}
-
-/// V, with which a uniform hash has the last of the servers come into the file as the last of the keys are inserted.
-fn filled(keys: usize, servers: u32, sensitivity: f64) -> u64 {
-    ((keys as f64 / (sensitivity * f64::from(servers))).ceil() as u64).max(1)
-}
-
-fn mean_length(words: &[Key]) -> u64 {
-    let total: u64 = words.iter().map(|word| word.len() as u64).sum();
-    total / (words.len() as u64).max(1)
 }
 
 /// That no send waits for its receiver.
