@@ -100,6 +100,7 @@ fn envelope() -> impl Strategy<Value = Envelope> {
         (any::<u64>(), class(), scan_answer())
             .prop_map(|(number, class, answer)| { Envelope::ToClient(ToClient::Scanned { number, class, answer }) }),
         Just(Envelope::Goodbye),
+        Just(Envelope::Next),
         extent().prop_map(Envelope::Over),
     ]
 }
@@ -115,7 +116,7 @@ fn take(envelope: Envelope) {
         Envelope::Scan(request) => server.scan(request, &mut outputs),
         Envelope::ToServer(message) => server.take(1, message, &mut outputs),
         Envelope::ToClient(message) => drop(client.take(Time::ZERO, message)),
-        Envelope::Goodbye | Envelope::Over(_) => {}
+        Envelope::Goodbye | Envelope::Over(_) | Envelope::Next => {}
     }
 }
 

@@ -2,7 +2,7 @@
 
 use endpoint::{Error, Result};
 use machines::model::{Acknowledged, LogGp, SendMode};
-use maquette_programs::linear_hash::{ClientEnd, Growth, Key, KeyHash, LinearHash, RankEnd, ServerEnd};
+use maquette_programs::linear_hash::{ClientEnd, Growth, Key, KeyHash, LinearHash, Phase, RankEnd, ServerEnd};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Time};
 use virtual_worlds::answer::Answer;
@@ -32,6 +32,7 @@ fn program(servers: u32, clients: u32, keys: u64, capacity: u64) -> LinearHash {
         hash: KeyHash::Uniform,
         growth,
         server_time: Duration::ZERO,
+        then: Vec::new(),
     }
 }
 
@@ -147,6 +148,48 @@ fn a_key_that_is_there_is_not_stored_again() {
     assert_eq!(built.clients[0].inserts.iter().filter(|insert| !insert.stored).count(), 100);
 }
 
+/// Of all clients together, how many each phase after the build found.
+fn found(built: &Built) -> Vec<u64> {
+    let phases = built.clients[0].then.len();
+    (0..phases).map(|phase| built.clients.iter().map(|client| client.then[phase].found).sum()).collect()
+}
+
+#[test]
+fn a_table_that_is_built_is_read_counted_scanned_and_emptied() {
+    let mut program = program(11, 3, 1_000, 40);
+    program.growth.shrink = Some(0.3);
+    program.then =
+        vec![Phase::Get, Phase::Contains, Phase::Count, Phase::Scan, Phase::Put, Phase::Remove, Phase::Count];
+    for built in [on_clock(&program), on_parsytec(&LinearHash { clients: 3, ..program.clone() })] {
+        assert_eq!(found(&built), [1_000, 1_000, 1_000, 1_000, 1_000, 1_000, 0]);
+        assert_eq!(built.servers[0].file.buckets(), 11);
+        let emptied = |server: &ServerEnd| server.then[5].clone();
+        assert!(built.servers.iter().all(|server| emptied(server).file.buckets() == 1));
+        let merges: u64 = built.servers.iter().map(|server| emptied(server).counts.merges).sum();
+        let entries: u64 = built.servers.iter().filter_map(|server| emptied(server).entries).sum();
+        assert_eq!((merges, entries), (10, 0));
+        // Only the first client scans.
+        let scans: Vec<u64> = built.clients.iter().map(|client| client.then[3].operations).collect();
+        assert_eq!(scans, [1, 0, 0]);
+    }
+}
+
+#[test]
+fn clients_that_forget_are_told_again_what_they_knew() {
+    let mut program = program(32, 2, 3_000, 100);
+    program.then = vec![Phase::Get, Phase::Forget, Phase::Get];
+    let built = on_clock(&program);
+    let adjustments = |phase: usize| -> u64 {
+        let by_then = |client: &ClientEnd| client.then[phase].counts.adjustments;
+        let before = |client: &ClientEnd| if phase > 0 { client.then[phase - 1].counts } else { client.counts };
+        built.clients.iter().map(|client| by_then(client) - before(client).adjustments).sum()
+    };
+    assert!(adjustments(0) <= 2, "clients that have built the table know it");
+    assert_eq!(adjustments(1), 0);
+    assert!((4..=2 * 8).contains(&adjustments(2)), "{}", adjustments(2));
+    assert_eq!(found(&built), [3_000, 0, 3_000]);
+}
+
 #[test]
 fn other_numbers_of_ranks_are_told() {
     let ends = Clock::new(MODEL).run_any_with_answer(4, &program(2, 1, 1, 1)).unwrap().0;
@@ -169,5 +212,44 @@ proptest! {
         program.server_time = Duration::from_picoseconds(server_time);
         program.hash = if last_letters { KeyHash::LastLetters } else { KeyHash::Uniform };
         is_complete(&on_clock(&program), &program);
+    }
+}
+
+fn phase() -> impl Strategy<Value = Phase> {
+    use Phase::{Contains, Count, Forget, Get, Insert, Put, Remove, Scan};
+    prop::sample::select(vec![Insert, Put, Get, Contains, Remove, Scan, Count, Forget])
+}
+
+/// What a phase finds of a table in which either all keys are or none, and whether they are afterwards.
+fn due(phase: Phase, keys: u64, there: bool) -> (u64, bool) {
+    let held = if there { keys } else { 0 };
+    match phase {
+        Phase::Insert => (keys - held, true),
+        Phase::Put => (held, true),
+        Phase::Get | Phase::Contains | Phase::Scan | Phase::Count => (held, there),
+        Phase::Remove => (held, false),
+        Phase::Forget => (0, there),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn phases_in_any_order_find_what_is_there(
+        (servers, clients) in (1..20_u32, 1..6_u32),
+        (keys, capacity, chunk) in (0..300_u64, 1..60_u64, 1..50_u64),
+        (shrink, apart) in (prop::option::of(0.05..0.4), any::<bool>()),
+        phases in prop::collection::vec(phase(), 0..6),
+    ) {
+        let mut program = program(servers, clients, keys, capacity);
+        program.growth = Growth { chunk, shrink, apart, ..program.growth };
+        program.then = phases;
+        let built = on_clock(&program);
+        let mut there = true;
+        for (found, &phase) in found(&built).into_iter().zip(&program.then) {
+            let (due, after) = due(phase, keys, there);
+            prop_assert_eq!(found, due, "{:?}", phase);
+            there = after;
+        }
     }
 }

@@ -68,6 +68,11 @@ impl Client {
         self.image
     }
 
+    /// Forgets what it believes of the table: it knows one server again.
+    pub fn forget(&mut self) {
+        self.image = Image::default();
+    }
+
     /// Whether it waits for an answer.
     pub const fn is_waiting(&self) -> bool {
         self.under_way.is_some()

@@ -25,10 +25,12 @@ pub enum Envelope {
     ToServer(ToServer),
     /// From a server to a client.
     ToClient(ToClient),
-    /// From a client to a server: it will ask for nothing more.
+    /// From a client to a server: it will ask for nothing more, or not before it is told [`Envelope::Next`].
     Goodbye,
     /// From the server with the token to all others: all clients have said goodbye, and the file stays as it is.
     Over(Extent),
+    /// From a server to a client: what was under way is over here.
+    Next,
 }
 
 /// Why a message is not read.
@@ -117,7 +119,8 @@ impl Envelope {
             | Envelope::ToClient(ToClient::Scanned { .. })
             | Envelope::Scan(_)
             | Envelope::Goodbye
-            | Envelope::Over(_) => 0,
+            | Envelope::Over(_)
+            | Envelope::Next => 0,
         }
     }
 

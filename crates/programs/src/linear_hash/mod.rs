@@ -11,6 +11,7 @@
 //! Source: Pimentel and Hertzberger, "Evaluation of LH*LH for a multicomputer architecture", Euro-Par 1999, after Litwin,
 //! Neimat and Schneider, "LH*: a scalable, distributed data structure", ACM Transactions on Database Systems 21(4), 1996.
 
+mod asking;
 mod client;
 mod encoding;
 mod extent;
@@ -19,6 +20,7 @@ mod growth;
 mod image;
 mod key_hash;
 mod message;
+mod phase;
 mod program;
 mod reorganisation;
 mod scan;
@@ -35,6 +37,7 @@ pub use growth::Growth;
 pub use image::Image;
 pub use key_hash::KeyHash;
 pub use message::{Applied, Body, Key, Operation, Outcome, Request, ScanAnswer, ScanRequest, ToClient, ToServer};
+pub use phase::{ClientPhase, Phase, ServerPhase};
 pub use program::{ClientEnd, Insert, LinearHash, RankEnd, ServerEnd};
 pub use scan::{Class, Scan, ScanOutput};
 pub use server::{Server, ServerCounts, ServerOutput};

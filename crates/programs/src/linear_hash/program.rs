@@ -1,17 +1,15 @@
 //! Clients and servers as ranks: a table is built by clients that insert their keys, each its own part of them.
 
-use endpoint::{AnySource, AnySourceProgram, Error, Message, Result};
+use endpoint::{AnySource, AnySourceProgram, Error, Result};
 use quantities::{Bytes, Duration, Rank, Time};
 
+use super::asking::Asking;
 use super::{
-    Client, ClientCounts, ClientOutput, Envelope, Extent, Growth, Key, KeyHash, Operation, Outcome, Server,
-    ServerCounts, ServerOutput, Table,
+    ClientCounts, ClientPhase, Envelope, Extent, Growth, Key, KeyHash, Phase, Server, ServerCounts, ServerOutput,
+    ServerPhase, Table,
 };
 
-/// A client of a reliable network is never woken, and so it does not matter how patient it is.
-const PATIENCE: Duration = Duration::ZERO;
-
-/// Building a table.
+/// Building a table, and what comes then.
 ///
 /// ```text
 ///   rank    0 .. servers - 1           server a is rank a
@@ -19,12 +17,16 @@ const PATIENCE: Duration = Duration::ZERO;
 /// ```
 ///
 /// Client k inserts the keys from k N / clients to (k + 1) N / clients of all N, one after the other, each when the one
-/// before is acknowledged. Then it says goodbye to every server. The server with the token ends the run when it has all
+/// before is acknowledged. Then it says goodbye to every server. The server with the token ends the build when it has all
 /// goodbyes and does not split.
+///
+/// Whatever comes then goes phase by phase: every server tells every client when the one before is over, splits and merges
+/// included, and the clients begin with the next when all have told them.
 ///
 /// ```text
 ///   messages   2 an insert, 2 for each that went to a wrong server (the one sent on, the one to its client),
-///              2 for each chunk of a split and 1 for the token
+///              2 for each chunk of a split and 1 for the token;
+///              servers (clients + 1) at the end, and servers clients more for each further phase
 ///   time       of an insert where nobody waits: that of two messages, one after the other
 /// ```
 ///
@@ -48,6 +50,8 @@ pub struct LinearHash {
     pub growth: Growth,
     /// How long a server computes for each request, after it has answered it.
     pub server_time: Duration,
+    /// What clients do when the table is built.
+    pub then: Vec<Phase>,
 }
 
 /// What a rank has when the table is built.
@@ -72,6 +76,8 @@ pub struct ServerEnd {
     pub messages: u64,
     /// How far the file has grown.
     pub file: Extent,
+    /// What it has when each further phase is over.
+    pub then: Vec<ServerPhase>,
 }
 
 /// What a client has when the table is built.
@@ -83,6 +89,8 @@ pub struct ClientEnd {
     pub counts: ClientCounts,
     /// How many messages it sent, but those that end the run.
     pub messages: u64,
+    /// What it has when each further phase is over.
+    pub then: Vec<ClientPhase>,
 }
 
 /// An insert.
@@ -102,8 +110,8 @@ impl LinearHash {
         self.servers.saturating_add(self.clients)
     }
 
-    /// The part of the keys that client k inserts.
-    fn share(&self, client: u32) -> &[Key] {
+    /// The part of the keys that client k inserts, and that it asks for afterwards.
+    pub(super) fn share(&self, client: u32) -> &[Key] {
         let keys = self.keys.len() as u64;
         let edge = |client: u32| (keys * u64::from(client) / u64::from(self.clients.max(1))) as usize;
         self.keys.get(edge(client)..edge(client + 1)).unwrap_or_default()
@@ -131,55 +139,24 @@ impl AnySourceProgram for LinearHash {
         if rank < self.servers {
             Ok(RankEnd::Server(Serving::new(self, here).run().await?))
         } else {
-            Ok(RankEnd::Client(self.insert(here, rank - self.servers).await?))
+            Ok(RankEnd::Client(Asking::new(self, here, rank - self.servers).run().await?))
         }
     }
 }
 
 /// Waits for whatever comes next, and reads it.
-async fn next<E: AnySource>(here: &E) -> Result<(Rank, Envelope)> {
+pub(super) async fn next<E: AnySource>(here: &E) -> Result<(Rank, Envelope)> {
     let (from, message) = here.receive_any(None).await?;
     let envelope = Envelope::decode(&message).map_err(|error| error.from_rank(from))?;
     Ok((from, envelope))
 }
 
-async fn send<E: AnySource>(here: &E, to: Rank, envelope: &Envelope) -> Result<()> {
+pub(super) async fn send<E: AnySource>(here: &E, to: Rank, envelope: &Envelope) -> Result<()> {
     here.send(to, envelope.encode().map_err(|error| error.from_rank(here.rank()))?).await
 }
 
-fn misdirected(from: Rank) -> Error {
+pub(super) fn misdirected(from: Rank) -> Error {
     Error::Unfit(format!("rank {from} sent what is not for this rank"))
-}
-
-impl LinearHash {
-    /// Client `number`: its inserts, and goodbye.
-    async fn insert<E: AnySource>(&self, here: &E, number: u32) -> Result<ClientEnd> {
-        let mut client = Client::new(number, PATIENCE);
-        let (mut inserts, mut messages) = (Vec::new(), 0);
-        for key in self.share(number) {
-            let begun = here.now();
-            let operation = Operation::Insert(key.clone(), Message::of_size(self.body));
-            let mut output = Some(client.ask(begun, self.hash.of(key), operation));
-            let outcome = loop {
-                match output {
-                    Some(ClientOutput::Done(outcome)) => break outcome,
-                    Some(ClientOutput::Send(server, request)) => {
-                        messages += 1;
-                        send(here, Rank(server), &Envelope::Request(request)).await?;
-                    }
-                    None => {}
-                }
-                let (from, envelope) = next(here).await?;
-                let Envelope::ToClient(message) = envelope else { return Err(misdirected(from)) };
-                output = client.take(here.now(), message);
-            };
-            inserts.push(Insert { begun, acknowledged: here.now(), stored: outcome == Outcome::Is(true) });
-        }
-        for server in 0..self.servers {
-            send(here, Rank(server), &Envelope::Goodbye).await?;
-        }
-        Ok(ClientEnd { inserts, counts: client.counts, messages })
-    }
 }
 
 /// A server at work.
@@ -203,6 +180,26 @@ impl<'a, E: AnySource> Serving<'a, E> {
     }
 
     async fn run(mut self) -> Result<ServerEnd> {
+        let ServerPhase { entries, counts, messages, file } = self.phase().await?;
+        let splits = std::mem::take(&mut self.splits);
+        let mut then = Vec::new();
+        for _ in &self.program.then {
+            self.let_clients_go_on().await?;
+            then.push(self.phase().await?);
+        }
+        Ok(ServerEnd { entries, splits, counts, messages, file, then })
+    }
+
+    async fn let_clients_go_on(&mut self) -> Result<()> {
+        (self.goodbyes, self.over) = (0, None);
+        for client in self.program.servers..self.program.ranks() {
+            send(self.here, Rank(client), &Envelope::Next).await?;
+        }
+        Ok(())
+    }
+
+    /// Serves until all clients have said goodbye, and nothing is under way.
+    async fn phase(&mut self) -> Result<ServerPhase> {
         let file = loop {
             self.step().await?;
             if let Some(file) = self.file_to_end() {
@@ -213,13 +210,8 @@ impl<'a, E: AnySource> Serving<'a, E> {
                 break file;
             }
         };
-        Ok(ServerEnd {
-            entries: self.server.table().map(Table::len),
-            splits: self.splits,
-            counts: self.server.counts,
-            messages: self.messages,
-            file,
-        })
+        let entries = self.server.table().map(Table::len);
+        Ok(ServerPhase { entries, counts: self.server.counts, messages: self.messages, file })
     }
 
     /// Deals with the next message: answers first, and computes then.

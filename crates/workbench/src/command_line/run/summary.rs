@@ -26,6 +26,7 @@ pub(super) struct Summary {
 /// Something that a program found out, in words and as JSON.
 pub(super) struct Finding {
     pub(super) name: &'static str,
+    /// A row for each line.
     pub(super) text: String,
     pub(super) key: &'static str,
     pub(super) value: Value,
@@ -50,7 +51,10 @@ impl Summary {
         let on = &ran.machine.name;
         let mut text = format!("{} on {ranks} nodes of {on} ({})\n\n", self.program, parameters.join(", "));
         let mut rows = vec![["makespan".to_string(), rounded(answer.makespan().since(Time::ZERO))]];
-        rows.extend(self.findings.into_iter().map(|finding| [finding.name.to_string(), finding.text]));
+        for Finding { name, text, .. } in &self.findings {
+            let names = std::iter::once(*name).chain(std::iter::repeat(""));
+            rows.extend(names.zip(text.lines()).map(|(name, line)| [name.to_string(), line.to_string()]));
+        }
         rows.push(["messages".to_string(), answer.messages.to_string()]);
         if network.is_some() {
             rows.push(["packets".to_string(), format!("{}, system packets included", answer.packets)]);

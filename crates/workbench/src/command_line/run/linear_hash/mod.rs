@@ -2,9 +2,10 @@
 
 mod findings;
 mod keys;
+mod phases;
 
 use clap::{Args, ValueEnum};
-use programs::linear_hash::{Growth, KeyHash, LinearHash};
+use programs::linear_hash::{Growth, Key, KeyHash, LinearHash};
 use quantities::{Bytes, Duration};
 use serde_json::{Value, json};
 
@@ -18,6 +19,7 @@ use crate::command_line::sizes::size;
 use crate::linear_hash::{Built, entries_of_chunk, filled_capacity};
 use findings::findings;
 use keys::Keys;
+use phases::PhaseName;
 
 /// The most servers, and the most clients.
 const MOST: i64 = 1 << 20;
@@ -29,7 +31,8 @@ const MOST: i64 = 1 << 20;
                         the receiver asks for the message, it is over on its arrival instead, as servers must not wait for each \
                         other.\n\nExamples:\n  \
                         maquette run linear-hash --machine parsytec-cc-16 --clients 5\n  \
-                        maquette run linear-hash --machine parsytec-cc-16 --keys words.txt --hash last-letters --capacity 6000"
+                        maquette run linear-hash --machine parsytec-cc-16 --keys words.txt --hash last-letters --capacity 6000\n  \
+                        maquette run linear-hash --machine parsytec-cc-16 --random-keys 20000 --shrink 0.3 --then forget,get,scan,remove"
 )]
 pub(super) struct Arguments {
     /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
@@ -61,6 +64,16 @@ pub(super) struct Arguments {
     /// How much a server that splits ships at a time; in between it answers.
     #[arg(long, value_name = "B", default_value = "32KiB", value_parser = size)]
     chunk: Bytes,
+    /// Keep splits apart, against cascades: the server whose turn it is splits only if it has more than V entries itself, and
+    /// not at once after another.
+    #[arg(long)]
+    apart: bool,
+    /// Below which share of V on the mean the table shrinks again; at most half of M. If left out, it only grows.
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    shrink: Option<f64>,
+    /// What clients do when the table is built, phase after phase: each begins when the one before is over everywhere.
+    #[arg(long, value_name = "PHASE,...", value_delimiter = ',', num_args = 1)]
+    then: Vec<PhaseName>,
     #[command(flatten)]
     manner: Manner,
 }
@@ -83,6 +96,14 @@ impl HashName {
     }
 }
 
+/// Reads the share of a server below which a table shrinks.
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if (0.001..=50.0).contains(&share) => Ok(share),
+        _ => Err("allowed is a number from 0.001 to 50, and at most half of M; 0.3 is usual".to_string()),
+    }
+}
+
 /// Reads the share of a server that is filled.
 fn sensitivity(text: &str) -> Result<f64, String> {
     match text.parse() {
@@ -94,26 +115,49 @@ fn sensitivity(text: &str) -> Result<f64, String> {
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let keys = self.keys.get(self.manner.seed)?;
-        let Arguments { machine, servers, clients, body, server_time, hash, sensitivity, chunk, manner, .. } = self;
-        let capacity = self.capacity.unwrap_or_else(|| filled_capacity(keys.words.len(), servers, sensitivity));
-        let chunk_entries = entries_of_chunk(chunk, &keys.words, body);
-        let growth =
-            Growth { capacity, sensitivity, shrink: None, apart: false, most_servers: servers, chunk: chunk_entries };
+        let growth = self.growth(&keys.words)?;
+        let mut parameters = self.parameters(&growth, &keys.source);
+        let Arguments { machine, servers, clients, body, server_time, hash, then, manner, .. } = self;
         let mut prepared = manner.prepare_for(&machine, servers + clients)?;
-        let waited = prepared.send_without_waiting();
-        check(&prepared, body, &machine)?;
-        let words = keys.words;
-        let program = LinearHash { servers, clients, keys: words, body, hash: hash.hash(), growth, server_time };
-        let ran = prepared.run_any(program)?;
-        let mut parameters = json!({
-            "servers": servers, "clients": clients, "keys": keys.source, "body": body.0, "capacity": capacity,
-            "sensitivity": sensitivity, "hash": value_name(hash), "server_time": server_time.to_string(), "chunk": chunk.0,
-        });
-        if waited {
+        if prepared.send_without_waiting() {
             parameters["sends"] = Value::from("over on arrival");
         }
-        let findings = findings(&Built::new(&ran.output), capacity);
+        check(&prepared, body, &machine)?;
+        let (keys, hash, phases) = (keys.words, hash.hash(), then.iter().map(|name| name.phase()).collect());
+        let program = LinearHash { servers, clients, keys, body, hash, growth, server_time, then: phases };
+        let ran = prepared.run_any(program)?;
+        let mut findings = findings(&Built::new(&ran.output), growth.capacity);
+        findings.extend(phases::findings(&then, &ran.output));
         Ok(Summary { program: "linear-hash", parameters, findings }.said(&ran, as_json))
+    }
+
+    fn growth(&self, words: &[Key]) -> Result<Growth, Failure> {
+        let Arguments { servers, sensitivity, shrink, apart, .. } = *self;
+        if let Some(share) = shrink.filter(|share| *share > sensitivity / 2.0) {
+            let allowed = format!(
+                "at most {}, half of --sensitivity: a table that has shrunk would grow again",
+                sensitivity / 2.0
+            );
+            return Err(Failure::argument("--shrink", share, allowed));
+        }
+        let capacity = self.capacity.unwrap_or_else(|| filled_capacity(words.len(), servers, sensitivity));
+        let chunk = entries_of_chunk(self.chunk, words, self.body);
+        Ok(Growth { capacity, sensitivity, shrink, apart, most_servers: servers, chunk })
+    }
+
+    fn parameters(&self, growth: &Growth, source: &str) -> Value {
+        let mut parameters = json!({
+            "servers": self.servers, "clients": self.clients, "keys": source, "body": self.body.0,
+            "capacity": growth.capacity, "sensitivity": self.sensitivity, "hash": value_name(self.hash),
+            "server_time": self.server_time.to_string(), "chunk": self.chunk.0,
+        });
+        if self.apart {
+            parameters["apart"] = Value::from(true);
+        }
+        if let Some(shrink) = self.shrink {
+            parameters["shrink"] = Value::from(shrink);
+        }
+        parameters
     }
 }
 

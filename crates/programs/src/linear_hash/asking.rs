@@ -1,0 +1,154 @@
+//! A client at work.
+
+use endpoint::{AnySource, Result};
+use quantities::{Duration, Rank, Time};
+
+use super::program::{misdirected, next, send};
+use super::{
+    Client, ClientEnd, ClientOutput, ClientPhase, Envelope, Insert, Key, LinearHash, Operation, Outcome, Phase, Scan,
+    ScanOutput, ToClient,
+};
+
+/// A client of a reliable network is never woken, and so it does not matter how patient it is.
+const PATIENCE: Duration = Duration::ZERO;
+
+/// A client at work.
+pub(super) struct Asking<'a, E> {
+    program: &'a LinearHash,
+    here: &'a E,
+    number: u32,
+    client: Client,
+    /// How many scans it has made.
+    scans: u64,
+    messages: u64,
+}
+
+impl<'a, E: AnySource> Asking<'a, E> {
+    /// Client `number`.
+    pub(super) fn new(program: &'a LinearHash, here: &'a E, number: u32) -> Asking<'a, E> {
+        Asking { program, here, number, client: Client::new(number, PATIENCE), scans: 0, messages: 0 }
+    }
+
+    /// Its inserts, and goodbye; then phase by phase what comes after the build.
+    pub(super) async fn run(mut self) -> Result<ClientEnd> {
+        let program = self.program;
+        let (mut inserts, mut then) = (Vec::new(), Vec::new());
+        for key in program.share(self.number) {
+            let begun = self.here.now();
+            let stored = match Phase::Insert.operation(program, key) {
+                Some(operation) => found(&self.ask(key, operation).await?),
+                None => false,
+            };
+            inserts.push(Insert { begun, acknowledged: self.here.now(), stored });
+        }
+        self.say_goodbye().await?;
+        let (counts, messages) = (self.client.counts, self.messages);
+        for &phase in &program.then {
+            self.meet().await?;
+            then.push(self.phase(phase).await?);
+            self.say_goodbye().await?;
+        }
+        Ok(ClientEnd { inserts, counts, messages, then })
+    }
+
+    async fn say_goodbye(&self) -> Result<()> {
+        for server in 0..self.program.servers {
+            send(self.here, Rank(server), &Envelope::Goodbye).await?;
+        }
+        Ok(())
+    }
+
+    /// Waits until the phase is over at every server.
+    async fn meet(&mut self) -> Result<()> {
+        let mut awaited = self.program.servers;
+        while awaited > 0 {
+            match next(self.here).await? {
+                (_, Envelope::Next) => awaited -= 1,
+                // An image adjustment may come after the answer.
+                (_, Envelope::ToClient(message)) => drop(self.client.take(self.here.now(), message)),
+                (from, _) => return Err(misdirected(from)),
+            }
+        }
+        Ok(())
+    }
+
+    async fn phase(&mut self, phase: Phase) -> Result<ClientPhase> {
+        let program = self.program;
+        let (begun, scans) = (self.here.now(), self.number == 0);
+        let (mut operations, mut found, mut longest) = (0, 0, Duration::ZERO);
+        match phase {
+            Phase::Forget => self.client.forget(),
+            Phase::Scan | Phase::Count if scans => {
+                found = self.scan(phase == Phase::Count).await?;
+                (operations, longest) = (1, self.since(begun));
+            }
+            Phase::Scan | Phase::Count => {}
+            Phase::Insert | Phase::Put | Phase::Get | Phase::Contains | Phase::Remove => {
+                for key in program.share(self.number) {
+                    let Some(operation) = phase.operation(program, key) else { continue };
+                    let asked = self.here.now();
+                    found += u64::from(self::found(&self.ask(key, operation).await?));
+                    longest = longest.max(self.since(asked));
+                    operations += 1;
+                }
+            }
+        }
+        let (ended, counts, messages) = (self.here.now(), self.client.counts, self.messages);
+        Ok(ClientPhase { begun, ended, operations, found, longest, counts, messages })
+    }
+
+    fn since(&self, begun: Time) -> Duration {
+        self.here.now().since(begun)
+    }
+
+    /// Has an operation done.
+    async fn ask(&mut self, key: &Key, operation: Operation) -> Result<Outcome> {
+        let mut output = Some(self.client.ask(self.here.now(), self.program.hash.of(key), operation));
+        loop {
+            match output {
+                Some(ClientOutput::Done(outcome)) => return Ok(outcome),
+                Some(ClientOutput::Send(server, request)) => {
+                    self.messages += 1;
+                    send(self.here, Rank(server), &Envelope::Request(request)).await?;
+                }
+                None => {}
+            }
+            let message = self.next().await?;
+            output = self.client.take(self.here.now(), message);
+        }
+    }
+
+    /// Has all servers scanned or counted, and says how many entries there are.
+    async fn scan(&mut self, counting: bool) -> Result<u64> {
+        let (image, now) = (self.client.image(), self.here.now());
+        let (mut scan, mut outputs) = Scan::begin((self.number, self.scans), image, counting, PATIENCE, now);
+        self.scans += 1;
+        let mut found = 0;
+        loop {
+            for output in outputs {
+                match output {
+                    ScanOutput::Send(server, request) => {
+                        self.messages += 1;
+                        send(self.here, Rank(server), &Envelope::Scan(request)).await?;
+                    }
+                    ScanOutput::Found(entries) => found += entries.len() as u64,
+                    ScanOutput::Done(count) => return Ok(if counting { count } else { found }),
+                }
+            }
+            let message = self.next().await?;
+            outputs = scan.take(self.here.now(), message);
+        }
+    }
+
+    async fn next(&self) -> Result<ToClient> {
+        match next(self.here).await? {
+            (_, Envelope::ToClient(message)) => Ok(message),
+            (from, _) => Err(misdirected(from)),
+        }
+    }
+}
+
+/// Whether something was stored under the key; of an insert, whether it was stored now.
+fn found(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Is(true) | Outcome::Found(Some(_)))
+}

@@ -1,0 +1,75 @@
+//! What clients do with a table when it is built, phase by phase.
+
+use quantities::{Duration, Time};
+
+use super::{ClientCounts, Extent, Key, LinearHash, Operation, ServerCounts};
+use endpoint::Message;
+
+/// What clients do with a table that is there. In all but the last three each does it with its own part of the keys, one after
+/// the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// They insert the keys, as for the build.
+    Insert,
+    /// They put the keys, whatever is there.
+    Put,
+    /// They get the keys.
+    Get,
+    /// They ask whether the keys are there.
+    Contains,
+    /// They remove the keys.
+    Remove,
+    /// The first client scans the table, and has all its entries then; the others wait.
+    Scan,
+    /// The first client has the servers count their entries; the others wait.
+    Count,
+    /// They forget their images, as if they were new.
+    Forget,
+}
+
+impl Phase {
+    /// What is asked for with a key; none in a phase that has nothing to do with single keys.
+    pub(super) fn operation(self, program: &LinearHash, key: &Key) -> Option<Operation> {
+        let (key, body) = (key.clone(), || Message::of_size(program.body));
+        match self {
+            Phase::Insert => Some(Operation::Insert(key, body())),
+            Phase::Put => Some(Operation::Put(key, body())),
+            Phase::Get => Some(Operation::Get(key)),
+            Phase::Contains => Some(Operation::Contains(key)),
+            Phase::Remove => Some(Operation::Remove(key)),
+            Phase::Scan | Phase::Count | Phase::Forget => None,
+        }
+    }
+}
+
+/// What a client has when a phase is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientPhase {
+    /// When it began with it.
+    pub begun: Time,
+    /// When its last operation was answered.
+    pub ended: Time,
+    /// How many operations it did.
+    pub operations: u64,
+    /// Of how many keys something was stored; of an insert and a scan, how many it stored and found.
+    pub found: u64,
+    /// What the longest operation took.
+    pub longest: Duration,
+    /// What it has counted by then, since the beginning.
+    pub counts: ClientCounts,
+    /// How many messages it has sent by then, but those that end the phases.
+    pub messages: u64,
+}
+
+/// What a server has when a phase is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerPhase {
+    /// How many entries; none, when it is not in the file.
+    pub entries: Option<u64>,
+    /// What it has counted by then, since the beginning.
+    pub counts: ServerCounts,
+    /// How many messages it has sent by then, but those that end the phases.
+    pub messages: u64,
+    /// How far the file has grown.
+    pub file: Extent,
+}
