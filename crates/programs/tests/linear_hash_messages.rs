@@ -3,8 +3,8 @@
 
 use endpoint::Message;
 use maquette_programs::linear_hash::{
-    Applied, Class, Client, EncodingError, Entry, Envelope, Extent, Growth, Key, Operation, Outcome, Request,
-    ScanAnswer, ScanRequest, Server, ToClient, ToServer,
+    Applied, Client, EncodingError, Entry, Envelope, Extent, Growth, Key, Operation, Outcome, Request, ScanAnswer,
+    ScanRequest, Server, Span, ToClient, ToServer,
 };
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Time};
@@ -60,18 +60,25 @@ fn chunk() -> impl Strategy<Value = ToServer> {
         .prop_map(|(buckets, applied, last)| ToServer::Chunk { buckets, applied, last })
 }
 
-fn class() -> impl Strategy<Value = Class> {
-    (any::<u32>(), 0..=31_u32).prop_map(|(residue, level)| Class { residue, level })
+/// A span, and a place in it.
+fn span() -> impl Strategy<Value = (Span, u64)> {
+    any::<[u64; 3]>().prop_map(|mut places| {
+        places.sort_unstable();
+        (Span { first: places[0], last: places[2] }, places[1])
+    })
 }
 
-fn scan_answer() -> impl Strategy<Value = ScanAnswer> {
+fn scan_answer() -> impl Strategy<Value = (Span, ScanAnswer)> {
     let (server, level) = (0..1_u32 << 31, 0..=31_u32);
     let entries = prop::collection::vec((key(), body()), 0..4);
+    let part = (server.clone(), level.clone(), 0..1_u64 << 48, entries, span());
     prop_oneof![
-        (server.clone(), level.clone(), 0..1_u64 << 48, entries)
-            .prop_map(|(server, level, count, entries)| ScanAnswer::Part { server, level, count, entries }),
-        (server.clone(), level).prop_map(|(server, level)| ScanAnswer::Elsewhere { server, level }),
-        server.prop_map(|server| ScanAnswer::Gone { server }),
+        part.prop_map(|(server, level, count, entries, (span, last))| {
+            (span, ScanAnswer::Part { server, level, last, count, entries })
+        }),
+        (server.clone(), level, span())
+            .prop_map(|(server, level, (span, _))| (span, ScanAnswer::Elsewhere { server, level })),
+        (server, span()).prop_map(|(server, (span, _))| (span, ScanAnswer::Gone { server })),
     ]
 }
 
@@ -94,11 +101,11 @@ fn envelope() -> impl Strategy<Value = Envelope> {
         }),
         (0..1_u32 << 31, 0..=31_u32).prop_map(|(server, level)| Envelope::ToClient(ToClient::Adjust { server, level })),
         any::<u64>().prop_map(|number| Envelope::ToClient(ToClient::Again { number })),
-        (any::<u32>(), any::<u64>(), class(), any::<bool>()).prop_map(|(client, number, class, counting)| {
-            Envelope::Scan(ScanRequest { client, number, class, counting })
+        (any::<u32>(), any::<u64>(), span(), any::<bool>()).prop_map(|(client, number, (span, _), counting)| {
+            Envelope::Scan(ScanRequest { client, number, span, counting })
         }),
-        (any::<u64>(), class(), scan_answer())
-            .prop_map(|(number, class, answer)| { Envelope::ToClient(ToClient::Scanned { number, class, answer }) }),
+        (any::<u64>(), scan_answer())
+            .prop_map(|(number, (span, answer))| { Envelope::ToClient(ToClient::Scanned { number, span, answer }) }),
         Just(Envelope::Goodbye),
         Just(Envelope::Next),
         extent().prop_map(Envelope::Over),

@@ -232,6 +232,15 @@ fn due(phase: Phase, keys: u64, there: bool) -> (u64, bool) {
     }
 }
 
+/// A server whose last bucket has come has still to hear that it was the last.
+#[test]
+fn a_phase_ends_only_when_the_last_server_has_left() {
+    let mut program = program(6, 2, 32, 14);
+    program.growth = Growth { chunk: 1, shrink: Some(0.05), ..program.growth };
+    program.then = vec![Phase::Remove, Phase::Count];
+    assert_eq!(found(&on_clock(&program)), [32, 0]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]

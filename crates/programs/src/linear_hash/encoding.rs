@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::extent::MOST_LEVELS;
 use super::message::Body;
 use super::server::MOST_FORWARDS;
-use super::{Applied, Class, Extent, Operation, Outcome, Request, ScanAnswer, ScanRequest, ToClient, ToServer};
+use super::{Applied, Extent, Operation, Outcome, Request, ScanAnswer, ScanRequest, Span, ToClient, ToServer};
 
 /// The longest message that is read. [B]
 const LONGEST: usize = 1 << 30;
@@ -136,11 +136,11 @@ impl Envelope {
                 at_most("buckets", buckets, Extent::MOST_BUCKETS)?;
                 at_most("entries", entries, MOST_ENTRIES)
             }
-            Envelope::Scan(ScanRequest { class, .. }) => check_class(class),
+            Envelope::Scan(ScanRequest { span, .. }) => check_span(span),
             Envelope::ToClient(ToClient::Adjust { server, level }) => check_server(server, level),
-            Envelope::ToClient(ToClient::Scanned { class, ref answer, .. }) => {
-                check_class(class)?;
-                check_answer(answer)
+            Envelope::ToClient(ToClient::Scanned { span, ref answer, .. }) => {
+                check_span(span)?;
+                check_answer(span, answer)
             }
             Envelope::ToClient(ToClient::Gone { server, .. }) => at_most("a server", server, Extent::MOST_BUCKETS),
             _ => Ok(()),
@@ -148,8 +148,8 @@ impl Envelope {
     }
 }
 
-fn check_class(class: Class) -> Result<(), EncodingError> {
-    at_most("a level", class.level, MOST_LEVELS + 1)
+fn check_span(span: Span) -> Result<(), EncodingError> {
+    at_most("the first place", span.first, span.last)
 }
 
 fn check_server(server: u32, level: u32) -> Result<(), EncodingError> {
@@ -157,9 +157,11 @@ fn check_server(server: u32, level: u32) -> Result<(), EncodingError> {
     at_most("a server", server, Extent::MOST_BUCKETS)
 }
 
-fn check_answer(answer: &ScanAnswer) -> Result<(), EncodingError> {
+fn check_answer(span: Span, answer: &ScanAnswer) -> Result<(), EncodingError> {
     match *answer {
-        ScanAnswer::Part { server, level, count, .. } => {
+        ScanAnswer::Part { server, level, last, count, .. } => {
+            at_most("the first place", span.first, last)?;
+            at_most("the last place", last, span.last)?;
             at_most("entries", count, MOST_ENTRIES)?;
             check_server(server, level)
         }

@@ -3,7 +3,7 @@
 use endpoint::Message;
 use serde::{Deserialize, Serialize};
 
-use super::{Bucket, Class, Extent};
+use super::{Bucket, Extent, Span};
 
 /// A key: any bytes.
 pub type Key = Box<[u8]>;
@@ -97,8 +97,8 @@ pub enum ToClient {
     Scanned {
         /// Which of the client's scans.
         number: u64,
-        /// Which part of it.
-        class: Class,
+        /// Which part of it was asked for.
+        span: Span,
         /// What the server says.
         answer: ScanAnswer,
     },
@@ -112,7 +112,7 @@ pub struct ScanRequest {
     /// Which of the client's scans.
     pub number: u64,
     /// For which keys.
-    pub class: Class,
+    pub span: Span,
     /// Whether only their number is asked for.
     pub counting: bool,
 }
@@ -120,18 +120,20 @@ pub struct ScanRequest {
 /// What a server says to a part of a scan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ScanAnswer {
-    /// These, of the class that was asked for and is this server's; the rest of it is with the servers that came of its splits.
+    /// These, as far as the server has read.
     Part {
         /// a
         server: u32,
         /// j
         level: u32,
+        /// The last place of the span that it has read.
+        last: u64,
         /// How many there are.
         count: u64,
         /// The entries, if they were asked for.
         entries: Vec<(Key, Body)>,
     },
-    /// The class is none of server a of level j.
+    /// The span begins with keys that server a of level j does not have.
     Elsewhere {
         /// a
         server: u32,

@@ -256,8 +256,7 @@ impl<'a, E: AnySource> Serving<'a, E> {
     /// The file's extent, if it is for this server to say that it stays so: it has the token and does not split, and
     /// nobody will ask it for more.
     fn file_to_end(&self) -> Option<Extent> {
-        let whole = self.server.table().is_some_and(Table::is_whole);
-        self.server.token().filter(|_| whole && self.goodbyes == self.program.clients)
+        self.server.token().filter(|_| self.server.is_steady() && self.goodbyes == self.program.clients)
     }
 
     async fn end_the_others(&self, file: Extent) -> Result<()> {
@@ -270,7 +269,6 @@ impl<'a, E: AnySource> Serving<'a, E> {
 
     /// Whether nothing more comes: from every client its goodbye, and of its table all.
     fn is_settled(&self, file: Extent) -> bool {
-        let whole = self.server.table().is_some_and(Table::is_whole);
-        self.goodbyes == self.program.clients && (whole || self.here.rank().0 >= file.buckets())
+        self.goodbyes == self.program.clients && (self.server.is_steady() || self.here.rank().0 >= file.buckets())
     }
 }

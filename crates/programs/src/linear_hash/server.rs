@@ -47,7 +47,7 @@ pub struct Server {
     pub(super) rest: u64,
     /// As many it has answered since it has the token.
     pub(super) since: u64,
-    /// Parts of scans that wait until the server is whole.
+    /// Parts of scans that wait until their keys have moved.
     pub(super) scans: Vec<ScanRequest>,
     /// The last request of each client.
     pub(super) applied: BTreeMap<u32, Applied>,
@@ -79,6 +79,11 @@ impl Server {
     /// Its table, if it is in the file.
     pub const fn table(&self) -> Option<&Table<Key, Body>> {
         self.table.as_ref()
+    }
+
+    /// Whether it is in the file, has all its keys, and neither splits nor merges.
+    pub fn is_steady(&self) -> bool {
+        self.change.is_none() && self.table.as_ref().is_some_and(Table::is_whole)
     }
 
     /// The file's extent, if it has the token.

@@ -153,6 +153,19 @@ impl<K: Eq, V> Table<K, V> {
         }
     }
 
+    /// The local bucket of a key, and the level l of the server that it would be all of: it has the table's keys with the same h_l(C).
+    /// None, if its entries move to another table or from one.
+    pub fn settled(&self, c: u64) -> Option<(u32, &Bucket<K, V>)> {
+        let index = self.index(c);
+        let moves = match self.phase {
+            Phase::Steady | Phase::Still => false,
+            Phase::Halving { .. } | Phase::Joining { .. } => index % 2 == 1,
+            Phase::Filling | Phase::Leaving { .. } => true,
+        };
+        let position = self.position(c).filter(|_| !moves)?;
+        Some((self.level + self.extent.level(index), self.buckets.get(position)?))
+    }
+
     /// What is stored under a key; nothing where the key's place is not here.
     pub fn get<Q: Eq + ?Sized>(&self, c: u64, key: &Q) -> Option<&V>
     where

@@ -176,10 +176,15 @@ impl Whole {
     fn row(&self) -> [String; 12] {
         let counts = [self.found, self.adjustments, self.forwards, self.splits, self.merges, self.servers];
         let [found, adjustments, forwards, splits, merges, servers] = counts.map(|count| count.to_string());
-        let mean = self.mean().map_or(String::new(), rounded);
-        let longest = self.mean().map_or(String::new(), |_| rounded(self.longest));
-        let messages = self.mean().map_or(String::new(), |_| format!("{:.4}", self.messages_each()));
-        let (name, time, operations) = (self.name.clone(), rounded(self.time), self.operations.to_string());
+        let operations = self.operations.to_string();
+        let name = self.name.clone();
+        let Some(mean) = self.mean() else {
+            // Nobody was asked for anything.
+            let none = String::new;
+            return [name, none(), operations, none(), none(), none(), none(), none(), none(), splits, merges, servers];
+        };
+        let (time, mean, longest) = (rounded(self.time), rounded(mean), rounded(self.longest));
+        let messages = format!("{:.4}", self.messages_each());
         [name, time, operations, mean, longest, messages, found, adjustments, forwards, splits, merges, servers]
     }
 

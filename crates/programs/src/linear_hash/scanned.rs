@@ -1,0 +1,69 @@
+//! How a server answers a scan.
+
+use super::message::{Body, Key, ScanAnswer, ScanRequest};
+use super::{Server, ServerOutput, Span, Table, ToClient, forward};
+
+impl Server {
+    /// Takes a part of a scan. One that begins with a key which is on its way to another server, or has still to come, waits until
+    /// that is over; so one of each part that clients have asked for is all that is remembered.
+    pub fn scan(&mut self, request: ScanRequest, outputs: &mut Vec<ServerOutput>) {
+        if let Some(answer) = self.scanned(&request) {
+            let ScanRequest { client, number, span, .. } = request;
+            outputs.push(ServerOutput::Client(client, ToClient::Scanned { number, span, answer }));
+        } else if !self.scans.contains(&request) {
+            self.scans.push(request);
+        }
+    }
+
+    /// Answers the scans that have waited, as far as it can by now.
+    pub(super) fn answer_scans(&mut self, outputs: &mut Vec<ServerOutput>) {
+        for request in std::mem::take(&mut self.scans) {
+            self.scan(request, outputs);
+        }
+    }
+
+    /// The answer, unless it has to wait.
+    fn scanned(&self, request: &ScanRequest) -> Option<ScanAnswer> {
+        let server = self.number;
+        let Some(table) = &self.table else { return Some(ScanAnswer::Gone { server }) };
+        let level = table.level();
+        if forward(server, level, request.span.c()).is_some() {
+            return Some(ScanAnswer::Elsewhere { server, level });
+        }
+        let own = request.span.within(level);
+        if request.counting && table.is_whole() && own == Span::of_bucket(u64::from(server), level) {
+            let (last, count, entries) = (own.last, table.len(), Vec::new());
+            return Some(ScanAnswer::Part { server, level, last, count, entries });
+        }
+        let Read { last, count, entries } = read(table, own, request.counting, self.growth.chunk)?;
+        Some(ScanAnswer::Part { server, level, last, count, entries })
+    }
+}
+
+/// What was read of a span.
+struct Read {
+    last: u64,
+    count: u64,
+    entries: Vec<(Key, Body)>,
+}
+
+/// Reads a span local bucket by local bucket, until it has a chunk or comes to keys that move; none, if it begins with such.
+fn read(table: &Table<Key, Body>, span: Span, counting: bool, chunk: u64) -> Option<Read> {
+    let (mut read, mut rest, mut steps): (Option<Read>, _, u64) = (None, Some(span), 0);
+    while let Some(span) = rest.filter(|_| steps < chunk.max(1)) {
+        let Some((level, bucket)) = table.settled(span.c()) else { break };
+        let part = span.within(level);
+        let so_far = read.get_or_insert(Read { last: part.last, count: 0, entries: Vec::new() });
+        so_far.last = part.last;
+        for entry in bucket.iter().filter(|entry| part.contains(entry.c)) {
+            so_far.count += 1;
+            steps += 1;
+            if !counting {
+                so_far.entries.push((entry.key.clone(), entry.value.clone()));
+            }
+        }
+        steps += 1; // an empty bucket takes its time, too
+        rest = span.after(part.last);
+    }
+    read
+}
