@@ -139,4 +139,17 @@ impl<'a> Built<'a> {
         let entries = self.entries();
         entries.iter().sum::<u64>() as f64 / (capacity as f64 * entries.len().max(1) as f64)
     }
+
+    /// Which share of their room the servers of the file used on the mean over all inserts since the first split began; none without
+    /// a split. What a load factor is at the end depends on where between two splits that is.
+    pub fn mean_load_factor(&self, capacity: u64) -> Option<f64> {
+        let first = self.splits.first()?.at;
+        let stored = self.each_insert().filter(|insert| insert.stored).map(|insert| insert.acknowledged);
+        let mut stored: Vec<Time> = stored.collect();
+        stored.sort_unstable();
+        let servers = |at: Time| 1 + self.splits.partition_point(|split| split.at <= at);
+        let load = |(before, &at): (usize, &Time)| (before + 1) as f64 / (servers(at) as f64 * capacity as f64);
+        let loads: Vec<f64> = stored.iter().enumerate().filter(|(_, at)| **at >= first).map(load).collect();
+        Some(loads.iter().sum::<f64>() / loads.len().max(1) as f64)
+    }
 }

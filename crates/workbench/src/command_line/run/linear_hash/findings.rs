@@ -110,12 +110,15 @@ fn load(built: &Built<'_>, capacity: u64) -> Finding {
             "messages": server.messages,
         })
     };
+    let on_the_mean = built.mean_load_factor(capacity);
+    let since = on_the_mean.map_or(String::new(), |mean| format!("; {mean:.3} on the mean since the first split"));
     Finding {
         name: "load factor",
-        text: format!("{share:.3} over {} servers with {least} to {most} entries each", entries.len()),
+        text: format!("{share:.3} over {} servers with {least} to {most} entries each{since}", entries.len()),
         key: "load",
         value: json!({
             "factor": share,
+            "mean_factor": on_the_mean,
             "servers": entries.len(),
             "by_server": built.servers().iter().map(by_server).collect::<Vec<Value>>(),
         }),
