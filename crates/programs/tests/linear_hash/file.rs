@@ -1,0 +1,101 @@
+//! A file of servers between which messages arrive in the order they were sent, one at a time.
+
+use std::collections::VecDeque;
+
+use maquette_programs::linear_hash::{
+    Extent, Growth, Key, Operation, Outcome, Request, ScanRequest, Server, ServerOutput, ToClient, ToServer,
+};
+
+/// A file, and one client that knows all of it.
+pub struct File {
+    pub servers: Vec<Server>,
+    under_way: VecDeque<(u32, u32, ToServer)>,
+    /// What servers have told the client.
+    pub told: Vec<ToClient>,
+    requests: u64,
+    hash: fn(u64) -> u64,
+}
+
+impl File {
+    pub fn new(growth: Growth, hash: fn(u64) -> u64) -> File {
+        let servers = (0..growth.most_servers).map(|number| Server::new(number, growth)).collect();
+        File { servers, under_way: VecDeque::new(), told: Vec::new(), requests: 0, hash }
+    }
+
+    /// How many servers there are.
+    pub fn size(&self) -> u32 {
+        self.servers.iter().filter(|server| server.table().is_some()).count() as u32
+    }
+
+    pub fn entries(&self) -> u64 {
+        self.servers.iter().filter_map(Server::table).map(|table| table.len()).sum()
+    }
+
+    /// How much of their room the servers use on the mean.
+    pub fn load(&self, growth: Growth) -> f64 {
+        self.entries() as f64 / (f64::from(self.size()) * growth.capacity as f64)
+    }
+
+    pub fn splits(&self) -> u64 {
+        self.servers.iter().map(|server| server.counts.splits).sum()
+    }
+
+    pub fn merges(&self) -> u64 {
+        self.servers.iter().map(|server| server.counts.merges).sum()
+    }
+
+    /// Lets the server that has the key answer a request, and gives the answer; what follows from it is under way then.
+    pub fn ask(&mut self, key: u64, operation: impl FnOnce(Key) -> Operation) -> Outcome {
+        let (c, number) = ((self.hash)(key), self.requests);
+        self.requests += 1;
+        let request = Request { client: 0, number, c, operation: operation(key.to_le_bytes().into()), forwards: 0 };
+        let first = Extent::of(self.size()).index(c);
+        self.deliver(first, first, ToServer::Forward(request));
+        match self.told.pop() {
+            Some(ToClient::Reply { outcome, .. }) => outcome,
+            other => panic!("{other:?} instead of a reply"),
+        }
+    }
+
+    /// Has a request done, with all that follows from it.
+    pub fn request(&mut self, key: u64, operation: impl FnOnce(Key) -> Operation) -> Outcome {
+        let outcome = self.ask(key, operation);
+        while self.step() {}
+        outcome
+    }
+
+    /// Delivers the message between servers that was sent first, if one is under way.
+    pub fn step(&mut self) -> bool {
+        let Some((from, to, message)) = self.under_way.pop_front() else { return false };
+        self.deliver(from, to, message);
+        true
+    }
+
+    fn deliver(&mut self, from: u32, to: u32, message: ToServer) {
+        let mut outputs = Vec::new();
+        self.servers[to as usize].take(from, message, &mut outputs);
+        self.does(to, outputs);
+    }
+
+    /// Gives a part of a scan to a server.
+    pub fn scan(&mut self, to: u32, request: ScanRequest) {
+        let mut outputs = Vec::new();
+        self.servers[to as usize].scan(request, &mut outputs);
+        self.does(to, outputs);
+    }
+
+    fn does(&mut self, server: u32, outputs: Vec<ServerOutput>) {
+        for output in outputs {
+            match output {
+                ServerOutput::Server(next, message) => self.under_way.push_back((server, next, message)),
+                ServerOutput::Client(_, message) => self.told.push(message),
+            }
+        }
+    }
+}
+
+/// Hashes that depend on every bit of the key.
+pub fn uniform(key: u64) -> u64 {
+    let mixed = key.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 17
+}

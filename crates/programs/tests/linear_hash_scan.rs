@@ -1,0 +1,230 @@
+//! Scans: every entry comes once, in parts of bounded size, with proof that every server has answered, also while the file
+//! splits and merges.
+
+#[path = "linear_hash/file.rs"]
+mod file;
+
+use endpoint::Message;
+use file::{File, uniform};
+use maquette_programs::linear_hash::{
+    Body, Extent, Growth, Image, Key, Operation, Scan, ScanAnswer, ScanOutput, ScanRequest, Server, ToClient,
+};
+use proptest::prelude::*;
+use quantities::{Duration, Time};
+
+const GROWTH: Growth =
+    Growth { capacity: 10, sensitivity: 0.8, shrink: None, apart: false, most_servers: 64, chunk: 8 };
+
+fn insert(key: Key) -> Operation {
+    Operation::Insert(key, Message::default())
+}
+
+fn number(key: &Key) -> u64 {
+    u64::from_le_bytes(key.as_ref().try_into().unwrap())
+}
+
+/// A scan of a file, and what it has come to so far.
+struct Scanning {
+    scan: Scan,
+    to_send: Vec<(u32, ScanRequest)>,
+    found: Vec<u64>,
+    over: Option<u64>,
+    sent: usize,
+    /// How many entries each part had.
+    parts: Vec<usize>,
+    rounds: usize,
+}
+
+impl Scanning {
+    fn begin(image: u32, counting: bool) -> Scanning {
+        let image = Image::of(Extent::of(image));
+        let (scan, outputs) = Scan::begin((0, 0), image, counting, Duration::ZERO, Time::ZERO);
+        let (to_send, found, parts) = (Vec::new(), Vec::new(), Vec::new());
+        let mut scanning = Scanning { scan, to_send, found, over: None, sent: 0, parts, rounds: 0 };
+        scanning.does(outputs);
+        scanning
+    }
+
+    fn does(&mut self, outputs: Vec<ScanOutput>) {
+        for output in outputs {
+            assert_eq!(self.over, None, "nothing follows upon the end");
+            match output {
+                ScanOutput::Send(to, request) => self.to_send.push((to, request)),
+                ScanOutput::Found(entries) => {
+                    let number = |(key, _): (Key, Body)| number(&key);
+                    self.found.extend(entries.into_iter().map(number));
+                }
+                ScanOutput::Done(count) => self.over = Some(count),
+            }
+        }
+    }
+
+    /// All that is to be sent goes to the servers, and all that they answer comes back.
+    fn round(&mut self, file: &mut File) {
+        self.rounds += 1;
+        self.sent += self.to_send.len();
+        for (to, request) in std::mem::take(&mut self.to_send) {
+            file.scan(to, request);
+        }
+        for message in std::mem::take(&mut file.told) {
+            if let ToClient::Scanned { answer: ScanAnswer::Part { entries, .. }, .. } = &message {
+                self.parts.push(entries.len());
+            }
+            let outputs = self.scan.take(Time::ZERO, message);
+            self.does(outputs);
+        }
+    }
+
+    /// Until no server has anything to answer.
+    fn run(&mut self, file: &mut File) {
+        while !self.to_send.is_empty() || !file.told.is_empty() {
+            self.round(file);
+        }
+    }
+}
+
+/// A file of the keys from 0 to `keys`, and the local buckets of all its servers.
+fn filled(growth: Growth, keys: u64, hash: fn(u64) -> u64) -> (File, u64) {
+    let mut file = File::new(growth, hash);
+    (0..keys).for_each(|key| drop(file.request(key, insert)));
+    let tables = file.servers.iter().filter_map(Server::table);
+    let buckets = tables.map(|table| u64::from(table.extent().buckets())).sum();
+    (file, buckets)
+}
+
+fn few_hashes(key: u64) -> u64 {
+    uniform(key) % 16
+}
+
+proptest! {
+    #[test]
+    fn every_entry_comes_once_whatever_the_image(
+        (keys, capacity, chunk) in (0..600_u64, 1..30_u64, 1..40_u64),
+        (most_servers, image) in (1..40_u32, 1..80_u32),
+        (counting, few) in (any::<bool>(), any::<bool>()),
+    ) {
+        let growth = Growth { capacity, chunk, most_servers, ..GROWTH };
+        let (mut file, _) = filled(growth, keys, if few { few_hashes } else { uniform });
+        // Servers that a client with an image ahead of the file may ask are there, but not in the file.
+        file.servers.extend((most_servers..128).map(|number| Server::new(number, growth)));
+        let mut scanning = Scanning::begin(image, counting);
+        scanning.run(&mut file);
+        prop_assert_eq!(scanning.over, Some(keys));
+        scanning.found.sort_unstable();
+        prop_assert_eq!(scanning.found, if counting { Vec::new() } else { (0..keys).collect() });
+        prop_assert!(scanning.scan.is_over());
+    }
+
+    /// What the doc comment says of the cost: a chunk has no more entries than it is to have and a local bucket, and each but the last
+    /// one of a server is full.
+    #[test]
+    fn parts_are_of_bounded_size_and_as_few_as_that_allows(
+        (keys, chunk) in (0..2_000_u64, 1..100_u64),
+        capacity in 20..200_u64,
+    ) {
+        let growth = Growth { capacity, chunk, ..GROWTH };
+        let (mut file, buckets) = filled(growth, keys, uniform);
+        let mut scanning = Scanning::begin(file.size(), false);
+        scanning.run(&mut file);
+        prop_assert_eq!(scanning.found.len() as u64, keys);
+        let largest_bucket = 30;
+        prop_assert!(scanning.parts.iter().all(|&entries| entries as u64 <= chunk + largest_bucket));
+        let most = u64::from(file.size()) + (keys + buckets) / chunk;
+        prop_assert_eq!(scanning.sent, scanning.parts.len());
+        prop_assert!(scanning.sent as u64 <= most, "{} parts, {} at most", scanning.sent, most);
+    }
+}
+
+#[test]
+fn all_servers_are_asked_at_once() {
+    let (mut file, _) = filled(Growth { chunk: 100, ..GROWTH }, 500, uniform);
+    let servers = file.size();
+    assert!(servers > 50);
+    let mut scanning = Scanning::begin(servers, false);
+    scanning.run(&mut file);
+    assert_eq!((scanning.rounds, scanning.sent), (1, servers as usize));
+    // A client that knows one server hears from it how many there are at least.
+    let mut scanning = Scanning::begin(1, false);
+    scanning.run(&mut file);
+    assert!(scanning.rounds <= 3, "{} rounds", scanning.rounds);
+    assert_eq!((scanning.over, scanning.found.len()), (Some(500), 500));
+}
+
+/// In every state that a change of the file goes through: a server answers at once for what stays with it, and for the rest when it has
+/// moved. The state of the file is that after `steps` messages between servers.
+fn while_it_changes(file: &mut File, steps: usize, keys: &[u64], begin: impl Fn(&mut File)) -> bool {
+    begin(file);
+    let busy = (0..steps).all(|_| file.step());
+    let mut scanning = Scanning::begin(file.size(), false);
+    scanning.run(file);
+    let before = scanning.found.len();
+    let waited = scanning.over.is_none();
+    while file.step() {
+        scanning.run(file);
+    }
+    scanning.run(file);
+    scanning.found.sort_unstable();
+    assert_eq!((scanning.over, &scanning.found[..]), (Some(keys.len() as u64), keys));
+    // Of two servers one is busy with half or all of its keys: never with more than that.
+    assert!(!waited || before > 0, "nothing came before the end of the change");
+    busy
+}
+
+#[test]
+fn scans_go_on_while_a_server_splits() {
+    // The 65th key is one too many for a server of 80 that is to be filled to 0.8.
+    let growth = Growth { capacity: 80, chunk: 2, ..GROWTH };
+    let (keys, mut states): (Vec<u64>, _) = ((0..65).collect(), 0);
+    while {
+        let (mut file, _) = filled(growth, 64, uniform);
+        assert_eq!(file.size(), 1);
+        let busy = while_it_changes(&mut file, states, &keys, |file| drop(file.ask(64, insert)));
+        assert_eq!(file.size(), 2);
+        busy
+    } {
+        states += 1;
+    }
+    assert!(states > 10, "{states} states of a split");
+}
+
+#[test]
+fn scans_go_on_while_two_servers_become_one() {
+    let growth = Growth { capacity: 80, chunk: 2, shrink: Some(0.3), ..GROWTH };
+    let without = |gone: u64| {
+        let (mut file, _) = filled(growth, 65, uniform);
+        (0..gone).for_each(|key| drop(file.request(key, Operation::Remove)));
+        file
+    };
+    // The first key whose removal makes the file shrink.
+    let last = (0..65).find(|&key| without(key + 1).merges() > 0).unwrap();
+    let (left, mut states): (Vec<u64>, _) = ((last + 1..65).collect(), 0);
+    while {
+        let mut file = without(last);
+        let busy = while_it_changes(&mut file, states, &left, |file| drop(file.ask(last, Operation::Remove)));
+        assert_eq!((file.size(), file.merges()), (1, 1));
+        busy
+    } {
+        states += 1;
+    }
+    assert!(states > 10, "{states} states of a merge");
+}
+
+/// All answers so far come once more with each new one.
+#[test]
+fn repeated_answers_find_their_part_struck_out() {
+    let (mut file, _) = filled(GROWTH, 100, uniform);
+    let mut scanning = Scanning::begin(3, false);
+    let mut told = Vec::new();
+    while scanning.over.is_none() {
+        for (to, request) in std::mem::take(&mut scanning.to_send) {
+            file.scan(to, request);
+        }
+        told.append(&mut file.told);
+        for message in &told {
+            let outputs = scanning.scan.take(Time::ZERO, message.clone());
+            scanning.does(outputs);
+        }
+    }
+    scanning.found.sort_unstable();
+    assert_eq!(scanning.found, (0..100).collect::<Vec<u64>>());
+}
