@@ -1,11 +1,9 @@
 //! How full the servers are while a file grows and shrinks, where every message arrives at once.
 
-#[path = "linear_hash/file.rs"]
-mod file;
-
 use endpoint::Message;
-use file::{File, uniform};
 use maquette_programs::linear_hash::{Growth, Key, Operation, Outcome};
+
+use crate::file::{File, uniform};
 
 fn insert(key: Key) -> Operation {
     Operation::Insert(key, Message::default())
