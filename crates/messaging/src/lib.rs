@@ -1,31 +1,54 @@
 //! Messages that arrive, over datagrams that may not.
 //!
-//! Everything here is a state machine without input or output: what time it is and what has come are arguments, what to send
-//! is a result. From below:
-//!
 //! ```text
-//!    packet           what datagrams say, and how it is written down
-//!    Outbound         the source's side of a stream: what is under way to one receiver, and what to send again
-//!    Inbound          the receiver's side: what it takes, and when it reports
-//!      go_back_n, selective_repeat     what is sent again, and what is kept, when something is lost
-//!      RoundTrip                       how long to wait before that
-//!    SharedQueue      the packets of a stream, stored once for all of its receivers
+//!                  program
+//!                     |    Endpoint, AnySource, Multicast
+//!                 Messenger       a loop around:
+//!     +------------ Engine ---------------------------+
+//!     |  push_pull       messages to and from one     |     which part of a message may go, and where it is put
+//!     |  broadcast       rank, or to all              |
+//!     |  Outbound        the two sides of a stream of |     what is under way, what is sent again, who is told what
+//!     |  Inbound         packets: go_back_n or        |
+//!     |                  selective_repeat, RoundTrip  |
+//!     |  SharedQueue     the packets, stored once     |
+//!     |  packet          how they are written down    |
+//!     +-----------------------------------------------+
+//!                     |    Datagrams
+//!                  network       UDP, or a simulated Ethernet
 //! ```
+//!
+//! All but the [`Messenger`] are state machines without input or output: what time it is and what has come are arguments, what
+//! to send is a result.
 //!
 //! Source: K.-P. Wong and C.-L. Wang, Efficient Reliable Broadcast for Commodity Clusters, HPC-Asia 2000.
 
+mod broadcast;
 mod datagram;
+mod datagrams;
+mod engine;
 pub mod go_back_n;
 mod inbound;
+mod incoming;
+pub mod memory;
+mod messenger;
 mod outbound;
+mod outgoing;
 pub mod packet;
+mod parameters;
+mod peer;
+mod push_pull;
 mod round_trip;
 pub mod selective_repeat;
 pub mod sequence;
 mod shared_queue;
+mod waiting;
 
 pub use datagram::{Datagram, LONGEST_HEADER, Unreadable};
+pub use datagrams::{Datagrams, Destination};
+pub use engine::{Awaited, Counts, Engine};
 pub use inbound::{Inbound, Reporting};
+pub use messenger::Messenger;
 pub use outbound::{Outbound, Repeat};
+pub use parameters::{Losses, Manner, Parameters, Push};
 pub use round_trip::{RoundTrip, Timing};
 pub use shared_queue::SharedQueue;

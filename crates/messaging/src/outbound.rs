@@ -110,6 +110,12 @@ impl Outbound {
         self.is_under_way() && (pending || self.no_room || self.asking != Asking::Nothing)
     }
 
+    /// Nothing of what is under way is needed any more.
+    pub fn give_up(&mut self) {
+        self.base = self.next;
+        (self.timer, self.timed, self.no_room) = (None, None, false);
+    }
+
     /// When [`Outbound::wake`] has something to do.
     pub const fn deadline(&self) -> Option<Time> {
         self.timer

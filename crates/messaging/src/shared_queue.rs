@@ -131,15 +131,18 @@ impl<T> SharedQueue<T> {
     pub fn stored(&self) -> usize {
         self.buffer.len()
     }
-}
 
-impl<T> SharedQueue<T> {
-    /// What the buffer and the producer take with all entries there, without what the entries point to. [B]
-    pub const fn home_size(capacity: usize) -> usize {
-        size_of::<SharedQueue<T>>() + capacity * size_of::<Slot<T>>()
+    /// The entries that are stored.
+    pub fn entries(&self) -> impl Iterator<Item = &T> {
+        self.buffer.iter().map(|slot| &slot.entry)
     }
 
-    /// What each consumer takes. [B]
+    /// What BUF and HMS take with so many entries, without what the entries point to. [B]
+    pub const fn home_size(entries: usize) -> usize {
+        size_of::<SharedQueue<T>>() + entries * size_of::<Slot<T>>()
+    }
+
+    /// What each LMS takes. [B]
     pub const fn local_size() -> usize {
         size_of::<Option<Local>>()
     }

@@ -1,0 +1,182 @@
+//! The receiver's side.
+
+use std::collections::VecDeque;
+
+use endpoint::Message;
+use quantities::{Duration, Rank, Time};
+
+use crate::incoming::Incoming;
+use crate::packet::{Data, Part, Report};
+use crate::push_pull::LEAST_ROOM;
+use crate::sequence::{FIRST, near, wire};
+use crate::waiting::Waiting;
+use crate::{Inbound, Parameters, Reporting};
+
+/// All that one rank broadcasts, at one of its receivers.
+#[derive(Clone, Debug)]
+pub(crate) struct Receiver {
+    me: Rank,
+    inbound: Inbound<Data>,
+    /// The messages that nobody has received yet; the first has number `first`. Only the last of them can be incomplete.
+    messages: VecDeque<Incoming>,
+    first: u64,
+    /// Whether the first message goes to its destination; what is not there lies in the pushed buffer.
+    has_destination: bool,
+    /// How much room the pushed buffer has left. [B]
+    room: u64,
+    waiting: Waiting,
+}
+
+fn room_for(incoming: &Incoming) -> u64 {
+    incoming.pushed().max(LEAST_ROOM)
+}
+
+impl Receiver {
+    /// The receivers report one after the other, not all at once.
+    pub(crate) fn new(me: Rank, size: u32, parameters: &Parameters) -> Receiver {
+        let Parameters { window, repeat, reporting, pushed_buffer, timing, .. } = *parameters;
+        let share = reporting.delay.picoseconds() / u64::from(size.max(1)) * u64::from(me.0);
+        let reporting = Reporting { delay: reporting.delay + Duration::from_picoseconds(share), ..reporting };
+        Receiver {
+            me,
+            inbound: Inbound::new(FIRST, u64::from(window), repeat, reporting),
+            messages: VecDeque::new(),
+            first: FIRST,
+            has_destination: false,
+            room: pushed_buffer,
+            waiting: Waiting::new(timing),
+        }
+    }
+
+    /// Takes a packet.
+    pub(crate) fn take(&mut self, now: Time, data: Data, answer: bool) {
+        self.waiting.heard(now);
+        self.inbound.offer(now, data.sequence, answer, data);
+        self.store(now);
+    }
+
+    /// There is more room than before.
+    fn use_room(&mut self, now: Time) {
+        self.store(now);
+        if self.inbound.front().is_none() {
+            self.inbound.has_room(now);
+        }
+    }
+
+    /// Puts the packets whose turn it is where they belong, as long as there is room.
+    fn store(&mut self, now: Time) {
+        while let Some(data) = self.inbound.front().cloned() {
+            if !self.has_place(&data) {
+                return self.inbound.refuse(now);
+            }
+            self.inbound.advance(now);
+            self.inbound.has_room(now);
+            match data.part {
+                Part::Opening(opening) => self.open(now, Incoming::new(opening), &data.payload),
+                Part::From(offset) => {
+                    if let Some(last) = self.messages.back_mut() {
+                        last.take(offset, &data.payload);
+                    }
+                    self.acknowledge(now);
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, now: Time, mut incoming: Incoming, payload: &Message) {
+        incoming.take(0, payload);
+        if self.messages.is_empty() && self.waiting.is_posted() {
+            self.has_destination = true;
+        } else {
+            self.room -= room_for(&incoming);
+        }
+        self.messages.push_back(incoming);
+        self.acknowledge(now);
+    }
+
+    /// Whether there is room for that part.
+    fn has_place(&self, data: &Data) -> bool {
+        let end = self.first + self.messages.len() as u64;
+        match data.part {
+            Part::Opening(opening) if near(end, data.message) == Some(end) => {
+                let to_destination = self.messages.is_empty() && self.waiting.is_posted();
+                to_destination || self.room >= room_for(&Incoming::new(opening))
+            }
+            Part::From(offset) => {
+                let last_has_destination = self.has_destination && self.messages.len() == 1;
+                last_has_destination || self.messages.back().is_some_and(|last| offset < last.pushed())
+            }
+            // Its source counts otherwise than this rank: nothing of that can be taken.
+            Part::Opening(_) => false,
+        }
+    }
+
+    /// Says so at once when what was pushed has come, and the rest can be pulled, if this rank speaks for all.
+    fn acknowledge(&mut self, now: Time) {
+        let Some(last) = self.messages.back() else { return };
+        let ready = last.is_complete() || self.pulled().is_some();
+        if last.acknowledger() == self.me && last.have() == last.pushed() && ready {
+            self.inbound.report_at(now);
+        }
+    }
+
+    /// What is pulled: the message that has a destination, from the end of what was pushed.
+    fn pulled(&self) -> Option<(u32, u64)> {
+        let first = self.messages.front().filter(|first| self.has_destination && !first.is_complete())?;
+        (first.pushed() < first.size()).then_some((wire(self.first), first.pushed()))
+    }
+
+    /// A receive waits for the next message.
+    pub(crate) fn post(&mut self, now: Time) {
+        self.waiting.post(now);
+        if let Some(first) = self.messages.front().filter(|_| !self.has_destination) {
+            self.room += room_for(first);
+            self.has_destination = true;
+            self.acknowledge(now);
+        }
+        self.use_room(now);
+    }
+
+    /// The receive waits no longer.
+    pub(crate) fn withdraw(&mut self) {
+        self.waiting.withdraw();
+    }
+
+    /// The first message, if it is complete.
+    pub(crate) fn receive(&mut self, now: Time) -> Option<Message> {
+        if !self.messages.front()?.is_complete() {
+            return None;
+        }
+        let first = self.messages.pop_front()?;
+        if !std::mem::take(&mut self.has_destination) {
+            self.room += room_for(&first);
+        }
+        self.first += 1;
+        self.waiting.withdraw();
+        self.use_room(now);
+        Some(first.into_message())
+    }
+
+    pub(crate) const fn waiting(&self) -> &Waiting {
+        &self.waiting
+    }
+
+    /// When a report, or a question whether the source is still there, is due.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        [self.inbound.due(), self.waiting.asks_at(false)].into_iter().flatten().min()
+    }
+
+    /// The report that is due, and whether the source is to answer.
+    pub(crate) fn report(&mut self, now: Time) -> Option<(Report, bool)> {
+        let asks = self.waiting.asks_at(false).is_some_and(|at| at <= now);
+        if !asks && self.inbound.due().is_none_or(|due| due > now) {
+            return None;
+        }
+        if asks {
+            self.waiting.asked(now);
+        }
+        let complete = self.messages.iter().take_while(|message| message.is_complete()).count() as u64;
+        let report = Report { complete: wire(self.first + complete), pull: self.pulled(), ..self.inbound.report() };
+        Some((report, asks))
+    }
+}

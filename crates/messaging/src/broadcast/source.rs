@@ -1,0 +1,159 @@
+//! The source's side.
+
+use std::collections::VecDeque;
+
+use endpoint::Message;
+use quantities::{Rank, Time};
+
+use super::{push_pull, simple};
+use crate::memory;
+use crate::outgoing::Outgoing;
+use crate::packet::{Data, Report};
+use crate::sequence::{FIRST, near, wire};
+use crate::{Destination, Manner, Outbound, Parameters, SharedQueue};
+
+/// All that a rank broadcasts.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    me: Rank,
+    /// The send queue: the messages of which not everything was sent, the oldest first.
+    messages: VecDeque<Outgoing>,
+    /// The number of the next message.
+    next: u64,
+    /// The packets that a receiver may not have: BUF, with as many consumers as there are ranks.
+    packets: SharedQueue<Data>,
+    /// The lightweight points, by rank; none for this rank itself, and for receivers that are no longer there.
+    views: Vec<Option<Outbound>>,
+}
+
+impl Source {
+    pub(crate) fn new(me: Rank, size: u32, parameters: &Parameters) -> Source {
+        let mut packets = SharedQueue::new(FIRST, parameters.window as usize, size);
+        packets.unlink(me.0 as usize);
+        let view = |rank| (rank != me.0).then(|| Outbound::new(FIRST, parameters.repeat, parameters.timing));
+        Source { me, messages: VecDeque::new(), next: FIRST, packets, views: (0..size).map(view).collect() }
+    }
+
+    /// Whether everything that was to be broadcast has arrived.
+    pub(crate) fn is_done(&self) -> bool {
+        self.messages.is_empty() && self.packets.stored() == 0
+    }
+
+    /// How many messages have not been sent as a whole.
+    pub(crate) fn waiting(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// Whether something was broadcast, or is to be, that this receiver may not have.
+    pub(crate) fn owes(&self, rank: Rank) -> bool {
+        self.view(rank).is_some_and(|view| view.is_under_way() || !self.messages.is_empty())
+    }
+
+    /// Who has to pull something before this rank can broadcast more.
+    pub(crate) fn awaits(&self) -> Option<Rank> {
+        self.messages.front().filter(|first| !first.may_send()).map(Outgoing::acknowledger)
+    }
+
+    pub(crate) fn view(&self, rank: Rank) -> Option<&Outbound> {
+        self.views.get(rank.0 as usize)?.as_ref()
+    }
+
+    fn receivers(&self) -> Vec<Rank> {
+        (0..).map(Rank).zip(&self.views).filter(|(_, view)| view.is_some()).map(|(rank, _)| rank).collect()
+    }
+
+    /// Takes a message into the send queue.
+    pub(crate) fn submit(&mut self, message: Message, parameters: &Parameters) {
+        let number = self.next;
+        self.next += 1;
+        let Some(acknowledger) = push_pull::acknowledger(&self.receivers(), number) else { return };
+        let size = message.size();
+        let (push, acknowledger) = match parameters.manner {
+            // Its own rank: nobody is asked to acknowledge before the others.
+            Manner::Simple => (simple::push_of(size), self.me),
+            Manner::PushPull => (parameters.push_of(size), acknowledger),
+        };
+        self.messages.push_back(Outgoing::new(number, message, push, acknowledger));
+    }
+
+    /// Gives up on all messages, and on all receivers.
+    pub(crate) fn clear(&mut self) {
+        self.messages.clear();
+        for rank in self.receivers() {
+            self.unlink(rank);
+        }
+    }
+
+    /// Goes on without that receiver.
+    pub(crate) fn unlink(&mut self, rank: Rank) {
+        let Some(view) = self.views.get_mut(rank.0 as usize) else { return };
+        if view.take().is_some() {
+            self.packets.unlink(rank.0 as usize);
+            // What it should have pulled comes now, as if it had.
+            let of_it = self.messages.iter_mut().filter(|message| message.acknowledger() == rank);
+            of_it.for_each(|message| message.pull(u64::MAX));
+        }
+        if self.receivers().is_empty() {
+            self.messages.clear();
+        }
+    }
+
+    /// What is to be sent now, first what receivers lost, and only if there is nothing of that something new; to whom; and
+    /// whether that is to be answered.
+    pub(crate) fn next_packet(&mut self, now: Time, parameters: &Parameters) -> Option<(Destination, Data, bool)> {
+        for (rank, view) in (0..).map(Rank).zip(&mut self.views) {
+            if let Some((number, answer)) = view.as_mut().and_then(Outbound::repeat) {
+                return self.packets.entry(number).map(|data| (Destination::One(rank), data.clone(), answer));
+            }
+        }
+        let behind = self.views.iter().flatten().any(Outbound::is_behind);
+        if behind || self.packets.room() == 0 {
+            return None;
+        }
+        let message = self.messages.front_mut().filter(|message| message.may_send())?;
+        let mut data = message.next_part(parameters.datagram);
+        data.sequence = wire(self.packets.next());
+        if message.is_sent() {
+            self.messages.pop_front();
+        }
+        self.packets.produce(data.clone()).ok()?;
+        self.views.iter_mut().flatten().for_each(|view| view.sent(now));
+        // Who can't go on wants to know as soon as it can.
+        Some((Destination::All, data, self.packets.room() == 0))
+    }
+
+    /// Takes a receiver's report.
+    pub(crate) fn report(&mut self, now: Time, from: Rank, report: &Report) {
+        let place = from.0 as usize;
+        let Some(Some(view)) = self.views.get_mut(place) else { return };
+        view.report(now, report);
+        self.packets.pass(place, view.base());
+        if let (Some((message, offset)), Some(first)) = (report.pull, self.messages.front_mut())
+            && near(self.next, message) == Some(first.number())
+            && first.acknowledger() == from
+        {
+            first.pull(offset);
+        }
+    }
+
+    /// Sends again what is due.
+    pub(crate) fn wake(&mut self, now: Time) {
+        self.views.iter_mut().flatten().for_each(|view| view.wake(now));
+    }
+
+    /// When something is to be sent again.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        self.views.iter().flatten().filter_map(Outbound::deadline).min()
+    }
+
+    /// What it takes now, with what its packets keep of messages. [B]
+    pub(crate) fn memory(&self) -> u64 {
+        let views = self.views.iter().flatten().count() as u64;
+        memory::send_queue(self.messages.len()) + memory::buffer(&self.packets) + views * memory::light_point()
+    }
+
+    /// How many packets were sent again.
+    pub(crate) fn repeated(&self) -> u64 {
+        self.views.iter().flatten().map(Outbound::repeated).sum()
+    }
+}

@@ -1,0 +1,409 @@
+//! One rank's messaging: all of its streams to and from all others, as one state machine.
+
+use endpoint::{Error, Message, Result, WaitsFor, check_partner};
+use quantities::{Rank, Time};
+
+use crate::broadcast::Source;
+use crate::packet::{Body, Packet, Report};
+use crate::peer::{Peer, State};
+use crate::{Datagram, Destination, Losses, Parameters};
+
+/// One rank's messaging. It is told what time it is, what its program does and what has come, and says what is to be sent
+/// and when it wants to be asked again.
+///
+/// ```text
+///     program  -- send, post, receive -->  Engine  -- drain -->  datagrams to send
+///     network  -- take(datagram) ------->          -- deadline ->  wake(time)
+/// ```
+#[derive(Clone, Debug)]
+pub struct Engine {
+    me: Rank,
+    parameters: Parameters,
+    /// The others by rank; none at this rank's own place.
+    peers: Vec<Option<Peer>>,
+    source: Source,
+    /// The receiver for which broadcasts failed.
+    failed: Option<Rank>,
+    /// The receivers without which broadcasts went on.
+    left_behind: Vec<Rank>,
+    /// How many messages were completed.
+    turns: u64,
+    ended: bool,
+    outbox: Vec<(Destination, Datagram)>,
+    counts: Counts,
+}
+
+/// What was counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Packets that were sent; a broadcast one counts once.
+    pub sent: u64,
+    /// Of these, parts of messages that were broadcast to all at once.
+    pub broadcast: u64,
+    /// Packets that came and were read.
+    pub taken: u64,
+    /// Datagrams that came and were none of this session's.
+    pub strange: u64,
+}
+
+impl Engine {
+    /// The messaging of rank `me` of `size` ranks.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when the parameters are not allowed, [`Error::NoSuchRank`] when there is no such rank.
+    pub fn new(me: Rank, size: u32, parameters: Parameters) -> Result<Engine> {
+        parameters.check(size)?;
+        if me.0 >= size {
+            return Err(Error::NoSuchRank { rank: me, size });
+        }
+        let peer = |rank| (rank != me.0).then(|| Peer::new(me, size, &parameters));
+        Ok(Engine {
+            me,
+            parameters,
+            peers: (0..size).map(peer).collect(),
+            source: Source::new(me, size, &parameters),
+            failed: None,
+            left_behind: Vec::new(),
+            turns: 0,
+            ended: false,
+            outbox: Vec::new(),
+            counts: Counts::default(),
+        })
+    }
+
+    /// Which rank this is.
+    pub const fn rank(&self) -> Rank {
+        self.me
+    }
+
+    /// How many ranks there are.
+    pub fn size(&self) -> u32 {
+        u32::try_from(self.peers.len()).unwrap_or(u32::MAX)
+    }
+
+    /// What was counted.
+    pub const fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// How many packets were sent again.
+    pub fn repeated(&self) -> u64 {
+        let to_one: u64 = self.peers.iter().flatten().map(|peer| peer.sender.window().repeated()).sum();
+        to_one + self.source.repeated()
+    }
+
+    /// The receivers without which broadcasts went on, in the order they were lost.
+    pub fn left_behind(&self) -> &[Rank] {
+        &self.left_behind
+    }
+
+    /// What the sending side takes now: its channels to single ranks, and its broadcasts; with what is kept of messages until
+    /// it was acknowledged. [B]
+    pub fn memory(&self) -> (u64, u64) {
+        (self.others().map(|(_, peer)| peer.sender.memory()).sum(), self.source.memory())
+    }
+
+    fn peer(&mut self, rank: Rank) -> Result<&mut Peer> {
+        let size = self.size();
+        check_partner(self.me, rank, size)?;
+        self.peers.get_mut(rank.0 as usize).and_then(Option::as_mut).ok_or(Error::NoSuchRank { rank, size })
+    }
+
+    fn others(&self) -> impl Iterator<Item = (Rank, &Peer)> {
+        (0..).map(Rank).zip(&self.peers).filter_map(|(rank, peer)| Some((rank, peer.as_ref()?)))
+    }
+
+    /// Takes a message for rank `to`, if there is room for it in the send queue, and gives it back if there is none.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRank`], [`Error::ToItself`]; [`Error::Lost`] when the rank has ended or is gone; [`Error::Unfit`] when
+    /// the message is too large.
+    pub fn send(&mut self, to: Rank, message: Message) -> Result<Option<Message>> {
+        let parameters = self.parameters;
+        parameters.check_size(message.size())?;
+        let peer = self.peer(to)?;
+        if peer.state != State::Here {
+            return Err(Error::Lost(to));
+        }
+        if peer.sender.waiting() >= parameters.send_queue {
+            return Ok(Some(message));
+        }
+        peer.sender.submit(message, &parameters);
+        Ok(None)
+    }
+
+    /// Takes a message for all other ranks, if there is room for it in the send queue, and gives it back if there is none.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] when a receiver is gone and broadcasts don't go on without it; [`Error::Unfit`] when the message is too large.
+    pub fn multicast(&mut self, message: Message) -> Result<Option<Message>> {
+        self.parameters.check_size(message.size())?;
+        if let Some(rank) = self.failed {
+            return Err(Error::Lost(rank));
+        }
+        if self.source.waiting() >= self.parameters.send_queue {
+            return Ok(Some(message));
+        }
+        self.source.submit(message, &self.parameters);
+        Ok(None)
+    }
+
+    /// A receive waits for what `what` says, from now on.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRank`] and [`Error::ToItself`].
+    pub fn post(&mut self, now: Time, what: Awaited) -> Result<()> {
+        let mut turns = self.turns;
+        match what {
+            Awaited::MessageFrom(rank) => self.peer(rank)?.receiver.post(now, &mut turns),
+            Awaited::BroadcastOf(rank) => self.peer(rank)?.broadcasts.post(now),
+            Awaited::Anything => {}
+        }
+        self.turns = turns;
+        Ok(())
+    }
+
+    /// What a receive waits for, and from whom, if it has come.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] when it will not come: its source has ended, is gone, or broadcasts without this rank.
+    pub fn received(&mut self, now: Time, what: Awaited) -> Result<Option<(Rank, Message)>> {
+        let (rank, message, lost) = match what {
+            Awaited::MessageFrom(rank) => {
+                let peer = self.peer(rank)?;
+                (rank, peer.receiver.receive(), peer.state != State::Here)
+            }
+            Awaited::BroadcastOf(rank) => {
+                let peer = self.peer(rank)?;
+                (rank, peer.broadcasts.receive(now), peer.state != State::Here || peer.dropped)
+            }
+            Awaited::Anything => return self.received_any(now),
+        };
+        match message {
+            Some(message) => Ok(Some((rank, message))),
+            None if lost => {
+                self.withdraw(what);
+                Err(Error::Lost(rank))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The message that was complete first of all. If there is none, the first that has begun gets a destination.
+    fn received_any(&mut self, now: Time) -> Result<Option<(Rank, Message)>> {
+        loop {
+            let first = self.others().filter_map(|(rank, peer)| Some((peer.receiver.turn()?, rank))).min();
+            if let Some((_, rank)) = first {
+                let message = self.peer(rank)?.receiver.receive();
+                return Ok(message.map(|message| (rank, message)));
+            }
+            if self.others().any(|(_, peer)| peer.receiver.is_pulling() && peer.state == State::Here) {
+                return Ok(None);
+            }
+            let begun = self.others().find(|(_, it)| it.receiver.has_begun() && it.state == State::Here);
+            let Some(rank) = begun.map(|(rank, _)| rank) else { break };
+            self.post(now, Awaited::MessageFrom(rank))?;
+            if self.peer(rank)?.receiver.turn().is_none() {
+                return Ok(None);
+            }
+        }
+        match self.others().last() {
+            Some((rank, _)) if self.others().all(|(_, peer)| peer.state != State::Here) => Err(Error::Lost(rank)),
+            _ => Ok(None),
+        }
+    }
+
+    fn withdraw(&mut self, what: Awaited) {
+        match what {
+            Awaited::MessageFrom(rank) => self.peer(rank).map(|peer| peer.receiver.withdraw()),
+            Awaited::BroadcastOf(rank) => self.peer(rank).map(|peer| peer.broadcasts.withdraw()),
+            Awaited::Anything => Ok(()),
+        }
+        .unwrap_or_default();
+    }
+
+    /// Takes a datagram that has come. One of another session, a damaged one or one that says what can't be changes nothing.
+    pub fn take(&mut self, now: Time, datagram: &Datagram) {
+        let packet = Packet::decode(datagram).ok().filter(|packet| packet.session == self.parameters.session);
+        let Some(Packet { source, broadcast, answer, body, .. }) = packet else {
+            self.counts.strange += 1;
+            return;
+        };
+        let mut turns = self.turns;
+        let Ok(peer) = self.peer(source) else {
+            self.counts.strange += 1;
+            return;
+        };
+        if peer.state == State::Gone {
+            return;
+        }
+        peer.heard = now;
+        match body {
+            Body::Data(data) => peer.take(now, data, broadcast, answer, &mut turns),
+            Body::Dropped => peer.dropped = true,
+            Body::Report(report) => {
+                if answer {
+                    peer.receiver.report_at(now);
+                }
+                self.report(now, source, &report, broadcast);
+            }
+        }
+        self.turns = turns;
+        self.counts.taken += 1;
+    }
+
+    fn report(&mut self, now: Time, from: Rank, report: &Report, broadcast: bool) {
+        if broadcast {
+            match self.source.view(from) {
+                Some(_) => self.source.report(now, from, report),
+                None => self.push(Destination::One(from), false, false, Body::Dropped),
+            }
+            return;
+        }
+        let Ok(peer) = self.peer(from) else { return };
+        peer.report(now, report);
+        if peer.state == State::Ended {
+            // It will take nothing more, and misses nothing.
+            self.source.unlink(from);
+        }
+    }
+
+    /// Does what is due: sends again what nobody acknowledged, and gives up on who is gone.
+    pub fn wake(&mut self, now: Time) {
+        self.peers.iter_mut().flatten().for_each(|peer| peer.sender.wake(now));
+        self.source.wake(now);
+        let gone: Vec<Rank> = self.gone_at().filter(|&(at, _)| at <= now).map(|(_, rank)| rank).collect();
+        for rank in gone {
+            self.peers.get_mut(rank.0 as usize).and_then(Option::as_mut).into_iter().for_each(Peer::lose);
+            self.lose_receiver(rank);
+        }
+        let slow: Vec<Rank> = self.slow_at().filter(|&(at, _)| at <= now).map(|(_, rank)| rank).collect();
+        slow.into_iter().for_each(|rank| self.lose_receiver(rank));
+    }
+
+    /// When which ranks will be gone if nothing is heard of them.
+    fn gone_at(&self) -> impl Iterator<Item = (Time, Rank)> {
+        self.others().filter_map(|(rank, peer)| {
+            let view = self.source.view(rank).and_then(|view| view.stuck_since());
+            Some((peer.silent_since(view)? + self.parameters.patience, rank))
+        })
+    }
+
+    /// When which receivers of broadcasts will be too slow if they get no further.
+    fn slow_at(&self) -> impl Iterator<Item = (Time, Rank)> {
+        let stuck = self.others().filter_map(|(rank, _)| Some((self.source.view(rank)?.stuck_since()?, rank)));
+        stuck.filter_map(|(since, rank)| Some((since + self.parameters.slowest?, rank)))
+    }
+
+    /// Goes on with broadcasts without that receiver, or not at all.
+    fn lose_receiver(&mut self, rank: Rank) {
+        if self.source.view(rank).is_none() {
+            return;
+        }
+        match self.parameters.losses {
+            Losses::GoOn => {
+                self.left_behind.push(rank);
+                self.source.unlink(rank);
+                self.push(Destination::One(rank), false, false, Body::Dropped);
+            }
+            Losses::Fail => {
+                self.failed = Some(rank);
+                self.source.clear();
+                self.push(Destination::All, false, false, Body::Dropped);
+            }
+        }
+    }
+
+    /// When [`Engine::wake`] and [`Engine::drain`] have something to do, if nothing happens before.
+    pub fn deadline(&self) -> Option<Time> {
+        let peers = self.others().filter_map(|(_, peer)| peer.deadline());
+        let lost = self.gone_at().chain(self.slow_at()).map(|(at, _)| at);
+        peers.chain(lost).chain(self.source.deadline()).min()
+    }
+
+    /// What is to be sent now. It is to be asked after everything else that happens.
+    pub fn drain(&mut self, now: Time) -> Vec<(Destination, Datagram)> {
+        let parameters = self.parameters;
+        while let Some((to, data, answer)) = self.source.next_packet(now, &parameters) {
+            self.counts.broadcast += u64::from(to == Destination::All);
+            self.push(to, true, answer, Body::Data(data));
+        }
+        for rank in (0..self.size()).map(Rank) {
+            let to = Destination::One(rank);
+            while let Some((data, answer)) = self.next_packet(now, rank) {
+                self.push(to, false, answer, Body::Data(data));
+            }
+            let (ended, awaited) = (self.ended, self.source.awaits() == Some(rank));
+            let peer = self.peer(rank).ok().filter(|peer| peer.state != State::Gone);
+            let Some(peer) = peer else { continue };
+            peer.watch(now, awaited);
+            for (body, broadcast, answer) in peer.due(now, &parameters, ended) {
+                self.push(to, broadcast, answer, body);
+            }
+        }
+        std::mem::take(&mut self.outbox)
+    }
+
+    fn next_packet(&mut self, now: Time, rank: Rank) -> Option<(crate::packet::Data, bool)> {
+        let parameters = self.parameters;
+        self.peer(rank).ok()?.sender.next_packet(now, &parameters)
+    }
+
+    fn push(&mut self, to: Destination, broadcast: bool, answer: bool, body: Body) {
+        let packet = Packet { session: self.parameters.session, source: self.me, broadcast, answer, body };
+        self.counts.sent += 1;
+        self.outbox.push((to, packet.encode()));
+    }
+
+    /// Whether everything that was sent has arrived, as far as there is still anyone for it.
+    pub fn is_quiet(&self) -> bool {
+        self.source.is_done() && self.others().all(|(_, peer)| peer.sender.waiting() == 0)
+    }
+
+    /// Whether this rank has sent what a receive of rank `by` waits for, or is to send it, and does not know it received.
+    pub fn owes(&self, by: Rank, what: Awaited) -> bool {
+        let to_it = self.others().any(|(rank, peer)| rank == by && peer.sender.waiting() > 0);
+        match what {
+            Awaited::MessageFrom(rank) => rank == self.me && to_it,
+            Awaited::BroadcastOf(rank) => rank == self.me && self.source.owes(by),
+            Awaited::Anything => to_it,
+        }
+    }
+
+    /// A rank that did not get all that was sent to it, or for which broadcasts failed.
+    pub fn failure(&self) -> Option<Rank> {
+        self.failed.or_else(|| self.others().find(|(_, peer)| peer.missed).map(|(rank, _)| rank))
+    }
+
+    /// The program has ended: this rank sends and receives nothing more.
+    pub fn end(&mut self, now: Time) {
+        self.ended = true;
+        let timing = self.parameters.timing;
+        self.peers.iter_mut().flatten().for_each(|peer| peer.end(now, timing));
+    }
+
+    /// Whether all programs have ended and all ranks know it, so that nobody needs this one's answers.
+    pub fn is_over(&self) -> bool {
+        self.ended && self.others().all(|(_, peer)| peer.is_over())
+    }
+}
+
+/// What a receive waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// The next message of that rank.
+    MessageFrom(Rank),
+    /// The next broadcast of that rank.
+    BroadcastOf(Rank),
+    /// The next message of anyone.
+    Anything,
+}
+
+impl From<Awaited> for WaitsFor {
+    fn from(what: Awaited) -> WaitsFor {
+        match what {
+            Awaited::MessageFrom(rank) | Awaited::BroadcastOf(rank) => WaitsFor::MessageFrom(rank),
+            Awaited::Anything => WaitsFor::AnyMessage,
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! A message on its way in, put together part by part.
+
+use bytes::{Bytes, BytesMut};
+use endpoint::Message;
+use quantities::{Bytes as Size, Rank};
+
+use crate::packet::Opening;
+
+/// A message of which not everything may have come.
+#[derive(Clone, Debug)]
+pub(crate) struct Incoming {
+    opening: Opening,
+    /// How much has come: all before this. [B]
+    have: u64,
+    bytes: Parts,
+}
+
+/// What has come of its bytes. A message of one packet is not copied.
+#[derive(Clone, Debug)]
+enum Parts {
+    One(Bytes),
+    Many(BytesMut),
+}
+
+impl Incoming {
+    pub(crate) const fn new(opening: Opening) -> Incoming {
+        Incoming { opening, have: 0, bytes: Parts::One(Bytes::new()) }
+    }
+
+    /// How much of it is pushed. [B]
+    pub(crate) fn pushed(&self) -> u64 {
+        u64::from(self.opening.pushed)
+    }
+
+    /// How much has come: all before this. [B]
+    pub(crate) const fn have(&self) -> u64 {
+        self.have
+    }
+
+    /// Its size. [B]
+    pub(crate) const fn size(&self) -> u64 {
+        self.opening.size
+    }
+
+    /// Who acknowledges what is pushed, where it is broadcast.
+    pub(crate) const fn acknowledger(&self) -> Rank {
+        self.opening.acknowledger
+    }
+
+    pub(crate) const fn is_complete(&self) -> bool {
+        self.have == self.opening.size
+    }
+
+    /// Takes the part that begins at `offset`, or what of it has not come before, if nothing between is missing.
+    pub(crate) fn take(&mut self, offset: u64, payload: &Message) {
+        let end = offset.saturating_add(payload.size().0);
+        let content = self.opening.content.unwrap_or(0);
+        let bytes = payload.content().cloned().unwrap_or_default();
+        let fits = end <= self.opening.size && bytes.len() as u64 == end.min(content).saturating_sub(offset);
+        if offset > self.have || end <= self.have || !fits {
+            return;
+        }
+        let known = usize::try_from(self.have - offset).unwrap_or(usize::MAX).min(bytes.len());
+        self.have = end;
+        self.append(bytes.slice(known..));
+    }
+
+    fn append(&mut self, part: Bytes) {
+        match &mut self.bytes {
+            _ if part.is_empty() => {}
+            Parts::One(first) if first.is_empty() => *first = part,
+            Parts::One(first) => {
+                let mut all = BytesMut::with_capacity(2 * (first.len() + part.len()));
+                all.extend_from_slice(first);
+                all.extend_from_slice(&part);
+                self.bytes = Parts::Many(all);
+            }
+            Parts::Many(all) => all.extend_from_slice(&part),
+        }
+    }
+
+    pub(crate) fn into_message(self) -> Message {
+        let bytes = match self.bytes {
+            Parts::One(bytes) => bytes,
+            Parts::Many(bytes) => bytes.freeze(),
+        };
+        match self.opening.content {
+            Some(_) => Message::that_begins(bytes, Size(self.opening.size)),
+            None => Message::of_size(Size(self.opening.size)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn incoming(size: u64, content: Option<u64>) -> Incoming {
+        Incoming::new(Opening { size, content, pushed: 0, acknowledger: Rank(0) })
+    }
+
+    #[test]
+    fn parts_are_joined_whether_they_overlap_or_come_again() {
+        let bytes: Vec<u8> = (0..10).collect();
+        let mut it = incoming(10, Some(10));
+        for (from, to) in [(4, 6), (0, 3), (0, 3), (5, 7), (2, 6), (3, 5), (6, 10), (9, 12)] {
+            let end: usize = if to > 10 { 10 } else { to };
+            it.take(from as u64, &Message::from(bytes[from..end].to_vec()));
+        }
+        assert!(it.is_complete());
+        assert_eq!(it.into_message(), Message::from(bytes));
+    }
+
+    #[test]
+    fn what_is_only_a_size_is_not_stored() {
+        let mut it = incoming(100, Some(3));
+        it.take(0, &Message::that_begins(vec![1, 2, 3], Size(50)));
+        it.take(40, &Message::of_size(Size(60)));
+        assert_eq!(it.into_message(), Message::that_begins(vec![1, 2, 3], Size(100)));
+        let mut it = incoming(5, None);
+        it.take(0, &Message::from(vec![0; 5]));
+        assert!(!it.is_complete(), "bytes of a message that carries none");
+        it.take(0, &Message::of_size(Size(5)));
+        assert_eq!(it.into_message(), Message::of_size(Size(5)));
+    }
+}

@@ -1,0 +1,161 @@
+//! A message on its way out, part by part.
+
+use endpoint::Message;
+use quantities::{Bytes, Rank};
+
+use crate::packet::{Data, FRAGMENT_HEADER, OPENING_HEADER, Opening, Part, SEEN_FIELD};
+use crate::sequence::wire;
+
+/// A message of which not everything has been sent, or not everything is known to have arrived.
+///
+/// ```text
+///     |BTP1|    BTP2    |            rest            |
+///     0     packets of  pushed                       size
+///           at most 1,472 B
+/// ```
+#[derive(Clone, Debug)]
+pub(crate) struct Outgoing {
+    number: u64,
+    message: Message,
+    /// How much is in the first packet, and how much need not be pulled. [B]
+    first: u64,
+    pushed: u64,
+    /// Who acknowledges what was pushed, where it is broadcast.
+    acknowledger: Rank,
+    opened: bool,
+    /// Whether the rest may be sent.
+    pulled: bool,
+    /// Where the next part begins.
+    offset: u64,
+}
+
+impl Outgoing {
+    /// Message `number` of its stream, of which `first` bytes are in the first packet and `pushed` need not be pulled.
+    pub(crate) fn new(number: u64, message: Message, (first, pushed): (u64, u64), acknowledger: Rank) -> Outgoing {
+        Outgoing { number, message, first, pushed, acknowledger, opened: false, pulled: false, offset: 0 }
+    }
+
+    pub(crate) const fn number(&self) -> u64 {
+        self.number
+    }
+
+    pub(crate) const fn acknowledger(&self) -> Rank {
+        self.acknowledger
+    }
+
+    pub(crate) const fn is_pulled(&self) -> bool {
+        self.pulled
+    }
+
+    /// The receiver wants all from `offset` on.
+    pub(crate) fn pull(&mut self, offset: u64) {
+        if !self.pulled {
+            self.pulled = true;
+            self.offset = self.offset.min(offset);
+        }
+    }
+
+    /// Whether there is something that may be sent now.
+    pub(crate) const fn may_send(&self) -> bool {
+        !self.opened || self.offset < self.limit()
+    }
+
+    /// Whether all has been sent.
+    pub(crate) const fn is_sent(&self) -> bool {
+        self.opened && self.offset == self.message.size().0
+    }
+
+    const fn limit(&self) -> u64 {
+        if self.pulled { self.message.size().0 } else { self.pushed }
+    }
+
+    /// The next part, for a datagram of at most so many bytes. Its place in a stream is not known here.
+    pub(crate) fn next_part(&mut self, datagram: usize) -> Data {
+        let opens = !self.opened;
+        let header = if opens { OPENING_HEADER } else { FRAGMENT_HEADER };
+        let end = if opens { self.first.min(self.pushed) } else { self.limit() };
+        let room = (datagram - header) as u64;
+        let payload = part_of(&self.message, self.offset, (end - self.offset).min(room), room);
+        let part = if opens { Part::Opening(self.opening()) } else { Part::From(self.offset) };
+        self.opened = true;
+        self.offset += payload.size().0;
+        Data { sequence: 0, message: wire(self.number), part, payload }
+    }
+
+    fn opening(&self) -> Opening {
+        Opening {
+            size: self.message.size().0,
+            content: self.message.content().map(|content| content.len() as u64),
+            pushed: u32::try_from(self.pushed).unwrap_or(u32::MAX),
+            acknowledger: self.acknowledger,
+        }
+    }
+}
+
+/// At most `length` bytes of `message` from `offset` on, which together with what a header needs more where they are not all
+/// bytes take at most `room`. Nothing is copied.
+fn part_of(message: &Message, offset: u64, length: u64, room: u64) -> Message {
+    let end = offset + length;
+    let content = message.content().map_or(&[][..], |content| &content[..]);
+    let seen_end = end.min(content.len() as u64);
+    if seen_end < end {
+        let end = end.min(offset + room - SEEN_FIELD as u64);
+        return match seen(message, offset, seen_end.min(end)) {
+            Some(bytes) => Message::that_begins(bytes, Bytes(end - offset)),
+            None => Message::of_size(Bytes(end - offset)),
+        };
+    }
+    seen(message, offset, end).map_or_else(Message::default, Message::from)
+}
+
+fn seen(message: &Message, offset: u64, end: u64) -> Option<bytes::Bytes> {
+    let place = |place: u64| usize::try_from(place).ok();
+    let content = message.content().filter(|_| offset < end)?;
+    Some(content.slice(place(offset)?..place(end)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(message: Message, pushed: u64, pulls: bool) -> Vec<(Part, Message)> {
+        let first = if pushed == 200 { 200 } else { 8 };
+        let mut outgoing = Outgoing::new(0, message, (first, pushed), Rank(0));
+        if pulls {
+            outgoing.pull(pushed);
+        }
+        let mut parts = Vec::new();
+        while outgoing.may_send() {
+            let data = outgoing.next_part(138);
+            assert!(data.payload.size() > Bytes(0) || parts.is_empty(), "a part is empty");
+            parts.push((data.part, data.payload));
+        }
+        assert_eq!(outgoing.is_sent(), pulls || pushed == outgoing.message.size().0);
+        parts
+    }
+
+    fn sizes(parts: &[(Part, Message)]) -> Vec<u64> {
+        parts.iter().map(|(_, payload)| payload.size().0).collect()
+    }
+
+    #[test]
+    fn a_message_is_cut_at_the_bytes_to_push_and_as_datagrams_need_it() {
+        let bytes: Vec<u8> = (0..200).collect();
+        assert_eq!(sizes(&parts(bytes.clone().into(), 48, false)), [8, 40]);
+        let all = parts(bytes.clone().into(), 48, true);
+        assert_eq!(sizes(&all), [8, 112, 80]);
+        let joined: Vec<u8> = all.iter().flat_map(|(_, payload)| payload.content().unwrap().to_vec()).collect();
+        assert_eq!(joined, bytes);
+        assert_eq!(sizes(&parts(bytes.into(), 200, false)), [100, 100]);
+        assert_eq!(sizes(&parts(Message::default(), 0, false)), [0]);
+    }
+
+    #[test]
+    fn sizes_without_bytes_leave_room_for_saying_so() {
+        let message = Message::that_begins(vec![1; 150], Bytes(400));
+        let all = parts(message, 48, true);
+        assert_eq!(sizes(&all), [8, 112, 110, 110, 60]);
+        let unseen: Vec<u64> = all.iter().map(|(_, payload)| payload.unseen().0).collect();
+        assert_eq!(unseen, [0, 0, 80, 110, 60]);
+    }
+}

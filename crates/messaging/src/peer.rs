@@ -1,0 +1,150 @@
+//! Another rank, as this one sees it.
+
+use quantities::{Duration, Rank, Time};
+
+use crate::broadcast;
+use crate::packet::{Body, Data, Report};
+use crate::push_pull::{Receiver, Sender};
+use crate::waiting::Waiting;
+use crate::{Parameters, Timing};
+
+/// How it stands with another rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Here,
+    /// Its program has ended, and everything that it sent has arrived.
+    Ended,
+    /// Nothing was heard of it for too long.
+    Gone,
+}
+
+/// All that is between this rank and another.
+#[derive(Clone, Debug)]
+pub(crate) struct Peer {
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    /// What it broadcasts.
+    pub(crate) broadcasts: broadcast::Receiver,
+    /// It broadcasts without this rank.
+    pub(crate) dropped: bool,
+    pub(crate) state: State,
+    /// It was gone before it had all that was sent to it.
+    pub(crate) missed: bool,
+    /// Whether it has to pull something before this rank can go on, and when it is asked next whether it is still there.
+    pulls: Waiting,
+    /// When it was last heard of.
+    pub(crate) heard: Time,
+    /// Since this rank has ended: when it is told so next.
+    farewell: Option<(Time, Duration)>,
+}
+
+impl Peer {
+    pub(crate) fn new(me: Rank, size: u32, parameters: &Parameters) -> Peer {
+        Peer {
+            sender: Sender::new(parameters),
+            receiver: Receiver::new(parameters),
+            broadcasts: broadcast::Receiver::new(me, size, parameters),
+            dropped: false,
+            state: State::Here,
+            missed: false,
+            pulls: Waiting::new(parameters.timing),
+            heard: Time::ZERO,
+            farewell: None,
+        }
+    }
+
+    /// Takes a packet with a part of a message.
+    pub(crate) fn take(&mut self, now: Time, data: Data, broadcast: bool, answer: bool, turns: &mut u64) {
+        if !broadcast {
+            self.receiver.take(now, data, answer, turns);
+        } else if !self.dropped {
+            self.broadcasts.take(now, data, answer);
+        }
+    }
+
+    /// Takes a report on what this rank sent to it.
+    pub(crate) fn report(&mut self, now: Time, report: &Report) {
+        self.sender.report(now, report);
+        if report.knows {
+            self.farewell = None;
+        }
+        if report.ended && self.state == State::Here {
+            self.state = State::Ended;
+            self.sender.clear();
+        }
+    }
+
+    /// Notes whether it has to pull something, a message or, as `broadcast` says, for all a broadcast.
+    pub(crate) fn watch(&mut self, now: Time, broadcast: bool) {
+        let message = self.sender.waiting() > 0 && !self.sender.window().is_under_way();
+        if (message || broadcast) && self.state == State::Here {
+            self.pulls.post(now);
+        } else {
+            self.pulls.withdraw();
+        }
+    }
+
+    /// This rank has ended, and the other is to know.
+    pub(crate) fn end(&mut self, now: Time, timing: Timing) {
+        if self.state != State::Gone {
+            self.farewell = Some((now, timing.first));
+        }
+    }
+
+    /// Whether neither has anything to say to the other any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.state != State::Here && self.farewell.is_none()
+    }
+
+    /// What it is to be told now, as it is due, and whether it is to answer.
+    pub(crate) fn due(&mut self, now: Time, parameters: &Parameters, ended: bool) -> Vec<(Body, bool, bool)> {
+        let mut due = Vec::new();
+        let mut asks = false;
+        if let Some((at, interval)) = self.farewell.filter(|(at, _)| *at <= now) {
+            let twice = interval.picoseconds().saturating_mul(2).min(parameters.timing.most.picoseconds());
+            self.farewell = Some((at.max(now) + interval, Duration::from_picoseconds(twice)));
+            self.receiver.report_at(now);
+            asks = true;
+        }
+        if self.pulls.asks_at(false).is_some_and(|at| at <= now) {
+            self.pulls.asked(now);
+            self.receiver.report_at(now);
+            asks = true;
+        }
+        if let Some((report, answer)) = self.receiver.report(now) {
+            let report = Report { ended, knows: self.state == State::Ended, ..report };
+            due.push((Body::Report(report), false, asks || answer));
+        }
+        if let Some((report, answer)) = self.broadcasts.report(now).filter(|_| !self.dropped) {
+            due.push((Body::Report(report), true, answer));
+        }
+        due
+    }
+
+    /// Since when it should have spoken and has not; `view` is since when it should have said that it has a broadcast.
+    pub(crate) fn silent_since(&self, view: Option<Time>) -> Option<Time> {
+        let receives = self.receiver.waiting().since(self.receiver.is_pulling());
+        let broadcasts = self.broadcasts.waiting().since(false).filter(|_| !self.dropped);
+        let since = [self.sender.window().stuck_since(), self.pulls.since(false), receives, broadcasts, view];
+        let since = since.into_iter().flatten().min().filter(|_| self.state == State::Here)?;
+        Some(since.max(self.heard))
+    }
+
+    /// When something is due that is between these two.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        let broadcasts = self.broadcasts.deadline().filter(|_| !self.dropped);
+        let farewell = self.farewell.map(|(at, _)| at);
+        let (sender, pulls) = (self.sender.window().deadline(), self.pulls.asks_at(false));
+        let deadlines = [sender, pulls, self.receiver.deadline(), broadcasts, farewell];
+        deadlines.into_iter().flatten().min().filter(|_| self.state != State::Gone)
+    }
+
+    /// Nothing was heard of it for too long.
+    pub(crate) fn lose(&mut self) {
+        self.state = State::Gone;
+        self.missed = self.sender.waiting() > 0;
+        self.farewell = None;
+        self.pulls.withdraw();
+        self.sender.clear();
+    }
+}

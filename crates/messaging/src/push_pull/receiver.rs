@@ -1,0 +1,223 @@
+//! The receiver's side.
+
+use std::collections::VecDeque;
+
+use endpoint::Message;
+use quantities::Time;
+
+use crate::incoming::Incoming;
+use crate::packet::{Data, Part, Report};
+use crate::sequence::{FIRST, near, wire};
+use crate::waiting::Waiting;
+use crate::{Inbound, Parameters};
+
+/// Even a message without bytes takes room while it waits. [B]
+pub(crate) const LEAST_ROOM: u64 = 64;
+
+/// All that comes from one rank.
+#[derive(Clone, Debug)]
+pub(crate) struct Receiver {
+    inbound: Inbound<Data>,
+    /// The messages that nobody has received yet; the first has number `first`.
+    messages: VecDeque<Arrived>,
+    first: u64,
+    /// How much room the pushed buffer has left. [B]
+    room: u64,
+    /// The receive queue: whether a receive waits for the first message.
+    waiting: Waiting,
+}
+
+#[derive(Clone, Debug)]
+struct Arrived {
+    incoming: Incoming,
+    place: Place,
+    /// Whether what is pushed was kept.
+    kept: bool,
+    /// Which of all messages of all ranks it was to be complete, if it is.
+    turn: Option<u64>,
+}
+
+/// Where the bytes of a message go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Nowhere: there was no room for it.
+    Nowhere,
+    PushedBuffer,
+    Destination,
+}
+
+impl Arrived {
+    fn is_complete(&self) -> bool {
+        self.place != Place::Nowhere && self.incoming.is_complete()
+    }
+
+    /// It is its turn, if it has just been completed.
+    fn take_turn(&mut self, turns: &mut u64) {
+        if self.turn.is_none() && self.is_complete() {
+            self.turn = Some(*turns);
+            *turns += 1;
+        }
+    }
+}
+
+fn room_for(incoming: &Incoming) -> u64 {
+    incoming.pushed().max(LEAST_ROOM)
+}
+
+impl Receiver {
+    pub(crate) fn new(parameters: &Parameters) -> Receiver {
+        let Parameters { window, repeat, reporting, pushed_buffer, timing, .. } = *parameters;
+        Receiver {
+            inbound: Inbound::new(FIRST, u64::from(window), repeat, reporting),
+            messages: VecDeque::new(),
+            first: FIRST,
+            room: pushed_buffer,
+            waiting: Waiting::new(timing),
+        }
+    }
+
+    /// Takes a packet. `turns` counts the messages that were completed, of all ranks.
+    pub(crate) fn take(&mut self, now: Time, data: Data, answer: bool, turns: &mut u64) {
+        self.inbound.offer(now, data.sequence, answer, data);
+        while let Some(data) = self.inbound.advance(now) {
+            self.store(now, &data);
+            self.messages.iter_mut().for_each(|arrived| arrived.take_turn(turns));
+        }
+    }
+
+    fn store(&mut self, now: Time, data: &Data) {
+        self.waiting.heard(now);
+        let end = self.first + self.messages.len() as u64;
+        let Some(number) = near(end, data.message) else { return };
+        match data.part {
+            Part::Opening(opening) if number == end => {
+                let mut incoming = Incoming::new(opening);
+                let place = self.place_for(&incoming);
+                if place == Place::PushedBuffer {
+                    self.room -= room_for(&incoming);
+                }
+                let kept = place != Place::Nowhere;
+                if kept {
+                    incoming.take(0, &data.payload);
+                }
+                self.messages.push_back(Arrived { incoming, place, kept, turn: None });
+                if place == Place::Destination {
+                    self.pull(now);
+                }
+            }
+            Part::Opening(_) => {}
+            Part::From(offset) => {
+                let place = number.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
+                let arrived = place.and_then(|place| self.messages.get_mut(place));
+                if let Some(arrived) = arrived.filter(|arrived| arrived.place != Place::Nowhere) {
+                    arrived.incoming.take(offset, &data.payload);
+                }
+            }
+        }
+    }
+
+    fn place_for(&self, incoming: &Incoming) -> Place {
+        if self.waiting.is_posted() && self.messages.is_empty() {
+            Place::Destination
+        } else if self.room >= room_for(incoming) {
+            Place::PushedBuffer
+        } else {
+            Place::Nowhere
+        }
+    }
+
+    /// Tells the source at once that the first message has a destination, if it has to come from there.
+    fn pull(&mut self, now: Time) {
+        if self.pulled().is_some() {
+            self.inbound.report_at(now);
+        }
+    }
+
+    /// What is pulled: the first message, from the end of what was pushed, or from its beginning if that was thrown away.
+    fn pulled(&self) -> Option<(u32, u64)> {
+        let Arrived { incoming, place, kept, .. } = self.messages.front()?;
+        let from = if *kept { incoming.pushed() } else { 0 };
+        let pulls = *place == Place::Destination && !incoming.is_complete() && from < incoming.size();
+        pulls.then_some((wire(self.first), from))
+    }
+
+    /// A receive waits for the next message.
+    pub(crate) fn post(&mut self, now: Time, turns: &mut u64) {
+        self.waiting.post(now);
+        if let Some(first) = self.messages.front_mut().filter(|first| first.place != Place::Destination) {
+            if first.place == Place::PushedBuffer {
+                self.room += room_for(&first.incoming);
+            }
+            first.place = Place::Destination;
+            first.take_turn(turns);
+            if !first.kept {
+                self.inbound.report_at(now);
+            }
+            self.pull(now);
+        }
+    }
+
+    /// The receive waits no longer, or for another.
+    pub(crate) fn withdraw(&mut self) {
+        self.waiting.withdraw();
+    }
+
+    /// Whether a message has come of which not everything has.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.messages.front().is_some_and(|first| first.turn.is_none())
+    }
+
+    /// Whether the first message has a destination and not everything of it has come.
+    pub(crate) fn is_pulling(&self) -> bool {
+        self.messages.front().is_some_and(|it| it.place == Place::Destination && it.turn.is_none())
+    }
+
+    /// Which of all messages of all ranks the first one was to be complete, if it is.
+    pub(crate) fn turn(&self) -> Option<u64> {
+        self.messages.front()?.turn
+    }
+
+    /// The first message, if it is complete.
+    pub(crate) fn receive(&mut self) -> Option<Message> {
+        self.turn()?;
+        let Arrived { incoming, place, .. } = self.messages.pop_front()?;
+        if place == Place::PushedBuffer {
+            self.room += room_for(&incoming);
+        }
+        self.first += 1;
+        self.waiting.withdraw();
+        Some(incoming.into_message())
+    }
+
+    /// A report is due at `now` at the latest.
+    pub(crate) fn report_at(&mut self, now: Time) {
+        self.inbound.report_at(now);
+    }
+
+    pub(crate) const fn waiting(&self) -> &Waiting {
+        &self.waiting
+    }
+
+    /// When a report, or a question whether the source is still there, is due.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        [self.inbound.due(), self.asks_at()].into_iter().flatten().min()
+    }
+
+    fn asks_at(&self) -> Option<Time> {
+        self.waiting.asks_at(self.is_pulling())
+    }
+
+    /// The report that is due, and whether the source is to answer.
+    pub(crate) fn report(&mut self, now: Time) -> Option<(Report, bool)> {
+        let asks = self.asks_at().is_some_and(|at| at <= now);
+        if !asks && self.inbound.due().is_none_or(|due| due > now) {
+            return None;
+        }
+        if asks {
+            self.waiting.asked(now);
+        }
+        let complete = self.messages.iter().take_while(|it| it.is_complete()).count() as u64;
+        let report = Report { complete: wire(self.first + complete), pull: self.pulled(), ..self.inbound.report() };
+        Some((report, asks))
+    }
+}

@@ -1,0 +1,103 @@
+//! The source's side.
+
+use std::collections::VecDeque;
+
+use endpoint::Message;
+use quantities::{Rank, Time};
+
+use crate::memory;
+use crate::outgoing::Outgoing;
+use crate::packet::{Data, Report};
+use crate::sequence::{FIRST, near, wire};
+use crate::{Outbound, Parameters, SharedQueue};
+
+/// The only consumer of the queue.
+const RECEIVER: usize = 0;
+
+/// All that goes to one rank.
+#[derive(Clone, Debug)]
+pub(crate) struct Sender {
+    /// The send queue: the messages that the receiver does not have, the oldest first.
+    messages: VecDeque<Outgoing>,
+    /// The number of the next message.
+    next: u64,
+    /// The packets under way.
+    packets: SharedQueue<Data>,
+    window: Outbound,
+}
+
+impl Sender {
+    pub(crate) fn new(parameters: &Parameters) -> Sender {
+        Sender {
+            messages: VecDeque::new(),
+            next: FIRST,
+            packets: SharedQueue::new(FIRST, parameters.window as usize, 1),
+            window: Outbound::new(FIRST, parameters.repeat, parameters.timing),
+        }
+    }
+
+    /// How many messages the receiver does not have yet.
+    pub(crate) fn waiting(&self) -> usize {
+        self.messages.len()
+    }
+
+    pub(crate) const fn window(&self) -> &Outbound {
+        &self.window
+    }
+
+    /// Takes a message into the send queue.
+    pub(crate) fn submit(&mut self, message: Message, parameters: &Parameters) {
+        let push = parameters.push_of(message.size());
+        self.messages.push_back(Outgoing::new(self.next, message, push, Rank(0)));
+        self.next += 1;
+    }
+
+    /// Gives up on all messages.
+    pub(crate) fn clear(&mut self) {
+        self.messages.clear();
+        self.packets.unlink(RECEIVER);
+        self.window.give_up();
+    }
+
+    /// What is to be sent now, first what was lost, then what the receiver waits for; and whether it is to answer.
+    pub(crate) fn next_packet(&mut self, now: Time, parameters: &Parameters) -> Option<(Data, bool)> {
+        if let Some((number, answer)) = self.window.repeat() {
+            return self.packets.entry(number).map(|data| (data.clone(), answer));
+        }
+        if self.packets.room() == 0 {
+            return None;
+        }
+        let pulled = self.messages.iter().position(|message| message.is_pulled() && message.may_send());
+        let place = pulled.or_else(|| self.messages.iter().position(Outgoing::may_send))?;
+        let mut data = self.messages.get_mut(place)?.next_part(parameters.datagram);
+        data.sequence = wire(self.packets.next());
+        self.packets.produce(data.clone()).ok()?;
+        self.window.sent(now);
+        // Who can't go on wants to know as soon as it can.
+        Some((data, self.packets.room() == 0))
+    }
+
+    /// Takes a receiver's report.
+    pub(crate) fn report(&mut self, now: Time, report: &Report) {
+        self.window.report(now, report);
+        self.packets.pass(RECEIVER, self.window.base());
+        let Some(complete) = near(self.next, report.complete) else { return };
+        while self.messages.front().is_some_and(|message| message.number() < complete && message.is_sent()) {
+            self.messages.pop_front();
+        }
+        let pull = report.pull.and_then(|(message, offset)| Some((near(self.next, message)?, offset)));
+        if let Some((number, offset)) = pull {
+            self.messages.iter_mut().filter(|message| message.number() == number).for_each(|it| it.pull(offset));
+        }
+    }
+
+    /// What it takes now, with what its packets keep of messages. [B]
+    pub(crate) fn memory(&self) -> u64 {
+        memory::send_queue(self.messages.len()) + memory::buffer(&self.packets) + memory::light_point()
+    }
+
+    /// Sends again what is due.
+    pub(crate) fn wake(&mut self, now: Time) {
+        self.window.wake(now);
+    }
+}

@@ -1,0 +1,62 @@
+//! A receive that waits, and asks now and then whether the source is still there.
+
+use quantities::{Duration, Time};
+
+use crate::Timing;
+
+/// Whether a receive waits, and when it asks next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    timing: Timing,
+    posted: bool,
+    /// Since when it waits, or something has come.
+    since: Time,
+    /// How long until it asks; twice as long from one time to the next.
+    interval: Duration,
+    asks_at: Time,
+}
+
+impl Waiting {
+    pub(crate) const fn new(timing: Timing) -> Waiting {
+        Waiting { timing, posted: false, since: Time::ZERO, interval: timing.first, asks_at: Time::ZERO }
+    }
+
+    pub(crate) const fn is_posted(&self) -> bool {
+        self.posted
+    }
+
+    pub(crate) fn post(&mut self, now: Time) {
+        if !self.posted {
+            self.posted = true;
+            self.heard(now);
+        }
+    }
+
+    pub(crate) fn withdraw(&mut self) {
+        self.posted = false;
+    }
+
+    /// Something has come.
+    pub(crate) fn heard(&mut self, now: Time) {
+        self.since = now;
+        self.interval = self.timing.first;
+        self.asks_at = now + self.interval;
+    }
+
+    /// It has asked.
+    pub(crate) fn asked(&mut self, now: Time) {
+        let twice = self.interval.picoseconds().saturating_mul(2).min(self.timing.most.picoseconds());
+        self.interval = Duration::from_picoseconds(twice);
+        self.asks_at = now + self.interval;
+    }
+
+    /// When it asks; also without a receive where one `pulls`.
+    pub(crate) fn asks_at(&self, pulls: bool) -> Option<Time> {
+        (self.posted || pulls).then_some(self.asks_at)
+    }
+
+    /// Since when it waits for the source, if it does.
+    pub(crate) fn since(&self, pulls: bool) -> Option<Time> {
+        (self.posted || pulls).then_some(self.since)
+    }
+}

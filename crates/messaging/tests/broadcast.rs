@@ -1,0 +1,198 @@
+//! Broadcasts, as the paper has them: what goes over the wire, to whom, and when.
+
+mod faults;
+
+use bytes::Bytes;
+use endpoint::{Endpoint, Error, Message, Multicast, Result};
+use faults::network::{Faults, Sent};
+use faults::{Ended, Faulty, Here};
+use maquette_messaging::packet::{Body, Packet};
+use maquette_messaging::{Destination, Losses, Manner, Parameters, Repeat};
+use quantities::{Bytes as Size, Duration, Rank, Time};
+
+const fn us(microseconds: u64) -> Duration {
+    Duration::from_microseconds(microseconds)
+}
+
+const RECORDED: Faults = Faults {
+    loss: 0,
+    bursts: (0, 0),
+    repeated: 0,
+    delay: 0,
+    damaged: 0,
+    strange: 0,
+    stops: (0, 0),
+    only_to: None,
+    record: true,
+    dies: None,
+};
+
+fn bytes(size: usize) -> Bytes {
+    (0..size).map(|place| (place * 7 / 3) as u8).collect()
+}
+
+/// Rank 0 broadcasts `message` after `work`; the others receive it after `late` each.
+async fn broadcast(here: Here, message: Message, late: impl Fn(Rank) -> Duration) -> Result<Message> {
+    if here.rank() == Rank(0) {
+        here.multicast(message.clone()).await?;
+        return Ok(message);
+    }
+    here.compute(late(here.rank())).await;
+    here.receive_multicast(Rank(0)).await
+}
+
+fn run(world: Faulty, ranks: u32, message: &Message, late: impl Fn(Rank) -> Duration + Copy) -> Ended<Message> {
+    let ended = world.run_ranks(ranks, |here| broadcast(here, message.clone(), late)).unwrap();
+    for (rank, result) in ended.results.iter().enumerate() {
+        assert_eq!(result.as_ref(), Ok(message), "rank {rank}");
+    }
+    ended
+}
+
+fn record(ended: &Ended<Message>) -> Vec<Sent> {
+    ended.network.borrow().record.clone().unwrap()
+}
+
+fn packet(sent: &Sent) -> Packet {
+    Packet::decode(&sent.datagram).unwrap()
+}
+
+/// The parts of messages that were sent: to whom, and the size of each. [B]
+fn data(record: &[Sent]) -> Vec<(Destination, u64)> {
+    let parts = record.iter().filter(|sent| matches!(packet(sent).body, Body::Data(_)));
+    parts.map(|sent| (sent.to, sent.datagram.payload().size().0)).collect()
+}
+
+fn reports(record: &[Sent]) -> Vec<(Time, Rank)> {
+    let reports = record.iter().filter(|sent| packet(sent).broadcast && matches!(packet(sent).body, Body::Report(_)));
+    reports.map(|sent| (sent.at, sent.from)).collect()
+}
+
+#[test]
+fn every_packet_is_sent_once_for_all_and_cut_at_the_bytes_to_push() {
+    for (manner, sizes) in
+        [(Manner::PushPull, vec![80, 780, 1_446, 1_446, 344]), (Manner::Simple, vec![1_434, 1_446, 1_216])]
+    {
+        let world = Faulty { faults: RECORDED, ..Faulty::perfect(Parameters { manner, ..Parameters::default() }) };
+        let ended = run(world, 8, &Message::from(bytes(4_096)), |_| us(0));
+        let expected: Vec<_> = sizes.into_iter().map(|size| (Destination::All, size)).collect();
+        assert_eq!(data(&record(&ended)), expected, "{manner:?}");
+    }
+}
+
+/// Every datagram's payload is a part of the message that the program gave, where it lies in memory.
+#[test]
+fn no_byte_is_copied_on_the_sending_side_however_many_receivers() {
+    let content = bytes(100_000);
+    let lies_in = content.as_ptr_range();
+    let faults = Faults { loss: 10, ..RECORDED };
+    let world = Faulty { faults, ..Faulty::perfect(Parameters::default()) };
+    let ended = run(world, 8, &Message::from(content), |_| us(0));
+    let (mut parts, mut copied) = (0, 0);
+    for sent in record(&ended).iter().filter(|sent| matches!(packet(sent).body, Body::Data(_))) {
+        let payload = sent.datagram.payload().content().unwrap().as_ptr_range();
+        parts += 1;
+        copied += u32::from(!lies_in.contains(&payload.start) || !lies_in.contains(&payload.end.wrapping_sub(1)));
+    }
+    assert!(parts > 100_000 / 1_446);
+    assert_eq!(copied, 0);
+}
+
+#[test]
+fn resends_go_to_those_that_lost_and_to_nobody_else() {
+    for repeat in [Repeat::GoBackN, Repeat::Selective] {
+        let faults = Faults { loss: 20, only_to: Some(Rank(3)), ..RECORDED };
+        let world = Faulty { faults, seed: 5, parameters: Parameters { repeat, ..Parameters::default() } };
+        let ended = run(world, 8, &Message::from(bytes(200_000)), |_| us(0));
+        let data = data(&record(&ended));
+        let (all, others): (Vec<_>, Vec<_>) = data.iter().partition(|(to, _)| *to == Destination::All);
+        assert_eq!(all.iter().map(|(_, size)| size).sum::<u64>(), 200_000, "each part once for all");
+        assert!(others.iter().all(|(to, _)| *to == Destination::One(Rank(3))), "{others:?}");
+        assert!(others.len() > 20, "{}", others.len());
+    }
+}
+
+#[test]
+fn one_receiver_acknowledges_what_is_pushed_and_the_others_a_little_later() {
+    let world = Faulty { faults: RECORDED, ..Faulty::perfect(Parameters::default()) };
+    let delay = world.parameters.reporting.delay;
+    let program = async |here: Here| {
+        let message = broadcast(here.clone(), Message::from(bytes(256)), |_| us(0)).await?;
+        here.compute(us(10_000)).await;
+        Ok(message)
+    };
+    let ended = world.run_ranks(8, program).unwrap();
+    let reports = reports(&record(&ended));
+    let (soon, late): (Vec<_>, Vec<_>) = reports.iter().partition(|(at, _)| *at < Time::ZERO + delay);
+    assert_eq!(soon.len(), 1, "{soon:?}");
+    let mut ranks: Vec<u32> = late.iter().chain(&soon).map(|(_, rank)| rank.0).collect();
+    ranks.sort_unstable();
+    assert_eq!(ranks, [1, 2, 3, 4, 5, 6, 7], "every receiver says once that it has it");
+    let times: Vec<Time> = late.iter().map(|(at, _)| *at).collect();
+    assert!(times.is_sorted_by(|one, other| one < other), "and no two at once: {times:?}");
+}
+
+#[test]
+fn nothing_is_pulled_before_the_acknowledger_receives() {
+    let world = Faulty { faults: RECORDED, ..Faulty::perfect(Parameters::default()) };
+    let late = us(50_000);
+    // The first acknowledger of three receivers.
+    let first = Rank(1 + u32::try_from(((1_u64 << 32) - 32) % 3).unwrap());
+    let ended = run(world, 4, &Message::from(bytes(100_000)), move |rank| if rank == first { late } else { us(0) });
+    let pushed = record(&ended).iter().filter(|sent| sent.at < Time::ZERO + late).cloned().collect::<Vec<_>>();
+    assert_eq!(data(&pushed).iter().map(|(_, size)| size).collect::<Vec<_>>(), [&80, &780]);
+}
+
+#[test]
+fn a_broadcast_goes_no_further_than_the_window_beyond_the_slowest() {
+    for manner in [Manner::PushPull, Manner::Simple] {
+        let parameters = Parameters { manner, ..Parameters::default() };
+        let world = Faulty { faults: RECORDED, ..Faulty::perfect(parameters) };
+        let late = us(300_000);
+        let ended =
+            run(world, 4, &Message::from(bytes(300_000)), move |rank| if rank == Rank(2) { late } else { us(0) });
+        let before: Vec<Sent> = record(&ended).into_iter().filter(|sent| sent.at < Time::ZERO + late).collect();
+        let parts = data(&before).iter().filter(|(to, _)| *to == Destination::All).count();
+        assert!(parts <= 2 + parameters.window as usize, "{manner:?}: {parts} while rank 2 takes none");
+    }
+}
+
+/// Rank 2 computes when it should receive.
+fn too_slow(losses: Losses) -> Ended<Vec<Message>> {
+    let slowest = Some(us(100_000));
+    let parameters = Parameters { losses, slowest, manner: Manner::Simple, ..Parameters::default() };
+    let program = |here: Here| async move {
+        let mut received = Vec::new();
+        for number in 0..3_u8 {
+            let message = Message::that_begins(vec![number], Size(100_000));
+            if here.rank() == Rank(0) {
+                here.multicast(message).await?;
+                here.compute(us(1_000_000)).await;
+            } else {
+                here.compute(us(if here.rank() == Rank(2) { 2_000_000 } else { 0 })).await;
+                received.push(here.receive_multicast(Rank(0)).await?);
+            }
+        }
+        Ok(received)
+    };
+    Faulty::perfect(parameters).run_ranks(4, program).unwrap()
+}
+
+#[test]
+fn a_receiver_that_is_too_slow_is_left_behind_where_that_is_allowed() {
+    let ended = too_slow(Losses::GoOn);
+    let numbers = |result: &Result<Vec<Message>>| {
+        let first = |message: &Message| message.content().unwrap()[0];
+        result.as_ref().map(|messages| messages.iter().map(first).collect::<Vec<u8>>()).map_err(Clone::clone)
+    };
+    let results: Vec<_> = ended.results.iter().map(numbers).collect();
+    assert_eq!(results, [Ok(vec![]), Ok(vec![0, 1, 2]), Err(Error::Lost(Rank(0))), Ok(vec![0, 1, 2])]);
+    assert_eq!(ended.ranks[0].look(|engine| engine.left_behind().to_vec()), [Rank(2)]);
+}
+
+#[test]
+fn a_receiver_that_is_too_slow_fails_the_broadcast_otherwise() {
+    let ended = too_slow(Losses::Fail);
+    assert_eq!(ended.results[0], Err(Error::Lost(Rank(2))));
+    assert!(ended.results[1..].iter().all(|result| *result == Err(Error::Lost(Rank(0)))), "{:?}", ended.results);
+}

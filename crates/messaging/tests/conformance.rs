@@ -1,0 +1,26 @@
+//! The endpoint's conformance suite, on datagrams that arrive and on datagrams that may not.
+
+mod faults;
+
+use endpoint::conformance;
+use faults::Faulty;
+use faults::network::Faults;
+use maquette_messaging::{Manner, Parameters, Repeat};
+
+#[test]
+fn on_a_perfect_network() {
+    conformance::any_source_world(|_| Faulty::perfect(Parameters::default()));
+    conformance::multicast_world(|_| Faulty::perfect(Parameters::default()));
+}
+
+#[test]
+fn on_a_network_that_loses_repeats_delays_and_damages() {
+    let faults = Faults { loss: 15, repeated: 10, delay: 200, damaged: 5, strange: 5, ..Faults::default() };
+    for (seed, repeat) in [(1, Repeat::GoBackN), (2, Repeat::Selective)] {
+        for manner in [Manner::PushPull, Manner::Simple] {
+            let parameters = Parameters { repeat, manner, ..Parameters::default() };
+            conformance::any_source_world(|_| Faulty { parameters, faults, seed });
+            conformance::multicast_world(|_| Faulty { parameters, faults, seed });
+        }
+    }
+}

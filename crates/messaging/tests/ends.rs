@@ -1,0 +1,97 @@
+//! How it ends: with goodbye, or because a rank is gone.
+
+mod faults;
+
+use endpoint::{AnySource, Endpoint, Error, Message, Multicast};
+use faults::network::Faults;
+use faults::{Faulty, Here};
+use maquette_messaging::Parameters;
+use quantities::{Bytes, Duration, Rank, Time};
+
+const fn us(microseconds: u64) -> Duration {
+    Duration::from_microseconds(microseconds)
+}
+
+#[test]
+fn all_ranks_say_goodbye_once_everything_has_arrived() {
+    for seed in 0..50 {
+        let faults = Faults { loss: 25, delay: 200, ..Faults::default() };
+        let world = Faulty { parameters: Parameters::default(), faults, seed };
+        let program = |here: Here| async move {
+            let next = Rank((here.rank().0 + 1) % here.size());
+            here.send(next, Message::of_size(Bytes(10_000))).await?;
+            here.multicast(Message::of_size(Bytes(500))).await?;
+            if here.rank() != Rank(3) {
+                let before = Rank((here.rank().0 + here.size() - 1) % here.size());
+                here.receive(before).await?;
+            } else {
+                here.receive_any(None).await?;
+            }
+            let ended = here.end().await;
+            ended.map(|()| here.now())
+        };
+        let ended = world.run_ranks(5, program).unwrap();
+        for (rank, result) in ended.results.iter().enumerate() {
+            let at = result.clone().unwrap_or_else(|error| panic!("seed {seed}, rank {rank}: {error}"));
+            assert!(at < Time::ZERO + us(5_000_000), "seed {seed}, rank {rank}: {at}");
+        }
+    }
+}
+
+#[test]
+fn nothing_goes_to_a_rank_that_has_ended_and_nothing_more_comes_from_it() {
+    let program = |here: Here| async move {
+        if here.rank() == Rank(1) {
+            here.send(Rank(0), Message::from(&b"last words"[..])).await?;
+            return here.end().await.map(|()| Vec::new());
+        }
+        here.compute(us(100_000)).await;
+        let results = vec![
+            here.receive(Rank(1)).await.map(|message| message.size().0),
+            here.receive(Rank(1)).await.map(|message| message.size().0),
+            here.receive_any(None).await.map(|(_, message)| message.size().0),
+            here.send(Rank(1), Message::default()).await.map(|()| 0),
+        ];
+        here.end().await.map(|()| results)
+    };
+    let ended = Faulty::perfect(Parameters::default()).run_ranks(2, program).unwrap();
+    let lost = || Err(Error::Lost(Rank(1)));
+    assert_eq!(ended.results, [Ok(vec![Ok(10), lost(), lost(), lost()]), Ok(vec![])]);
+}
+
+/// Rank 1 is gone after a millisecond.
+fn without_rank_1(
+    patience: Duration,
+    program: impl AsyncFn(Here) -> endpoint::Result<()>,
+) -> (endpoint::Result<()>, Time) {
+    let faults = Faults { dies: Some((Rank(1), Time::ZERO + us(1_000))), ..Faults::default() };
+    let world = Faulty { parameters: Parameters { patience, ..Parameters::default() }, faults, seed: 0 };
+    let program = &program;
+    let ended = world
+        .run_ranks(2, |here: Here| async move {
+            here.compute(us(2_000)).await;
+            let result = program(here.clone()).await;
+            Ok((result, here.now()))
+        })
+        .unwrap();
+    ended.results.into_iter().next().unwrap().unwrap()
+}
+
+#[test]
+fn a_rank_that_is_gone_is_an_error_after_the_stated_time() {
+    let patience = us(3_000_000);
+    let receives = without_rank_1(patience, async |here| here.receive(Rank(1)).await.map(drop));
+    let sends = without_rank_1(patience, async |here| {
+        here.send(Rank(1), Message::of_size(Bytes(100_000))).await?;
+        here.end().await
+    });
+    let broadcasts = without_rank_1(patience, async |here| {
+        here.multicast(Message::of_size(Bytes(100_000))).await?;
+        here.end().await
+    });
+    for (result, at) in [receives, sends, broadcasts] {
+        assert_eq!(result, Err(Error::Lost(Rank(1))));
+        let waited = at.since(Time::ZERO + us(2_000));
+        assert!(waited >= patience && waited < patience + us(1_000), "{waited}");
+    }
+}

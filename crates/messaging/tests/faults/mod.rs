@@ -1,0 +1,148 @@
+//! A world whose network loses, repeats, delays and damages datagrams, and whose ranks stop for a while or for ever: all of it
+//! from a seed.
+
+#![allow(dead_code)] // every test uses what it needs
+
+pub mod draws;
+pub mod network;
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Waker};
+
+use draws::Draws;
+use endpoint::{
+    AnySourceProgram, AnySourceWorld, Error, MulticastProgram, MulticastWorld, Program, Result, WaitsFor, World,
+    deadlock,
+};
+use maquette_messaging::{Messenger, Parameters};
+use network::{Faults, Network, Wire};
+use quantities::{Rank, Time};
+
+/// A run that gets here never ends: three hours.
+const END: Time = Time::from_picoseconds(10_000_000_000_000_000);
+
+/// One rank's endpoint.
+pub type Here = Rc<Messenger<Wire>>;
+type Running<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+/// The world: the same seed gives the same run.
+#[derive(Clone, Copy, Debug)]
+pub struct Faulty {
+    pub parameters: Parameters,
+    pub faults: Faults,
+    pub seed: u64,
+}
+
+/// How a run ended.
+pub struct Ended<T> {
+    pub results: Vec<Result<T>>,
+    pub ranks: Vec<Here>,
+    pub network: Rc<RefCell<Network>>,
+}
+
+impl Faulty {
+    pub fn perfect(parameters: Parameters) -> Faulty {
+        Faulty { parameters, faults: Faults::default(), seed: 0 }
+    }
+
+    /// Runs `program` on every rank. A rank answers others when its program has ended.
+    pub fn run_ranks<'a, T: 'a, F>(&self, ranks: u32, program: impl Fn(Here) -> F) -> Result<Ended<T>>
+    where
+        F: Future<Output = Result<T>> + 'a,
+    {
+        let network = Rc::new(RefCell::new(Network::new(ranks, self.faults, Draws(self.seed))));
+        let endpoint = |rank| {
+            let wire = Wire { rank, network: network.clone() };
+            Ok(Rc::new(Messenger::new(wire, rank, ranks, self.parameters)?))
+        };
+        let here: Vec<Here> = (0..ranks).map(Rank).map(endpoint).collect::<Result<_>>()?;
+        let results: Rc<RefCell<Vec<Option<Result<T>>>>> =
+            Rc::new(RefCell::new(std::iter::repeat_with(|| None).take(ranks as usize).collect()));
+        let start = |(rank, here): (usize, &Here)| {
+            let (program, here, results) = (program(here.clone()), here.clone(), results.clone());
+            let running: Running<'a, ()> = Box::pin(async move {
+                let result = program.await;
+                results.borrow_mut()[rank] = Some(result);
+                here.serve().await.unwrap();
+            });
+            running
+        };
+        let mut running: Vec<Running<'a, ()>> = here.iter().enumerate().map(start).collect();
+        run_all(&mut running, &here, &network, &results)?;
+        drop(running);
+        let results = results.take().into_iter().map(|result| result.unwrap_or(Err(Error::Stopped))).collect();
+        Ok(Ended { results, ranks: here, network })
+    }
+}
+
+fn run_all<T>(
+    running: &mut [Running<'_, ()>],
+    here: &[Here],
+    network: &RefCell<Network>,
+    results: &RefCell<Vec<Option<Result<T>>>>,
+) -> Result<()> {
+    loop {
+        for (rank, future) in running.iter_mut().enumerate() {
+            if network.borrow().may_run(rank) {
+                assert!(
+                    future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending(),
+                    "it serves for ever"
+                );
+            }
+        }
+        let left: Vec<usize> = (0..here.len())
+            .filter(|&rank| results.borrow()[rank].is_none() && !network.borrow().is_dead(rank))
+            .collect();
+        if left.is_empty() {
+            return Ok(());
+        }
+        // Of a rank that is dead others learn when their patience ends.
+        if (0..here.len()).all(|rank| !network.borrow().is_dead(rank)) {
+            stuck(&left, here, results)?;
+        }
+        if !network.borrow_mut().advance() || network.borrow().now > END {
+            let waits: Vec<_> = left.iter().map(|&rank| here[rank].waits_for()).collect();
+            return Err(Error::Unfit(format!("it never ends: ranks {left:?} wait for {waits:?}")));
+        }
+    }
+}
+
+/// An error when all ranks that are left wait for what nobody has sent.
+fn stuck<T>(left: &[usize], here: &[Here], results: &RefCell<Vec<Option<Result<T>>>>) -> Result<()> {
+    let mut waiting: Vec<(Rank, WaitsFor)> = Vec::new();
+    for &rank in left {
+        let Some(what) = here[rank].waits_for() else { return Ok(()) };
+        let by = Rank(rank as u32);
+        if here.iter().any(|other| other.look(|engine| engine.owes(by, what))) {
+            return Ok(());
+        }
+        waiting.push((by, what.into()));
+    }
+    let results = results.borrow();
+    let failed = results.iter().zip(0..).find_map(|(result, rank)| match result {
+        Some(Err(error)) => Some((Rank(rank), error)),
+        _ => None,
+    });
+    Err(deadlock(&waiting, failed))
+}
+
+impl World for Faulty {
+    fn run<P: Program>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
+        Ok(self.run_ranks(ranks, |here| async move { program.run(&*here).await })?.results)
+    }
+}
+
+impl AnySourceWorld for Faulty {
+    fn run_any<P: AnySourceProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
+        Ok(self.run_ranks(ranks, |here| async move { program.run(&*here).await })?.results)
+    }
+}
+
+impl MulticastWorld for Faulty {
+    fn run_multicast<P: MulticastProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
+        Ok(self.run_ranks(ranks, |here| async move { program.run(&*here).await })?.results)
+    }
+}
