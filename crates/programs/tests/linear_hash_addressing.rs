@@ -1,6 +1,6 @@
 //! LH*: no request is sent on more than twice, and images come to the truth.
 
-use maquette_programs::linear_hash::{Extent, Image, forward};
+use maquette_programs::linear_hash::{Extent, Image, Split, forward, h};
 use proptest::prelude::*;
 
 /// The servers that a request for C goes to in a file of this extent, the first of them by an image; the last has the key.
@@ -30,6 +30,32 @@ fn no_request_is_sent_on_more_than_twice_whatever_the_image() {
     let all = cases.iter().sum::<u64>() as f64;
     let percent = cases.map(|count| (count as f64 / all * 100.0).round());
     assert_eq!(percent, [50.0, 44.0, 6.0]);
+}
+
+/// While server n splits, it goes on with its old level: keys that have gone already are sent on to the new server, and what comes there
+/// for keys that have not is sent back. Only the keys of server n go other ways than in the file before the split.
+#[test]
+fn no_request_is_sent_on_more_than_twice_while_a_server_splits() {
+    for before in (1..=512).map(Extent::of) {
+        let Some(Split { from, to, level }) = before.next_split() else { continue };
+        let next = |a: u32, c: u64, gone: bool| match () {
+            () if a == to => forward(to, level, c).or((!gone).then_some(from)),
+            () if a == from && h(level, c) == to && gone => Some(to),
+            () => forward(a, before.level(a), c),
+        };
+        for image in (1..=to + 1).map(Extent::of) {
+            for c in (0..4).map(|k| u64::from(from) | k << before.i()) {
+                for gone in [false, true] {
+                    let (mut at, mut forwards) = (image.index(c), 0);
+                    while let Some(on) = next(at, c, gone) {
+                        (at, forwards) = (on, forwards + 1);
+                        assert!(forwards <= 2, "{c} by {image:?} while {from} splits to {to}");
+                    }
+                    assert_eq!(at, if gone && h(level, c) == to { to } else { from });
+                }
+            }
+        }
+    }
 }
 
 /// What the paper's A3 makes of the first server's report, the bounds that follow from any report make as well.

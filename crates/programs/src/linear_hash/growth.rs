@@ -1,6 +1,9 @@
 //! When a table of servers grows and shrinks.
 
-use super::Extent;
+use quantities::Bytes;
+
+use super::message::{Body, Key};
+use super::{Entry, Extent};
 
 /// When a server splits, and when two become one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,11 +20,15 @@ pub struct Growth {
     pub apart: bool,
     /// As many servers as there can be.
     pub most_servers: u32,
-    /// How much goes over at a time while a server splits: at least so many entries, or a local bucket if it has more.
+    /// How much goes over at a time while a server splits, merges or is scanned: whole local buckets until there are so many entries,
+    /// or [`Growth::LARGEST_CHUNK`].
     pub chunk: u64,
 }
 
 impl Growth {
+    /// As soon as a chunk has so much, it is full, however few entries that are: messages stay far below the longest that is read.
+    pub const LARGEST_CHUNK: Bytes = Bytes(1 << 24);
+
     /// T: the server with the token splits when it has more entries than
     ///
     /// ```text
@@ -63,5 +70,36 @@ impl Growth {
     /// requests.
     pub(super) const fn rest(&self) -> u64 {
         1 + self.capacity / 4
+    }
+}
+
+/// What goes over at a time.
+pub(super) struct Chunk {
+    /// Entries that it still has room for; an empty bucket takes its time, too, and counts as one.
+    room: u64,
+    /// [B]
+    size: u64,
+}
+
+impl Growth {
+    /// A chunk with nothing in it.
+    pub(super) fn new_chunk(&self) -> Chunk {
+        Chunk { room: self.chunk.max(1), size: 0 }
+    }
+}
+
+impl Chunk {
+    /// Puts the entries of a bucket into it.
+    pub(super) fn add<'a>(&mut self, entries: impl IntoIterator<Item = &'a Entry<Key, Body>>) {
+        self.room = self.room.saturating_sub(1);
+        for entry in entries {
+            self.room = self.room.saturating_sub(1);
+            self.size = self.size.saturating_add(entry.key.len() as u64).saturating_add(entry.value.size().0);
+        }
+    }
+
+    /// Whether nothing more goes into it.
+    pub(super) const fn is_full(&self) -> bool {
+        self.room == 0 || self.size >= Growth::LARGEST_CHUNK.0
     }
 }

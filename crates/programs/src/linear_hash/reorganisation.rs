@@ -45,7 +45,8 @@ impl Server {
         self.ship(outputs);
     }
 
-    /// Lets the token walk back, if this server has it, is not busy, and has less than the threshold.
+    /// Lets the token walk back, if this server has it, is not busy, and has less than the threshold: asked whenever it has answered a
+    /// request that stores nothing. A file that nobody asks for anything stays as it is.
     pub(super) fn consider_shrinking(&mut self, outputs: &mut Vec<ServerOutput>) {
         let (Some(file), None, Some(table)) = (self.token, self.change, &self.table) else { return };
         let Some(Split { from, .. }) = file.last_split() else { return };
@@ -119,13 +120,13 @@ impl Server {
     fn ship(&mut self, outputs: &mut Vec<ServerOutput>) {
         let Some(Change::SplitsTo(to) | Change::LeavesFor(to)) = self.change else { return };
         let Some(table) = &mut self.table else { return };
-        let (mut buckets, mut entries, mut last) = (Vec::new(), 0, false);
-        while entries < self.growth.chunk.max(1) {
+        let (mut buckets, mut chunk, mut last) = (Vec::new(), self.growth.new_chunk(), false);
+        while !chunk.is_full() {
             let Some(bucket) = table.ship() else {
                 last = true;
                 break;
             };
-            entries += bucket.len() as u64 + 1; // an empty bucket takes its time, too
+            chunk.add(&bucket);
             buckets.push(bucket);
         }
         let applied = self.news();

@@ -1,5 +1,6 @@
 //! How a server answers a scan.
 
+use super::growth::Chunk;
 use super::message::{Body, Key, ScanAnswer, ScanRequest};
 use super::{Server, ServerOutput, Span, Table, ToClient, forward};
 
@@ -35,7 +36,7 @@ impl Server {
             let (last, count, entries) = (own.last, table.len(), Vec::new());
             return Some(ScanAnswer::Part { server, level, last, count, entries });
         }
-        let Read { last, count, entries } = read(table, own, request.counting, self.growth.chunk)?;
+        let Read { last, count, entries } = read(table, own, request.counting, self.growth.new_chunk())?;
         Some(ScanAnswer::Part { server, level, last, count, entries })
     }
 }
@@ -47,22 +48,21 @@ struct Read {
     entries: Vec<(Key, Body)>,
 }
 
-/// Reads a span local bucket by local bucket, until it has a chunk or comes to keys that move; none, if it begins with such.
-fn read(table: &Table<Key, Body>, span: Span, counting: bool, chunk: u64) -> Option<Read> {
-    let (mut read, mut rest, mut steps): (Option<Read>, _, u64) = (None, Some(span), 0);
-    while let Some(span) = rest.filter(|_| steps < chunk.max(1)) {
+/// Reads a span local bucket by local bucket, until it has a chunk or comes to keys that move; none, if it begins with such. Where
+/// entries are only counted, they make up chunks all the same: to count takes its time.
+fn read(table: &Table<Key, Body>, span: Span, counting: bool, mut chunk: Chunk) -> Option<Read> {
+    let (mut read, mut rest): (Option<Read>, _) = (None, Some(span));
+    while let Some(span) = rest.filter(|_| !chunk.is_full()) {
         let Some((level, bucket)) = table.settled(span.c()) else { break };
         let part = span.within(level);
+        let found = bucket.iter().filter(|entry| part.contains(entry.c));
+        chunk.add(found.clone());
         let so_far = read.get_or_insert(Read { last: part.last, count: 0, entries: Vec::new() });
         so_far.last = part.last;
-        for entry in bucket.iter().filter(|entry| part.contains(entry.c)) {
-            so_far.count += 1;
-            steps += 1;
-            if !counting {
-                so_far.entries.push((entry.key.clone(), entry.value.clone()));
-            }
+        so_far.count += found.clone().count() as u64;
+        if !counting {
+            so_far.entries.extend(found.map(|entry| (entry.key.clone(), entry.value.clone())));
         }
-        steps += 1; // an empty bucket takes its time, too
         rest = span.after(part.last);
     }
     read

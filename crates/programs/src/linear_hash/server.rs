@@ -139,7 +139,7 @@ impl Server {
     /// Applies a request, or remembers how it went the first time.
     fn answer(&mut self, request: Request, outputs: &mut Vec<ServerOutput>) {
         let Request { client, number, c, operation, forwards } = request;
-        let removes = matches!(operation, Operation::Remove(_));
+        let stores = matches!(operation, Operation::Insert(..) | Operation::Put(..));
         let outcome = match self.applied.get(&client) {
             Some(last) if last.number > number => return, // the client has its answer, and has gone on
             Some(last) if last.number == number => last.outcome.clone(),
@@ -154,10 +154,9 @@ impl Server {
         outputs.push(ServerOutput::Client(client, ToClient::Reply { number, outcome, forwards }));
         self.rest = self.rest.saturating_sub(1);
         self.since += 1;
-        if removes {
+        self.consider_split(outputs);
+        if !stores {
             self.consider_shrinking(outputs);
-        } else {
-            self.consider_split(outputs);
         }
     }
 }

@@ -10,8 +10,10 @@ use maquette_programs::linear_hash::{
 pub struct File {
     pub servers: Vec<Server>,
     under_way: VecDeque<(u32, u32, ToServer)>,
-    /// What servers have told the client.
+    /// What servers have told the client that scans.
     pub told: Vec<ToClient>,
+    /// How much the bodies of the largest chunk had. [B]
+    pub largest_chunk: u64,
     requests: u64,
     hash: fn(u64) -> u64,
 }
@@ -19,7 +21,7 @@ pub struct File {
 impl File {
     pub fn new(growth: Growth, hash: fn(u64) -> u64) -> File {
         let servers = (0..growth.most_servers).map(|number| Server::new(number, growth)).collect();
-        File { servers, under_way: VecDeque::new(), told: Vec::new(), requests: 0, hash }
+        File { servers, under_way: VecDeque::new(), told: Vec::new(), largest_chunk: 0, requests: 0, hash }
     }
 
     /// How many servers there are.
@@ -44,14 +46,38 @@ impl File {
         self.servers.iter().map(|server| server.counts.merges).sum()
     }
 
-    /// Lets the server that has the key answer a request, and gives the answer; what follows from it is under way then.
+    /// Gives a request to a server, and at once to those that it is sent on to; what follows from it is under way then. What the
+    /// client is told.
+    pub fn route(&mut self, first: u32, request: Request) -> Vec<ToClient> {
+        let (mut next, mut told) = (Some((first, request)), Vec::new());
+        while let Some((to, request)) = next.take() {
+            let mut outputs = Vec::new();
+            self.servers[to as usize].request(request, &mut outputs);
+            for output in outputs {
+                match output {
+                    ServerOutput::Server(on, ToServer::Forward(request)) => next = Some((on, request)),
+                    ServerOutput::Server(next, message) => self.send_between(to, next, message),
+                    ServerOutput::Client(_, message) => told.push(message),
+                }
+            }
+        }
+        told
+    }
+
+    /// The same, without image adjustments: at most one answer, and none if the client has gone on meanwhile.
+    pub fn send(&mut self, first: u32, request: Request) -> Option<ToClient> {
+        let mut told = self.route(first, request);
+        told.retain(|message| !matches!(message, ToClient::Adjust { .. }));
+        assert!(told.len() <= 1, "{told:?}");
+        told.pop()
+    }
+
+    /// A request of the client that knows all of the file, which goes to the server that has the key; and its answer.
     pub fn ask(&mut self, key: u64, operation: impl FnOnce(Key) -> Operation) -> Outcome {
         let (c, number) = ((self.hash)(key), self.requests);
         self.requests += 1;
         let request = Request { client: 0, number, c, operation: operation(key.to_le_bytes().into()), forwards: 0 };
-        let first = Extent::of(self.size()).index(c);
-        self.deliver(first, first, ToServer::Forward(request));
-        match self.told.pop() {
+        match self.send(Extent::of(self.size()).index(c), request) {
             Some(ToClient::Reply { outcome, .. }) => outcome,
             other => panic!("{other:?} instead of a reply"),
         }
@@ -60,21 +86,30 @@ impl File {
     /// Has a request done, with all that follows from it.
     pub fn request(&mut self, key: u64, operation: impl FnOnce(Key) -> Operation) -> Outcome {
         let outcome = self.ask(key, operation);
-        while self.step() {}
+        self.settle();
         outcome
+    }
+
+    fn send_between(&mut self, from: u32, to: u32, message: ToServer) {
+        if let ToServer::Chunk { buckets, .. } = &message {
+            let size = buckets.iter().flatten().map(|entry| entry.value.size().0).sum();
+            self.largest_chunk = self.largest_chunk.max(size);
+        }
+        self.under_way.push_back((from, to, message));
     }
 
     /// Delivers the message between servers that was sent first, if one is under way.
     pub fn step(&mut self) -> bool {
         let Some((from, to, message)) = self.under_way.pop_front() else { return false };
-        self.deliver(from, to, message);
-        true
-    }
-
-    fn deliver(&mut self, from: u32, to: u32, message: ToServer) {
         let mut outputs = Vec::new();
         self.servers[to as usize].take(from, message, &mut outputs);
         self.does(to, outputs);
+        true
+    }
+
+    /// Until nothing is under way.
+    pub fn settle(&mut self) {
+        while self.step() {}
     }
 
     /// Gives a part of a scan to a server.
@@ -87,7 +122,7 @@ impl File {
     fn does(&mut self, server: u32, outputs: Vec<ServerOutput>) {
         for output in outputs {
             match output {
-                ServerOutput::Server(next, message) => self.under_way.push_back((server, next, message)),
+                ServerOutput::Server(next, message) => self.send_between(server, next, message),
                 ServerOutput::Client(_, message) => self.told.push(message),
             }
         }

@@ -1,7 +1,10 @@
-//! A network that delays and repeats messages, and servers that stop for a while.
+//! A network that delays, loses and repeats messages, and servers that stop for a while.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+
+/// A copy of a message may be late by so many times the longest delay.
+const LATE: u64 = 20;
 
 /// Numbers that follow from a seed (SplitMix64).
 #[derive(Clone, Debug)]
@@ -33,26 +36,49 @@ pub enum Node {
     Client(u32),
 }
 
+/// What is promised of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// It comes once, and after those that the same sender sent to the same receiver before.
+    Sure,
+    /// Nothing: it may be lost, come twice, and come after others.
+    Unsure,
+}
+
 /// How bad it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Faults {
     /// The longest delay of a message.
     pub delay: u64,
-    /// Messages that come twice. [%]
+    /// Messages that come twice, the second copy late as a rule. [%]
     pub repeated: u64,
+    /// Messages that do not come. [%]
+    pub lost: u64,
     /// Deliveries on which a server stops. [%]
     pub stops: u64,
-    /// The longest that it is stopped.
+    /// The longest that it is stopped. What it knows it still knows afterwards; unsure messages that come meanwhile are lost as often
+    /// as not.
     pub stopped: u64,
 }
 
-/// Messages under way. Those of one sender to one receiver arrive in the order they were sent.
+/// A message under way.
+struct Sent<M> {
+    from: Node,
+    to: Node,
+    delivery: Delivery,
+    message: M,
+}
+
+/// Messages under way.
 pub struct Network<M> {
     faults: Faults,
     draws: Draws,
     sent: u64,
+    /// How many were lost.
+    pub lost: u64,
+    /// When which message arrives.
     under_way: BinaryHeap<Reverse<(u64, u64)>>,
-    messages: BTreeMap<u64, (Node, Node, M)>,
+    messages: BTreeMap<u64, Sent<M>>,
     last_arrival: BTreeMap<(Node, Node), u64>,
     stopped_until: BTreeMap<Node, u64>,
 }
@@ -63,6 +89,7 @@ impl<M: Clone> Network<M> {
             faults,
             draws: Draws(seed),
             sent: 0,
+            lost: 0,
             under_way: BinaryHeap::new(),
             messages: BTreeMap::new(),
             last_arrival: BTreeMap::new(),
@@ -70,39 +97,56 @@ impl<M: Clone> Network<M> {
         }
     }
 
-    pub fn send(&mut self, now: u64, from: Node, to: Node, message: M, may_repeat: bool) {
-        let copies = 1 + u64::from(may_repeat && self.draws.percent(self.faults.repeated));
-        for _ in 0..copies {
-            let arrival = now + 1 + self.draws.below(self.faults.delay);
+    pub fn send(&mut self, now: u64, (from, to): (Node, Node), message: M, delivery: Delivery) {
+        let mut arrival = now + 1 + self.draws.below(self.faults.delay);
+        if delivery == Delivery::Sure {
             let last = self.last_arrival.entry((from, to)).or_default();
-            *last = arrival.max(*last + 1);
-            self.under_way.push(Reverse((*last, self.sent)));
-            self.messages.insert(self.sent, (from, to, message.clone()));
-            self.sent += 1;
+            arrival = arrival.max(*last + 1);
+            *last = arrival;
+        } else if self.draws.percent(self.faults.lost) {
+            self.lost += 1;
+            return;
+        } else if self.draws.percent(self.faults.repeated) {
+            let late = 1 + self.draws.below(LATE * self.faults.delay);
+            self.arrives(now + late, Sent { from, to, delivery, message: message.clone() });
         }
+        self.arrives(arrival, Sent { from, to, delivery, message });
     }
 
-    /// When the next message arrives.
-    pub fn next_at(&self) -> Option<u64> {
-        self.under_way.peek().map(|Reverse((at, _))| *at)
+    fn arrives(&mut self, at: u64, sent: Sent<M>) {
+        self.under_way.push(Reverse((at, self.sent)));
+        self.messages.insert(self.sent, sent);
+        self.sent += 1;
     }
 
-    /// The next message; one that comes to a stopped server waits there, in its place.
-    pub fn receive(&mut self) -> Option<(u64, Node, Node, M)> {
+    /// When the next message is delivered. What comes to a stopped server waits there, in its place, or is lost.
+    pub fn next_at(&mut self) -> Option<u64> {
         loop {
-            let Reverse((at, number)) = self.under_way.pop()?;
-            let to = self.messages.get(&number)?.1;
-            let until = self.stopped_until.get(&to).copied().unwrap_or(0);
-            if at < until {
+            let Reverse((at, number)) = *self.under_way.peek()?;
+            let Sent { to, delivery, .. } = self.messages.get(&number)?;
+            let until = self.stopped_until.get(to).copied().unwrap_or(0);
+            if at >= until {
+                return Some(at);
+            }
+            self.under_way.pop();
+            if *delivery == Delivery::Unsure && self.draws.percent(50) {
+                self.messages.remove(&number);
+                self.lost += 1;
+            } else {
                 // All that come while it is stopped keep their order: the later number comes later.
                 self.under_way.push(Reverse((until, number)));
-                continue;
             }
-            if matches!(to, Node::Server(_)) && self.draws.percent(self.faults.stops) {
-                self.stopped_until.insert(to, at + 1 + self.draws.below(self.faults.stopped));
-            }
-            let (from, to, message) = self.messages.remove(&number)?;
-            return Some((at, from, to, message));
         }
+    }
+
+    /// The next message.
+    pub fn receive(&mut self) -> Option<(u64, Node, Node, M)> {
+        let at = self.next_at()?;
+        let Reverse((_, number)) = self.under_way.pop()?;
+        let Sent { from, to, message, .. } = self.messages.remove(&number)?;
+        if matches!(to, Node::Server(_)) && self.draws.percent(self.faults.stops) {
+            self.stopped_until.insert(to, at + 1 + self.draws.below(self.faults.stopped));
+        }
+        Some((at, from, to, message))
     }
 }

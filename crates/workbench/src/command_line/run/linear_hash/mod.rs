@@ -61,7 +61,7 @@ pub(super) struct Arguments {
     /// M: to which share servers are filled. The one whose turn it is splits at M V (2^i + n) / 2^i entries.
     #[arg(long, value_name = "M", default_value_t = 0.8, value_parser = sensitivity)]
     sensitivity: f64,
-    /// How much a server that splits ships at a time; in between it answers.
+    /// How much a server ships at a time when it splits or leaves, and gives to a scan; in between it answers.
     #[arg(long, value_name = "B", default_value = "32KiB", value_parser = size)]
     chunk: Bytes,
     /// Keep splits apart, against cascades: the server whose turn it is splits only if it has more than V entries itself, and
@@ -139,6 +139,9 @@ impl Arguments {
                 sensitivity / 2.0
             );
             return Err(Failure::argument("--shrink", share, allowed));
+        }
+        if self.chunk > Growth::LARGEST_CHUNK {
+            return Err(Failure::argument("--chunk", self.chunk, format!("at most {}", Growth::LARGEST_CHUNK)));
         }
         let capacity = self.capacity.unwrap_or_else(|| filled_capacity(words.len(), servers, sensitivity));
         let chunk = entries_of_chunk(self.chunk, words, self.body);
