@@ -17,7 +17,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 8] = [
     ("quantities", &[], &[]),
     ("endpoint", &["quantities"], &[]),
     ("machines", &["quantities"], &[]),
-    ("messaging", &["endpoint", "quantities"], &[]),
+    ("messaging", &["endpoint", "quantities"], &["programs"]),
     ("programs", &["endpoint", "quantities"], &["machines", "virtual-worlds"]),
     // Worlds run schedules, which are data among the programs.
     ("virtual-worlds", &["endpoint", "machines", "programs", "quantities"], &[]),

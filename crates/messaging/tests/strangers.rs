@@ -1,0 +1,131 @@
+//! What any datagrams do to a rank: those of strangers nothing, and those of a rank that says what can't be no harm.
+
+use bytes::Bytes;
+use endpoint::Message;
+use maquette_messaging::packet::{Body, Data, LARGEST_MESSAGE, Opening, Packet, Part, Report};
+use maquette_messaging::sequence::FIRST;
+use maquette_messaging::{Awaited, Datagram, Engine, Manner, Parameters, Repeat};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use quantities::{Bytes as Size, Duration, Rank, Time};
+
+const SESSION: u32 = 7;
+const RANKS: u32 = 4;
+
+fn at(microseconds: u64) -> Time {
+    Time::ZERO + Duration::from_microseconds(microseconds)
+}
+
+/// Rank 1, in the middle of things with all others.
+fn engine(selective: bool, simple: bool) -> Engine {
+    let repeat = if selective { Repeat::Selective } else { Repeat::GoBackN };
+    let manner = if simple { Manner::Simple } else { Manner::PushPull };
+    let parameters = Parameters { session: SESSION, repeat, manner, pushed_buffer: 2_000, ..Parameters::default() };
+    let mut engine = Engine::new(Rank(1), RANKS, parameters).unwrap();
+    for to in [0, 2, 3] {
+        engine.send(Rank(to), Message::from(vec![1; 5_000])).unwrap();
+    }
+    engine.multicast(Message::from(vec![2; 50_000])).unwrap();
+    engine.post(at(0), Awaited::MessageFrom(Rank(0))).unwrap();
+    engine.post(at(0), Awaited::BroadcastOf(Rank(2))).unwrap();
+    engine.drain(at(1));
+    engine
+}
+
+/// Numbers near those that are in use, and any others.
+fn number() -> impl Strategy<Value = u32> {
+    prop_oneof![4 => (0_u32..40).prop_map(|more| (FIRST as u32).wrapping_add(more)), 1 => any::<u32>()]
+}
+
+fn length() -> impl Strategy<Value = u64> {
+    prop_oneof![4 => 0_u64..6_000, 1 => 0..=LARGEST_MESSAGE]
+}
+
+fn data() -> impl Strategy<Value = Body> {
+    let opening =
+        (length(), prop::option::of(length()), length(), 0..RANKS).prop_map(|(size, content, pushed, rank)| {
+            let content = content.map(|content| content.min(size));
+            let pushed = u32::try_from(pushed.min(size)).unwrap_or(u32::MAX);
+            Part::Opening(Opening { size, content, pushed, acknowledger: Rank(rank) })
+        });
+    let part = prop_oneof![1 => opening, 2 => length().prop_map(Part::From)];
+    let payload = (vec(any::<u8>(), 0..100), 0_u64..2_000);
+    (number(), number(), part, payload).prop_map(|(sequence, message, part, (bytes, more))| {
+        let size = Size(bytes.len() as u64 + more);
+        Body::Data(Data { sequence, message, part, payload: Message::that_begins(bytes, size) })
+    })
+}
+
+fn report() -> impl Strategy<Value = Body> {
+    let pull = prop::option::of((number(), length()));
+    (number(), vec(any::<u8>(), 0..40), number(), pull, any::<[bool; 4]>()).prop_map(
+        |(expected, bitmap, complete, pull, [missing, no_room, ended, knows])| {
+            let bitmap = Bytes::from(bitmap);
+            Body::Report(Report { expected, bitmap, complete, pull, missing, no_room, ended, knows })
+        },
+    )
+}
+
+prop_compose! {
+    fn packet()(
+        source in 0..RANKS + 1,
+        broadcast: bool,
+        answer: bool,
+        body in prop_oneof![20 => data(), 20 => report(), 1 => Just(Body::Dropped)],
+    ) -> Packet {
+        Packet { session: SESSION, source: Rank(source), broadcast, answer, body }
+    }
+}
+
+/// All that there is to see of a rank, but how many strange datagrams came.
+fn seen(engine: &Engine) -> String {
+    format!("{engine:?}").replace(&format!("strange: {}", engine.counts().strange), "strange")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever the others of its session say, a rank goes on.
+    #[test]
+    fn nothing_that_can_be_said_makes_it_panic(
+        packets in vec((packet(), 0_u64..20_000), 1..60),
+        selective: bool,
+        simple: bool,
+    ) {
+        let (mut engine, mut now) = (engine(selective, simple), 1);
+        for (packet, pause) in packets {
+            now += pause;
+            engine.take(at(now), &packet.encode());
+            engine.wake(at(now));
+            let _ = engine.received(at(now), Awaited::MessageFrom(Rank(0)));
+            let _ = engine.received(at(now), Awaited::BroadcastOf(Rank(2)));
+            let _ = engine.received(at(now), Awaited::Anything);
+            let drained = engine.drain(at(now));
+            prop_assert!(drained.len() < 1_000, "{} datagrams at once", drained.len());
+            prop_assert!(engine.deadline().is_none_or(|deadline| deadline > at(now)), "it would never rest");
+        }
+    }
+
+    #[test]
+    fn a_datagram_of_a_stranger_changes_nothing(
+        packet in packet(), session: u32, selective: bool, garbage in vec(any::<u8>(), 0..60), flip: prop::sample::Index,
+    ) {
+        prop_assume!(session != SESSION);
+        let mut engine = engine(selective, false);
+        let before = seen(&engine);
+        engine.take(at(5), &Packet { session, ..packet.clone() }.encode());
+        let mut damaged = packet.encode().to_bytes().to_vec();
+        let covered = damaged.len() - packet.encode().payload().unseen().0 as usize;
+        damaged[flip.index(covered)] ^= 1_u8 << (session % 8);
+        for bytes in [garbage, damaged] {
+            if let Ok(datagram) = Datagram::from_bytes(&bytes.into()) {
+                engine.take(at(5), &datagram);
+            }
+        }
+        let nobody = Packet { source: Rank(RANKS), ..packet.clone() };
+        let itself = Packet { source: Rank(1), ..packet };
+        engine.take(at(5), &nobody.encode());
+        engine.take(at(5), &itself.encode());
+        prop_assert_eq!(seen(&engine), before);
+    }
+}
