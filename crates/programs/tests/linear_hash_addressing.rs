@@ -78,6 +78,29 @@ fn an_older_image_learns_from_the_first_server_what_a3_says() {
     }
 }
 
+/// What a server's number and level say of the number of servers, of every file up to 600: no more and no less than
+///
+/// ```text
+///   a <  2^(j-1)         2^(j-1) + a + 1 <= M <= 2^j + a
+///   a >= 2^(j-1)                   a + 1 <= M <= 2^j + a
+/// ```
+#[test]
+fn an_image_comes_to_the_bounds_of_what_a_server_says() {
+    for file in (1..=600).map(Extent::of) {
+        for a in 0..file.buckets() {
+            let j = file.level(a);
+            let half = if j > 0 && a < 1 << (j - 1) { 1 << (j - 1) } else { 0 };
+            let (least, most) = (half + a + 1, (1 << j) + a);
+            assert!((least..=most).contains(&file.buckets()), "server {a} of level {j} in {file:?}");
+            for believed in [1, least - 1, least, file.buckets(), most, most + 1, 5_000] {
+                let mut image = Image::of(Extent::of(believed));
+                image.adjust(a, j);
+                assert_eq!(image.extent().buckets(), believed.max(1).clamp(least, most));
+            }
+        }
+    }
+}
+
 /// How often a new client is told on the mean, with random keys, until it is never wrong again.
 fn adjustments(servers: u32, seed: u64) -> u32 {
     let (file, mut image, mut state) = (Extent::of(servers), Image::default(), seed);

@@ -3,8 +3,8 @@
 
 use endpoint::Message;
 use maquette_programs::linear_hash::{
-    Applied, Client, EncodingError, Entry, Envelope, Extent, Growth, Key, Operation, Outcome, Request, ScanAnswer,
-    ScanRequest, Server, Span, ToClient, ToServer,
+    Applied, Client, EncodingError, Entry, Envelope, Extent, Growth, Key, Operation, Outcome, Request, Scan,
+    ScanAnswer, ScanRequest, Server, Span, ToClient, ToServer,
 };
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Time};
@@ -112,19 +112,39 @@ fn envelope() -> impl Strategy<Value = Envelope> {
     ]
 }
 
-/// Gives what was read to a client and a server that are in the middle of something.
-fn take(envelope: Envelope) {
-    let mut outputs = Vec::new();
-    let mut server = Server::new(0, GROWTH);
-    let mut client = Client::new(0, Duration::ZERO);
-    client.ask(Time::ZERO, 5, Operation::Get(Key::from(&b"a"[..])));
-    match envelope {
-        Envelope::Request(request) => server.request(request, &mut outputs),
-        Envelope::Scan(request) => server.scan(request, &mut outputs),
-        Envelope::ToServer(message) => server.take(1, message, &mut outputs),
-        Envelope::ToClient(message) => drop(client.take(Time::ZERO, message)),
-        Envelope::Goodbye | Envelope::Over(_) | Envelope::Next => {}
+/// A server, a client and a scan that are in the middle of something.
+struct Ends {
+    server: Server,
+    client: Client,
+    scan: Scan,
+}
+
+impl Ends {
+    fn new() -> Ends {
+        let mut client = Client::new(0, Duration::ZERO);
+        client.ask(Time::ZERO, 5, Operation::Get(Key::from(&b"a"[..])));
+        let (scan, _) = Scan::begin((0, 0), client.image(), false, Duration::ZERO, Time::ZERO);
+        Ends { server: Server::new(0, GROWTH), client, scan }
     }
+
+    /// Takes what was read, as from another server or client.
+    fn take(&mut self, from: u32, envelope: Envelope) {
+        let mut outputs = Vec::new();
+        match envelope {
+            Envelope::Request(request) => self.server.request(request, &mut outputs),
+            Envelope::Scan(request) => self.server.scan(request, &mut outputs),
+            Envelope::ToServer(message) => self.server.take(from, message, &mut outputs),
+            Envelope::ToClient(message) => {
+                self.client.take(Time::ZERO, message.clone());
+                self.scan.take(Time::ZERO, message);
+            }
+            Envelope::Goodbye | Envelope::Over(_) | Envelope::Next => {}
+        }
+    }
+}
+
+fn take(envelope: Envelope) {
+    Ends::new().take(1, envelope);
 }
 
 proptest! {
@@ -133,6 +153,21 @@ proptest! {
         let message = envelope.encode().unwrap();
         prop_assert_eq!(Envelope::decode(&message), Ok(envelope.clone()));
         take(envelope);
+    }
+
+    /// Also where they make no sense together.
+    #[test]
+    fn any_messages_are_taken_one_after_the_other(
+        envelopes in prop::collection::vec((0_u32..4, envelope()), 0..40),
+        server_begins_without_a_table in any::<bool>(),
+    ) {
+        let mut ends = Ends::new();
+        if server_begins_without_a_table {
+            ends.server = Server::new(1, GROWTH);
+        }
+        for (from, envelope) in envelopes {
+            ends.take(from, envelope);
+        }
     }
 
     #[test]

@@ -108,7 +108,7 @@ impl Server {
                 self.send_on(to, Some((number, level + 1)), request, outputs);
             }
             (Place::Shipped, Some(Change::LeavesFor(to))) => {
-                self.send_on(to, Some((to, level - 1)), request, outputs);
+                self.send_on(to, Some((to, level.saturating_sub(1))), request, outputs);
             }
             // Who still has it answers; if it has gone meanwhile it comes here before the request comes back.
             (Place::Awaited, Some(Change::TakesOver(from))) => self.send_on(from, None, request, outputs),

@@ -110,3 +110,34 @@ fn images_ahead_of_the_file_are_corrected_by_what_servers_say() {
         }
     }
 }
+
+/// How many image adjustments servers tell a new client on the mean until it knows the file, with random keys. Each server that sends a
+/// request on tells it; so they are a few more than requests that went to a wrong server.
+#[test]
+fn servers_tell_a_new_client_about_as_often_as_there_are_levels() {
+    for (servers, due) in [(64, 5.0), (512, 7.1), (4_096, 9.1)] {
+        let growth = Growth { most_servers: servers, capacity: 2, ..GROWTH };
+        let mut file = File::new(growth, uniform);
+        let mut keys = 0_u64..;
+        while file.size() < servers {
+            drop(keys.next().map(|key| file.request(key, |key| Operation::Insert(key, Message::default()))));
+        }
+        let (clients, mut told, mut wrong) = (300, 0, 0);
+        for number in 1..=clients {
+            let mut client = Client::new(number, Duration::ZERO);
+            for draw in 0.. {
+                if client.image().extent() == Extent::of(servers) {
+                    break;
+                }
+                let before = client.counts.adjustments;
+                let _ = sends(&mut file, &mut client, uniform(u64::from(number) << 32 | draw));
+                wrong += u64::from(client.counts.adjustments > before);
+            }
+            told += client.counts.adjustments;
+        }
+        let mean = |count: u64| count as f64 / f64::from(clients);
+        println!("{servers} servers: {} adjustments, {} wrong requests", mean(told), mean(wrong));
+        assert!((mean(told) - due).abs() < 0.3, "{} adjustments, {due} were due", mean(told));
+        assert!(wrong < told);
+    }
+}
