@@ -76,6 +76,20 @@ impl Seen {
     }
 }
 
+/// Says how to run a seed again that fails, in whatever way.
+struct Again {
+    seed: u64,
+}
+
+impl Drop for Again {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let seed = self.seed;
+            eprintln!("again: SEED={seed} cargo test -p maquette-programs --test linear_hash_faults every_answer");
+        }
+    }
+}
+
 /// `SEEDS=100000 cargo test --release -p maquette-programs --test linear_hash_faults`; `SEED=n` runs one.
 #[test]
 fn every_answer_is_right_and_nothing_is_lost_or_stored_twice() {
@@ -88,11 +102,10 @@ fn every_answer_is_right_and_nothing_is_lost_or_stored_twice() {
     let seeds = single.map_or(0..from_environment("SEEDS").unwrap_or(2_000), |seed| seed..seed + 1);
     let mut seen = Seen::default();
     for seed in seeds {
+        let _again = Again { seed };
         let simulation = simulate(case(seed), seed);
         if let Some((check, wrong)) = simulation.wrong() {
-            panic!(
-                "{check:?}: {wrong}\nagain: SEED={seed} cargo test -p maquette-programs --test linear_hash_faults every_answer"
-            );
+            panic!("{check:?}: {wrong}");
         }
         seen.add(&simulation);
     }

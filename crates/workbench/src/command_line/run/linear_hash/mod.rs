@@ -49,7 +49,7 @@ pub(super) struct Arguments {
     /// How much is stored under each key.
     #[arg(long, value_name = "B", default_value = "0", value_parser = size)]
     body: Bytes,
-    /// How long a server computes for each insert, after it has acknowledged it.
+    /// How long a server computes for each insert or other request of a key, after it has answered it.
     #[arg(long, value_name = "TIME", default_value = "0ns", value_parser = duration)]
     server_time: Duration,
     /// How the hash of a key follows from it.
