@@ -8,6 +8,9 @@ use super::client::longer;
 use super::message::{Body, Key, ScanAnswer, ScanRequest};
 use super::{Image, Span, ToClient};
 
+/// As many spans are open at most, whatever a server says of the number of servers: one more is all that remains.
+const MOST_OPEN: usize = 1 << 16;
+
 /// What a scan does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScanOutput {
@@ -89,12 +92,13 @@ impl Scan {
         self.open.values().map(|asked| asked.again).min()
     }
 
-    /// Asks for a span, each server that it is with by the image.
+    /// Asks for a span: each server that it is with by the image, as long as not too many spans are open.
     fn ask(&mut self, span: Span, now: Time) -> Vec<ScanOutput> {
         let (mut outputs, mut rest) = (Vec::new(), Some(span));
         while let Some(span) = rest {
             let server = self.image.address(span.c());
-            let part = span.within(self.image.extent().level(server));
+            let own = span.within(self.image.extent().level(server));
+            let part = if self.open.len() < MOST_OPEN { own } else { span };
             outputs.push(self.send(part, self.patience, now));
             rest = span.after(part.last);
         }

@@ -62,7 +62,13 @@ impl Scanning {
         self.rounds += 1;
         self.sent += self.to_send.len();
         for (to, request) in std::mem::take(&mut self.to_send) {
-            file.scan(to, request);
+            if (to as usize) < file.servers.len() {
+                file.scan(to, request);
+            } else {
+                // A server that does not know of the file says as much.
+                let ScanRequest { number, span, .. } = request;
+                file.told.push(ToClient::Scanned { number, span, answer: ScanAnswer::Gone { server: to } });
+            }
         }
         for message in std::mem::take(&mut file.told) {
             if let ToClient::Scanned { answer: ScanAnswer::Part { entries, .. }, .. } = &message {
@@ -103,8 +109,6 @@ proptest! {
     ) {
         let growth = Growth { capacity, chunk, most_servers, ..GROWTH };
         let (mut file, _) = filled(growth, keys, if few { few_hashes } else { uniform });
-        // Servers that a client with an image ahead of the file may ask are there, but not in the file.
-        file.servers.extend((most_servers..128).map(|number| Server::new(number, growth)));
         let mut scanning = Scanning::begin(image, counting);
         scanning.run(&mut file);
         prop_assert_eq!(scanning.over, Some(keys));
@@ -146,6 +150,20 @@ fn all_servers_are_asked_at_once() {
     scanning.run(&mut file);
     assert!(scanning.rounds <= 3, "{} rounds", scanning.rounds);
     assert_eq!((scanning.over, scanning.found.len()), (Some(500), 500));
+}
+
+/// However many servers a client believes there to be, it has not more than 2^16 questions open, and one for the rest.
+#[test]
+fn an_image_far_ahead_of_the_file_does_not_flood_it() {
+    let (mut file, _) = filled(GROWTH, 50, uniform);
+    let mut scanning = Scanning::begin(Extent::MOST_BUCKETS, false);
+    assert_eq!(scanning.to_send.len(), (1 << 16) + 1);
+    while scanning.over.is_none() {
+        scanning.round(&mut file);
+        assert!(scanning.to_send.len() <= (1 << 16) + 1);
+    }
+    scanning.found.sort_unstable();
+    assert_eq!(scanning.found, (0..50).collect::<Vec<u64>>());
 }
 
 /// In every state that a change of the file goes through: a server answers at once for what stays with it, and for the rest when it has
