@@ -360,14 +360,15 @@ impl Engine {
         self.source.is_done() && self.others().all(|(_, peer)| peer.sender.waiting() == 0)
     }
 
-    /// Whether this rank has sent what a receive of rank `by` waits for, or is to send it, and does not know it received.
-    pub fn owes(&self, by: Rank, what: Awaited) -> bool {
-        let to_it = self.others().any(|(rank, peer)| rank == by && peer.sender.waiting() > 0);
-        match what {
-            Awaited::MessageFrom(rank) => rank == self.me && to_it,
-            Awaited::BroadcastOf(rank) => rank == self.me && self.source.owes(by),
-            Awaited::Anything => to_it,
-        }
+    /// Whether a message to rank `to` is under way, or will be when it is received.
+    pub fn owes(&self, to: Rank) -> bool {
+        self.others().any(|(rank, peer)| rank == to && peer.sender.waiting() > 0)
+    }
+
+    /// Whether rank `to` gets more of what this rank broadcasts if it waits for that: it is under way, or will be, since all
+    /// receivers that hold it up go on.
+    pub fn broadcasts_more(&self, to: Rank, goes_on: impl Fn(Rank) -> bool) -> bool {
+        self.source.comes(to, goes_on)
     }
 
     /// A rank that did not get all that was sent to it, or for which broadcasts failed.

@@ -41,6 +41,7 @@ mod round_trip;
 pub mod selective_repeat;
 pub mod sequence;
 mod shared_queue;
+mod stuck;
 mod waiting;
 
 pub use datagram::{Datagram, LONGEST_HEADER, Unreadable};
@@ -52,3 +53,4 @@ pub use outbound::{Outbound, Repeat};
 pub use parameters::{Losses, Manner, Parameters, Push};
 pub use round_trip::{RoundTrip, Timing};
 pub use shared_queue::SharedQueue;
+pub use stuck::{Doing, stuck};

@@ -1,6 +1,6 @@
 //! The endpoint trait on top of datagrams: a loop around the state machine.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 
 use endpoint::{AnySource, Endpoint, Error, Message, Multicast, Result};
 use quantities::{Duration, Rank, Time};
@@ -31,9 +31,9 @@ impl<D: Datagrams> Messenger<D> {
         Ok(Messenger { network, engine, waits_for: Cell::new(None) })
     }
 
-    /// What happened so far: a look at the state machine.
-    pub fn look<T>(&self, at: impl FnOnce(&Engine) -> T) -> T {
-        at(&self.engine.borrow())
+    /// The state machine, as it is while the program waits.
+    pub fn engine(&self) -> Ref<'_, Engine> {
+        self.engine.borrow()
     }
 
     /// What the program waits for, if it waits for it without a deadline.

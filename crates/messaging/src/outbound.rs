@@ -96,6 +96,11 @@ impl Outbound {
         self.repeated
     }
 
+    /// Whether the receiver has said that it has no room.
+    pub const fn has_no_room(&self) -> bool {
+        self.no_room
+    }
+
     /// Since when the receiver has got no further although something is under way.
     pub const fn stuck_since(&self) -> Option<Time> {
         if self.is_under_way() { Some(self.since) } else { None }

@@ -187,7 +187,7 @@ fn a_receiver_that_is_too_slow_is_left_behind_where_that_is_allowed() {
     };
     let results: Vec<_> = ended.results.iter().map(numbers).collect();
     assert_eq!(results, [Ok(vec![]), Ok(vec![0, 1, 2]), Err(Error::Lost(Rank(0))), Ok(vec![0, 1, 2])]);
-    assert_eq!(ended.ranks[0].look(|engine| engine.left_behind().to_vec()), [Rank(2)]);
+    assert_eq!(ended.ranks[0].engine().left_behind().to_vec(), [Rank(2)]);
 }
 
 #[test]

@@ -95,3 +95,29 @@ fn a_rank_that_is_gone_is_an_error_after_the_stated_time() {
         assert!(waited >= patience && waited < patience + us(1_000), "{waited}");
     }
 }
+
+/// Rank 1 sends to rank 2 once it has the broadcast of rank 0, and rank 2 receives the broadcast after that.
+fn one_after_the_other(size: u64) -> endpoint::Result<Vec<endpoint::Result<()>>> {
+    let program = move |here: Here| async move {
+        match here.rank() {
+            Rank(0) => here.multicast(Message::of_size(Bytes(size))).await?,
+            Rank(1) => {
+                here.receive_multicast(Rank(0)).await?;
+                here.send(Rank(2), Message::default()).await?;
+            }
+            _ => {
+                here.receive(Rank(1)).await?;
+                here.receive_multicast(Rank(0)).await?;
+            }
+        }
+        Ok(())
+    };
+    Ok(Faulty::perfect(Parameters::default()).run_ranks(3, program)?.results)
+}
+
+#[test]
+fn a_receiver_that_waits_for_another_one_holds_up_a_long_broadcast_and_that_is_told() {
+    assert_eq!(one_after_the_other(800), Ok(vec![Ok(()), Ok(()), Ok(())]), "a short one waits in its pushed buffer");
+    let Err(Error::Deadlock(text)) = one_after_the_other(100_000) else { panic!("it ends") };
+    assert_eq!(text, "rank 1 waits for a message from rank 0, rank 2 waits for a message from rank 1");
+}

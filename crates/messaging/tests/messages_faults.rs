@@ -240,8 +240,8 @@ fn simulate(case: &Case) -> std::result::Result<Outcome, String> {
             return Err(format!("rank {rank} lost broadcasts of {:?}, but {dead:?} is dead", own.failed));
         }
     }
-    let repeated = ranks.iter().map(|here| here.look(|engine| engine.repeated())).sum();
-    let strange = ranks.iter().map(|here| here.look(|engine| engine.counts().strange)).sum();
+    let repeated = ranks.iter().map(|here| here.engine().repeated()).sum();
+    let strange = ranks.iter().map(|here| here.engine().counts().strange).sum();
     let network = network.borrow();
     Ok(Outcome { done: done.take(), end: (network.now, network.sent, repeated), strange })
 }

@@ -44,9 +44,16 @@ impl Source {
         self.messages.len()
     }
 
-    /// Whether something was broadcast, or is to be, that this receiver may not have.
-    pub(crate) fn owes(&self, rank: Rank) -> bool {
-        self.view(rank).is_some_and(|view| view.is_under_way() || !self.messages.is_empty())
+    /// Whether a receiver that waits for more gets it: it is under way, or will be, since whoever holds it up `goes_on`.
+    pub(crate) fn comes(&self, to: Rank, goes_on: impl Fn(Rank) -> bool) -> bool {
+        let under_way = self.view(to).is_some_and(Outbound::is_under_way);
+        under_way || !self.messages.is_empty() && self.held_up_by().into_iter().all(goes_on)
+    }
+
+    /// The receivers that have no room for what is under way, and the one that has to pull what is to come.
+    fn held_up_by(&self) -> Vec<Rank> {
+        let full = |rank: &Rank| self.view(*rank).is_some_and(Outbound::has_no_room);
+        self.receivers().into_iter().filter(full).chain(self.awaits()).collect()
     }
 
     /// Who has to pull something before this rank can broadcast more.

@@ -14,10 +14,9 @@ use std::task::{Context, Waker};
 
 use draws::Draws;
 use endpoint::{
-    AnySourceProgram, AnySourceWorld, Error, MulticastProgram, MulticastWorld, Program, Result, WaitsFor, World,
-    deadlock,
+    AnySourceProgram, AnySourceWorld, Error, MulticastProgram, MulticastWorld, Program, Result, World, deadlock,
 };
-use maquette_messaging::{Messenger, Parameters};
+use maquette_messaging::{Doing, Messenger, Parameters, stuck};
 use network::{Faults, Network, Wire};
 use quantities::{Rank, Time};
 
@@ -101,7 +100,7 @@ fn run_all<T>(
         }
         // Of a rank that is dead others learn when their patience ends.
         if (0..here.len()).all(|rank| !network.borrow().is_dead(rank)) {
-            stuck(&left, here, results)?;
+            check(here, results)?;
         }
         if !network.borrow_mut().advance() || network.borrow().now > END {
             let waits: Vec<_> = left.iter().map(|&rank| here[rank].waits_for()).collect();
@@ -110,18 +109,16 @@ fn run_all<T>(
     }
 }
 
-/// An error when all ranks that are left wait for what nobody has sent.
-fn stuck<T>(left: &[usize], here: &[Here], results: &RefCell<Vec<Option<Result<T>>>>) -> Result<()> {
-    let mut waiting: Vec<(Rank, WaitsFor)> = Vec::new();
-    for &rank in left {
-        let Some(what) = here[rank].waits_for() else { return Ok(()) };
-        let by = Rank(rank as u32);
-        if here.iter().any(|other| other.look(|engine| engine.owes(by, what))) {
-            return Ok(());
-        }
-        waiting.push((by, what.into()));
-    }
+/// An error when no rank can ever go on.
+fn check<T>(here: &[Here], results: &RefCell<Vec<Option<Result<T>>>>) -> Result<()> {
     let results = results.borrow();
+    let doing = |(here, result): (&Here, &Option<Result<T>>)| match (result, here.waits_for()) {
+        (Some(_), _) => Doing::Ended,
+        (None, Some(what)) => Doing::Waits(what),
+        (None, None) => Doing::GoesOn,
+    };
+    let doing: Vec<Doing> = here.iter().zip(results.iter()).map(doing).collect();
+    let Some(waiting) = stuck(&doing, |rank| here[rank.0 as usize].engine()) else { return Ok(()) };
     let failed = results.iter().zip(0..).find_map(|(result, rank)| match result {
         Some(Err(error)) => Some((Rank(rank), error)),
         _ => None,

@@ -1,0 +1,58 @@
+//! Whether a program can still go on, for worlds that see all of its ranks at once.
+//!
+//! The ranks of a program that is stuck go on asking each other whether they are still there. So a world does not notice it by
+//! silence; it has to ask who waits for what, and whether that is on its way.
+
+use std::ops::Deref;
+
+use endpoint::WaitsFor;
+use quantities::Rank;
+
+use crate::{Awaited, Engine};
+
+/// What a rank's program does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// It computes, sends, or waits for no longer than a deadline.
+    GoesOn,
+    /// It waits for as long as it takes.
+    Waits(Awaited),
+    /// It has ended, and only answers others.
+    Ended,
+}
+
+/// Who waits for what, if some wait and none of them can ever go on; nothing as long as one may. `engine` gives each rank's
+/// messaging.
+///
+/// Who waits goes on if what it waits for is sent or about to be. A broadcast is held up by receivers that have no room for it; it
+/// goes on once each of them receives it, or goes on itself.
+pub fn stuck<E: Deref<Target = Engine>>(ranks: &[Doing], engine: impl Fn(Rank) -> E) -> Option<Vec<(Rank, WaitsFor)>> {
+    let all = || (0..).map(Rank).zip(ranks);
+    let mut goes_on: Vec<bool> = ranks.iter().map(|doing| *doing == Doing::GoesOn).collect();
+    loop {
+        let may = |rank: Rank| {
+            let place = rank.0 as usize;
+            goes_on.get(place).copied().unwrap_or(false)
+        };
+        let comes = |by: Rank, what: Awaited| match what {
+            Awaited::MessageFrom(from) => engine(from).owes(by),
+            Awaited::Anything => all().any(|(from, _)| from != by && engine(from).owes(by)),
+            Awaited::BroadcastOf(from) => {
+                let receives = |rank: Rank| ranks.get(rank.0 as usize) == Some(&Doing::Waits(what));
+                engine(from).broadcasts_more(by, |rank| receives(rank) || may(rank))
+            }
+        };
+        let more = all().find_map(|(rank, doing)| match doing {
+            Doing::Waits(what) if !may(rank) && comes(rank, *what) => Some(rank.0 as usize),
+            _ => None,
+        });
+        let Some(place) = more else { break };
+        goes_on[place] = true;
+    }
+    let waiting = all().filter_map(|(rank, doing)| match doing {
+        Doing::Waits(what) => Some((rank, (*what).into())),
+        _ => None,
+    });
+    let waiting: Vec<_> = waiting.collect();
+    (!waiting.is_empty() && goes_on.iter().all(|goes_on| !goes_on)).then_some(waiting)
+}

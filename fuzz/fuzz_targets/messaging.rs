@@ -1,0 +1,46 @@
+//! Reads any bytes as datagrams that come to a rank in the middle of its work, with checksums that are right and pauses between
+//! them: the rank goes on, and comes to rest.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use messaging::{Awaited, Datagram, Engine, Parameters, Repeat};
+use quantities::{Duration, Rank, Time};
+
+/// Where the checksum of a datagram is.
+const CHECKSUM: std::ops::Range<usize> = 8..12;
+
+fn engine(repeat: Repeat) -> Engine {
+    let mut engine = Engine::new(Rank(1), 4, Parameters { repeat, ..Parameters::default() }).expect("it fits");
+    for to in [0, 2, 3] {
+        engine.send(Rank(to), vec![1; 5_000].into()).expect("all are there");
+    }
+    engine.multicast(vec![2; 50_000].into()).expect("all are there");
+    engine.post(Time::ZERO, Awaited::MessageFrom(Rank(0))).expect("it is there");
+    engine.post(Time::ZERO, Awaited::BroadcastOf(Rank(2))).expect("it is there");
+    engine.drain(Time::ZERO);
+    engine
+}
+
+fuzz_target!(|input: (bool, Vec<(u16, Vec<u8>)>)| {
+    let (selective, datagrams) = input;
+    let mut engine = engine(if selective { Repeat::Selective } else { Repeat::GoBackN });
+    let mut now = Time::ZERO;
+    for (pause, mut bytes) in datagrams {
+        now += Duration::from_microseconds(u64::from(pause));
+        if let Some(place) = bytes.get_mut(CHECKSUM) {
+            place.fill(0);
+            let sum = crc32c::crc32c(&bytes);
+            bytes[CHECKSUM].copy_from_slice(&sum.to_be_bytes());
+        }
+        if let Ok(datagram) = Datagram::from_bytes(&bytes.into()) {
+            engine.take(now, &datagram);
+        }
+        engine.wake(now);
+        for what in [Awaited::MessageFrom(Rank(0)), Awaited::BroadcastOf(Rank(2)), Awaited::Anything] {
+            let _ = engine.received(now, what);
+        }
+        assert!(engine.drain(now).len() < 1_000);
+        assert!(engine.deadline().is_none_or(|deadline| deadline > now), "it would never rest");
+    }
+});
