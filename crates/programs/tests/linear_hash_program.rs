@@ -119,6 +119,22 @@ fn an_insert_takes_a_message_there_and_one_back() {
     assert!((0.65..0.68).contains(&mean), "{mean} ms");
 }
 
+/// With chunks of a few entries an insert takes little longer than where nobody splits, however much is to be shipped; where all goes over
+/// at once, it waits for that.
+#[test]
+fn no_insert_waits_for_the_whole_of_a_split() {
+    let longest = |keys: u64, chunk: u64| {
+        let mut program = LinearHash { body: Bytes(10_000), ..program(8, 3, keys, keys / 7) };
+        program.growth.chunk = chunk;
+        let taken = on_clock(&program).clients.into_iter().flat_map(|client| client.inserts);
+        taken.map(|insert| insert.acknowledged.since(insert.begun).picoseconds() / 1_000_000).max().unwrap()
+    };
+    // [us], for tables of 2,000 and of 8,000 entries. To ship half of a server's takes 140 and 570.
+    let (few, all) = ([longest(2_000, 5), longest(8_000, 5)], [longest(2_000, 1_000), longest(8_000, 1_000)]);
+    assert!(few.iter().all(|&few| few < 100), "{few:?} us");
+    assert!(all[0] > 120 && all[1] > 500, "{all:?} us");
+}
+
 #[test]
 fn a_server_computes_after_it_has_answered() {
     // Longer than a request takes to come: so an insert waits for what the one before left to do.

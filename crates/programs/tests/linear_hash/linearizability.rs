@@ -144,4 +144,26 @@ proptest! {
         let by_trial = in_some_order(&history, None, &mut vec![false; history.len()]);
         prop_assert_eq!(linearizable(&history), by_trial);
     }
+
+    /// Operations that are done one after the other, each at some instant between its question and its answer.
+    #[test]
+    fn it_finds_the_order_in_which_operations_were_done(
+        drawn in prop::collection::vec((0_u64..40, 0_u64..40, 0..5, 1_u64..4), 0..14),
+    ) {
+        let mut held = None;
+        let history = (1_u64..).zip(drawn).map(|(done, (before, after, operation, value))| {
+            let seen = match operation {
+                0 => Seen::Insert(value, held.is_none()),
+                1 => Seen::Put(value, held),
+                2 => Seen::Get(held),
+                3 => Seen::Remove(held),
+                _ => Seen::Contains(held.is_some()),
+            };
+            held = seen.after(held).unwrap();
+            let at = 4_000 + done * 1_000;
+            Interval { asked: at - before * 100 - 1, answered: at + after * 100 + 1, seen }
+        });
+        let history: Vec<Interval> = history.collect();
+        prop_assert!(linearizable(&history));
+    }
 }
