@@ -133,7 +133,8 @@ impl Whole {
             RankEnd::Client(client) => client.then.get(number),
             RankEnd::Server(_) => None,
         });
-        let (begun, ended): (Vec<Time>, Vec<Time>) = phases.map(|phase| (phase.begun, phase.ended)).unzip();
+        let busy = phases.filter(|phase| phase.operations > 0);
+        let (begun, ended): (Vec<Time>, Vec<Time>) = busy.map(|phase| (phase.begun, phase.ended)).unzip();
         let (begun, ended) = (begun.into_iter().min(), ended.into_iter().max());
         whole.time = begun.zip(ended).map_or(Duration::ZERO, |(begun, ended)| ended.since(begun));
         whole
