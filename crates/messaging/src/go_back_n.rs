@@ -40,9 +40,9 @@ impl Repeats {
         (sequence < self.end).then_some((sequence, self.next == self.end))
     }
 
-    /// Whether something is to be sent again.
-    pub fn is_pending(&self, base: u64) -> bool {
-        self.next.max(base) < self.end
+    /// Whether the receiver, which has all before `base`, does not have all yet that had been sent when it lost something.
+    pub const fn is_going_back(&self, base: u64) -> bool {
+        base < self.end
     }
 }
 
@@ -101,10 +101,9 @@ mod tests {
     fn everything_from_the_lost_packet_on_is_sent_again() {
         let mut repeats = Repeats::default();
         repeats.lost(Time::ZERO, PAUSE, (5, 9));
-        assert!(repeats.is_pending(5));
+        assert!(repeats.is_going_back(8) && !repeats.is_going_back(9));
         assert_eq!(repeats.pop(5), Some((5, false)));
         assert_eq!(all(&mut repeats, 7), [7, 8], "what was acknowledged meanwhile is left out");
-        assert!(!repeats.is_pending(7));
     }
 
     #[test]

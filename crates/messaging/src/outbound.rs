@@ -106,13 +106,14 @@ impl Outbound {
         if self.is_under_way() { Some(self.since) } else { None }
     }
 
-    /// Whether the receiver lost something, or had no room for it, and has not got it yet.
+    /// Whether nothing new is to be broadcast until the receiver has what it lost, or has room. One that keeps what comes early is not
+    /// waited for as long as it has room.
     pub fn is_behind(&self) -> bool {
-        let pending = match &self.repeats {
-            Repeats::GoBackN(repeats) => repeats.is_pending(self.base),
-            Repeats::Selective(repeats) => repeats.is_pending(),
+        let lost = match &self.repeats {
+            Repeats::GoBackN(repeats) => repeats.is_going_back(self.base) || self.asking != Asking::Nothing,
+            Repeats::Selective(_) => false,
         };
-        self.is_under_way() && (pending || self.no_room || self.asking != Asking::Nothing)
+        self.is_under_way() && (lost || self.no_room)
     }
 
     /// Nothing of what is under way is needed any more.

@@ -45,11 +45,6 @@ impl Repeats {
         let sequence = self.waiting.pop_first()?;
         Some((sequence, self.waiting.is_empty()))
     }
-
-    /// Whether something is to be sent again.
-    pub fn is_pending(&self) -> bool {
-        !self.waiting.is_empty()
-    }
 }
 
 /// What a receiver takes: the packets in their order, and early ones until it is their turn.
@@ -149,6 +144,6 @@ mod tests {
         repeats.acknowledged(4, |sequence| sequence == 5);
         assert_eq!((repeats.pop(), repeats.pop()), (Some((6, true)), None));
         repeats.lost(Time::ZERO + PAUSE, PAUSE, [5, 6].into_iter());
-        assert!(repeats.is_pending());
+        assert_eq!(repeats.pop(), Some((5, false)));
     }
 }

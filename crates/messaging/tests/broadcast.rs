@@ -113,6 +113,26 @@ fn resends_go_to_those_that_lost_and_to_nobody_else() {
 }
 
 #[test]
+fn the_broadcast_waits_for_those_that_lost_unless_they_keep_what_comes_early() {
+    for (repeat, goes_on) in [(Repeat::GoBackN, false), (Repeat::Selective, true)] {
+        let faults = Faults { loss: 5, only_to: Some(Rank(3)), ..RECORDED };
+        let parameters = Parameters { repeat, window: 64, ..Parameters::default() };
+        let ended = run(Faulty { faults, seed: 5, parameters }, 8, &Message::from(bytes(400_000)), |_| us(0));
+        // Between a part that is sent again and the next report of its receiver.
+        let (mut waits, mut meanwhile) = (false, 0);
+        for sent in record(&ended) {
+            match (packet(&sent).body, sent.to) {
+                (Body::Data(_), Destination::One(_)) => waits = true,
+                (Body::Data(_), Destination::All) => meanwhile += u32::from(waits),
+                (Body::Report(_), _) if sent.from == Rank(3) => waits = false,
+                _ => {}
+            }
+        }
+        assert_eq!(meanwhile > 0, goes_on, "{repeat:?}: {meanwhile}");
+    }
+}
+
+#[test]
 fn one_receiver_acknowledges_what_is_pushed_and_the_others_a_little_later() {
     let world = Faulty { faults: RECORDED, ..Faulty::perfect(Parameters::default()) };
     let delay = world.parameters.reporting.delay;

@@ -9,6 +9,9 @@
 //!                     ~~~~~~~~ 8 9 10 ... ~~~~~>  a, b, c       then the broadcast goes on
 //! ```
 //!
+//! So it is with go-back-n. With selective repeat a receiver keeps what comes early, and the broadcast goes on meanwhile, as far as
+//! the window allows.
+//!
 //! The source has a view of the shared queue for each receiver, a lightweight point: where that receiver is, and the timer of a
 //! channel of its own. At most W packets are under way to the slowest, so a broadcast never goes faster than the slowest
 //! receiver drains it. A receiver takes a packet into its destination or its pushed buffer; what has no place in either it does

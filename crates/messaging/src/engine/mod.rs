@@ -1,12 +1,17 @@
 //! One rank's messaging: all of its streams to and from all others, as one state machine.
 
-use endpoint::{Error, Message, Result, WaitsFor, check_partner};
+mod losing;
+mod receiving;
+
+pub use receiving::Awaited;
+
+use endpoint::{Error, Message, Result, check_partner};
 use quantities::{Rank, Time};
 
 use crate::broadcast::Source;
 use crate::packet::{Body, Packet, Report};
 use crate::peer::{Peer, State};
-use crate::{Datagram, Destination, Losses, Parameters};
+use crate::{Datagram, Destination, Parameters};
 
 /// One rank's messaging. It is told what time it is, what its program does and what has come, and says what is to be sent
 /// and when it wants to be asked again.
@@ -148,80 +153,6 @@ impl Engine {
         Ok(None)
     }
 
-    /// A receive waits for what `what` says, from now on.
-    ///
-    /// # Errors
-    /// [`Error::NoSuchRank`] and [`Error::ToItself`].
-    pub fn post(&mut self, now: Time, what: Awaited) -> Result<()> {
-        let mut turns = self.turns;
-        match what {
-            Awaited::MessageFrom(rank) => self.peer(rank)?.receiver.post(now, &mut turns),
-            Awaited::BroadcastOf(rank) => self.peer(rank)?.broadcasts.post(now),
-            Awaited::Anything => {}
-        }
-        self.turns = turns;
-        Ok(())
-    }
-
-    /// What a receive waits for, and from whom, if it has come.
-    ///
-    /// # Errors
-    /// [`Error::Lost`] when it will not come: its source has ended, is gone, or broadcasts without this rank.
-    pub fn received(&mut self, now: Time, what: Awaited) -> Result<Option<(Rank, Message)>> {
-        let (rank, message, lost) = match what {
-            Awaited::MessageFrom(rank) => {
-                let peer = self.peer(rank)?;
-                (rank, peer.receiver.receive(), peer.state != State::Here)
-            }
-            Awaited::BroadcastOf(rank) => {
-                let peer = self.peer(rank)?;
-                (rank, peer.broadcasts.receive(now), peer.state != State::Here || peer.dropped)
-            }
-            Awaited::Anything => return self.received_any(now),
-        };
-        match message {
-            Some(message) => Ok(Some((rank, message))),
-            None if lost => {
-                self.withdraw(what);
-                Err(Error::Lost(rank))
-            }
-            None => Ok(None),
-        }
-    }
-
-    /// The message that was complete first of all. If there is none, the first that has begun gets a destination.
-    fn received_any(&mut self, now: Time) -> Result<Option<(Rank, Message)>> {
-        loop {
-            let first = self.others().filter_map(|(rank, peer)| Some((peer.receiver.turn()?, rank))).min();
-            if let Some((_, rank)) = first {
-                let message = self.peer(rank)?.receiver.receive();
-                return Ok(message.map(|message| (rank, message)));
-            }
-            if self.others().any(|(_, peer)| peer.receiver.is_pulling() && peer.state == State::Here) {
-                return Ok(None);
-            }
-            let begun = self.others().find(|(_, it)| it.receiver.has_begun() && it.state == State::Here);
-            let Some(rank) = begun.map(|(rank, _)| rank) else { break };
-            self.post(now, Awaited::MessageFrom(rank))?;
-            if self.peer(rank)?.receiver.turn().is_none() {
-                return Ok(None);
-            }
-        }
-        match self.others().last() {
-            Some((rank, _)) if self.others().all(|(_, peer)| peer.state != State::Here) => Err(Error::Lost(rank)),
-            _ => Ok(None),
-        }
-    }
-
-    fn withdraw(&mut self, what: Awaited) {
-        match what {
-            Awaited::MessageFrom(rank) => self.peer(rank).map(|peer| peer.receiver.withdraw()),
-            Awaited::BroadcastOf(rank) => self.peer(rank).map(|peer| peer.broadcasts.withdraw()),
-            Awaited::Anything => Ok(()),
-        }
-        .unwrap_or_default();
-    }
-
     /// Takes a datagram that has come. One of another session, a damaged one or one that says what can't be changes nothing.
     pub fn take(&mut self, now: Time, datagram: &Datagram) {
         let packet = Packet::decode(datagram).ok().filter(|packet| packet.session == self.parameters.session);
@@ -265,52 +196,6 @@ impl Engine {
         if peer.state == State::Ended {
             // It will take nothing more, and misses nothing.
             self.source.unlink(from);
-        }
-    }
-
-    /// Does what is due: sends again what nobody acknowledged, and gives up on who is gone.
-    pub fn wake(&mut self, now: Time) {
-        self.peers.iter_mut().flatten().for_each(|peer| peer.sender.wake(now));
-        self.source.wake(now);
-        let gone: Vec<Rank> = self.gone_at().filter(|&(at, _)| at <= now).map(|(_, rank)| rank).collect();
-        for rank in gone {
-            self.peers.get_mut(rank.0 as usize).and_then(Option::as_mut).into_iter().for_each(Peer::lose);
-            self.lose_receiver(rank);
-        }
-        let slow: Vec<Rank> = self.slow_at().filter(|&(at, _)| at <= now).map(|(_, rank)| rank).collect();
-        slow.into_iter().for_each(|rank| self.lose_receiver(rank));
-    }
-
-    /// When which ranks will be gone if nothing is heard of them.
-    fn gone_at(&self) -> impl Iterator<Item = (Time, Rank)> {
-        self.others().filter_map(|(rank, peer)| {
-            let view = self.source.view(rank).and_then(|view| view.stuck_since());
-            Some((peer.silent_since(view)? + self.parameters.patience, rank))
-        })
-    }
-
-    /// When which receivers of broadcasts will be too slow if they get no further.
-    fn slow_at(&self) -> impl Iterator<Item = (Time, Rank)> {
-        let stuck = self.others().filter_map(|(rank, _)| Some((self.source.view(rank)?.stuck_since()?, rank)));
-        stuck.filter_map(|(since, rank)| Some((since + self.parameters.slowest?, rank)))
-    }
-
-    /// Goes on with broadcasts without that receiver, or not at all.
-    fn lose_receiver(&mut self, rank: Rank) {
-        if self.source.view(rank).is_none() {
-            return;
-        }
-        match self.parameters.losses {
-            Losses::GoOn => {
-                self.left_behind.push(rank);
-                self.source.unlink(rank);
-                self.push(Destination::One(rank), false, false, Body::Dropped);
-            }
-            Losses::Fail => {
-                self.failed = Some(rank);
-                self.source.clear();
-                self.push(Destination::All, false, false, Body::Dropped);
-            }
         }
     }
 
@@ -371,11 +256,6 @@ impl Engine {
         self.source.comes(to, goes_on)
     }
 
-    /// A rank that did not get all that was sent to it, or for which broadcasts failed.
-    pub fn failure(&self) -> Option<Rank> {
-        self.failed.or_else(|| self.others().find(|(_, peer)| peer.missed).map(|(rank, _)| rank))
-    }
-
     /// The program has ended: this rank sends and receives nothing more.
     pub fn end(&mut self, now: Time) {
         self.ended = true;
@@ -386,25 +266,5 @@ impl Engine {
     /// Whether all programs have ended and all ranks know it, so that nobody needs this one's answers.
     pub fn is_over(&self) -> bool {
         self.ended && self.others().all(|(_, peer)| peer.is_over())
-    }
-}
-
-/// What a receive waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Awaited {
-    /// The next message of that rank.
-    MessageFrom(Rank),
-    /// The next broadcast of that rank.
-    BroadcastOf(Rank),
-    /// The next message of anyone.
-    Anything,
-}
-
-impl From<Awaited> for WaitsFor {
-    fn from(what: Awaited) -> WaitsFor {
-        match what {
-            Awaited::MessageFrom(rank) | Awaited::BroadcastOf(rank) => WaitsFor::MessageFrom(rank),
-            Awaited::Anything => WaitsFor::AnyMessage,
-        }
     }
 }
