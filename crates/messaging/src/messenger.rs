@@ -45,7 +45,7 @@ impl<D: Datagrams> Messenger<D> {
     /// Nothing can be sent or received after it.
     ///
     /// # Errors
-    /// [`Error::Lost`] when a rank was gone before it had all that was sent to it, or broadcasts failed; those of the network.
+    /// [`Error::Lost`] when a rank was gone before it had all that was sent to it; those of the network.
     pub async fn end(&self) -> Result<()> {
         self.until(None, |engine, _| Ok(engine.is_quiet().then_some(()))).await?;
         self.engine.borrow_mut().end(self.network.now());

@@ -34,9 +34,27 @@ pub(crate) struct Peer {
     pulls: Waiting,
     /// When it was last heard of.
     pub(crate) heard: Time,
-    /// Since this rank has ended: when it is told so next.
-    farewell: Option<(Time, Duration)>,
+    /// Since this rank has ended: what there is still to say.
+    farewell: Option<Farewell>,
 }
+
+/// After this rank has ended: telling the other so until it knows, and asking it whether it is still there until it has ended too.
+#[derive(Clone, Copy, Debug)]
+struct Farewell {
+    /// Since when, and when next.
+    since: Time,
+    at: Time,
+    interval: Duration,
+    /// Whether the other knows.
+    knows: bool,
+    /// How often it is told more once it has ended as well: it may have left.
+    left: u32,
+    /// It does not answer any more.
+    in_vain: bool,
+}
+
+/// As often a rank that has ended is told that this one has, if it does not answer.
+const LAST_WORDS: u32 = 5;
 
 impl Peer {
     pub(crate) fn new(me: Rank, size: u32, parameters: &Parameters) -> Peer {
@@ -65,8 +83,8 @@ impl Peer {
     /// Takes a report on what this rank sent to it.
     pub(crate) fn report(&mut self, now: Time, report: &Report) {
         self.sender.report(now, report);
-        if report.knows {
-            self.farewell = None;
+        if let Some(farewell) = &mut self.farewell {
+            farewell.knows |= report.knows;
         }
         if report.ended && self.state == State::Here {
             self.state = State::Ended;
@@ -86,23 +104,48 @@ impl Peer {
 
     /// This rank has ended, and the other is to know.
     pub(crate) fn end(&mut self, now: Time, timing: Timing) {
-        if self.state != State::Gone {
-            self.farewell = Some((now, timing.first));
-        }
+        let interval = timing.first;
+        self.farewell =
+            Some(Farewell { since: now, at: now, interval, knows: false, left: LAST_WORDS, in_vain: false });
     }
 
     /// Whether neither has anything to say to the other any more.
     pub(crate) fn is_over(&self) -> bool {
-        self.state != State::Here && self.farewell.is_none()
+        let told = self.farewell.is_some_and(|farewell| farewell.knows || farewell.in_vain);
+        self.state == State::Gone || (self.state == State::Ended && told)
+    }
+
+    /// When it is told next that this rank has ended.
+    fn farewell_at(&self) -> Option<Time> {
+        self.farewell.filter(|_| !self.is_over()).map(|farewell| farewell.at)
+    }
+
+    /// Sends again what nobody acknowledged; and gives up telling it what it does not answer.
+    pub(crate) fn wake(&mut self, now: Time) {
+        self.sender.wake(now);
+        if let Some(farewell) = &mut self.farewell {
+            farewell.in_vain |= farewell.left == 0 && farewell.at <= now;
+        }
+    }
+
+    /// Whether it is to be told now.
+    fn says_farewell(&mut self, now: Time, most: Duration) -> bool {
+        let due = self.farewell_at().is_some_and(|at| at <= now);
+        let (has_ended, farewell) = (self.state == State::Ended, self.farewell.as_mut().filter(|_| due));
+        if let Some(farewell) = farewell {
+            farewell.at = now + farewell.interval;
+            let twice = farewell.interval.picoseconds().saturating_mul(2).min(most.picoseconds());
+            farewell.interval = Duration::from_picoseconds(twice);
+            farewell.left -= u32::from(has_ended);
+        }
+        due
     }
 
     /// What it is to be told now, as it is due, and whether it is to answer.
     pub(crate) fn due(&mut self, now: Time, parameters: &Parameters, ended: bool) -> Vec<(Body, bool, bool)> {
         let mut due = Vec::new();
         let mut asks = false;
-        if let Some((at, interval)) = self.farewell.filter(|(at, _)| *at <= now) {
-            let twice = interval.picoseconds().saturating_mul(2).min(parameters.timing.most.picoseconds());
-            self.farewell = Some((at.max(now) + interval, Duration::from_picoseconds(twice)));
+        if self.says_farewell(now, parameters.timing.most) {
             self.receiver.report_at(now);
             asks = true;
         }
@@ -125,7 +168,8 @@ impl Peer {
     pub(crate) fn silent_since(&self, view: Option<Time>) -> Option<Time> {
         let receives = self.receiver.waiting().since(self.receiver.is_pulling());
         let broadcasts = self.broadcasts.waiting().since(false).filter(|_| !self.dropped);
-        let since = [self.sender.window().stuck_since(), self.pulls.since(false), receives, broadcasts, view];
+        let farewell = self.farewell.map(|farewell| farewell.since);
+        let since = [self.sender.window().stuck_since(), self.pulls.since(false), receives, broadcasts, view, farewell];
         let since = since.into_iter().flatten().min().filter(|_| self.state == State::Here)?;
         Some(since.max(self.heard))
     }
@@ -133,9 +177,8 @@ impl Peer {
     /// When something is due that is between these two.
     pub(crate) fn deadline(&self) -> Option<Time> {
         let broadcasts = self.broadcasts.deadline().filter(|_| !self.dropped);
-        let farewell = self.farewell.map(|(at, _)| at);
         let (sender, pulls) = (self.sender.window().deadline(), self.pulls.asks_at(false));
-        let deadlines = [sender, pulls, self.receiver.deadline(), broadcasts, farewell];
+        let deadlines = [sender, pulls, self.receiver.deadline(), broadcasts, self.farewell_at()];
         deadlines.into_iter().flatten().min().filter(|_| self.state != State::Gone)
     }
 
@@ -143,7 +186,6 @@ impl Peer {
     pub(crate) fn lose(&mut self) {
         self.state = State::Gone;
         self.missed = self.sender.waiting() > 0;
-        self.farewell = None;
         self.pulls.withdraw();
         self.sender.clear();
     }

@@ -27,8 +27,11 @@ pub enum Doing {
 /// Who waits goes on if what it waits for is sent or about to be. A broadcast is held up by receivers that have no room for it; it
 /// goes on once each of them receives it, or goes on itself.
 pub fn stuck<E: Deref<Target = Engine>>(ranks: &[Doing], engine: impl Fn(Rank) -> E) -> Option<Vec<(Rank, WaitsFor)>> {
+    if ranks.contains(&Doing::GoesOn) {
+        return None;
+    }
     let all = || (0..).map(Rank).zip(ranks);
-    let mut goes_on: Vec<bool> = ranks.iter().map(|doing| *doing == Doing::GoesOn).collect();
+    let mut goes_on = vec![false; ranks.len()];
     loop {
         let may = |rank: Rank| {
             let place = rank.0 as usize;

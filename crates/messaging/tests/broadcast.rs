@@ -23,6 +23,7 @@ const RECORDED: Faults = Faults {
     strange: 0,
     stops: (0, 0),
     only_to: None,
+    leave: false,
     record: true,
     dies: None,
 };

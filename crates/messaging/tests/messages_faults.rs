@@ -97,6 +97,7 @@ fn case(seed: u64) -> Case {
         strange: draws.below(10),
         stops: (draws.below(2), LONGEST_STOP),
         dies: dies.then_some(death),
+        leave: draws.percent(50),
         ..Faults::default()
     };
     let steps = (0..5 + draws.below(25)).map(|number| step(&mut draws, number as u32, ranks, dies)).collect();
@@ -174,6 +175,9 @@ async fn run(here: Here, case: &Case, done: &RefCell<Vec<Done>>) -> Result<()> {
             Step::Compute { rank, work } if me == rank => here.compute(work).await,
             _ => {}
         }
+    }
+    if case.world.faults.leave {
+        lose(here.end().await, &mut own.lost)?;
     }
     done.borrow_mut()[me.0 as usize] = own;
     Ok(())

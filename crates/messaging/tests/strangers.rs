@@ -91,8 +91,12 @@ proptest! {
         packets in vec((packet(), 0_u64..20_000), 1..60),
         selective: bool,
         simple: bool,
+        ends: bool,
     ) {
         let (mut engine, mut now) = (engine(selective, simple), 1);
+        if ends {
+            engine.end(at(1));
+        }
         for (packet, pause) in packets {
             now += pause;
             engine.take(at(now), &packet.encode());

@@ -10,7 +10,7 @@ use crate::{Destination, Losses};
 impl Engine {
     /// Does what is due: sends again what nobody acknowledged, and gives up on who is gone.
     pub fn wake(&mut self, now: Time) {
-        self.peers.iter_mut().flatten().for_each(|peer| peer.sender.wake(now));
+        self.peers.iter_mut().flatten().for_each(|peer| peer.wake(now));
         self.source.wake(now);
         let gone: Vec<Rank> = self.gone_at().filter(|&(at, _)| at <= now).map(|(_, rank)| rank).collect();
         for rank in gone {
@@ -37,9 +37,8 @@ impl Engine {
 
     /// Goes on with broadcasts without that receiver, or not at all.
     fn lose_receiver(&mut self, rank: Rank) {
-        if self.source.view(rank).is_none() {
-            return;
-        }
+        let Some(view) = self.source.view(rank) else { return };
+        let misses = view.is_under_way() || self.source.waiting() > 0;
         match self.parameters.losses {
             Losses::GoOn => {
                 self.left_behind.push(rank);
@@ -49,13 +48,18 @@ impl Engine {
             Losses::Fail => {
                 self.failed = Some(rank);
                 self.source.clear();
+                self.peers
+                    .get_mut(rank.0 as usize)
+                    .and_then(Option::as_mut)
+                    .into_iter()
+                    .for_each(|it| it.missed |= misses);
                 self.push(Destination::All, false, false, Body::Dropped);
             }
         }
     }
 
-    /// A rank that did not get all that was sent to it, or for which broadcasts failed.
+    /// A rank that was gone, or too slow, before it had all that was sent to it; but for broadcasts that went on without it.
     pub fn failure(&self) -> Option<Rank> {
-        self.failed.or_else(|| self.others().find(|(_, peer)| peer.missed).map(|(rank, _)| rank))
+        self.others().find(|(_, peer)| peer.missed).map(|(rank, _)| rank)
     }
 }

@@ -62,9 +62,14 @@ impl Faulty {
             Rc::new(RefCell::new(std::iter::repeat_with(|| None).take(ranks as usize).collect()));
         let start = |(rank, here): (usize, &Here)| {
             let (program, here, results) = (program(here.clone()), here.clone(), results.clone());
+            let (network, leaves) = (network.clone(), self.faults.leave);
             let running: Running<'a, ()> = Box::pin(async move {
                 let result = program.await;
                 results.borrow_mut()[rank] = Some(result);
+                network.borrow_mut().ranks[rank].left = leaves;
+                if leaves {
+                    std::future::pending().await
+                }
                 here.serve().await.unwrap();
             });
             running

@@ -34,6 +34,8 @@ pub struct Faults {
     pub stops: (u64, u64),
     /// The only rank to which datagrams are lost.
     pub only_to: Option<Rank>,
+    /// Whether ranks leave when their programs have ended, and answer nothing more.
+    pub leave: bool,
     /// Whether all datagrams are written down.
     pub record: bool,
     /// A rank that stops for ever, and when.
@@ -70,6 +72,8 @@ pub struct Interface {
     /// Until when it waits for something to come; none while it was not polled yet.
     waits: Option<Option<Time>>,
     stopped_until: Time,
+    /// It has left, and hears nothing more.
+    pub left: bool,
     /// So many datagrams to it are lost before the next may come.
     burst: u64,
 }
@@ -157,7 +161,8 @@ impl Network {
     }
 
     pub fn is_dead(&self, rank: usize) -> bool {
-        self.faults.dies.is_some_and(|(dies, when)| dies.0 as usize == rank && when <= self.now)
+        let dies = self.faults.dies.is_some_and(|(dies, when)| dies.0 as usize == rank && when <= self.now);
+        dies || self.ranks[rank].left
     }
 
     /// Whether a rank has something to do now.
