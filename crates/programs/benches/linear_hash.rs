@@ -1,7 +1,7 @@
 //! How fast a server's table is, against the hash table of the `hashbrown` crate: the same words, bodies of 64 bytes.
 //!
 //! Two lines a number of words: inserts and lookups a second of both [1e6/s], the table's as a share of the other's, and the longest
-//! single insert of each [us]. The times are the best of five runs, and so are those of every single insert, since whatever else the
+//! single insert of each [us]. The times are the best of nine runs, and so are those of every single insert, since whatever else the
 //! machine does meanwhile may take longer than an insert.
 
 use hashbrown::{DefaultHashBuilder, HashMap};
@@ -10,7 +10,7 @@ use std::hash::BuildHasher;
 use std::hint::black_box;
 
 const WORDS: [usize; 2] = [180_000, 1_000_000];
-const RUNS: usize = 5;
+const RUNS: usize = 9;
 /// The least share of the other's inserts and lookups a second.
 const AIM: f64 = 0.6;
 /// The longest that an insert may take. [us]

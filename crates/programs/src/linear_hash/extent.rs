@@ -70,8 +70,8 @@ impl Extent {
     ///
     /// Source: LH*LH paper, section 2, equation (2).
     pub const fn index(self, c: u64) -> u32 {
-        let a = h(self.i, c);
-        if a < self.n { h(self.i + 1, c) } else { a }
+        let split = h(self.i, c) < self.n;
+        h(self.i + split as u32, c) // without a branch that nobody could predict
     }
 
     /// The level j of bucket a: it has the keys with h_j(C) = a.

@@ -12,6 +12,7 @@
 //! Neimat and Schneider, "LH*: a scalable, distributed data structure", ACM Transactions on Database Systems 21(4), 1996.
 
 mod asking;
+mod buckets;
 mod client;
 mod encoding;
 mod extent;
@@ -31,6 +32,7 @@ mod span;
 mod table;
 mod words;
 
+pub use buckets::{Bucket, Entry};
 pub use client::{Client, ClientCounts, ClientOutput};
 pub use encoding::{EncodingError, Envelope};
 pub use extent::{Extent, Split, h};
@@ -44,5 +46,5 @@ pub use program::{ClientEnd, Insert, LinearHash, RankEnd, ServerEnd};
 pub use scan::{Scan, ScanOutput};
 pub use server::{Server, ServerCounts, ServerOutput};
 pub use span::Span;
-pub use table::{Bucket, Entry, Place, Table};
+pub use table::{Place, Table};
 pub use words::random_words;

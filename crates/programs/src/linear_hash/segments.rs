@@ -1,17 +1,15 @@
 //! A growing array that never moves what it holds.
 
-/// Elements of a segment. A new one is allocated and an empty one dropped at once, which takes some microseconds.
-const SEGMENT: usize = 1_024;
-
-/// An array in segments: growing by one element takes as long whatever its size, but for the list of its segments.
+/// An array in segments of so many elements: growing by one takes as long whatever its size, but for the list of its segments. A
+/// segment is allocated at once, and so is it dropped when it is empty, which takes some microseconds.
 #[derive(Clone, Debug)]
-pub(super) struct Segments<T> {
-    segments: Vec<Vec<T>>,
+pub(super) struct Segments<T, const SEGMENT: usize> {
+    segments: Vec<Box<[T; SEGMENT]>>,
     len: u32,
 }
 
-impl<T> Segments<T> {
-    pub(super) const fn new() -> Segments<T> {
+impl<T: Default, const SEGMENT: usize> Segments<T, SEGMENT> {
+    pub(super) const fn new() -> Segments<T, SEGMENT> {
         Segments { segments: Vec::new(), len: 0 }
     }
 
@@ -19,34 +17,40 @@ impl<T> Segments<T> {
         self.len
     }
 
+    /// An element; past the last one perhaps one that is not there yet, and has nothing in it.
+    #[inline]
     pub(super) fn get(&self, index: u32) -> Option<&T> {
-        self.segments.get(index as usize / SEGMENT)?.get(index as usize % SEGMENT)
+        Some(&self.segments.get(index as usize / SEGMENT)?[index as usize % SEGMENT])
     }
 
+    /// The same, to be changed.
+    #[inline]
     pub(super) fn get_mut(&mut self, index: u32) -> Option<&mut T> {
-        self.segments.get_mut(index as usize / SEGMENT)?.get_mut(index as usize % SEGMENT)
+        Some(&mut self.segments.get_mut(index as usize / SEGMENT)?[index as usize % SEGMENT])
     }
 
-    pub(super) fn push(&mut self, element: T) {
+    /// Adds an element with nothing in it.
+    pub(super) fn push(&mut self) {
         if (self.len as usize).is_multiple_of(SEGMENT) {
-            self.segments.push(Vec::with_capacity(SEGMENT));
+            let elements: Vec<T> = std::iter::repeat_with(T::default).take(SEGMENT).collect();
+            self.segments.extend(elements.try_into());
         }
-        if let Some(last) = self.segments.last_mut() {
-            last.push(element);
-            self.len += 1;
-        }
+        self.len += 1;
     }
 
-    pub(super) fn pop(&mut self) -> Option<T> {
-        let element = self.segments.last_mut()?.pop()?;
-        self.len -= 1;
-        if (self.len as usize).is_multiple_of(SEGMENT) {
+    /// Drops the last element.
+    pub(super) fn pop(&mut self) {
+        let Some(last) = self.len.checked_sub(1) else { return };
+        if let Some(element) = self.get_mut(last) {
+            *element = T::default();
+        }
+        self.len = last;
+        if (last as usize).is_multiple_of(SEGMENT) {
             self.segments.pop();
         }
-        Some(element)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.segments.iter().flatten()
+        self.segments.iter().flat_map(|segment| segment.iter()).take(self.len as usize)
     }
 }

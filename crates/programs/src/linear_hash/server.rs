@@ -164,13 +164,7 @@ impl Server {
 /// Applies an operation to a table; none where the key's place is not there.
 fn apply(table: &mut Table<Key, Body>, c: u64, operation: Operation) -> Option<Outcome> {
     Some(match operation {
-        Operation::Insert(key, body) => {
-            let free = table.get(c, &key).is_none();
-            if free {
-                table.put(c, key, body).ok()?;
-            }
-            Outcome::Is(free)
-        }
+        Operation::Insert(key, body) => Outcome::Is(table.insert(c, key, body).ok()?),
         Operation::Put(key, body) => Outcome::Found(table.put(c, key, body).ok()?),
         Operation::Get(key) => Outcome::Found(table.get(c, &key).cloned()),
         Operation::Remove(key) => Outcome::Found(table.remove(c, &key)),

@@ -2,10 +2,8 @@
 
 use std::borrow::Borrow;
 
-use serde::{Deserialize, Serialize};
-
-use super::segments::Segments;
-use super::{Extent, Split, h};
+use super::buckets::Buckets;
+use super::{Bucket, Entry, Extent, Split, h};
 
 /// The table splits a bucket where the buckets hold more than this many entries on the mean.
 const MOST_ENTRIES: u64 = 4;
@@ -13,20 +11,6 @@ const MOST_ENTRIES: u64 = 4;
 const LEAST_ENTRIES: u64 = 1;
 /// Buckets that a halved table has no use for go so many at a time.
 const TRIMMED_AT_ONCE: u32 = 4;
-
-/// A key with what is stored under it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry<K, V> {
-    /// C, the hash of the key.
-    pub c: u64,
-    /// The key.
-    pub key: K,
-    /// What is stored.
-    pub value: V,
-}
-
-/// The entries of one local bucket.
-pub type Bucket<K, V> = Vec<Entry<K, V>>;
 
 /// Where the entry of a key is, in a table that is being halved or filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +67,7 @@ pub struct Table<K, V> {
     /// j
     level: u32,
     extent: Extent,
-    buckets: Segments<Bucket<K, V>>,
+    buckets: Buckets<K, V>,
     entries: u64,
     phase: Phase,
 }
@@ -92,13 +76,13 @@ impl<K: Eq, V> Table<K, V> {
     /// An empty table, of a server of level `level`.
     pub fn new(level: u32) -> Table<K, V> {
         let mut table = Table::filling(level, Extent::default());
-        table.arrive(Vec::new());
+        table.arrive(Bucket::new());
         table
     }
 
     /// A table that is still without its buckets: they come one by one, as another is halved.
     pub fn filling(level: u32, extent: Extent) -> Table<K, V> {
-        Table { level, extent, buckets: Segments::new(), entries: 0, phase: Phase::Filling }
+        Table { level, extent, buckets: Buckets::new(), entries: 0, phase: Phase::Filling }
     }
 
     /// The level j of its server.
@@ -149,6 +133,7 @@ impl<K: Eq, V> Table<K, V> {
             Phase::Halving { done } if index / 2 < done => index.is_multiple_of(2).then_some(index / 2),
             Phase::Joining { left } if index / 2 < left => index.is_multiple_of(2).then_some(index / 2),
             Phase::Leaving { left } if index >= left => None,
+            Phase::Filling if index >= self.buckets.len() => None,
             _ => Some(index),
         }
     }
@@ -171,18 +156,7 @@ impl<K: Eq, V> Table<K, V> {
     where
         K: Borrow<Q>,
     {
-        let bucket = self.buckets.get(self.position(c)?)?;
-        bucket.iter().find(|entry| entry.c == c && entry.key.borrow() == key).map(|entry| &entry.value)
-    }
-
-    /// The same, to be changed.
-    pub fn get_mut<Q: Eq + ?Sized>(&mut self, c: u64, key: &Q) -> Option<&mut V>
-    where
-        K: Borrow<Q>,
-    {
-        let position = self.position(c)?;
-        let bucket = self.buckets.get_mut(position)?;
-        bucket.iter_mut().find(|entry| entry.c == c && entry.key.borrow() == key).map(|entry| &mut entry.value)
+        self.buckets.get(self.position(c)?, c, key)
     }
 
     /// Stores `value` under `key`, and gives what it replaces.
@@ -190,12 +164,33 @@ impl<K: Eq, V> Table<K, V> {
     /// # Errors
     /// The entry itself, where the key's place is not here.
     pub fn put(&mut self, c: u64, key: K, value: V) -> Result<Option<V>, Entry<K, V>> {
-        if let Some(found) = self.get_mut(c, &key) {
+        let Some(bucket) = self.position(c) else { return Err(Entry { c, key, value }) };
+        if let Some(found) = self.buckets.get_mut(bucket, c, &key) {
             return Ok(Some(std::mem::replace(found, value)));
         }
-        let bucket = self.position(c).and_then(|position| self.buckets.get_mut(position));
-        let Some(bucket) = bucket else { return Err(Entry { c, key, value }) };
-        bucket.push(Entry { c, key, value });
+        self.add(bucket, Entry { c, key, value })?;
+        Ok(None)
+    }
+
+    /// Stores `value` under `key` if there is nothing yet, and says whether it did.
+    ///
+    /// # Errors
+    /// As [`Table::put`].
+    pub fn insert(&mut self, c: u64, key: K, value: V) -> Result<bool, Entry<K, V>> {
+        let Some(bucket) = self.position(c) else { return Err(Entry { c, key, value }) };
+        if self.buckets.get(bucket, c, &key).is_some() {
+            return Ok(false);
+        }
+        self.add(bucket, Entry { c, key, value })?;
+        Ok(true)
+    }
+
+    /// Adds an entry whose key is not there, if its bucket is.
+    fn add(&mut self, bucket: u32, entry: Entry<K, V>) -> Result<(), Entry<K, V>> {
+        if bucket >= self.buckets.len() {
+            return Err(entry);
+        }
+        self.buckets.add(bucket, entry);
         self.entries += 1;
         if self.phase == Phase::Steady {
             self.trim();
@@ -203,7 +198,7 @@ impl<K: Eq, V> Table<K, V> {
                 self.split();
             }
         }
-        Ok(None)
+        Ok(())
     }
 
     /// Takes out what is stored under a key.
@@ -211,10 +206,7 @@ impl<K: Eq, V> Table<K, V> {
     where
         K: Borrow<Q>,
     {
-        let position = self.position(c)?;
-        let bucket = self.buckets.get_mut(position)?;
-        let place = bucket.iter().position(|entry| entry.c == c && entry.key.borrow() == key)?;
-        let Entry { value, .. } = bucket.swap_remove(place);
+        let Entry { value, .. } = self.buckets.remove(self.position(c)?, c, key)?;
         self.entries -= 1;
         if self.phase == Phase::Steady {
             self.trim();
@@ -229,23 +221,16 @@ impl<K: Eq, V> Table<K, V> {
     fn split(&mut self) {
         let Some(Split { from, to, level }) = self.extent.grow() else { return };
         let shift = self.level;
-        let bucket = self.buckets.get_mut(from).map(std::mem::take).unwrap_or_default();
-        let (leave, stay) = bucket.into_iter().partition(|entry| h(level, entry.c >> shift) == to);
-        if let Some(place) = self.buckets.get_mut(from) {
-            *place = stay;
+        if to >= self.buckets.len() {
+            self.buckets.push();
         }
-        match self.buckets.get_mut(to) {
-            Some(untrimmed) => *untrimmed = leave,
-            None => self.buckets.push(leave),
-        }
+        self.buckets.part(from, to, |entry| h(level, entry.c >> shift) == to);
     }
 
     /// Undoes the last split.
     fn merge(&mut self) {
-        let Some(Split { from, to, .. }) = self.extent.shrink() else { return };
-        let last = self.buckets.get_mut(to).map(std::mem::take).unwrap_or_default();
-        if let Some(bucket) = self.buckets.get_mut(from) {
-            bucket.extend(last);
+        if let Some(Split { from, to, .. }) = self.extent.shrink() {
+            self.buckets.part(to, from, |_| true);
         }
     }
 
@@ -288,9 +273,9 @@ impl<K: Eq, V> Table<K, V> {
     fn part(&mut self, done: u32) -> Option<Bucket<K, V>> {
         let (stays, leaves) = (2 * done, 2 * done + 1);
         let here = |bucket| bucket < self.extent.buckets();
-        let leaving = if here(leaves) { self.buckets.get_mut(leaves).map(std::mem::take) } else { None };
+        let leaving = here(leaves).then(|| self.buckets.take(leaves));
         if here(stays) {
-            self.relocate(stays, done);
+            self.buckets.relocate(stays, done);
             self.phase = Phase::Halving { done: done + 1 };
         }
         if leaving.is_none() {
@@ -304,19 +289,10 @@ impl<K: Eq, V> Table<K, V> {
     /// Takes the last of the first `left` buckets.
     fn pop(&mut self, left: u32) -> Option<Bucket<K, V>> {
         let left = left.checked_sub(1)?;
-        let leaving = self.buckets.get_mut(left).map(std::mem::take);
+        let leaving = self.buckets.take(left);
         self.drop_from(left);
         self.phase = Phase::Leaving { left };
-        leaving
-    }
-
-    fn relocate(&mut self, from: u32, to: u32) {
-        if from != to {
-            let bucket = self.buckets.get_mut(from).map(std::mem::take).unwrap_or_default();
-            if let Some(place) = self.buckets.get_mut(to) {
-                *place = bucket;
-            }
-        }
+        Some(leaving)
     }
 
     /// Keeps its number of buckets from now on, but for [`Table::widen`].
@@ -340,7 +316,7 @@ impl<K: Eq, V> Table<K, V> {
             if self.extent.buckets() < buckets.min(Extent::MOST_BUCKETS) {
                 self.split();
             } else if self.buckets.len() < room {
-                self.buckets.push(Vec::new());
+                self.buckets.push();
             } else {
                 return true;
             }
@@ -361,7 +337,7 @@ impl<K: Eq, V> Table<K, V> {
             return false;
         }
         if own > other {
-            self.relocate(own - 1, 2 * (own - 1));
+            self.buckets.relocate(own - 1, 2 * (own - 1));
         }
         self.level -= 1;
         self.extent = Extent::of(both);
@@ -380,27 +356,29 @@ impl<K: Eq, V> Table<K, V> {
     pub fn arrive(&mut self, bucket: Bucket<K, V>) {
         match self.phase {
             Phase::Filling => {
-                self.entries += bucket.len() as u64;
-                self.buckets.push(bucket);
+                self.buckets.push();
+                self.fill(self.buckets.len() - 1, bucket);
                 if self.buckets.len() == self.extent.buckets() {
                     self.phase = Phase::Steady;
                 }
             }
             Phase::Joining { left } if left > 0 => {
                 let k = left - 1;
-                self.relocate(k, 2 * k);
-                self.entries += bucket.len() as u64;
-                if let Some(place) = self.buckets.get_mut(2 * k + 1) {
-                    *place = bucket;
-                }
+                self.buckets.relocate(k, 2 * k);
+                self.fill(2 * k + 1, bucket);
                 self.phase = if k == 0 { Phase::Steady } else { Phase::Joining { left: k } };
             }
             _ => {}
         }
     }
 
+    fn fill(&mut self, place: u32, bucket: Bucket<K, V>) {
+        self.entries += bucket.len() as u64;
+        bucket.into_iter().for_each(|entry| self.buckets.add(place, entry));
+    }
+
     /// All entries that are here, bucket by bucket.
     pub fn entries(&self) -> impl Iterator<Item = &Entry<K, V>> {
-        self.buckets.iter().flatten()
+        self.buckets.entries()
     }
 }

@@ -1,0 +1,282 @@
+//! The buckets of a server's table, where they lie in memory.
+
+use std::borrow::Borrow;
+
+use serde::{Deserialize, Serialize};
+
+use super::segments::Segments;
+
+/// A key with what is stored under it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry<K, V> {
+    /// C, the hash of the key.
+    pub c: u64,
+    /// The key.
+    pub key: K,
+    /// What is stored.
+    pub value: V,
+}
+
+/// The entries of one local bucket, on their way from one table to another.
+pub type Bucket<K, V> = Vec<Entry<K, V>>;
+
+/// So many entries lie in the bucket itself: twice as many as there are on the mean.
+const SLOTS: usize = 8;
+
+/// All buckets.
+///
+/// Beside the slots of a bucket, and close to those of others, stand their tags, a byte each. A search looks only at a slot whose
+/// tag is that of its key: of a key that is there mostly at one, of one that is not mostly at none.
+///
+/// ```text
+///   tags    c7 41 9e .. .. .. .. .. | .. 03 .. .. .. .. .. .. | ...        .. there is nothing
+///   slots   C, key, value  0        | ...
+///           C, key, value  1
+///           C, key, value  2
+///           ...
+///           beyond: those for which there is no slot
+/// ```
+#[derive(Clone, Debug)]
+pub(super) struct Buckets<K, V> {
+    tags: Segments<Tags, 2_048>,
+    slots: Segments<Slots<K, V>, 32>,
+}
+
+#[derive(Clone, Debug)]
+struct Slots<K, V> {
+    near: [Option<Entry<K, V>>; SLOTS],
+    beyond: Vec<Entry<K, V>>,
+}
+
+impl<K, V> Default for Slots<K, V> {
+    fn default() -> Slots<K, V> {
+        Slots { near: [const { None }; SLOTS], beyond: Vec::new() }
+    }
+}
+
+/// Where an entry of a bucket is.
+enum Found {
+    Near(usize),
+    Beyond(usize),
+}
+
+impl<K, V> Slots<K, V> {
+    /// Where the entry of a key is.
+    #[inline]
+    fn find<Q: Eq + ?Sized>(&self, tags: Tags, c: u64, key: &Q) -> Option<Found>
+    where
+        K: Borrow<Q>,
+    {
+        let has_it = |entry: &Entry<K, V>| entry.c == c && entry.key.borrow() == key;
+        let mut alike = tags.places(tag(c));
+        match alike.find(|&slot| self.near[slot].as_ref().is_some_and(has_it)) {
+            Some(slot) => Some(Found::Near(slot)),
+            None if tags.are_full() => self.beyond.iter().position(has_it).map(Found::Beyond),
+            None => None,
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Entry<K, V>> {
+        self.near.iter().flatten().chain(&self.beyond)
+    }
+
+    fn into_entries(self) -> impl Iterator<Item = Entry<K, V>> {
+        self.near.into_iter().flatten().chain(self.beyond)
+    }
+}
+
+impl<K, V> Buckets<K, V> {
+    pub(super) const fn new() -> Buckets<K, V> {
+        Buckets { tags: Segments::new(), slots: Segments::new() }
+    }
+
+    pub(super) const fn len(&self) -> u32 {
+        self.tags.len()
+    }
+
+    /// All entries, bucket by bucket.
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry<K, V>> {
+        self.slots.iter().flat_map(Slots::iter)
+    }
+
+    /// Adds an empty bucket.
+    pub(super) fn push(&mut self) {
+        self.tags.push();
+        self.slots.push();
+    }
+
+    /// Drops the last one.
+    pub(super) fn pop(&mut self) {
+        self.tags.pop();
+        self.slots.pop();
+    }
+
+    /// What is stored under a key.
+    #[inline]
+    pub(super) fn get<Q: Eq + ?Sized>(&self, bucket: u32, c: u64, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        let slots = self.slots.get(bucket)?;
+        let entry = match slots.find(*self.tags.get(bucket)?, c, key)? {
+            Found::Near(slot) => slots.near[slot].as_ref(),
+            Found::Beyond(place) => slots.beyond.get(place),
+        };
+        entry.map(|entry| &entry.value)
+    }
+
+    /// The same, to be changed.
+    pub(super) fn get_mut<Q: Eq + ?Sized>(&mut self, bucket: u32, c: u64, key: &Q) -> Option<&mut V>
+    where
+        K: Borrow<Q>,
+    {
+        let slots = self.slots.get_mut(bucket)?;
+        let entry = match slots.find(*self.tags.get(bucket)?, c, key)? {
+            Found::Near(slot) => slots.near[slot].as_mut(),
+            Found::Beyond(place) => slots.beyond.get_mut(place),
+        };
+        entry.map(|entry| &mut entry.value)
+    }
+
+    /// Adds an entry, of a key that is not there, to a bucket that is.
+    pub(super) fn add(&mut self, bucket: u32, entry: Entry<K, V>) {
+        let (Some(tags), Some(slots)) = (self.tags.get_mut(bucket), self.slots.get_mut(bucket)) else { return };
+        match tags.places(FREE).next() {
+            Some(slot) => {
+                tags.0[slot] = tag(entry.c);
+                slots.near[slot] = Some(entry);
+            }
+            None => slots.beyond.push(entry),
+        }
+    }
+
+    /// Takes out the entry of a key. Where there are some beyond, one of them comes into its slot.
+    pub(super) fn remove<Q: Eq + ?Sized>(&mut self, bucket: u32, c: u64, key: &Q) -> Option<Entry<K, V>>
+    where
+        K: Borrow<Q>,
+    {
+        let (tags, slots) = (self.tags.get_mut(bucket)?, self.slots.get_mut(bucket)?);
+        match slots.find(*tags, c, key)? {
+            Found::Near(slot) => {
+                let next = slots.beyond.pop();
+                tags.0[slot] = next.as_ref().map_or(FREE, |next| tag(next.c));
+                std::mem::replace(&mut slots.near[slot], next)
+            }
+            Found::Beyond(place) => Some(slots.beyond.swap_remove(place)),
+        }
+    }
+
+    /// Takes all that is in a bucket.
+    pub(super) fn take(&mut self, bucket: u32) -> Bucket<K, V> {
+        self.empty(bucket).into_iter().flat_map(Slots::into_entries).collect()
+    }
+
+    /// Moves those of the entries of one bucket to another that `leave`.
+    pub(super) fn part(&mut self, from: u32, to: u32, leave: impl Fn(&Entry<K, V>) -> bool) {
+        for entry in self.empty(from).into_iter().flat_map(Slots::into_entries) {
+            self.add(if leave(&entry) { to } else { from }, entry);
+        }
+    }
+
+    /// Puts all that is in a bucket into one that is empty.
+    pub(super) fn relocate(&mut self, from: u32, to: u32) {
+        if from == to {
+            return;
+        }
+        let tags = self.tags.get(from).copied().unwrap_or_default();
+        let slots = self.empty(from);
+        if let (Some(own_tags), Some(own_slots), Some(slots)) = (self.tags.get_mut(to), self.slots.get_mut(to), slots) {
+            (*own_tags, *own_slots) = (tags, slots);
+        }
+    }
+
+    fn empty(&mut self, bucket: u32) -> Option<Slots<K, V>> {
+        *self.tags.get_mut(bucket)? = Tags::default();
+        self.slots.get_mut(bucket).map(std::mem::take)
+    }
+}
+
+/// The tag of a slot with nothing in it.
+const FREE: u8 = 0;
+
+/// A byte that the keys of one bucket do not have in common: its bits depend on all of C.
+const fn tag(c: u64) -> u8 {
+    match (c.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8 {
+        FREE => 1,
+        tag => tag,
+    }
+}
+
+/// The tags of a bucket's slots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(align(8))]
+struct Tags([u8; SLOTS]);
+
+impl Tags {
+    const ONES: u64 = u64::from_le_bytes([1; SLOTS]);
+    const HIGHEST: u64 = Tags::ONES << 7;
+
+    /// Sets the highest bit of each byte that is this tag; all at once.
+    ///
+    /// A byte of `other` is 0 where the tags are alike. Taking 1 from it sets its highest bit only there, or above such a byte: the
+    /// first that is found is always true.
+    const fn alike(self, tag: u8) -> u64 {
+        let other = u64::from_le_bytes(self.0) ^ (Tags::ONES * tag as u64);
+        other.wrapping_sub(Tags::ONES) & !other & Tags::HIGHEST
+    }
+
+    const fn are_full(self) -> bool {
+        self.alike(FREE) == 0
+    }
+
+    /// The slots with this tag, and perhaps some above them.
+    fn places(self, tag: u8) -> impl Iterator<Item = usize> {
+        let mut alike = self.alike(tag);
+        std::iter::from_fn(move || {
+            let place = (alike != 0).then(|| (alike.trailing_zeros() / 8) as usize);
+            alike &= alike.wrapping_sub(1);
+            place
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Whether the tags of a bucket are those of what is in its slots, and nothing is beyond while there is room.
+    fn in_order<K, V>(buckets: &Buckets<K, V>, bucket: u32) -> bool {
+        let (tags, slots) = (buckets.tags.get(bucket).unwrap(), buckets.slots.get(bucket).unwrap());
+        let due = slots.near.each_ref().map(|entry| entry.as_ref().map_or(FREE, |entry| tag(entry.c)));
+        tags.0 == due && (slots.beyond.is_empty() || tags.are_full())
+    }
+
+    proptest! {
+        /// Whatever is put in and taken out, what is there is found, under keys of whatever hashes.
+        #[test]
+        fn finds_what_is_there(steps in prop::collection::vec((0u8..3, 0u64..30, 0u32..3), 0..80)) {
+            let mut buckets = Buckets::new();
+            (0..2).for_each(|_| buckets.push());
+            let mut model = Vec::new();
+            for (step, c, key) in steps {
+                let there = model.contains(&(c, key));
+                prop_assert_eq!(buckets.get(0, c, &key), there.then_some(&()));
+                if step > 0 && !there {
+                    buckets.add(0, Entry { c, key, value: () });
+                    model.push((c, key));
+                } else if step == 0 {
+                    prop_assert_eq!(buckets.remove(0, c, &key).is_some(), there);
+                    model.retain(|&one| one != (c, key));
+                }
+                prop_assert!(in_order(&buckets, 0));
+            }
+            buckets.part(0, 1, |entry| entry.c % 2 == 1);
+            prop_assert!(in_order(&buckets, 0) && in_order(&buckets, 1));
+            prop_assert_eq!(buckets.entries().count(), model.len());
+            for (c, key) in model {
+                prop_assert!(buckets.get((c % 2) as u32, c, &key).is_some());
+            }
+        }
+    }
+}
