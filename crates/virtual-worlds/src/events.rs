@@ -119,6 +119,14 @@ impl<Event: Copy> EventQueue<Event> {
         if self.occupied[level] == 0 {
             self.levels &= self.levels - 1;
         }
+        let bucket = &mut self.buckets[level * DIGITS + digit];
+        if let [(time, event)] = bucket[..] {
+            // Where few events are to come, most are alone in their bucket.
+            bucket.clear();
+            self.now = time;
+            self.present.push(event);
+            return true;
+        }
         let mut spread = std::mem::take(&mut self.spread);
         std::mem::swap(&mut spread, &mut self.buckets[level * DIGITS + digit]);
         self.now = spread.iter().map(|&(time, _)| time).min().unwrap_or(self.now);

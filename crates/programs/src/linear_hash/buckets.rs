@@ -76,7 +76,7 @@ impl<K, V> Slots<K, V> {
         }
     }
 
-    fn iter(&self) -> impl Iterator<Item = &Entry<K, V>> {
+    fn iter(&self) -> impl Iterator<Item = &Entry<K, V>> + Clone {
         self.near.iter().flatten().chain(&self.beyond)
     }
 
@@ -97,6 +97,11 @@ impl<K, V> Buckets<K, V> {
     /// All entries, bucket by bucket.
     pub(super) fn entries(&self) -> impl Iterator<Item = &Entry<K, V>> {
         self.slots.iter().flat_map(Slots::iter)
+    }
+
+    /// The entries of one.
+    pub(super) fn entries_of(&self, bucket: u32) -> Option<impl Iterator<Item = &Entry<K, V>> + Clone> {
+        self.slots.get(bucket).map(Slots::iter)
     }
 
     /// Adds an empty bucket.

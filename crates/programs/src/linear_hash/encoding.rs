@@ -11,6 +11,8 @@ use super::{Applied, Extent, Operation, Outcome, Request, ScanAnswer, ScanReques
 
 /// The longest message that is read. [B]
 const LONGEST: usize = 1 << 30;
+/// A message that is no longer is written down without asking for more and more room. [B]
+const SHORT: usize = 128;
 /// The most entries that a server can say it has.
 const MOST_ENTRIES: u64 = 1 << 48;
 
@@ -67,9 +69,18 @@ impl Envelope {
     /// # Errors
     /// [`EncodingError::Garbled`] when it can't be written down.
     pub fn encode(&self) -> Result<Message, EncodingError> {
-        let content = postcard::to_stdvec(self).map_err(|error| EncodingError::Garbled(error.to_string()))?;
+        let content = self.written().map_err(|error| EncodingError::Garbled(error.to_string()))?;
         let size = (content.len() as u64).saturating_add(self.unseen());
         Ok(Message::that_begins(content, Bytes(size)))
+    }
+
+    fn written(&self) -> postcard::Result<bytes::Bytes> {
+        let mut room = [0; SHORT];
+        match postcard::to_slice(self, &mut room) {
+            Ok(content) => Ok(bytes::Bytes::copy_from_slice(content)),
+            Err(postcard::Error::SerializeBufferFull) => postcard::to_stdvec(self).map(bytes::Bytes::from),
+            Err(error) => Err(error),
+        }
     }
 
     /// Reads it again. Of whatever bytes it is made, what comes out can be given to a client or a server.

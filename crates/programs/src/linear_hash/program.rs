@@ -164,6 +164,8 @@ struct Serving<'a, E> {
     program: &'a LinearHash,
     here: &'a E,
     server: Server,
+    /// What the server has to say, kept for its room.
+    outputs: Vec<ServerOutput>,
     splits: Vec<Time>,
     messages: u64,
     /// How many clients have said goodbye.
@@ -176,7 +178,7 @@ impl<'a, E: AnySource> Serving<'a, E> {
     fn new(program: &'a LinearHash, here: &'a E) -> Serving<'a, E> {
         let growth = Growth { most_servers: program.growth.most_servers.min(program.servers), ..program.growth };
         let server = Server::new(here.rank().0, growth);
-        Serving { program, here, server, splits: Vec::new(), messages: 0, goodbyes: 0, over: None }
+        Serving { program, here, server, outputs: Vec::new(), splits: Vec::new(), messages: 0, goodbyes: 0, over: None }
     }
 
     async fn run(mut self) -> Result<ServerEnd> {
@@ -217,11 +219,11 @@ impl<'a, E: AnySource> Serving<'a, E> {
     /// Deals with the next message: answers first, and computes then.
     async fn step(&mut self) -> Result<()> {
         let before = self.server.counts;
-        let outputs = self.take().await?;
+        let mut outputs = self.take().await?;
         for _ in before.splits..self.server.counts.splits {
             self.splits.push(self.here.now());
         }
-        for output in outputs {
+        for output in outputs.drain(..) {
             self.messages += 1;
             let (to, envelope) = match output {
                 ServerOutput::Client(client, message) => {
@@ -231,6 +233,7 @@ impl<'a, E: AnySource> Serving<'a, E> {
             };
             send(self.here, Rank(to), &envelope).await?;
         }
+        self.outputs = outputs;
         let answered = self.server.counts.answered - before.answered;
         let work = self.program.server_time.picoseconds().saturating_mul(answered);
         if work > 0 {
@@ -241,7 +244,7 @@ impl<'a, E: AnySource> Serving<'a, E> {
 
     async fn take(&mut self) -> Result<Vec<ServerOutput>> {
         let (from, envelope) = next(self.here).await?;
-        let (from_server, mut outputs) = (from.0 < self.program.servers, Vec::new());
+        let (from_server, mut outputs) = (from.0 < self.program.servers, std::mem::take(&mut self.outputs));
         match envelope {
             Envelope::Request(request) if !from_server => self.server.request(request, &mut outputs),
             Envelope::Scan(request) if !from_server => self.server.scan(request, &mut outputs),

@@ -55,7 +55,7 @@ fn read(table: &Table<Key, Body>, span: Span, counting: bool, mut chunk: Chunk) 
     while let Some(span) = rest.filter(|_| !chunk.is_full()) {
         let Some((level, bucket)) = table.settled(span.c()) else { break };
         let part = span.within(level);
-        let found = bucket.iter().filter(|entry| part.contains(entry.c));
+        let found = bucket.filter(|entry| part.contains(entry.c));
         chunk.add(found.clone());
         let so_far = read.get_or_insert(Read { last: part.last, count: 0, entries: Vec::new() });
         so_far.last = part.last;

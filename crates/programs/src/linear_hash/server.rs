@@ -140,12 +140,16 @@ impl Server {
     fn answer(&mut self, request: Request, outputs: &mut Vec<ServerOutput>) {
         let Request { client, number, c, operation, forwards } = request;
         let stores = matches!(operation, Operation::Insert(..) | Operation::Put(..));
-        let outcome = match self.applied.get(&client) {
+        let outcome = match self.applied.get_mut(&client) {
             Some(last) if last.number > number => return, // the client has its answer, and has gone on
             Some(last) if last.number == number => last.outcome.clone(),
-            _ => {
+            before => {
                 let outcome = self.table.as_mut().and_then(|table| apply(table, c, operation));
-                self.applied.insert(client, Applied { number, c, outcome: outcome.clone() });
+                let applied = Applied { number, c, outcome: outcome.clone() };
+                match before {
+                    Some(last) => *last = applied,
+                    None => drop(self.applied.insert(client, applied)),
+                }
                 outcome
             }
         };

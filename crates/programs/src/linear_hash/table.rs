@@ -140,7 +140,7 @@ impl<K: Eq, V> Table<K, V> {
 
     /// The local bucket of a key, and the level l of the server that it would be all of: it has the table's keys with the same h_l(C).
     /// None, if its entries move to another table or from one.
-    pub fn settled(&self, c: u64) -> Option<(u32, &Bucket<K, V>)> {
+    pub fn settled(&self, c: u64) -> Option<(u32, impl Iterator<Item = &Entry<K, V>> + Clone)> {
         let index = self.index(c);
         let moves = match self.phase {
             Phase::Steady | Phase::Still => false,
@@ -148,7 +148,7 @@ impl<K: Eq, V> Table<K, V> {
             Phase::Filling | Phase::Leaving { .. } => true,
         };
         let position = self.position(c).filter(|_| !moves)?;
-        Some((self.level + self.extent.level(index), self.buckets.get(position)?))
+        Some((self.level + self.extent.level(index), self.buckets.entries_of(position)?))
     }
 
     /// What is stored under a key; nothing where the key's place is not here.

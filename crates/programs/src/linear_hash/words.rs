@@ -1,8 +1,6 @@
 //! Keys where there is no list of words.
 
-use std::collections::BTreeSet;
-
-use super::Key;
+use super::{Key, KeyHash, Table};
 use crate::shuffle::below;
 
 /// As many letters as a word has at least.
@@ -12,11 +10,12 @@ const MORE: u32 = 8;
 
 /// So many words of 6 to 14 random letters, none of them twice.
 pub fn random_words(count: u32, seed: u64) -> Vec<Key> {
-    let (mut state, mut seen, mut words) = (seed, BTreeSet::new(), Vec::new());
+    let (mut state, mut seen, mut words) = (seed, Table::new(0), Vec::new());
     while words.len() < count as usize {
         let letters = SHORTEST + below(&mut state, MORE + 1);
         let word: Key = (0..letters).map(|_| b'a' + below(&mut state, 26) as u8).collect();
-        if seen.insert(word.clone()) {
+        let number = word.iter().fold(0_u128, |number, &letter| number << 8 | u128::from(letter));
+        if seen.insert(KeyHash::Uniform.of(&word), number, ()) == Ok(true) {
             words.push(word);
         }
     }
@@ -25,6 +24,8 @@ pub fn random_words(count: u32, seed: u64) -> Vec<Key> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]

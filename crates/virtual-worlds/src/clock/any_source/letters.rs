@@ -12,6 +12,8 @@ type Place = (Time, u64);
 /// The letters for one rank. Those of one sender arrive in the order in which it sent them.
 #[derive(Debug, Default)]
 pub(super) struct Letters {
+    /// The one that arrives first. Often there are no others.
+    first: Option<(Place, Letter)>,
     by_arrival: BTreeMap<Place, Letter>,
     by_sender: BTreeSet<(Rank, Place)>,
 }
@@ -20,30 +22,42 @@ impl Letters {
     /// Puts in a letter; `number` counts the messages of the run.
     pub(super) fn post(&mut self, number: u64, letter: Letter) {
         let place = (letter.arrival, number);
-        self.by_sender.insert((letter.from, place));
-        self.by_arrival.insert(place, letter);
+        let later = match &self.first {
+            Some((first, _)) if *first < place => Some((place, letter)),
+            _ => self.first.replace((place, letter)),
+        };
+        if let Some((place, letter)) = later {
+            self.by_sender.insert((letter.from, place));
+            self.by_arrival.insert(place, letter);
+        }
     }
 
     /// Takes the next letter from `sender`, arrived or under way.
     pub(super) fn take_from(&mut self, sender: Rank) -> Option<Letter> {
+        if self.first.as_ref().is_some_and(|(_, letter)| letter.from == sender) {
+            return self.take_first();
+        }
         let &(_, place) = self.by_sender.range((sender, (Time::ZERO, 0))..=(sender, (Time::NEVER, u64::MAX))).next()?;
-        self.take(place)
+        self.by_sender.remove(&(sender, place));
+        self.by_arrival.remove(&place)
     }
 
     /// Takes the next letter that has arrived by `now`.
     pub(super) fn take_arrived(&mut self, now: Time) -> Option<Letter> {
-        let (&place, _) = self.by_arrival.first_key_value().filter(|&(&(arrival, _), _)| arrival <= now)?;
-        self.take(place)
+        self.next_arrival().filter(|&arrival| arrival <= now)?;
+        self.take_first()
     }
 
     /// When the next letter arrives.
     pub(super) fn next_arrival(&self) -> Option<Time> {
-        self.by_arrival.first_key_value().map(|(&(arrival, _), _)| arrival)
+        self.first.as_ref().map(|(_, letter)| letter.arrival)
     }
 
-    fn take(&mut self, place: Place) -> Option<Letter> {
-        let letter = self.by_arrival.remove(&place)?;
-        self.by_sender.remove(&(letter.from, place));
-        Some(letter)
+    fn take_first(&mut self) -> Option<Letter> {
+        let next = self.by_arrival.pop_first();
+        if let Some((place, letter)) = &next {
+            self.by_sender.remove(&(letter.from, *place));
+        }
+        std::mem::replace(&mut self.first, next).map(|(_, letter)| letter)
     }
 }

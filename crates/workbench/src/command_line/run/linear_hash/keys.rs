@@ -19,7 +19,7 @@ const LONGEST: usize = 4_096;
 const MOST_RANDOM: i64 = 10_000_000;
 
 /// What is inserted: if nothing else is asked for, the 180,689 Dutch words of OpenTaal's list.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[group(multiple = false)]
 pub(super) struct Keys {
     /// Insert the lines of a file, each a key, in their order; if left out, the 180,689 Dutch words of OpenTaal's list.

@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 
 use super::simulation::{Manner, Prepared};
 use super::summary::Summary;
-use crate::command_line::Said;
 use crate::command_line::choice::value_name;
 use crate::command_line::failure::Failure;
 use crate::command_line::quantity::duration;
 use crate::command_line::sizes::size;
+use crate::command_line::{Said, unless_interrupted};
 use crate::linear_hash::{Built, entries_of_chunk, filled_capacity};
 use findings::findings;
 use keys::Keys;
@@ -114,7 +114,8 @@ fn sensitivity(text: &str) -> Result<f64, String> {
 
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
-        let keys = self.keys.get(self.manner.seed)?;
+        let (source, seed) = (self.keys.clone(), self.manner.seed);
+        let keys = unless_interrupted(move || source.get(seed))?;
         let growth = self.growth(&keys.words)?;
         let mut parameters = self.parameters(&growth, &keys.source);
         let Arguments { machine, servers, clients, body, server_time, hash, then, manner, .. } = self;
@@ -126,9 +127,11 @@ impl Arguments {
         let (keys, hash, phases) = (keys.words, hash.hash(), then.iter().map(|name| name.phase()).collect());
         let program = LinearHash { servers, clients, keys, body, hash, growth, server_time, then: phases };
         let ran = prepared.run_any(program)?;
-        let mut findings = findings(&Built::new(&ran.output), growth.capacity);
-        findings.extend(phases::findings(&then, &ran.output));
-        Ok(Summary { program: "linear-hash", parameters, findings }.said(&ran, as_json))
+        unless_interrupted(move || {
+            let mut findings = findings(&Built::new(&ran.output), growth.capacity);
+            findings.extend(phases::findings(&then, &ran.output));
+            Ok(Summary { program: "linear-hash", parameters, findings }.said(&ran, as_json))
+        })
     }
 
     fn growth(&self, words: &[Key]) -> Result<Growth, Failure> {
