@@ -1,6 +1,8 @@
 //! Keys where there is no list of words.
 
-use super::{Key, KeyHash, Table};
+use std::num::NonZeroU64;
+
+use super::{Key, KeyHash};
 use crate::shuffle::below;
 
 /// As many letters as a word has at least.
@@ -8,14 +10,42 @@ const SHORTEST: u32 = 6;
 /// And how many more it has at most.
 const MORE: u32 = 8;
 
+/// The hashes of words, each where there is room from the place on that it names itself: millions of words are told apart at one
+/// access to memory each. Of two words with one hash the second counts as seen.
+struct Seen {
+    hashes: Vec<Option<NonZeroU64>>,
+}
+
+impl Seen {
+    fn room_for(count: u32) -> Seen {
+        Seen { hashes: vec![None; (2 * count as usize).next_power_of_two()] }
+    }
+
+    /// Whether a hash comes for the first time.
+    fn is_new(&mut self, hash: u64) -> bool {
+        let (hash, last) = (NonZeroU64::new(hash).unwrap_or(NonZeroU64::MAX), self.hashes.len() - 1);
+        let mut place = hash.get() as usize & last;
+        loop {
+            match self.hashes.get_mut(place) {
+                Some(Some(seen)) if *seen == hash => return false,
+                Some(Some(_)) => place = (place + 1) & last,
+                Some(free) => {
+                    *free = Some(hash);
+                    return true;
+                }
+                None => return false,
+            }
+        }
+    }
+}
+
 /// So many words of 6 to 14 random letters, none of them twice.
 pub fn random_words(count: u32, seed: u64) -> Vec<Key> {
-    let (mut state, mut seen, mut words) = (seed, Table::new(0), Vec::new());
+    let (mut state, mut seen, mut words) = (seed, Seen::room_for(count), Vec::new());
     while words.len() < count as usize {
         let letters = SHORTEST + below(&mut state, MORE + 1);
         let word: Key = (0..letters).map(|_| b'a' + below(&mut state, 26) as u8).collect();
-        let number = word.iter().fold(0_u128, |number, &letter| number << 8 | u128::from(letter));
-        if seen.insert(KeyHash::Uniform.of(&word), number, ()) == Ok(true) {
+        if seen.is_new(KeyHash::Uniform.of(&word)) {
             words.push(word);
         }
     }
