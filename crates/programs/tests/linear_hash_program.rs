@@ -33,7 +33,20 @@ fn program(servers: u32, clients: u32, keys: u64, capacity: u64) -> LinearHash {
         growth,
         server_time: Duration::ZERO,
         then: Vec::new(),
+        finish_splits: true,
     }
+}
+
+/// The only split begins shortly before the last insert: without the rest of it the run is over sooner, and the inserts are the same.
+#[test]
+fn a_run_can_end_with_its_inserts() {
+    let whole = LinearHash { body: Bytes(8192), ..program(2, 1, 194, 240) };
+    let short = LinearHash { finish_splits: false, ..whole.clone() };
+    let (whole, short) = (on_parsytec(&whole), on_parsytec(&short));
+    let inserts = |built: &Built| built.clients.iter().map(|client| client.inserts.clone()).collect::<Vec<_>>();
+    assert_eq!(inserts(&whole), inserts(&short));
+    assert!(short.answer.makespan() < whole.answer.makespan());
+    assert!(short.last_insert() < short.answer.makespan());
 }
 
 struct Built {

@@ -18,7 +18,7 @@ use super::{
 ///
 /// Client k inserts the keys from k N / clients to (k + 1) N / clients of all N, one after the other, each when the one
 /// before is acknowledged. Then it says goodbye to every server. The server with the token ends the build when it has all
-/// goodbyes and does not split.
+/// goodbyes and does not split, or need not finish its split.
 ///
 /// Whatever comes then goes phase by phase: every server tells every client when the one before is over, splits and merges
 /// included, and the clients begin with the next when all have told them.
@@ -52,6 +52,8 @@ pub struct LinearHash {
     pub server_time: Duration,
     /// What clients do when the table is built.
     pub then: Vec<Phase>,
+    /// Whether splits that are under way when clients are done come to their end; if not, servers end with them.
+    pub finish_splits: bool,
 }
 
 /// What a rank has when the table is built.
@@ -259,7 +261,7 @@ impl<'a, E: AnySource> Serving<'a, E> {
     /// The file's extent, if it is for this server to say that it stays so: it has the token and does not split, and
     /// nobody will ask it for more.
     fn file_to_end(&self) -> Option<Extent> {
-        self.server.token().filter(|_| self.server.is_steady() && self.goodbyes == self.program.clients)
+        self.server.token().filter(|_| self.is_steady() && self.goodbyes == self.program.clients)
     }
 
     async fn end_the_others(&self, file: Extent) -> Result<()> {
@@ -272,6 +274,11 @@ impl<'a, E: AnySource> Serving<'a, E> {
 
     /// Whether nothing more comes: from every client its goodbye, and of its table all.
     fn is_settled(&self, file: Extent) -> bool {
-        self.goodbyes == self.program.clients && (self.server.is_steady() || self.here.rank().0 >= file.buckets())
+        self.goodbyes == self.program.clients && (self.is_steady() || self.here.rank().0 >= file.buckets())
+    }
+
+    /// Whether nothing is under way that has to end.
+    fn is_steady(&self) -> bool {
+        self.server.is_steady() || !self.program.finish_splits
     }
 }

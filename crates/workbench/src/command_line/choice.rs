@@ -1,7 +1,10 @@
 //! What is chosen by its name: the names, and what each means, are said where the thing is.
 
-use clap::ValueEnum;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use std::ffi::OsStr;
+
+use clap::builder::{EnumValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Arg, Command, Error, ValueEnum};
 use programs::exchange::{Complete, Irregular};
 use programs::schedule::{Order, Pacing};
 
@@ -21,6 +24,34 @@ pub(super) fn choice<T: Choice>() -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(values).try_map(|name| {
         T::choices().into_iter().find(|it| it.name() == name).ok_or_else(|| format!("{name} is none of them"))
     })
+}
+
+/// Reads a value by its name, and suggests the nearest name for a mistyped one.
+pub(super) fn nearest_value<T: ValueEnum + Clone + Send + Sync + 'static>() -> impl TypedValueParser<Value = T> {
+    Suggesting(EnumValueParser::<T>::new())
+}
+
+/// Suggests the nearest of the names where the parser sees none: of short ones it takes two swapped letters for another name.
+#[derive(Clone)]
+struct Suggesting<P>(P);
+
+impl<P: TypedValueParser> TypedValueParser for Suggesting<P> {
+    type Value = P::Value;
+
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<P::Value, Error> {
+        self.0.parse_ref(command, argument, value).map_err(|mut error| {
+            let names: Vec<PossibleValue> = self.possible_values().into_iter().flatten().collect();
+            let nearest = quantities::nearest(&value.to_string_lossy(), names.iter().map(PossibleValue::get_name));
+            if let (None, Some(nearest)) = (error.get(ContextKind::SuggestedValue), nearest) {
+                error.insert(ContextKind::SuggestedValue, ContextValue::String(nearest.to_string()));
+            }
+            error
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.0.possible_values()
+    }
 }
 
 /// What a value is called on the command line.

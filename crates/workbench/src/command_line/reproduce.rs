@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::choice::nearest_value;
 use super::failure::Failure;
 use super::progress::Bar;
 use super::{Said, cores};
@@ -20,7 +21,7 @@ use crate::reproduce::{self, PaperName, Progress, Watch};
 #[command(after_help = "Example:\n  maquette reproduce moc postal --json > claims.jsonl")]
 pub(super) struct Arguments {
     /// Which papers.
-    #[arg(required = true)]
+    #[arg(required = true, value_parser = nearest_value::<PaperName>())]
     papers: Vec<PaperName>,
     /// The folder that index.html, the report, is written to.
     #[arg(long, value_name = "FOLDER", default_value = "report")]

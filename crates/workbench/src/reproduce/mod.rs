@@ -5,6 +5,7 @@
 
 mod claims;
 pub mod cm5;
+pub mod lh;
 pub mod moc;
 mod outcome;
 pub mod postal;
@@ -63,6 +64,8 @@ pub enum PaperName {
     Postal,
     /// Scheduling Regular and Irregular Communication Patterns on the CM-5.
     Cm5,
+    /// Evaluation of LH*LH for a Multicomputer Architecture.
+    Lh,
 }
 
 /// What became of every claim of some papers.
@@ -97,6 +100,7 @@ fn chapter(paper: PaperName, watch: &Watch<'_>) -> Chapter {
         PaperName::Moc => conclude(&moc::STUDIES, moc::paper(), &moc::run, watch),
         PaperName::Postal => conclude(&postal::STUDIES, postal::paper(), &postal::run, watch),
         PaperName::Cm5 => conclude(&cm5::STUDIES, cm5::paper(), &cm5::run, watch),
+        PaperName::Lh => conclude(&lh::STUDIES, lh::paper(), &lh::run, watch),
     }
 }
 
@@ -106,6 +110,7 @@ pub fn estimate(paper: PaperName) -> (usize, f64) {
         PaperName::Moc => costs(&moc::STUDIES, moc::PACKET_HOPS_PER_SECOND),
         PaperName::Postal => costs(&postal::STUDIES, postal::PACKET_HOPS_PER_SECOND),
         PaperName::Cm5 => costs(&cm5::STUDIES, cm5::PACKET_HOPS_PER_SECOND),
+        PaperName::Lh => costs(&lh::STUDIES, lh::PACKET_HOPS_PER_SECOND),
     }
 }
 

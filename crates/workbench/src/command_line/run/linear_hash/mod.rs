@@ -125,7 +125,8 @@ impl Arguments {
         }
         check(&prepared, body, &machine)?;
         let (keys, hash, phases) = (keys.words, hash.hash(), then.iter().map(|name| name.phase()).collect());
-        let program = LinearHash { servers, clients, keys, body, hash, growth, server_time, then: phases };
+        let program =
+            LinearHash { servers, clients, keys, body, hash, growth, server_time, then: phases, finish_splits: true };
         let ran = prepared.run_any(program)?;
         unless_interrupted(move || {
             let mut findings = findings(&Built::new(&ran.output), growth.capacity);

@@ -1,0 +1,106 @@
+//! Figure 5: how long packets are blocked in the network.
+
+use serde_json::json;
+
+use super::charts::{bodies, by_clients, chart, client_keys};
+use super::figure4::job;
+use super::job::{BODIES, CLIENTS, Hash, Job};
+use super::measures::{blocking, off};
+use super::{Results, StudyOfLh};
+use crate::report::{Axis, Mark, Measure, fixed, legend};
+use crate::reproduce::{Drawing, Gap, Judgement, check};
+
+/// The most that is printed: the longest bodies, the most clients. [us]
+const PRINTED: f64 = 31.0;
+/// How far ours may be off. [%]
+const WITHIN: f64 = 30.0;
+/// What a message costs its sender, ten times what packets are blocked at most. [us]
+const MESSAGE: f64 = 325.0;
+/// From which body on blocking must rise with the size. [B]
+const FROM: u32 = 256;
+const LONGEST: u32 = BODIES[BODIES.len() - 1];
+const MOST_CLIENTS: u32 = CLIENTS[CLIENTS.len() - 1];
+
+/// The study.
+pub const STUDY: StudyOfLh = StudyOfLh {
+    place: "figure 5",
+    title: "how long packets are blocked",
+    claims: &["lh.fig5.contention"],
+    jobs,
+    judge: |_, runs| judge(runs),
+    draw,
+};
+
+/// The most clients, with the other hash: shown beside the others.
+fn lettered(body: u32) -> Job {
+    Job { hash: Hash::LastLetters, ..job(MOST_CLIENTS, body) }
+}
+
+fn jobs() -> Vec<Job> {
+    let judged = CLIENTS.into_iter().flat_map(|clients| BODIES.map(|body| job(clients, body)));
+    judged.chain(BODIES.map(lettered)).collect()
+}
+
+fn judge(runs: &Results) -> Result<Judgement, Gap> {
+    let highest = blocking(runs, job(MOST_CLIENTS, LONGEST))?;
+    let says = format!(
+        "{MOST_CLIENTS} clients, {LONGEST} B: {} \u{b5}s, printed {PRINTED}, within {WITHIN} %",
+        fixed(highest, 1)
+    );
+    let mut checks = vec![check(off(highest, PRINTED).abs() <= WITHIN, says)];
+    let mut most: f64 = 0.0;
+    for clients in CLIENTS {
+        for body in BODIES {
+            most = most.max(blocking(runs, job(clients, body))?);
+        }
+        for two in BODIES.windows(2).filter(|two| two[0] >= FROM) {
+            let (less, more) = (blocking(runs, job(clients, two[0]))?, blocking(runs, job(clients, two[1]))?);
+            let says = format!(
+                "{clients} clients: {} \u{b5}s with {} B, less than {} with {}",
+                fixed(less, 2),
+                two[0],
+                fixed(more, 2),
+                two[1]
+            );
+            checks.push(check(less < more, says));
+        }
+    }
+    checks.push(check(most <= highest, format!("that is the highest of all: {} \u{b5}s", fixed(most, 1))));
+    let (one, five) = (blocking(runs, job(1, LONGEST))?, highest);
+    let says = format!("{MOST_CLIENTS} clients have more of it than one ({} \u{b5}s)", fixed(one, 2));
+    checks.push(check(one < five, says));
+    let tenth = MESSAGE / 10.0 * (1.0 + WITHIN / 100.0);
+    let says = format!("at most a tenth of the {MESSAGE} \u{b5}s of a message, within {WITHIN} %: {}", fixed(tenth, 1));
+    checks.push(check(highest <= tenth, says));
+    let ours = (highest * 10.0).round() / 10.0;
+    Ok(Judgement { ours: json!(ours), error_percent: json!(off(highest, PRINTED)), checks })
+}
+
+fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+    let mut lines = by_clients(&CLIENTS, |clients| {
+        BODIES.into_iter().map(|body| Ok((f64::from(body), blocking(runs, job(clients, body))?))).collect()
+    })?;
+    let point = |body| Ok((f64::from(body), blocking(runs, lettered(body))?));
+    let points = BODIES.into_iter().map(point).collect::<Result<Vec<_>, Gap>>()?;
+    lines.push((
+        format!("{MOST_CLIENTS} clients, {}", Hash::LastLetters.name()),
+        Mark::broken(CLIENTS.len() - 1),
+        points,
+    ));
+    lines.push(("printed".to_string(), Mark::full(CLIENTS.len()), vec![(f64::from(LONGEST), PRINTED)]));
+    let mut keys = client_keys(&CLIENTS);
+    keys.extend(lines.iter().skip(CLIENTS.len()).map(|(name, mark, _)| (name.clone(), *mark)));
+    let level = Axis::linear("body [B]", Measure::Bytes).at(&[0.0, 2048.0, 4096.0, 6144.0, 8192.0]);
+    let upright = || Axis::linear("blocked [\u{b5}s]", Measure::Microseconds);
+    Ok(Some(Drawing {
+        legend: Some(legend(&keys)),
+        panels: vec![
+            chart("mean time a packet is blocked", level, upright(), lines.clone()),
+            chart("the same, logarithmic in the size", bodies(), upright(), lines),
+        ],
+        caption: "The time that the header of a packet waits for channels that others hold, summed over its way, on the mean over all \
+                  packets until the table is built; 16 nodes. Full lines: the uniform hash. Broken line: the hash of the last letters, \
+                  with which most splits are over early."
+            .to_string(),
+    }))
+}
