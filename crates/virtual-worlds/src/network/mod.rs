@@ -132,8 +132,8 @@ pub trait Engine: Sized {
     /// Who holds and who waits, for a report on a deadlock.
     fn stuck(&self) -> Vec<stuck::Waiting>;
 
-    /// What the network has done so far.
-    fn statistics(&self) -> &Statistics;
+    /// What the network has done up to the end of the instant `now`.
+    fn statistics(&mut self, now: Time) -> &Statistics;
 
     /// Ends the run: what the network did, and every packet if a log was kept.
     fn finish(self) -> Recorder;

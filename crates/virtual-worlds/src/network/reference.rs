@@ -224,7 +224,7 @@ impl Engine for Reference {
         tally.report(|packet| self.packets[packet as usize].order)
     }
 
-    fn statistics(&self) -> &Statistics {
+    fn statistics(&mut self, _now: Time) -> &Statistics {
         &self.recorder.statistics
     }
 

@@ -189,7 +189,9 @@ impl<E: Engine> Nodes<E> {
     pub fn step(&mut self) -> bool {
         let mut events = std::mem::take(&mut self.events);
         let Some(now) = self.queue.take_instant(&mut events) else { return false };
-        self.network_instant(now, &events);
+        if events.iter().any(|event| matches!(event, Event::Network(_))) {
+            self.network_instant(now, &events);
+        }
         for event in events.drain(..) {
             match event {
                 Event::Network(_) => {}

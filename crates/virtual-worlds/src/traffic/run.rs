@@ -203,8 +203,9 @@ impl<'a, E: Engine> Traffic<'a, E> {
     }
 
     /// How long each channel has been busy.
-    fn busy(&self) -> Vec<Duration> {
-        self.engine.statistics().channels.iter().map(|channel| channel.busy).collect()
+    fn busy(&mut self) -> Vec<Duration> {
+        let now = self.queue.events.now();
+        self.engine.statistics(now).channels.iter().map(|channel| channel.busy).collect()
     }
 
     /// Nothing moves in the network, but packets are in it.
@@ -371,7 +372,9 @@ impl Course {
         picoseconds / self.cycle.picoseconds() as f64
     }
 
-    fn outcome<E: Engine>(self, verdict: Verdict, traffic: Traffic<'_, E>) -> Outcome {
+    fn outcome<E: Engine>(self, verdict: Verdict, mut traffic: Traffic<'_, E>) -> Outcome {
+        let now = traffic.queue.events.now();
+        let flit_hops = traffic.engine.statistics(now).flit_hops;
         let complete = self.phase == Phase::Drain && traffic.tally.missing == 0;
         let (totals, busy, warmed_up, measured) = match self.measured {
             Some((totals, busy, began)) => (totals, busy, began, self.measure),
@@ -390,7 +393,7 @@ impl Course {
             accepted: per_node(totals.arrived),
             packets: if complete { packets(traffic.tally) } else { None },
             utilisation: busy.iter().map(|busy| busy.picoseconds() as f64 / length).collect(),
-            flit_hops: traffic.engine.statistics().flit_hops,
+            flit_hops,
         }
     }
 }

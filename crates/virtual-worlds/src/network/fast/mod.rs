@@ -34,8 +34,9 @@ const DELIVER: u32 = 1;
 const REQUEST: u32 = 2;
 /// A packet at the front of its buffer is ready for its node's processor.
 const READY: u32 = 3;
-/// Behind a wire that virtual channels share there is room for a whole packet that waits for it.
-const ROOM: u32 = 4;
+/// A channel that somebody waits for may be given away: it is free, or, where virtual channels share its wire, there is room behind
+/// it for a whole packet.
+const GRANT: u32 = 4;
 
 /// Nobody, in place of a packet's index.
 const NOBODY: u32 = u32::MAX;
@@ -61,6 +62,10 @@ struct Link {
     shared: bool,
     owner: u32,
     granted: u64,
+    /// When it is free, if it has no owner.
+    free_at: u64,
+    /// The packet that had it last, as long as that is not counted.
+    crossed: Option<Order>,
     requests: Requests,
     /// When the slots that nobody has taken are free.
     credits: Runs,
@@ -165,6 +170,8 @@ impl Link {
             shared: channel.virtual_channels > 1,
             owner: NOBODY,
             granted: 0,
+            free_at: 0,
+            crossed: None,
             requests: Requests::default(),
             credits: Runs::zeros(channel.buffer),
             held: Runs::default(),
@@ -175,6 +182,17 @@ impl Link {
 
     fn is_sink(&self) -> bool {
         matches!(self.to, Place::Node(_))
+    }
+
+    /// Whether nobody has it at `now`.
+    fn is_free(&self, now: Time) -> bool {
+        self.owner == NOBODY && self.free_at <= now.picoseconds()
+    }
+
+    /// Whether nothing follows from its release but that it is free, so that it makes no event where nobody waits: it is no
+    /// source's and no sink's.
+    fn is_inner(&self) -> bool {
+        matches!((self.from, self.to), (Place::Router(_), Place::Router(_))) && !self.shared
     }
 }
 
@@ -228,7 +246,7 @@ impl Engine for Fast {
                 RELEASE => self.release(now, event.index(), schedule, notices),
                 DELIVER => self.deliver(now, event.index(), notices),
                 REQUEST => self.requesting.push(event.index()),
-                ROOM => self.to_grant.push(event.index()),
+                GRANT => self.to_grant.push(event.index()),
                 _ => notices.push(self.ready(event.index())),
             }
         }
@@ -237,7 +255,7 @@ impl Engine for Fast {
             requesting.sort_unstable_by_key(|&packet| self.input_of(packet).input_port);
         }
         for packet in requesting.drain(..) {
-            self.request(now, packet);
+            self.request(now, packet, schedule);
         }
         self.requesting = requesting;
         while let Some(channel) = self.to_grant.pop() {
@@ -273,11 +291,17 @@ impl Engine for Fast {
         tally.report(|packet| self.packets[packet as usize].order)
     }
 
-    fn statistics(&self) -> &Statistics {
+    fn statistics(&mut self, now: Time) -> &Statistics {
+        for channel in 0..self.network.channels.len() as u32 {
+            if self.links[channel as usize].is_free(now) {
+                self.count_crossing(channel);
+            }
+        }
         &self.recorder.statistics
     }
 
-    fn finish(self) -> Recorder {
+    fn finish(mut self) -> Recorder {
+        self.statistics(Time::NEVER);
         self.recorder
     }
 }
@@ -302,11 +326,11 @@ impl Fast {
     }
 
     fn release<S: Schedule>(&mut self, now: Time, channel: u32, schedule: &mut S, notices: &mut Vec<Notice>) {
-        let link = &mut self.links[channel as usize];
-        let packet = std::mem::replace(&mut link.owner, NOBODY);
+        let packet = self.links[channel as usize].owner;
         let order = self.packets[packet as usize].order;
-        let held = Duration::from_picoseconds(now.picoseconds() - link.granted);
-        self.recorder.crossed(ChannelId(channel), &order, held, Duration::from_picoseconds(link.flit_time));
+        self.set_free(channel, now.picoseconds(), order);
+        self.count_crossing(channel);
+        let link = &self.links[channel as usize];
         let delivers = link.is_sink() && link.advance == link.flit_time;
         if let Place::Node(node) = link.from {
             notices.push(Notice::Departed { node, token: order.token });
@@ -317,6 +341,20 @@ impl Fast {
         if delivers {
             self.deliver(now, packet, notices);
         }
+    }
+
+    /// A channel's owner, whose order this is, leaves it to others from `time` on.
+    fn set_free(&mut self, channel: u32, time: u64, order: Order) {
+        let link = &mut self.links[channel as usize];
+        (link.owner, link.free_at, link.crossed) = (NOBODY, time, Some(order));
+    }
+
+    /// Counts the packet that had a channel last, if it is not yet counted.
+    fn count_crossing(&mut self, channel: u32) {
+        let link = &mut self.links[channel as usize];
+        let Some(order) = link.crossed.take() else { return };
+        let held = Duration::from_picoseconds(link.free_at - link.granted);
+        self.recorder.crossed(ChannelId(channel), &order, held, Duration::from_picoseconds(link.flit_time));
     }
 
     fn deliver(&mut self, now: Time, packet: u32, notices: &mut Vec<Notice>) {
@@ -340,7 +378,7 @@ impl Fast {
     }
 
     /// Rule 3: the header at the front of its buffer asks for its output channel.
-    fn request(&mut self, now: Time, packet: u32) {
+    fn request<S: Schedule>(&mut self, now: Time, packet: u32, schedule: &mut S) {
         let Packet { order, number, rows, .. } = &self.packets[packet as usize];
         let input = rows[rows.len() - 1].link;
         let Place::Router(router) = self.links[input as usize].to else { return };
@@ -349,15 +387,18 @@ impl Fast {
         let links = &self.links;
         let idle = |channel: ChannelId| {
             let link = &links[channel.0 as usize];
-            link.owner == NOBODY && link.requests.is_empty()
+            link.is_free(now) && link.requests.is_empty()
         };
         let (ChannelId(output), lane) = self.selector.choose(step, router, order, *number, idle);
         let port = self.links[input as usize].input_port;
         let link = &mut self.links[output as usize];
         let lane = if link.shared { lane } else { 0 };
+        let first = link.requests.is_empty();
         link.requests.post(Request { at: now, port, packet, input, lane });
-        if link.owner == NOBODY {
+        if link.is_free(now) {
             self.to_grant.push(output);
+        } else if link.owner == NOBODY && first {
+            schedule.at(Time::from_picoseconds(link.free_at), NetworkEvent::new(GRANT, output));
         }
     }
 
@@ -380,7 +421,7 @@ impl Fast {
 
     fn grant<S: Schedule>(&mut self, now: Time, channel: u32, schedule: &mut S) {
         let link = &mut self.links[channel as usize];
-        if link.owner != NOBODY {
+        if !link.is_free(now) {
             return;
         }
         let from = link.from;
@@ -411,13 +452,14 @@ impl Fast {
         });
         self.links[channel as usize].requests = requests;
         if chosen.is_none() && next_room != UNKNOWN {
-            schedule.at(Time::from_picoseconds(next_room), NetworkEvent::new(ROOM, channel));
+            schedule.at(Time::from_picoseconds(next_room), NetworkEvent::new(GRANT, channel));
         }
         chosen
     }
 
     /// A packet gets a channel.
     fn enter<S: Schedule>(&mut self, packet: u32, row: Row, schedule: &mut S) {
+        self.count_crossing(row.channel);
         let wire = &mut self.links[row.channel as usize];
         wire.owner = packet;
         wire.granted = row.granted;
@@ -590,8 +632,14 @@ impl Fast {
     fn finish_row<S: Schedule>(&mut self, packet: u32, row: usize, here: Row, schedule: &mut S) {
         let link = &self.links[here.link as usize];
         let release = Time::from_picoseconds(here.last + link.flit_time);
-        schedule.at(release, NetworkEvent::new(RELEASE, here.channel));
         let tail_at = here.last + link.advance;
+        if link.is_inner() && link.requests.is_empty() {
+            let order = self.packets[packet as usize].order;
+            self.set_free(here.channel, release.picoseconds(), order);
+        } else {
+            schedule.at(release, NetworkEvent::new(RELEASE, here.channel));
+        }
+        let link = &self.links[here.link as usize];
         if link.is_sink() {
             if link.advance > link.flit_time {
                 schedule.at(Time::from_picoseconds(tail_at), NetworkEvent::new(DELIVER, packet));
