@@ -11,6 +11,8 @@ use crate::{LONGEST_HEADER, Repeat, Reporting, Timing};
 const LARGEST_SELECTIVE_WINDOW: u32 = ((SMALLEST_DATAGRAM - REPORT_HEADER) * 8) as u32;
 const LARGEST_WINDOW: u32 = 1 << 16;
 const SMALLEST_DATAGRAM: usize = 2 * LONGEST_HEADER;
+/// The longest time that can be chosen: thirteen days. [ps]
+const LONGEST: u64 = 1 << 60;
 /// The most that UDP carries. [B]
 const LARGEST_DATAGRAM: usize = 65_507;
 
@@ -113,8 +115,10 @@ impl Parameters {
             ("packets to a report", self.reporting.packets, 1, u64::from(self.window)),
             ("picoseconds of the least retransmission time", least.picoseconds(), 1, most.picoseconds()),
             ("picoseconds of the first retransmission time", first.picoseconds(), 1, most.picoseconds()),
-            ("picoseconds of patience", self.patience.picoseconds(), 1, u64::MAX / 2),
-            ("picoseconds of the most retransmission time", most.picoseconds(), 1, u64::MAX / 2),
+            ("picoseconds of the most retransmission time", most.picoseconds(), 1, LONGEST),
+            ("picoseconds before a report", self.reporting.delay.picoseconds(), 0, LONGEST),
+            ("picoseconds of patience", self.patience.picoseconds(), 1, LONGEST),
+            ("picoseconds of the slowest receiver", self.slowest.map_or(1, Duration::picoseconds), 1, LONGEST),
         ];
         let wrong = limits.into_iter().find(|(_, found, least, most)| !(least..=most).contains(&found));
         wrong.map_or(Ok(()), |(what, found, least, most)| {
@@ -137,5 +141,34 @@ impl Parameters {
     pub(crate) fn push_of(&self, size: Bytes) -> (u64, u64) {
         let (first, second) = (u64::from(self.push.first), u64::from(self.push.second));
         (size.0.min(first), size.0.min(first + second))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(parameters: Parameters, ranks: u32) -> String {
+        parameters.check(ranks).map_or_else(|error| error.to_string(), |()| "fine".to_string())
+    }
+
+    #[test]
+    fn what_cannot_be_is_told_with_what_can() {
+        let usual = Parameters::default();
+        assert_eq!(told(usual, 65_536), "fine");
+        assert_eq!(told(usual, 65_537), "65537 ranks: allowed are 1 to 65536");
+        assert_eq!(told(Parameters { datagram: 79, ..usual }, 2), "79 bytes of a datagram: allowed are 80 to 65507");
+        assert_eq!(told(Parameters { window: 0, ..usual }, 2), "0 packets of a window: allowed are 1 to 65536");
+        let selective = Parameters { window: 401, repeat: Repeat::Selective, ..usual };
+        assert_eq!(told(selective, 2), "401 packets of a window: allowed are 1 to 400");
+        assert_eq!(
+            told(Parameters { send_queue: 0, ..usual }, 2),
+            "0 messages of a send queue: allowed are 1 to 65536"
+        );
+        let timing = Timing { least: Duration::ZERO, ..usual.timing };
+        assert!(told(Parameters { timing, ..usual }, 2).starts_with("0 picoseconds of the least retransmission time"));
+        assert!(
+            usual.check_size(Bytes(LARGEST_MESSAGE + 1)).is_err() && usual.check_size(Bytes(LARGEST_MESSAGE)).is_ok()
+        );
     }
 }

@@ -51,6 +51,15 @@ impl Arrived {
         self.place != Place::Nowhere && self.incoming.is_complete()
     }
 
+    /// Whether there is room for that part: in the pushed buffer only for what is pushed.
+    fn has_place(&self, offset: u64, payload: &Message) -> bool {
+        match self.place {
+            Place::Nowhere => false,
+            Place::PushedBuffer => offset.saturating_add(payload.size().0) <= self.incoming.pushed(),
+            Place::Destination => true,
+        }
+    }
+
     /// It is its turn, if it has just been completed.
     fn take_turn(&mut self, turns: &mut u64) {
         if self.turn.is_none() && self.is_complete() {
@@ -109,7 +118,7 @@ impl Receiver {
             Part::From(offset) => {
                 let place = number.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
                 let arrived = place.and_then(|place| self.messages.get_mut(place));
-                if let Some(arrived) = arrived.filter(|arrived| arrived.place != Place::Nowhere) {
+                if let Some(arrived) = arrived.filter(|arrived| arrived.has_place(offset, &data.payload)) {
                     arrived.incoming.take(offset, &data.payload);
                 }
             }
