@@ -31,6 +31,8 @@ pub struct Inbound<P> {
     /// Packets taken since the last report.
     unreported: u64,
     missing: bool,
+    /// Whether the source has asked for a report since the last one.
+    asked: bool,
     no_room: bool,
 }
 
@@ -41,7 +43,7 @@ impl<P> Inbound<P> {
             Repeat::GoBackN => Order::GoBackN(go_back_n::Order::new(first)),
             Repeat::Selective => Order::Selective(selective_repeat::Order::new(first, window)),
         };
-        Inbound { order, reporting, due: None, unreported: 0, missing: false, no_room: false }
+        Inbound { order, reporting, due: None, unreported: 0, missing: false, asked: false, no_room: false }
     }
 
     /// The first packet that it does not have.
@@ -62,6 +64,7 @@ impl<P> Inbound<P> {
             Order::Selective(order) => order.offer(sequence, packet),
         };
         self.missing |= gap;
+        self.asked |= answer;
         if gap || answer || !is_new {
             self.report_at(now);
         }
@@ -124,7 +127,13 @@ impl<P> Inbound<P> {
             Order::GoBackN(_) => Bytes::new(),
             Order::Selective(order) => order.bitmap(),
         };
-        let missing = std::mem::take(&mut self.missing);
-        packet::Report { expected: wire(self.expected()), bitmap, missing, no_room: self.no_room, ..Default::default() }
+        packet::Report {
+            expected: wire(self.expected()),
+            bitmap,
+            missing: std::mem::take(&mut self.missing),
+            answers: std::mem::take(&mut self.asked),
+            no_room: self.no_room,
+            ..Default::default()
+        }
     }
 }

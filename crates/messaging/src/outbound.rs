@@ -57,7 +57,8 @@ pub struct Outbound {
 enum Asking {
     Nothing,
     ToAsk,
-    Asked,
+    /// It was asked, when all before this packet had been sent.
+    Asked(u64),
 }
 
 impl Outbound {
@@ -147,12 +148,12 @@ impl Outbound {
     }
 
     /// A packet to be sent again now, and whether the receiver is to answer at once.
-    pub fn repeat(&mut self) -> Option<(u64, bool)> {
+    pub fn repeat(&mut self, now: Time) -> Option<(u64, bool)> {
         if !self.is_under_way() {
             return None;
         }
         let repeat = if self.asking == Asking::ToAsk {
-            self.asking = Asking::Asked;
+            self.asking = Asking::Asked(self.next);
             Some((self.base, true))
         } else if self.no_room {
             None
@@ -162,9 +163,10 @@ impl Outbound {
                 Repeats::Selective(repeats) => repeats.pop(),
             }
         };
-        if repeat.is_some() {
+        if let Some((sequence, _)) = repeat {
             // Karn's rule: the answer to a packet that was sent twice tells no time.
-            self.timed = None;
+            self.timed = self.timed.filter(|(timed, _)| *timed != sequence);
+            self.timer = Some(now + self.round_trip.timeout());
             self.repeated += 1;
         }
         repeat
@@ -176,9 +178,12 @@ impl Outbound {
         if expected < self.base || expected > self.next {
             return false;
         }
+        self.measure(now, |sequence| sequence < expected || selective_repeat::has(&report.bitmap, expected, sequence));
         let progress = expected > self.base;
         if progress {
-            self.advance(now, expected);
+            self.base = expected;
+            self.since = now;
+            self.timer = self.is_under_way().then(|| now + self.round_trip.timeout());
         }
         let had_no_room = std::mem::replace(&mut self.no_room, report.no_room);
         if let Repeats::Selective(repeats) = &mut self.repeats {
@@ -187,36 +192,40 @@ impl Outbound {
         if !self.is_under_way() {
             self.asking = Asking::Nothing;
         } else if !report.no_room {
-            let all = had_no_room || self.asking == Asking::Asked;
-            if all || report.missing {
-                self.lost(now, report, all);
+            // What was sent before the question is lost if it is not there when that is answered.
+            let asked = match self.asking {
+                Asking::Asked(end) if report.answers => Some(end),
+                _ => None,
+            };
+            let end = if had_no_room { Some(self.next) } else { asked };
+            if report.missing || end.is_some_and(|end| self.base < end) {
+                self.lost(now, report, end);
             }
-            self.asking = if all { Asking::Nothing } else { self.asking };
+            if end.is_some() {
+                self.asking = Asking::Nothing;
+            }
         }
         progress
     }
 
-    /// The receiver has all before `expected`.
-    fn advance(&mut self, now: Time, expected: u64) {
-        if let Some((_, sent)) = self.timed.take_if(|(timed, _)| *timed < expected) {
+    /// Measures the round trip of the packet that is timed, if the receiver `has` it.
+    fn measure(&mut self, now: Time, has: impl Fn(u64) -> bool) {
+        if let Some((_, sent)) = self.timed.take_if(|(timed, _)| has(*timed)) {
             self.round_trip.sample(now.since(sent));
         }
-        self.base = expected;
-        self.since = now;
-        self.timer = self.is_under_way().then(|| now + self.round_trip.timeout());
     }
 
-    /// What the receiver does not have is lost: as far as that can be told from what it has, or, after silence, `all`.
-    fn lost(&mut self, now: Time, report: &Report, all: bool) {
-        let pause = if all { Duration::ZERO } else { self.round_trip.smoothed() };
+    /// What the receiver does not have is lost: as far as that can be told from what it has, or all before `end`.
+    fn lost(&mut self, now: Time, report: &Report, end: Option<u64>) {
+        let pause = if end.is_some() { Duration::ZERO } else { self.round_trip.longest() };
         let (base, next) = (self.base, self.next);
-        match &mut self.repeats {
-            Repeats::GoBackN(repeats) => repeats.lost(now, pause, (base, next)),
-            Repeats::Selective(repeats) if all => {
+        match (&mut self.repeats, end) {
+            (Repeats::GoBackN(repeats), _) => repeats.lost(now, pause, (base, next)),
+            (Repeats::Selective(repeats), Some(end)) => {
                 let has = |sequence: &u64| selective_repeat::has(&report.bitmap, base, *sequence);
-                repeats.lost(now, pause, (base..next).filter(|sequence| !has(sequence)));
+                repeats.lost(now, pause, (base..end).filter(|sequence| !has(sequence)));
             }
-            Repeats::Selective(repeats) => {
+            (Repeats::Selective(repeats), None) => {
                 let holes = selective_repeat::holes(&report.bitmap, base);
                 repeats.lost(now, pause, holes.take_while(|&sequence| sequence < next));
             }

@@ -29,7 +29,8 @@
 //!
 //! Version and kind are four bits each. Flags of data: 1 broadcast, 2 answer at once, 4 the message carries bytes, 8 a part of the payload is
 //! only a size (then two bytes more of header say how much is not). Flags of a report: 1 of a broadcast, 2 answer at once,
-//! 4 something is missing, 8 pulls, 16 has no room, 32 the rank has ended, 64 knows that the receiver of the report has ended.
+//! 4 something is missing, 8 pulls, 16 has no room, 32 the rank has ended, 64 knows that the receiver of the report has ended, 128
+//! answers a packet that wanted it.
 //!
 //! - *sequence* numbers the packets of one stream, the source's to one rank or its broadcasts; *message* its messages. Both go on
 //!   the wire with their low 32 bits.
@@ -82,6 +83,7 @@ const PULLS: u8 = 8;
 const NO_ROOM: u8 = 16;
 const ENDED: u8 = 32;
 const KNOWS: u8 = 64;
+const ANSWERS: u8 = 128;
 
 /// A packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,6 +163,8 @@ pub struct Report {
     pub no_room: bool,
     /// The rank's program has ended: it will receive no more messages and send none.
     pub ended: bool,
+    /// A packet that wanted an answer has come since the last report.
+    pub answers: bool,
     /// It knows that the program of whom it reports to has ended.
     pub knows: bool,
 }
@@ -194,9 +198,9 @@ impl Packet {
                 }
             }
             Body::Report(report) => {
-                let Report { pull, missing, no_room, ended, knows, .. } = report;
+                let Report { pull, missing, no_room, answers, ended, knows, .. } = report;
                 let flags = set(*missing, MISSING) | set(pull.is_some(), PULLS) | set(*no_room, NO_ROOM);
-                (REPORT, common | flags | set(*ended, ENDED) | set(*knows, KNOWS))
+                (REPORT, common | flags | set(*answers, ANSWERS) | set(*ended, ENDED) | set(*knows, KNOWS))
             }
             Body::Dropped => (DROPPED, common),
         }
@@ -306,6 +310,7 @@ impl Report {
             no_room: flag(NO_ROOM),
             ended: flag(ENDED),
             knows: flag(KNOWS),
+            answers: flag(ANSWERS),
         };
         Ok((Body::Report(report), payload.clone()))
     }
@@ -317,7 +322,7 @@ pub(crate) fn header_length(bytes: &[u8]) -> Option<usize> {
     let (own, allowed) = match first ^ VERSION {
         OPENING => (OPENING_HEADER, BROADCAST | ANSWER | CARRIES | UNSEEN),
         FRAGMENT => (FRAGMENT_HEADER, BROADCAST | ANSWER | UNSEEN),
-        REPORT => (REPORT_HEADER, BROADCAST | ANSWER | MISSING | PULLS | NO_ROOM | ENDED | KNOWS),
+        REPORT => (REPORT_HEADER, u8::MAX),
         DROPPED => (COMMON, BROADCAST | ANSWER),
         _ => return None,
     };

@@ -58,15 +58,16 @@ impl RoundTrip {
         self.backoffs += u32::from(self.timeout() < self.timing.most);
     }
 
-    /// S: how long an answer takes; before anything was measured as long as one is waited for. [ps]
-    pub fn smoothed(&self) -> Duration {
-        self.estimate.map_or(self.timing.first, |(s, _)| Duration::from_picoseconds(s))
+    /// S + 4 V: after so long hardly an answer is still to come; before anything was measured as long as one is waited for. [ps]
+    pub fn longest(&self) -> Duration {
+        let longest = self.estimate.map(|(s, v)| s.saturating_add(v.saturating_mul(4)));
+        longest.map_or(self.timing.first, Duration::from_picoseconds)
     }
 
     /// The retransmission time. [ps]
     pub fn timeout(&self) -> Duration {
-        let Timing { first, least, most } = self.timing;
-        let once = self.estimate.map_or(first.picoseconds(), |(s, v)| s.saturating_add(v.saturating_mul(4)));
+        let Timing { least, most, .. } = self.timing;
+        let once = self.longest().picoseconds();
         let factor = 1_u64.checked_shl(self.backoffs).unwrap_or(u64::MAX);
         let bounded = once.max(least.picoseconds()).saturating_mul(factor).min(most.picoseconds());
         Duration::from_picoseconds(bounded)
@@ -90,7 +91,7 @@ mod tests {
         let mut round_trip = new();
         assert_eq!(round_trip.timeout(), us(10_000));
         round_trip.sample(us(400));
-        assert_eq!((round_trip.smoothed(), round_trip.timeout()), (us(400), us(400 + 4 * 200)));
+        assert_eq!((round_trip.longest(), round_trip.timeout()), (us(400 + 4 * 200), us(400 + 4 * 200)));
     }
 
     #[test]

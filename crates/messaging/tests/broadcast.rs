@@ -22,6 +22,8 @@ const RECORDED: Faults = Faults {
     damaged: 0,
     strange: 0,
     stops: (0, 0),
+    byte_time: 0,
+    queue: 0,
     only_to: None,
     leave: false,
     record: true,

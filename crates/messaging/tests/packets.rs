@@ -35,11 +35,11 @@ fn data() -> impl Strategy<Value = Body> {
 
 fn report() -> impl Strategy<Value = Body> {
     let pull = option::of((any::<u32>(), 0..=LARGEST_MESSAGE));
-    let flags = any::<[bool; 4]>();
+    let flags = any::<[bool; 5]>();
     (any::<u32>(), vec(any::<u8>(), 0..100), any::<u32>(), pull, flags).prop_map(
-        |(expected, bitmap, complete, pull, [missing, no_room, ended, knows])| {
+        |(expected, bitmap, complete, pull, [missing, no_room, answers, ended, knows])| {
             let bitmap = Bytes::from(bitmap);
-            Body::Report(Report { expected, bitmap, complete, pull, missing, no_room, ended, knows })
+            Body::Report(Report { expected, bitmap, complete, pull, missing, no_room, answers, ended, knows })
         },
     )
 }

@@ -58,10 +58,10 @@ fn data() -> impl Strategy<Value = Body> {
 
 fn report() -> impl Strategy<Value = Body> {
     let pull = prop::option::of((number(), length()));
-    (number(), vec(any::<u8>(), 0..40), number(), pull, any::<[bool; 4]>()).prop_map(
-        |(expected, bitmap, complete, pull, [missing, no_room, ended, knows])| {
+    (number(), vec(any::<u8>(), 0..40), number(), pull, any::<[bool; 5]>()).prop_map(
+        |(expected, bitmap, complete, pull, [missing, no_room, answers, ended, knows])| {
             let bitmap = Bytes::from(bitmap);
-            Body::Report(Report { expected, bitmap, complete, pull, missing, no_room, ended, knows })
+            Body::Report(Report { expected, bitmap, complete, pull, missing, no_room, answers, ended, knows })
         },
     )
 }

@@ -76,7 +76,7 @@ impl Pair {
     }
 
     fn send(&mut self) {
-        while let Some((sequence, answer)) = self.outbound.repeat() {
+        while let Some((sequence, answer)) = self.outbound.repeat(self.now) {
             self.launch(|| Flying::Packet(sequence, answer));
         }
         while self.next < self.end && self.next - self.outbound.base() < WINDOW {

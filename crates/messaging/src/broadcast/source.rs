@@ -109,7 +109,7 @@ impl Source {
     /// whether that is to be answered.
     pub(crate) fn next_packet(&mut self, now: Time, parameters: &Parameters) -> Option<(Destination, Data, bool)> {
         for (rank, view) in (0..).map(Rank).zip(&mut self.views) {
-            if let Some((number, answer)) = view.as_mut().and_then(Outbound::repeat) {
+            if let Some((number, answer)) = view.as_mut().and_then(|view| view.repeat(now)) {
                 return self.packets.entry(number).map(|data| (Destination::One(rank), data.clone(), answer));
             }
         }

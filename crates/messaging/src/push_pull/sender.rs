@@ -61,7 +61,7 @@ impl Sender {
 
     /// What is to be sent now, first what was lost, then what the receiver waits for; and whether it is to answer.
     pub(crate) fn next_packet(&mut self, now: Time, parameters: &Parameters) -> Option<(Data, bool)> {
-        if let Some((number, answer)) = self.window.repeat() {
+        if let Some((number, answer)) = self.window.repeat(now) {
             return self.packets.entry(number).map(|data| (data.clone(), answer));
         }
         if self.packets.room() == 0 {

@@ -15,6 +15,9 @@ use super::draws::Draws;
 /// A network interface holds so many datagrams that nobody has read.
 const RING: usize = 64;
 
+/// What a datagram takes on an Ethernet besides itself: UDP, IP, frame, preamble, gap. [B]
+const AROUND: u64 = 8 + 20 + 18 + 8 + 12;
+
 /// How bad it is.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
@@ -32,6 +35,10 @@ pub struct Faults {
     pub strange: u64,
     /// Datagrams on which their receiver stops for a while; and the longest that it does. [%], [us]
     pub stops: (u64, u64),
+    /// How long a byte takes on every link, of which each rank has one to a switch and one from it; no time if it is zero. [ps]
+    pub byte_time: u64,
+    /// How much the switch holds of what goes to a rank before it drops the rest. [B]
+    pub queue: u64,
     /// The only rank to which datagrams are lost.
     pub only_to: Option<Rank>,
     /// Whether ranks leave when their programs have ended, and answer nothing more.
@@ -72,6 +79,9 @@ pub struct Interface {
     /// Until when it waits for something to come; none while it was not polled yet.
     waits: Option<Option<Time>>,
     stopped_until: Time,
+    /// Until when its link to the switch is occupied, and the one from it.
+    sends_until: Time,
+    receives_until: Time,
     /// It has left, and hears nothing more.
     pub left: bool,
     /// So many datagrams to it are lost before the next may come.
@@ -97,16 +107,32 @@ impl Network {
         self.sent += 1;
         let at = self.now;
         self.record.iter_mut().for_each(|record| record.push(Sent { at, from, to, datagram: datagram.clone() }));
+        let length = Duration::from_picoseconds((datagram.size() as u64 + AROUND) * self.faults.byte_time);
+        let source = &mut self.ranks[from.0 as usize];
+        source.sends_until = source.sends_until.max(self.now) + length;
+        let at = source.sends_until;
         match to {
-            Destination::One(to) => self.carry(to, datagram),
+            Destination::One(to) => self.forward(at, to, datagram, length),
             Destination::All => {
                 let others = (0..self.ranks.len() as u32).map(Rank).filter(|&rank| rank != from);
-                others.for_each(|to| self.carry(to, datagram));
+                others.for_each(|to| self.forward(at, to, datagram, length));
             }
         }
     }
 
-    fn carry(&mut self, to: Rank, datagram: &Datagram) {
+    /// From the switch, where the datagram is `at` that time, to its receiver.
+    fn forward(&mut self, at: Time, to: Rank, datagram: &Datagram, length: Duration) {
+        let Faults { byte_time, queue, .. } = self.faults;
+        let receiver = &mut self.ranks[to.0 as usize];
+        if receiver.receives_until.since(at).picoseconds() > queue.saturating_mul(byte_time) {
+            return;
+        }
+        receiver.receives_until = receiver.receives_until.max(at) + length;
+        let at = receiver.receives_until;
+        self.carry(at, to, datagram);
+    }
+
+    fn carry(&mut self, at: Time, to: Rank, datagram: &Datagram) {
         let Faults { loss, bursts, repeated, strange, .. } = self.faults;
         let interface = &mut self.ranks[to.0 as usize];
         if interface.burst == 0 && self.draws.percent(bursts.0) {
@@ -114,7 +140,7 @@ impl Network {
         }
         if self.draws.percent(strange) {
             let other = self.strange(datagram);
-            self.launch(to, other);
+            self.launch(at, to, other);
         }
         let interface = &mut self.ranks[to.0 as usize];
         if interface.burst > 0 {
@@ -127,15 +153,15 @@ impl Network {
             if !self.draws.percent(loss) {
                 let copy =
                     if self.draws.percent(self.faults.damaged) { self.damage(datagram) } else { datagram.clone() };
-                self.launch(to, copy);
+                self.launch(at, to, copy);
             }
         }
     }
 
-    fn launch(&mut self, to: Rank, datagram: Datagram) {
+    fn launch(&mut self, at: Time, to: Rank, datagram: Datagram) {
         let delay = Duration::from_microseconds(20 + self.draws.below(self.faults.delay + 1));
         self.launched += 1;
-        self.flying.insert((self.now + delay, self.launched), (to.0 as usize, datagram));
+        self.flying.insert((at + delay, self.launched), (to.0 as usize, datagram));
     }
 
     /// With a flipped bit, if the header can be read then.

@@ -1,0 +1,71 @@
+//! Broadcasts on a switched Ethernet of 100 Mbit/s, in simulated time.
+
+mod faults;
+
+use endpoint::{Endpoint, Message, Multicast};
+use faults::network::Faults;
+use faults::{Faulty, Here};
+use maquette_messaging::{Manner, Parameters, Repeat};
+use quantities::{Bytes, Rank};
+
+const SIZE: u64 = 2 << 20;
+/// 80 ns/B, and a switch that holds 64 KiB for each port.
+const ETHERNET: Faults = Faults { byte_time: 80_000, queue: 64 << 10, ..NOTHING };
+const NOTHING: Faults = Faults {
+    loss: 0,
+    bursts: (0, 0),
+    repeated: 0,
+    delay: 10,
+    damaged: 0,
+    strange: 0,
+    stops: (0, 0),
+    byte_time: 0,
+    queue: 0,
+    only_to: None,
+    leave: false,
+    record: false,
+    dies: None,
+};
+
+/// How long it takes until seven receivers have 2 MiB, beside what the bytes alone take on the wire.
+fn slower_than_the_wire(parameters: Parameters, loss: u64) -> f64 {
+    let world = Faulty { parameters, faults: Faults { loss, ..ETHERNET }, seed: 1 };
+    let program = |here: Here| async move {
+        if here.rank() == Rank(0) {
+            here.multicast(Message::of_size(Bytes(SIZE))).await?;
+        } else {
+            here.receive_multicast(Rank(0)).await?;
+        }
+        Ok(here.now())
+    };
+    let ended = world.run_ranks(8, program).unwrap();
+    let last = ended.results.into_iter().map(Result::unwrap).max().unwrap();
+    last.seconds() / (SIZE as f64 * 80e-9)
+}
+
+fn parameters(repeat: Repeat, manner: Manner) -> Parameters {
+    Parameters { repeat, manner, ..Parameters::default() }
+}
+
+/// Of 1,538 bytes on the wire 1,446 are the message's: nothing can be faster than 1.0636 times its bytes.
+#[test]
+fn without_loss_a_broadcast_is_as_fast_as_the_wire() {
+    for manner in [Manner::PushPull, Manner::Simple] {
+        for repeat in [Repeat::GoBackN, Repeat::Selective] {
+            let time = slower_than_the_wire(parameters(repeat, manner), 0);
+            assert!((1.0636..1.07).contains(&time), "{repeat:?}, {manner:?}: {time}");
+        }
+    }
+}
+
+/// When each of seven receivers loses one packet of a hundred, seven of a hundred are sent again.
+#[test]
+fn with_loss_selective_repeat_costs_little_more_than_what_is_lost_and_go_back_n_much_more() {
+    for manner in [Manner::PushPull, Manner::Simple] {
+        let [go_back_n, selective] =
+            [Repeat::GoBackN, Repeat::Selective].map(|repeat| slower_than_the_wire(parameters(repeat, manner), 1));
+        assert!((1.07 * 1.0636..1.2).contains(&selective), "{manner:?}: {selective}");
+        assert!((1.5..2.5).contains(&go_back_n), "{manner:?}: {go_back_n}");
+        println!("{manner:?}, 1% lost: go-back-n {go_back_n:.3}, selective repeat {selective:.3} times the wire");
+    }
+}
