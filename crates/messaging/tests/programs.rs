@@ -152,6 +152,7 @@ fn a_hash_table_stores_every_key_once_and_a_barrier_ends() {
         hash: KeyHash::Uniform,
         growth,
         server_time: Duration::ZERO,
+        finish_splits: false,
         then: Vec::new(),
     };
     for world in lossy() {
