@@ -14,7 +14,7 @@ use crate::model::{FlitNetwork, Interconnect, Machine, Place};
 fn network(machine: &Machine) -> Option<&FlitNetwork> {
     match &machine.interconnect {
         Interconnect::Flits(network) => Some(network),
-        Interconnect::LogGp(_) => None,
+        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
     }
 }
 

@@ -71,6 +71,10 @@ pub struct Range {
 pub fn facts(machine: &Machine) -> Facts {
     match &machine.interconnect {
         Interconnect::LogGp(_) => Facts { nodes: machine.nodes, routers: 0, channels: 0, network: None },
+        // The switch, and a wire each way.
+        Interconnect::Ethernet(_) => {
+            Facts { nodes: machine.nodes, routers: 1, channels: 2 * machine.nodes as usize, network: None }
+        }
         Interconnect::Flits(network) => Facts {
             nodes: machine.nodes,
             routers: network.routers.len(),

@@ -2,6 +2,7 @@
 
 use quantities::{Bytes, Duration, Rate};
 
+pub use crate::description::fields::{BroadcastManner, Faults, Messaging, Repeat};
 use crate::routing::{Routing, Selection, usual_chance};
 
 /// A machine as a world simulates it: a description, resolved.
@@ -29,6 +30,8 @@ pub enum Interconnect {
     Flits(FlitNetwork),
     /// No contention: a message costs what the LogGP model says.
     LogGp(LogGp),
+    /// A switched Ethernet, which may lose what it carries.
+    Ethernet(Ethernet),
 }
 
 /// A network of routers and channels that moves packets in flits.
@@ -311,4 +314,33 @@ pub struct LogGp {
     pub overhead_per_byte: Duration,
     /// S, the size from which a send waits for its receiver. [B]
     pub rendezvous: Option<Bytes>,
+}
+
+/// A switched Ethernet: a wire to and from a store-and-forward switch for each node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ethernet {
+    /// Of each wire, in either direction. [bit/s]
+    pub rate: Rate,
+    /// Of each wire. [ps]
+    pub wire_latency: Duration,
+    /// From a frame's last bit to its place in an output queue. [ps]
+    pub switch_latency: Duration,
+    /// What an output queue of the switch holds. [B]
+    pub queue: Bytes,
+    /// The longest payload of a frame. [B]
+    pub payload: Bytes,
+    /// How many frames a node's network interface holds that are to be sent.
+    pub transmit_ring: u32,
+    /// How many it holds that have come.
+    pub receive_ring: u32,
+    /// The processor's cost to send a frame. [ps]
+    pub send: Duration,
+    /// The processor's cost to take a frame. [ps]
+    pub receive: Duration,
+    /// The processor's cost for each byte of payload, to send it and to take it. [ps/B]
+    pub copy: Duration,
+    /// What can go wrong on the way to each receiver.
+    pub faults: Faults,
+    /// How messages are sent.
+    pub messaging: Messaging,
 }

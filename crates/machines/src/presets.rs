@@ -39,6 +39,7 @@ presets![
     "cm5-32",
     "cm5-256",
     "delta",
+    "dp-smp-8",
     "loggp",
 ];
 

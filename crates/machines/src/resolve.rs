@@ -1,5 +1,6 @@
 //! From what a description says to what a world simulates: everything checked, everything a number.
 
+mod ethernet;
 mod lines;
 mod node;
 mod paths;
@@ -22,17 +23,22 @@ const MOST_FLITS: u64 = 1 << 20;
 /// The machine that `fields` describe.
 pub(crate) fn machine(fields: &Fields, name: &str) -> Result<Machine, Fault> {
     let node = node::costs(&fields.node)?;
-    let (nodes, interconnect) = match (&fields.topology, &fields.loggp) {
-        (Some(topology), None) => flits(fields, topology)?,
-        (None, Some(loggp)) => node::loggp(fields, loggp)?,
-        (Some(_), Some(_)) => {
+    let (nodes, interconnect) = match (&fields.topology, &fields.loggp, &fields.ethernet) {
+        (Some(topology), None, None) => flits(fields, topology)?,
+        (None, Some(loggp), None) => node::loggp(fields, loggp)?,
+        (None, None, Some(ethernet)) => ethernet::ethernet(fields, ethernet)?,
+        (None, None, None) => return Err(missing("", "`topology` (or `loggp`, or `ethernet`)")),
+        (Some(_), Some(_), _) => {
             return Err(Fault::value(
                 "loggp",
                 "both `topology` and `loggp`",
                 "one of them: the LogGP model has no network",
             ));
         }
-        (None, None) => return Err(missing("", "`topology` (or `loggp`)")),
+        (topology, _, Some(_)) => {
+            let other = if topology.is_some() { "topology" } else { "loggp" };
+            return Err(Fault::value("ethernet", format!("both `{other}` and `ethernet`"), "one of them"));
+        }
     };
     let control_network = fields.control_network.as_ref().map(node::control_network).transpose()?;
     Ok(Machine { name: name.to_string(), about: fields.about.clone(), nodes, interconnect, node, control_network })

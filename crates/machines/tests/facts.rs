@@ -11,7 +11,7 @@ fn network_facts(name: &str) -> NetworkFacts {
 fn network(name: &str, buffers: u32) -> FlitNetwork {
     match load_with(name, &[("buffers".to_string(), buffers.to_string())]).unwrap().interconnect {
         Interconnect::Flits(network) => network,
-        Interconnect::LogGp(_) => unreachable!(),
+        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => unreachable!(),
     }
 }
 

@@ -134,7 +134,7 @@ fn mistakes_in_fields() {
 fn text_that_is_not_toml() {
     assert!(complaint("columns = 4", "columns = ").starts_with("mesh.toml:4:11: "));
     assert!(whole("[").starts_with("mesh.toml:1:"));
-    assert_eq!(whole(""), "mesh.toml: `topology` (or `loggp`) is missing");
+    assert_eq!(whole(""), "mesh.toml: `topology` (or `loggp`, or `ethernet`) is missing");
 }
 
 #[test]

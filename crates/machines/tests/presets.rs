@@ -8,6 +8,7 @@ fn sizes(machine: &Machine) -> (u32, usize, usize) {
     match &machine.interconnect {
         Interconnect::Flits(network) => (machine.nodes, network.routers.len(), network.channels.len()),
         Interconnect::LogGp(_) => (machine.nodes, 0, 0),
+        Interconnect::Ethernet(_) => (machine.nodes, 1, 2 * machine.nodes as usize),
     }
 }
 
@@ -41,6 +42,7 @@ fn sizes_of_presets() {
         ("cm5-32", 32, 8 + 4 + 4, 2 * (32 + 16 + 8)),
         ("cm5-256", 256, 64 + 32 + 16 + 16, 2 * (256 + 128 + 64 + 64)),
         ("delta", 512, 512, 2 * (512 + 31 * 16 + 15 * 32)),
+        ("dp-smp-8", 8, 1, 16),
         ("loggp", 1 << 20, 0, 0),
     ];
     assert_eq!(table.len(), presets().len());
@@ -52,7 +54,7 @@ fn sizes_of_presets() {
 fn network(machine: Machine) -> Option<FlitNetwork> {
     match machine.interconnect {
         Interconnect::Flits(network) => Some(network),
-        Interconnect::LogGp(_) => None,
+        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
     }
 }
 

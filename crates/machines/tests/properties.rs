@@ -24,7 +24,7 @@ fn resolved(text: &str) -> Option<FlitNetwork> {
     let description = Description::parse(text, "test.toml").unwrap();
     match description.resolve().ok()?.interconnect {
         Interconnect::Flits(network) => Some(network),
-        Interconnect::LogGp(_) => None,
+        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
     }
 }
 

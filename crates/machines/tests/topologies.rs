@@ -8,7 +8,7 @@ fn network(text: &str) -> FlitNetwork {
     let description = Description::parse(&format!("{text}{rest}"), "test.toml").unwrap();
     match description.resolve().unwrap().interconnect {
         Interconnect::Flits(network) => network,
-        Interconnect::LogGp(_) => unreachable!(),
+        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => unreachable!(),
     }
 }
 

@@ -35,7 +35,7 @@ fn measure<E: Engine>(name: &str, network: &FlitNetwork, load: &Load, cycles: u6
 fn network(machine: &Machine) -> &FlitNetwork {
     match &machine.interconnect {
         Interconnect::Flits(network) => network,
-        Interconnect::LogGp(_) => unreachable!("a preset with a network"),
+        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => unreachable!("a preset with a network"),
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Answer {
     pub packet_log: Option<Vec<PacketRecord>>,
     /// What every rank did when, if it was asked for.
     pub timeline: Option<Timeline>,
+    /// What became of frames, on an Ethernet.
+    pub ethernet: Option<EthernetStatistics>,
 }
 
 impl Answer {
@@ -36,6 +38,32 @@ impl Answer {
         let total: Duration = self.routers.iter().map(|router| router.blocking).sum();
         Duration::from_picoseconds(total.picoseconds() / self.packets.max(1))
     }
+}
+
+/// What became of frames in a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EthernetStatistics {
+    /// Frames that nodes sent.
+    pub sent: u64,
+    /// Frames that came into receive rings; of a broadcast one for each.
+    pub received: u64,
+    /// Frames that did not.
+    pub dropped: Dropped,
+    /// For each node, how long frames occupied the wire to the switch and that from it. [ps]
+    pub busy: Vec<[Duration; 2]>,
+    /// The most that any output queue held. [B]
+    pub most_queued: Bytes,
+}
+
+/// Frames that were dropped, and where.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// At a full output queue of the switch.
+    pub at_switch: u64,
+    /// On the way from there.
+    pub lost: u64,
+    /// At a full receive ring.
+    pub at_ring: u64,
 }
 
 /// What a channel did in a run.

@@ -13,7 +13,7 @@ fn mesh(buffers: u64) -> FlitNetwork {
     let settings = [("buffers".to_string(), buffers.to_string())];
     match machines::load_with("booksim-mesh-8x8", &settings).unwrap().interconnect {
         Interconnect::Flits(network) => network,
-        Interconnect::LogGp(_) => unreachable!(),
+        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => unreachable!(),
     }
 }
 

@@ -26,7 +26,7 @@ fn networks() -> Vec<(String, FlitNetwork)> {
     let detours = load("slingshot-1024", &[("rule", "valiant"), ("virtual_channels", "3")]);
     let network = |(name, machine): (String, machines::model::Machine)| match machine.interconnect {
         Interconnect::Flits(network) => Some((name, network)),
-        Interconnect::LogGp(_) => None,
+        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
     };
     presets.chain([("slingshot-1024 by Valiant's rule".to_string(), detours)]).filter_map(network).collect()
 }

@@ -16,7 +16,7 @@ use maquette_virtual_worlds::traffic::{Load, Outcome, Pattern, Verdict, Windows,
 fn network(description: &Description) -> FlitNetwork {
     match description.resolve().unwrap().interconnect {
         Interconnect::Flits(network) => network,
-        Interconnect::LogGp(_) => unreachable!("it has a topology"),
+        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => unreachable!("it has a topology"),
     }
 }
 

@@ -29,7 +29,7 @@ fn network(machine: &str, settings: &[(&str, &str)]) -> FlitNetwork {
         settings.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
     match machines::load_with(machine, &settings).unwrap().interconnect {
         Interconnect::Flits(network) => network,
-        Interconnect::LogGp(_) => unreachable!(),
+        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => unreachable!(),
     }
 }
 

@@ -18,7 +18,7 @@ fn network(topology: &str, virtual_channels: u32) -> FlitNetwork {
     );
     match machines::Description::parse(&text, "test.toml").unwrap().resolve().unwrap().interconnect {
         Interconnect::Flits(network) => network,
-        Interconnect::LogGp(_) => unreachable!("it has a topology"),
+        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => unreachable!("it has a topology"),
     }
 }
 

@@ -14,7 +14,7 @@ use quantities::{Bytes, Duration, Time};
 fn network(machine: &Machine) -> Option<&FlitNetwork> {
     match &machine.interconnect {
         Interconnect::Flits(network) => Some(network),
-        Interconnect::LogGp(_) => None,
+        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
     }
 }
 

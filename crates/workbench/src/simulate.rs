@@ -1,9 +1,10 @@
-//! Programs on machines, whatever lies between the nodes: a network of flits or the costs of the LogGP model.
+//! Programs on machines, whatever lies between the nodes: a network of flits, the costs of the LogGP model, or an Ethernet.
 
 use endpoint::{AnySourceProgram, MulticastProgram, Program};
 use machines::model::{Acknowledged, Interconnect, LogGp, Machine, Protocol, SendMode};
 use quantities::Bytes;
 use virtual_worlds::clock::Clock;
+use virtual_worlds::ethernet_world::EthernetWorld;
 use virtual_worlds::network_world::{NetworkWorld, Options, Run};
 use virtual_worlds::stop::Stop;
 
@@ -16,6 +17,7 @@ use crate::interrupt;
 pub fn simulate<P: Program>(machine: &Machine, options: Options, ranks: u32, program: &P) -> Run<P::Output> {
     match &machine.interconnect {
         Interconnect::Flits(_) => network(machine, options).run_with_answer(ranks, program),
+        Interconnect::Ethernet(_) => ethernet(machine, options).run_with_answer(ranks, program),
         Interconnect::LogGp(model) => clock(*model, options).run_with_answer(ranks, program),
     }
 }
@@ -32,6 +34,7 @@ pub fn simulate_any<P: AnySourceProgram>(
 ) -> Run<P::Output> {
     match &machine.interconnect {
         Interconnect::Flits(_) => network(machine, options).run_any_with_answer(ranks, program),
+        Interconnect::Ethernet(_) => ethernet(machine, options).run_any_with_answer(ranks, program),
         Interconnect::LogGp(model) => clock(*model, options).run_any_with_answer(ranks, program),
     }
 }
@@ -46,7 +49,12 @@ pub fn simulate_multicast<P: MulticastProgram>(
     ranks: u32,
     program: &P,
 ) -> Run<P::Output> {
-    network(machine, options).run_multicast_with_answer(ranks, program)
+    match &machine.interconnect {
+        Interconnect::Ethernet(_) => ethernet(machine, options).run_multicast_with_answer(ranks, program),
+        Interconnect::Flits(_) | Interconnect::LogGp(_) => {
+            network(machine, options).run_multicast_with_answer(ranks, program)
+        }
+    }
 }
 
 /// What ends every run: a person who asks this process to end.
@@ -56,6 +64,11 @@ fn stop() -> Stop {
 
 fn network(machine: &Machine, options: Options) -> NetworkWorld<'_> {
     NetworkWorld::new(machine, Options { stop: stop(), ..options })
+}
+
+fn ethernet(machine: &Machine, options: Options) -> EthernetWorld<'_> {
+    let world = EthernetWorld::new(machine, options.seed).with_stop(stop());
+    if options.timeline { world.with_timeline() } else { world }
 }
 
 fn clock(model: LogGp, options: Options) -> Clock {
@@ -77,6 +90,7 @@ pub fn send_without_waiting(machine: &mut Machine) -> bool {
             waited
         }
         Interconnect::LogGp(model) => model.rendezvous.take().is_some(),
+        Interconnect::Ethernet(_) => false,
     }
 }
 
@@ -95,5 +109,7 @@ pub fn waits_for_receivers(machine: &Machine, size: Bytes) -> bool {
             }
         }
         Interconnect::LogGp(model) => model.rendezvous.is_some_and(|from| size >= from),
+        // It is over when the message is in the send queue, unless many are before it.
+        Interconnect::Ethernet(_) => false,
     }
 }

@@ -20,7 +20,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 8] = [
     ("messaging", &["endpoint", "quantities"], &["programs"]),
     ("programs", &["endpoint", "quantities"], &["machines", "virtual-worlds"]),
     // Worlds run schedules, which are data among the programs.
-    ("virtual-worlds", &["endpoint", "machines", "programs", "quantities"], &[]),
+    ("virtual-worlds", &["endpoint", "machines", "messaging", "programs", "quantities"], &[]),
     ("workbench", &["endpoint", "machines", "programs", "quantities", "virtual-worlds"], &[]),
     ("python-bindings", &["workbench"], &[]),
 ];

@@ -20,8 +20,10 @@
 //! flit = "1 B"
 //! ```
 
+mod ethernet;
 mod topology;
 
+pub use ethernet::{BroadcastManner, Ethernet, Faults, Messaging, Repeat};
 pub use topology::{Clos, Dragonfly, FatTree, Graph, GraphLink, GraphRouter, Grid, MeshOfClos, Star, Topology};
 
 use quantities::{Bytes, Duration, Rate};
@@ -36,7 +38,7 @@ pub struct Fields {
     /// One line on what it is.
     #[serde(default)]
     pub about: String,
-    /// How its routers and nodes are connected. Either this or `loggp`.
+    /// How its routers and nodes are connected. Either this, `loggp` or `ethernet`.
     pub topology: Option<Topology>,
     /// What its channels are like.
     pub channels: Option<Channels>,
@@ -57,6 +59,8 @@ pub struct Fields {
     pub control_network: Option<ControlNetwork>,
     /// The costs of the LogGP model, in place of a network.
     pub loggp: Option<LogGp>,
+    /// A switched Ethernet, in place of a network of flits.
+    pub ethernet: Option<Ethernet>,
 }
 
 /// A network by which a node broadcasts to all others.

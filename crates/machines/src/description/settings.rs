@@ -45,6 +45,30 @@ const SHORT: &[(&str, &str)] = &[
     ("S", "loggp.rendezvous"),
 ];
 
+/// The same for a switched Ethernet.
+const SHORT_OF_ETHERNET: &[(&str, &str)] = &[
+    ("nodes", "ethernet.nodes"),
+    ("rate", "ethernet.rate"),
+    ("wire_latency", "ethernet.wire_latency"),
+    ("switch_latency", "ethernet.switch_latency"),
+    ("queue", "ethernet.queue"),
+    ("payload", "ethernet.payload"),
+    ("transmit_ring", "ethernet.transmit_ring"),
+    ("receive_ring", "ethernet.receive_ring"),
+    ("send", "ethernet.send"),
+    ("receive", "ethernet.receive"),
+    ("copy", "ethernet.copy"),
+    ("loss", "ethernet.faults.loss"),
+    ("burst_begins", "ethernet.faults.burst_begins"),
+    ("burst_ends", "ethernet.faults.burst_ends"),
+    ("duplicated", "ethernet.faults.duplicated"),
+    ("delayed", "ethernet.faults.delayed"),
+    ("delay", "ethernet.faults.delay"),
+    ("window", "ethernet.messaging.window"),
+    ("repeat", "ethernet.messaging.repeat"),
+    ("broadcast", "ethernet.messaging.broadcast"),
+];
+
 /// Fields that stand for one another: setting one takes the other's place.
 const INSTEAD: [(&str, &str); 8] = [
     ("rate", "flit_time"),
@@ -60,7 +84,8 @@ const INSTEAD: [(&str, &str); 8] = [
 /// The path of the field that `name` means.
 pub(super) fn path(name: &str, fields: &Fields) -> Result<String, Problem> {
     let name = name.trim();
-    let long = SHORT.iter().find(|pair| pair.0 == name).map_or(name, |pair| pair.1);
+    let short = if fields.ethernet.is_some() { SHORT_OF_ETHERNET } else { SHORT };
+    let long = short.iter().find(|pair| pair.0 == name).map_or(name, |pair| pair.1);
     // Letters of the LogGP model are also allowed in the long form.
     let long = match long.strip_prefix("loggp.") {
         Some(letter) => {
@@ -68,7 +93,7 @@ pub(super) fn path(name: &str, fields: &Fields) -> Result<String, Problem> {
         }
         None => long,
     };
-    let known = || SHORT.iter().map(|pair| pair.0.to_string()).collect();
+    let known = || short.iter().map(|pair| pair.0.to_string()).collect();
     if !long.contains('.') && !["name", "about"].contains(&long) {
         return Err(Problem::UnknownName { what: "setting", found: name.to_string(), known: known() });
     }

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::network;
 use crate::model::{
-    Acknowledged, Arbitration, Channel, FlitNetwork, Interconnect, LogGp, Machine, NodeCosts, Place, Protocol, Router,
-    SendMode, Switching,
+    Acknowledged, Arbitration, Channel, Ethernet, Faults, FlitNetwork, Interconnect, LogGp, Machine, NodeCosts, Place,
+    Protocol, Router, SendMode, Switching,
 };
 use crate::routing::Selection;
 
@@ -70,6 +70,9 @@ pub fn json(machine: &Machine) -> String {
     }
     if let Interconnect::LogGp(model) = &machine.interconnect {
         object["loggp"] = loggp(model);
+    }
+    if let Interconnect::Ethernet(model) = &machine.interconnect {
+        object["ethernet"] = ethernet(model);
     }
     let mut text = object.to_string();
     text.push('\n');
@@ -171,6 +174,26 @@ fn costs(node: &NodeCosts) -> Value {
         "protocol": protocol,
         "piggyback_bytes": piggyback,
         "eager_bytes": eager,
+    })
+}
+
+fn ethernet(model: &Ethernet) -> Value {
+    let Faults { loss, burst_begins, burst_ends, duplicated, delayed, delay } = model.faults;
+    json!({
+        "bits_per_second": model.rate.bits_per_second(),
+        "wire_latency_ps": model.wire_latency.picoseconds(),
+        "switch_latency_ps": model.switch_latency.picoseconds(),
+        "queue_bytes": model.queue.0,
+        "payload_bytes": model.payload.0,
+        "transmit_ring": model.transmit_ring,
+        "receive_ring": model.receive_ring,
+        "send_ps": model.send.picoseconds(),
+        "receive_ps": model.receive.picoseconds(),
+        "copy_per_byte_ps": model.copy.picoseconds(),
+        "faults": {
+            "loss": loss, "burst_begins": burst_begins, "burst_ends": burst_ends, "duplicated": duplicated,
+            "delayed": delayed, "delay_ps": delay.picoseconds(),
+        },
     })
 }
 

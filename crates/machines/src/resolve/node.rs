@@ -9,7 +9,7 @@ use crate::model::{Acknowledged, ControlNetwork, Interconnect, LogGp, NodeCosts,
 use crate::topology::{MOST_NODES, within};
 
 /// The longest time for one byte.
-const LONGEST_BYTE: Duration = Duration::from_microseconds(1_000);
+pub(super) const LONGEST_BYTE: Duration = Duration::from_microseconds(1_000);
 
 /// The slowest rate: less would only be a slip of the unit.
 const SLOWEST: Rate = Rate::from_bits_per_second(8_000);
@@ -102,8 +102,8 @@ fn send(node: &fields::Node) -> Result<SendMode, Fault> {
     }
 }
 
-/// The LogGP model: no topology, and nothing that would need one.
-pub(super) fn loggp(fields: &Fields, loggp: &fields::LogGp) -> Result<(u32, Interconnect), Fault> {
+/// That a description in which `table` has all that counts has no table that only a network of flits needs.
+pub(super) fn no_other_table(fields: &Fields, table: &str) -> Result<(), Fault> {
     let needless = [
         (fields.channels.is_some(), "channels"),
         (fields.routers.is_some(), "routers"),
@@ -113,9 +113,17 @@ pub(super) fn loggp(fields: &Fields, loggp: &fields::LogGp) -> Result<(u32, Inte
         (fields.node != fields::Node::default(), "node"),
         (fields.control_network.is_some(), "control_network"),
     ];
-    if let Some((_, table)) = needless.iter().find(|pair| pair.0) {
-        return Err(Fault::value(*table, format!("`{table}`"), "only `loggp`: the model has all the costs that count"));
+    match needless.iter().find(|pair| pair.0) {
+        Some((_, other)) => {
+            Err(Fault::value(*other, format!("`{other}`"), format!("only `{table}`: it has all the costs that count")))
+        }
+        None => Ok(()),
     }
+}
+
+/// The LogGP model: no topology, and nothing that would need one.
+pub(super) fn loggp(fields: &Fields, loggp: &fields::LogGp) -> Result<(u32, Interconnect), Fault> {
+    no_other_table(fields, "loggp")?;
     within("loggp.nodes", "nodes", u64::from(loggp.nodes), MOST_NODES)?;
     for (name, time) in [("gap_per_byte", loggp.gap_per_byte), ("overhead_per_byte", loggp.overhead_per_byte)] {
         if time > LONGEST_BYTE {

@@ -176,18 +176,9 @@ impl<K, V> Buckets<K, V> {
         self.empty(bucket).into_iter().flat_map(Slots::into_entries).collect()
     }
 
-    /// Moves those of the entries of one bucket to another that `leave`. The others stay where they are, but that those beyond come
-    /// nearer.
+    /// Moves those of the entries of one bucket to another that `leave`.
     pub(super) fn part(&mut self, from: u32, to: u32, leave: impl Fn(&Entry<K, V>) -> bool) {
-        for slot in 0..SLOTS {
-            let (Some(tags), Some(slots)) = (self.tags.get_mut(from), self.slots.get_mut(from)) else { return };
-            if let Some(entry) = slots.near[slot].take_if(|entry| leave(entry)) {
-                tags.0[slot] = FREE;
-                self.add(to, entry);
-            }
-        }
-        let beyond = self.slots.get_mut(from).map(|slots| std::mem::take(&mut slots.beyond));
-        for entry in beyond.into_iter().flatten() {
+        for entry in self.empty(from).into_iter().flat_map(Slots::into_entries) {
             self.add(if leave(&entry) { to } else { from }, entry);
         }
     }

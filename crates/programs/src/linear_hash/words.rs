@@ -41,7 +41,7 @@ impl Seen {
 
 /// So many words of 6 to 14 random letters, none of them twice.
 pub fn random_words(count: u32, seed: u64) -> Vec<Key> {
-    let (mut state, mut seen, mut words) = (seed, Seen::room_for(count), Vec::with_capacity(count as usize));
+    let (mut state, mut seen, mut words) = (seed, Seen::room_for(count), Vec::new());
     while words.len() < count as usize {
         let letters = SHORTEST + below(&mut state, MORE + 1);
         let word: Key = (0..letters).map(|_| b'a' + below(&mut state, 26) as u8).collect();

@@ -3,14 +3,12 @@
 mod executor;
 mod goal;
 
-use endpoint::{
-    AnySource, AnySourceProgram, AnySourceWorld, Error, Multicast, MulticastProgram, MulticastWorld, Program, Result,
-    World,
-};
+use endpoint::{AnySourceProgram, AnySourceWorld, Error, MulticastProgram, MulticastWorld, Program, Result, World};
 use machines::model::{FlitNetwork, Interconnect, Machine};
 use quantities::{Bytes, Time};
 
 use crate::answer::{Answer, Timeline};
+use crate::any_kind::{AnyKind, Broadcasting, FromAnyone, Named};
 use crate::network::fast::Fast;
 use crate::network::reference::Reference;
 use crate::network::{Engine, Recorder};
@@ -48,37 +46,6 @@ pub struct NetworkWorld<'a> {
     options: Options,
 }
 
-/// A program of any kind, for an endpoint that can do all that one can ask for.
-trait OnNetwork {
-    type Output;
-    async fn run<E: AnySource + Multicast>(&self, here: &E) -> Result<Self::Output>;
-}
-
-struct Named<'a, P>(&'a P);
-struct FromAnyone<'a, P>(&'a P);
-struct Broadcasting<'a, P>(&'a P);
-
-impl<P: Program> OnNetwork for Named<'_, P> {
-    type Output = P::Output;
-    async fn run<E: AnySource + Multicast>(&self, here: &E) -> Result<P::Output> {
-        self.0.run(here).await
-    }
-}
-
-impl<P: AnySourceProgram> OnNetwork for FromAnyone<'_, P> {
-    type Output = P::Output;
-    async fn run<E: AnySource + Multicast>(&self, here: &E) -> Result<P::Output> {
-        self.0.run(here).await
-    }
-}
-
-impl<P: MulticastProgram> OnNetwork for Broadcasting<'_, P> {
-    type Output = P::Output;
-    async fn run<E: AnySource + Multicast>(&self, here: &E) -> Result<P::Output> {
-        self.0.run(here).await
-    }
-}
-
 /// What each rank ended with, and what the machine did.
 pub type Run<T> = Result<(Vec<Result<T>>, Answer)>;
 
@@ -113,7 +80,7 @@ impl<'a> NetworkWorld<'a> {
         self.run_any_kind(ranks, &Broadcasting(program))
     }
 
-    fn run_any_kind<P: OnNetwork>(&self, ranks: u32, program: &P) -> Run<P::Output> {
+    fn run_any_kind<P: AnyKind>(&self, ranks: u32, program: &P) -> Run<P::Output> {
         let network = self.network(ranks)?;
         match self.options.engine {
             EngineKind::Fast => {
@@ -134,6 +101,9 @@ impl<'a> NetworkWorld<'a> {
             Interconnect::Flits(network) => Ok(network),
             Interconnect::LogGp(_) => {
                 Err(Error::Unfit(format!("{} is a LogGP machine: it has no network of flits", self.machine.name)))
+            }
+            Interconnect::Ethernet(_) => {
+                Err(Error::Unfit(format!("{} is an Ethernet: it has no network of flits", self.machine.name)))
             }
         }
     }
@@ -185,5 +155,6 @@ fn answer<E: Engine>(nodes: crate::nodes::Nodes<E>, finish: Vec<Time>, timeline:
             log
         }),
         timeline,
+        ethernet: None,
     }
 }

@@ -23,6 +23,7 @@ use quantities::{Bytes, Duration};
 
 pub use distribution::Distribution;
 pub use patterns::Pattern;
+pub(crate) use random::Chance;
 pub use random::Stream;
 pub use run::{Phase, Progress, run};
 pub use saturation::{Effort, Known, Point, Search, Span, search};

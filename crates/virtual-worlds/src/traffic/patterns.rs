@@ -168,7 +168,7 @@ mod tests {
         let description = machines::Description::parse(&format!("[topology.{topology}\n{rest}"), "test.toml").unwrap();
         match description.resolve().unwrap().interconnect {
             Interconnect::Flits(network) => network,
-            Interconnect::LogGp(_) => unreachable!(),
+            Interconnect::LogGp(_) | Interconnect::Ethernet(_) => unreachable!(),
         }
     }
 

@@ -152,7 +152,7 @@ fn described(topology: &str, virtual_channels: u32) -> FlitNetwork {
     );
     match machines::Description::parse(&text, "random.toml").unwrap().resolve().unwrap().interconnect {
         Interconnect::Flits(network) => network,
-        Interconnect::LogGp(_) => unreachable!("it has a topology"),
+        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => unreachable!("it has a topology"),
     }
 }
 

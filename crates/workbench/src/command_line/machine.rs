@@ -5,7 +5,7 @@ use std::fmt::Display;
 use clap::Args;
 use machines::export;
 use machines::facts::{NetworkFacts, Range, ZeroLoad};
-use machines::model::{ControlNetwork, FlitNetwork, Interconnect, LogGp, Machine};
+use machines::model::{ControlNetwork, Ethernet, Faults, FlitNetwork, Interconnect, LogGp, Machine};
 use machines::{Facts, facts};
 
 use super::Said;
@@ -61,6 +61,7 @@ fn described(machine: &Machine, facts: &Facts) -> String {
             rows.push(row("routing", routing(network)));
         }
         Interconnect::LogGp(model) => rows.extend(loggp(model)),
+        Interconnect::Ethernet(model) => rows.extend(ethernet(model)),
     }
     rows.extend(facts.network.iter().flat_map(network));
     if let Some(ControlNetwork { latency, rate, .. }) = &machine.control_network {
@@ -97,6 +98,43 @@ fn network(facts: &NetworkFacts) -> Vec<[String; 2]> {
         rows.push(row("bisection", how));
     }
     rows
+}
+
+fn ethernet(model: &Ethernet) -> Vec<[String; 2]> {
+    let Ethernet { rate, switch_latency, queue, payload, transmit_ring, receive_ring, .. } = model;
+    let mut rows = vec![
+        row("wires", format!("{rate}, each way, from every node to the switch")),
+        row(
+            "switch",
+            format!("{switch_latency} for a frame; {queue} wait at each output, what does not fit is dropped"),
+        ),
+        row(
+            "frames",
+            format!("of up to {payload}; a node holds {transmit_ring} to send and {receive_ring} that have come"),
+        ),
+        row(
+            "processors",
+            format!("{} to send a frame, {} to take one, {} a byte", model.send, model.receive, model.copy),
+        ),
+    ];
+    if model.faults != Faults::NONE {
+        rows.push(row("faults", faults(&model.faults)));
+    }
+    rows
+}
+
+/// What goes wrong on the way to each receiver.
+fn faults(faults: &Faults) -> String {
+    let Faults { loss, burst_begins, burst_ends, duplicated, delayed, delay } = *faults;
+    let percent = |chance: f64| format!("{}%", chance * 100.0);
+    let parts = [
+        (loss > 0.0, format!("{} lost", percent(loss))),
+        (burst_begins > 0.0, format!("bursts begin at {} and end at {}", percent(burst_begins), percent(burst_ends))),
+        (duplicated > 0.0, format!("{} come twice", percent(duplicated))),
+        (delayed > 0.0, format!("{} are late by up to {delay}", percent(delayed))),
+    ];
+    let said: Vec<String> = parts.into_iter().filter(|part| part.0).map(|part| part.1).collect();
+    said.join(", ")
 }
 
 fn loggp(model: &LogGp) -> Vec<[String; 2]> {

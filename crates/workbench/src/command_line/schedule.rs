@@ -190,7 +190,7 @@ impl Arguments {
         let machine = self.settings.load(name)?;
         let branch = match &machine.interconnect {
             Interconnect::Flits(network) => network.branch(),
-            Interconnect::LogGp(_) => None,
+            Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
         };
         let none =
             || Failure::argument("--machine", name, "a machine whose network is a tree: [topology.fat_tree] or clos");

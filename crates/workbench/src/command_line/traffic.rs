@@ -97,7 +97,7 @@ impl Traffic {
 pub(super) fn network(machine: &Machine) -> Result<&FlitNetwork, Failure> {
     match &machine.interconnect {
         Interconnect::Flits(network) => Ok(network),
-        Interconnect::LogGp(_) => {
+        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => {
             Err(Failure::argument("--machine", machine.name.as_str(), "a machine with a network of routers"))
         }
     }

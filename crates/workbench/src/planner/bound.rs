@@ -4,12 +4,17 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fmt;
 
-use machines::model::{Channel, ChannelId, FlitNetwork, Interconnect, LogGp, Machine, NodeCosts, Protocol, SendMode};
+use machines::model::{
+    Channel, ChannelId, Ethernet, FlitNetwork, Interconnect, LogGp, Machine, NodeCosts, Protocol, SendMode,
+};
 use programs::schedule::Pattern;
 use quantities::{Bytes, Duration, Rate};
 
 use super::Question;
 use super::choice::by_hardware;
+
+/// A frame without payload, as it is on the wire: filled up to 64 bytes, and 8 bytes before it. [B]
+const SHORTEST_FRAME: u64 = 72;
 
 /// A lower bound, and what it comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -138,6 +143,11 @@ fn processors(machine: &Machine, sent: Traffic, received: Traffic) -> Bound {
     let for_each = |cost: Duration, messages: u64| cost.picoseconds().saturating_mul(messages);
     let time = match &machine.interconnect {
         Interconnect::LogGp(LogGp { overhead, .. }) => for_each(*overhead, sent.messages + received.messages),
+        Interconnect::Ethernet(Ethernet { send, receive, copy, payload, .. }) => {
+            let frames = |it: Traffic| it.bytes.div_ceil(payload.0).max(it.messages);
+            let copied = for_each(*copy, sent.bytes.saturating_add(received.bytes));
+            for_each(*send, frames(sent)).saturating_add(for_each(*receive, frames(received))).saturating_add(copied)
+        }
         Interconnect::Flits(network) => {
             let node = &machine.node;
             let packets = |it: Traffic| it.bytes.div_ceil(network.packet.payload.0).max(it.messages);
@@ -201,6 +211,12 @@ impl Least {
                 let ends = processor_send + message_send + packet_send + taken + processor_receive;
                 Least { gap: send.min(receive), latency: ends.picoseconds().saturating_add(wire) }
             }
+            Interconnect::Ethernet(ethernet) => {
+                let wire = ethernet.rate.time_of(Bytes(SHORTEST_FRAME));
+                let ends =
+                    ethernet.send + (wire + ethernet.wire_latency) * 2 + ethernet.switch_latency + ethernet.receive;
+                Least { gap: wire.min(ethernet.send).picoseconds(), latency: ends.picoseconds() }
+            }
             Interconnect::LogGp(LogGp { latency, overhead, gap, .. }) => {
                 Least { gap: (*gap).max(*overhead).picoseconds(), latency: (*latency + *overhead * 2).picoseconds() }
             }
@@ -247,6 +263,7 @@ fn channel(machine: &Machine, ranks: u32, bytes: Bytes) -> Bound {
             let processors = machine.node.processor_send + machine.node.processor_receive;
             processors.picoseconds().saturating_add(on_the_wire(network, bytes))
         }
+        Interconnect::Ethernet(ethernet) => ethernet.rate.time_of(bytes).picoseconds(),
         Interconnect::LogGp(LogGp { latency, overhead, gap, gap_per_byte, .. }) => {
             // To begin another message costs a gap instead of that for a byte.
             let data = (*gap_per_byte).min(*gap).picoseconds().saturating_mul(bytes.0.saturating_sub(1));

@@ -92,6 +92,7 @@ impl Case {
                 let flits = FLITS.saturating_mul(network.packet.flit.0);
                 packets.min(flits) / messages
             }
+            Interconnect::Ethernet(ethernet) => PACKETS.saturating_mul(ethernet.payload.0) / messages,
             Interconnect::LogGp(_) => LARGEST,
         };
         let bytes = size(&mut stream, most.clamp(1, LARGEST));

@@ -28,6 +28,8 @@ const MOST_RUN: f64 = 2e6;
 const PAIRS: u32 = 64;
 /// A message without contention is so much less work than a packet that crosses a channel.
 const MESSAGE: f64 = 0.5;
+/// A frame through an Ethernet, with its acknowledgement, is so much more.
+const FRAME: f64 = 10.0;
 /// A flit of a packet that waits in a wormhole network is so much less work than a packet: they move in long runs.
 const FLIT: f64 = 0.005;
 /// The same where channels wait for slots again and again, which breaks the runs up.
@@ -285,6 +287,7 @@ fn work(candidate: &Candidate, machine: &Machine, hops: f64) -> f64 {
             };
             (packets + flit * flits) * hops
         }
+        Interconnect::Ethernet(ethernet) => (load.messages + load.bytes / ethernet.payload.0 as f64) * FRAME,
         Interconnect::LogGp(_) => load.messages * MESSAGE,
     }
 }

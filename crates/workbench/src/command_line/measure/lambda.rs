@@ -92,7 +92,7 @@ impl Arguments {
                 return Err(Failure::argument("--nodes", nodes, allowed()));
             }
             (Some(nodes), _) => nodes,
-            (None, Interconnect::Flits(_)) => machine.nodes,
+            (None, Interconnect::Flits(_) | Interconnect::Ethernet(_)) => machine.nodes,
             // All of its nodes are as far from each other: a few are as good as all.
             (None, Interconnect::LogGp(_)) => machine.nodes.min(self.from.max(MOST_PARTNERS).saturating_add(1)),
         };

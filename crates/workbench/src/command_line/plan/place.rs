@@ -48,7 +48,7 @@ impl Place {
             }
         };
         let nodes = match &machine.interconnect {
-            Interconnect::Flits(_) => Some(machine.nodes),
+            Interconnect::Flits(_) | Interconnect::Ethernet(_) => Some(machine.nodes),
             // Its number of nodes is only the most that there can be.
             Interconnect::LogGp(_) => None,
         };

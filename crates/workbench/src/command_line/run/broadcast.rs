@@ -6,7 +6,6 @@ use programs::broadcast::{Algorithm, Broadcast, Hardware, Pipe, Tree};
 use programs::postal::Splitting;
 use quantities::Bytes;
 use serde_json::{Value, json};
-use virtual_worlds::network_world::NetworkWorld;
 
 use super::collective::{Chosen, Collective};
 use super::simulation::Ran;
@@ -15,6 +14,7 @@ use crate::command_line::Said;
 use crate::command_line::choice::value_name;
 use crate::command_line::failure::Failure;
 use crate::command_line::sizes::size;
+use crate::simulate::simulate_multicast;
 
 /// Broadcast a message from one node to all others.
 #[derive(Args, Debug)]
@@ -93,7 +93,7 @@ fn hardware(chosen: Chosen, as_json: bool) -> Result<Said, Failure> {
     let program = Hardware { root: group.source(), message: Message::of_size(bytes) };
     let ranks = prepared.ranks;
     let ran: Ran<Vec<Message>> = prepared.run_by(move |machine, options| {
-        let (words, answer) = NetworkWorld::new(machine, options).run_multicast_with_answer(ranks, &program)?;
+        let (words, answer) = simulate_multicast(machine, options, ranks, &program)?;
         Ok((words.into_iter().collect::<endpoint::Result<Vec<Message>>>()?, answer))
     })?;
     let parameters = Value::Object(parameters);

@@ -68,6 +68,10 @@ fn simulate(
             let clock = if options.timeline { clock.with_timeline() } else { clock };
             clock.run_goal(schedule).map(|GoalAnswer { answer, unreceived }| (Some(unreceived), answer))
         }
+        Interconnect::Ethernet(_) => {
+            let allowed = "a machine with a network of flits, or the LogGP model";
+            return Err(Failure::argument("--machine", machine.name.as_str(), allowed));
+        }
         Interconnect::Flits(_) => {
             check_sizes(schedule)?;
             NetworkWorld::new(machine, options).run_goal(schedule).map(|answer| (None, answer))

@@ -128,15 +128,15 @@ fn ranks(machine: &Machine, nodes: Option<u32>) -> Result<u32, Failure> {
     match (nodes, &machine.interconnect) {
         (Some(nodes), _) if nodes == 0 || nodes > machine.nodes => Err(Failure::argument("--nodes", nodes, allowed())),
         (Some(nodes), _) => Ok(nodes),
-        (None, Interconnect::Flits(_)) => Ok(machine.nodes),
+        (None, Interconnect::Flits(_) | Interconnect::Ethernet(_)) => Ok(machine.nodes),
         // Its number of nodes is only the most that there can be.
         (None, Interconnect::LogGp(_)) => Err(Failure::argument("--nodes", "nothing", allowed())),
     }
 }
 
 fn packet_format(machine: &Machine, path: &Path) -> Result<PacketFormat, Failure> {
-    if let Interconnect::LogGp(_) = machine.interconnect {
-        return Err(Failure::argument("--packets", machine.name.as_str(), "a machine with a network"));
+    if !matches!(machine.interconnect, Interconnect::Flits(_)) {
+        return Err(Failure::argument("--packets", machine.name.as_str(), "a machine with a network of flits"));
     }
     let allowed = || format!("a name that ends in {}", PacketFormat::ENDINGS.join(" or "));
     PacketFormat::of(path).ok_or_else(|| Failure::argument("--packets", path.display(), allowed()))

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use machines::model::{FlitNetwork, Interconnect, Place};
 use quantities::{Duration, Time};
 use serde_json::{Value, json};
-use virtual_worlds::answer::{Answer, ChannelStatistics, RouterStatistics};
+use virtual_worlds::answer::{Answer, ChannelStatistics, Dropped, EthernetStatistics, RouterStatistics};
 
 use super::simulation::Ran;
 use crate::command_line::Said;
@@ -36,7 +36,7 @@ impl Summary {
     pub(super) fn said<T>(self, ran: &Ran<T>, as_json: bool) -> Said {
         let network = match &ran.machine.interconnect {
             Interconnect::Flits(network) => Some(network),
-            Interconnect::LogGp(_) => None,
+            Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
         };
         let text = if as_json { self.json(ran, network) } else { self.text(ran, network) };
         text.into()
@@ -60,6 +60,7 @@ impl Summary {
             rows.push(["packets".to_string(), format!("{}, system packets included", answer.packets)]);
             rows.push(["mean blocking".to_string(), format!("{} a packet", rounded(answer.mean_blocking()))]);
         }
+        rows.extend(answer.ethernet.iter().flat_map(frames));
         text += &columns([Side::Left, Side::Left], &rows);
         if let Some(network) = network {
             text += &busiest_channels(network, answer);
@@ -88,6 +89,9 @@ impl Summary {
         for finding in self.findings {
             object[finding.key] = finding.value;
         }
+        if let Some(ethernet) = &answer.ethernet {
+            object["frames"] = frames_json(ethernet);
+        }
         if let Some(network) = network {
             object["packets"] = json!(answer.packets);
             object["flit_hops"] = json!(answer.flit_hops);
@@ -97,6 +101,28 @@ impl Summary {
         }
         crate::command_line::json(&object)
     }
+}
+
+/// What became of frames.
+fn frames(ethernet: &EthernetStatistics) -> Vec<[String; 2]> {
+    let Dropped { at_switch, lost, at_ring } = ethernet.dropped;
+    let dropped = [(at_switch, "at the switch"), (lost, "on the way"), (at_ring, "at full nodes")];
+    let dropped = dropped.iter().filter(|place| place.0 > 0).map(|(count, place)| format!("; {count} lost {place}"));
+    let frames = format!("{} sent, {} received{}", ethernet.sent, ethernet.received, dropped.collect::<String>());
+    let most = format!("{} at most in an output queue of the switch", ethernet.most_queued);
+    vec![["frames".to_string(), frames], ["queued".to_string(), most]]
+}
+
+fn frames_json(ethernet: &EthernetStatistics) -> Value {
+    let Dropped { at_switch, lost, at_ring } = ethernet.dropped;
+    let busy = |[up, down]: &[Duration; 2]| json!([up.picoseconds(), down.picoseconds()]);
+    json!({
+        "sent": ethernet.sent,
+        "received": ethernet.received,
+        "dropped": {"at_switch": at_switch, "lost": lost, "at_ring": at_ring},
+        "most_queued_bytes": ethernet.most_queued.0,
+        "busy_ps": ethernet.busy.iter().map(busy).collect::<Vec<Value>>(),
+    })
 }
 
 /// A value as a person writes it: strings without quotes.

@@ -94,7 +94,9 @@ pub fn machine(job: &Job, setup: &Setup) -> Result<Machine, String> {
 pub fn network(machine: &Machine) -> Result<&FlitNetwork, String> {
     match &machine.interconnect {
         Interconnect::Flits(network) => Ok(network),
-        Interconnect::LogGp(_) => Err(format!("{} has no network of routers", machine.name)),
+        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => {
+            Err(format!("{} has no network of routers", machine.name))
+        }
     }
 }
 

@@ -1,0 +1,130 @@
+//! A switched Ethernet, what can go wrong on it, and how messages are sent over it.
+
+use quantities::{Bytes, Duration, Rate};
+use serde::Deserialize;
+
+/// A switched Ethernet: a wire to and from the switch for each node.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ethernet {
+    /// How many nodes.
+    pub nodes: u32,
+    /// Of each wire, in either direction.
+    pub rate: Rate,
+    /// Of each wire; none by default.
+    #[serde(default)]
+    pub wire_latency: Duration,
+    /// From a frame's last bit at the switch to its place in an output queue; none by default.
+    #[serde(default)]
+    pub switch_latency: Duration,
+    /// What an output queue of the switch holds. A frame that does not fit is dropped.
+    pub queue: Bytes,
+    /// The longest payload of a frame; 1,500 B by default.
+    #[serde(default = "usual_payload")]
+    pub payload: Bytes,
+    /// How many frames a node holds that are to be sent.
+    pub transmit_ring: u32,
+    /// How many frames a node holds that have come. One that comes when they are all there is dropped.
+    pub receive_ring: u32,
+    /// The processor's cost to send a frame; none by default.
+    #[serde(default)]
+    pub send: Duration,
+    /// The processor's cost to take a frame; none by default.
+    #[serde(default)]
+    pub receive: Duration,
+    /// The processor's cost for each byte of payload, to send it and to take it; none by default.
+    #[serde(default)]
+    pub copy: Duration,
+    /// What can go wrong; nothing by default.
+    #[serde(default)]
+    pub faults: Faults,
+    /// How messages are sent.
+    #[serde(default)]
+    pub messaging: Messaging,
+}
+
+/// What can go wrong with a frame on the way to each receiver, independently at each. Chances, from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Faults {
+    /// That it is lost.
+    pub loss: f64,
+    /// That a burst begins with it, in which all frames are lost.
+    pub burst_begins: f64,
+    /// That the burst has ended with the frame before.
+    pub burst_ends: f64,
+    /// That it comes twice, the second time by up to `delay` later.
+    pub duplicated: f64,
+    /// That it is late, by up to `delay`.
+    pub delayed: f64,
+    /// The longest delay.
+    pub delay: Duration,
+}
+
+impl Faults {
+    /// Nothing goes wrong.
+    pub const NONE: Faults =
+        Faults { loss: 0.0, burst_begins: 0.0, burst_ends: 1.0, duplicated: 0.0, delayed: 0.0, delay: Duration::ZERO };
+}
+
+impl Default for Faults {
+    fn default() -> Faults {
+        Faults::NONE
+    }
+}
+
+/// How messages are sent over an Ethernet; what is left out is as the messaging has it by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Messaging {
+    /// How many packets of a stream are under way at most.
+    pub window: Option<u32>,
+    /// What is sent again when a packet is lost.
+    pub repeat: Option<Repeat>,
+    /// BTP1: how much of a message is in its first packet.
+    pub push_first: Option<Bytes>,
+    /// BTP2: how much of it is pushed after that; the rest is pulled.
+    pub push_second: Option<Bytes>,
+    /// How much of the messages of one rank waits for a receive.
+    pub pushed_buffer: Option<Bytes>,
+    /// How many messages to one rank are under way before a send waits.
+    pub send_queue: Option<u32>,
+    /// How broadcasts are sent.
+    pub broadcast: Option<BroadcastManner>,
+    /// The retransmission time before any round trip was measured.
+    pub first_timeout: Option<Duration>,
+    /// The least retransmission time.
+    pub least_timeout: Option<Duration>,
+    /// The most.
+    pub most_timeout: Option<Duration>,
+    /// After how many packets a receiver reports.
+    pub report_packets: Option<u64>,
+    /// And how long after the first that it has not reported.
+    pub report_delay: Option<Duration>,
+    /// After how long of silence a rank is gone.
+    pub patience: Option<Duration>,
+}
+
+/// What is sent again when a packet is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Repeat {
+    /// It and all after it.
+    GoBackN,
+    /// Only what is lost.
+    Selective,
+}
+
+/// How broadcasts are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BroadcastManner {
+    /// Packet after packet, whether receivers have room or not.
+    Simple,
+    /// The first bytes are pushed; one receiver pulls the rest for all.
+    PushPull,
+}
+
+fn usual_payload() -> Bytes {
+    Bytes(1_500)
+}

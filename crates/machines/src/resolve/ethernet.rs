@@ -1,0 +1,94 @@
+//! A switched Ethernet, checked.
+
+use quantities::{Bytes, Duration, Rate};
+
+use super::node::{LONGEST_BYTE, no_other_table};
+use super::{bounded, missing};
+use crate::description::fields::{self, Fields};
+use crate::error::Fault;
+use crate::model::{Ethernet, Faults, Interconnect, Messaging};
+use crate::topology::within;
+
+/// The most nodes: packets have two bytes for a rank.
+const MOST_NODES: u64 = 1 << 16;
+/// The shortest payload that a packet with its header is worth, and the longest of what are called jumbo frames. [B]
+const PAYLOAD: (Bytes, Bytes) = (Bytes(128), Bytes(9_216));
+/// The slowest rate: less would only be a slip of the unit.
+const SLOWEST: Rate = Rate::from_bits_per_second(8_000);
+/// The most frames in a ring.
+const LARGEST_RING: u64 = 1 << 20;
+
+/// The Ethernet that `ethernet` describes, and its number of nodes.
+pub(super) fn ethernet(fields: &Fields, ethernet: &fields::Ethernet) -> Result<(u32, Interconnect), Fault> {
+    no_other_table(fields, "ethernet")?;
+    within("ethernet.nodes", "nodes", u64::from(ethernet.nodes), MOST_NODES)?;
+    if ethernet.rate < SLOWEST {
+        return Err(Fault::value("ethernet.rate", ethernet.rate, format!("at least {SLOWEST}")));
+    }
+    if ethernet.payload < PAYLOAD.0 || ethernet.payload > PAYLOAD.1 {
+        return Err(Fault::value("ethernet.payload", ethernet.payload, format!("{} to {}", PAYLOAD.0, PAYLOAD.1)));
+    }
+    for (name, frames) in [("transmit_ring", ethernet.transmit_ring), ("receive_ring", ethernet.receive_ring)] {
+        within(&format!("ethernet.{name}"), "frames", u64::from(frames), LARGEST_RING)?;
+    }
+    if ethernet.copy > LONGEST_BYTE {
+        return Err(Fault::value("ethernet.copy", ethernet.copy, format!("at most {LONGEST_BYTE}")));
+    }
+    let time = |name: &str, time: Duration| bounded(&format!("ethernet.{name}"), time);
+    let resolved = Ethernet {
+        rate: ethernet.rate,
+        wire_latency: time("wire_latency", ethernet.wire_latency)?,
+        switch_latency: time("switch_latency", ethernet.switch_latency)?,
+        queue: ethernet.queue,
+        payload: ethernet.payload,
+        transmit_ring: ethernet.transmit_ring,
+        receive_ring: ethernet.receive_ring,
+        send: time("send", ethernet.send)?,
+        receive: time("receive", ethernet.receive)?,
+        copy: ethernet.copy,
+        faults: faults(&ethernet.faults)?,
+        messaging: messaging(&ethernet.messaging)?,
+    };
+    Ok((ethernet.nodes, Interconnect::Ethernet(resolved)))
+}
+
+fn faults(faults: &Faults) -> Result<Faults, Fault> {
+    let Faults { loss, burst_begins, burst_ends, duplicated, delayed, delay } = *faults;
+    let chances = [
+        ("loss", loss),
+        ("burst_begins", burst_begins),
+        ("burst_ends", burst_ends),
+        ("duplicated", duplicated),
+        ("delayed", delayed),
+    ];
+    for (name, chance) in chances {
+        if !(0.0..=1.0).contains(&chance) {
+            return Err(Fault::value(format!("ethernet.faults.{name}"), chance, "a chance from 0 to 1"));
+        }
+    }
+    if burst_begins > 0.0 && burst_ends == 0.0 {
+        return Err(Fault::value("ethernet.faults.burst_ends", burst_ends, "more than 0: a burst would never end"));
+    }
+    if (duplicated > 0.0 || delayed > 0.0) && delay.is_zero() {
+        return Err(missing("ethernet.faults", "`delay`, by how much frames are late"));
+    }
+    bounded("ethernet.faults.delay", delay)?;
+    Ok(*faults)
+}
+
+/// What the messaging allows by itself is its own affair; here only times are checked.
+fn messaging(fields: &Messaging) -> Result<Messaging, Fault> {
+    let times = [
+        ("first_timeout", fields.first_timeout),
+        ("least_timeout", fields.least_timeout),
+        ("most_timeout", fields.most_timeout),
+        ("report_delay", fields.report_delay),
+        ("patience", fields.patience),
+    ];
+    for (name, time) in times {
+        if let Some(time) = time {
+            bounded(&format!("ethernet.messaging.{name}"), time)?;
+        }
+    }
+    Ok(*fields)
+}

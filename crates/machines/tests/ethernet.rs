@@ -1,0 +1,109 @@
+//! Descriptions of switched Ethernets: what they say, and what is said of their mistakes.
+
+use maquette_machines::model::{Faults, Interconnect, Repeat};
+use maquette_machines::{Description, export, facts, load_with};
+use quantities::{Bytes, Duration};
+
+const GOOD: &str = r#"about = "two nodes"
+
+[ethernet]
+nodes = 2
+rate = "1 Gbit/s"
+queue = "64 KiB"
+transmit_ring = 16
+receive_ring = 32
+
+[ethernet.faults]
+loss = 0.01
+burst_begins = 0.001
+burst_ends = 0.25
+delayed = 0.1
+delay = "1 ms"
+
+[ethernet.messaging]
+window = 32
+repeat = "selective"
+push_first = "1 KiB"
+"#;
+
+/// What is said of the good description with one part of it changed.
+fn complaint(part: &str, instead: &str) -> String {
+    assert!(GOOD.contains(part), "{part}");
+    let text = GOOD.replacen(part, instead, 1);
+    let machine = Description::parse(&text, "two.toml").and_then(|description| description.resolve());
+    machine.expect_err(&text).to_string()
+}
+
+#[test]
+fn a_description_is_resolved() {
+    let machine = Description::parse(GOOD, "two.toml").unwrap().resolve().unwrap();
+    let Interconnect::Ethernet(ethernet) = &machine.interconnect else { panic!("an Ethernet") };
+    assert_eq!((machine.nodes, ethernet.payload, ethernet.send), (2, Bytes(1_500), Duration::ZERO));
+    let delay = Duration::from_microseconds(1_000);
+    let faults = Faults { loss: 0.01, burst_begins: 0.001, burst_ends: 0.25, delayed: 0.1, delay, ..Faults::NONE };
+    assert_eq!(ethernet.faults, faults);
+    assert_eq!((ethernet.messaging.window, ethernet.messaging.repeat), (Some(32), Some(Repeat::Selective)));
+    assert_eq!((facts(&machine).routers, facts(&machine).channels), (1, 4));
+    assert!(export::json(&machine).contains("\"burst_ends\":0.25"));
+}
+
+#[test]
+fn any_field_can_be_set_for_one_run() {
+    let settings =
+        [("loss".to_string(), "0.2".to_string()), ("ethernet.messaging.window".to_string(), "8".to_string())];
+    let machine = load_with("dp-smp-8", &settings).unwrap();
+    let Interconnect::Ethernet(ethernet) = machine.interconnect else { panic!("an Ethernet") };
+    assert_eq!((ethernet.faults.loss, ethernet.messaging.window), (0.2, Some(8)));
+}
+
+#[test]
+fn mistakes() {
+    let table = [
+        ("nodes = 2", "nodes = 0", "two.toml:4:9: ethernet.nodes: found 0 nodes; allowed is 1 to 65536"),
+        (
+            "loss = 0.01",
+            "loss = 1.5",
+            "two.toml:11:8: ethernet.faults.loss: found 1.5; allowed is a chance from 0 to 1",
+        ),
+        (
+            "loss = 0.01",
+            "loss = nan",
+            "two.toml:11:8: ethernet.faults.loss: found NaN; allowed is a chance from 0 to 1",
+        ),
+        (
+            "burst_ends = 0.25",
+            "burst_ends = 0",
+            "two.toml:13:14: ethernet.faults.burst_ends: found 0; allowed is more than 0: a burst would never end",
+        ),
+        ("delay = \"1 ms\"\n", "", "two.toml:10:1: ethernet.faults: `delay`, by how much frames are late is missing"),
+        ("queue = \"64 KiB\"\n", "", "two.toml:3:1: ethernet: `queue` is missing"),
+        (
+            "receive_ring = 32",
+            "receive_ring = 0",
+            "two.toml:8:16: ethernet.receive_ring: found 0 frames; allowed is 1 to 1048576",
+        ),
+        (
+            "transmit_ring = 16",
+            "payload = \"40 B\"\ntransmit_ring = 16",
+            "two.toml:7:11: ethernet.payload: found 40 B; allowed is 128 B to 9 KiB",
+        ),
+        (
+            "[ethernet.faults]",
+            "[node]\nsend = \"non-blocking\"\n\n[ethernet.faults]",
+            "two.toml:10:1: node: found `node`; allowed is only `ethernet`: it has all the costs that count",
+        ),
+        (
+            "[ethernet.faults]",
+            "[loggp]\nnodes = 2\nL = \"1 us\"\no = \"1 us\"\ng = \"1 us\"\n\n[ethernet.faults]",
+            "two.toml:3:1: ethernet: found both `loggp` and `ethernet`; allowed is one of them",
+        ),
+    ];
+    for (part, instead, expected) in table {
+        assert_eq!(complaint(part, instead), expected);
+    }
+    assert!(
+        complaint("window = 32", "windw = 32")
+            .starts_with("two.toml:18:1: ethernet.messaging: there is no field `windw`")
+    );
+    assert!(complaint("\"selective\"", "\"selctive\"").contains("there is no value `selctive`"));
+}

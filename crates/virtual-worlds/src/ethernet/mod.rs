@@ -1,0 +1,26 @@
+//! A switched Ethernet, frame by frame: what it carries may be lost, come twice, or come late.
+//!
+//! ```text
+//!    node 0   transmit ring ===wire===> |        | output queue ===wire===> faults -> receive ring   node 0
+//!    node 1   transmit ring ===wire===> | switch | output queue ===wire===> faults -> receive ring   node 1
+//!      ...                              |        |                                                     ...
+//! ```
+//!
+//! 1. A frame of s bytes of payload occupies a wire for (8 + 14 + max(s, 46) + 4 + 12) bytes at the wire's rate: preamble, header,
+//!    payload, check sequence and the gap before the next frame. Its last bit is at the far end when all but the gap, and the
+//!    wire's latency, have passed.
+//! 2. A node's transmit ring holds so many frames, the one on the wire included. A node waits for room.
+//! 3. The switch has a whole frame before it forwards it (store and forward), after its latency, to the output queue of the node
+//!    that it is for, or, a broadcast, of every node but its source. A frame that does not fit into a queue is dropped there. The
+//!    one on the wire has left the queue.
+//! 4. At each receiver a frame may be lost, alone or in a burst; be there twice; or be late by a random time, so that others
+//!    overtake it. All of this follows from the seed, independently at each receiver.
+//! 5. A frame that finds the receive ring full is dropped. A node takes frames from its ring in order.
+//!
+//! What processors need for a frame is not the network's affair, but that of who runs on the nodes.
+
+mod faults;
+mod link;
+mod network;
+
+pub use network::{Destination, Network, Notice, Received};

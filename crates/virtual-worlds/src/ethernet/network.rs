@@ -1,0 +1,294 @@
+//! The network: wires, switch and rings, driven by events.
+
+use std::collections::VecDeque;
+
+use machines::model::Ethernet;
+use quantities::{Bytes, Duration, Rank, Time};
+
+use super::faults::{Fate, Line};
+use super::link::{Link, Wire, frame_size};
+use crate::answer::EthernetStatistics;
+use crate::events::EventQueue;
+
+/// Who a frame is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// One node.
+    One(Rank),
+    /// All nodes but its source.
+    All,
+}
+
+/// A frame that a node takes from its ring.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received<P> {
+    /// Who sent it.
+    pub from: Rank,
+    /// Whether it was broadcast.
+    pub broadcast: bool,
+    /// How long its payload is. [B]
+    pub size: Bytes,
+    /// What it carries.
+    pub payload: P,
+}
+
+/// What a node may have waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// There is room in its transmit ring again.
+    Room(Rank),
+    /// A frame has come into its receive ring.
+    Frame(Rank),
+    /// The time has come that [`Network::wake_at`] was asked for.
+    Time(Rank),
+}
+
+/// A place in the table of frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FrameId(u32);
+
+/// A frame under way.
+#[derive(Debug)]
+struct Frame<P> {
+    from: Rank,
+    to: Destination,
+    size: Bytes,
+    payload: P,
+    /// In how many places it is: a broadcast is in several queues at once.
+    places: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// A node's wire to the switch is free again.
+    Sent(u32),
+    /// A frame's last bit is at the switch.
+    AtSwitch(FrameId),
+    /// The switch puts a frame into the output queues.
+    Forward(FrameId),
+    /// A node's wire from the switch is free again.
+    Forwarded(u32),
+    /// A frame's last bit is at a node.
+    AtNode(u32, FrameId),
+    /// A frame comes into a node's receive ring, whatever happened to it.
+    Comes(u32, FrameId),
+    /// A node wants to be woken.
+    Wake(u32),
+}
+
+/// A switched Ethernet that carries payloads of type `P`.
+#[derive(Debug)]
+pub struct Network<P> {
+    ethernet: Ethernet,
+    wire: Wire,
+    events: EventQueue<Event>,
+    instant: VecDeque<Event>,
+    frames: Vec<Option<Frame<P>>>,
+    free: Vec<FrameId>,
+    /// From each node to the switch.
+    up: Vec<Link>,
+    /// From the switch to each node.
+    down: Vec<Link>,
+    lines: Vec<Line>,
+    rings: Vec<VecDeque<Received<P>>>,
+    notices: VecDeque<Notice>,
+    statistics: EthernetStatistics,
+}
+
+impl<P: Clone> Network<P> {
+    /// The network that `ethernet` describes, with faults that follow from `seed`.
+    pub fn new(ethernet: &Ethernet, nodes: u32, seed: u64) -> Network<P> {
+        Network {
+            ethernet: *ethernet,
+            wire: Wire::new(ethernet),
+            events: EventQueue::default(),
+            instant: VecDeque::new(),
+            frames: Vec::new(),
+            free: Vec::new(),
+            up: (0..nodes).map(|_| Link::default()).collect(),
+            down: (0..nodes).map(|_| Link::default()).collect(),
+            lines: (0..nodes).map(|node| Line::new(&ethernet.faults, seed, node)).collect(),
+            rings: (0..nodes).map(|_| VecDeque::new()).collect(),
+            notices: VecDeque::new(),
+            statistics: EthernetStatistics::default(),
+        }
+    }
+
+    /// The time.
+    pub fn now(&self) -> Time {
+        self.events.now()
+    }
+
+    /// Whether there is room in a node's transmit ring.
+    pub fn has_room(&self, node: Rank) -> bool {
+        self.up[node.0 as usize].frames() < self.ethernet.transmit_ring as usize
+    }
+
+    /// Puts a frame of `size` bytes of payload into a node's transmit ring, if there is room.
+    pub fn transmit(&mut self, from: Rank, to: Destination, size: Bytes, payload: P) -> bool {
+        if !self.has_room(from) {
+            return false;
+        }
+        self.statistics.sent += 1;
+        let id = self.keep(Frame { from, to, size, payload, places: 1 });
+        self.up[from.0 as usize].put(id, frame_size(size));
+        self.start_up(from.0);
+        true
+    }
+
+    /// Takes the next frame from a node's receive ring.
+    pub fn take(&mut self, node: Rank) -> Option<Received<P>> {
+        self.rings[node.0 as usize].pop_front()
+    }
+
+    /// Asks that a node be woken then.
+    pub fn wake_at(&mut self, node: Rank, time: Time) {
+        self.events.put(time.max(self.now()), Event::Wake(node.0));
+    }
+
+    /// What nodes may have waited for, in order: the next that has happened. Time goes on only when there is none left.
+    pub fn next_notice(&mut self) -> Option<Notice> {
+        loop {
+            if let Some(notice) = self.notices.pop_front() {
+                return Some(notice);
+            }
+            let event = self.next_event()?;
+            self.happens(event);
+        }
+    }
+
+    /// What it has done so far.
+    pub fn statistics(&self) -> EthernetStatistics {
+        let busy = self.up.iter().zip(&self.down).map(|(up, down)| [up.busy, down.busy]).collect();
+        let most_queued = Bytes(self.down.iter().map(|link| link.most_queued).max().unwrap_or(0));
+        EthernetStatistics { busy, most_queued, ..self.statistics.clone() }
+    }
+
+    fn next_event(&mut self) -> Option<Event> {
+        if self.instant.is_empty() {
+            let mut events = Vec::new();
+            self.events.take_instant(&mut events)?;
+            self.instant.extend(events);
+        }
+        self.instant.pop_front()
+    }
+
+    fn happens(&mut self, event: Event) {
+        match event {
+            Event::Sent(node) => {
+                self.up[node as usize].free();
+                self.start_up(node);
+                self.notices.push_back(Notice::Room(Rank(node)));
+            }
+            Event::AtSwitch(id) => self.events.put(self.now() + self.ethernet.switch_latency, Event::Forward(id)),
+            Event::Forward(id) => self.forward(id),
+            Event::Forwarded(node) => {
+                self.down[node as usize].free();
+                self.start_down(node);
+            }
+            Event::AtNode(node, id) => self.arrive(node, id),
+            Event::Comes(node, id) => self.come(node, id),
+            Event::Wake(node) => self.notices.push_back(Notice::Time(Rank(node))),
+        }
+    }
+
+    fn start_up(&mut self, node: u32) {
+        let (now, wire, frames) = (self.now(), self.wire, &self.frames);
+        let size = |id| of(frames, id).map_or((0, Duration::ZERO), |it| (frame_size(it.size), wire.occupied(it.size)));
+        if let Some((id, free)) = self.up[node as usize].start(now, size) {
+            let arrives = of(frames, id).map_or(Duration::ZERO, |frame| wire.arrives(frame.size));
+            self.events.put(now + arrives, Event::AtSwitch(id));
+            self.events.put(free, Event::Sent(node));
+        }
+    }
+
+    fn start_down(&mut self, node: u32) {
+        let (now, wire, frames) = (self.now(), self.wire, &self.frames);
+        let size = |id| of(frames, id).map_or((0, Duration::ZERO), |it| (frame_size(it.size), wire.occupied(it.size)));
+        if let Some((id, free)) = self.down[node as usize].start(now, size) {
+            let arrives = of(frames, id).map_or(Duration::ZERO, |frame| wire.arrives(frame.size));
+            self.events.put(now + arrives, Event::AtNode(node, id));
+            self.events.put(free, Event::Forwarded(node));
+        }
+    }
+
+    /// Puts a frame into the output queues of those it is for, as far as it fits.
+    fn forward(&mut self, id: FrameId) {
+        let Some(frame) = of(&self.frames, id) else { return };
+        let (from, size) = (frame.from.0, frame_size(frame.size));
+        let (nodes, but) = match frame.to {
+            Destination::One(Rank(node)) => (node..node + 1, None),
+            Destination::All => (0..self.down.len() as u32, Some(from)),
+        };
+        for node in nodes.filter(|&node| but != Some(node)) {
+            if self.down[node as usize].queued() + size > self.ethernet.queue.0 {
+                self.statistics.dropped.at_switch += 1;
+                continue;
+            }
+            self.share(id);
+            self.down[node as usize].put(id, size);
+            self.start_down(node);
+        }
+        self.leave(id);
+    }
+
+    fn arrive(&mut self, node: u32, id: FrameId) {
+        match self.lines[node as usize].next() {
+            Fate::Lost => {
+                self.statistics.dropped.lost += 1;
+                self.leave(id);
+            }
+            Fate::Comes(late) => self.events.put(self.now() + late, Event::Comes(node, id)),
+            Fate::ComesTwice(late) => {
+                self.share(id);
+                self.events.put(self.now(), Event::Comes(node, id));
+                self.events.put(self.now() + late, Event::Comes(node, id));
+            }
+        }
+    }
+
+    fn come(&mut self, node: u32, id: FrameId) {
+        let ring = &mut self.rings[node as usize];
+        if ring.len() >= self.ethernet.receive_ring as usize {
+            self.statistics.dropped.at_ring += 1;
+        } else if let Some(frame) = of(&self.frames, id) {
+            let broadcast = frame.to == Destination::All;
+            ring.push_back(Received { from: frame.from, broadcast, size: frame.size, payload: frame.payload.clone() });
+            self.statistics.received += 1;
+            self.notices.push_back(Notice::Frame(Rank(node)));
+        }
+        self.leave(id);
+    }
+
+    fn keep(&mut self, frame: Frame<P>) -> FrameId {
+        if let Some(id) = self.free.pop() {
+            self.frames[id.0 as usize] = Some(frame);
+            return id;
+        }
+        self.frames.push(Some(frame));
+        FrameId(self.frames.len() as u32 - 1)
+    }
+
+    /// A frame is in one more place.
+    fn share(&mut self, id: FrameId) {
+        if let Some(frame) = &mut self.frames[id.0 as usize] {
+            frame.places += 1;
+        }
+    }
+
+    /// A frame is in one place less; it is forgotten with the last of them.
+    fn leave(&mut self, id: FrameId) {
+        let slot = &mut self.frames[id.0 as usize];
+        if let Some(frame) = slot {
+            frame.places -= 1;
+            if frame.places == 0 {
+                *slot = None;
+                self.free.push(id);
+            }
+        }
+    }
+}
+
+fn of<P>(frames: &[Option<Frame<P>>], id: FrameId) -> Option<&Frame<P>> {
+    frames.get(id.0 as usize).and_then(Option::as_ref)
+}

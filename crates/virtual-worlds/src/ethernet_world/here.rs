@@ -1,0 +1,136 @@
+//! A rank's endpoint, which notes what its program does when.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+
+use endpoint::{AnySource, Endpoint, Message, Multicast, Result, check_partner};
+use messaging::{Datagram, Messenger};
+use quantities::{Duration, Rank, Time};
+
+use super::port::Port;
+use crate::answer::{Activity, MessageRecord, RankStatistics, Span, Timeline};
+
+/// What the ranks of a run did.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    /// Messages that programs sent; a broadcast is one.
+    pub(super) messages: u64,
+    pub(super) ranks: Vec<RankStatistics>,
+    pub(super) timeline: Option<Timeline>,
+    /// When messages were sent that are still to be received. Those from one rank to another come in order, and so do its
+    /// broadcasts.
+    sent: BTreeMap<(Rank, Rank, bool), VecDeque<Time>>,
+}
+
+impl Record {
+    pub(super) fn new(ranks: u32, with_timeline: bool) -> Record {
+        Record {
+            ranks: vec![RankStatistics::default(); ranks as usize],
+            timeline: with_timeline.then(Timeline::default),
+            ..Record::default()
+        }
+    }
+}
+
+/// A rank's endpoint.
+pub(super) struct Here<'run> {
+    pub(super) messenger: Messenger<Port<'run, Datagram>>,
+    pub(super) record: &'run RefCell<Record>,
+}
+
+impl Here<'_> {
+    fn sends(&self, to: impl Iterator<Item = Rank>, broadcast: bool) {
+        let record = &mut *self.record.borrow_mut();
+        record.messages += 1;
+        if record.timeline.is_some() {
+            for to in to {
+                record.sent.entry((self.rank(), to, broadcast)).or_default().push_back(self.now());
+            }
+        }
+    }
+
+    /// Notes that something has taken the program's time since `start`.
+    fn did(&self, activity: Activity, start: Time) {
+        let (rank, end) = (self.rank(), self.now());
+        let record = &mut *self.record.borrow_mut();
+        if let (Activity::Receive, Some(statistics)) = (activity, record.ranks.get_mut(rank.0 as usize)) {
+            statistics.receive_idle += end.since(start);
+        }
+        if let Some(timeline) = &mut record.timeline {
+            timeline.spans.push(Span { rank, activity, start, end });
+        }
+    }
+
+    fn received(&self, from: Rank, message: &Message, broadcast: bool) {
+        let (to, received) = (self.rank(), self.now());
+        let record = &mut *self.record.borrow_mut();
+        if let Some(timeline) = &mut record.timeline {
+            let times = record.sent.get_mut(&(from, to, broadcast));
+            let sent = times.and_then(VecDeque::pop_front).unwrap_or(received);
+            timeline.messages.push(MessageRecord { from, to, size: message.size(), sent, received });
+        }
+    }
+}
+
+impl Endpoint for Here<'_> {
+    fn rank(&self) -> Rank {
+        self.messenger.rank()
+    }
+
+    fn size(&self) -> u32 {
+        self.messenger.size()
+    }
+
+    fn now(&self) -> Time {
+        self.messenger.now()
+    }
+
+    async fn send(&self, to: Rank, message: Message) -> Result<()> {
+        check_partner(self.rank(), to, self.size())?;
+        self.sends(std::iter::once(to), false);
+        let start = self.now();
+        let result = self.messenger.send(to, message).await;
+        self.did(Activity::Send, start);
+        result
+    }
+
+    async fn receive(&self, from: Rank) -> Result<Message> {
+        let start = self.now();
+        let result = self.messenger.receive(from).await;
+        self.did(Activity::Receive, start);
+        result.inspect(|message| self.received(from, message, false))
+    }
+
+    async fn compute(&self, work: Duration) {
+        let start = self.now();
+        self.messenger.compute(work).await;
+        self.did(Activity::Compute, start);
+    }
+}
+
+impl AnySource for Here<'_> {
+    async fn receive_any(&self, deadline: Option<Time>) -> Result<(Rank, Message)> {
+        let start = self.now();
+        let result = self.messenger.receive_any(deadline).await;
+        self.did(Activity::Receive, start);
+        result.inspect(|(from, message)| self.received(*from, message, false))
+    }
+}
+
+impl Multicast for Here<'_> {
+    async fn multicast(&self, message: Message) -> Result<()> {
+        let others = (0..self.size()).map(Rank).filter(|&rank| rank != self.rank());
+        self.sends(others, true);
+        let start = self.now();
+        let result = self.messenger.multicast(message).await;
+        self.did(Activity::Send, start);
+        result
+    }
+
+    async fn receive_multicast(&self, from: Rank) -> Result<Message> {
+        let start = self.now();
+        let result = self.messenger.receive_multicast(from).await;
+        self.did(Activity::Receive, start);
+        result.inspect(|message| self.received(from, message, true))
+    }
+}

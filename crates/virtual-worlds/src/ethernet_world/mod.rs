@@ -1,0 +1,114 @@
+//! The world on a switched Ethernet: frames may be lost, and messages arrive all the same.
+//!
+//! ```text
+//!    program      of each rank
+//!    Messenger    push-pull messages and broadcasts, sent again until they have arrived: the code that runs over UDP, too
+//!    Port         what frames cost the node's processor, and its rings
+//!    Network      wires and switch
+//! ```
+
+mod here;
+mod parameters;
+mod port;
+mod ranks;
+
+use endpoint::{AnySourceProgram, AnySourceWorld, Error, MulticastProgram, MulticastWorld, Program, Result, World};
+use machines::model::{Ethernet, Interconnect, Machine};
+use quantities::Bytes;
+
+use crate::any_kind::{AnyKind, Broadcasting, FromAnyone, Named};
+use crate::network_world::Run;
+use crate::stop::Stop;
+
+/// A machine whose nodes are on an Ethernet.
+#[derive(Clone, Copy, Debug)]
+pub struct EthernetWorld<'a> {
+    machine: &'a Machine,
+    seed: u64,
+    with_timeline: bool,
+    stop: Stop,
+}
+
+impl<'a> EthernetWorld<'a> {
+    /// A world on `machine`, with faults that follow from `seed`.
+    pub const fn new(machine: &'a Machine, seed: u64) -> EthernetWorld<'a> {
+        EthernetWorld { machine, seed, with_timeline: false, stop: Stop::NEVER }
+    }
+
+    /// The same world, which also records what every rank does when.
+    pub const fn with_timeline(self) -> EthernetWorld<'a> {
+        EthernetWorld { with_timeline: true, ..self }
+    }
+
+    /// The same world, which ends a run when it is asked to.
+    pub const fn with_stop(self, stop: Stop) -> EthernetWorld<'a> {
+        EthernetWorld { stop, ..self }
+    }
+
+    /// Runs `program` on `ranks` ranks.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when there are more ranks than nodes or the machine is no Ethernet, and [`Error::Deadlock`] when not every
+    /// rank can end.
+    pub fn run_with_answer<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
+        self.run_any_kind(ranks, &Named(program))
+    }
+
+    /// Runs a program that receives from anyone on `ranks` ranks.
+    ///
+    /// # Errors
+    /// As [`EthernetWorld::run_with_answer`].
+    pub fn run_any_with_answer<P: AnySourceProgram>(&self, ranks: u32, program: &P) -> Run<P::Output> {
+        self.run_any_kind(ranks, &FromAnyone(program))
+    }
+
+    /// Runs a program that broadcasts in hardware on `ranks` ranks.
+    ///
+    /// # Errors
+    /// As [`EthernetWorld::run_with_answer`].
+    pub fn run_multicast_with_answer<P: MulticastProgram>(&self, ranks: u32, program: &P) -> Run<P::Output> {
+        self.run_any_kind(ranks, &Broadcasting(program))
+    }
+
+    fn run_any_kind<P: AnyKind>(&self, ranks: u32, program: &P) -> Run<P::Output> {
+        let ethernet = self.ethernet(ranks)?;
+        let parameters = parameters::parameters(ethernet);
+        let EthernetWorld { seed, with_timeline, stop, .. } = *self;
+        let run = ranks::Setting { ethernet, parameters, ranks, seed, with_timeline, stop };
+        run.run(async |here| program.run(here).await)
+    }
+
+    fn ethernet(&self, ranks: u32) -> Result<&'a Ethernet> {
+        let Machine { name, nodes, .. } = self.machine;
+        if ranks > *nodes {
+            return Err(Error::Unfit(format!("{ranks} ranks do not fit on {name}, which has {nodes} nodes")));
+        }
+        match &self.machine.interconnect {
+            Interconnect::Ethernet(ethernet) => Ok(ethernet),
+            Interconnect::Flits(_) | Interconnect::LogGp(_) => Err(Error::Unfit(format!("{name} is no Ethernet"))),
+        }
+    }
+}
+
+impl World for EthernetWorld<'_> {
+    fn run<P: Program>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
+        Ok(self.run_with_answer(ranks, program)?.0)
+    }
+}
+
+impl AnySourceWorld for EthernetWorld<'_> {
+    fn run_any<P: AnySourceProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
+        Ok(self.run_any_with_answer(ranks, program)?.0)
+    }
+}
+
+impl MulticastWorld for EthernetWorld<'_> {
+    fn run_multicast<P: MulticastProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
+        Ok(self.run_multicast_with_answer(ranks, program)?.0)
+    }
+}
+
+/// How large a datagram is, as a payload of a frame.
+fn size_of(datagram: &messaging::Datagram) -> Bytes {
+    Bytes(datagram.size() as u64)
+}

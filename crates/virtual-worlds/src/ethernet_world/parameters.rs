@@ -1,0 +1,58 @@
+//! How messages are sent, as a machine's description says it.
+
+use machines::model::{BroadcastManner, Ethernet, Messaging, Repeat};
+use messaging::{Manner, Parameters, Push, Reporting, Timing};
+use quantities::Bytes;
+
+/// The parameters of the messaging on `ethernet`, in packets that fill a frame.
+pub(super) fn parameters(ethernet: &Ethernet) -> Parameters {
+    let Messaging { window, pushed_buffer, send_queue, patience, .. } = ethernet.messaging;
+    let usual = Parameters::default();
+    Parameters {
+        datagram: usize::try_from(ethernet.payload.0).unwrap_or(usize::MAX),
+        window: window.unwrap_or(usual.window),
+        repeat: ethernet.messaging.repeat.map_or(usual.repeat, repeat),
+        push: push(&ethernet.messaging, usual.push),
+        pushed_buffer: pushed_buffer.map_or(usual.pushed_buffer, |size| size.0),
+        send_queue: send_queue.map_or(usual.send_queue, |messages| messages as usize),
+        timing: timing(&ethernet.messaging, usual.timing),
+        reporting: reporting(&ethernet.messaging, usual.reporting),
+        patience: patience.unwrap_or(usual.patience),
+        manner: ethernet.messaging.broadcast.map_or(usual.manner, manner),
+        ..usual
+    }
+}
+
+fn repeat(repeat: Repeat) -> messaging::Repeat {
+    match repeat {
+        Repeat::GoBackN => messaging::Repeat::GoBackN,
+        Repeat::Selective => messaging::Repeat::Selective,
+    }
+}
+
+fn manner(manner: BroadcastManner) -> Manner {
+    match manner {
+        BroadcastManner::Simple => Manner::Simple,
+        BroadcastManner::PushPull => Manner::PushPull,
+    }
+}
+
+fn push(messaging: &Messaging, usual: Push) -> Push {
+    let bytes = |size: Option<Bytes>, usual| size.map_or(usual, |size| u32::try_from(size.0).unwrap_or(u32::MAX));
+    Push { first: bytes(messaging.push_first, usual.first), second: bytes(messaging.push_second, usual.second) }
+}
+
+fn timing(messaging: &Messaging, usual: Timing) -> Timing {
+    Timing {
+        first: messaging.first_timeout.unwrap_or(usual.first),
+        least: messaging.least_timeout.unwrap_or(usual.least),
+        most: messaging.most_timeout.unwrap_or(usual.most),
+    }
+}
+
+fn reporting(messaging: &Messaging, usual: Reporting) -> Reporting {
+    Reporting {
+        packets: messaging.report_packets.unwrap_or(usual.packets),
+        delay: messaging.report_delay.unwrap_or(usual.delay),
+    }
+}

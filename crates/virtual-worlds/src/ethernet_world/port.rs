@@ -1,0 +1,110 @@
+//! What a program on a node of an Ethernet can do: send frames, take them, and let time pass.
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::task::Poll;
+
+use endpoint::Result;
+use machines::model::Ethernet;
+use messaging::{Datagram, Datagrams};
+use quantities::{Bytes, Duration, Rank, Time};
+
+use super::size_of;
+use crate::ethernet::{Destination, Network, Received};
+
+/// A node's way into the network. Its processor does one thing after the other.
+#[derive(Debug)]
+pub(super) struct Port<'run, P> {
+    network: &'run RefCell<Network<P>>,
+    node: Rank,
+    costs: Costs,
+}
+
+/// What frames cost a processor.
+#[derive(Clone, Copy, Debug)]
+struct Costs {
+    send: Duration,
+    receive: Duration,
+    copy: Duration,
+}
+
+impl<'run, P: Clone> Port<'run, P> {
+    pub(super) fn new(network: &'run RefCell<Network<P>>, ethernet: &Ethernet, node: Rank) -> Port<'run, P> {
+        let Ethernet { send, receive, copy, .. } = *ethernet;
+        Port { network, node, costs: Costs { send, receive, copy } }
+    }
+
+    pub(super) fn now(&self) -> Time {
+        self.network.borrow().now()
+    }
+
+    /// Is done after so long.
+    pub(super) async fn pause(&self, length: Duration) {
+        if length.is_zero() {
+            return;
+        }
+        let until = self.now() + length;
+        self.network.borrow_mut().wake_at(self.node, until);
+        poll_fn(|_| if self.now() < until { Poll::Pending } else { Poll::Ready(()) }).await;
+    }
+
+    /// Puts a frame into the transmit ring, as soon as there is room.
+    pub(super) async fn transmit(&self, to: Destination, size: Bytes, payload: P) {
+        self.pause(self.costs.send + self.costs.copy * size.0).await;
+        let mut payload = Some(payload);
+        poll_fn(|_| {
+            let mut network = self.network.borrow_mut();
+            if !network.has_room(self.node) {
+                return Poll::Pending;
+            }
+            if let Some(payload) = payload.take() {
+                network.transmit(self.node, to, size, payload);
+            }
+            Poll::Ready(())
+        })
+        .await;
+    }
+
+    /// Waits for the next frame, until `deadline` at the latest.
+    pub(super) async fn take(&self, deadline: Option<Time>) -> Option<Received<P>> {
+        let mut asked = false;
+        let frame = poll_fn(|_| {
+            let mut network = self.network.borrow_mut();
+            let frame = network.take(self.node);
+            if frame.is_some() || deadline.is_some_and(|deadline| deadline <= network.now()) {
+                return Poll::Ready(frame);
+            }
+            if let (Some(deadline), false) = (deadline, asked) {
+                network.wake_at(self.node, deadline);
+                asked = true;
+            }
+            Poll::Pending
+        })
+        .await?;
+        self.pause(self.costs.receive + self.costs.copy * frame.size.0).await;
+        Some(frame)
+    }
+}
+
+impl Datagrams for Port<'_, Datagram> {
+    fn now(&self) -> Time {
+        self.now()
+    }
+
+    async fn send(&self, datagrams: &[(messaging::Destination, Datagram)]) -> Result<()> {
+        for (to, datagram) in datagrams {
+            let to = match *to {
+                messaging::Destination::One(rank) => Destination::One(rank),
+                messaging::Destination::All => Destination::All,
+            };
+            self.transmit(to, size_of(datagram), datagram.clone()).await;
+        }
+        Ok(())
+    }
+
+    async fn receive(&self, until: Option<Time>, arrived: &mut Vec<Datagram>) -> Result<()> {
+        let first = self.take(until).await;
+        arrived.extend(first.map(|frame| frame.payload));
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! The ranks of a run as futures: each is polled when something has happened at its node.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Waker};
+
+use endpoint::{Error, Result, deadlock};
+use machines::model::Ethernet;
+use messaging::{Datagram, Doing, Messenger, Parameters, stuck};
+use quantities::{Rank, Time};
+
+use super::here::{Here, Record};
+use super::port::Port;
+use crate::answer::Answer;
+use crate::ethernet::{Network, Notice};
+use crate::network_world::Run;
+use crate::stop::Stop;
+
+/// After so many events it is looked whether all ranks wait for what nobody has sent.
+const EVENTS_BETWEEN_LOOKS: u64 = 4_096;
+
+/// What a run is.
+pub(super) struct Setting<'a> {
+    pub(super) ethernet: &'a Ethernet,
+    pub(super) parameters: Parameters,
+    pub(super) ranks: u32,
+    pub(super) seed: u64,
+    pub(super) with_timeline: bool,
+    pub(super) stop: Stop,
+}
+
+/// How a rank's program ended, and when.
+type Results<T> = RefCell<Vec<Option<(Result<T>, Time)>>>;
+
+/// A rank's program, and its answers to others after that. It does not end.
+type Running<'run> = Pin<Box<dyn Future<Output = ()> + 'run>>;
+
+impl Setting<'_> {
+    /// Runs `start` on every rank until all have ended.
+    pub(super) fn run<T>(&self, start: impl AsyncFn(&Here<'_>) -> Result<T>) -> Run<T> {
+        let network = RefCell::new(Network::new(self.ethernet, self.ranks, self.seed));
+        let record = RefCell::new(Record::new(self.ranks, self.with_timeline));
+        let here = |rank| {
+            let port = Port::new(&network, self.ethernet, Rank(rank));
+            let messenger = Messenger::new(port, Rank(rank), self.ranks, self.parameters)?;
+            Ok(Here { messenger, record: &record })
+        };
+        let here = (0..self.ranks).map(here).collect::<Result<Vec<Here<'_>>>>()?;
+        let results: Results<T> = RefCell::new((0..self.ranks).map(|_| None).collect());
+        let (start, results_of) = (&start, &results);
+        let running = |(rank, here)| -> Running<'_> {
+            Box::pin(async move {
+                let here: &Here<'_> = here;
+                let result = start(here).await;
+                results_of.borrow_mut()[rank] = Some((result, endpoint::Endpoint::now(here)));
+                // A network that fails is the affair of those who still send.
+                let _ = here.messenger.serve().await;
+            })
+        };
+        let mut running: Vec<Running<'_>> = here.iter().enumerate().map(running).collect();
+        self.drive(&mut running, &network, &here, &results)?;
+        drop(running);
+        drop(here);
+        let ethernet = network.into_inner().statistics();
+        let (results, finish): (Vec<Result<T>>, Vec<Time>) = results.into_inner().into_iter().flatten().unzip();
+        let Record { messages, ranks, timeline, .. } = record.into_inner();
+        let packets = ethernet.sent;
+        let answer =
+            Answer { finish, messages, packets, ranks, timeline, ethernet: Some(ethernet), ..Answer::default() };
+        Ok((results, answer))
+    }
+
+    /// Lets events happen until all programs have ended.
+    fn drive<T>(
+        &self,
+        running: &mut [Running<'_>],
+        network: &RefCell<Network<Datagram>>,
+        here: &[Here<'_>],
+        results: &Results<T>,
+    ) -> Result<()> {
+        let mut poll = |rank: usize| {
+            if let Some(future) = running.get_mut(rank) {
+                let _ = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            }
+        };
+        (0..here.len()).for_each(&mut poll);
+        for event in 1_u64.. {
+            self.stop.go_on()?;
+            if results.borrow().iter().all(Option::is_some) {
+                break;
+            }
+            if event.is_multiple_of(EVENTS_BETWEEN_LOOKS) {
+                look(here, results)?;
+            }
+            let notice = network.borrow_mut().next_notice();
+            let Some(Notice::Room(rank) | Notice::Frame(rank) | Notice::Time(rank)) = notice else {
+                look(here, results)?;
+                return Err(Error::Deadlock("nothing happens on the network any more".to_owned()));
+            };
+            poll(rank.0 as usize);
+        }
+        Ok(())
+    }
+}
+
+/// An error when no rank can ever go on.
+fn look<T>(here: &[Here<'_>], results: &Results<T>) -> Result<()> {
+    let results = results.borrow();
+    let doing = |(here, result): (&Here<'_>, &Option<_>)| match (result, here.messenger.waits_for()) {
+        (Some(_), _) => Doing::Ended,
+        (None, Some(what)) => Doing::Waits(what),
+        (None, None) => Doing::GoesOn,
+    };
+    let doing: Vec<Doing> = here.iter().zip(results.iter()).map(doing).collect();
+    let Some(waiting) = stuck(&doing, |rank| here[rank.0 as usize].messenger.engine()) else { return Ok(()) };
+    let failed = (0..).zip(results.iter()).find_map(|(rank, result)| match result {
+        Some((Err(error), _)) => Some((Rank(rank), error)),
+        _ => None,
+    });
+    Err(deadlock(&waiting, failed))
+}

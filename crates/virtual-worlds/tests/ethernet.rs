@@ -1,0 +1,161 @@
+//! The switched Ethernet: hand-worked times, and what is dropped where.
+
+use machines::model::{Ethernet, Faults, Messaging};
+use maquette_virtual_worlds::ethernet::{Destination, Network, Notice};
+use proptest::prelude::*;
+use quantities::{Bytes, Duration, Rank, Rate, Time};
+
+/// 80 ns a byte, as everyone knows it.
+fn fast_ethernet() -> Ethernet {
+    Ethernet {
+        rate: Rate::from_bits_per_second(100_000_000),
+        wire_latency: Duration::from_nanoseconds(500),
+        switch_latency: Duration::from_microseconds(3),
+        queue: Bytes(20_000),
+        payload: Bytes(1_500),
+        transmit_ring: 16,
+        receive_ring: 32,
+        send: Duration::ZERO,
+        receive: Duration::ZERO,
+        copy: Duration::ZERO,
+        faults: Faults::NONE,
+        messaging: Messaging::default(),
+    }
+}
+
+fn network(ethernet: &Ethernet, nodes: u32) -> Network<u32> {
+    Network::new(ethernet, nodes, 1)
+}
+
+fn nanoseconds(count: u64) -> Time {
+    Time::ZERO + Duration::from_nanoseconds(count)
+}
+
+/// When each frame came, to whom, and what it carried.
+fn arrivals(network: &mut Network<u32>) -> Vec<(Time, Rank, u32)> {
+    let mut seen = Vec::new();
+    while let Some(notice) = network.next_notice() {
+        if let Notice::Frame(node) = notice {
+            let received = network.take(node).expect("a frame is there");
+            seen.push((network.now(), node, received.payload));
+        }
+    }
+    seen
+}
+
+#[test]
+fn a_frame_takes_both_wires_and_the_switch() {
+    let mut network = network(&fast_ethernet(), 3);
+    assert!(network.transmit(Rank(0), Destination::One(Rank(2)), Bytes(100), 7));
+    // 8 + 14 + 100 + 4 bytes of 80 ns, and the latency of the wire, twice; the switch between.
+    assert_eq!(arrivals(&mut network), [(nanoseconds(2 * (126 * 80 + 500) + 3_000), Rank(2), 7)]);
+}
+
+#[test]
+fn a_short_frame_is_filled_up() {
+    let mut network = network(&fast_ethernet(), 2);
+    network.transmit(Rank(1), Destination::One(Rank(0)), Bytes(0), 1);
+    assert_eq!(arrivals(&mut network), [(nanoseconds(2 * (72 * 80 + 500) + 3_000), Rank(0), 1)]);
+}
+
+#[test]
+fn frames_follow_each_other_with_a_gap_at_the_rate_of_the_wire() {
+    let mut network = network(&fast_ethernet(), 2);
+    (0..4).for_each(|number| assert!(network.transmit(Rank(0), Destination::One(Rank(1)), Bytes(1_500), number)));
+    let first = 2 * (1_526 * 80 + 500) + 3_000;
+    let expected: Vec<_> =
+        (0..4).map(|number| (nanoseconds(first + number * 1_538 * 80), Rank(1), number as u32)).collect();
+    assert_eq!(arrivals(&mut network), expected);
+}
+
+#[test]
+fn a_broadcast_comes_to_all_others_at_once_and_crosses_the_first_wire_once() {
+    let mut network = network(&fast_ethernet(), 4);
+    network.transmit(Rank(2), Destination::All, Bytes(1_000), 9);
+    let at = nanoseconds(2 * (1_026 * 80 + 500) + 3_000);
+    assert_eq!(arrivals(&mut network), [0, 1, 3].map(|node| (at, Rank(node), 9)));
+    let statistics = network.statistics();
+    let once = Duration::from_nanoseconds(1_038 * 80);
+    assert_eq!(
+        statistics.busy,
+        [[Duration::ZERO, once], [Duration::ZERO, once], [once, Duration::ZERO], [Duration::ZERO, once]]
+    );
+    assert_eq!((statistics.sent, statistics.received), (1, 3));
+}
+
+#[test]
+fn a_node_waits_for_room_in_its_ring() {
+    let ethernet = Ethernet { transmit_ring: 2, ..fast_ethernet() };
+    let mut network = network(&ethernet, 2);
+    let send = |network: &mut Network<u32>| network.transmit(Rank(0), Destination::One(Rank(1)), Bytes(1_000), 0);
+    assert!(send(&mut network) && send(&mut network) && !send(&mut network));
+    assert_eq!(network.next_notice(), Some(Notice::Room(Rank(0))));
+    assert_eq!(network.now(), nanoseconds(1_038 * 80));
+    assert!(send(&mut network) && !send(&mut network));
+}
+
+#[test]
+fn an_output_queue_that_is_full_drops_what_comes() {
+    // Three nodes send to one at once: two thirds of it can't leave as fast as it comes.
+    let ethernet = Ethernet { queue: Bytes(3 * 1_018), ..fast_ethernet() };
+    let mut network = network(&ethernet, 4);
+    for round in 0..10 {
+        (1..4).for_each(|node| assert!(network.transmit(Rank(node), Destination::One(Rank(0)), Bytes(1_000), round)));
+    }
+    let came = arrivals(&mut network).len() as u64;
+    let statistics = network.statistics();
+    assert_eq!(came, statistics.received);
+    assert_eq!(statistics.sent, statistics.received + statistics.dropped.at_switch);
+    // While ten frames come from each node one leaves for each three that come; three more are in the queue at the end.
+    assert_eq!(statistics.received, 13);
+    assert_eq!(statistics.most_queued, Bytes(3 * 1_018));
+}
+
+#[test]
+fn a_receive_ring_that_is_full_drops_what_comes() {
+    let mut network = network(&Ethernet { receive_ring: 4, ..fast_ethernet() }, 2);
+    (0..10).for_each(|number| assert!(network.transmit(Rank(0), Destination::One(Rank(1)), Bytes(10), number)));
+    while network.next_notice().is_some() {}
+    let taken: Vec<u32> = std::iter::from_fn(|| network.take(Rank(1))).map(|received| received.payload).collect();
+    assert_eq!(taken, [0, 1, 2, 3]);
+    assert_eq!(network.statistics().dropped.at_ring, 6);
+}
+
+#[test]
+fn a_node_is_woken_when_it_asked_to_be() {
+    let mut network = network(&fast_ethernet(), 2);
+    network.wake_at(Rank(1), nanoseconds(70));
+    network.wake_at(Rank(0), nanoseconds(50));
+    assert_eq!(network.next_notice(), Some(Notice::Time(Rank(0))));
+    assert_eq!((network.next_notice(), network.now()), (Some(Notice::Time(Rank(1))), nanoseconds(70)));
+    assert_eq!(network.next_notice(), None);
+}
+
+proptest! {
+    /// Whatever is sent and whatever goes wrong: every frame is received or counted as dropped, and the same seed gives the same.
+    #[test]
+    fn every_frame_is_accounted_for(
+        sends in prop::collection::vec((0u32..5, prop::option::of(0u32..4), 0u64..=1_500), 1..60),
+        (loss, burst_begins, duplicated, delayed) in (0.0..0.5, 0.0..0.1, 0.0..0.3, 0.0..0.3),
+        seed in any::<u64>(),
+    ) {
+        let faults = Faults { loss, burst_begins, burst_ends: 0.2, duplicated, delayed, delay: Duration::from_microseconds(300) };
+        let ethernet = Ethernet { faults, queue: Bytes(8_000), receive_ring: 8, transmit_ring: 100, ..fast_ethernet() };
+        let run = || {
+            let mut network: Network<u32> = Network::new(&ethernet, 5, seed);
+            let mut copies = 0;
+            for (number, &(from, to, size)) in (0..).zip(&sends) {
+                let to = to.map_or(Destination::All, |to| Destination::One(Rank((from + 1 + to) % 5)));
+                copies += if to == Destination::All { 4 } else { 1 };
+                assert!(network.transmit(Rank(from), to, Bytes(size), number));
+            }
+            (arrivals(&mut network), network.statistics(), copies)
+        };
+        let (seen, statistics, copies) = run();
+        let dropped = statistics.dropped.at_switch + statistics.dropped.lost + statistics.dropped.at_ring;
+        let doubled = (statistics.received + dropped).checked_sub(copies);
+        prop_assert!(doubled.is_some_and(|doubled| doubled <= statistics.received));
+        prop_assert_eq!(seen.len() as u64, statistics.received);
+        prop_assert!(run() == (seen, statistics, copies));
+    }
+}

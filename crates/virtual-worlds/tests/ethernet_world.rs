@@ -1,0 +1,88 @@
+//! Programs on a switched Ethernet: the conformance suite, whatever the network does to frames.
+
+use endpoint::{Endpoint, Message, Program, Result, conformance};
+use machines::model::{BroadcastManner, Ethernet, Faults, Interconnect, Machine, Messaging, Repeat};
+use maquette_virtual_worlds::ethernet_world::EthernetWorld;
+use quantities::{Bytes, Duration, Rank, Time};
+
+fn ethernet(machine: &mut Machine) -> &mut Ethernet {
+    let Interconnect::Ethernet(ethernet) = &mut machine.interconnect else { panic!("it is an Ethernet") };
+    ethernet
+}
+
+fn machine(faults: Faults) -> Machine {
+    let mut machine = machines::load("dp-smp-8").unwrap();
+    ethernet(&mut machine).faults = faults;
+    machine
+}
+
+#[test]
+fn it_passes_the_conformance_suite() {
+    let mut machine = machine(Faults::NONE);
+    machine.nodes = 64;
+    conformance::any_source_world(|_| EthernetWorld::new(&machine, 1));
+    conformance::multicast_world(|_| EthernetWorld::new(&machine, 1));
+}
+
+#[test]
+fn it_passes_the_conformance_suite_whatever_is_lost() {
+    let delay = Duration::from_microseconds(200);
+    let faults = Faults { loss: 0.05, burst_begins: 0.01, burst_ends: 0.3, duplicated: 0.05, delayed: 0.1, delay };
+    let mut machine = machine(faults);
+    machine.nodes = 64;
+    for (seed, repeat) in [(1, Repeat::GoBackN), (2, Repeat::Selective)] {
+        for manner in [BroadcastManner::PushPull, BroadcastManner::Simple] {
+            ethernet(&mut machine).messaging =
+                Messaging { repeat: Some(repeat), broadcast: Some(manner), ..Messaging::default() };
+            conformance::any_source_world(|_| EthernetWorld::new(&machine, seed));
+            conformance::multicast_world(|_| EthernetWorld::new(&machine, seed));
+        }
+    }
+}
+
+/// Rank 0 sends, rank 1 receives.
+struct OneWay(Bytes);
+
+impl Program for OneWay {
+    type Output = Time;
+
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<Time> {
+        if here.rank() == Rank(0) {
+            here.send(Rank(1), Message::of_size(self.0)).await?;
+        } else {
+            here.receive(Rank(0)).await?;
+        }
+        Ok(here.now())
+    }
+}
+
+/// How long a message of so many bytes takes, from the call of its send to the end of its receive.
+fn one_way(bytes: u64) -> Duration {
+    let machine = machine(Faults::NONE);
+    let (ends, _) = EthernetWorld::new(&machine, 1).run_with_answer(2, &OneWay(Bytes(bytes))).unwrap();
+    ends[1].as_ref().unwrap().since(Time::ZERO)
+}
+
+/// Wong and Wang, section 2: 8 bytes in 30.1 us, and 12.1 MB/s at the most. Within 3 %, as the costs of the nodes were chosen.
+#[test]
+fn the_published_latency_and_bandwidth() {
+    let latency = one_way(8).picoseconds() as f64 / 30.1e6;
+    assert!((0.97..=1.03).contains(&latency), "{latency}");
+    let (bytes, time) = (8 << 20, one_way(8 << 20));
+    let bandwidth = bytes as f64 / time.picoseconds() as f64 * 1e6 / 12.1;
+    assert!((0.97..=1.03).contains(&bandwidth), "{bandwidth}");
+}
+
+/// What every rank did is noted, messages that were lost on the way included.
+#[test]
+fn a_timeline_has_every_message_once() {
+    let machine = machine(Faults { loss: 0.2, ..Faults::NONE });
+    let world = EthernetWorld::new(&machine, 3).with_timeline();
+    let (_, answer) = world.run_with_answer(2, &OneWay(Bytes(100_000))).unwrap();
+    let timeline = answer.timeline.unwrap();
+    assert_eq!((answer.messages, timeline.messages.len()), (1, 1));
+    let message = timeline.messages[0];
+    assert_eq!((message.from, message.to, message.size, message.sent), (Rank(0), Rank(1), Bytes(100_000), Time::ZERO));
+    assert_eq!(message.received, answer.finish[1]);
+    assert!(answer.ethernet.is_some_and(|frames| frames.dropped.lost > 0 && frames.sent > 70));
+}
