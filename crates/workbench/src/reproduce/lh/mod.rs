@@ -21,7 +21,7 @@ mod tests;
 pub use job::{Hash, Job, Platform};
 pub use simulate::{Measured, run};
 
-use super::{Paper, Runs, Study};
+use super::{Paper, Runs, Study, moc};
 
 /// What came out of the runs of the study.
 pub type Results = Runs<Job, Measured>;
@@ -49,7 +49,7 @@ const CLAIMS: &str = include_str!("../../../../../experiments/lh/claims.toml");
 
 /// What is said of the study as a whole.
 pub fn paper() -> Paper {
-    let about = |preset: &str| machines::load(preset).map_or_else(|error| error.to_string(), |machine| machine.about);
+    let about = |preset: &str| moc::model(preset).map_or_else(|why| why, |machine| moc::costs(&machine));
     Paper {
         key: "lh",
         title: "LH*LH on a multicomputer, reproduced",
@@ -65,7 +65,7 @@ pub fn paper() -> Paper {
             "The paper names no hash. With a uniform one, splits of servers follow each other at equal distances; they \
              come in cascades when the last letters of a word decide. So the hash is a choice of each run. Builds with \
              their splits, and speed-ups, which are figures 2, 3, 4a, 6, 7 and 8, have the last letters. Figures 4b and 5 \
-             have the uniform hash, the default of `maquette run linear-hash`. Table 1 has both.",
+             have the uniform hash, the default of the command for single runs. Table 1 has both.",
             "V, the room of a server, follows from the hash: with the uniform one the words just fill all servers to M, \
              which is 0.8; with the last letters V is 7,500 on 16 nodes and 2,500 on 64. There are 11 servers on 16 \
              nodes and 32 on 64.",

@@ -26,7 +26,7 @@ mod simulate;
 mod tests;
 
 pub use job::{Engine, Job, Layer, Load, Platform};
-pub use simulate::{Measured, Setup, model, run, run_with};
+pub use simulate::{Measured, Setup, costs, model, run, run_with};
 
 use super::{Paper, Runs, Study};
 
@@ -62,7 +62,7 @@ const CLAIMS: &str = include_str!("../../../../../experiments/moc/claims.toml");
 /// What is said of the study as a whole.
 pub fn paper() -> Paper {
     let presets = ["moc-3-2", "moc-3-1", "moc-2-1", "parsytec-gcel-64"];
-    let about = |preset: &str| model(preset).map_or_else(|why| why, |machine| simulate::costs(&machine));
+    let about = |preset: &str| model(preset).map_or_else(|why| why, |machine| costs(&machine));
     Paper {
         key: "moc",
         title: "Simulation of a Mesh of Clos wormhole network, reproduced",
