@@ -5,6 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
+use std::{fs, io};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 /// The exit status of a command that was interrupted.
 pub const STATUS: i32 = 130;
@@ -12,12 +16,24 @@ pub const STATUS: i32 = 130;
 /// A process has one terminal, and so one such flag.
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// Takes SIGINT and SIGTERM as requests to end.
+/// Takes SIGINT, SIGTERM and SIGHUP as requests to end, but for those that the process was started to ignore, by `nohup` or by a
+/// shell in whose background it is.
 ///
 /// # Errors
-/// When the system refuses, or when something else in this process already does so.
-pub fn listen() -> Result<(), ctrlc::Error> {
-    ctrlc::try_set_handler(request)
+/// When the system refuses.
+pub fn listen() -> io::Result<()> {
+    let ignored = ignored();
+    let mut signals =
+        Signals::new([SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0))?;
+    thread::Builder::new().name("signals".to_owned()).spawn(move || signals.forever().for_each(|_| request()))?;
+    Ok(())
+}
+
+/// The signals that are ignored, a bit each, the lowest for signal 1; none where the system does not tell.
+fn ignored() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 /// Asks what runs to end. Asked again before anything began anew, ends the process.
