@@ -59,7 +59,7 @@ fn any_field_can_be_set_for_one_run() {
 #[test]
 fn mistakes() {
     let table = [
-        ("nodes = 2", "nodes = 0", "two.toml:4:9: ethernet.nodes: found 0 nodes; allowed is 1 to 65536"),
+        ("nodes = 2", "nodes = 0", "two.toml:4:9: ethernet.nodes: found 0 nodes; allowed is 1 to 1024"),
         (
             "loss = 0.01",
             "loss = 1.5",

@@ -9,8 +9,8 @@ use crate::error::Fault;
 use crate::model::{Ethernet, Faults, Interconnect, Messaging};
 use crate::topology::within;
 
-/// The most nodes: packets have two bytes for a rank.
-const MOST_NODES: u64 = 1 << 16;
+/// The most nodes: no switch has more ports, and every node keeps something for each other one.
+const MOST_NODES: u64 = 1 << 10;
 /// The shortest payload that a packet with its header is worth, and the longest of what are called jumbo frames. [B]
 const PAYLOAD: (Bytes, Bytes) = (Bytes(128), Bytes(9_216));
 /// The slowest rate: less would only be a slip of the unit.
