@@ -3,7 +3,7 @@
 use twox_hash::XxHash3_64;
 
 /// How the hash of a key follows from its bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KeyHash {
     /// XXH3, in 64 bits: all bits depend on all bytes, and servers get about as many keys each.
     #[default]
@@ -14,6 +14,27 @@ pub enum KeyHash {
 }
 
 impl KeyHash {
+    /// All of them.
+    pub const fn all() -> [KeyHash; 2] {
+        [KeyHash::Uniform, KeyHash::LastLetters]
+    }
+
+    /// Its name, as it is written on a command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            KeyHash::Uniform => "uniform",
+            KeyHash::LastLetters => "last-letters",
+        }
+    }
+
+    /// What it is, in a line.
+    pub const fn about(self) -> &'static str {
+        match self {
+            KeyHash::Uniform => "All bits depend on all letters: servers get about as many keys each",
+            KeyHash::LastLetters => "Its low bits are the last letters: splits come in cascades",
+        }
+    }
+
     /// C
     pub fn of(self, key: &[u8]) -> u64 {
         match self {

@@ -28,6 +28,40 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// All of them.
+    pub const fn all() -> [Phase; 8] {
+        use Phase::{Contains, Count, Forget, Get, Insert, Put, Remove, Scan};
+        [Insert, Put, Get, Contains, Remove, Scan, Count, Forget]
+    }
+
+    /// Its name, as it is written on a command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Phase::Insert => "insert",
+            Phase::Put => "put",
+            Phase::Get => "get",
+            Phase::Contains => "contains",
+            Phase::Remove => "remove",
+            Phase::Scan => "scan",
+            Phase::Count => "count",
+            Phase::Forget => "forget",
+        }
+    }
+
+    /// What it is, in a line.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Phase::Insert => "Insert the keys: what is there already stays",
+            Phase::Put => "Put the keys, whatever is there",
+            Phase::Get => "Get what is stored under the keys",
+            Phase::Contains => "Ask whether the keys are there",
+            Phase::Remove => "Remove the keys",
+            Phase::Scan => "The first client scans the whole table",
+            Phase::Count => "The first client has the whole table counted",
+            Phase::Forget => "Forget which servers there are, as new clients",
+        }
+    }
+
     /// What is asked for with a key; none in a phase that has nothing to do with single keys.
     pub(super) fn operation(self, program: &LinearHash, key: &Key) -> Option<Operation> {
         let (key, body) = (key.clone(), || Message::of_size(program.body));

@@ -6,6 +6,7 @@ use clap::builder::{EnumValueParser, PossibleValue, PossibleValuesParser, TypedV
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, Command, Error, ValueEnum};
 use programs::exchange::{Complete, Irregular};
+use programs::linear_hash::{KeyHash, Phase};
 use programs::schedule::{Order, Pacing};
 
 /// One of a few things that have names.
@@ -18,12 +19,12 @@ pub(super) trait Choice: Copy + Send + Sync + 'static {
     fn about(self) -> &'static str;
 }
 
-/// Reads one of them by its name.
+/// Reads one of them by its name, and suggests the nearest name for a mistyped one.
 pub(super) fn choice<T: Choice>() -> impl TypedValueParser<Value = T> {
     let values = T::choices().into_iter().map(|it| PossibleValue::new(it.name()).help(it.about()));
-    PossibleValuesParser::new(values).try_map(|name| {
+    Suggesting(PossibleValuesParser::new(values).try_map(|name| {
         T::choices().into_iter().find(|it| it.name() == name).ok_or_else(|| format!("{name} is none of them"))
-    })
+    }))
 }
 
 /// Reads a value by its name, and suggests the nearest name for a mistyped one.
@@ -77,4 +78,4 @@ macro_rules! by_its_own_names {
     )*};
 }
 
-by_its_own_names!(Complete, Irregular, Order, Pacing);
+by_its_own_names!(Complete, Irregular, KeyHash, Order, Pacing, Phase);

@@ -1,7 +1,9 @@
 //! Figure 2: building the table with 1 to 5 clients.
 
+use programs::linear_hash::KeyHash;
+
 use super::charts::{build_times, by_clients, chart, client_keys, clients, insertions, speed_ups};
-use super::job::{CLIENTS, Hash, Job};
+use super::job::{CLIENTS, Job, label};
 use super::measures::{seconds, speed_up};
 use super::simulate::Measured;
 use super::{Results, StudyOfLh};
@@ -34,11 +36,11 @@ pub const STUDY: StudyOfLh = StudyOfLh {
 
 /// The builds of the figure: their splits come in cascades.
 pub const fn job(clients: u32) -> Job {
-    Job::new(Hash::LastLetters, clients)
+    Job::new(KeyHash::LastLetters, clients)
 }
 
 fn jobs() -> Vec<Job> {
-    CLIENTS.into_iter().flat_map(|clients| [job(clients), Job::new(Hash::Uniform, clients)]).collect()
+    CLIENTS.into_iter().flat_map(|clients| [job(clients), Job::new(KeyHash::Uniform, clients)]).collect()
 }
 
 fn judge(claim: &str, runs: &Results) -> Result<Judgement, Gap> {
@@ -151,16 +153,16 @@ fn cascades(runs: &Results) -> Result<Judgement, Gap> {
 /// The servers of the file over the course of the build.
 fn servers(runs: &Results) -> Result<Element, Gap> {
     let most = CLIENTS[CLIENTS.len() - 1];
-    let line = |(index, hash): (usize, Hash)| {
+    let line = |(index, hash): (usize, KeyHash)| {
         let measured = runs.get(&Job::new(hash, most))?;
         let mut points = vec![(0.0, 1.0)];
         for (before, split) in (1..).zip(&measured.splits) {
             let inserts = split.inserts as f64 / 1e3;
             points.extend([(inserts, f64::from(before)), (inserts, f64::from(before) + 1.0)]);
         }
-        Ok((hash.name().to_string(), Mark::full(CLIENTS.len() + index), points))
+        Ok((label(hash).to_string(), Mark::full(CLIENTS.len() + index), points))
     };
-    let lines = Hash::ALL.into_iter().enumerate().map(line).collect::<Result<Vec<_>, Gap>>()?;
+    let lines = KeyHash::all().into_iter().enumerate().map(line).collect::<Result<Vec<_>, Gap>>()?;
     let y = Axis::linear("servers", Measure::Plain).reaching(0.0);
     Ok(chart(&format!("servers of the file, {most} clients"), insertions(), y, lines))
 }
@@ -168,12 +170,12 @@ fn servers(runs: &Results) -> Result<Element, Gap> {
 fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
     let y = Axis::linear("build time [s]", Measure::Seconds);
     let builds = by_clients(&CLIENTS, |clients| build_times(runs, job(clients)))?;
-    let line = |(index, hash): (usize, Hash)| {
+    let line = |(index, hash): (usize, KeyHash)| {
         let point = |clients| Ok((f64::from(clients), speed_up(runs, Job::new(hash, clients))?));
         let points = CLIENTS.into_iter().map(point).collect::<Result<Vec<_>, Gap>>()?;
-        Ok((hash.name().to_string(), Mark::full(CLIENTS.len() + index), points))
+        Ok((label(hash).to_string(), Mark::full(CLIENTS.len() + index), points))
     };
-    let gains = Hash::ALL.into_iter().enumerate().map(line).collect::<Result<Vec<_>, Gap>>()?;
+    let gains = KeyHash::all().into_iter().enumerate().map(line).collect::<Result<Vec<_>, Gap>>()?;
     let mut keys = client_keys(&CLIENTS);
     keys.extend(gains.iter().map(|(name, mark, _)| (name.clone(), *mark)));
     Ok(Some(Drawing {

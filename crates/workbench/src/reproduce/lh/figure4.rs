@@ -1,8 +1,10 @@
 //! Figure 4: the size of the bodies.
 
+use programs::linear_hash::KeyHash;
+
 use super::charts::{bodies, build_times, by_clients, chart, client_keys, insertions};
 use super::figure2::{is_linear, job as without_bodies};
-use super::job::{BODIES, CLIENTS, Hash, Job};
+use super::job::{BODIES, CLIENTS, Job};
 use super::measures::{milliseconds_per_insert, seconds};
 use super::{Results, StudyOfLh};
 use crate::report::{Axis, Measure, fixed, legend};
@@ -38,7 +40,7 @@ pub const STUDY: StudyOfLh = StudyOfLh {
 
 /// The builds of figure 4b, and of figure 5.
 pub const fn job(clients: u32, body: u32) -> Job {
-    Job::new(Hash::Uniform, clients).with_body(body)
+    Job::new(KeyHash::Uniform, clients).with_body(body)
 }
 
 fn jobs() -> Vec<Job> {

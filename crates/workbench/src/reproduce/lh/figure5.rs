@@ -1,10 +1,11 @@
 //! Figure 5: how long packets are blocked in the network.
 
+use programs::linear_hash::KeyHash;
 use serde_json::json;
 
 use super::charts::{by_clients, chart, client_keys};
 use super::figure4::job;
-use super::job::{BODIES, CLIENTS, Hash, Job};
+use super::job::{BODIES, CLIENTS, Job, label};
 use super::measures::{blocking, off};
 use super::{Results, StudyOfLh};
 use crate::report::{Axis, Mark, Measure, fixed, legend};
@@ -37,7 +38,7 @@ pub const STUDY: StudyOfLh = StudyOfLh {
 
 /// The most clients, with the other hash: shown beside the others.
 fn lettered(body: u32) -> Job {
-    Job { hash: Hash::LastLetters, ..job(MOST_CLIENTS, body) }
+    Job { hash: KeyHash::LastLetters, ..job(MOST_CLIENTS, body) }
 }
 
 fn jobs() -> Vec<Job> {
@@ -115,7 +116,7 @@ fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
     let point = |body| Ok((f64::from(body), blocking(runs, lettered(body))?));
     let points = BODIES.into_iter().map(point).collect::<Result<Vec<_>, Gap>>()?;
     lines.push((
-        format!("{MOST_CLIENTS} clients, {}", Hash::LastLetters.name()),
+        format!("{MOST_CLIENTS} clients, {}", label(KeyHash::LastLetters)),
         Mark::broken(CLIENTS.len() - 1),
         points,
     ));

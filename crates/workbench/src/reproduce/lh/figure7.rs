@@ -1,8 +1,10 @@
 //! Figure 7: the larger machine.
 
+use programs::linear_hash::KeyHash;
+
 use super::charts::{build_times, by_clients, chart, client_keys, insertions};
 use super::figure2::{has_cascade, is_linear};
-use super::job::{Hash, Job, MANY_CLIENTS};
+use super::job::{Job, MANY_CLIENTS};
 use super::measures::seconds;
 use super::{Results, StudyOfLh};
 use crate::report::{Axis, Measure, fixed, legend};
@@ -23,7 +25,7 @@ pub const STUDY: StudyOfLh = StudyOfLh {
 
 /// The builds of the figure, and of figure 8.
 pub const fn job(clients: u32, body: u32) -> Job {
-    Job::new(Hash::LastLetters, clients).enlarged().with_body(body)
+    Job::new(KeyHash::LastLetters, clients).enlarged().with_body(body)
 }
 
 fn judge(runs: &Results) -> Result<Judgement, Gap> {

@@ -56,33 +56,11 @@ impl Platform {
     }
 }
 
-/// How the hash of a word follows from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Hash {
-    /// From all letters alike.
-    Uniform,
-    /// From its last letters.
-    LastLetters,
-}
-
-impl Hash {
-    /// Both.
-    pub const ALL: [Hash; 2] = [Hash::Uniform, Hash::LastLetters];
-
-    /// What figures call it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Hash::Uniform => "uniform hash",
-            Hash::LastLetters => "last letters",
-        }
-    }
-
-    /// The function.
-    pub fn function(self) -> KeyHash {
-        match self {
-            Hash::Uniform => KeyHash::Uniform,
-            Hash::LastLetters => KeyHash::LastLetters,
-        }
+/// What figures call a hash.
+pub fn label(hash: KeyHash) -> &'static str {
+    match hash {
+        KeyHash::Uniform => "uniform hash",
+        KeyHash::LastLetters => "last letters",
     }
 }
 
@@ -92,7 +70,7 @@ pub struct Job {
     /// On which machine.
     pub platform: Platform,
     /// By which hash.
-    pub hash: Hash,
+    pub hash: KeyHash,
     /// How many clients.
     pub clients: u32,
     /// What is stored under each word. [B]
@@ -105,7 +83,7 @@ pub struct Job {
 
 impl Job {
     /// A build without bodies on the machine of the paper, as it is.
-    pub const fn new(hash: Hash, clients: u32) -> Job {
+    pub const fn new(hash: KeyHash, clients: u32) -> Job {
         Job { platform: Platform::Sixteen, hash, clients, body: 0, server_time: 0, cheaper: 1 }
     }
 
@@ -122,11 +100,11 @@ impl Job {
     /// V [entries]
     pub fn capacity(&self) -> u64 {
         match (self.hash, self.platform) {
-            (Hash::Uniform, platform) => filled_capacity(INSERTS as usize, platform.servers(), SENSITIVITY),
+            (KeyHash::Uniform, platform) => filled_capacity(INSERTS as usize, platform.servers(), SENSITIVITY),
             // The last cascade comes near the end, as printed.
-            (Hash::LastLetters, Platform::Sixteen) => 7_500,
+            (KeyHash::LastLetters, Platform::Sixteen) => 7_500,
             // As small as may be, if fewer than 32 servers are to do.
-            (Hash::LastLetters, Platform::SixtyFour) => 2_500,
+            (KeyHash::LastLetters, Platform::SixtyFour) => 2_500,
         }
     }
 }
@@ -156,7 +134,7 @@ impl fmt::Display for Job {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.clients == 1 { "" } else { "s" };
         let Job { platform, hash, clients, body, .. } = self;
-        write!(out, "{}, {}, {clients} client{plural}, bodies of {body} B", platform.preset(), hash.name())?;
+        write!(out, "{}, {}, {clients} client{plural}, bodies of {body} B", platform.preset(), label(*hash))?;
         if self.server_time > 0 {
             write!(out, ", {} us of a server for an insert", self.server_time)?;
         }
@@ -173,9 +151,9 @@ mod tests {
 
     #[test]
     fn a_run_says_what_it_is() {
-        let job = Job::new(Hash::Uniform, 1);
+        let job = Job::new(KeyHash::Uniform, 1);
         assert_eq!(job.to_string(), "parsytec-cc-16, uniform hash, 1 client, bodies of 0 B");
-        let job = Job { cheaper: 9, server_time: 100, ..Job::new(Hash::LastLetters, 32).enlarged().with_body(512) };
+        let job = Job { cheaper: 9, server_time: 100, ..Job::new(KeyHash::LastLetters, 32).enlarged().with_body(512) };
         assert_eq!(
             job.to_string(),
             "parsytec-cc-64, last letters, 32 clients, bodies of 512 B, 100 us of a server for an insert, messages at 1/9 of \
@@ -185,7 +163,7 @@ mod tests {
 
     #[test]
     fn longer_bodies_cost_more() {
-        let job = Job::new(Hash::Uniform, 5);
+        let job = Job::new(KeyHash::Uniform, 5);
         assert!(job.cost() < job.with_body(512).cost());
         assert!(job.with_body(512).cost() < job.with_body(8192).cost());
         assert!(job.cost() < job.enlarged().cost());

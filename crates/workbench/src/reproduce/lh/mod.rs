@@ -18,7 +18,7 @@ mod table1;
 #[cfg(test)]
 mod tests;
 
-pub use job::{Hash, Job, Platform};
+pub use job::{Job, Platform};
 pub use simulate::{Measured, run};
 
 use super::{Paper, Runs, Study, moc};

@@ -2,7 +2,9 @@
 
 use programs::linear_hash::{Extent, Image, forward};
 
-use super::job::{Hash, Job};
+use programs::linear_hash::KeyHash;
+
+use super::job::Job;
 use super::{Results, StudyOfLh};
 use crate::report::{Cell, Table, fixed};
 use crate::reproduce::{Drawing, Gap, Judgement, check};
@@ -13,10 +15,10 @@ const MOST: usize = 2;
 const SERVERS: u32 = 128;
 /// The simulated builds that are looked at, beside all these cases.
 const BUILDS: [Job; 4] = [
-    Job::new(Hash::Uniform, 1),
-    Job::new(Hash::Uniform, 5),
-    Job::new(Hash::LastLetters, 1),
-    Job::new(Hash::LastLetters, 5),
+    Job::new(KeyHash::Uniform, 1),
+    Job::new(KeyHash::Uniform, 5),
+    Job::new(KeyHash::LastLetters, 1),
+    Job::new(KeyHash::LastLetters, 5),
 ];
 
 /// The study.

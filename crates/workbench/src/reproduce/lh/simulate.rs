@@ -62,7 +62,7 @@ pub(super) fn build(job: &Job, keys: Vec<Key>) -> Result<Measured, String> {
         chunk: entries_of_chunk(CHUNK, &keys, body),
     };
     let server_time = Duration::from_microseconds(u64::from(job.server_time));
-    let hash = job.hash.function();
+    let hash = job.hash;
     let (clients, then) = (job.clients, Vec::new());
     // What is measured ends with the last insert.
     let program = LinearHash { servers, clients, keys, body, hash, growth, server_time, then, finish_splits: false };

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::job::{CLIENTS, Hash, Job};
+use programs::linear_hash::KeyHash;
+
+use super::job::{CLIENTS, Job, label};
 use super::{Results, StudyOfLh};
 use crate::report::{Cell, Table, fixed};
 use crate::reproduce::{Drawing, Gap, Judgement, check};
@@ -28,20 +30,20 @@ pub const STUDY: StudyOfLh = StudyOfLh {
 };
 
 fn jobs() -> Vec<Job> {
-    Hash::ALL.into_iter().flat_map(|hash| CLIENTS.map(|clients| Job::new(hash, clients))).collect()
+    KeyHash::all().into_iter().flat_map(|hash| CLIENTS.map(|clients| Job::new(hash, clients))).collect()
 }
 
 fn judge(runs: &Results) -> Result<Judgement, Gap> {
     let mut checks = Vec::new();
     let mut ours = serde_json::Map::new();
-    for hash in Hash::ALL {
+    for hash in KeyHash::all() {
         let (mut all_adjustments, mut all_messages) = (Vec::new(), Vec::new());
         for (clients, (printed_adjustments, printed_messages, _)) in CLIENTS.into_iter().zip(PRINTED) {
             let measured = runs.get(&Job::new(hash, clients))?;
             let (adjustments, messages) = (measured.adjustments, measured.messages_per_insert);
             let within = adjustments * ADJUSTMENTS_WITHIN >= printed_adjustments
                 && adjustments <= printed_adjustments * ADJUSTMENTS_WITHIN;
-            let who = format!("{}, {clients} clients", hash.name());
+            let who = format!("{}, {clients} clients", label(hash));
             let says = format!(
                 "{who}: {adjustments} adjustments, printed {printed_adjustments}, within a factor of {ADJUSTMENTS_WITHIN}"
             );
@@ -55,7 +57,7 @@ fn judge(runs: &Results) -> Result<Judgement, Gap> {
             all_adjustments.push(adjustments);
             all_messages.push((messages * 1e4).round() / 1e4);
         }
-        let key = if hash == Hash::Uniform { "uniform" } else { "last_letters" };
+        let key = if hash == KeyHash::Uniform { "uniform" } else { "last_letters" };
         ours.insert(key.to_string(), json!({"iams": all_adjustments, "messages_per_insert": all_messages}));
     }
     Ok(Judgement { ours: ours.into(), error_percent: Value::Null, checks })
@@ -70,7 +72,7 @@ fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
     let mut table = Table { head, rows: Vec::new() };
     for (clients, (adjustments, messages, overhead)) in CLIENTS.into_iter().zip(PRINTED) {
         let of = |hash| runs.get(&Job::new(hash, clients));
-        let [uniform, letters] = Hash::ALL.map(of);
+        let [uniform, letters] = KeyHash::all().map(of);
         let (uniform, letters) = (uniform?, letters?);
         let above = |messages: f64| fixed((messages / NEEDED - 1.0) * 100.0, 2);
         let cells = [

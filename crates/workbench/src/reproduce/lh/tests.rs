@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use programs::linear_hash::Key;
+use programs::linear_hash::{Key, KeyHash};
 
 use super::*;
 use crate::reproduce::tests::fetches_nothing;
@@ -48,14 +48,14 @@ fn the_same_runs_make_the_same_report() {
 /// An insert of a lone client is two messages, one after the other.
 #[test]
 fn a_lone_client_waits_for_two_messages() {
-    let measured = simulate::build(&Job::new(Hash::Uniform, 1), few_words()).unwrap();
+    let measured = simulate::build(&Job::new(KeyHash::Uniform, 1), few_words()).unwrap();
     let insert = measured.time.microseconds() / measured.inserts as f64;
     assert!((650.0..700.0).contains(&insert), "{insert} us");
 }
 
 #[test]
 fn cheaper_messages_make_builds_faster() {
-    let job = Job::new(Hash::LastLetters, 4).enlarged().with_body(512);
+    let job = Job::new(KeyHash::LastLetters, 4).enlarged().with_body(512);
     let time = |job: &Job| simulate::build(job, few_words()).unwrap().time;
     assert!(time(&Job { cheaper: 9, ..job }) < time(&Job { cheaper: 3, ..job }));
     assert!(time(&Job { cheaper: 3, ..job }) < time(&job));

@@ -4,14 +4,14 @@ mod findings;
 mod keys;
 mod phases;
 
-use clap::{Args, ValueEnum};
-use programs::linear_hash::{Growth, Key, KeyHash, LinearHash};
+use clap::Args;
+use programs::linear_hash::{Growth, Key, KeyHash, LinearHash, Phase};
 use quantities::{Bytes, Duration};
 use serde_json::{Value, json};
 
 use super::simulation::{Manner, Prepared};
 use super::summary::Summary;
-use crate::command_line::choice::value_name;
+use crate::command_line::choice::choice;
 use crate::command_line::failure::Failure;
 use crate::command_line::quantity::duration;
 use crate::command_line::sizes::size;
@@ -19,7 +19,6 @@ use crate::command_line::{Said, unless_interrupted};
 use crate::linear_hash::{Built, entries_of_chunk, filled_capacity};
 use findings::findings;
 use keys::Keys;
-use phases::PhaseName;
 
 /// The most servers, and the most clients.
 const MOST: i64 = 1 << 20;
@@ -53,8 +52,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "TIME", default_value = "0ns", value_parser = duration)]
     server_time: Duration,
     /// How the hash of a key follows from it.
-    #[arg(long, value_name = "HASH", default_value = "uniform")]
-    hash: HashName,
+    #[arg(long, value_name = "HASH", default_value = "uniform", value_parser = choice::<KeyHash>())]
+    hash: KeyHash,
     /// V: what a server has room for, in entries; if left out, so much that the keys just fill all servers to M.
     #[arg(long, value_name = "V", value_parser = clap::value_parser!(u64).range(1..))]
     capacity: Option<u64>,
@@ -72,28 +71,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SHARE", value_parser = share)]
     shrink: Option<f64>,
     /// What clients do when the table is built, phase after phase: each begins when the one before is over everywhere.
-    #[arg(long, value_name = "PHASE,...", value_delimiter = ',', num_args = 1)]
-    then: Vec<PhaseName>,
+    #[arg(long, value_name = "PHASE,...", value_delimiter = ',', num_args = 1, value_parser = choice::<Phase>())]
+    then: Vec<Phase>,
     #[command(flatten)]
     manner: Manner,
-}
-
-/// How the hash of a key follows from it.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum HashName {
-    /// All bits depend on all letters: servers get about as many keys each.
-    Uniform,
-    /// Its low bits are the last letters: splits come in cascades.
-    LastLetters,
-}
-
-impl HashName {
-    fn hash(self) -> KeyHash {
-        match self {
-            HashName::Uniform => KeyHash::Uniform,
-            HashName::LastLetters => KeyHash::LastLetters,
-        }
-    }
 }
 
 /// Reads the share of a server below which a table shrinks.
@@ -124,7 +105,7 @@ impl Arguments {
             parameters["sends"] = Value::from("over on arrival");
         }
         check(&prepared, body, &machine)?;
-        let (keys, hash, phases) = (keys.words, hash.hash(), then.iter().map(|name| name.phase()).collect());
+        let (keys, phases) = (keys.words, then.clone());
         let program =
             LinearHash { servers, clients, keys, body, hash, growth, server_time, then: phases, finish_splits: true };
         let ran = prepared.run_any(program)?;
@@ -155,7 +136,7 @@ impl Arguments {
     fn parameters(&self, growth: &Growth, source: &str) -> Value {
         let mut parameters = json!({
             "servers": self.servers, "clients": self.clients, "keys": source, "body": self.body.0,
-            "capacity": growth.capacity, "sensitivity": self.sensitivity, "hash": value_name(self.hash),
+            "capacity": growth.capacity, "sensitivity": self.sensitivity, "hash": self.hash.name(),
             "server_time": self.server_time.to_string(), "chunk": self.chunk.0,
         });
         if self.apart {

@@ -1,53 +1,15 @@
 //! What is said of what clients do with a table after they have built it.
 
-use clap::ValueEnum;
 use programs::linear_hash::{ClientEnd, ClientPhase, Phase, RankEnd, ServerCounts, ServerEnd};
 use quantities::{Duration, Time};
 use serde_json::{Value, json};
 
-use crate::command_line::choice::value_name;
 use crate::command_line::run::summary::Finding;
 use crate::command_line::terminal::{Side, columns, rounded};
 
-/// What clients do with a table.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum PhaseName {
-    /// Insert the keys: what is there already stays.
-    Insert,
-    /// Put the keys, whatever is there.
-    Put,
-    /// Get what is stored under the keys.
-    Get,
-    /// Ask whether the keys are there.
-    Contains,
-    /// Remove the keys.
-    Remove,
-    /// The first client scans the whole table.
-    Scan,
-    /// The first client has the whole table counted.
-    Count,
-    /// Forget which servers there are, as new clients.
-    Forget,
-}
-
-impl PhaseName {
-    pub(super) const fn phase(self) -> Phase {
-        match self {
-            PhaseName::Insert => Phase::Insert,
-            PhaseName::Put => Phase::Put,
-            PhaseName::Get => Phase::Get,
-            PhaseName::Contains => Phase::Contains,
-            PhaseName::Remove => Phase::Remove,
-            PhaseName::Scan => Phase::Scan,
-            PhaseName::Count => Phase::Count,
-            PhaseName::Forget => Phase::Forget,
-        }
-    }
-}
-
 /// A phase, of all ranks together.
 struct Whole {
-    name: String,
+    name: &'static str,
     time: Duration,
     operations: u64,
     longest: Duration,
@@ -62,8 +24,8 @@ struct Whole {
 }
 
 /// What is said of the phases after the build; nothing if there are none.
-pub(super) fn findings(names: &[PhaseName], ends: &[RankEnd]) -> Vec<Finding> {
-    let phases: Vec<Whole> = (0..).zip(names).map(|(number, &name)| Whole::new(name, number, ends)).collect();
+pub(super) fn findings(names: &[Phase], ends: &[RankEnd]) -> Vec<Finding> {
+    let phases: Vec<Whole> = (0..).zip(names).map(|(number, &phase)| Whole::new(phase, number, ends)).collect();
     if phases.is_empty() {
         return Vec::new();
     }
@@ -108,9 +70,9 @@ fn of_client(client: &ClientEnd, phase: Option<usize>) -> (u64, u64) {
 }
 
 impl Whole {
-    fn new(name: PhaseName, number: usize, ends: &[RankEnd]) -> Whole {
+    fn new(phase: Phase, number: usize, ends: &[RankEnd]) -> Whole {
         let mut whole = Whole {
-            name: value_name(name),
+            name: phase.name(),
             time: Duration::ZERO,
             operations: 0,
             longest: Duration::ZERO,
@@ -178,7 +140,7 @@ impl Whole {
         let counts = [self.found, self.adjustments, self.forwards, self.splits, self.merges, self.servers];
         let [found, adjustments, forwards, splits, merges, servers] = counts.map(|count| count.to_string());
         let operations = self.operations.to_string();
-        let name = self.name.clone();
+        let name = self.name.to_string();
         let Some(mean) = self.mean() else {
             // Nobody was asked for anything.
             let none = String::new;
