@@ -14,6 +14,8 @@
 //!     |  packet          how they are written down    |
 //!     +-----------------------------------------------+
 //!                     |    Datagrams
+//!                 [Sealed]        where packets are encrypted and authenticated
+//!                     |    Datagrams
 //!                  network       UDP, or a simulated Ethernet
 //! ```
 //!
@@ -38,6 +40,7 @@ mod parameters;
 mod peer;
 mod push_pull;
 mod round_trip;
+mod sealed;
 pub mod selective_repeat;
 pub mod sequence;
 mod shared_queue;
@@ -52,5 +55,6 @@ pub use messenger::Messenger;
 pub use outbound::{Outbound, Repeat};
 pub use parameters::{Losses, Manner, Parameters, Push};
 pub use round_trip::{RoundTrip, Timing};
+pub use sealed::{Key, SEAL, Sealed};
 pub use shared_queue::SharedQueue;
 pub use stuck::{Doing, stuck};

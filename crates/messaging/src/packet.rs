@@ -42,7 +42,7 @@
 //! - The *checksum* is CRC-32C over the header, with zeros in its place, and the bytes of the payload. Parts that are only a size
 //!   are not covered: nobody looks at them.
 //!
-//! An authenticating layer, where there is one, lies below: it seals whole datagrams. A code that corrects erasures would be a kind
+//! An authenticating layer, where there is one, lies below: it seals whole datagrams, kind 15, see [`crate::Sealed`]. A code that corrects erasures would be a kind
 //! of its own, beside fragments: repair symbols over the packets of a window of one stream.
 
 use bytes::Bytes;
@@ -73,6 +73,7 @@ const OPENING: u8 = 1;
 const FRAGMENT: u8 = 2;
 const REPORT: u8 = 3;
 const DROPPED: u8 = 4;
+pub(crate) const SEALED: u8 = VERSION | 15;
 
 const BROADCAST: u8 = 1;
 const ANSWER: u8 = 2;
@@ -324,6 +325,7 @@ pub(crate) fn header_length(bytes: &[u8]) -> Option<usize> {
         FRAGMENT => (FRAGMENT_HEADER, BROADCAST | ANSWER | UNSEEN),
         REPORT => (REPORT_HEADER, u8::MAX),
         DROPPED => (COMMON, BROADCAST | ANSWER),
+        _ if first == SEALED => (crate::sealed::HEADER, 0),
         _ => return None,
     };
     let more = if first ^ VERSION != REPORT && flags & UNSEEN != 0 { SEEN_FIELD } else { 0 };

@@ -1,0 +1,322 @@
+//! Datagrams that only those can read and write who have the key.
+//!
+//! ```text
+//!       +--------+-------+-------------+------------+------------+-----------------------------+--------+
+//!       |ver kind| 0     | source rank | session    | counter    | a datagram, encrypted       | tag    |
+//!       +--------+-------+-------------+------------+------------+-----------------------------+--------+
+//!       0        1       2             4            8            16                                  + 16
+//! ```
+//!
+//! A datagram is sealed as a whole, with ChaCha20-Poly1305; the header before it is authenticated as well. Each rank of each session
+//! has a key of its own, and numbers what it seals: so no two datagrams are sealed with the same key and nonce as long as no two
+//! sessions have the same keys. What was not sealed with the right key, what comes a second time, and what comes so late that
+//! nobody knows whether it does, changes nothing.
+//!
+//! Source: Y. Nir and A. Langley, ChaCha20 and Poly1305 for IETF Protocols, RFC 8439; the window of numbers that came already: S. Kent,
+//! IP Encapsulating Security Payload, RFC 4303, section 3.4.3.
+
+use std::cell::{Cell, RefCell};
+
+use bytes::Bytes;
+use chacha20poly1305::aead::AeadInPlace;
+use chacha20poly1305::{ChaCha20Poly1305, KeyInit, Nonce, Tag};
+use endpoint::{Error, Message, Result};
+use quantities::{Rank, Time};
+
+use crate::datagram::Header;
+use crate::packet::SEALED;
+use crate::{Datagram, Datagrams, Destination};
+
+/// How long the header before what is encrypted is. [B]
+pub(crate) const HEADER: usize = 16;
+const TAG: usize = 16;
+/// How much longer a datagram becomes. [B]
+pub const SEAL: usize = HEADER + TAG;
+
+/// What one rank seals with in one session. No two may have the same.
+#[derive(Clone)]
+pub struct Key(pub [u8; 32]);
+
+/// It is not to be seen in what is printed.
+impl std::fmt::Debug for Key {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Key")
+    }
+}
+
+/// A network all of whose datagrams are sealed.
+pub struct Sealed<D> {
+    network: D,
+    me: Rank,
+    session: u32,
+    /// What each rank seals with.
+    ciphers: Vec<ChaCha20Poly1305>,
+    /// The number of the next datagram.
+    counter: Cell<u64>,
+    /// Which datagrams of each rank came already.
+    came: RefCell<Vec<Came>>,
+    /// How many datagrams came that were none of this session's, or came before.
+    strange: Cell<u64>,
+    arrived: RefCell<Vec<Datagram>>,
+}
+
+impl<D> Sealed<D> {
+    /// Rank `me` on `network`, where rank r seals with `keys[r]`.
+    pub fn new(network: D, me: Rank, session: u32, keys: &[Key]) -> Sealed<D> {
+        Sealed {
+            network,
+            me,
+            session,
+            ciphers: keys.iter().map(|key| ChaCha20Poly1305::new(&key.0.into())).collect(),
+            counter: Cell::new(0),
+            came: RefCell::new(vec![Came::default(); keys.len()]),
+            strange: Cell::new(0),
+            arrived: RefCell::default(),
+        }
+    }
+
+    /// How many datagrams came that were none of this session's, or came before.
+    pub fn strange(&self) -> u64 {
+        self.strange.get()
+    }
+
+    fn seal(&self, datagram: &Datagram) -> Result<Datagram> {
+        let counter = self.counter.get();
+        self.counter.set(counter + 1);
+        let header = header(self.me, self.session, counter);
+        let cipher = self.ciphers.get(self.me.0 as usize).ok_or_else(no_key)?;
+        let mut sealed = Vec::with_capacity(datagram.size() + TAG);
+        sealed.extend_from_slice(datagram.header());
+        sealed.extend_from_slice(datagram.payload().content().map_or(&[], |content| &content[..]));
+        sealed.resize(datagram.size(), 0);
+        let tag = cipher.encrypt_in_place_detached(&nonce(counter), header.bytes(), &mut sealed);
+        sealed.extend_from_slice(&tag.map_err(|_| no_key())?);
+        Ok(Datagram::new(header, Message::from(sealed)))
+    }
+
+    /// What is sealed in `datagram`, if it is of this session and has not come before.
+    fn open(&self, datagram: &Datagram) -> Option<Datagram> {
+        let header: &[u8; HEADER] = datagram.header().try_into().ok()?;
+        let [first, _, high, low, s0, s1, s2, s3, counter @ ..] = *header;
+        let source = usize::from(u16::from_be_bytes([high, low]));
+        if first != SEALED || u32::from_be_bytes([s0, s1, s2, s3]) != self.session || source == self.me.0 as usize {
+            return None;
+        }
+        let counter = u64::from_be_bytes(counter);
+        let came = &mut self.came.borrow_mut();
+        let (cipher, came) = (self.ciphers.get(source)?, came.get_mut(source)?);
+        if came.has(counter) {
+            return None;
+        }
+        let sealed = datagram.payload().content()?;
+        let (text, tag) = sealed.split_at_checked(sealed.len().checked_sub(TAG)?)?;
+        let mut text = text.to_vec();
+        cipher.decrypt_in_place_detached(&nonce(counter), header, &mut text, Tag::from_slice(tag)).ok()?;
+        came.note(counter);
+        Datagram::from_bytes(&Bytes::from(text)).ok()
+    }
+}
+
+fn no_key() -> Error {
+    Error::Unfit("a datagram that cannot be sealed".to_string())
+}
+
+fn header(me: Rank, session: u32, counter: u64) -> Header {
+    let [_, _, high, low] = me.0.to_be_bytes();
+    let mut header = Header::EMPTY;
+    header.write(&[SEALED, 0, high, low]);
+    header.write(&session.to_be_bytes());
+    header.write(&counter.to_be_bytes());
+    header
+}
+
+fn nonce(counter: u64) -> Nonce {
+    let mut nonce = Nonce::default();
+    nonce[4..].copy_from_slice(&counter.to_be_bytes());
+    nonce
+}
+
+impl<D> std::fmt::Debug for Sealed<D> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "Sealed {{ me: {}, session: {}, counter: {} }}", self.me, self.session, self.counter.get())
+    }
+}
+
+impl<D: Datagrams> Datagrams for Sealed<D> {
+    fn now(&self) -> Time {
+        self.network.now()
+    }
+
+    async fn send(&self, datagrams: &[(Destination, Datagram)]) -> Result<()> {
+        let seal = |(to, datagram): &(Destination, Datagram)| Ok((*to, self.seal(datagram)?));
+        let sealed: Vec<(Destination, Datagram)> = datagrams.iter().map(seal).collect::<Result<_>>()?;
+        self.network.send(&sealed).await
+    }
+
+    async fn receive(&self, until: Option<Time>, arrived: &mut Vec<Datagram>) -> Result<()> {
+        let mut sealed = self.arrived.take();
+        let result = self.network.receive(until, &mut sealed).await;
+        for datagram in sealed.drain(..) {
+            match self.open(&datagram) {
+                Some(opened) => arrived.push(opened),
+                None => self.strange.set(self.strange.get() + 1),
+            }
+        }
+        self.arrived.replace(sealed);
+        result
+    }
+}
+
+/// How many numbers below the highest are remembered one by one.
+const REMEMBERED: u64 = 4_096;
+const WORDS: usize = (REMEMBERED / 64) as usize;
+
+/// Which numbers came.
+///
+/// ```text
+///      all count as come    | a bit each, REMEMBERED |  none came
+///     ----------------------|------------------------|------------>
+///                                                     end
+/// ```
+#[derive(Clone, Debug)]
+struct Came {
+    end: u64,
+    /// Number n has the bit n modulo REMEMBERED.
+    bits: [u64; WORDS],
+}
+
+impl Default for Came {
+    fn default() -> Came {
+        Came { end: 0, bits: [0; WORDS] }
+    }
+}
+
+impl Came {
+    fn place(number: u64) -> (usize, u64) {
+        ((number % REMEMBERED / 64) as usize, 1 << (number % 64))
+    }
+
+    fn has(&self, number: u64) -> bool {
+        let (word, bit) = Came::place(number);
+        number < self.end && (self.end - number > REMEMBERED || self.bits[word] & bit != 0)
+    }
+
+    fn note(&mut self, number: u64) {
+        if number >= self.end {
+            let forgotten = (number - self.end).min(REMEMBERED - 1);
+            for passed in number - forgotten..=number {
+                let (word, bit) = Came::place(passed);
+                self.bits[word] &= !bit;
+            }
+            self.end = number.saturating_add(1);
+        }
+        let (word, bit) = Came::place(number);
+        self.bits[word] |= bit;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::future::Future;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::packet::{Body, Data, Packet, Part};
+
+    /// A network that keeps what is sent, and lets it arrive as often as it is asked.
+    #[derive(Debug, Default)]
+    struct Kept(RefCell<Vec<(Destination, Datagram)>>);
+
+    impl Datagrams for &Kept {
+        fn now(&self) -> Time {
+            Time::ZERO
+        }
+        async fn send(&self, datagrams: &[(Destination, Datagram)]) -> Result<()> {
+            self.0.borrow_mut().extend_from_slice(datagrams);
+            Ok(())
+        }
+        async fn receive(&self, _: Option<Time>, arrived: &mut Vec<Datagram>) -> Result<()> {
+            arrived.extend(self.0.borrow().iter().map(|(_, datagram)| datagram.clone()));
+            Ok(())
+        }
+    }
+
+    fn now<T>(future: impl Future<Output = T>) -> T {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(result) => result,
+            Poll::Pending => panic!("nothing waits here"),
+        }
+    }
+
+    fn keys(secret: u8) -> Vec<Key> {
+        (0..3).map(|rank| Key([secret ^ rank; 32])).collect()
+    }
+
+    fn packet(payload: &[u8]) -> Datagram {
+        let data = Data { sequence: 1, message: 2, part: Part::From(3), payload: Message::from(payload.to_vec()) };
+        Packet { session: 7, source: Rank(0), broadcast: true, answer: false, body: Body::Data(data) }.encode()
+    }
+
+    fn arrived(sealed: &Sealed<&Kept>) -> Vec<Datagram> {
+        let mut arrived = Vec::new();
+        now(sealed.receive(None, &mut arrived)).unwrap();
+        arrived
+    }
+
+    #[test]
+    fn who_has_the_key_reads_each_datagram_once_and_others_none() {
+        let wire = Kept::default();
+        let source = Sealed::new(&wire, Rank(0), 7, &keys(0));
+        let sent = [packet(b"one"), packet(b""), packet(b"one")];
+        let to_all: Vec<_> = sent.iter().map(|datagram| (Destination::All, datagram.clone())).collect();
+        now(source.send(&to_all)).unwrap();
+        let receiver = Sealed::new(&wire, Rank(1), 7, &keys(0));
+        assert_eq!(arrived(&receiver), sent);
+        assert_eq!((arrived(&receiver), receiver.strange()), (vec![], 3), "they came before");
+        let others = [(Rank(1), 8, 0), (Rank(1), 7, 9), (Rank(0), 7, 0)];
+        for (rank, session, secret) in others {
+            assert_eq!(arrived(&Sealed::new(&wire, rank, session, &keys(secret))), []);
+        }
+        let (_, first) = &wire.0.borrow()[0];
+        assert_eq!(first.size(), sent[0].size() + SEAL);
+        assert!(!first.to_bytes().windows(3).any(|part| part == b"one"), "it can be read on the wire");
+    }
+
+    #[test]
+    fn a_flipped_bit_anywhere_is_found() {
+        let wire = Kept::default();
+        now(Sealed::new(&wire, Rank(0), 7, &keys(0)).send(&[(Destination::All, packet(b"text"))])).unwrap();
+        let bytes = wire.0.take()[0].1.to_bytes();
+        for bit in 0..8 * bytes.len() {
+            let mut damaged = bytes.to_vec();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            let Ok(damaged) = Datagram::from_bytes(&damaged.into()) else { continue };
+            wire.0.replace(vec![(Destination::All, damaged)]);
+            assert_eq!(arrived(&Sealed::new(&wire, Rank(1), 7, &keys(0))), [], "bit {bit}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_number_comes_once_or_counts_as_come(
+            numbers in vec(prop_oneof![0_u64..200, 0_u64..20_000, any::<u64>()], 1..200)
+        ) {
+            let (mut came, mut all) = (Came::default(), BTreeSet::new());
+            for number in numbers {
+                let late = all.last().is_some_and(|last| last - number.min(*last) >= REMEMBERED);
+                prop_assert_eq!(came.has(number), all.contains(&number) || late);
+                if !came.has(number) {
+                    came.note(number);
+                    all.insert(number);
+                }
+            }
+        }
+    }
+}
