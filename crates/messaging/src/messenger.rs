@@ -41,14 +41,33 @@ impl<D: Datagrams> Messenger<D> {
         self.waits_for.get()
     }
 
+    /// Waits until everything that was sent has arrived, as far as there is still anyone for it. More can be sent after it.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] when a rank was gone before it had all that was sent to it; those of the network.
+    pub async fn flush(&self) -> Result<()> {
+        self.until(None, |engine, _| Ok(engine.is_quiet().then_some(()))).await?;
+        self.engine.borrow().failure().map_or(Ok(()), |rank| Err(Error::Lost(rank)))
+    }
+
     /// Waits until everything that was sent has arrived; then says goodbye to all other ranks, and waits until they have as well.
     /// Nothing can be sent or received after it.
     ///
     /// # Errors
     /// [`Error::Lost`] when a rank was gone before it had all that was sent to it; those of the network.
     pub async fn end(&self) -> Result<()> {
+        let others: Vec<Rank> = (0..self.size()).map(Rank).filter(|&rank| rank != self.rank()).collect();
+        self.end_with(&others).await
+    }
+
+    /// As [`Messenger::end`], but for those ranks that this one has to do with: the others are told nothing, and nobody waits for
+    /// them. Where one rank sends to n - 1 that don't know each other, this says goodbye in n - 1 pairs instead of n (n - 1) / 2.
+    ///
+    /// # Errors
+    /// As [`Messenger::end`]; [`Error::NoSuchRank`] and [`Error::ToItself`].
+    pub async fn end_with(&self, ranks: &[Rank]) -> Result<()> {
         self.until(None, |engine, _| Ok(engine.is_quiet().then_some(()))).await?;
-        self.engine.borrow_mut().end(self.network.now());
+        self.engine.borrow_mut().end_with(self.network.now(), ranks)?;
         self.until(None, |engine, _| Ok(engine.is_over().then_some(()))).await?;
         self.engine.borrow().failure().map_or(Ok(()), |rank| Err(Error::Lost(rank)))
     }

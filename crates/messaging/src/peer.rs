@@ -109,6 +109,11 @@ impl Peer {
             Some(Farewell { since: now, at: now, interval, knows: false, left: LAST_WORDS, in_vain: false });
     }
 
+    /// Whether this rank has ended, and the other is to know.
+    pub(crate) const fn is_told(&self) -> bool {
+        self.farewell.is_some()
+    }
+
     /// Whether neither has anything to say to the other any more.
     pub(crate) fn is_over(&self) -> bool {
         let told = self.farewell.is_some_and(|farewell| farewell.knows || farewell.in_vain);

@@ -3,9 +3,9 @@
 mod faults;
 
 use endpoint::{AnySource, Endpoint, Error, Message, Multicast};
-use faults::network::Faults;
+use faults::network::{Faults, Sent};
 use faults::{Faulty, Here};
-use maquette_messaging::Parameters;
+use maquette_messaging::{Destination, Parameters};
 use quantities::{Bytes, Duration, Rank, Time};
 
 const fn us(microseconds: u64) -> Duration {
@@ -36,6 +36,33 @@ fn all_ranks_say_goodbye_once_everything_has_arrived() {
             let at = result.clone().unwrap_or_else(|error| panic!("seed {seed}, rank {rank}: {error}"));
             assert!(at < Time::ZERO + us(5_000_000), "seed {seed}, rank {rank}: {at}");
         }
+    }
+}
+
+/// Rank 0 broadcasts to the others, who have nothing to do with each other.
+#[test]
+fn in_a_star_only_the_source_says_goodbye_to_all() {
+    for seed in 0..50 {
+        let faults = Faults { loss: 25, delay: 200, leave: true, record: true, ..Faults::default() };
+        let world = Faulty { parameters: Parameters::default(), faults, seed };
+        let program = |here: Here| async move {
+            if here.rank() == Rank(0) {
+                here.multicast(Message::of_size(Bytes(20_000))).await?;
+                here.flush().await?;
+                assert!(here.engine().is_quiet());
+                here.multicast(Message::of_size(Bytes(500))).await?;
+                return here.end().await;
+            }
+            for size in [20_000, 500] {
+                assert_eq!(here.receive_multicast(Rank(0)).await?.size(), Bytes(size));
+            }
+            here.end_with(&[Rank(0)]).await
+        };
+        let ended = world.run_ranks(8, program).unwrap();
+        assert_eq!(ended.results, vec![Ok(()); 8], "seed {seed}");
+        let record = ended.network.borrow().record.clone().unwrap();
+        let among_receivers = |sent: &Sent| sent.from != Rank(0) && sent.to != Destination::One(Rank(0));
+        assert!(!record.iter().any(among_receivers), "seed {seed}");
     }
 }
 

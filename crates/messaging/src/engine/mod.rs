@@ -263,8 +263,23 @@ impl Engine {
         self.peers.iter_mut().flatten().for_each(|peer| peer.end(now, timing));
     }
 
-    /// Whether all programs have ended and all ranks know it, so that nobody needs this one's answers.
+    /// As [`Engine::end`], but only `ranks` are told so and have to end as well.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRank`] and [`Error::ToItself`], before anyone is told anything.
+    pub fn end_with(&mut self, now: Time, ranks: &[Rank]) -> Result<()> {
+        let size = self.size();
+        ranks.iter().try_for_each(|&rank| check_partner(self.me, rank, size))?;
+        self.ended = true;
+        let timing = self.parameters.timing;
+        for &rank in ranks {
+            self.peer(rank)?.end(now, timing);
+        }
+        Ok(())
+    }
+
+    /// Whether all programs to which this one said goodbye have ended and know it, so that none of them needs its answers.
     pub fn is_over(&self) -> bool {
-        self.ended && self.others().all(|(_, peer)| peer.is_over())
+        self.ended && self.others().filter(|(_, peer)| peer.is_told()).all(|(_, peer)| peer.is_over())
     }
 }
