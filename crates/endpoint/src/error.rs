@@ -28,6 +28,9 @@ pub enum Error {
     /// The run was asked to end before it was done.
     #[error("the run was asked to end")]
     Stopped,
+    /// The network can't be used any more; what the system says of it.
+    #[error("the network failed: {0}")]
+    Network(String),
     /// The machine can't run the program.
     #[error("{0}")]
     Unfit(String),

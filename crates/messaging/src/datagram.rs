@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use endpoint::Message;
+use quantities::Rank;
 
 /// The longest header. [B]
 pub const LONGEST_HEADER: usize = 40;
@@ -22,6 +23,11 @@ impl Datagram {
     /// The bytes that stand before the payload.
     pub fn header(&self) -> &[u8] {
         self.header.bytes()
+    }
+
+    /// Which rank it says that it is of; only its checksum tells whether the header is whole.
+    pub fn source(&self) -> Option<Rank> {
+        crate::packet::source(self.header())
     }
 
     /// The payload. What of it is only a size goes over a real wire as zeros.

@@ -332,6 +332,12 @@ pub(crate) fn header_length(bytes: &[u8]) -> Option<usize> {
     (flags & !allowed == 0).then_some(own + more)
 }
 
+/// Which rank a packet with that header is of.
+pub(crate) fn source(header: &[u8]) -> Option<Rank> {
+    let [_, _, high, low, ..] = header else { return None };
+    Some(Rank(u32::from(u16::from_be_bytes([*high, *low]))))
+}
+
 /// The first `seen` bytes of `all` as bytes, and the rest only as a size.
 fn cut(all: &Message, seen: u64) -> Result<Message, Unreadable> {
     let there = all.size().0 - all.unseen().0;

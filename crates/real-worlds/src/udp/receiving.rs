@@ -1,0 +1,140 @@
+//! How datagrams are taken from the kernel.
+
+use std::io::{self, IoSliceMut};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, recvmsg};
+use nix::sys::time::TimeSpec;
+use quantities::Time;
+
+use super::UdpPort;
+
+/// How many datagrams are taken at once.
+const BATCH: usize = 32;
+/// How many batches are taken before what came is looked at.
+const MOST_BATCHES: usize = 8;
+
+/// Where datagrams are put that come.
+#[derive(Debug)]
+pub(super) struct Arriving {
+    room: Vec<u8>,
+    longest: usize,
+}
+
+impl Arriving {
+    /// Room for datagrams of up to `longest` bytes. One byte more tells those that are longer.
+    pub(super) fn new(longest: usize) -> Arriving {
+        Arriving { room: vec![0; (longest + 1) * BATCH], longest }
+    }
+}
+
+impl UdpPort {
+    /// Waits until something has come, or it is `until`; gives `take` everything that is there, with the address that it came from.
+    ///
+    /// # Errors
+    /// What the system says when nothing can be received any more.
+    pub fn receive(&self, until: Option<Time>, mut take: impl FnMut(SocketAddr, &[u8])) -> io::Result<()> {
+        let [own, all] = self.wait(until)?;
+        let mut arriving = self.arriving.borrow_mut();
+        if let (true, Some(socket)) = (all, &self.all) {
+            self.empty(socket, &mut arriving, &mut take)?;
+        }
+        if own {
+            self.empty(&self.own, &mut arriving, &mut take)?;
+        }
+        Ok(())
+    }
+
+    /// Whether something is at its own socket, and at the group's.
+    fn wait(&self, until: Option<Time>) -> io::Result<[bool; 2]> {
+        let length = until.map(|until| {
+            let now = self.now();
+            let nanoseconds = if until > now { until.since(now).picoseconds().div_ceil(1_000) } else { 0 };
+            let part = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+            TimeSpec::new(part(nanoseconds / 1_000_000_000), part(nanoseconds % 1_000_000_000))
+        });
+        let own = PollFd::new(self.own.as_fd(), PollFlags::POLLIN);
+        let all = PollFd::new(self.all.as_ref().unwrap_or(&self.own).as_fd(), PollFlags::POLLIN);
+        let mut sockets = [own, all];
+        let watched = if self.all.is_some() { &mut sockets[..] } else { &mut sockets[..1] };
+        match ppoll(watched, length, None) {
+            Ok(0) | Err(Errno::EINTR) => return Ok([false; 2]),
+            Ok(_) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let events = sockets.map(|socket| socket.revents().unwrap_or(PollFlags::empty()));
+        if events[0].contains(PollFlags::POLLERR) {
+            forget_errors(&self.own);
+        }
+        Ok([events[0].contains(PollFlags::POLLIN), self.all.is_some() && events[1].contains(PollFlags::POLLIN)])
+    }
+
+    fn empty(
+        &self,
+        socket: &UdpSocket,
+        arriving: &mut Arriving,
+        take: &mut impl FnMut(SocketAddr, &[u8]),
+    ) -> io::Result<()> {
+        for _ in 0..MOST_BATCHES {
+            if self.batch(socket, arriving, take)? < BATCH {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes as many datagrams as are there and go into a batch.
+    fn batch(
+        &self,
+        socket: &UdpSocket,
+        arriving: &mut Arriving,
+        take: &mut impl FnMut(SocketAddr, &[u8]),
+    ) -> io::Result<usize> {
+        let longest = arriving.longest;
+        let mut headers = MultiHeaders::<SockaddrStorage>::preallocate(BATCH, None);
+        let mut rooms = arriving.room.chunks_exact_mut(longest + 1);
+        let mut places: [[IoSliceMut<'_>; 1]; BATCH] =
+            std::array::from_fn(|_| [IoSliceMut::new(rooms.next().unwrap_or_default())]);
+        let came = match recvmmsg(socket.as_raw_fd(), &mut headers, places.iter_mut(), MsgFlags::MSG_DONTWAIT, None) {
+            Ok(came) => came,
+            Err(Errno::EAGAIN | Errno::EINTR) => return Ok(0),
+            Err(Errno::ECONNREFUSED | Errno::EHOSTUNREACH | Errno::ENETUNREACH) => {
+                forget_errors(socket);
+                return Ok(0);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let mut count = 0;
+        let mut too_long = 0;
+        for message in came {
+            count += 1;
+            match (message.address.as_ref().and_then(socket_address), message.iovs().next()) {
+                (Some(from), Some(bytes)) if message.bytes <= longest => take(from, bytes),
+                (Some(from), None) => take(from, &[]),
+                _ => too_long += 1,
+            }
+        }
+        self.count(|counts| {
+            counts.received += count as u64;
+            counts.unreadable += too_long;
+        });
+        Ok(count)
+    }
+}
+
+fn socket_address(address: &SockaddrStorage) -> Option<SocketAddr> {
+    if let Some(four) = address.as_sockaddr_in() {
+        return Some(SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::from(four.ip()), four.port())));
+    }
+    address.as_sockaddr_in6().map(|six| SocketAddr::V6(SocketAddrV6::from(*six)))
+}
+
+/// Throws away what the kernel has to tell of datagrams that did not arrive: they are sent again anyway.
+pub(super) fn forget_errors(socket: &UdpSocket) {
+    while recvmsg::<()>(socket.as_raw_fd(), &mut [], None, MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT).is_ok() {}
+    // The last one is kept twice.
+    let _ = socket.take_error();
+}
