@@ -1,7 +1,7 @@
 //! How datagrams are taken from the kernel.
 
 use std::io::{self, IoSliceMut};
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
+use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
 
 use nix::errno::Errno;
@@ -127,7 +127,7 @@ impl UdpPort {
 
 fn socket_address(address: &SockaddrStorage) -> Option<SocketAddr> {
     if let Some(four) = address.as_sockaddr_in() {
-        return Some(SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::from(four.ip()), four.port())));
+        return Some(SocketAddr::V4(SocketAddrV4::new(four.ip(), four.port())));
     }
     address.as_sockaddr_in6().map(|six| SocketAddr::V6(SocketAddrV6::from(*six)))
 }
