@@ -1,7 +1,11 @@
 //! What a run on a model tells.
 
+use endpoint::Result;
 use machines::model::{ChannelId, NodeId};
 use quantities::{Bytes, Duration, Rank, Time};
+
+/// What each rank ended with, and what the machine did.
+pub type Run<T> = Result<(Vec<Result<T>>, Answer)>;
 
 /// What a run on a model tells.
 #[derive(Clone, Debug, Default)]

@@ -82,7 +82,8 @@ pub struct Network<P> {
     ethernet: Ethernet,
     wire: Wire,
     events: EventQueue<Event>,
-    instant: VecDeque<Event>,
+    /// What happens at this instant, the last first.
+    instant: Vec<Event>,
     frames: Vec<Option<Frame<P>>>,
     free: Vec<FrameId>,
     /// From each node to the switch.
@@ -102,7 +103,7 @@ impl<P: Clone> Network<P> {
             ethernet: *ethernet,
             wire: Wire::new(ethernet),
             events: EventQueue::default(),
-            instant: VecDeque::new(),
+            instant: Vec::new(),
             frames: Vec::new(),
             free: Vec::new(),
             up: (0..nodes).map(|_| Link::default()).collect(),
@@ -166,11 +167,10 @@ impl<P: Clone> Network<P> {
 
     fn next_event(&mut self) -> Option<Event> {
         if self.instant.is_empty() {
-            let mut events = Vec::new();
-            self.events.take_instant(&mut events)?;
-            self.instant.extend(events);
+            self.events.take_instant(&mut self.instant)?;
+            self.instant.reverse();
         }
-        self.instant.pop_front()
+        self.instant.pop()
     }
 
     fn happens(&mut self, event: Event) {
@@ -193,21 +193,19 @@ impl<P: Clone> Network<P> {
     }
 
     fn start_up(&mut self, node: u32) {
-        let (now, wire, frames) = (self.now(), self.wire, &self.frames);
-        let size = |id| of(frames, id).map_or((0, Duration::ZERO), |it| (frame_size(it.size), wire.occupied(it.size)));
-        if let Some((id, free)) = self.up[node as usize].start(now, size) {
-            let arrives = of(frames, id).map_or(Duration::ZERO, |frame| wire.arrives(frame.size));
-            self.events.put(now + arrives, Event::AtSwitch(id));
+        if let Some((id, arrives, free)) =
+            start(&mut self.up[node as usize], self.events.now(), self.wire, &self.frames)
+        {
+            self.events.put(arrives, Event::AtSwitch(id));
             self.events.put(free, Event::Sent(node));
         }
     }
 
     fn start_down(&mut self, node: u32) {
-        let (now, wire, frames) = (self.now(), self.wire, &self.frames);
-        let size = |id| of(frames, id).map_or((0, Duration::ZERO), |it| (frame_size(it.size), wire.occupied(it.size)));
-        if let Some((id, free)) = self.down[node as usize].start(now, size) {
-            let arrives = of(frames, id).map_or(Duration::ZERO, |frame| wire.arrives(frame.size));
-            self.events.put(now + arrives, Event::AtNode(node, id));
+        if let Some((id, arrives, free)) =
+            start(&mut self.down[node as usize], self.events.now(), self.wire, &self.frames)
+        {
+            self.events.put(arrives, Event::AtNode(node, id));
             self.events.put(free, Event::Forwarded(node));
         }
     }
@@ -287,6 +285,15 @@ impl<P: Clone> Network<P> {
             }
         }
     }
+}
+
+/// Sends the next frame of a link, if there is one and the wire is free: which, when its last bit is at the other end, and when the
+/// wire is free again.
+fn start<P>(link: &mut Link, now: Time, wire: Wire, frames: &[Option<Frame<P>>]) -> Option<(FrameId, Time, Time)> {
+    let size = |id| of(frames, id).map_or((0, Duration::ZERO), |it| (frame_size(it.size), wire.occupied(it.size)));
+    let (id, free) = link.start(now, size)?;
+    let arrives = of(frames, id).map_or(Duration::ZERO, |frame| wire.arrives(frame.size));
+    Some((id, now + arrives, free))
 }
 
 fn of<P>(frames: &[Option<Frame<P>>], id: FrameId) -> Option<&Frame<P>> {

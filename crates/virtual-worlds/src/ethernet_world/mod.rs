@@ -12,12 +12,12 @@ mod parameters;
 mod port;
 mod ranks;
 
-use endpoint::{AnySourceProgram, AnySourceWorld, Error, MulticastProgram, MulticastWorld, Program, Result, World};
+use endpoint::{Error, Result};
 use machines::model::{Ethernet, Interconnect, Machine};
 use quantities::Bytes;
 
-use crate::any_kind::{AnyKind, Broadcasting, FromAnyone, Named};
-use crate::network_world::Run;
+use crate::answer::Run;
+use crate::any_kind::{AnyKind, runs_every_kind};
 use crate::stop::Stop;
 
 /// A machine whose nodes are on an Ethernet.
@@ -45,31 +45,6 @@ impl<'a> EthernetWorld<'a> {
         EthernetWorld { stop, ..self }
     }
 
-    /// Runs `program` on `ranks` ranks.
-    ///
-    /// # Errors
-    /// [`Error::Unfit`] when there are more ranks than nodes or the machine is no Ethernet, and [`Error::Deadlock`] when not every
-    /// rank can end.
-    pub fn run_with_answer<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
-        self.run_any_kind(ranks, &Named(program))
-    }
-
-    /// Runs a program that receives from anyone on `ranks` ranks.
-    ///
-    /// # Errors
-    /// As [`EthernetWorld::run_with_answer`].
-    pub fn run_any_with_answer<P: AnySourceProgram>(&self, ranks: u32, program: &P) -> Run<P::Output> {
-        self.run_any_kind(ranks, &FromAnyone(program))
-    }
-
-    /// Runs a program that broadcasts in hardware on `ranks` ranks.
-    ///
-    /// # Errors
-    /// As [`EthernetWorld::run_with_answer`].
-    pub fn run_multicast_with_answer<P: MulticastProgram>(&self, ranks: u32, program: &P) -> Run<P::Output> {
-        self.run_any_kind(ranks, &Broadcasting(program))
-    }
-
     fn run_any_kind<P: AnyKind>(&self, ranks: u32, program: &P) -> Run<P::Output> {
         let ethernet = self.ethernet(ranks)?;
         let parameters = parameters::parameters(ethernet);
@@ -90,23 +65,7 @@ impl<'a> EthernetWorld<'a> {
     }
 }
 
-impl World for EthernetWorld<'_> {
-    fn run<P: Program>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
-        Ok(self.run_with_answer(ranks, program)?.0)
-    }
-}
-
-impl AnySourceWorld for EthernetWorld<'_> {
-    fn run_any<P: AnySourceProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
-        Ok(self.run_any_with_answer(ranks, program)?.0)
-    }
-}
-
-impl MulticastWorld for EthernetWorld<'_> {
-    fn run_multicast<P: MulticastProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
-        Ok(self.run_multicast_with_answer(ranks, program)?.0)
-    }
-}
+runs_every_kind!(EthernetWorld);
 
 /// How large a datagram is, as a payload of a frame.
 fn size_of(datagram: &messaging::Datagram) -> Bytes {

@@ -1,6 +1,6 @@
 //! The ranks of a run as futures: each is polled when something has happened at its node.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Waker};
@@ -12,9 +12,9 @@ use quantities::{Rank, Time};
 
 use super::here::{Here, Record};
 use super::port::Port;
-use crate::answer::Answer;
+use crate::answer::{Answer, Run};
 use crate::ethernet::{Network, Notice};
-use crate::network_world::Run;
+
 use crate::stop::Stop;
 
 /// After so many events it is looked whether all ranks wait for what nobody has sent.
@@ -48,18 +48,20 @@ impl Setting<'_> {
         };
         let here = (0..self.ranks).map(here).collect::<Result<Vec<Here<'_>>>>()?;
         let results: Results<T> = RefCell::new((0..self.ranks).map(|_| None).collect());
-        let (start, results_of) = (&start, &results);
+        let left = Cell::new(self.ranks);
+        let (start, results_of, left_of) = (&start, &results, &left);
         let running = |(rank, here)| -> Running<'_> {
             Box::pin(async move {
                 let here: &Here<'_> = here;
                 let result = start(here).await;
                 results_of.borrow_mut()[rank] = Some((result, endpoint::Endpoint::now(here)));
+                left_of.set(left_of.get() - 1);
                 // A network that fails is the affair of those who still send.
                 let _ = here.messenger.serve().await;
             })
         };
         let mut running: Vec<Running<'_>> = here.iter().enumerate().map(running).collect();
-        self.drive(&mut running, &network, &here, &results)?;
+        self.drive(&mut running, &network, &here, (&results, &left))?;
         drop(running);
         drop(here);
         let ethernet = network.into_inner().statistics();
@@ -71,13 +73,13 @@ impl Setting<'_> {
         Ok((results, answer))
     }
 
-    /// Lets events happen until all programs have ended.
+    /// Lets events happen until no program is `left`.
     fn drive<T>(
         &self,
         running: &mut [Running<'_>],
         network: &RefCell<Network<Datagram>>,
         here: &[Here<'_>],
-        results: &Results<T>,
+        (results, left): (&Results<T>, &Cell<u32>),
     ) -> Result<()> {
         let mut poll = |rank: usize| {
             if let Some(future) = running.get_mut(rank) {
@@ -87,7 +89,7 @@ impl Setting<'_> {
         (0..here.len()).for_each(&mut poll);
         for event in 1_u64.. {
             self.stop.go_on()?;
-            if results.borrow().iter().all(Option::is_some) {
+            if left.get() == 0 {
                 break;
             }
             if event.is_multiple_of(EVENTS_BETWEEN_LOOKS) {

@@ -3,12 +3,12 @@
 mod executor;
 mod goal;
 
-use endpoint::{AnySourceProgram, AnySourceWorld, Error, MulticastProgram, MulticastWorld, Program, Result, World};
+use endpoint::{Error, Result};
 use machines::model::{FlitNetwork, Interconnect, Machine};
 use quantities::{Bytes, Time};
 
-use crate::answer::{Answer, Timeline};
-use crate::any_kind::{AnyKind, Broadcasting, FromAnyone, Named};
+use crate::answer::{Answer, Run, Timeline};
+use crate::any_kind::{AnyKind, runs_every_kind};
 use crate::network::fast::Fast;
 use crate::network::reference::Reference;
 use crate::network::{Engine, Recorder};
@@ -46,38 +46,10 @@ pub struct NetworkWorld<'a> {
     options: Options,
 }
 
-/// What each rank ended with, and what the machine did.
-pub type Run<T> = Result<(Vec<Result<T>>, Answer)>;
-
 impl<'a> NetworkWorld<'a> {
     /// A world on `machine`.
     pub fn new(machine: &'a Machine, options: Options) -> NetworkWorld<'a> {
         NetworkWorld { machine, options }
-    }
-
-    /// Runs `program` on `ranks` ranks.
-    ///
-    /// # Errors
-    /// [`Error::Unfit`] when there are more ranks than nodes or the machine has no network of flits, and
-    /// [`Error::Deadlock`] when not every rank can end.
-    pub fn run_with_answer<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
-        self.run_any_kind(ranks, &Named(program))
-    }
-
-    /// Runs a program that receives from anyone on `ranks` ranks.
-    ///
-    /// # Errors
-    /// As [`NetworkWorld::run_with_answer`].
-    pub fn run_any_with_answer<P: AnySourceProgram>(&self, ranks: u32, program: &P) -> Run<P::Output> {
-        self.run_any_kind(ranks, &FromAnyone(program))
-    }
-
-    /// Runs a program that broadcasts in hardware on `ranks` ranks.
-    ///
-    /// # Errors
-    /// As [`NetworkWorld::run_with_answer`].
-    pub fn run_multicast_with_answer<P: MulticastProgram>(&self, ranks: u32, program: &P) -> Run<P::Output> {
-        self.run_any_kind(ranks, &Broadcasting(program))
     }
 
     fn run_any_kind<P: AnyKind>(&self, ranks: u32, program: &P) -> Run<P::Output> {
@@ -119,23 +91,7 @@ fn fits(size: Bytes) -> Result<()> {
     Ok(())
 }
 
-impl World for NetworkWorld<'_> {
-    fn run<P: Program>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
-        Ok(self.run_with_answer(ranks, program)?.0)
-    }
-}
-
-impl AnySourceWorld for NetworkWorld<'_> {
-    fn run_any<P: AnySourceProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
-        Ok(self.run_any_with_answer(ranks, program)?.0)
-    }
-}
-
-impl MulticastWorld for NetworkWorld<'_> {
-    fn run_multicast<P: MulticastProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
-        Ok(self.run_multicast_with_answer(ranks, program)?.0)
-    }
-}
+runs_every_kind!(NetworkWorld);
 
 /// Puts an answer together from what was counted.
 fn answer<E: Engine>(nodes: crate::nodes::Nodes<E>, finish: Vec<Time>, timeline: Option<Timeline>) -> Answer {
