@@ -3,9 +3,10 @@
 use endpoint::{AnySourceProgram, MulticastProgram, Program};
 use machines::model::{Acknowledged, Interconnect, LogGp, Machine, Protocol, SendMode};
 use quantities::Bytes;
+use virtual_worlds::answer::Run;
 use virtual_worlds::clock::Clock;
 use virtual_worlds::ethernet_world::EthernetWorld;
-use virtual_worlds::network_world::{NetworkWorld, Options, Run};
+use virtual_worlds::network_world::{NetworkWorld, Options};
 use virtual_worlds::stop::Stop;
 
 use crate::interrupt;
