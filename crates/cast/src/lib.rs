@@ -1,0 +1,7 @@
+//! Files and folders to any number of receivers at once, by multicast.
+
+pub mod lobby;
+pub mod manifest;
+pub mod names;
+pub mod parameters;
+pub mod round;

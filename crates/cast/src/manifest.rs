@@ -1,0 +1,338 @@
+//! What is sent: names, sizes, and how it is cut into pieces.
+
+use std::collections::BTreeSet;
+
+use quantities::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::names::{Name, NameError};
+
+/// The most files and folders.
+pub const MOST_ENTRIES: usize = 100_000;
+/// The longest manifest that is read. [B]
+pub const LONGEST: usize = 16 << 20;
+/// The most bytes of all files: 16 TiB. [B]
+pub const LARGEST: u64 = 1 << 44;
+/// The shortest and the longest piece. [B]
+pub const PIECE: [u32; 2] = [1 << 20, 16 << 20];
+/// There are no more pieces than about so many, if they can be longer.
+const PIECES: u64 = 4_096;
+
+/// What is sent. All files one after the other are cut into pieces, which are what is sent, checked and kept.
+///
+/// ```text
+///     files     | a             |b|  c                   |
+///     pieces    |       0       |       1       |   2    |      of the same length, but for the last
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// How long a piece is. [B]
+    piece: u32,
+    entries: Vec<Entry>,
+}
+
+/// A file or a folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Its name, below the folder into which it is received.
+    pub name: Name,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    /// A folder.
+    Folder,
+    /// A file.
+    File {
+        /// Its size. [B]
+        size: u64,
+        /// Whether it may be run.
+        executable: bool,
+    },
+}
+
+/// Which transfer it is: the same names and sizes are the same transfer, so that one that was broken off goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Id(pub [u8; 16]);
+
+impl std::fmt::Display for Id {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+    }
+}
+
+/// Why a manifest is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ManifestError {
+    /// Bytes that are none.
+    #[error("it is no list of files")]
+    Unreadable,
+    /// A name that leads elsewhere.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// More than is allowed.
+    #[error("{found} {what}: allowed are {allowed}")]
+    TooMuch {
+        /// Of what.
+        what: &'static str,
+        /// How much was found.
+        found: u64,
+        /// How much is allowed.
+        allowed: u64,
+    },
+    /// Two entries with one name, or names that are not in order, so that nobody knows.
+    #[error("`{0}` comes twice, or not in its order")]
+    Twice(Name),
+    /// Something is in a file as if that were a folder.
+    #[error("`{0}` is in a file")]
+    InFile(Name),
+    /// Pieces of another length than any that are sent.
+    #[error("pieces of {0} bytes")]
+    Piece(u32),
+}
+
+/// A part of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Which entry.
+    pub entry: usize,
+    /// Where in that file. [B]
+    pub offset: u64,
+    /// How much of it. [B]
+    pub length: usize,
+}
+
+impl Manifest {
+    /// A manifest of `entries`, in any order, cut as suits their size.
+    ///
+    /// # Errors
+    /// [`ManifestError`], as [`Manifest::decode`].
+    pub fn new(mut entries: Vec<Entry>) -> Result<Manifest, ManifestError> {
+        entries.sort_by(|one, other| one.name.cmp(&other.name));
+        let total: u64 = entries.iter().fold(0, |total, entry| total.saturating_add(entry.size()));
+        let [least, most] = PIECE.map(u64::from);
+        let piece = (total / PIECES).clamp(least, most).next_power_of_two();
+        let manifest = Manifest { piece: u32::try_from(piece).unwrap_or(PIECE[1]), entries };
+        manifest.check()?;
+        Ok(manifest)
+    }
+
+    /// It as bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        // A vector has room for whatever is written.
+        postcard::to_allocvec(self).unwrap_or_default()
+    }
+
+    /// Reads one. Whatever the bytes are, this ends with a manifest that is safe, or an error.
+    ///
+    /// # Errors
+    /// [`ManifestError`].
+    pub fn decode(bytes: &[u8]) -> Result<Manifest, ManifestError> {
+        check("bytes of a list of files", bytes.len() as u64, LONGEST as u64)?;
+        let (piece, rest) = postcard::take_from_bytes::<u32>(bytes).map_err(|_| ManifestError::Unreadable)?;
+        let (count, mut rest) = postcard::take_from_bytes::<u64>(rest).map_err(|_| ManifestError::Unreadable)?;
+        check("files and folders", count, MOST_ENTRIES as u64)?;
+        let mut entries = Vec::new();
+        for _ in 0..count {
+            // The name first as any text, so that it can be told what is wrong with it.
+            let (text, after) = postcard::take_from_bytes::<&str>(rest).map_err(|_| ManifestError::Unreadable)?;
+            let (kind, after) = postcard::take_from_bytes::<Kind>(after).map_err(|_| ManifestError::Unreadable)?;
+            entries.push(Entry { name: Name::new(text)?, kind });
+            rest = after;
+        }
+        let manifest = Manifest { piece, entries };
+        manifest.check()?;
+        if rest.is_empty() { Ok(manifest) } else { Err(ManifestError::Unreadable) }
+    }
+
+    fn check(&self) -> Result<(), ManifestError> {
+        check("files and folders", self.entries.len() as u64, MOST_ENTRIES as u64)?;
+        let total = self.entries.iter().fold(0_u64, |total, entry| total.saturating_add(entry.size()));
+        check("bytes", total, LARGEST)?;
+        let [least, most] = PIECE;
+        if !(least..=most).contains(&self.piece) || !self.piece.is_power_of_two() {
+            return Err(ManifestError::Piece(self.piece));
+        }
+        if let Some(pair) = self.entries.windows(2).find(|pair| pair[0].name >= pair[1].name) {
+            return Err(ManifestError::Twice(pair[1].name.clone()));
+        }
+        let is_file = |entry: &&Entry| entry.kind != Kind::Folder;
+        let files: BTreeSet<&str> = self.entries.iter().filter(is_file).map(|entry| entry.name.as_str()).collect();
+        let in_file = self.entries.iter().find(|entry| entry.name.folders().any(|folder| files.contains(folder)));
+        in_file.map_or(Ok(()), |entry| Err(ManifestError::InFile(entry.name.clone())))
+    }
+
+    /// Which transfer it is.
+    pub fn id(&self) -> Id {
+        let hash = blake3::derive_key("maquette cast 1: transfer", &self.encode());
+        let mut id = [0; 16];
+        id.copy_from_slice(&hash[..16]);
+        Id(id)
+    }
+
+    /// The files and folders, in the order of their names.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// How many files there are.
+    pub fn files(&self) -> usize {
+        self.entries.iter().filter(|entry| entry.kind != Kind::Folder).count()
+    }
+
+    /// How much all files are. [B]
+    pub fn size(&self) -> Bytes {
+        Bytes(self.entries.iter().map(Entry::size).sum())
+    }
+
+    /// How many pieces there are.
+    pub fn pieces(&self) -> u32 {
+        u32::try_from(self.size().0.div_ceil(u64::from(self.piece))).unwrap_or(u32::MAX)
+    }
+
+    /// How long a piece is, but for the last. [B]
+    pub const fn piece(&self) -> u32 {
+        self.piece
+    }
+
+    /// How long that piece is; zero where there is none. [B]
+    pub fn length(&self, piece: u32) -> usize {
+        let start = u64::from(piece) * u64::from(self.piece);
+        let length = self.size().0.saturating_sub(start).min(u64::from(self.piece));
+        usize::try_from(length).unwrap_or(usize::MAX)
+    }
+
+    /// The places of the files among the bytes of all, for [`Places::spans`].
+    pub fn places(&self) -> Places {
+        let mut end = 0;
+        let ends = self.entries.iter().map(|entry| {
+            end += entry.size();
+            end
+        });
+        Places { ends: ends.collect(), piece: u64::from(self.piece) }
+    }
+}
+
+impl Entry {
+    /// Its size; zero for a folder. [B]
+    pub const fn size(&self) -> u64 {
+        match self.kind {
+            Kind::File { size, .. } => size,
+            Kind::Folder => 0,
+        }
+    }
+}
+
+/// Where each file ends among the bytes of all.
+#[derive(Clone, Debug)]
+pub struct Places {
+    ends: Vec<u64>,
+    piece: u64,
+}
+
+impl Places {
+    /// Which parts of which files a piece is.
+    pub fn spans(&self, piece: u32) -> Vec<Span> {
+        let mut start = u64::from(piece) * self.piece;
+        let end = (start + self.piece).min(self.ends.last().copied().unwrap_or(0));
+        let mut entry = self.ends.partition_point(|&end| end <= start);
+        let mut spans = Vec::new();
+        while start < end {
+            let before = entry.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+            let until = self.ends.get(entry).copied().unwrap_or(end).min(end);
+            if until > start {
+                let length = usize::try_from(until - start).unwrap_or(usize::MAX);
+                spans.push(Span { entry, offset: start - before, length });
+            }
+            start = until.max(start);
+            entry += 1;
+        }
+        spans
+    }
+}
+
+fn check(what: &'static str, found: u64, allowed: u64) -> Result<(), ManifestError> {
+    if found > allowed { Err(ManifestError::TooMuch { what, found, allowed }) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    fn file(name: &str, size: u64) -> Entry {
+        Entry { name: Name::new(name).unwrap(), kind: Kind::File { size, executable: false } }
+    }
+
+    fn folder(name: &str) -> Entry {
+        Entry { name: Name::new(name).unwrap(), kind: Kind::Folder }
+    }
+
+    fn told(entries: Vec<Entry>) -> String {
+        Manifest::new(entries).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_a_reason() {
+        assert_eq!(told(vec![file("a", 1), file("a", 2)]), "`a` comes twice, or not in its order");
+        assert_eq!(told(vec![file("a", 1), folder("a")]), "`a` comes twice, or not in its order");
+        assert_eq!(told(vec![file("a", 1), file("a/b", 2)]), "`a/b` is in a file");
+        assert_eq!(
+            told(vec![file("a", u64::MAX), file("b", 2)]),
+            "18446744073709551615 bytes: allowed are 17592186044416"
+        );
+        let many = (0..=MOST_ENTRIES).map(|number| folder(&number.to_string())).collect();
+        assert_eq!(told(many), "100001 files and folders: allowed are 100000");
+        let hostile = postcard::to_allocvec(&(1_u32 << 20, vec![("../x", Kind::Folder)])).unwrap();
+        let told = Manifest::decode(&hostile).unwrap_err().to_string();
+        assert_eq!(told, "the name `../x` is refused: `.` and `..` lead elsewhere");
+        let hostile = postcard::to_allocvec(&(1_u32 << 20, u64::MAX)).unwrap();
+        assert!(matches!(Manifest::decode(&hostile), Err(ManifestError::TooMuch { .. })));
+    }
+
+    #[test]
+    fn the_same_files_are_the_same_transfer() {
+        let [one, other] = [vec![file("a", 1), file("b", 2)], vec![file("b", 2), file("a", 1)]].map(Manifest::new);
+        assert_eq!(one.as_ref().map(Manifest::id), other.as_ref().map(Manifest::id));
+        assert_ne!(one.unwrap().id(), Manifest::new(vec![file("a", 1), file("b", 3)]).unwrap().id());
+    }
+
+    #[test]
+    fn pieces_grow_with_what_is_sent() {
+        let piece = |size| Manifest::new(vec![file("a", size)]).unwrap().piece();
+        assert_eq!([0, 64 << 20, 4 << 30, 8 << 30, 1 << 40].map(piece), [1, 1, 1, 2, 16].map(|it| it << 20));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_pieces_are_all_of_the_files_once(sizes in vec(0_u64..3_000_000, 0..8)) {
+            let entries = sizes.iter().enumerate().map(|(number, &size)| file(&number.to_string(), size)).collect();
+            let manifest = Manifest::new(entries).unwrap();
+            let (places, mut come) = (manifest.places(), vec![0_u64; sizes.len()]);
+            for piece in 0..manifest.pieces() {
+                let spans = places.spans(piece);
+                prop_assert_eq!(spans.iter().map(|span| span.length).sum::<usize>(), manifest.length(piece));
+                for Span { entry, offset, length } in spans {
+                    prop_assert_eq!(come[entry], offset);
+                    come[entry] += length as u64;
+                }
+            }
+            prop_assert_eq!(come, sizes);
+            prop_assert!(places.spans(manifest.pieces()).is_empty());
+            prop_assert_eq!(Manifest::decode(&manifest.encode()), Ok(manifest));
+        }
+
+        #[test]
+        fn any_bytes_are_a_manifest_or_an_error(bytes in vec(any::<u8>(), 0..200)) {
+            if let Ok(manifest) = Manifest::decode(&bytes) {
+                prop_assert_eq!(Manifest::decode(&manifest.encode()), Ok(manifest));
+            }
+        }
+    }
+}

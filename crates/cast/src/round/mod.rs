@@ -1,0 +1,34 @@
+//! A round: the sender brings a fixed set of receivers further, over any endpoint that broadcasts.
+//!
+//! ```text
+//!     rank 0, the sender                           each other rank, a receiver
+//!
+//!     ~~~~ manifest ~~~~~~~~~~~~~~~~~~~~~~~~~~~~>   what is it? what have I of it already?
+//!     <--- has: piece 0 hashes to ..., 1 to ... --  or refuses
+//!     ~~~~ piece 2 ~~~~ piece 3 ~~~~ piece 5 ~~~>   checks, keeps         only what somebody lacks
+//!     ~~~~ end, the hash of all ~~~~~~~~~~~~~~~~>   checks, puts the files in their places
+//!     <--- done ----------------------------------  or lacks so many
+//!     ~~~~ bye ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~>
+//! ```
+//!
+//! Receivers speak to the sender only. Whoever comes later waits for the next round, for whose sake this one may end early. A
+//! receiver that is gone, or too slow, is left behind by the messaging; its next round goes on from what it has.
+//!
+//! Costs of s bytes in pieces that somebody lacks: s bytes on the wire once, and four round trips.
+
+mod receiver;
+mod said;
+mod sender;
+mod store;
+mod supply;
+
+pub use receiver::{Ended, receive};
+pub use said::{Digest, PIECE_HEADER, ToAll, ToSender, piece, room_for_piece};
+pub use sender::{Goal, Outcome, Transfer, send};
+pub use store::Store;
+pub use supply::{Piece, Supply};
+
+use quantities::Duration;
+
+/// How long a rank waits for its disk before it looks again, and serves the network meanwhile.
+const WAIT_FOR_DISK: Duration = Duration::from_microseconds(500);

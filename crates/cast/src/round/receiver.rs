@@ -1,0 +1,119 @@
+//! A receiver's side.
+
+use endpoint::Multicast;
+use quantities::Rank;
+
+use super::{Store, ToAll, ToSender, WAIT_FOR_DISK};
+use crate::manifest::Manifest;
+
+const SENDER: Rank = Rank(0);
+
+/// How a round ended for a receiver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// All files are in their places.
+    Done,
+    /// Something is still to come, in another round.
+    Lacks(u32),
+    /// The sender has ended before everything had come, with its reason.
+    Left(String),
+    /// The files are not wanted, or cannot be kept.
+    Refused(String),
+}
+
+/// Receives what the sender, rank 0, broadcasts, into `store`. `watch` is told of every piece.
+///
+/// # Errors
+/// Those of the network: [`endpoint::Error::Lost`] when the sender is gone, or goes on without this rank.
+pub async fn receive<E: Multicast, S: Store>(
+    here: &E,
+    store: &mut S,
+    mut watch: impl FnMut(u32, usize),
+) -> endpoint::Result<Ended> {
+    let opened = match hear(here).await? {
+        ToAll::Manifest(bytes) => {
+            Manifest::decode(&bytes).map_err(|error| error.to_string()).and_then(|it| store.open(&it))
+        }
+        _ => Err("the sender says what can't be".to_string()),
+    };
+    let has = match opened {
+        Ok(has) => has,
+        Err(reason) => return refuse(here, reason).await,
+    };
+    here.send(SENDER, ToSender::Has(has).encode()).await?;
+    let ended = loop {
+        match hear(here).await? {
+            ToAll::Piece { index, digest, content } => {
+                watch(index, content.len());
+                match room(here, store).await {
+                    Ok(()) => store.put(index, digest, content),
+                    Err(reason) => return refuse(here, reason).await,
+                }
+            }
+            ToAll::End(whole) => break end(here, store, whole).await,
+            ToAll::Leaves(reason) => {
+                here.send(SENDER, ToSender::Lacks(0).encode()).await?;
+                break Ok(Ended::Left(reason));
+            }
+            ToAll::Manifest(_) | ToAll::Bye => return refuse(here, "the sender says what can't be".to_string()).await,
+        }
+    };
+    match ended {
+        Ok(ended) => {
+            match &ended {
+                Ended::Done => here.send(SENDER, ToSender::Done.encode()).await?,
+                Ended::Lacks(pieces) => here.send(SENDER, ToSender::Lacks(*pieces).encode()).await?,
+                Ended::Left(_) | Ended::Refused(_) => {}
+            }
+            goodbye(here).await;
+            Ok(ended)
+        }
+        Err(reason) => refuse(here, reason).await,
+    }
+}
+
+/// The next thing that the sender says. What says nothing is passed over.
+async fn hear<E: Multicast>(here: &E) -> endpoint::Result<ToAll> {
+    loop {
+        if let Some(said) = ToAll::decode(&here.receive_multicast(SENDER).await?) {
+            return Ok(said);
+        }
+    }
+}
+
+/// Waits until there is room for another piece.
+async fn room<E: Multicast, S: Store>(here: &E, store: &mut S) -> Result<(), String> {
+    while !store.has_room()? {
+        here.compute(WAIT_FOR_DISK).await;
+    }
+    Ok(())
+}
+
+/// All pieces of this round have come.
+async fn end<E: Multicast, S: Store>(here: &E, store: &mut S, whole: Option<super::Digest>) -> Result<Ended, String> {
+    let missing = loop {
+        match store.missing()? {
+            Some(missing) => break missing,
+            None => here.compute(WAIT_FOR_DISK).await,
+        }
+    };
+    match whole {
+        Some(whole) if missing == 0 => store.finish(whole).map(|()| Ended::Done),
+        _ => Ok(Ended::Lacks(missing)),
+    }
+}
+
+async fn refuse<E: Multicast>(here: &E, reason: String) -> endpoint::Result<Ended> {
+    here.send(SENDER, ToSender::Refuses(reason.clone()).encode()).await?;
+    goodbye(here).await;
+    Ok(Ended::Refused(reason))
+}
+
+/// Waits until the sender has said goodbye, and so has heard what was said to it. If it is gone before, nobody is waiting.
+async fn goodbye<E: Multicast>(here: &E) {
+    while let Ok(said) = hear(here).await {
+        if said == ToAll::Bye {
+            return;
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! What is said in a round, and how it is written down: a byte that tells which, then the rest.
+
+use bytes::{Buf, Bytes, BytesMut};
+use endpoint::Message;
+use serde::{Deserialize, Serialize};
+
+use crate::names::shown;
+
+/// A hash of a piece, or of all.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Digest(pub [u8; 32]);
+
+impl Digest {
+    /// That of `bytes`.
+    pub fn of(bytes: &[u8]) -> Digest {
+        Digest(*blake3::hash(bytes).as_bytes())
+    }
+
+    /// That of a whole transfer: of its manifest, and of its pieces in their order.
+    pub fn of_all(manifest: &[u8], pieces: impl IntoIterator<Item = Digest>) -> Digest {
+        let mut hasher = blake3::Hasher::new_derive_key("maquette cast 1: all of a transfer");
+        hasher.update(&(manifest.len() as u64).to_be_bytes()).update(manifest);
+        pieces.into_iter().for_each(|Digest(piece)| {
+            hasher.update(&piece);
+        });
+        Digest(*hasher.finalize().as_bytes())
+    }
+}
+
+impl std::fmt::Display for Digest {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+    }
+}
+
+impl std::fmt::Debug for Digest {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{self}")
+    }
+}
+
+/// What stands before the bytes of a piece. [B]
+pub const PIECE_HEADER: usize = 1 + 4 + 32;
+
+const MANIFEST: u8 = b'M';
+const PIECE: u8 = b'P';
+const END: u8 = b'E';
+const LEAVES: u8 = b'L';
+const BYE: u8 = b'B';
+const HAS: u8 = b'H';
+const REFUSES: u8 = b'R';
+const DONE: u8 = b'D';
+const LACKS: u8 = b'N';
+
+/// What the sender tells all receivers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToAll {
+    /// What is sent.
+    Manifest(Bytes),
+    /// A piece of it.
+    Piece {
+        /// Which.
+        index: u32,
+        /// What its bytes hash to.
+        digest: Digest,
+        /// Its bytes.
+        content: Bytes,
+    },
+    /// All pieces of this round were sent; with the hash of the whole if those were all that anybody lacked.
+    End(Option<Digest>),
+    /// The sender ends before all have all, with the reason.
+    Leaves(String),
+    /// Everybody has been heard: the round is over.
+    Bye,
+}
+
+/// What a receiver tells the sender.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToSender {
+    /// Which pieces it has, and what they hash to.
+    Has(Vec<(u32, Digest)>),
+    /// It does not want what is sent, or cannot go on, with the reason.
+    Refuses(String),
+    /// All files are whole, and in their places.
+    Done,
+    /// So many pieces are still to come.
+    Lacks(u32),
+}
+
+/// Room for a piece of `length` bytes, from [`PIECE_HEADER`] on, in what [`piece`] makes a message of.
+pub fn room_for_piece(length: usize) -> BytesMut {
+    BytesMut::zeroed(PIECE_HEADER + length)
+}
+
+/// The message of a piece whose bytes are in `room` already, so that they need not be copied.
+pub fn piece(index: u32, digest: Digest, mut room: BytesMut) -> Message {
+    room[0] = PIECE;
+    room[1..5].copy_from_slice(&index.to_be_bytes());
+    room[5..PIECE_HEADER].copy_from_slice(&digest.0);
+    Message::from(room.freeze())
+}
+
+impl ToAll {
+    /// It as a message.
+    pub fn encode(&self) -> Message {
+        match self {
+            ToAll::Manifest(bytes) => tagged(MANIFEST, bytes),
+            ToAll::Piece { index, digest, content } => {
+                let mut room = room_for_piece(content.len());
+                room[PIECE_HEADER..].copy_from_slice(content);
+                piece(*index, *digest, room)
+            }
+            ToAll::End(whole) => tagged(END, whole.as_ref().map_or(&[], |whole| &whole.0[..])),
+            ToAll::Leaves(reason) => tagged(LEAVES, reason.as_bytes()),
+            ToAll::Bye => tagged(BYE, &[]),
+        }
+    }
+
+    /// Reads one; nothing when it says nothing that can be.
+    pub fn decode(message: &Message) -> Option<ToAll> {
+        let (tag, mut rest) = untagged(message)?;
+        match tag {
+            MANIFEST => Some(ToAll::Manifest(rest)),
+            PIECE if rest.len() >= PIECE_HEADER - 1 => {
+                let index = rest.get_u32();
+                let digest = Digest(rest.split_to(32).as_ref().try_into().ok()?);
+                Some(ToAll::Piece { index, digest, content: rest })
+            }
+            END if rest.is_empty() => Some(ToAll::End(None)),
+            END => Some(ToAll::End(Some(Digest(rest.as_ref().try_into().ok()?)))),
+            LEAVES => Some(ToAll::Leaves(text(&rest))),
+            BYE => Some(ToAll::Bye),
+            _ => None,
+        }
+    }
+}
+
+impl ToSender {
+    /// It as a message.
+    pub fn encode(&self) -> Message {
+        match self {
+            ToSender::Has(pieces) => {
+                let entry = |(index, digest): &(u32, Digest)| [&index.to_be_bytes()[..], &digest.0].concat();
+                tagged(HAS, &pieces.iter().flat_map(entry).collect::<Vec<u8>>())
+            }
+            ToSender::Refuses(reason) => tagged(REFUSES, reason.as_bytes()),
+            ToSender::Done => tagged(DONE, &[]),
+            ToSender::Lacks(pieces) => tagged(LACKS, &pieces.to_be_bytes()),
+        }
+    }
+
+    /// Reads one; nothing when it says nothing that can be.
+    pub fn decode(message: &Message) -> Option<ToSender> {
+        let (tag, rest) = untagged(message)?;
+        match tag {
+            HAS => {
+                let (entries, []) = rest.as_chunks::<36>() else { return None };
+                let entry =
+                    |[a, b, c, d, digest @ ..]: &[u8; 36]| (u32::from_be_bytes([*a, *b, *c, *d]), Digest(*digest));
+                Some(ToSender::Has(entries.iter().map(entry).collect()))
+            }
+            REFUSES => Some(ToSender::Refuses(text(&rest))),
+            DONE => Some(ToSender::Done),
+            LACKS => Some(ToSender::Lacks(u32::from_be_bytes(rest.as_ref().try_into().ok()?))),
+            _ => None,
+        }
+    }
+}
+
+fn tagged(tag: u8, rest: &[u8]) -> Message {
+    Message::from([&[tag], rest].concat())
+}
+
+fn untagged(message: &Message) -> Option<(u8, Bytes)> {
+    let mut bytes = message.content().filter(|content| content.len() as u64 == message.size().0)?.clone();
+    (!bytes.is_empty()).then(|| (bytes.get_u8(), bytes))
+}
+
+/// What the other says, fit to be printed.
+fn text(bytes: &[u8]) -> String {
+    shown(&String::from_utf8_lossy(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_said_is_understood() {
+        let digest = Digest::of(b"content");
+        let all = [
+            ToAll::Manifest(Bytes::from_static(b"anything")),
+            ToAll::Piece { index: 7, digest, content: Bytes::from_static(b"content") },
+            ToAll::Piece { index: u32::MAX, digest, content: Bytes::new() },
+            ToAll::End(None),
+            ToAll::End(Some(digest)),
+            ToAll::Leaves("no more".to_string()),
+            ToAll::Bye,
+        ];
+        for said in all {
+            assert_eq!(ToAll::decode(&said.encode()), Some(said));
+        }
+        let all = [
+            ToSender::Has(vec![]),
+            ToSender::Has(vec![(1, digest), (9, Digest::of(b""))]),
+            ToSender::Refuses("no room".to_string()),
+            ToSender::Done,
+            ToSender::Lacks(3),
+        ];
+        for said in all {
+            assert_eq!(ToSender::decode(&said.encode()), Some(said));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_bytes_say_something_or_nothing(tag in prop::sample::select(b"MPELBHRDN?".to_vec()), rest in vec(any::<u8>(), 0..80)) {
+            let message = tagged(tag, &rest);
+            if let Some(said) = ToAll::decode(&message) {
+                prop_assert!(matches!(said, ToAll::Leaves(_) | ToAll::Bye) || said.encode() == message);
+            }
+            if let Some(said) = ToSender::decode(&message) {
+                prop_assert!(matches!(said, ToSender::Refuses(_) | ToSender::Done) || said.encode() == message);
+            }
+        }
+    }
+}

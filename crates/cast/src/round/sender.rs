@@ -1,0 +1,197 @@
+//! The sender's side.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use endpoint::{Error, Multicast};
+use quantities::Rank;
+
+use super::{Digest, Supply, ToAll, ToSender, WAIT_FOR_DISK};
+use crate::manifest::Manifest;
+
+/// What is sent, over all rounds.
+#[derive(Debug)]
+pub struct Transfer {
+    manifest: Bytes,
+    pieces: u32,
+    /// What the pieces hash to, as far as they have been read.
+    digests: Vec<Option<Digest>>,
+}
+
+impl Transfer {
+    /// A transfer of `manifest` of which nothing has been read.
+    pub fn new(manifest: &Manifest) -> Transfer {
+        let pieces = manifest.pieces();
+        Transfer { manifest: manifest.encode().into(), pieces, digests: vec![None; pieces as usize] }
+    }
+
+    /// Notes what a piece hashes to; an error when it was something else before.
+    fn note(&mut self, index: u32, digest: Digest) -> Result<(), String> {
+        match self.digests.get_mut(index as usize) {
+            Some(Some(before)) if *before != digest => Err("a file has changed while it was sent".to_string()),
+            Some(place) => {
+                *place = Some(digest);
+                Ok(())
+            }
+            None => Err("a piece that does not exist".to_string()),
+        }
+    }
+
+    /// What all of it hashes to, once all has been read.
+    pub fn whole(&self) -> Option<Digest> {
+        let digests: Option<Vec<Digest>> = self.digests.iter().copied().collect();
+        Some(Digest::of_all(&self.manifest, digests?))
+    }
+}
+
+/// What becomes of a round while it goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// All that somebody lacks is sent.
+    All,
+    /// It ends at the next piece: others wait to be taken in.
+    EndSoon,
+    /// It ends at the next piece, and is the last: with the reason.
+    Leave(String),
+}
+
+/// How a receiver came out of a round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It has everything.
+    Done,
+    /// So many pieces are still to come.
+    Lacks(u32),
+    /// It does not want it, or cannot go on.
+    Refuses(String),
+    /// It is gone, or was too slow.
+    Lost,
+}
+
+/// Sends what the receivers, all other ranks, lack; gives how each came out of it, rank 1 first. `goal` is asked before every piece,
+/// and told which share of what is to be sent has been: pieces, and how many of them there are.
+///
+/// # Errors
+/// Those of the network; [`Error::Unfit`] when a file cannot be read, or changes.
+pub async fn send<E: Multicast, S: Supply>(
+    here: &E,
+    transfer: &mut Transfer,
+    supply: &mut S,
+    mut goal: impl FnMut(u32, u32) -> Goal,
+) -> endpoint::Result<Vec<Outcome>> {
+    here.multicast(ToAll::Manifest(transfer.manifest.clone()).encode()).await?;
+    let (mut outcomes, claims) = inventories(here, transfer.pieces).await?;
+    let left = pieces(here, transfer, supply, &claims, &mut goal).await;
+    let end = match &left {
+        Ok(Goal::All) => ToAll::End(transfer.whole()),
+        Ok(Goal::EndSoon) => ToAll::End(None),
+        Ok(Goal::Leave(reason)) => ToAll::Leaves(reason.clone()),
+        Err(error) => ToAll::Leaves(error.to_string()),
+    };
+    here.multicast(end.encode()).await?;
+    for (rank, outcome) in
+        (1..).map(Rank).zip(&mut outcomes).filter(|(_, outcome)| **outcome == Outcome::Lacks(transfer.pieces))
+    {
+        *outcome = match heard(here, rank).await? {
+            Some(ToSender::Done) => Outcome::Done,
+            Some(ToSender::Lacks(pieces)) => Outcome::Lacks(pieces),
+            Some(ToSender::Refuses(reason)) => Outcome::Refuses(reason),
+            Some(ToSender::Has(_)) => Outcome::Refuses("it says what can't be".to_string()),
+            None => Outcome::Lost,
+        };
+    }
+    here.multicast(ToAll::Bye.encode()).await?;
+    left.map(|_| outcomes)
+}
+
+/// What each receiver has, and how they are: those that lack something lack all, as far as is known.
+async fn inventories<E: Multicast>(here: &E, pieces: u32) -> endpoint::Result<(Vec<Outcome>, Claims)> {
+    let mut outcomes = Vec::new();
+    let mut claims = Claims::default();
+    for rank in (1..here.size()).map(Rank) {
+        outcomes.push(match heard(here, rank).await? {
+            Some(ToSender::Has(has)) => {
+                claims.add(has);
+                Outcome::Lacks(pieces)
+            }
+            Some(ToSender::Refuses(reason)) => Outcome::Refuses(reason),
+            Some(_) => Outcome::Refuses("it says what can't be".to_string()),
+            None => Outcome::Lost,
+        });
+    }
+    Ok((outcomes, claims))
+}
+
+/// What receivers say that they have.
+#[derive(Debug, Default)]
+struct Claims {
+    receivers: u32,
+    /// Of each piece that somebody has: how many have it, what it hashes to, and whether all say the same.
+    pieces: BTreeMap<u32, (u32, Digest, bool)>,
+}
+
+impl Claims {
+    fn add(&mut self, has: Vec<(u32, Digest)>) {
+        self.receivers += 1;
+        for (index, digest) in has.into_iter().collect::<BTreeMap<u32, Digest>>() {
+            let (count, first, agree) = self.pieces.entry(index).or_insert((0, digest, true));
+            *count += 1;
+            *agree &= *first == digest;
+        }
+    }
+
+    /// How many have that piece.
+    fn count(&self, index: u32) -> u32 {
+        self.pieces.get(&index).map_or(0, |(count, ..)| *count)
+    }
+
+    /// What the piece hashes to as all have it, if they do.
+    fn of_all(&self, index: u32) -> Option<Digest> {
+        let (count, digest, agree) = self.pieces.get(&index)?;
+        (*count == self.receivers && *agree).then_some(*digest)
+    }
+}
+
+/// What a receiver says; nothing when it is gone.
+async fn heard<E: Multicast>(here: &E, rank: Rank) -> endpoint::Result<Option<ToSender>> {
+    match here.receive(rank).await {
+        Ok(message) => Ok(ToSender::decode(&message)),
+        Err(Error::Lost(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Sends the pieces but for those that all have, as `claims` says; but what they claim is only believed if it is what the files hold.
+async fn pieces<E: Multicast, S: Supply>(
+    here: &E,
+    transfer: &mut Transfer,
+    supply: &mut S,
+    claims: &Claims,
+    goal: &mut impl FnMut(u32, u32) -> Goal,
+) -> endpoint::Result<Goal> {
+    let known = |index: u32| transfer.digests.get(index as usize).copied().flatten();
+    let lacks = |index: &u32| claims.of_all(*index).is_none_or(|digest| known(*index) != Some(digest));
+    let mut wanted: Vec<u32> = (0..transfer.pieces).filter(lacks).collect();
+    // First what nobody has: who came early is done before who came late gets what it missed.
+    wanted.sort_by_key(|&index| claims.count(index));
+    let of = u32::try_from(wanted.len()).unwrap_or(u32::MAX);
+    supply.announce(wanted);
+    for done in 0..of {
+        let piece = loop {
+            match goal(done, of) {
+                Goal::All => {}
+                other => return Ok(other),
+            }
+            match supply.next().map_err(Error::Unfit)? {
+                Some(piece) => break piece,
+                None => here.compute(WAIT_FOR_DISK).await,
+            }
+        };
+        transfer.note(piece.index, piece.digest).map_err(Error::Unfit)?;
+        if claims.of_all(piece.index) != Some(piece.digest) {
+            here.multicast(piece.message).await?;
+        }
+    }
+    goal(of, of);
+    Ok(Goal::All)
+}

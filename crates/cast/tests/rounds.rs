@@ -1,0 +1,217 @@
+//! Rounds on a network that loses, delays and repeats datagrams, in simulated time: the same code as over UDP.
+
+extern crate messaging as maquette_messaging;
+
+#[path = "../../messaging/tests/faults/mod.rs"]
+mod faults;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use bytes::Bytes;
+use endpoint::Endpoint;
+use faults::network::Faults;
+use faults::{Faulty, Here};
+use maquette_cast::manifest::{Entry, Kind, Manifest};
+use maquette_cast::names::Name;
+use maquette_cast::parameters::parameters;
+use maquette_cast::round::{
+    Digest, Ended, Goal, Outcome, PIECE_HEADER, Piece, Store, Supply, Transfer, piece, receive, room_for_piece, send,
+};
+use quantities::{Duration, Rank, Time};
+
+const SIZE: u64 = (2 << 20) + 12_345;
+
+/// A file in memory.
+struct File {
+    manifest: Manifest,
+    content: Vec<u8>,
+}
+
+impl File {
+    fn new() -> File {
+        let kind = Kind::File { size: SIZE, executable: false };
+        let entry = Entry { name: Name::new("file").unwrap(), kind };
+        let content = (0..SIZE).map(|place| ((place * place) >> 7) as u8).collect();
+        File { manifest: Manifest::new(vec![entry]).unwrap(), content }
+    }
+
+    fn piece(&self, index: u32) -> &[u8] {
+        let start = index as usize * self.manifest.piece() as usize;
+        &self.content[start..start + self.manifest.length(index)]
+    }
+}
+
+/// Its pieces; every second time one is asked for, the disk is too slow.
+struct FromMemory<'a> {
+    file: &'a File,
+    announced: Vec<u32>,
+    slow: bool,
+}
+
+impl Supply for FromMemory<'_> {
+    fn announce(&mut self, mut pieces: Vec<u32>) {
+        pieces.reverse();
+        self.announced = pieces;
+    }
+    fn next(&mut self) -> Result<Option<Piece>, String> {
+        self.slow = !self.slow;
+        if self.slow {
+            return Ok(None);
+        }
+        let index = self.announced.pop().ok_or("none is left")?;
+        let content = self.file.piece(index);
+        let mut room = room_for_piece(content.len());
+        room[PIECE_HEADER..].copy_from_slice(content);
+        let digest = Digest::of(content);
+        Ok(Some(Piece { index, digest, message: piece(index, digest, room) }))
+    }
+}
+
+/// What one receiver has, kept from round to round.
+#[derive(Clone, Default)]
+struct InMemory {
+    manifest: Option<Manifest>,
+    pieces: Vec<Option<Bytes>>,
+    whole: bool,
+    taken: u32,
+    refuses: Option<&'static str>,
+}
+
+impl Store for InMemory {
+    fn open(&mut self, manifest: &Manifest) -> Result<Vec<(u32, Digest)>, String> {
+        if let Some(reason) = self.refuses {
+            return Err(reason.to_string());
+        }
+        self.pieces.resize(manifest.pieces() as usize, None);
+        self.manifest = Some(manifest.clone());
+        let has = (0..).zip(&self.pieces);
+        Ok(has.filter_map(|(index, piece)| Some((index, Digest::of(piece.as_ref()?)))).collect())
+    }
+    fn has_room(&mut self) -> Result<bool, String> {
+        Ok(true)
+    }
+    fn put(&mut self, index: u32, digest: Digest, content: Bytes) {
+        assert_eq!(digest, Digest::of(&content));
+        let place = &mut self.pieces[index as usize];
+        self.taken += u32::from(place.is_none());
+        *place = Some(content);
+    }
+    fn missing(&mut self) -> Result<Option<u32>, String> {
+        Ok(Some(self.pieces.iter().filter(|piece| piece.is_none()).count() as u32))
+    }
+    fn finish(&mut self, whole: Digest) -> Result<(), String> {
+        let digests = self.pieces.iter().flatten().map(|piece| Digest::of(piece));
+        self.whole = Digest::of_all(&self.manifest.as_ref().unwrap().encode(), digests) == whole;
+        if self.whole { Ok(()) } else { Err("it is something else".to_string()) }
+    }
+}
+
+/// How a round ended for each rank, and when the last one had everything.
+struct Round {
+    outcomes: endpoint::Result<Vec<Outcome>>,
+    ended: Vec<endpoint::Result<Ended>>,
+    last: Time,
+}
+
+/// One round on a network with `faults`: rank r has `stores[r - 1]`.
+fn round(
+    faults: Faults,
+    seed: u64,
+    stores: &[Rc<RefCell<InMemory>>],
+    goal: impl Fn(u32, u32) -> Goal + Clone,
+) -> Round {
+    let file = &File::new();
+    let outcomes = &RefCell::new(Ok(Vec::new()));
+    let program = |here: Here| {
+        let goal = goal.clone();
+        async move {
+            let Rank(me) = here.rank();
+            if me > 0 {
+                let mut store = stores[me as usize - 1].take();
+                let ended = receive(&*here, &mut store, |_, _| {}).await;
+                stores[me as usize - 1].replace(store);
+                return ended.map(|ended| (Some(ended), here.now()));
+            }
+            let mut supply = FromMemory { file, announced: vec![], slow: false };
+            let mut transfer = Transfer::new(&file.manifest);
+            *outcomes.borrow_mut() = send(&*here, &mut transfer, &mut supply, goal).await;
+            Ok((None, here.now()))
+        }
+    };
+    let world = Faulty { parameters: parameters(7, 1_472), faults, seed };
+    let results = world.run_ranks(stores.len() as u32 + 1, program).unwrap().results;
+    let last = results[1..].iter().flatten().map(|(_, at)| *at).max().unwrap_or(Time::ZERO);
+    let ended = results.into_iter().skip(1).map(|result| result.map(|(ended, _)| ended.unwrap())).collect();
+    Round { outcomes: outcomes.replace(Ok(vec![])), ended, last }
+}
+
+fn stores(count: usize) -> Vec<Rc<RefCell<InMemory>>> {
+    (0..count).map(|_| Rc::default()).collect()
+}
+
+fn all(_: u32, _: u32) -> Goal {
+    Goal::All
+}
+
+#[test]
+fn everyone_has_everything_whatever_is_lost_repeated_or_damaged() {
+    let faults = [
+        Faults::default(),
+        Faults { loss: 5, delay: 300, repeated: 5, ..Faults::default() },
+        Faults { loss: 20, bursts: (1, 20), damaged: 3, strange: 5, delay: 100, ..Faults::default() },
+    ];
+    for (faults, seed) in faults.into_iter().zip(1..) {
+        let stores = stores(3);
+        let round = round(faults, seed, &stores, all);
+        assert_eq!(round.outcomes, Ok(vec![Outcome::Done; 3]), "{faults:?}");
+        assert_eq!(round.ended, vec![Ok(Ended::Done); 3]);
+        assert!(stores.iter().all(|store| store.borrow().whole));
+    }
+}
+
+#[test]
+fn a_round_that_ends_early_is_gone_on_with_and_only_what_somebody_lacks_is_sent() {
+    let stores = stores(3);
+    let first = round(Faults::default(), 1, &stores[..2], |done, _| if done < 2 { Goal::All } else { Goal::EndSoon });
+    assert_eq!(first.outcomes, Ok(vec![Outcome::Lacks(1); 2]));
+    assert_eq!(first.ended, vec![Ok(Ended::Lacks(1)); 2]);
+    let second = round(Faults { loss: 5, ..Faults::default() }, 2, &stores, all);
+    assert_eq!(second.outcomes, Ok(vec![Outcome::Done; 3]));
+    assert!(stores.iter().all(|store| store.borrow().taken == 3), "each piece is taken once");
+    let third = round(Faults::default(), 3, &stores[..1], |done, of| {
+        assert!(of <= 3 && done <= of);
+        Goal::All
+    });
+    assert_eq!((third.outcomes, stores[0].borrow().taken), (Ok(vec![Outcome::Done]), 3));
+}
+
+#[test]
+fn whoever_refuses_or_is_gone_does_not_keep_the_others_from_it() {
+    let stores = stores(3);
+    stores[1].borrow_mut().refuses = Some("there is no room");
+    let dies = Some((Rank(3), Time::ZERO + Duration::from_microseconds(20_000)));
+    let faults = Faults { byte_time: 80_000, queue: 1 << 20, dies, ..Faults::default() };
+    let round = round(faults, 4, &stores, all);
+    let refuses = "there is no room".to_string();
+    assert_eq!(round.outcomes, Ok(vec![Outcome::Done, Outcome::Refuses(refuses.clone()), Outcome::Lost]));
+    assert_eq!(round.ended[..2], [Ok(Ended::Done), Ok(Ended::Refused(refuses))]);
+}
+
+#[test]
+fn a_sender_that_leaves_says_so() {
+    let stores = stores(2);
+    let round = round(Faults::default(), 5, &stores, |_, _| Goal::Leave("it was interrupted".to_string()));
+    assert_eq!(round.outcomes, Ok(vec![Outcome::Lacks(0); 2]));
+    assert_eq!(round.ended, vec![Ok(Ended::Left("it was interrupted".to_string())); 2]);
+}
+
+/// What is 8 x 1.0636 / 100 Mbit/s a byte: the pipeline does not run dry between pieces, and a round begins and ends within moments.
+#[test]
+fn it_is_as_fast_as_the_wire() {
+    let faults = Faults { byte_time: 80_000, queue: 1 << 20, ..Faults::default() };
+    let round = round(faults, 6, &stores(7), all);
+    assert_eq!(round.outcomes, Ok(vec![Outcome::Done; 7]));
+    let wire = 1.0636 * SIZE as f64 * 80e-9;
+    assert!(round.last.seconds() < wire + 0.01, "{} of {wire} s", round.last.seconds());
+}
