@@ -66,6 +66,9 @@ impl Supply for FromMemory<'_> {
         let digest = Digest::of(content);
         Ok(Some(Piece { index, digest, message: piece(index, digest, room) }))
     }
+    fn end(&mut self) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// What one receiver has, kept from round to round.

@@ -192,6 +192,7 @@ async fn pieces<E: Multicast, S: Supply>(
             here.multicast(piece.message).await?;
         }
     }
+    supply.end().map_err(Error::Unfit)?;
     goal(of, of);
     Ok(Goal::All)
 }

@@ -25,4 +25,10 @@ pub trait Supply {
     /// # Errors
     /// Why it can't be read.
     fn next(&mut self) -> Result<Option<Piece>, String>;
+
+    /// All pieces have been sent: whether they are still what was read.
+    ///
+    /// # Errors
+    /// What has changed.
+    fn end(&mut self) -> Result<(), String>;
 }

@@ -1,0 +1,307 @@
+//! A receiver's folder: pieces written behind the network, and files put in their places when they are whole.
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use bytes::Bytes;
+use nix::sys::statvfs::statvfs;
+use quantities::Bytes as Size;
+
+use super::FileError;
+use super::target;
+use super::unfinished::{Record, Unfinished, open_to_write};
+use crate::lobby::Token;
+use crate::manifest::{Id, Kind, Manifest, Places};
+use crate::round::{Digest, Store};
+
+/// How many pieces may wait for the disk.
+const BEHIND: usize = 4;
+
+/// What a receiver wants.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    /// Files that are there are replaced.
+    pub overwrite: bool,
+    /// Nothing larger is received.
+    pub max_size: Option<Size>,
+    /// Everything is on the disk before it counts as received.
+    pub sync: bool,
+}
+
+/// A folder into which files are received.
+#[derive(Debug)]
+pub struct Folder {
+    into: PathBuf,
+    wishes: Wishes,
+    transfer: Option<Transfer>,
+}
+
+/// A transfer on its way into the folder.
+#[derive(Debug)]
+struct Transfer {
+    id: Id,
+    unfinished: Unfinished,
+    /// What is received, and the thread that writes it, once that is known.
+    opened: Option<Manifest>,
+    writer: Option<Writer>,
+    shared: Arc<Mutex<Shared>>,
+}
+
+/// The thread that writes.
+#[derive(Debug)]
+struct Writer {
+    give: SyncSender<Arrived>,
+    thread: JoinHandle<()>,
+}
+
+type Arrived = (u32, Digest, Bytes);
+
+/// What the writing thread and the receiver both know.
+#[derive(Debug, Default)]
+struct Shared {
+    /// What the pieces that are here hash to.
+    has: Vec<Option<Digest>>,
+    /// How many pieces wait to be written.
+    waiting: usize,
+    /// What went wrong.
+    failed: Option<String>,
+}
+
+impl Folder {
+    /// The folder `into`.
+    ///
+    /// # Errors
+    /// [`FileError`] when it is none.
+    pub fn new(into: &Path, wishes: Wishes) -> Result<Folder, FileError> {
+        let there = fs::metadata(into).map_err(FileError::io(into))?;
+        if !there.is_dir() {
+            return Err(FileError::new(into, "it is no folder"));
+        }
+        Ok(Folder { into: into.to_path_buf(), wishes, transfer: None })
+    }
+
+    /// Gets ready for a transfer: looks what has come of it before. Gives who the receiver is, `fresh` if nothing has; and how much
+    /// is here.
+    ///
+    /// # Errors
+    /// [`FileError`] when nothing can be written there, or another receiver is at it.
+    pub fn prepare(&mut self, id: Id, fresh: Token) -> Result<(Token, Size), FileError> {
+        self.leave();
+        let unfinished = Unfinished::open(&self.into, id, fresh)?;
+        let known = unfinished.read(id);
+        let member = unfinished.member;
+        let size = known.as_ref().map_or(0, |(manifest, has)| here(manifest, has));
+        let has = known.map(|(_, has)| has).unwrap_or_default();
+        let shared = Arc::new(Mutex::new(Shared { has, ..Shared::default() }));
+        self.transfer = Some(Transfer { id, unfinished, opened: None, writer: None, shared });
+        Ok((member, Size(size)))
+    }
+
+    /// How much has come. [B]
+    pub fn size(&self) -> Size {
+        let Some(Transfer { opened: Some(manifest), shared, .. }) = &self.transfer else { return Size(0) };
+        Size(here(manifest, &lock(shared).has))
+    }
+
+    /// What is received, once that is known.
+    pub fn manifest(&self) -> Option<&Manifest> {
+        self.transfer.as_ref()?.opened.as_ref()
+    }
+
+    /// Leaves the transfer: what has come of it stays, to be gone on with, and if nothing has, nothing stays.
+    pub fn leave(&mut self) {
+        let Some(mut transfer) = self.transfer.take() else { return };
+        transfer.stop();
+        let is_empty = lock(&transfer.shared).has.iter().all(Option::is_none);
+        if is_empty {
+            // It is of no use; if it stays, it does no harm.
+            let _ = transfer.unfinished.remove();
+        }
+    }
+
+    fn check(&self, manifest: &Manifest) -> Result<(), String> {
+        let size = manifest.size();
+        let has = self.transfer.as_ref().map_or(0, |transfer| here(manifest, &lock(&transfer.shared).has));
+        if let Some(most) = self.wishes.max_size.filter(|most| size > *most) {
+            return Err(format!("{size}: --max-size allows {most}"));
+        }
+        let free = statvfs(&self.into).map(|it| it.blocks_available().saturating_mul(it.fragment_size()));
+        let free = free.map_err(|error| FileError::new(&self.into, error).to_string())?;
+        if size.0.saturating_sub(has) > free {
+            return Err(format!("{size}: only {} are free", Size(free)));
+        }
+        target::check(manifest, &self.into, self.wishes.overwrite).map_err(|error| error.to_string())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// How much of `manifest` those pieces are that are here. [B]
+fn here(manifest: &Manifest, has: &[Option<Digest>]) -> u64 {
+    let here = (0..).zip(has).filter(|(_, digest)| digest.is_some());
+    here.map(|(index, _)| manifest.length(index) as u64).sum()
+}
+
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    // Nobody panics while it is held, and if so, what is in it is whole.
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Transfer {
+    /// Begins to write, on a thread of its own.
+    fn begin(&mut self, manifest: &Manifest) -> Result<(), FileError> {
+        lock(&self.shared).has.resize(manifest.pieces() as usize, None);
+        self.unfinished.begin(manifest)?;
+        let record = self.unfinished.record(&lock(&self.shared).has)?;
+        let paths = (0..manifest.entries().len()).map(|entry| self.unfinished.file(entry)).collect();
+        let shared = self.shared.clone();
+        let writing =
+            Writing { manifest: manifest.clone(), places: manifest.places(), paths, record, shared, file: None };
+        let (give, arrived) = sync_channel(BEHIND);
+        let thread = thread::spawn(move || writing.run(&arrived));
+        self.opened = Some(manifest.clone());
+        self.writer = Some(Writer { give, thread });
+        Ok(())
+    }
+
+    /// Waits until everything that came is written.
+    fn stop(&mut self) {
+        if let Some(Writer { give, thread }) = self.writer.take() {
+            drop(give);
+            // What went wrong in it is in what is shared.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Store for Folder {
+    fn open(&mut self, manifest: &Manifest) -> Result<Vec<(u32, Digest)>, String> {
+        let transfer = self.transfer.as_ref().ok_or("nothing was announced")?;
+        if transfer.id != manifest.id() {
+            return Err("it is not what was announced".to_string());
+        }
+        if transfer.opened.is_none() {
+            self.check(manifest)?;
+            let transfer = self.transfer.as_mut().ok_or("nothing was announced")?;
+            transfer.begin(manifest).map_err(|error| error.to_string())?;
+        }
+        let shared = self.transfer.as_ref().map(|transfer| lock(&transfer.shared));
+        let has = shared.iter().flat_map(|shared| (0..).zip(&shared.has));
+        Ok(has.filter_map(|(index, digest)| Some((index, (*digest)?))).collect())
+    }
+
+    fn has_room(&mut self) -> Result<bool, String> {
+        let Some(transfer) = &self.transfer else { return Err("nothing was announced".to_string()) };
+        let shared = lock(&transfer.shared);
+        shared.failed.clone().map_or(Ok(shared.waiting < BEHIND), Err)
+    }
+
+    fn put(&mut self, index: u32, digest: Digest, content: Bytes) {
+        let Some(Transfer { writer: Some(Writer { give, .. }), shared, .. }) = &self.transfer else { return };
+        let mut now = lock(shared);
+        let known = now.has.get(index as usize).copied().unwrap_or(Some(digest));
+        if known.is_none_or(|known| known != digest) {
+            now.waiting += 1;
+            drop(now);
+            if give.send((index, digest, content)).is_err() {
+                lock(shared).waiting -= 1;
+            }
+        }
+    }
+
+    fn missing(&mut self) -> Result<Option<u32>, String> {
+        let Some(transfer) = &self.transfer else { return Err("nothing was announced".to_string()) };
+        let shared = lock(&transfer.shared);
+        let missing = shared.has.iter().filter(|digest| digest.is_none()).count();
+        let missing = (shared.waiting == 0).then(|| u32::try_from(missing).unwrap_or(u32::MAX));
+        shared.failed.clone().map_or(Ok(missing), Err)
+    }
+
+    fn finish(&mut self, whole: Digest) -> Result<(), String> {
+        let Some(mut transfer) = self.transfer.take() else { return Err("nothing was announced".to_string()) };
+        transfer.stop();
+        let result = self.finish_transfer(&transfer, whole);
+        if result.is_ok() {
+            transfer.unfinished.remove().map_err(|error| error.to_string())?;
+        } else {
+            self.transfer = Some(transfer);
+        }
+        result
+    }
+}
+
+impl Folder {
+    fn finish_transfer(&self, transfer: &Transfer, whole: Digest) -> Result<(), String> {
+        let Some(manifest) = &transfer.opened else { return Err("nothing has come".to_string()) };
+        let has: Option<Vec<Digest>> = lock(&transfer.shared).has.iter().copied().collect();
+        let has = has.ok_or("a piece is missing")?;
+        if Digest::of_all(&manifest.encode(), has) != whole {
+            return Err("what came is not what was sent: the checksum of all is another".to_string());
+        }
+        // Nothing is put in its place unless everything can be.
+        target::check(manifest, &self.into, self.wishes.overwrite).map_err(|error| error.to_string())?;
+        let place = |(number, entry): (usize, &crate::manifest::Entry)| {
+            let path = transfer.unfinished.file(number);
+            if let Kind::File { .. } = entry.kind {
+                // An empty one has not been written yet.
+                let file = open_to_write(&path)?;
+                if self.wishes.sync {
+                    file.sync_all().map_err(FileError::io(&path))?;
+                }
+            }
+            target::place(entry, &path, &self.into, self.wishes.overwrite)
+        };
+        manifest.entries().iter().enumerate().try_for_each(place).map_err(|error| error.to_string())
+    }
+}
+
+/// The thread's own.
+struct Writing {
+    manifest: Manifest,
+    places: Places,
+    paths: Vec<PathBuf>,
+    record: Record,
+    shared: Arc<Mutex<Shared>>,
+    /// The file that was written last.
+    file: Option<(usize, File)>,
+}
+
+impl Writing {
+    fn run(mut self, arrived: &Receiver<Arrived>) {
+        for (index, digest, content) in arrived {
+            // What is damaged is not kept: it is missing, and comes again.
+            let fits = content.len() == self.manifest.length(index) && Digest::of(&content) == digest;
+            let written = if fits { self.write(index, digest, &content).map(|()| Some(digest)) } else { Ok(None) };
+            let mut shared = lock(&self.shared);
+            shared.waiting -= 1;
+            match (written, shared.has.get_mut(index as usize)) {
+                (Ok(Some(digest)), Some(place)) => *place = Some(digest),
+                (Ok(_), _) => {}
+                (Err(error), _) => shared.failed = Some(error.to_string()),
+            }
+        }
+    }
+
+    fn write(&mut self, index: u32, digest: Digest, content: &[u8]) -> Result<(), FileError> {
+        let mut start = 0;
+        for span in self.places.spans(index) {
+            let Some(path) = self.paths.get(span.entry) else { continue };
+            if self.file.as_ref().is_none_or(|(open, _)| *open != span.entry) {
+                self.file = Some((span.entry, open_to_write(path)?));
+            }
+            let part = content.get(start..start + span.length).unwrap_or_default();
+            let file = self.file.as_ref().map(|(_, file)| file);
+            file.map_or(Ok(()), |file| file.write_all_at(part, span.offset)).map_err(FileError::io(path))?;
+            start += span.length;
+        }
+        self.record.note(index, digest)
+    }
+}

@@ -1,0 +1,34 @@
+//! Files on disks: what is sent is read ahead of the network, and what comes is written behind it, each by a thread of its own.
+
+mod folder;
+mod listing;
+mod reader;
+mod target;
+mod unfinished;
+
+pub use folder::{Folder, Wishes};
+pub use listing::{Listing, list};
+pub use reader::Reader;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What is wrong with a file or a folder.
+#[derive(Debug, thiserror::Error)]
+#[error("`{}`: {what}", path.display())]
+pub struct FileError {
+    /// Which.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+impl FileError {
+    fn new(path: &Path, what: impl ToString) -> FileError {
+        FileError { path: path.to_path_buf(), what: what.to_string() }
+    }
+
+    fn io(path: &Path) -> impl FnOnce(io::Error) -> FileError + '_ {
+        move |cause| FileError::new(path, cause)
+    }
+}

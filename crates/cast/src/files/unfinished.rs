@@ -1,0 +1,153 @@
+//! What is kept of a transfer that is not whole, so that it goes on when it was broken off.
+//!
+//! ```text
+//!     INTO/.maquette-cast-<transfer>/
+//!         lock        held by the receiver that is at it
+//!         member      which receiver it is, for the sender to know it again
+//!         manifest    what is received
+//!         pieces      what came: index 4, digest 32, CRC-32C of both 4; again and again
+//!         0, 1, ...   the files, by their place in the manifest
+//! ```
+//!
+//! What is noted is believed only after it has been read and hashed again: a machine that stopped may have lost what was written last.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::{Flock, FlockArg};
+
+use super::FileError;
+use crate::lobby::Token;
+use crate::manifest::{self, Id, Manifest, Places};
+use crate::names::UNFINISHED;
+use crate::round::Digest;
+
+const RECORD: usize = 40;
+
+/// A folder with what has come.
+#[derive(Debug)]
+pub(super) struct Unfinished {
+    pub(super) folder: PathBuf,
+    /// Which receiver it is.
+    pub(super) member: Token,
+    _lock: Flock<File>,
+}
+
+impl Unfinished {
+    /// That of `transfer` below `into`, made if it is not there; `fresh` is who the receiver is in that case.
+    pub(super) fn open(into: &Path, transfer: Id, fresh: Token) -> Result<Unfinished, FileError> {
+        let folder = into.join(format!("{UNFINISHED}{transfer}"));
+        match DirBuilder::new().mode(0o700).create(&folder) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                let is_folder = fs::symlink_metadata(&folder).is_ok_and(|there| there.is_dir());
+                if !is_folder {
+                    return Err(FileError::new(&folder, "it is in the way: it is no folder"));
+                }
+            }
+            Err(error) => return Err(FileError::new(&folder, error)),
+        }
+        let path = folder.join("lock");
+        let lock = open_to_write(&path)?;
+        let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock)
+            .map_err(|_| FileError::new(&folder, "another receiver is at it"))?;
+        let path = folder.join("member");
+        let known = fs::read(&path).ok().and_then(|bytes| bytes.try_into().ok());
+        let member = known.map_or(fresh, Token);
+        if known.is_none() {
+            fs::write(&path, fresh.0).map_err(FileError::io(&path))?;
+        }
+        Ok(Unfinished { folder, member, _lock: lock })
+    }
+
+    /// The manifest, if it is known, and what has come of its pieces and is still what it was: nothing is taken on trust.
+    pub(super) fn read(&self, transfer: Id) -> Option<(Manifest, Vec<Option<Digest>>)> {
+        let mut bytes = Vec::new();
+        let file = File::open(self.folder.join("manifest")).ok()?;
+        file.take(manifest::LONGEST as u64 + 1).read_to_end(&mut bytes).ok()?;
+        let manifest = Manifest::decode(&bytes).ok().filter(|manifest| manifest.id() == transfer)?;
+        let mut noted: Vec<Option<Digest>> = vec![None; manifest.pieces() as usize];
+        let log = fs::read(self.folder.join("pieces")).unwrap_or_default();
+        for record in log.as_chunks::<RECORD>().0 {
+            let (record, sum) = record.split_at(RECORD - 4);
+            if let (Some((index, digest)), true) =
+                (record.split_first_chunk::<4>(), crc32c::crc32c(record).to_be_bytes() == sum)
+                && let Some(place) = noted.get_mut(u32::from_be_bytes(*index) as usize)
+            {
+                *place = digest.try_into().ok().map(Digest);
+            }
+        }
+        let places = manifest.places();
+        let mut room = vec![0; manifest.piece() as usize];
+        for (index, noted) in (0..).zip(&mut noted) {
+            let room = room.get_mut(..manifest.length(index)).unwrap_or_default();
+            *noted = noted
+                .filter(|digest| self.read_piece(&places, index, room).is_ok_and(|()| Digest::of(room) == *digest));
+        }
+        Some((manifest, noted))
+    }
+
+    fn read_piece(&self, places: &Places, index: u32, room: &mut [u8]) -> std::io::Result<()> {
+        let mut start = 0;
+        for span in places.spans(index) {
+            let part = room.get_mut(start..start + span.length).ok_or(ErrorKind::InvalidInput)?;
+            File::open(self.file(span.entry))?.read_exact_at(part, span.offset)?;
+            start += span.length;
+        }
+        Ok(())
+    }
+
+    /// Writes down what is to be received.
+    pub(super) fn begin(&self, manifest: &Manifest) -> Result<(), FileError> {
+        let path = self.folder.join("manifest");
+        fs::write(&path, manifest.encode()).map_err(FileError::io(&path))
+    }
+
+    /// Where an entry's bytes are until they are whole.
+    pub(super) fn file(&self, entry: usize) -> PathBuf {
+        self.folder.join(entry.to_string())
+    }
+
+    /// The record of pieces, to be written on.
+    pub(super) fn record(&self, has: &[Option<Digest>]) -> Result<Record, FileError> {
+        let path = self.folder.join("pieces");
+        let file =
+            OpenOptions::new().create(true).write(true).truncate(true).open(&path).map_err(FileError::io(&path))?;
+        let mut record = Record { file, path };
+        for (index, digest) in (0..).zip(has) {
+            digest.map_or(Ok(()), |digest| record.note(index, digest))?;
+        }
+        Ok(record)
+    }
+
+    /// Removes it with all that is in it.
+    pub(super) fn remove(self) -> Result<(), FileError> {
+        fs::remove_dir_all(&self.folder).map_err(FileError::io(&self.folder))
+    }
+}
+
+/// A file that is made if it is not there, and opened if it is.
+pub(super) fn open_to_write(path: &Path) -> Result<File, FileError> {
+    let options = OpenOptions::new().create(true).write(true).truncate(false).custom_flags(NO_LINKS).open(path);
+    options.map_err(FileError::io(path))
+}
+
+const NO_LINKS: i32 = nix::fcntl::OFlag::O_NOFOLLOW.bits();
+
+/// Which pieces have come.
+#[derive(Debug)]
+pub(super) struct Record {
+    file: File,
+    path: PathBuf,
+}
+
+impl Record {
+    /// This one has, and is written.
+    pub(super) fn note(&mut self, index: u32, digest: Digest) -> Result<(), FileError> {
+        let mut record = [&index.to_be_bytes()[..], &digest.0].concat();
+        record.extend_from_slice(&crc32c::crc32c(&record).to_be_bytes());
+        self.file.write_all(&record).map_err(FileError::io(&self.path))
+    }
+}
