@@ -1,6 +1,34 @@
-//! Files and folders to any number of receivers at once, by multicast.
+//! Files and folders to any number of receivers at once, by IP multicast, at the speed of the wire.
+//!
+//! ```text
+//!     send                                                    receive
+//!     cast     a whole transfer over UDP                      cast
+//!     |  lobby    who is there, who is called to what         lobby
+//!     |  round    the pieces, over any endpoint               round       also on a simulated Ethernet
+//!     |     messaging   every datagram that was lost again        messaging
+//!     files    read ahead of the network                      files       written behind it; resumed
+//! ```
+//!
+//! Of a transfer with three receivers, of which one comes later:
+//!
+//! ```text
+//!     sender    announce ~~~ call a, b;  round: 0 1 2 3, end ~~~ call a, b, c;  round: 4 5 6, then 0 1 2 3 for c, end
+//!     a, b             join  here        0 1 2 3 kept            here                 4 5 6 kept                  done
+//!     c                                      join                here                 4 5 6 kept   0 1 2 3 kept   done
+//! ```
+//!
+//! Each byte goes over the wire once for all receivers that lack it. What is lost on the way is the matter of the [`messaging`] below;
+//! what is lost with a receiver that was stopped, of its folder, from which it goes on. Only the sender speaks to receivers, and they
+//! only to it.
+//!
+//! With a secret that all share, every datagram of the lobby and of the rounds is encrypted and authenticated, and whoever has not the
+//! secret can neither read nor change anything. Without it the network is trusted.
+//!
+//! Linux only.
 
+pub mod cast;
 pub mod files;
+pub mod interface;
 pub mod lobby;
 pub mod manifest;
 pub mod names;

@@ -94,11 +94,11 @@ impl Store for InMemory {
     fn has_room(&mut self) -> Result<bool, String> {
         Ok(true)
     }
-    fn put(&mut self, index: u32, digest: Digest, content: Bytes) {
+    fn put(&mut self, index: u32, digest: Digest, content: Bytes) -> bool {
         assert_eq!(digest, Digest::of(&content));
         let place = &mut self.pieces[index as usize];
         self.taken += u32::from(place.is_none());
-        *place = Some(content);
+        place.replace(content).is_none()
     }
     fn missing(&mut self) -> Result<Option<u32>, String> {
         Ok(Some(self.pieces.iter().filter(|piece| piece.is_none()).count() as u32))
@@ -132,7 +132,7 @@ fn round(
             let Rank(me) = here.rank();
             if me > 0 {
                 let mut store = stores[me as usize - 1].take();
-                let ended = receive(&*here, &mut store, |_, _| {}).await;
+                let ended = receive(&*here, &mut store, |_| {}).await;
                 stores[me as usize - 1].replace(store);
                 return ended.map(|ended| (Some(ended), here.now()));
             }

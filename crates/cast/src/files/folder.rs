@@ -38,6 +38,8 @@ pub struct Folder {
     into: PathBuf,
     wishes: Wishes,
     transfer: Option<Transfer>,
+    /// What was received last, and is in its place.
+    finished: Option<Manifest>,
 }
 
 /// A transfer on its way into the folder.
@@ -81,7 +83,7 @@ impl Folder {
         if !there.is_dir() {
             return Err(FileError::new(into, "it is no folder"));
         }
-        Ok(Folder { into: into.to_path_buf(), wishes, transfer: None })
+        Ok(Folder { into: into.to_path_buf(), wishes, transfer: None, finished: None })
     }
 
     /// Gets ready for a transfer: looks what has come of it before. Gives who the receiver is, `fresh` if nothing has; and how much
@@ -101,15 +103,9 @@ impl Folder {
         Ok((member, Size(size)))
     }
 
-    /// How much has come. [B]
-    pub fn size(&self) -> Size {
-        let Some(Transfer { opened: Some(manifest), shared, .. }) = &self.transfer else { return Size(0) };
-        Size(here(manifest, &lock(shared).has))
-    }
-
-    /// What is received, once that is known.
-    pub fn manifest(&self) -> Option<&Manifest> {
-        self.transfer.as_ref()?.opened.as_ref()
+    /// What was received last, once.
+    pub const fn take_finished(&mut self) -> Option<Manifest> {
+        self.finished.take()
     }
 
     /// Leaves the transfer: what has come of it stays, to be gone on with, and if nothing has, nothing stays.
@@ -204,17 +200,19 @@ impl Store for Folder {
         shared.failed.clone().map_or(Ok(shared.waiting < BEHIND), Err)
     }
 
-    fn put(&mut self, index: u32, digest: Digest, content: Bytes) {
-        let Some(Transfer { writer: Some(Writer { give, .. }), shared, .. }) = &self.transfer else { return };
+    fn put(&mut self, index: u32, digest: Digest, content: Bytes) -> bool {
+        let Some(Transfer { writer: Some(Writer { give, .. }), shared, .. }) = &self.transfer else { return false };
         let mut now = lock(shared);
         let known = now.has.get(index as usize).copied().unwrap_or(Some(digest));
-        if known.is_none_or(|known| known != digest) {
+        let is_new = known.is_none_or(|known| known != digest);
+        if is_new {
             now.waiting += 1;
             drop(now);
             if give.send((index, digest, content)).is_err() {
                 lock(shared).waiting -= 1;
             }
         }
+        is_new
     }
 
     fn missing(&mut self) -> Result<Option<u32>, String> {
@@ -230,6 +228,7 @@ impl Store for Folder {
         transfer.stop();
         let result = self.finish_transfer(&transfer, whole);
         if result.is_ok() {
+            self.finished = transfer.opened.take();
             transfer.unfinished.remove().map_err(|error| error.to_string())?;
         } else {
             self.transfer = Some(transfer);

@@ -60,6 +60,11 @@ impl Guest {
         self.wants.take().map(|wanted| (wanted.host, Said::Leave(self.nonce)))
     }
 
+    /// It wants nothing any more, and the sender knows.
+    pub const fn forget(&mut self) {
+        self.wants = None;
+    }
+
     /// Takes what somebody says, and puts what is to be answered into `answers`.
     pub fn take(
         &mut self,

@@ -21,14 +21,15 @@ pub enum Ended {
     Refused(String),
 }
 
-/// Receives what the sender, rank 0, broadcasts, into `store`. `watch` is told of every piece.
+/// Receives what the sender, rank 0, broadcasts, into `store`. `watch` is told how long each piece
+/// is that was not here.
 ///
 /// # Errors
 /// Those of the network: [`endpoint::Error::Lost`] when the sender is gone, or goes on without this rank.
 pub async fn receive<E: Multicast, S: Store>(
     here: &E,
     store: &mut S,
-    mut watch: impl FnMut(u32, usize),
+    mut watch: impl FnMut(usize),
 ) -> endpoint::Result<Ended> {
     let opened = match hear(here).await? {
         ToAll::Manifest(bytes) => {
@@ -44,9 +45,10 @@ pub async fn receive<E: Multicast, S: Store>(
     let ended = loop {
         match hear(here).await? {
             ToAll::Piece { index, digest, content } => {
-                watch(index, content.len());
+                let length = content.len();
                 match room(here, store).await {
-                    Ok(()) => store.put(index, digest, content),
+                    Ok(()) if store.put(index, digest, content) => watch(length),
+                    Ok(()) => {}
                     Err(reason) => return refuse(here, reason).await,
                 }
             }

@@ -19,8 +19,8 @@ pub trait Store {
     /// Why it will never.
     fn has_room(&mut self) -> Result<bool, String>;
 
-    /// Takes a piece, checks it, and keeps it if it is what it says, and is not here yet.
-    fn put(&mut self, index: u32, digest: Digest, content: Bytes);
+    /// Takes a piece, checks it, and keeps it if it is what it says; whether it is one that is not here yet.
+    fn put(&mut self, index: u32, digest: Digest, content: Bytes) -> bool;
 
     /// How many pieces are still missing, once all that was put is kept.
     ///

@@ -1,0 +1,319 @@
+//! A receiver.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+
+use endpoint::{Endpoint, Error, Result};
+use messaging::{Datagrams, Messenger, SEAL, Sealed};
+use quantities::{Bytes, Duration, Rank, Time};
+
+use super::attended::Attended;
+use super::wire::{Wire, token, v4};
+use super::{CastError, DATAGRAM, Event, Meeting, Watch, inner, ms, run};
+use crate::files::Folder;
+use crate::lobby::{Announce, Call, Guest, Heard, Said, Strange, To, Token};
+use crate::manifest::Manifest;
+use crate::names::shown;
+use crate::parameters::parameters;
+use crate::round::{self, Ended};
+
+/// How often it is looked whether to end.
+const LOOK: Duration = ms(50);
+/// How long the sender's goodbye is answered.
+const GOODBYE: Duration = ms(60);
+/// As many runs of senders are remembered with which nothing more is to be done.
+const MOST_RUNS: usize = 1_000;
+
+/// From whom, and how.
+#[derive(Clone, Debug)]
+pub struct ReceiveSettings {
+    /// Where.
+    pub meeting: Meeting,
+    /// What this receiver is called.
+    pub name: String,
+    /// How long to wait for a sender; for ever without it.
+    pub wait: Option<Duration>,
+}
+
+/// What was received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// What it is called.
+    pub title: String,
+    /// The files and folders.
+    pub manifest: Manifest,
+    /// How much of it came in this run; the rest was here already.
+    pub came: Bytes,
+    /// From the first round until the files were in their places.
+    pub time: Duration,
+}
+
+/// Receives one transfer into `folder` after the other, for as long as `next` wants another.
+///
+/// # Errors
+/// [`CastError`].
+pub fn receive(
+    folder: &mut Folder,
+    settings: &ReceiveSettings,
+    watch: &mut impl Watch,
+    mut next: impl FnMut(std::result::Result<Received, String>) -> bool,
+) -> std::result::Result<(), CastError> {
+    let wire = Wire::new(&settings.meeting)?;
+    let guest = Guest::new(settings.name.clone(), token()?, wire.port()?);
+    let mut receiver = Receiver {
+        settings,
+        watch: RefCell::new(watch),
+        lobby: RefCell::new(Lobby { guest, over: BTreeSet::new(), told: [false; 2], called: None, found: None }),
+        waits_since: wire.now(),
+        wire,
+        current: None,
+    };
+    loop {
+        if let Some(result) = receiver.step(folder)? {
+            receiver.waits_since = receiver.wire.now();
+            if !next(result) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// What the lobby knows, also while a round goes on.
+struct Lobby {
+    guest: Guest,
+    /// Runs of senders with which nothing more is to be done.
+    over: BTreeSet<Token>,
+    /// Whether it was told that others cast openly, and sealed.
+    told: [bool; 2],
+    called: Option<(Call, SocketAddr)>,
+    found: Option<(Announce, SocketAddr)>,
+}
+
+/// What is being received.
+struct Current {
+    announce: Announce,
+    came: u64,
+    has: u64,
+    began: Option<Time>,
+    ended: Option<Time>,
+}
+
+struct Receiver<'a, W> {
+    settings: &'a ReceiveSettings,
+    watch: RefCell<&'a mut W>,
+    wire: Wire,
+    lobby: RefCell<Lobby>,
+    current: Option<Current>,
+    waits_since: Time,
+}
+
+impl<W: Watch> Receiver<'_, W> {
+    /// Listens in the lobby for a moment, and takes part in a round if it is called; what came of a transfer that is over.
+    fn step(
+        &mut self,
+        folder: &mut Folder,
+    ) -> std::result::Result<Option<std::result::Result<Received, String>>, CastError> {
+        let now = self.wire.now();
+        if self.watch.borrow().ends() {
+            self.leave();
+            return Err(CastError::Interrupted);
+        }
+        let (due, deadline) = {
+            let guest = &mut self.lobby.borrow_mut().guest;
+            (guest.due(now), guest.deadline())
+        };
+        if let Some((to, said)) = due {
+            self.wire.say(To::One(to), &said)?;
+        }
+        if self.lobby.borrow_mut().guest.is_left(now) {
+            self.sender_left(folder, "nothing was heard of it for five seconds");
+        }
+        let until = deadline.map_or(now + LOOK, |deadline| deadline.min(now + LOOK));
+        hear(&self.wire, &self.lobby, &self.watch, until)?;
+        let (found, called) = {
+            let lobby = &mut *self.lobby.borrow_mut();
+            (lobby.found.take(), lobby.called.take())
+        };
+        if let Some((announce, from)) = found {
+            return Ok(self.join(folder, announce, from)?.map(Err));
+        }
+        if let Some((call, from)) = called {
+            return self.round(folder, &call, from);
+        }
+        match self.settings.wait {
+            Some(wait) if self.current.is_none() && self.waits_since + wait <= now => {
+                Err(CastError::Nobody(format!("nothing was announced for {wait}")))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Wants what is announced, and gets ready for it; or the reason why it can't.
+    fn join(&mut self, folder: &mut Folder, announce: Announce, from: SocketAddr) -> Result<Option<String>> {
+        if self.current.is_some() {
+            return Ok(None);
+        }
+        let (member, has) = match folder.prepare(announce.transfer, token()?) {
+            Ok(ready) => ready,
+            Err(error) => {
+                self.lobby.borrow_mut().is_over(announce.run);
+                return Ok(Some(error.to_string()));
+            }
+        };
+        self.watch.borrow_mut().see(Event::Found(announce.clone(), v4(from), has));
+        let now = self.wire.now();
+        self.lobby.borrow_mut().guest.join(now, announce.run, member, from);
+        self.current = Some(Current { announce, came: 0, has: has.0, began: None, ended: None });
+        Ok(None)
+    }
+
+    fn sender_left(&mut self, folder: &mut Folder, reason: &str) {
+        self.watch.borrow_mut().see(Event::SenderLeft(reason.to_string()));
+        self.current = None;
+        self.waits_since = self.wire.now();
+        folder.leave();
+    }
+
+    /// Tells the sender that this receiver gives up.
+    fn leave(&self) {
+        let leave = self.lobby.borrow_mut().guest.leave();
+        if let Some((to, said)) = leave {
+            // The sender finds out by itself if it does not hear it.
+            let _ = self.wire.say(To::One(to), &said);
+        }
+    }
+
+    fn round(
+        &mut self,
+        folder: &mut Folder,
+        call: &Call,
+        from: SocketAddr,
+    ) -> std::result::Result<Option<std::result::Result<Received, String>>, CastError> {
+        let datagram = usize::from(call.datagram);
+        let Some(current) = self.current.as_mut().filter(|_| (2 * SEAL..=DATAGRAM).contains(&datagram)) else {
+            return Ok(None);
+        };
+        current.began = current.began.or(Some(self.wire.now()));
+        let me = Rank(u32::from(call.rank));
+        let mut ranks = vec![None; usize::from(call.ranks)];
+        ranks[0] = Some(SocketAddr::new(from.ip(), call.port));
+        let network = self.wire.network(me, ranks, None)?;
+        let ended = match &self.settings.meeting.secret {
+            Some(secret) => {
+                let keys = secret.of_round(call.salt, call.session, call.ranks);
+                self.round_on(folder, call, Sealed::new(network, me, call.session, &keys))
+            }
+            None => self.round_on(folder, call, network),
+        };
+        self.after_round(folder, ended)
+    }
+
+    fn round_on<D: Datagrams>(&mut self, folder: &mut Folder, call: &Call, network: D) -> Result<Ended> {
+        let (wire, lobby, watch) = (&self.wire, &self.lobby, &self.watch);
+        let network = Attended::new(network, |now| {
+            hear(wire, lobby, watch, now)?;
+            let newer = lobby.borrow().called.is_some();
+            if newer || watch.borrow().ends() { Err(Error::Stopped) } else { Ok(()) }
+        });
+        let datagram = inner(usize::from(call.datagram), wire.meeting().secret.is_some());
+        let parameters = parameters(call.session, datagram);
+        let here = Messenger::new(&network, Rank(u32::from(call.rank)), u32::from(call.ranks), parameters)?;
+        let there = lobby.borrow_mut().guest.is_there(call.session);
+        if let Some((to, said)) = there {
+            wire.say(To::One(to), &said)?;
+        }
+        let Some(current) = &mut self.current else { return Err(Error::Stopped) };
+        let all = Bytes(current.announce.bytes);
+        let seen = |length: usize| {
+            current.came += length as u64;
+            watch.borrow_mut().see(Event::Has(Bytes(current.has + current.came), all));
+        };
+        let ended = run(round::receive(&here, folder, seen));
+        current.ended = Some(wire.now());
+        if ended.is_ok() {
+            run(here.compute(GOODBYE));
+        }
+        ended
+    }
+
+    /// What is to be done after a round that ended so.
+    fn after_round(
+        &mut self,
+        folder: &mut Folder,
+        ended: Result<Ended>,
+    ) -> std::result::Result<Option<std::result::Result<Received, String>>, CastError> {
+        let now = self.wire.now();
+        match ended {
+            Ok(Ended::Done) => {
+                self.forget_run();
+                let Some((current, manifest)) = self.current.take().zip(folder.take_finished()) else {
+                    return Ok(None);
+                };
+                let time = current.began.map_or(Duration::ZERO, |began| current.ended.unwrap_or(now).since(began));
+                let Current { announce, came, .. } = current;
+                Ok(Some(Ok(Received { title: shown(&announce.title), manifest, came: Bytes(came), time })))
+            }
+            Ok(Ended::Lacks(_)) | Err(Error::Lost(_)) => {
+                self.lobby.borrow_mut().guest.comes_back(now);
+                Ok(None)
+            }
+            // Another round calls, or somebody wants it to end: the next step sees to it.
+            Err(Error::Stopped) => Ok(None),
+            Ok(Ended::Left(reason)) => {
+                self.forget_run();
+                self.sender_left(folder, &reason);
+                Ok(None)
+            }
+            Ok(Ended::Refused(reason)) => {
+                self.forget_run();
+                self.current = None;
+                folder.leave();
+                Ok(Some(Err(reason)))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Nothing more is to be done with this run of the sender.
+    fn forget_run(&mut self) {
+        if let Some(current) = &self.current {
+            self.lobby.borrow_mut().is_over(current.announce.run);
+        }
+    }
+}
+
+impl Lobby {
+    fn is_over(&mut self, run: Token) {
+        if self.over.len() >= MOST_RUNS {
+            self.over.clear();
+        }
+        self.over.insert(run);
+        self.guest.forget();
+    }
+}
+
+/// Hears what is said in the lobby, until then, and answers.
+fn hear<W: Watch>(wire: &Wire, lobby: &RefCell<Lobby>, watch: &RefCell<&mut W>, until: Time) -> Result<()> {
+    let now = wire.now();
+    let mut answers: Vec<(SocketAddr, Said)> = Vec::new();
+    wire.listen(until, |from, said| {
+        let lobby = &mut *lobby.borrow_mut();
+        match said {
+            Ok(said) => match lobby.guest.take(now, from, said, &mut answers) {
+                Some(Heard::Announced(announce, _)) if lobby.over.contains(&announce.run) => {}
+                Some(Heard::Announced(announce, from)) => lobby.found = Some((announce, from)),
+                Some(Heard::Called(call, from)) => lobby.called = Some((call, from)),
+                None => {}
+            },
+            Err(strange @ (Strange::Sealed | Strange::Open)) => {
+                let sealed = strange == Strange::Sealed;
+                if !std::mem::replace(&mut lobby.told[usize::from(sealed)], true) {
+                    watch.borrow_mut().see(Event::Unreadable { sealed });
+                }
+            }
+            Err(Strange::Unreadable) => {}
+        }
+    })?;
+    answers.iter().try_for_each(|(to, said)| wire.say(To::One(*to), said))
+}

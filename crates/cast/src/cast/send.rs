@@ -1,0 +1,294 @@
+//! The sender.
+
+use std::cell::RefCell;
+
+use endpoint::Result;
+use messaging::{Datagrams, Messenger, Sealed};
+use quantities::{Bytes, Duration, Rank, Rate, Time};
+
+use super::attended::Attended;
+use super::wire::{Wire, token};
+use super::{CastError, DATAGRAM, Event, Meeting, Watch, inner, ms, run};
+use crate::files::{Listing, Reader};
+use crate::lobby::{Announce, Call, Called, Host, Said, To, Token};
+use crate::parameters::parameters;
+use crate::round::{self, Digest, Goal, Outcome, Transfer};
+
+/// How long who comes first waits for those who come at the same time.
+const GATHER: Duration = ms(300);
+/// How long to wait for receivers where nothing is said of that.
+const WAIT: Duration = ms(10_000);
+/// How often it is looked whether to end.
+const LOOK: Duration = ms(50);
+/// How long a goodbye may take.
+const GOODBYE: Duration = ms(250);
+
+/// What is sent, to whom, and how.
+#[derive(Clone, Debug)]
+pub struct SendSettings {
+    /// Where.
+    pub meeting: Meeting,
+    /// What it is called.
+    pub title: String,
+    /// The most that is sent, counted in what datagrams take of an Ethernet.
+    pub rate: Option<Rate>,
+    /// How many receivers are waited for; without it, it begins with the first.
+    pub receivers: Option<usize>,
+    /// How long receivers are waited for.
+    pub wait: Option<Duration>,
+}
+
+/// What was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// How many receivers have everything.
+    pub done: usize,
+    /// The receivers that joined, but have not.
+    pub without: Vec<String>,
+    /// How many rounds there were.
+    pub rounds: u32,
+    /// From the first call to a round until the last receiver had everything.
+    pub time: Duration,
+    /// Packets of the messaging that were sent, and how many of them again.
+    pub packets: u64,
+    /// Of those, packets that were sent again.
+    pub repeated: u64,
+    /// What all of it hashes to, if all was read.
+    pub digest: Option<Digest>,
+}
+
+/// Sends the files of `listing`.
+///
+/// # Errors
+/// [`CastError`].
+pub fn send(listing: Listing, settings: &SendSettings, watch: &mut impl Watch) -> std::result::Result<Sent, CastError> {
+    let wire = Wire::new(&settings.meeting)?;
+    let mut word = [0; 4];
+    word.copy_from_slice(&token()?.0[..4]);
+    let announce = Announce {
+        transfer: listing.manifest.id(),
+        run: token()?,
+        title: settings.title.chars().take(100).collect(),
+        files: listing.manifest.files() as u64,
+        bytes: listing.manifest.size().0,
+    };
+    let mut sender = Sender {
+        settings,
+        watch: RefCell::new(watch),
+        host: RefCell::new(Host::new(announce)),
+        transfer: Transfer::new(&listing.manifest),
+        piece: Bytes(u64::from(listing.manifest.piece())),
+        reader: Reader::new(listing),
+        salt: token()?,
+        // It never comes to its end.
+        session: 1 + u32::from_be_bytes(word) / 2,
+        rounds: 0,
+        began: None,
+        changed: wire.now(),
+        last: None,
+        counts: (0, 0),
+        wire,
+    };
+    while sender.waits_for_round()? {
+        sender.round()?;
+    }
+    Ok(sender.sent())
+}
+
+struct Sender<'a, W> {
+    settings: &'a SendSettings,
+    watch: RefCell<&'a mut W>,
+    wire: Wire,
+    host: RefCell<Host>,
+    transfer: Transfer,
+    /// How long a piece is.
+    piece: Bytes,
+    reader: Reader,
+    /// What the keys of rounds are made with, and the session of the last one.
+    salt: Token,
+    session: u32,
+    rounds: u32,
+    /// When the first round began; when something changed; when the last receiver had everything.
+    began: Option<Time>,
+    changed: Time,
+    last: Option<Time>,
+    counts: (u64, u64),
+}
+
+impl<W: Watch> Sender<'_, W> {
+    /// Waits until a round can begin: true; or all is over: false.
+    fn waits_for_round(&mut self) -> std::result::Result<bool, CastError> {
+        loop {
+            let now = self.wire.now();
+            if self.watch.borrow().ends() {
+                return Err(CastError::Interrupted);
+            }
+            if let Some(begins) = self.decides(now)? {
+                return Ok(begins);
+            }
+            attend(&self.wire, &self.host, now)?;
+            let until = self.host.borrow().deadline().min(now + LOOK);
+            hear(&self.wire, &self.host, &self.watch, until)?;
+        }
+    }
+
+    /// Whether a round begins, or all is over, if one of both.
+    fn decides(&self, now: Time) -> std::result::Result<Option<bool>, CastError> {
+        let SendSettings { receivers, wait, .. } = self.settings;
+        let host = self.host.borrow();
+        let (waiting, since) = host.waiting(now);
+        let passed = |start: Time, wait: Duration| start + wait <= now;
+        let changed = host.joined().map_or(self.changed, |joined| joined.max(self.changed));
+        if self.rounds > 0 {
+            let enough = receivers.is_some_and(|receivers| host.done() >= receivers) && waiting == 0;
+            let over = enough || waiting == 0 && passed(changed, wait.unwrap_or(WAIT));
+            return Ok(if waiting > 0 { Some(true) } else { over.then_some(false) });
+        }
+        let late = match (receivers, wait) {
+            (Some(_), None) => false,
+            (_, wait) => passed(changed, wait.unwrap_or(WAIT)),
+        };
+        if waiting == 0 {
+            return if late { Err(CastError::Nobody("nobody came to receive it".to_string())) } else { Ok(None) };
+        }
+        let gathered = match receivers {
+            Some(receivers) => waiting >= *receivers || late,
+            None => since.is_some_and(|since| passed(since, GATHER)),
+        };
+        Ok(gathered.then_some(true))
+    }
+
+    /// Calls all that wait until they are there. The names of those who did not come are told.
+    fn assemble(&mut self) -> std::result::Result<Vec<Called>, CastError> {
+        loop {
+            let now = self.wire.now();
+            self.began = self.began.or(Some(now));
+            self.session += 1;
+            let call = Call {
+                nonce: self.salt,
+                session: self.session,
+                rank: 0,
+                ranks: 0,
+                port: self.wire.port()?,
+                datagram: DATAGRAM as u16,
+                salt: self.salt,
+            };
+            if self.host.borrow_mut().call(now, call) == 0 {
+                return Ok(Vec::new());
+            }
+            let assembled = loop {
+                let now = self.wire.now();
+                if let Some(assembled) = self.host.borrow().is_assembled(now) {
+                    break assembled;
+                }
+                attend(&self.wire, &self.host, now)?;
+                let until = self.host.borrow().deadline().min(now + LOOK);
+                hear(&self.wire, &self.host, &self.watch, until)?;
+            };
+            if assembled {
+                return Ok(self.host.borrow().roster());
+            }
+            for name in self.host.borrow_mut().give_up(self.wire.now()) {
+                self.watch.borrow_mut().see(Event::Lost(name));
+            }
+        }
+    }
+
+    /// One round with all that wait.
+    fn round(&mut self) -> std::result::Result<(), CastError> {
+        let roster = self.assemble()?;
+        if roster.is_empty() {
+            return Ok(());
+        }
+        self.rounds += 1;
+        self.watch.borrow_mut().see(Event::Begins(roster.len()));
+        let others = roster.iter().map(|called| Some(called.address));
+        let ranks: Vec<_> = std::iter::once(self.wire.address()).chain(others).collect();
+        let count = u16::try_from(ranks.len()).unwrap_or(u16::MAX);
+        let network = self.wire.network(Rank(0), ranks, self.settings.rate)?;
+        let outcomes = match &self.settings.meeting.secret {
+            Some(secret) => {
+                let keys = secret.of_round(self.salt, self.session, count);
+                self.round_on(Sealed::new(network, Rank(0), self.session, &keys), u32::from(count))
+            }
+            None => self.round_on(network, u32::from(count)),
+        }?;
+        let now = self.wire.now();
+        self.changed = now;
+        for (called, outcome) in roster.iter().zip(outcomes) {
+            self.host.borrow_mut().ended(now, called.member, &outcome);
+            let name = called.name.clone();
+            match outcome {
+                Outcome::Done => self.watch.borrow_mut().see(Event::Done(name)),
+                Outcome::Refuses(reason) => self.watch.borrow_mut().see(Event::Refused(name, reason)),
+                Outcome::Lost => self.watch.borrow_mut().see(Event::Lost(name)),
+                Outcome::Lacks(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn round_on<D: Datagrams>(&mut self, network: D, ranks: u32) -> std::result::Result<Vec<Outcome>, CastError> {
+        let (wire, host, watch, piece) = (&self.wire, &self.host, &self.watch, self.piece);
+        let network = Attended::new(network, |now| {
+            hear(wire, host, watch, now)?;
+            attend(wire, host, now)
+        });
+        let sealed = self.settings.meeting.secret.is_some();
+        let here = Messenger::new(&network, Rank(0), ranks, parameters(self.session, inner(DATAGRAM, sealed)))?;
+        let interrupted = RefCell::new(false);
+        let goal = |done: u32, of: u32| {
+            let bytes = |pieces: u32| Bytes(u64::from(pieces) * piece.0);
+            watch.borrow_mut().see(Event::Sent(bytes(done), bytes(of)));
+            if watch.borrow().ends() {
+                *interrupted.borrow_mut() = true;
+                return Goal::Leave("the sender was interrupted".to_string());
+            }
+            let now = wire.now();
+            let newcomers = host.borrow().waiting(now).1.is_some_and(|since| since + GATHER <= now);
+            if newcomers && done < of { Goal::EndSoon } else { Goal::All }
+        };
+        let outcomes = run(round::send(&here, &mut self.transfer, &mut self.reader, goal));
+        let now = wire.now();
+        if outcomes.as_ref().is_ok_and(|outcomes| outcomes.contains(&Outcome::Done)) {
+            self.last = Some(now);
+        }
+        network.ends_at(now + GOODBYE);
+        // Who does not answer to a goodbye has heard it all the same, most likely.
+        let _ = run(here.flush());
+        self.counts.0 += here.engine().counts().sent;
+        self.counts.1 += here.engine().repeated();
+        if interrupted.take() { Err(CastError::Interrupted) } else { Ok(outcomes?) }
+    }
+
+    fn sent(&self) -> Sent {
+        let host = self.host.borrow();
+        let time = self.last.zip(self.began).map_or(Duration::ZERO, |(last, began)| last.since(began));
+        Sent {
+            done: host.done(),
+            without: host.without(),
+            rounds: self.rounds,
+            time,
+            packets: self.counts.0,
+            repeated: self.counts.1,
+            digest: self.transfer.whole(),
+        }
+    }
+}
+
+/// Says what is due.
+fn attend(wire: &Wire, host: &RefCell<Host>, now: Time) -> Result<()> {
+    let due: Vec<(To, Said)> = host.borrow_mut().due(now);
+    due.iter().try_for_each(|(to, said)| wire.say(*to, said))
+}
+
+/// Hears what is said in the lobby, until then.
+fn hear<W: Watch>(wire: &Wire, host: &RefCell<Host>, watch: &RefCell<&mut W>, until: Time) -> Result<()> {
+    let now = wire.now();
+    wire.listen(until, |from, said| {
+        let joined = said.ok().and_then(|said| host.borrow_mut().take(now, from, said));
+        if let Some(name) = joined {
+            watch.borrow_mut().see(Event::Joined(name));
+        }
+    })
+}
