@@ -13,7 +13,7 @@ const FUNCTION_LINES: usize = 70;
 const FILE_LINES: usize = 800;
 
 /// Which of the workspace's crates each may depend on; and, after the bar, which more for its tests.
-const ARROWS: [(&str, &[&str], &[&str]); 9] = [
+const ARROWS: [(&str, &[&str], &[&str]); 10] = [
     ("quantities", &[], &[]),
     ("endpoint", &["quantities"], &[]),
     ("machines", &["quantities"], &[]),
@@ -22,7 +22,8 @@ const ARROWS: [(&str, &[&str], &[&str]); 9] = [
     // Worlds run schedules, which are data among the programs.
     ("virtual-worlds", &["endpoint", "machines", "messaging", "programs", "quantities"], &[]),
     ("real-worlds", &["endpoint", "messaging", "quantities"], &["programs"]),
-    ("workbench", &["endpoint", "machines", "programs", "quantities", "virtual-worlds"], &[]),
+    ("cast", &["endpoint", "messaging", "quantities", "real-worlds"], &[]),
+    ("workbench", &["cast", "endpoint", "machines", "programs", "quantities", "virtual-worlds"], &[]),
     ("python-bindings", &["workbench"], &[]),
 ];
 
