@@ -339,6 +339,12 @@ pub struct Ethernet {
     pub receive: Duration,
     /// The processor's cost for each byte of payload, to send it and to take it. [ps/B]
     pub copy: Duration,
+    /// The processor's cost of each send or broadcast that a program calls, beside those of frames. [ps]
+    pub call_send: Duration,
+    /// The same of each receive, when the message has come. [ps]
+    pub call_receive: Duration,
+    /// The source's cost, for each receiver, of each frame that it broadcasts. [ps]
+    pub broadcast_each: Duration,
     /// What can go wrong on the way to each receiver.
     pub faults: Faults,
     /// How messages are sent.

@@ -40,6 +40,7 @@ presets![
     "cm5-256",
     "delta",
     "dp-smp-8",
+    "mpich-tcp-8",
     "loggp",
 ];
 

@@ -80,12 +80,17 @@ impl<P> Inbound<P> {
 
     /// That packet has found its place.
     pub fn advance(&mut self, now: Time) -> Option<P> {
+        self.advance_by(now, self.reporting.packets)
+    }
+
+    /// That packet has found its place, and is reported at once when so many have not been.
+    pub fn advance_by(&mut self, now: Time, packets: u64) -> Option<P> {
         let packet = match &mut self.order {
             Order::GoBackN(order) => order.advance(),
             Order::Selective(order) => order.advance(),
         }?;
         self.unreported += 1;
-        let enough = self.unreported >= self.reporting.packets;
+        let enough = self.unreported >= packets;
         self.report_at(if enough { now } else { now + self.reporting.delay });
         Some(packet)
     }

@@ -37,6 +37,8 @@ pub struct Parameters {
     pub timing: Timing,
     /// When receivers report.
     pub reporting: Reporting,
+    /// After how many packets receivers of broadcasts report, if it is another number.
+    pub broadcast_packets: Option<u64>,
     /// A rank is gone when nothing was heard of it for so long although it should have spoken.
     pub patience: Duration,
     /// How broadcasts are sent.
@@ -90,6 +92,7 @@ impl Default for Parameters {
             send_queue: 64,
             timing: Timing { first: ms(10), least: ms(1), most: ms(500) },
             reporting: Reporting { packets: 4, delay: Duration::from_microseconds(500) },
+            broadcast_packets: None,
             patience: ms(10_000),
             manner: Manner::PushPull,
             losses: Losses::Fail,
@@ -113,6 +116,7 @@ impl Parameters {
             ("packets of a window", u64::from(self.window), 1, u64::from(window)),
             ("messages of a send queue", self.send_queue as u64, 1, u64::from(LARGEST_WINDOW)),
             ("packets to a report", self.reporting.packets, 1, u64::from(self.window)),
+            ("packets of broadcasts to a report", self.broadcast_packets.unwrap_or(1), 1, u64::from(self.window)),
             ("picoseconds of the least retransmission time", least.picoseconds(), 1, most.picoseconds()),
             ("picoseconds of the first retransmission time", first.picoseconds(), 1, most.picoseconds()),
             ("picoseconds of the most retransmission time", most.picoseconds(), 1, LONGEST),

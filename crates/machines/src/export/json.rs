@@ -1,12 +1,13 @@
 //! JSON with every channel and cost, enough to run a packet log through another simulator. All times in picoseconds.
 
+use quantities::{Bytes, Duration};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::network;
 use crate::model::{
-    Acknowledged, Arbitration, Channel, Ethernet, Faults, FlitNetwork, Interconnect, LogGp, Machine, NodeCosts, Place,
-    Protocol, Router, SendMode, Switching,
+    Acknowledged, Arbitration, BroadcastManner, Channel, Ethernet, Faults, FlitNetwork, Interconnect, LogGp, Machine,
+    Messaging, NodeCosts, Place, Protocol, Repeat, Router, SendMode, Switching,
 };
 use crate::routing::Selection;
 
@@ -190,10 +191,37 @@ fn ethernet(model: &Ethernet) -> Value {
         "send_ps": model.send.picoseconds(),
         "receive_ps": model.receive.picoseconds(),
         "copy_per_byte_ps": model.copy.picoseconds(),
+        "call_send_ps": model.call_send.picoseconds(),
+        "call_receive_ps": model.call_receive.picoseconds(),
+        "broadcast_each_ps": model.broadcast_each.picoseconds(),
         "faults": {
             "loss": loss, "burst_begins": burst_begins, "burst_ends": burst_ends, "duplicated": duplicated,
             "delayed": delayed, "delay_ps": delay.picoseconds(),
         },
+        "messaging": messaging(&model.messaging),
+    })
+}
+
+/// What the description chooses; what it leaves to the messaging is null.
+fn messaging(model: &Messaging) -> Value {
+    let time = |time: Option<Duration>| time.map(Duration::picoseconds);
+    let size = |size: Option<Bytes>| size.map(|size| size.0);
+    json!({
+        "header_bytes": size(model.header),
+        "window": model.window,
+        "repeat": model.repeat.map(Repeat::name),
+        "push_first_bytes": size(model.push_first),
+        "push_second_bytes": size(model.push_second),
+        "pushed_buffer_bytes": size(model.pushed_buffer),
+        "send_queue": model.send_queue,
+        "broadcast": model.broadcast.map(BroadcastManner::name),
+        "first_timeout_ps": time(model.first_timeout),
+        "least_timeout_ps": time(model.least_timeout),
+        "most_timeout_ps": time(model.most_timeout),
+        "report_packets": model.report_packets,
+        "broadcast_report_packets": model.broadcast_report_packets,
+        "report_delay_ps": time(model.report_delay),
+        "patience_ps": time(model.patience),
     })
 }
 

@@ -13,6 +13,8 @@ use crate::topology::within;
 const MOST_NODES: u64 = 1 << 10;
 /// The shortest payload that a packet with its header is worth, and the longest of what are called jumbo frames. [B]
 const PAYLOAD: (Bytes, Bytes) = (Bytes(128), Bytes(9_216));
+/// The longest header, which leaves room for a part of a message in the shortest payload. [B]
+const LONGEST_HEADER: Bytes = Bytes(64);
 /// The slowest rate: less would only be a slip of the unit.
 const SLOWEST: Rate = Rate::from_bits_per_second(8_000);
 /// The most frames in a ring.
@@ -46,6 +48,9 @@ pub(super) fn ethernet(fields: &Fields, ethernet: &fields::Ethernet) -> Result<(
         send: time("send", ethernet.send)?,
         receive: time("receive", ethernet.receive)?,
         copy: ethernet.copy,
+        call_send: time("call_send", ethernet.call_send)?,
+        call_receive: time("call_receive", ethernet.call_receive)?,
+        broadcast_each: time("broadcast_each", ethernet.broadcast_each)?,
         faults: faults(&ethernet.faults)?,
         messaging: messaging(&ethernet.messaging)?,
     };
@@ -76,8 +81,11 @@ fn faults(faults: &Faults) -> Result<Faults, Fault> {
     Ok(*faults)
 }
 
-/// What the messaging allows by itself is its own affair; here only times are checked.
+/// What the messaging allows by itself is its own affair; here only times and headers are checked.
 fn messaging(fields: &Messaging) -> Result<Messaging, Fault> {
+    if let Some(header) = fields.header.filter(|header| *header > LONGEST_HEADER) {
+        return Err(Fault::value("ethernet.messaging.header", header, format!("at most {LONGEST_HEADER}")));
+    }
     let times = [
         ("first_timeout", fields.first_timeout),
         ("least_timeout", fields.least_timeout),

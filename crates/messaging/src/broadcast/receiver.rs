@@ -10,13 +10,15 @@ use crate::packet::{Data, Part, Report};
 use crate::push_pull::LEAST_ROOM;
 use crate::sequence::{FIRST, near, wire};
 use crate::waiting::Waiting;
-use crate::{Inbound, Parameters, Reporting};
+use crate::{Inbound, Manner, Parameters, Reporting};
 
 /// All that one rank broadcasts, at one of its receivers.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
     me: Rank,
     inbound: Inbound<Data>,
+    /// After how many packets of what is pushed it reports, where another speaks for all.
+    pushed_packets: u64,
     /// The messages that nobody has received yet; the first has number `first`. Only the last of them can be incomplete.
     messages: VecDeque<Incoming>,
     first: u64,
@@ -25,6 +27,14 @@ pub(crate) struct Receiver {
     /// How much room the pushed buffer has left. [B]
     room: u64,
     waiting: Waiting,
+}
+
+/// Where one receiver speaks for all, the others let half of a window go by; in a simple broadcast nobody does.
+fn pushed_packets(parameters: &Parameters, packets: u64) -> u64 {
+    match parameters.manner {
+        Manner::Simple => packets,
+        Manner::PushPull => packets.max(u64::from(parameters.window / 2)),
+    }
 }
 
 fn room_for(incoming: &Incoming) -> u64 {
@@ -36,10 +46,12 @@ impl Receiver {
     pub(crate) fn new(me: Rank, size: u32, parameters: &Parameters) -> Receiver {
         let Parameters { window, repeat, reporting, pushed_buffer, timing, .. } = *parameters;
         let share = reporting.delay.picoseconds() / u64::from(size.max(1)) * u64::from(me.0);
-        let reporting = Reporting { delay: reporting.delay + Duration::from_picoseconds(share), ..reporting };
+        let delay = reporting.delay + Duration::from_picoseconds(share);
+        let reporting = Reporting { packets: parameters.broadcast_packets.unwrap_or(reporting.packets), delay };
         Receiver {
             me,
             inbound: Inbound::new(FIRST, u64::from(window), repeat, reporting),
+            pushed_packets: pushed_packets(parameters, reporting.packets),
             messages: VecDeque::new(),
             first: FIRST,
             has_destination: false,
@@ -69,7 +81,7 @@ impl Receiver {
             if !self.has_place(&data) {
                 return self.inbound.refuse(now);
             }
-            self.inbound.advance(now);
+            self.advance(now, &data);
             self.inbound.has_room(now);
             match data.part {
                 Part::Opening(opening) => self.open(now, Incoming::new(opening), &data.payload),
@@ -80,6 +92,21 @@ impl Receiver {
                     self.acknowledge(now);
                 }
             }
+        }
+    }
+
+    /// A packet has found its place. Of a push that another receiver acknowledges nothing is said at once.
+    fn advance(&mut self, now: Time, data: &Data) {
+        let pushed_of_another = match data.part {
+            Part::Opening(opening) => opening.acknowledger != self.me,
+            Part::From(offset) => {
+                self.messages.back().is_some_and(|last| last.acknowledger() != self.me && offset < last.pushed())
+            }
+        };
+        if pushed_of_another {
+            self.inbound.advance_by(now, self.pushed_packets);
+        } else {
+            self.inbound.advance(now);
         }
     }
 

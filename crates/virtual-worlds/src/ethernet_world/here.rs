@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 
 use endpoint::{AnySource, Endpoint, Message, Multicast, Result, check_partner};
+use machines::model::Ethernet;
 use messaging::{Datagram, Messenger};
 use quantities::{Duration, Rank, Time};
 
@@ -32,9 +33,23 @@ impl Record {
     }
 }
 
+/// What calls of the program cost, beside frames.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Calls {
+    send: Duration,
+    receive: Duration,
+}
+
+impl Calls {
+    pub(super) const fn of(ethernet: &Ethernet) -> Calls {
+        Calls { send: ethernet.call_send, receive: ethernet.call_receive }
+    }
+}
+
 /// A rank's endpoint.
 pub(super) struct Here<'run> {
     pub(super) messenger: Messenger<Port<'run, Datagram>>,
+    pub(super) calls: Calls,
     pub(super) record: &'run RefCell<Record>,
 }
 
@@ -46,6 +61,13 @@ impl Here<'_> {
             for to in to {
                 record.sent.entry((self.rank(), to, broadcast)).or_default().push_back(self.now());
             }
+        }
+    }
+
+    /// A call of the program takes its time, in which frames come and go.
+    async fn call(&self, time: Duration) {
+        if !time.is_zero() {
+            self.messenger.compute(time).await;
         }
     }
 
@@ -89,6 +111,7 @@ impl Endpoint for Here<'_> {
         check_partner(self.rank(), to, self.size())?;
         self.sends(std::iter::once(to), false);
         let start = self.now();
+        self.call(self.calls.send).await;
         let result = self.messenger.send(to, message).await;
         self.did(Activity::Send, start);
         result
@@ -97,6 +120,7 @@ impl Endpoint for Here<'_> {
     async fn receive(&self, from: Rank) -> Result<Message> {
         let start = self.now();
         let result = self.messenger.receive(from).await;
+        self.call(self.calls.receive).await;
         self.did(Activity::Receive, start);
         result.inspect(|message| self.received(from, message, false))
     }
@@ -112,6 +136,7 @@ impl AnySource for Here<'_> {
     async fn receive_any(&self, deadline: Option<Time>) -> Result<(Rank, Message)> {
         let start = self.now();
         let result = self.messenger.receive_any(deadline).await;
+        self.call(self.calls.receive).await;
         self.did(Activity::Receive, start);
         result.inspect(|(from, message)| self.received(*from, message, false))
     }
@@ -122,6 +147,7 @@ impl Multicast for Here<'_> {
         let others = (0..self.size()).map(Rank).filter(|&rank| rank != self.rank());
         self.sends(others, true);
         let start = self.now();
+        self.call(self.calls.send).await;
         let result = self.messenger.multicast(message).await;
         self.did(Activity::Send, start);
         result
@@ -130,6 +156,7 @@ impl Multicast for Here<'_> {
     async fn receive_multicast(&self, from: Rank) -> Result<Message> {
         let start = self.now();
         let result = self.messenger.receive_multicast(from).await;
+        self.call(self.calls.receive).await;
         self.did(Activity::Receive, start);
         result.inspect(|message| self.received(from, message, true))
     }

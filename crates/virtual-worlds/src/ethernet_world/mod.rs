@@ -14,7 +14,6 @@ mod ranks;
 
 use endpoint::{Error, Result};
 use machines::model::{Ethernet, Interconnect, Machine};
-use quantities::Bytes;
 
 use crate::answer::Run;
 use crate::any_kind::{AnyKind, runs_every_kind};
@@ -66,8 +65,3 @@ impl<'a> EthernetWorld<'a> {
 }
 
 runs_every_kind!(EthernetWorld);
-
-/// How large a datagram is, as a payload of a frame.
-fn size_of(datagram: &messaging::Datagram) -> Bytes {
-    Bytes(datagram.size() as u64)
-}

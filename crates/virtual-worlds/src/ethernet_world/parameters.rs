@@ -9,7 +9,7 @@ pub(super) fn parameters(ethernet: &Ethernet) -> Parameters {
     let Messaging { window, pushed_buffer, send_queue, patience, .. } = ethernet.messaging;
     let usual = Parameters::default();
     Parameters {
-        datagram: usize::try_from(ethernet.payload.0).unwrap_or(usize::MAX),
+        datagram: datagram(ethernet),
         window: window.unwrap_or(usual.window),
         repeat: ethernet.messaging.repeat.map_or(usual.repeat, repeat),
         push: push(&ethernet.messaging, usual.push),
@@ -17,10 +17,19 @@ pub(super) fn parameters(ethernet: &Ethernet) -> Parameters {
         send_queue: send_queue.map_or(usual.send_queue, |messages| messages as usize),
         timing: timing(&ethernet.messaging, usual.timing),
         reporting: reporting(&ethernet.messaging, usual.reporting),
+        broadcast_packets: ethernet.messaging.broadcast_report_packets.or(usual.broadcast_packets),
         patience: patience.unwrap_or(usual.patience),
         manner: ethernet.messaging.broadcast.map_or(usual.manner, manner),
         ..usual
     }
+}
+
+/// The largest datagram. Where the machine's packets have a header of their own, a packet that is no opening carries what is left beside
+/// that.
+fn datagram(ethernet: &Ethernet) -> usize {
+    let written = Bytes(messaging::packet::FRAGMENT_HEADER as u64);
+    let size = ethernet.payload.0.saturating_sub(ethernet.messaging.header.unwrap_or(written).0) + written.0;
+    usize::try_from(size).unwrap_or(usize::MAX)
 }
 
 fn repeat(repeat: Repeat) -> messaging::Repeat {

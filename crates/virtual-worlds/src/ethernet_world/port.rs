@@ -9,7 +9,6 @@ use machines::model::Ethernet;
 use messaging::{Datagram, Datagrams};
 use quantities::{Bytes, Duration, Rank, Time};
 
-use super::size_of;
 use crate::ethernet::{Destination, Network, Received};
 
 /// A node's way into the network. Its processor does one thing after the other.
@@ -17,7 +16,11 @@ use crate::ethernet::{Destination, Network, Received};
 pub(super) struct Port<'run, P> {
     network: &'run RefCell<Network<P>>,
     node: Rank,
+    /// How many nodes take a broadcast.
+    others: u64,
     costs: Costs,
+    /// What a packet has beside a part of a message, if that is not what the messaging writes down.
+    header: Option<Bytes>,
 }
 
 /// What frames cost a processor.
@@ -26,12 +29,19 @@ struct Costs {
     send: Duration,
     receive: Duration,
     copy: Duration,
+    broadcast_each: Duration,
 }
 
 impl<'run, P: Clone> Port<'run, P> {
-    pub(super) fn new(network: &'run RefCell<Network<P>>, ethernet: &Ethernet, node: Rank) -> Port<'run, P> {
-        let Ethernet { send, receive, copy, .. } = *ethernet;
-        Port { network, node, costs: Costs { send, receive, copy } }
+    pub(super) fn new(
+        network: &'run RefCell<Network<P>>,
+        ethernet: &Ethernet,
+        node: Rank,
+        ranks: u32,
+    ) -> Port<'run, P> {
+        let Ethernet { send, receive, copy, broadcast_each, messaging, .. } = *ethernet;
+        let (others, costs) = (u64::from(ranks.saturating_sub(1)), Costs { send, receive, copy, broadcast_each });
+        Port { network, node, others, costs, header: messaging.header }
     }
 
     pub(super) fn now(&self) -> Time {
@@ -50,7 +60,8 @@ impl<'run, P: Clone> Port<'run, P> {
 
     /// Puts a frame into the transmit ring, as soon as there is room.
     pub(super) async fn transmit(&self, to: Destination, size: Bytes, payload: P) {
-        self.pause(self.costs.send + self.costs.copy * size.0).await;
+        let receivers = if to == Destination::All { self.others } else { 0 };
+        self.pause(self.costs.send + self.costs.copy * size.0 + self.costs.broadcast_each * receivers).await;
         let mut payload = Some(payload);
         poll_fn(|_| {
             let mut network = self.network.borrow_mut();
@@ -86,6 +97,16 @@ impl<'run, P: Clone> Port<'run, P> {
     }
 }
 
+impl Port<'_, Datagram> {
+    /// How large a datagram is, as a payload of a frame.
+    fn size_of(&self, datagram: &Datagram) -> Bytes {
+        match self.header {
+            Some(header) => Bytes(header.0 + datagram.payload().size().0),
+            None => Bytes(datagram.size() as u64),
+        }
+    }
+}
+
 impl Datagrams for Port<'_, Datagram> {
     fn now(&self) -> Time {
         self.now()
@@ -97,7 +118,7 @@ impl Datagrams for Port<'_, Datagram> {
                 messaging::Destination::One(rank) => Destination::One(rank),
                 messaging::Destination::All => Destination::All,
             };
-            self.transmit(to, size_of(datagram), datagram.clone()).await;
+            self.transmit(to, self.size_of(datagram), datagram.clone()).await;
         }
         Ok(())
     }

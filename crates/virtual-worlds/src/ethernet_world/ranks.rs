@@ -10,7 +10,7 @@ use machines::model::Ethernet;
 use messaging::{Datagram, Doing, Messenger, Parameters, stuck};
 use quantities::{Rank, Time};
 
-use super::here::{Here, Record};
+use super::here::{Calls, Here, Record};
 use super::port::Port;
 use crate::answer::{Answer, Run};
 use crate::ethernet::{Network, Notice};
@@ -42,9 +42,9 @@ impl Setting<'_> {
         let network = RefCell::new(Network::new(self.ethernet, self.ranks, self.seed));
         let record = RefCell::new(Record::new(self.ranks, self.with_timeline));
         let here = |rank| {
-            let port = Port::new(&network, self.ethernet, Rank(rank));
+            let port = Port::new(&network, self.ethernet, Rank(rank), self.ranks);
             let messenger = Messenger::new(port, Rank(rank), self.ranks, self.parameters)?;
-            Ok(Here { messenger, record: &record })
+            Ok(Here { messenger, calls: Calls::of(self.ethernet), record: &record })
         };
         let here = (0..self.ranks).map(here).collect::<Result<Vec<Here<'_>>>>()?;
         let results: Results<T> = RefCell::new((0..self.ranks).map(|_| None).collect());

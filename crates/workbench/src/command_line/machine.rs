@@ -5,7 +5,7 @@ use std::fmt::Display;
 use clap::Args;
 use machines::export;
 use machines::facts::{NetworkFacts, Range, ZeroLoad};
-use machines::model::{ControlNetwork, Ethernet, Faults, FlitNetwork, Interconnect, LogGp, Machine};
+use machines::model::{ControlNetwork, Ethernet, Faults, FlitNetwork, Interconnect, LogGp, Machine, Messaging};
 use machines::{Facts, facts};
 
 use super::Said;
@@ -117,10 +117,31 @@ fn ethernet(model: &Ethernet) -> Vec<[String; 2]> {
             format!("{} to send a frame, {} to take one, {} a byte", model.send, model.receive, model.copy),
         ),
     ];
+    if !model.call_send.is_zero() || !model.call_receive.is_zero() {
+        rows.push(row(
+            "calls",
+            format!("{} more to send a message, {} to receive one", model.call_send, model.call_receive),
+        ));
+    }
+    if !model.broadcast_each.is_zero() {
+        rows.push(row(
+            "broadcasts",
+            format!("{} more of the source for each receiver of a frame", model.broadcast_each),
+        ));
+    }
+    if model.messaging != Messaging::default() {
+        rows.push(row("messages", messages(&model.messaging)));
+    }
     if model.faults != Faults::NONE {
         rows.push(row("faults", faults(&model.faults)));
     }
     rows
+}
+
+/// What of the messaging the description chooses.
+fn messages(messaging: &Messaging) -> String {
+    let chosen: Vec<String> = messaging.chosen().iter().map(|(name, value)| format!("{name} {value}")).collect();
+    chosen.join(", ")
 }
 
 /// What goes wrong on the way to each receiver.

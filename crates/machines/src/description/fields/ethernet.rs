@@ -35,6 +35,15 @@ pub struct Ethernet {
     /// The processor's cost for each byte of payload, to send it and to take it; none by default.
     #[serde(default)]
     pub copy: Duration,
+    /// The processor's cost of each send or broadcast that a program calls, beside those of frames; none by default.
+    #[serde(default)]
+    pub call_send: Duration,
+    /// The same of each receive, when the message has come; none by default.
+    #[serde(default)]
+    pub call_receive: Duration,
+    /// The source's cost, for each receiver, of each frame that it broadcasts; none by default.
+    #[serde(default)]
+    pub broadcast_each: Duration,
     /// What can go wrong; nothing by default.
     #[serde(default)]
     pub faults: Faults,
@@ -77,6 +86,8 @@ impl Default for Faults {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Messaging {
+    /// What each packet has on the wire beside a part of a message; as the messaging writes it down, if left out.
+    pub header: Option<Bytes>,
     /// How many packets of a stream are under way at most.
     pub window: Option<u32>,
     /// What is sent again when a packet is lost.
@@ -99,10 +110,56 @@ pub struct Messaging {
     pub most_timeout: Option<Duration>,
     /// After how many packets a receiver reports.
     pub report_packets: Option<u64>,
+    /// The same of a receiver of broadcasts, if it is another number.
+    pub broadcast_report_packets: Option<u64>,
     /// And how long after the first that it has not reported.
     pub report_delay: Option<Duration>,
     /// After how long of silence a rank is gone.
     pub patience: Option<Duration>,
+}
+
+impl Messaging {
+    /// The fields that are not left out, by name, as they would be written.
+    pub fn chosen(&self) -> Vec<(&'static str, String)> {
+        let all = [
+            ("header", self.header.map(|it| it.to_string())),
+            ("window", self.window.map(|it| it.to_string())),
+            ("repeat", self.repeat.map(|it| it.name().to_owned())),
+            ("push_first", self.push_first.map(|it| it.to_string())),
+            ("push_second", self.push_second.map(|it| it.to_string())),
+            ("pushed_buffer", self.pushed_buffer.map(|it| it.to_string())),
+            ("send_queue", self.send_queue.map(|it| it.to_string())),
+            ("broadcast", self.broadcast.map(|it| it.name().to_owned())),
+            ("first_timeout", self.first_timeout.map(|it| it.to_string())),
+            ("least_timeout", self.least_timeout.map(|it| it.to_string())),
+            ("most_timeout", self.most_timeout.map(|it| it.to_string())),
+            ("report_packets", self.report_packets.map(|it| it.to_string())),
+            ("broadcast_report_packets", self.broadcast_report_packets.map(|it| it.to_string())),
+            ("report_delay", self.report_delay.map(|it| it.to_string())),
+            ("patience", self.patience.map(|it| it.to_string())),
+        ];
+        all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+}
+
+impl Repeat {
+    /// Its name in descriptions.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Repeat::GoBackN => "go-back-n",
+            Repeat::Selective => "selective",
+        }
+    }
+}
+
+impl BroadcastManner {
+    /// Its name in descriptions.
+    pub const fn name(self) -> &'static str {
+        match self {
+            BroadcastManner::Simple => "simple",
+            BroadcastManner::PushPull => "push-pull",
+        }
+    }
 }
 
 /// What is sent again when a packet is lost.

@@ -1,0 +1,87 @@
+//! Broadcast and reply: how long a broadcast takes, on one rank's clock.
+
+use endpoint::{Error, Message, Multicast, MulticastProgram, Program, Result, check_partner};
+use quantities::{Bytes, Duration, Rank};
+
+use crate::broadcast::{Algorithm, Broadcast, hardware};
+use crate::{Group, Sends};
+
+/// Rank 0 broadcasts, and `replier` sends as much back as soon as it has it, `rounds` times. The others only take part in the broadcast.
+///
+/// ```text
+///   rank 0      ~~ bytes ~~>   all others
+///   rank 0     <-- bytes ---   replier          one round, on the clock of rank 0
+/// ```
+///
+/// Nodes whose clocks differ can't tell how long a message takes one way, but each can tell how long it waits for an answer.
+/// Under LogGP, with a tree in which the replier is the k-th that rank 0 sends to, at a distance s of each other:
+/// T = (k - 1) s + 2 (o + (bytes - 1) G + L + o).
+///
+/// Source: our reading of Wong and Wang 2000, section 4.1, which does not say how its broadcasts were timed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BroadcastReply {
+    /// How rank 0 broadcasts.
+    pub by: By,
+    /// Size of the message, both ways. [B]
+    pub bytes: Bytes,
+    /// How often.
+    pub rounds: u32,
+    /// Who replies.
+    pub replier: Rank,
+}
+
+/// How a broadcast goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The network does it.
+    Hardware,
+    /// Ranks send it on.
+    Messages(Algorithm),
+}
+
+/// Who broadcasts.
+const ROOT: Rank = Rank(0);
+
+impl BroadcastReply {
+    async fn broadcast<E: Multicast>(&self, here: &E) -> Result<Message> {
+        let message = Message::of_size(self.bytes);
+        match &self.by {
+            By::Hardware => {
+                let mut word = message;
+                hardware(here, ROOT, &mut word).await?;
+                Ok(word)
+            }
+            By::Messages(algorithm) => {
+                let group = Group::from_source(ROOT, here.size())?;
+                let broadcast = Broadcast { algorithm: algorithm.clone(), group, message, sends: Sends::Early };
+                Program::run(&broadcast, here).await
+            }
+        }
+    }
+}
+
+impl MulticastProgram for BroadcastReply {
+    /// How long each round took, at rank 0; empty at all others.
+    type Output = Vec<Duration>;
+
+    async fn run<E: Multicast>(&self, here: &E) -> Result<Vec<Duration>> {
+        if self.replier == ROOT {
+            return Err(Error::Unfit("who broadcasts can't reply".to_owned()));
+        }
+        if here.rank() == ROOT {
+            check_partner(ROOT, self.replier, here.size())?;
+        }
+        let mut times = Vec::new();
+        for _ in 0..self.rounds {
+            let start = here.now();
+            let word = self.broadcast(here).await?;
+            if here.rank() == ROOT {
+                here.receive(self.replier).await?;
+                times.push(here.now().since(start));
+            } else if here.rank() == self.replier {
+                here.send(ROOT, word).await?;
+            }
+        }
+        Ok(times)
+    }
+}
