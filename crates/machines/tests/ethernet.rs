@@ -88,6 +88,11 @@ fn mistakes() {
             "two.toml:7:11: ethernet.payload: found 40 B; allowed is 128 B to 9 KiB",
         ),
         (
+            "window = 32",
+            "header = \"1 KiB\"",
+            "two.toml:18:10: ethernet.messaging.header: found 1 KiB; allowed is at most 64 B",
+        ),
+        (
             "[ethernet.faults]",
             "[node]\nsend = \"non-blocking\"\n\n[ethernet.faults]",
             "two.toml:10:1: node: found `node`; allowed is only `ethernet`: it has all the costs that count",

@@ -137,22 +137,38 @@ fn the_broadcast_waits_for_those_that_lost_unless_they_keep_what_comes_early() {
 
 #[test]
 fn one_receiver_acknowledges_what_is_pushed_and_the_others_a_little_later() {
-    let world = Faulty { faults: RECORDED, ..Faulty::perfect(Parameters::default()) };
-    let delay = world.parameters.reporting.delay;
-    let program = async |here: Here| {
-        let message = broadcast(here.clone(), Message::from(bytes(256)), |_| us(0)).await?;
-        here.compute(us(10_000)).await;
-        Ok(message)
-    };
-    let ended = world.run_ranks(8, program).unwrap();
+    for broadcast_packets in [None, Some(1)] {
+        let parameters = Parameters { broadcast_packets, ..Parameters::default() };
+        let world = Faulty { faults: RECORDED, ..Faulty::perfect(parameters) };
+        let delay = parameters.reporting.delay;
+        let program = async |here: Here| {
+            let message = broadcast(here.clone(), Message::from(bytes(256)), |_| us(0)).await?;
+            here.compute(us(10_000)).await;
+            Ok(message)
+        };
+        let ended = world.run_ranks(8, program).unwrap();
+        let mut reports = reports(&record(&ended));
+        // Where each packet is reported, the acknowledger says that of the first, too.
+        reports.dedup_by_key(|(_, rank)| *rank);
+        let (soon, late): (Vec<_>, Vec<_>) = reports.iter().partition(|(at, _)| *at < Time::ZERO + delay);
+        assert_eq!(soon.len(), 1, "{soon:?}");
+        let mut ranks: Vec<u32> = late.iter().chain(&soon).map(|(_, rank)| rank.0).collect();
+        ranks.sort_unstable();
+        assert_eq!(ranks, [1, 2, 3, 4, 5, 6, 7], "every receiver says once that it has it");
+        let times: Vec<Time> = late.iter().map(|(at, _)| *at).collect();
+        assert!(times.is_sorted_by(|one, other| one < other), "and no two at once: {times:?}");
+    }
+}
+
+#[test]
+fn every_receiver_reports_at_once_what_is_pulled_if_it_is_told_to() {
+    let parameters = Parameters { broadcast_packets: Some(1), ..Parameters::default() };
+    let world = Faulty { faults: RECORDED, ..Faulty::perfect(parameters) };
+    let ended = run(world, 8, &Message::from(bytes(4_096)), |_| us(0));
     let reports = reports(&record(&ended));
-    let (soon, late): (Vec<_>, Vec<_>) = reports.iter().partition(|(at, _)| *at < Time::ZERO + delay);
-    assert_eq!(soon.len(), 1, "{soon:?}");
-    let mut ranks: Vec<u32> = late.iter().chain(&soon).map(|(_, rank)| rank.0).collect();
-    ranks.sort_unstable();
-    assert_eq!(ranks, [1, 2, 3, 4, 5, 6, 7], "every receiver says once that it has it");
-    let times: Vec<Time> = late.iter().map(|(at, _)| *at).collect();
-    assert!(times.is_sorted_by(|one, other| one < other), "and no two at once: {times:?}");
+    let soon =
+        |rank: Rank| reports.iter().any(|(at, from)| *from == rank && *at < Time::ZERO + parameters.reporting.delay);
+    assert!((1..8).map(Rank).all(soon), "{reports:?}");
 }
 
 #[test]

@@ -76,6 +76,7 @@ fn parameters(draws: &mut Draws) -> Parameters {
         send_queue: 1 + draws.below(16) as usize,
         timing: Timing { first: us(2_000), least: us(100), most: us(100_000) },
         reporting: Reporting { packets: 1 + draws.below(u64::from(window)), delay: us(draws.below(1_000)) },
+        broadcast_packets: draws.percent(50).then(|| 1 + draws.below(u64::from(window))),
         patience: PATIENCE,
         manner: if draws.percent(50) { Manner::Simple } else { Manner::PushPull },
         losses: if draws.percent(50) { Losses::Fail } else { Losses::GoOn },

@@ -18,6 +18,9 @@ fn fast_ethernet() -> Ethernet {
         send: Duration::ZERO,
         receive: Duration::ZERO,
         copy: Duration::ZERO,
+        call_send: Duration::ZERO,
+        call_receive: Duration::ZERO,
+        broadcast_each: Duration::ZERO,
         faults: Faults::NONE,
         messaging: Messaging::default(),
     }

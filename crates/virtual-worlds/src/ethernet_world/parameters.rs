@@ -6,17 +6,17 @@ use quantities::Bytes;
 
 /// The parameters of the messaging on `ethernet`, in packets that fill a frame.
 pub(super) fn parameters(ethernet: &Ethernet) -> Parameters {
-    let Messaging { window, pushed_buffer, send_queue, patience, .. } = ethernet.messaging;
+    let Messaging { pushed_buffer, send_queue, patience, .. } = ethernet.messaging;
     let usual = Parameters::default();
     Parameters {
         datagram: datagram(ethernet),
-        window: window.unwrap_or(usual.window),
+        window: ethernet.messaging.window.unwrap_or(usual.window),
         repeat: ethernet.messaging.repeat.map_or(usual.repeat, repeat),
         push: push(&ethernet.messaging, usual.push),
         pushed_buffer: pushed_buffer.map_or(usual.pushed_buffer, |size| size.0),
         send_queue: send_queue.map_or(usual.send_queue, |messages| messages as usize),
         timing: timing(&ethernet.messaging, usual.timing),
-        reporting: reporting(&ethernet.messaging, usual.reporting),
+        reporting: reporting(&ethernet.messaging, &usual),
         broadcast_packets: ethernet.messaging.broadcast_report_packets.or(usual.broadcast_packets),
         patience: patience.unwrap_or(usual.patience),
         manner: ethernet.messaging.broadcast.map_or(usual.manner, manner),
@@ -59,9 +59,11 @@ fn timing(messaging: &Messaging, usual: Timing) -> Timing {
     }
 }
 
-fn reporting(messaging: &Messaging, usual: Reporting) -> Reporting {
+/// A machine of which only the window is changed still reports within it.
+fn reporting(messaging: &Messaging, usual: &Parameters) -> Reporting {
+    let window = u64::from(messaging.window.unwrap_or(usual.window)).max(1);
     Reporting {
-        packets: messaging.report_packets.unwrap_or(usual.packets),
-        delay: messaging.report_delay.unwrap_or(usual.delay),
+        packets: messaging.report_packets.unwrap_or(usual.reporting.packets).min(window),
+        delay: messaging.report_delay.unwrap_or(usual.reporting.delay),
     }
 }
