@@ -1,8 +1,25 @@
 //! Worlds that are no model: programs run on this machine and on others.
 //!
+//! ```text
+//!            program                 the same that runs on the models
+//!               |     Endpoint, AnySource, Multicast
+//!           Messenger                the same that runs on the simulated Ethernet
+//!               |     Datagrams
+//!          UdpNetwork --- UdpPort    sockets, multicast, batches            [udp]
+//!
+//!     UdpWorld                       all ranks in one thread of one process: what the tests of programs need
+//!     a process for each rank        Messenger<UdpNetwork>, whose futures are ready at once: [block_on]
+//! ```
+//!
 //! Clocks are read here, and what takes how long differs from run to run.
 
+mod block_on;
 mod clock;
+mod parameters;
 pub mod udp;
+mod udp_world;
 
+pub use block_on::block_on;
 pub use clock::{Clock, machine_time};
+pub use parameters::real_parameters;
+pub use udp_world::UdpWorld;

@@ -21,9 +21,13 @@ const ARROWS: [(&str, &[&str], &[&str]); 10] = [
     ("programs", &["endpoint", "quantities"], &["machines", "virtual-worlds"]),
     // Worlds run schedules, which are data among the programs.
     ("virtual-worlds", &["endpoint", "machines", "messaging", "programs", "quantities"], &[]),
-    ("real-worlds", &["endpoint", "messaging", "quantities"], &["programs"]),
+    ("real-worlds", &["endpoint", "messaging", "quantities"], &["machines", "programs", "virtual-worlds"]),
     ("cast", &["endpoint", "messaging", "quantities", "real-worlds"], &[]),
-    ("workbench", &["cast", "endpoint", "machines", "programs", "quantities", "virtual-worlds"], &[]),
+    (
+        "workbench",
+        &["cast", "endpoint", "machines", "messaging", "programs", "quantities", "real-worlds", "virtual-worlds"],
+        &[],
+    ),
     ("python-bindings", &["workbench"], &[]),
 ];
 

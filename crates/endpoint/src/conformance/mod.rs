@@ -22,15 +22,24 @@ use crate::{AnySourceProgram, AnySourceWorld, Error, Message, MulticastWorld, Pr
 /// How many ranks the checks run on: one, two, an odd number, a power of two.
 const SIZES: [u32; 5] = [1, 2, 3, 5, 8];
 
-/// Checks all that every world must do. `make` makes a world for at least that many ranks.
+/// Checks all that every world must do whose time is a model's. `make` makes a world for at least that many ranks.
 pub fn world<W: World>(make: impl Fn(u32) -> W) {
     for ranks in SIZES {
-        results_come_in_order_of_rank(&make(ranks), ranks);
+        time_begins_at_zero(&make(ranks), ranks);
         computing_takes_exactly_its_time(&make(ranks), ranks);
+        two_runs_are_the_same(&make, ranks);
+    }
+    real_world(make);
+}
+
+/// Checks all that every world must do.
+pub fn real_world<W: World>(make: impl Fn(u32) -> W) {
+    for ranks in SIZES {
+        results_come_in_order_of_rank(&make(ranks), ranks);
+        computing_takes_at_least_its_time(&make(ranks), ranks);
         every_rank_reaches_every_other(&make(ranks), ranks);
         a_rank_that_does_not_exist_is_an_error(&make(ranks), ranks);
         a_message_to_oneself_is_an_error(&make(ranks), ranks);
-        two_runs_are_the_same(&make, ranks);
     }
     for ranks in [2, 5] {
         one_senders_messages_come_in_order(&make(ranks), ranks);
@@ -47,19 +56,41 @@ pub fn world<W: World>(make: impl Fn(u32) -> W) {
 pub fn any_source_world<W: AnySourceWorld>(make: impl Fn(u32) -> W) {
     world(&make);
     for ranks in [2, 5] {
+        two_runs_from_anyone_are_the_same(&make, ranks);
+    }
+    receiving_from_anyone(make);
+}
+
+/// Checks all that [`real_world`] does, and what a world must do besides that receives from anyone.
+pub fn real_any_source_world<W: AnySourceWorld>(make: impl Fn(u32) -> W) {
+    real_world(&make);
+    receiving_from_anyone(make);
+}
+
+fn receiving_from_anyone<W: AnySourceWorld>(make: impl Fn(u32) -> W) {
+    for ranks in [2, 5] {
         a_message_from_anyone_is_taken_once(&make(ranks), ranks);
         a_deadline_passes(&make(ranks), ranks);
         a_message_before_the_deadline_is_taken(&make(ranks), ranks);
         a_message_that_is_there_beats_a_deadline_that_has_passed(&make(ranks), ranks);
         order_holds_between_named_and_any(&make(ranks), ranks);
         waiting_for_anyone_for_ever_is_a_deadlock(&make(ranks), ranks);
-        two_runs_from_anyone_are_the_same(&make, ranks);
     }
 }
 
 /// Checks all that [`world`] does, and what a world must do besides that broadcasts in hardware.
 pub fn multicast_world<W: MulticastWorld>(make: impl Fn(u32) -> W) {
     world(&make);
+    broadcasting(make);
+}
+
+/// Checks all that [`real_world`] does, and what a world must do besides that broadcasts in hardware.
+pub fn real_multicast_world<W: MulticastWorld>(make: impl Fn(u32) -> W) {
+    real_world(&make);
+    broadcasting(make);
+}
+
+fn broadcasting<W: MulticastWorld>(make: impl Fn(u32) -> W) {
     for ranks in [2, 5] {
         broadcasts_reach_everyone_in_order(&make(ranks), ranks);
         broadcasts_and_messages_are_kept_apart(&make(ranks), ranks);

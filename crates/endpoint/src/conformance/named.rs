@@ -9,13 +9,42 @@ use crate::{Endpoint, Error, Message, Program, Result, World};
 pub fn results_come_in_order_of_rank<W: World>(world: &W, ranks: u32) {
     struct WhoAmI;
     impl Program for WhoAmI {
-        type Output = (Rank, u32, Time);
+        type Output = (Rank, u32);
         async fn run<E: Endpoint>(&self, here: &E) -> Result<Self::Output> {
-            Ok((here.rank(), here.size(), here.now()))
+            Ok((here.rank(), here.size()))
         }
     }
-    let expected: Vec<_> = (0..ranks).map(|rank| (Rank(rank), ranks, Time::ZERO)).collect();
+    let expected: Vec<_> = (0..ranks).map(|rank| (Rank(rank), ranks)).collect();
     assert_eq!(run(world, ranks, &WhoAmI), expected);
+}
+
+/// Every rank begins at the beginning of time.
+pub fn time_begins_at_zero<W: World>(world: &W, ranks: u32) {
+    struct WhatTimeIsIt;
+    impl Program for WhatTimeIsIt {
+        type Output = Time;
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<Time> {
+            Ok(here.now())
+        }
+    }
+    assert_eq!(run(world, ranks, &WhatTimeIsIt), vec![Time::ZERO; ranks as usize]);
+}
+
+/// `compute` advances `now` by no less than the work.
+pub fn computing_takes_at_least_its_time<W: World>(world: &W, ranks: u32) {
+    struct Compute;
+    impl Program for Compute {
+        type Output = ();
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+            for picoseconds in [0, 1, 999, u64::from(here.rank().0), 1_000_000_007] {
+                let before = here.now();
+                here.compute(Duration::from_picoseconds(picoseconds)).await;
+                assert!(here.now().since(before) >= Duration::from_picoseconds(picoseconds));
+            }
+            Ok(())
+        }
+    }
+    run(world, ranks, &Compute);
 }
 
 /// `compute` advances `now` by exactly the work, and by nothing for no work.

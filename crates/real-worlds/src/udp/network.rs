@@ -65,6 +65,18 @@ impl UdpNetwork {
         self.port.counts()
     }
 
+    /// Puts what has come behind what is in `arrived`, without waiting for more.
+    ///
+    /// # Errors
+    /// [`Error::Network`].
+    pub fn take_what_is_there(&self, arrived: &mut Vec<Datagram>) -> Result<()> {
+        self.wait(Some(Time::ZERO), arrived)
+    }
+
+    fn wait(&self, until: Option<Time>, arrived: &mut Vec<Datagram>) -> Result<()> {
+        self.port.receive(until, |from, bytes| arrived.extend(self.take(from, bytes))).map_err(failed)
+    }
+
     /// Sends `datagrams`, all to the same destination.
     fn send_run(&self, to: Destination, datagrams: &[(Destination, Datagram)]) -> io::Result<()> {
         let pieces: Vec<Piece<'_>> = datagrams.iter().map(|(_, datagram)| piece(datagram)).collect();
@@ -112,7 +124,7 @@ impl Datagrams for UdpNetwork {
     }
 
     async fn receive(&self, until: Option<Time>, arrived: &mut Vec<Datagram>) -> Result<()> {
-        self.port.receive(until, |from, bytes| arrived.extend(self.take(from, bytes))).map_err(failed)
+        self.wait(until, arrived)
     }
 }
 

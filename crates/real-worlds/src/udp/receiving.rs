@@ -50,26 +50,22 @@ impl UdpPort {
 
     /// Whether something is at its own socket, and at the group's.
     fn wait(&self, until: Option<Time>) -> io::Result<[bool; 2]> {
-        let length = until.map(|until| {
-            let now = self.now();
-            let nanoseconds = if until > now { until.since(now).picoseconds().div_ceil(1_000) } else { 0 };
-            let part = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-            TimeSpec::new(part(nanoseconds / 1_000_000_000), part(nanoseconds % 1_000_000_000))
-        });
-        let own = PollFd::new(self.own.as_fd(), PollFlags::POLLIN);
-        let all = PollFd::new(self.all.as_ref().unwrap_or(&self.own).as_fd(), PollFlags::POLLIN);
-        let mut sockets = [own, all];
-        let watched = if self.all.is_some() { &mut sockets[..] } else { &mut sockets[..1] };
-        match ppoll(watched, length, None) {
-            Ok(0) | Err(Errno::EINTR) => return Ok([false; 2]),
-            Ok(_) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let events = sockets.map(|socket| socket.revents().unwrap_or(PollFlags::empty()));
-        if events[0].contains(PollFlags::POLLERR) {
+        let mut sockets = [watched(&self.own), watched(self.all.as_ref().unwrap_or(&self.own))];
+        let count = 1 + usize::from(self.all.is_some());
+        let came = wait(&mut sockets[..count], self.time_until(until))?;
+        if came && has(&sockets[0], PollFlags::POLLERR) {
             forget_errors(&self.own);
         }
-        Ok([events[0].contains(PollFlags::POLLIN), self.all.is_some() && events[1].contains(PollFlags::POLLIN)])
+        Ok([&sockets[0], &sockets[count - 1]].map(|socket| came && has(socket, PollFlags::POLLIN)))
+    }
+
+    fn time_until(&self, until: Option<Time>) -> Option<TimeSpec> {
+        let until = until?;
+        // The system need not be asked what time it is for what is due since ever.
+        let now = if until == Time::ZERO { Time::ZERO } else { self.now() };
+        let nanoseconds = if until > now { until.since(now).picoseconds().div_ceil(1_000) } else { 0 };
+        let part = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        Some(TimeSpec::new(part(nanoseconds / 1_000_000_000), part(nanoseconds % 1_000_000_000)))
     }
 
     fn empty(
@@ -122,6 +118,46 @@ impl UdpPort {
             counts.unreadable += too_long;
         });
         Ok(count)
+    }
+}
+
+/// Waits until something has come at one of `ports`, or it is `until`; gives the places of those where it has. All have the same
+/// clock.
+///
+/// # Errors
+/// What the system says.
+pub fn wait_for_any(ports: &[&UdpPort], until: Option<Time>) -> io::Result<Vec<usize>> {
+    let Some(first) = ports.first() else { return Ok(Vec::new()) };
+    let numbered = || ports.iter().enumerate();
+    let own = numbered().map(|(place, port)| (place, &port.own));
+    let all = numbered().filter_map(|(place, port)| Some((place, port.all.as_ref()?)));
+    let (places, mut sockets): (Vec<usize>, Vec<PollFd<'_>>) =
+        own.chain(all).map(|(place, socket)| (place, watched(socket))).unzip();
+    if !wait(&mut sockets, first.time_until(until))? {
+        return Ok(Vec::new());
+    }
+    let any = PollFlags::POLLIN | PollFlags::POLLERR;
+    let ready = places.into_iter().zip(&sockets).filter(|(_, socket)| has(socket, any));
+    let mut ready: Vec<usize> = ready.map(|(place, _)| place).collect();
+    ready.sort_unstable();
+    ready.dedup();
+    Ok(ready)
+}
+
+fn watched(socket: &UdpSocket) -> PollFd<'_> {
+    PollFd::new(socket.as_fd(), PollFlags::POLLIN)
+}
+
+fn has(socket: &PollFd<'_>, any: PollFlags) -> bool {
+    socket.revents().is_some_and(|events| events.intersects(any))
+}
+
+/// Waits for one of them; whether something came.
+fn wait(sockets: &mut [PollFd<'_>], length: Option<TimeSpec>) -> io::Result<bool> {
+    match ppoll(sockets, length, None) {
+        Ok(came) => Ok(came > 0),
+        Err(Errno::EINTR) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -1,0 +1,150 @@
+//! Programs in worlds whose messages go by way of datagrams: every one of them ends with what it ends with everywhere.
+
+use std::num::NonZeroU16;
+
+use endpoint::{AnySourceWorld, Endpoint, Message, MulticastWorld, Program, Result, World};
+use programs::applications::conjugate_gradient::{ConjugateGradient, random_right_side};
+use programs::applications::fft::{Array, Complex32, Fft2d, row, transform};
+use programs::applications::grid::Grid;
+use programs::applications::halo::{Exchanges, Halo};
+use programs::applications::partition::blocks;
+use programs::applications::patterns::halo_pattern;
+use programs::barrier::Dissemination;
+use programs::broadcast::{self, Broadcast, Hardware};
+use programs::combine::{self, AllReduce, Census, Inputs, Operator};
+use programs::exchange::{Complete, CompleteExchange, Irregular};
+use programs::linear_hash::{Growth, Key, KeyHash, LinearHash, RankEnd};
+use programs::postal::{Lambda, Splitting};
+use programs::schedule::{Order, Pacing};
+use programs::{Group, Sends};
+use quantities::{Bytes, Duration, Rank};
+
+const RANKS: u32 = 7;
+
+fn content(rank: u32, bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|place| (place as u32 * 31 + rank * 7) as u8).collect()
+}
+
+fn outputs<T>(results: Result<Vec<Result<T>>>) -> Vec<T> {
+    results.unwrap().into_iter().map(Result::unwrap).collect()
+}
+
+pub fn broadcasts_reach_every_rank(worlds: &[impl MulticastWorld + AnySourceWorld]) {
+    let message = Message::from(content(0, 20_000));
+    let lambda: Lambda = "2.5".parse().unwrap();
+    for world in worlds {
+        for algorithm in broadcast::Algorithm::all(lambda, RANKS, Bytes(3_000)) {
+            let group = Group::from_source(Rank(2), RANKS).unwrap();
+            let program = Broadcast { algorithm, group, message: message.clone(), sends: Sends::Early };
+            assert!(outputs(world.run(RANKS, &program)).iter().all(|word| *word == message), "{program:?}");
+        }
+        let program = Hardware { root: Rank(3), message: message.clone() };
+        assert!(outputs(world.run_multicast(RANKS, &program)).iter().all(|word| *word == message));
+    }
+}
+
+pub fn combines_give_every_rank_the_sum(worlds: &[impl MulticastWorld + AnySourceWorld]) {
+    let numbers: Vec<Vec<u64>> =
+        (0..u64::from(RANKS)).map(|rank| (0..500).map(|place| rank * place).collect()).collect();
+    let bytes = |numbers: &[u64]| Message::from(numbers.iter().flat_map(|it| it.to_le_bytes()).collect::<Vec<u8>>());
+    let sum: Vec<u64> = (0..500).map(|place| numbers.iter().map(|numbers| numbers[place]).sum()).collect();
+    let operator: Operator = "sum-u64".parse().unwrap();
+    for world in worlds {
+        for algorithm in [
+            combine::Algorithm::Census(Census::new(2, RANKS)),
+            combine::Algorithm::ReduceBroadcast(Splitting::BINOMIAL),
+            combine::Algorithm::RecursiveDoubling,
+            combine::Algorithm::Ring,
+            combine::Algorithm::Rabenseifner,
+        ] {
+            let inputs = Inputs::Messages(numbers.iter().map(|numbers| bytes(numbers)).collect());
+            let group = Group::from_source(Rank(0), RANKS).unwrap();
+            let program = AllReduce { algorithm, group, operator, inputs, sends: Sends::Early };
+            assert!(outputs(world.run(RANKS, &program)).iter().all(|word| *word == bytes(&sum)), "{program:?}");
+        }
+    }
+}
+
+/// A complete exchange with bytes; each rank ends with what it took, in order of the senders.
+struct Delivery(CompleteExchange);
+
+impl Program for Delivery {
+    type Output = Vec<(Rank, Message)>;
+
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<Self::Output> {
+        let (me, bytes) = (here.rank(), self.0.bytes.0 as usize);
+        let mut taken = Vec::new();
+        let message_for = |to: Rank| Message::from(content(me.0 * 100 + to.0, bytes));
+        self.0.exchange(here, message_for, |from, message| taken.push((from, message))).await?;
+        taken.sort_by_key(|(from, _)| *from);
+        Ok(taken)
+    }
+}
+
+pub fn complete_exchanges_bring_every_message(worlds: &[impl MulticastWorld + AnySourceWorld]) {
+    for world in worlds {
+        for algorithm in Complete::all() {
+            let (bytes, order, reshuffle) = (Bytes(5_000), Order::SendFirst, Duration::from_picoseconds(3));
+            let program = Delivery(CompleteExchange { algorithm, bytes, order, reshuffle });
+            for (rank, taken) in (0..).zip(outputs(world.run(8, &program))) {
+                let expected: Vec<_> = (0..8_u32)
+                    .filter(|&from| from != rank)
+                    .map(|from| (Rank(from), Message::from(content(from * 100 + rank, 5_000))))
+                    .collect();
+                assert!(taken == expected, "{algorithm:?} at rank {rank}");
+            }
+        }
+    }
+}
+
+/// `perfect` is a world with which the others have to agree.
+pub fn a_transform_and_a_solver_are_the_same_to_the_bit(
+    worlds: &[impl MulticastWorld + AnySourceWorld],
+    perfect: &impl World,
+) {
+    let (size, seed) = (24, 3);
+    let mut serial: Vec<Complex32> = (0..size).flat_map(|number| row(size, seed, number)).collect();
+    transform(size, &mut serial);
+    let grid = Grid { width: 9, height: 7 };
+    let partition = blocks(grid, NonZeroU16::new(3).unwrap(), NonZeroU16::new(2).unwrap());
+    let pattern = halo_pattern(&Halo::new(&partition, &grid.edges()), 8).unwrap();
+    let exchanges = Exchanges::new(&Irregular::Greedy.schedule(&pattern), Order::SendFirst, Pacing::FreeRunning);
+    let solver = ConjugateGradient::new(grid, &partition, exchanges, random_right_side(grid, 5)).unwrap();
+    let alone = outputs(perfect.run(6, &solver));
+    for world in worlds {
+        let program = Fft2d::new(size, Array::Seeded(seed), Complete::Pairwise).unwrap();
+        for part in outputs(world.run(5, &program)) {
+            for (place, number) in part.columns.into_iter().enumerate() {
+                let size = size as usize;
+                assert_eq!(number, serial[place % size * size + part.first as usize + place / size]);
+            }
+        }
+        for (ours, theirs) in outputs(world.run(6, &solver)).iter().zip(&alone) {
+            assert_eq!((&ours.unknowns, &ours.values), (&theirs.unknowns, &theirs.values));
+        }
+    }
+}
+
+pub fn a_hash_table_stores_every_key_once_and_a_barrier_ends(worlds: &[impl MulticastWorld + AnySourceWorld]) {
+    let growth = Growth { capacity: 20, sensitivity: 0.8, shrink: None, apart: false, most_servers: 4, chunk: 5 };
+    let keys: Vec<Key> = (0..200).map(|number| Key::from(format!("word {number}").into_bytes())).collect();
+    let program = LinearHash {
+        servers: 4,
+        clients: 3,
+        keys,
+        body: Bytes(400),
+        hash: KeyHash::Uniform,
+        growth,
+        server_time: Duration::ZERO,
+        finish_splits: false,
+        then: Vec::new(),
+    };
+    for world in worlds {
+        let entries = outputs(world.run_any(RANKS, &program)).into_iter().filter_map(|end| match end {
+            RankEnd::Server(server) => server.entries,
+            RankEnd::Client(_) => None,
+        });
+        assert_eq!(entries.sum::<u64>(), 200);
+        outputs(world.run(RANKS, &Dissemination { times: 20 }));
+    }
+}

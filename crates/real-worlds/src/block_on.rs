@@ -1,0 +1,18 @@
+//! Futures of worlds that block.
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use endpoint::{Error, Result};
+
+/// What `future` gives, which blocks wherever it has to wait: it is ready when it is first polled.
+///
+/// # Errors
+/// [`Error::Unfit`] when it is not, since then nobody would ever poll it again.
+pub fn block_on<T>(future: impl Future<Output = T>) -> Result<T> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => Ok(output),
+        Poll::Pending => Err(Error::Unfit("a program waits for something that is no message".to_owned())),
+    }
+}

@@ -1,0 +1,27 @@
+//! How messages are sent on real networks.
+
+use messaging::{Manner, Parameters, Push, Repeat, Reporting, Timing};
+use quantities::Duration;
+
+/// How messages are sent on real networks, where the paper's choices (which are [`Parameters::default`]) would be slow:
+///
+/// - A window of 256 packets, so that a gigabit a second needs no faster answers than after three milliseconds.
+/// - Only what is lost is sent again.
+/// - Messages of up to 64 KiB are pushed as a whole, with as much in their first packet as goes into it: they need no answer before
+///   all of them has left. Computers have had the memory for such buffers for long: 1 MiB for each rank that sends.
+/// - Nobody is taken for lost within 4 ms, since computers with more ranks than processors keep some of them waiting.
+pub fn real_parameters(session: u32) -> Parameters {
+    let ms = |milliseconds: u64| Duration::from_microseconds(1_000 * milliseconds);
+    Parameters {
+        session,
+        window: 256,
+        repeat: Repeat::Selective,
+        push: Push { first: 1_400, second: (64 << 10) - 1_400 },
+        pushed_buffer: 1 << 20,
+        timing: Timing { first: ms(20), least: ms(4), most: ms(500) },
+        reporting: Reporting { packets: 16, delay: Duration::from_microseconds(500) },
+        patience: ms(10_000),
+        manner: Manner::PushPull,
+        ..Parameters::default()
+    }
+}

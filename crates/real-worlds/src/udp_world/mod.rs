@@ -1,0 +1,95 @@
+//! A world of UDP sockets: real datagrams, all ranks in one thread.
+//!
+//! ```text
+//!    program      of each rank
+//!    Messenger    the same that runs on the simulated Ethernet
+//!    Polled       waits for this rank's sockets, while other ranks go on
+//!    UdpNetwork   sockets of the loopback interface, and a multicast group
+//! ```
+//!
+//! Programs need not be able to move from one thread to another, so here they don't: whoever's sockets have something is next. For a
+//! process for each rank there is `maquette launch`.
+
+mod polled;
+mod ranks;
+
+use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+
+use endpoint::{AnySourceProgram, AnySourceWorld, Error, MulticastProgram, MulticastWorld, Program, Result, World};
+use messaging::Parameters;
+
+use crate::udp::hears_multicast;
+use crate::{machine_time, real_parameters};
+
+/// The interface that every machine has.
+const LOOPBACK: Ipv4Addr = Ipv4Addr::LOCALHOST;
+/// The most ranks of a world: each has two sockets.
+const MOST_RANKS: u32 = 256;
+
+/// A world of UDP sockets on this machine.
+#[derive(Clone, Debug)]
+pub struct UdpWorld {
+    parameters: Parameters,
+    group: Option<Ipv4Addr>,
+    refused: Option<String>,
+}
+
+impl UdpWorld {
+    /// A world whose ranks send messages by these parameters. Where the machine lets nobody multicast, a broadcast goes to one rank
+    /// after the other; [`UdpWorld::no_multicast`] tells so.
+    pub fn new(parameters: Parameters) -> UdpWorld {
+        // Two worlds of one machine have the same group at most by chance; and then it is another port.
+        let [_, _, high, low] = (machine_time() as u32).to_be_bytes();
+        let group = Ipv4Addr::new(239, 255, high, low);
+        let refused = hears_multicast(group, LOOPBACK).err().map(|error| error.to_string());
+        UdpWorld { parameters, group: refused.is_none().then_some(group), refused }
+    }
+
+    /// The same world without multicast.
+    pub fn without_multicast(self) -> UdpWorld {
+        UdpWorld { group: None, ..self }
+    }
+
+    /// What the machine says where it lets nobody multicast.
+    pub fn no_multicast(&self) -> Option<&str> {
+        self.refused.as_deref()
+    }
+
+    fn setting(&self, ranks: u32) -> Result<ranks::Setting> {
+        if !(1..=MOST_RANKS).contains(&ranks) {
+            return Err(Error::Unfit(format!("{ranks} ranks: allowed are 1 to {MOST_RANKS} in one process")));
+        }
+        let network = |error: std::io::Error| Error::Network(error.to_string());
+        let own = |_| UdpSocket::bind((LOOPBACK, 0)).map_err(network);
+        let sockets = (0..ranks).map(own).collect::<Result<Vec<UdpSocket>>>()?;
+        // A port that nobody else has.
+        let port = UdpSocket::bind((LOOPBACK, 0)).and_then(|socket| socket.local_addr()).map_err(network)?.port();
+        let group = self.group.map(|group| SocketAddrV4::new(group, port));
+        Ok(ranks::Setting { parameters: self.parameters, sockets, group, interface: LOOPBACK })
+    }
+}
+
+impl Default for UdpWorld {
+    /// With [`real_parameters`].
+    fn default() -> UdpWorld {
+        UdpWorld::new(real_parameters(machine_time() as u32))
+    }
+}
+
+impl World for UdpWorld {
+    fn run<P: Program>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
+        self.setting(ranks)?.run(async |here| program.run(here).await)
+    }
+}
+
+impl AnySourceWorld for UdpWorld {
+    fn run_any<P: AnySourceProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
+        self.setting(ranks)?.run(async |here| program.run(here).await)
+    }
+}
+
+impl MulticastWorld for UdpWorld {
+    fn run_multicast<P: MulticastProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
+        self.setting(ranks)?.run(async |here| program.run(here).await)
+    }
+}

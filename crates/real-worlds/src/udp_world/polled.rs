@@ -1,0 +1,43 @@
+//! A network that does not block while nothing comes, but lets other ranks go on.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::task::Poll;
+
+use endpoint::Result;
+use messaging::{Datagram, Datagrams, Destination};
+use quantities::Time;
+
+use crate::udp::UdpNetwork;
+
+/// A rank's network.
+#[derive(Debug)]
+pub(super) struct Polled<'run> {
+    pub(super) network: &'run UdpNetwork,
+    /// Until when it waits, if nothing comes.
+    pub(super) until: &'run Cell<Option<Time>>,
+}
+
+impl Datagrams for Polled<'_> {
+    fn now(&self) -> Time {
+        self.network.now()
+    }
+
+    async fn send(&self, datagrams: &[(Destination, Datagram)]) -> Result<()> {
+        self.network.send(datagrams).await
+    }
+
+    async fn receive(&self, until: Option<Time>, arrived: &mut Vec<Datagram>) -> Result<()> {
+        let before = arrived.len();
+        poll_fn(|_| {
+            let now = self.now();
+            let taken = self.network.take_what_is_there(arrived);
+            self.until.set(until);
+            if taken.is_err() || arrived.len() > before || until.is_some_and(|until| until <= now) {
+                return Poll::Ready(taken);
+            }
+            Poll::Pending
+        })
+        .await
+    }
+}

@@ -1,0 +1,21 @@
+//! The endpoint's conformance suite on UDP sockets of this machine.
+
+use endpoint::conformance;
+use maquette_real_worlds::UdpWorld;
+
+#[test]
+fn with_multicast() {
+    let world = UdpWorld::default();
+    if let Some(refused) = world.no_multicast() {
+        println!("broadcasts go to one rank after the other, as this machine has no multicast: {refused}");
+    }
+    conformance::real_any_source_world(|_| world.clone());
+    conformance::real_multicast_world(|_| world.clone());
+}
+
+#[test]
+fn without_multicast() {
+    let world = UdpWorld::default().without_multicast();
+    conformance::real_any_source_world(|_| world.clone());
+    conformance::real_multicast_world(|_| world.clone());
+}

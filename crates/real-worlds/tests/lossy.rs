@@ -1,0 +1,119 @@
+//! A thousand broadcasts by ranks in threads of their own, of which one datagram of twenty is lost: every one arrives as it was
+//! sent.
+
+use std::cell::Cell;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
+use std::rc::Rc;
+use std::thread;
+
+use endpoint::{Endpoint, Message, Multicast, Result};
+use maquette_real_worlds::udp::{Group, UdpNetwork, UdpSettings, hears_multicast};
+use maquette_real_worlds::{Clock, block_on, real_parameters};
+use messaging::{Datagram, Datagrams, Destination, Messenger};
+use quantities::{Rank, Time};
+
+const RANKS: u32 = 4;
+const BROADCASTS: u32 = 1_000;
+const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
+const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 78, 1);
+
+/// A network that loses some of what it receives.
+struct Lossy<D> {
+    network: D,
+    percent: u64,
+    state: Cell<u64>,
+    lost: Rc<Cell<u64>>,
+}
+
+impl<D: Datagrams> Lossy<D> {
+    /// Whether the next one is lost: splitmix64.
+    fn loses(&self) -> bool {
+        self.state.set(self.state.get().wrapping_add(0x9E37_79B9_7F4A_7C15));
+        let mut mixed = self.state.get();
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        let loses = (mixed ^ (mixed >> 31)) % 100 < self.percent;
+        self.lost.set(self.lost.get() + u64::from(loses));
+        loses
+    }
+}
+
+impl<D: Datagrams> Datagrams for Lossy<D> {
+    fn now(&self) -> Time {
+        self.network.now()
+    }
+
+    async fn send(&self, datagrams: &[(Destination, Datagram)]) -> Result<()> {
+        self.network.send(datagrams).await
+    }
+
+    async fn receive(&self, until: Option<Time>, arrived: &mut Vec<Datagram>) -> Result<()> {
+        let mut came = Vec::new();
+        self.network.receive(until, &mut came).await?;
+        arrived.extend(came.into_iter().filter(|_| !self.loses()));
+        Ok(())
+    }
+}
+
+/// Broadcast `number`: its size and bytes follow from its number.
+fn word(number: u32) -> Message {
+    let length = [0, 1, 200, 1_400, 5_000, 20_000][number as usize % 6];
+    Message::from((0..length).map(|place: u32| (place * 7 + number * 13) as u8).collect::<Vec<u8>>())
+}
+
+/// How many broadcasts were wrong at a rank, and how many datagrams it lost.
+async fn rank(here: &Messenger<Lossy<UdpNetwork>>, lost: impl Fn() -> u64) -> Result<(u32, u64)> {
+    let mut wrong = 0;
+    for number in 0..BROADCASTS {
+        let root = Rank(number / 50 % RANKS);
+        if here.rank() == root {
+            here.multicast(word(number)).await?;
+        } else {
+            wrong += u32::from(here.receive_multicast(root).await? != word(number));
+        }
+    }
+    here.end().await?;
+    Ok((wrong, lost()))
+}
+
+fn run(with_group: bool) {
+    let sockets: Vec<UdpSocket> = (0..RANKS).map(|_| UdpSocket::bind((HERE, 0)).unwrap()).collect();
+    let ranks: Vec<Option<SocketAddr>> = sockets.iter().map(|socket| socket.local_addr().ok()).collect();
+    let port = UdpSocket::bind((HERE, 0)).unwrap().local_addr().unwrap().port();
+    let group = Group { address: SocketAddrV4::new(GROUP, port), interface: HERE, hops: 1, others_here: true };
+    let clock = Clock::starting_now();
+    let parameters = real_parameters(77);
+    let start = |(me, socket): (u32, UdpSocket)| {
+        let group = with_group.then_some(group);
+        let longest = parameters.datagram;
+        let ranks = ranks.clone();
+        let settings = UdpSettings { me: Rank(me), ranks, socket, group, rate: None, longest, clock };
+        let network = UdpNetwork::new(settings).unwrap();
+        thread::spawn(move || {
+            let state = Cell::new(u64::from(me) + 1);
+            let lost = Rc::new(Cell::new(0));
+            let network = Lossy { network, percent: 5, state, lost: lost.clone() };
+            let here = Messenger::new(network, Rank(me), RANKS, parameters).unwrap();
+            block_on(rank(&here, || lost.get())).unwrap()
+        })
+    };
+    let ranks: Vec<_> = (0..).zip(sockets).map(start).collect();
+    for rank in ranks {
+        let (wrong, lost) = rank.join().unwrap().unwrap();
+        assert_eq!(wrong, 0);
+        assert!(lost > 100, "only {lost} datagrams were lost");
+    }
+}
+
+#[test]
+fn a_thousand_broadcasts_with_loss_are_none_of_them_wrong() {
+    run(false);
+}
+
+#[test]
+fn a_thousand_multicasts_with_loss_are_none_of_them_wrong() {
+    match hears_multicast(GROUP, HERE) {
+        Ok(()) => run(true),
+        Err(error) => println!("skipped: no multicast on this machine: {error}"),
+    }
+}
