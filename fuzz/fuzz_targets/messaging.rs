@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use messaging::{Awaited, Datagram, Engine, Parameters, Repeat};
+use messaging::{Awaited, Datagram, Engine, Parameters, Parity, Repeat};
 use quantities::{Duration, Rank, Time};
 
 /// Where the checksum of a datagram is.
@@ -22,9 +22,15 @@ fn engine(repeat: Repeat) -> Engine {
     engine
 }
 
-fuzz_target!(|input: (bool, Vec<(u16, Vec<u8>)>)| {
-    let (selective, datagrams) = input;
-    let mut engine = engine(if selective { Repeat::Selective } else { Repeat::GoBackN });
+fuzz_target!(|input: (u8, Vec<(u16, Vec<u8>)>)| {
+    let (way, datagrams) = input;
+    let ways = [
+        Repeat::GoBackN,
+        Repeat::Selective,
+        Repeat::Parity(Parity { packets: 1, parity: 1, blocks: 4 }),
+        Repeat::Parity(Parity { packets: 4, parity: 3, blocks: 2 }),
+    ];
+    let mut engine = engine(ways[usize::from(way % 4)]);
     let mut now = Time::ZERO;
     for (pause, mut bytes) in datagrams {
         now += Duration::from_microseconds(u64::from(pause));

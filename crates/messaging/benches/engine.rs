@@ -1,11 +1,16 @@
 //! How fast the state machine is by itself: messages of 64 MiB to one rank and to seven, between engines that hand each other
-//! their datagrams at once.
+//! their datagrams at once; also with 1% of loss at each receiver, with parity packets for that.
 //!
-//! A line each: the bytes that the source sends a second while all engines share one core, and what each datagram costs all of
-//! them together [us]. The times are the best of three runs. A gigabit Ethernet carries 118 MB/s.
+//! A line each: the bytes that the source sends a second while all engines share one core, what each datagram costs all of
+//! them together [us], and what the whole message does [s]. The times are the best of three runs. A gigabit Ethernet carries 118 MB/s.
+
+#[path = "../tests/faults/draws.rs"]
+#[allow(dead_code)] // only the numbers are needed
+mod draws;
 
 use std::collections::VecDeque;
 
+use draws::Draws;
 use endpoint::Message;
 use maquette_messaging::{Awaited, Datagram, Destination, Engine, Parameters, Repeat};
 use quantities::{Duration, Rank, Time};
@@ -13,8 +18,18 @@ use quantities::{Duration, Rank, Time};
 const SIZE: usize = 64 << 20;
 const RUNS: usize = 3;
 
+/// What is run.
+#[derive(Clone, Copy)]
+struct Case {
+    ranks: u32,
+    broadcast: bool,
+    parameters: Parameters,
+    /// One of so many datagrams is lost at each receiver; none if it is zero.
+    lost: u64,
+}
+
 /// Runs until all ranks have the message; how many datagrams that took.
-fn run(ranks: u32, parameters: Parameters, broadcast: bool, message: &Message) -> u64 {
+fn run(Case { ranks, broadcast, parameters, lost }: Case, message: &Message) -> u64 {
     let mut engines: Vec<Engine> = (0..ranks)
         .map(|rank| Engine::new(Rank(rank), ranks, parameters).expect("the parameters are allowed"))
         .collect();
@@ -25,21 +40,24 @@ fn run(ranks: u32, parameters: Parameters, broadcast: bool, message: &Message) -
     for engine in &mut engines[1..] {
         engine.post(Time::ZERO, what).expect("the source is there");
     }
-    let (mut now, mut left) = (Time::ZERO, ranks - 1);
+    let (mut now, mut left, mut draws) = (Time::ZERO, ranks - 1, Draws(1));
     let mut flying: VecDeque<(Rank, Destination, Datagram)> = VecDeque::new();
     while left > 0 {
-        now += Duration::from_microseconds(1);
+        // Where nothing is on its way, on to when someone has something to do.
+        let waits = engines.iter().filter_map(Engine::deadline).min().filter(|_| flying.is_empty());
+        now = waits.unwrap_or(now).max(now + Duration::from_microseconds(1));
+        for (from, to, datagram) in std::mem::take(&mut flying) {
+            for (rank, engine) in (0..).map(Rank).zip(&mut engines) {
+                let is_for_it = rank != from && (to == Destination::All || to == Destination::One(rank));
+                if is_for_it && (lost == 0 || draws.below(lost) > 0) {
+                    engine.take(now, &datagram);
+                }
+            }
+        }
         for engine in &mut engines {
             engine.wake(now);
             let from = engine.rank();
             flying.extend(engine.drain(now).into_iter().map(|(to, datagram)| (from, to, datagram)));
-        }
-        for (from, to, datagram) in flying.drain(..) {
-            for (rank, engine) in (0..).map(Rank).zip(&mut engines) {
-                if rank != from && (to == Destination::All || to == Destination::One(rank)) {
-                    engine.take(now, &datagram);
-                }
-            }
         }
         for engine in &mut engines[1..] {
             let received = engine.received(now, what).expect("nobody is gone");
@@ -52,18 +70,25 @@ fn run(ranks: u32, parameters: Parameters, broadcast: bool, message: &Message) -
 #[allow(clippy::disallowed_methods)] // a benchmark reads the clock
 fn main() {
     let message = Message::from(vec![1; SIZE]);
+    let mut cases = Vec::new();
     for (ranks, broadcast) in [(2, false), (2, true), (8, true)] {
         for repeat in [Repeat::GoBackN, Repeat::Selective] {
             let parameters = Parameters { window: 64, repeat, ..Parameters::default() };
-            let (mut best, mut datagrams) = (f64::INFINITY, 0);
-            for _ in 0..RUNS {
-                let begun = std::time::Instant::now();
-                datagrams = run(ranks, parameters, broadcast, &message);
-                best = best.min(begun.elapsed().as_secs_f64());
-            }
-            let (what, to) = (if broadcast { "broadcast" } else { "message" }, ranks - 1);
-            let (rate, each) = (SIZE as f64 / best / 1e6, best * 1e6 / datagrams as f64);
-            println!("{what} to {to}, {repeat:?}: {rate:.0} MB/s, {each:.2} us a datagram");
+            cases.push(Case { ranks, broadcast, parameters, lost: 0 });
         }
+    }
+    cases.extend([0, 100].map(|lost| Case { ranks: 8, broadcast: true, parameters: Parameters::for_bulk(), lost }));
+    for case in cases {
+        let (mut best, mut datagrams) = (f64::INFINITY, 0);
+        for _ in 0..RUNS {
+            let begun = std::time::Instant::now();
+            datagrams = run(case, &message);
+            best = best.min(begun.elapsed().as_secs_f64());
+        }
+        let (what, to) = (if case.broadcast { "broadcast" } else { "message" }, case.ranks - 1);
+        let lost = if case.lost == 0 { 0.0 } else { 100.0 / case.lost as f64 };
+        let (rate, each) = (SIZE as f64 / best / 1e6, best * 1e6 / datagrams as f64);
+        let repeat = case.parameters.repeat;
+        println!("{what} to {to}, {repeat:?}, {lost}% lost: {rate:.0} MB/s, {each:.2} us a datagram, {best:.3} s");
     }
 }

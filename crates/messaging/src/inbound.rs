@@ -4,7 +4,7 @@ use bytes::Bytes;
 use quantities::{Duration, Time};
 
 use crate::sequence::{near, wire};
-use crate::{Repeat, go_back_n, packet, selective_repeat};
+use crate::{Parity, Repeat, go_back_n, packet, selective_repeat};
 
 /// How a receiver reports.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +34,21 @@ pub struct Inbound<P> {
     /// Whether the source has asked for a report since the last one.
     asked: bool,
     no_room: bool,
+    spaced: Option<Spaced>,
+}
+
+/// How the receivers of broadcasts with parity packets report: what is missing is no reason to do so at once, since it is only asked
+/// for when its block is full; and each receiver after other packets.
+#[derive(Clone, Copy, Debug)]
+struct Spaced {
+    /// It reports after every packet whose number and this make a multiple of [`Reporting::packets`].
+    phase: u64,
+    /// How many of those have come, or were missed.
+    passed: u64,
+    /// When nothing more will have come for [`Reporting::delay`].
+    quiet: Option<Time>,
+    /// How many parity packets have come since the last report.
+    parity: u64,
 }
 
 impl<P> Inbound<P> {
@@ -41,9 +56,25 @@ impl<P> Inbound<P> {
     pub const fn new(first: u64, window: u64, repeat: Repeat, reporting: Reporting) -> Inbound<P> {
         let order = match repeat {
             Repeat::GoBackN => Order::GoBackN(go_back_n::Order::new(first)),
-            Repeat::Selective => Order::Selective(selective_repeat::Order::new(first, window)),
+            Repeat::Selective | Repeat::Parity(_) => Order::Selective(selective_repeat::Order::new(first, window)),
         };
-        Inbound { order, reporting, due: None, unreported: 0, missing: false, asked: false, no_room: false }
+        Inbound {
+            order,
+            reporting,
+            due: None,
+            unreported: 0,
+            missing: false,
+            asked: false,
+            no_room: false,
+            spaced: None,
+        }
+    }
+
+    /// A stream with parity packets. Its receivers report after packets that are `phase` apart.
+    pub(crate) fn with_parity(first: u64, parity: Parity, reporting: Reporting, phase: u64) -> Inbound<P> {
+        let passed = (first + phase) / reporting.packets;
+        let spaced = Some(Spaced { phase, passed, quiet: None, parity: 0 });
+        Inbound { spaced, ..Inbound::new(first, parity.window().into(), Repeat::Parity(parity), reporting) }
     }
 
     /// The first packet that it does not have.
@@ -65,8 +96,34 @@ impl<P> Inbound<P> {
         };
         self.missing |= gap;
         self.asked |= answer;
-        if gap || answer || !is_new {
+        if (gap && self.spaced.is_none()) || answer || !is_new {
             self.report_at(now);
+        }
+        if let Some(spaced) = &mut self.spaced {
+            spaced.quiet = Some(now + self.reporting.delay);
+            let passed = (sequence + spaced.phase) / self.reporting.packets;
+            if passed > spaced.passed {
+                spaced.passed = passed;
+                self.report_at(now);
+            }
+        }
+    }
+
+    /// A parity packet has come.
+    pub(crate) fn hear_parity(&mut self, now: Time) {
+        let Some(spaced) = &mut self.spaced else { return };
+        spaced.quiet = Some(now + self.reporting.delay);
+        spaced.parity += 1;
+        if spaced.parity >= self.reporting.packets {
+            self.report_at(now);
+        }
+    }
+
+    /// The packet with that number, if it came early.
+    pub(crate) fn early(&self, sequence: u64) -> Option<&P> {
+        match &self.order {
+            Order::GoBackN(_) => None,
+            Order::Selective(order) => order.early(sequence),
         }
     }
 
@@ -89,6 +146,9 @@ impl<P> Inbound<P> {
             Order::GoBackN(order) => order.advance(),
             Order::Selective(order) => order.advance(),
         }?;
+        if self.spaced.is_some() {
+            return Some(packet);
+        }
         self.unreported += 1;
         let enough = self.unreported >= packets;
         self.report_at(if enough { now } else { now + self.reporting.delay });
@@ -120,14 +180,18 @@ impl<P> Inbound<P> {
     }
 
     /// When a report is due.
-    pub const fn due(&self) -> Option<Time> {
-        self.due
+    pub fn due(&self) -> Option<Time> {
+        let quiet = self.spaced.and_then(|spaced| spaced.quiet);
+        [self.due, quiet].into_iter().flatten().min()
     }
 
     /// The report of this moment, without what it says of messages. None is due after it.
     pub fn report(&mut self) -> packet::Report {
         self.due = None;
         self.unreported = 0;
+        if let Some(spaced) = &mut self.spaced {
+            (spaced.quiet, spaced.parity) = (None, 0);
+        }
         let bitmap = match &self.order {
             Order::GoBackN(_) => Bytes::new(),
             Order::Selective(order) => order.bitmap(),

@@ -10,6 +10,8 @@
 //!     |  Outbound        the two sides of a stream of |     what is under way, what is sent again, who is told what
 //!     |  Inbound         packets: go_back_n or        |
 //!     |                  selective_repeat, RoundTrip  |
+//!     |  parity          packets from which receivers |     what repairs another loss at each receiver of a broadcast
+//!     |                  compute what they lost       |
 //!     |  SharedQueue     the packets, stored once     |
 //!     |  packet          how they are written down    |
 //!     +-----------------------------------------------+
@@ -37,6 +39,7 @@ mod outbound;
 mod outgoing;
 pub mod packet;
 mod parameters;
+pub mod parity;
 mod peer;
 mod push_pull;
 mod round_trip;
@@ -54,6 +57,7 @@ pub use inbound::{Inbound, Reporting};
 pub use messenger::Messenger;
 pub use outbound::{Outbound, Repeat};
 pub use parameters::{Losses, Manner, Parameters, Push};
+pub use parity::Parity;
 pub use round_trip::{RoundTrip, Timing};
 pub use sealed::{Key, SEAL, Sealed};
 pub use shared_queue::SharedQueue;

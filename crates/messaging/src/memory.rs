@@ -40,11 +40,14 @@ impl Points {
 
     /// The sizes here.
     pub fn of(parameters: &Parameters) -> Points {
-        let window = parameters.window as usize;
+        let window = match parameters.repeat {
+            Repeat::Parity(parity) => parity.window() as usize,
+            Repeat::GoBackN | Repeat::Selective => parameters.window as usize,
+        };
         let packets = (window * (parameters.datagram - FRAGMENT_HEADER)) as u64;
         let buffer = SharedQueue::<Data>::home_size(window) as u64 + packets;
         // Who repeats selectively keeps what comes early.
-        let early = if parameters.repeat == Repeat::Selective { packets } else { 0 };
+        let early = if parameters.repeat == Repeat::GoBackN { 0 } else { packets };
         let receiver = size_of::<push_pull::Receiver>().max(size_of::<broadcast::Receiver>()) as u64;
         Points {
             send: (send_queue(parameters.send_queue) + buffer + light_point()) as f64,

@@ -7,7 +7,7 @@ use quantities::{Duration, Time};
 
 use crate::packet::Report;
 use crate::sequence::near;
-use crate::{RoundTrip, Timing, go_back_n, selective_repeat};
+use crate::{Parity, RoundTrip, Timing, go_back_n, selective_repeat};
 
 /// What is sent again when a packet is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,12 +17,16 @@ pub enum Repeat {
     GoBackN,
     /// It alone.
     Selective,
+    /// Of broadcasts parity packets, each of which repairs another loss at every receiver. Of what goes to one rank it alone.
+    Parity(Parity),
 }
 
 #[derive(Clone, Debug)]
 enum Repeats {
     GoBackN(go_back_n::Repeats),
     Selective(selective_repeat::Repeats),
+    /// Only what others say: what is lost is mostly repaired otherwise.
+    Told(selective_repeat::Repeats),
 }
 
 /// A stream to one receiver.
@@ -32,10 +36,13 @@ enum Repeats {
 ///     ........|################|-------->      # under way
 ///     has all |                | not sent yet
 /// ```
+///
+/// What was sent before `seen` the receiver has had a chance to get; the rest is in flight.
 #[derive(Clone, Debug)]
 pub struct Outbound {
     base: u64,
     next: u64,
+    seen: u64,
     repeats: Repeats,
     round_trip: RoundTrip,
     /// A packet that was sent once, and when: the next round trip that will be measured.
@@ -66,11 +73,12 @@ impl Outbound {
     pub fn new(first: u64, repeat: Repeat, timing: Timing) -> Outbound {
         let repeats = match repeat {
             Repeat::GoBackN => Repeats::GoBackN(go_back_n::Repeats::default()),
-            Repeat::Selective => Repeats::Selective(selective_repeat::Repeats::default()),
+            Repeat::Selective | Repeat::Parity(_) => Repeats::Selective(selective_repeat::Repeats::default()),
         };
         Outbound {
             base: first,
             next: first,
+            seen: first,
             repeats,
             round_trip: RoundTrip::new(timing),
             timed: None,
@@ -82,9 +90,20 @@ impl Outbound {
         }
     }
 
+    /// One of whose packets only those are sent again that [`Outbound::lost_alone`] is told of, besides questions what the receiver has.
+    pub(crate) fn with_parity(first: u64, timing: Timing) -> Outbound {
+        let repeats = Repeats::Told(selective_repeat::Repeats::default());
+        Outbound { repeats, ..Outbound::new(first, Repeat::Selective, timing) }
+    }
+
     /// The first packet that the receiver is not known to have.
     pub const fn base(&self) -> u64 {
         self.base
+    }
+
+    /// The first packet after all that the receiver has had a chance to get.
+    pub(crate) const fn seen(&self) -> u64 {
+        self.seen
     }
 
     /// Whether something is under way.
@@ -112,14 +131,14 @@ impl Outbound {
     pub fn is_behind(&self) -> bool {
         let lost = match &self.repeats {
             Repeats::GoBackN(repeats) => repeats.is_going_back(self.base) || self.asking != Asking::Nothing,
-            Repeats::Selective(_) => false,
+            Repeats::Selective(_) | Repeats::Told(_) => false,
         };
         self.is_under_way() && (lost || self.no_room)
     }
 
     /// Nothing of what is under way is needed any more.
     pub fn give_up(&mut self) {
-        self.base = self.next;
+        (self.base, self.seen) = (self.next, self.next);
         (self.timer, self.timed, self.no_room) = (None, None, false);
     }
 
@@ -160,7 +179,7 @@ impl Outbound {
         } else {
             match &mut self.repeats {
                 Repeats::GoBackN(repeats) => repeats.pop(self.base),
-                Repeats::Selective(repeats) => repeats.pop(),
+                Repeats::Selective(repeats) | Repeats::Told(repeats) => repeats.pop(),
             }
         };
         if let Some((sequence, _)) = repeat {
@@ -172,11 +191,12 @@ impl Outbound {
         repeat
     }
 
-    /// Takes what the receiver says of itself; whether it has more than was known.
-    pub fn report(&mut self, now: Time, report: &Report) -> bool {
-        let Some(expected) = near(self.base, report.expected) else { return false };
+    /// Takes what the receiver says of itself, unless it has said more before; whether all that it has not is lost, since it was
+    /// asked, or had no room.
+    pub fn report(&mut self, now: Time, report: &Report) -> Option<bool> {
+        let expected = near(self.base, report.expected)?;
         if expected < self.base || expected > self.next {
-            return false;
+            return None;
         }
         self.measure(now, |sequence| sequence < expected || selective_repeat::has(&report.bitmap, expected, sequence));
         let progress = expected > self.base;
@@ -185,27 +205,55 @@ impl Outbound {
             self.since = now;
             self.timer = self.is_under_way().then(|| now + self.round_trip.timeout());
         }
+        self.look(now, expected, report);
         let had_no_room = std::mem::replace(&mut self.no_room, report.no_room);
-        if let Repeats::Selective(repeats) = &mut self.repeats {
+        if let Repeats::Selective(repeats) | Repeats::Told(repeats) = &mut self.repeats {
             repeats.acknowledged(expected, |sequence| selective_repeat::has(&report.bitmap, expected, sequence));
         }
         if !self.is_under_way() {
             self.asking = Asking::Nothing;
-        } else if !report.no_room {
-            // What was sent before the question is lost if it is not there when that is answered.
-            let asked = match self.asking {
-                Asking::Asked(end) if report.answers => Some(end),
-                _ => None,
-            };
-            let end = if had_no_room { Some(self.next) } else { asked };
-            if report.missing || end.is_some_and(|end| self.base < end) {
-                self.lost(now, report, end);
-            }
-            if end.is_some() {
-                self.asking = Asking::Nothing;
-            }
+            return Some(false);
         }
-        progress
+        if report.no_room {
+            return Some(false);
+        }
+        // What was sent before the question is lost if it is not there when that is answered.
+        let asked = match self.asking {
+            Asking::Asked(end) if report.answers => Some(end),
+            _ => None,
+        };
+        let end = if had_no_room { Some(self.next) } else { asked };
+        if report.missing || end.is_some_and(|end| self.base < end) {
+            self.lost(now, report, end);
+        }
+        if let Some(end) = end {
+            self.asking = Asking::Nothing;
+            self.seen = self.seen.max(end);
+        }
+        Some(end.is_some())
+    }
+
+    /// Notes how far the receiver has seen what was sent.
+    fn look(&mut self, now: Time, expected: u64, report: &Report) {
+        let seen = selective_repeat::end(&report.bitmap, expected).min(self.next);
+        if seen <= self.seen {
+            return;
+        }
+        self.seen = seen;
+        if let Repeats::Told(_) = self.repeats {
+            // What it misses of it is repaired without being asked for, and says nothing of the round trip when it comes.
+            self.timed = self.timed.filter(|&(timed, _)| timed >= seen);
+            self.timer = self.is_under_way().then(|| now + self.round_trip.timeout());
+            self.since = now;
+        }
+    }
+
+    /// These packets are to be sent again; `asked` as [`Outbound::report`] says.
+    pub(crate) fn lost_alone(&mut self, now: Time, asked: bool, missing: impl Iterator<Item = u64>) {
+        let pause = if asked { Duration::ZERO } else { self.round_trip.longest() };
+        if let Repeats::Told(repeats) = &mut self.repeats {
+            repeats.lost(now, pause, missing);
+        }
     }
 
     /// Measures the round trip of the packet that is timed, if the receiver `has` it.
@@ -229,6 +277,7 @@ impl Outbound {
                 let holes = selective_repeat::holes(&report.bitmap, base);
                 repeats.lost(now, pause, holes.take_while(|&sequence| sequence < next));
             }
+            (Repeats::Told(_), _) => {}
         }
     }
 }

@@ -55,6 +55,11 @@ impl Outgoing {
         }
     }
 
+    /// Whether its first part has been sent.
+    pub(crate) const fn is_opened(&self) -> bool {
+        self.opened
+    }
+
     /// Whether there is something that may be sent now.
     pub(crate) const fn may_send(&self) -> bool {
         !self.opened || self.offset < self.limit()

@@ -25,6 +25,14 @@
 //!    | expected 4| complete 4| pulled message| from offset 6 | bitmap              the pull is zeros if there is none
 //!    +-----------+-----------+---------------+---------------+--------
 //!    dropped, 4: a broadcaster goes on without the receiver
+//!    parity, 5: what a lost packet of a block of broadcast ones is computed from
+//!    +-----------+-------+---------
+//!    | first    4| number| symbol              18 bytes of header
+//!    +-----------+-------+---------
+//!    parity report, 6: a report of a receiver that holds parity packets, of so many blocks
+//!    +-------------------+-------+-- so many times ---------+--------
+//!    | as a report's   18| blocks| first 4 | count | next   | bitmap
+//!    +-------------------+-------+--------------------------+--------
 //! ```
 //!
 //! Version and kind are four bits each. Flags of data: 1 broadcast, 2 answer at once, 4 the message carries bytes, 8 a part of the payload is
@@ -39,11 +47,15 @@
 //! - *complete* is the first message that it does not have all of.
 //! - *pushed* is how much of the message comes without being pulled; *acknowledger* the rank that says that all of that has come,
 //!   where it is broadcast.
+//! - *first* is the first packet of a block; *number* counts its parity packets, of which a receiver holds *count* different ones,
+//!   all numbered below *next*. What a *symbol* is, [`crate::parity`] says.
 //! - The *checksum* is CRC-32C over the header, with zeros in its place, and the bytes of the payload. Parts that are only a size
 //!   are not covered: nobody looks at them.
 //!
-//! An authenticating layer, where there is one, lies below: it seals whole datagrams, kind 15, see [`crate::Sealed`]. A code that corrects erasures would be a kind
-//! of its own, beside fragments: repair symbols over the packets of a window of one stream.
+//! An authenticating layer, where there is one, lies below: it seals whole datagrams, kind 15, see [`crate::Sealed`].
+
+mod report;
+pub(crate) mod symbol;
 
 use bytes::Bytes;
 use endpoint::Message;
@@ -65,6 +77,12 @@ pub const OPENING_HEADER: usize = 38;
 pub const SEEN_FIELD: usize = 2;
 /// How long the header of a report is. [B]
 pub const REPORT_HEADER: usize = 30;
+/// How long it is where parity packets are held. [B]
+pub const PARITY_REPORT_HEADER: usize = REPORT_HEADER + 1;
+/// What it says of each block of which parity packets are held. [B]
+pub const HELD: usize = 8;
+/// How long the header of a parity packet is whose symbol is all bytes. [B]
+pub const PARITY_HEADER: usize = 18;
 
 const COMMON: usize = 12;
 const CHECKSUM: std::ops::Range<usize> = 8..12;
@@ -73,6 +91,8 @@ const OPENING: u8 = 1;
 const FRAGMENT: u8 = 2;
 const REPORT: u8 = 3;
 const DROPPED: u8 = 4;
+const PARITY: u8 = 5;
+const PARITY_REPORT: u8 = 6;
 pub(crate) const SEALED: u8 = VERSION | 15;
 
 const BROADCAST: u8 = 1;
@@ -110,6 +130,30 @@ pub enum Body {
     Report(Report),
     /// The source broadcasts without the receiver from now on.
     Dropped,
+    /// What lost packets are computed from.
+    Parity(Parity),
+}
+
+/// What a lost packet of a block is computed from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parity {
+    /// The first packet of the block.
+    pub first: u32,
+    /// How many parity packets of the block were sent before this one.
+    pub number: u16,
+    /// The symbol. What of it is only a size stands for packets that carry no bytes.
+    pub symbol: Message,
+}
+
+/// How many parity packets of a block a receiver holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The first packet of the block.
+    pub first: u32,
+    /// How many different ones.
+    pub count: u16,
+    /// The number of one that has not come, nor any after it.
+    pub next: u16,
 }
 
 /// A part of a message, and its place in a stream.
@@ -154,6 +198,8 @@ pub struct Report {
     pub expected: u32,
     /// Which ones after that it has.
     pub bitmap: Bytes,
+    /// Of which blocks it holds parity packets; of at most 255.
+    pub held: Vec<Held>,
     /// The first message that it does not have all of.
     pub complete: u32,
     /// The message whose rest may come, and from where on.
@@ -183,6 +229,7 @@ impl Packet {
             Body::Data(data) => data.write(&mut header),
             Body::Report(report) => report.write(&mut header),
             Body::Dropped => Message::default(),
+            Body::Parity(parity) => parity.write(&mut header),
         };
         header.write_over(CHECKSUM.start, &checksum(header.bytes(), &payload).to_be_bytes());
         Datagram::new(header, payload)
@@ -191,19 +238,18 @@ impl Packet {
     fn kind_and_flags(&self) -> (u8, u8) {
         let common = set(self.broadcast, BROADCAST) | set(self.answer, ANSWER);
         match &self.body {
-            Body::Data(Data { part, payload, .. }) => {
-                let unseen = set(payload.unseen() > Size(0), UNSEEN);
-                match part {
-                    Part::Opening(opening) => (OPENING, common | unseen | set(opening.content.is_some(), CARRIES)),
-                    Part::From(_) => (FRAGMENT, common | unseen),
-                }
+            Body::Data(data) => {
+                let (kind, flags) = data.kind_and_flags();
+                (kind, common | flags)
             }
             Body::Report(report) => {
                 let Report { pull, missing, no_room, answers, ended, knows, .. } = report;
                 let flags = set(*missing, MISSING) | set(pull.is_some(), PULLS) | set(*no_room, NO_ROOM);
-                (REPORT, common | flags | set(*answers, ANSWERS) | set(*ended, ENDED) | set(*knows, KNOWS))
+                let kind = if report.held.is_empty() { REPORT } else { PARITY_REPORT };
+                (kind, common | flags | set(*answers, ANSWERS) | set(*ended, ENDED) | set(*knows, KNOWS))
             }
             Body::Dropped => (DROPPED, common),
+            Body::Parity(Parity { symbol, .. }) => (PARITY, common | set(symbol.unseen() > Size(0), UNSEEN)),
         }
     }
 
@@ -224,7 +270,8 @@ impl Packet {
         let kind = version_and_kind & 0x0F;
         let (body, payload) = match kind {
             OPENING | FRAGMENT => Data::read(kind, flags, &mut header, datagram.payload())?,
-            REPORT => Report::read(flags, &mut header, datagram.payload())?,
+            REPORT | PARITY_REPORT => Report::read(kind, flags, &mut header, datagram.payload())?,
+            PARITY => Parity::read(flags, &mut header, datagram.payload())?,
             _ if datagram.payload().size() > Size(0) => return Err(Unreadable::Field),
             _ => (Body::Dropped, Message::default()),
         };
@@ -236,6 +283,14 @@ impl Packet {
 }
 
 impl Data {
+    fn kind_and_flags(&self) -> (u8, u8) {
+        let unseen = set(self.payload.unseen() > Size(0), UNSEEN);
+        match self.part {
+            Part::Opening(opening) => (OPENING, unseen | set(opening.content.is_some(), CARRIES)),
+            Part::From(_) => (FRAGMENT, unseen),
+        }
+    }
+
     fn write(&self, header: &mut Header) -> Message {
         header.write(&self.sequence.to_be_bytes());
         header.write(&self.message.to_be_bytes());
@@ -248,10 +303,7 @@ impl Data {
             }
             Part::From(offset) => header.write(&low_48(offset)),
         }
-        if self.payload.unseen() > Size(0) {
-            let seen = self.payload.size().0 - self.payload.unseen().0;
-            header.write(&low_48(seen)[4..]);
-        }
+        tell_seen(&self.payload, header);
         self.payload.clone()
     }
 
@@ -269,51 +321,17 @@ impl Data {
         } else {
             Part::From(header.u48()?)
         };
-        let seen = if flags & UNSEEN != 0 { u64::from(u16::from_be_bytes(header.take()?)) } else { all.size().0 };
-        let payload = cut(all, seen)?;
+        let payload = header.payload(flags, all)?;
         let fits = match part {
             Part::Opening(Opening { size, content, pushed, .. }) => {
                 content.unwrap_or(0) <= size && u64::from(pushed) <= size && payload.size().0 <= size
             }
             Part::From(offset) => offset + payload.size().0 <= LARGEST_MESSAGE,
         };
-        let told = (flags & UNSEEN != 0) == (payload.unseen() > Size(0));
-        if !fits || !told {
+        if !fits {
             return Err(Unreadable::Field);
         }
         Ok((Body::Data(Data { sequence, message, part, payload: payload.clone() }), payload))
-    }
-}
-
-impl Report {
-    fn write(&self, header: &mut Header) -> Message {
-        let (message, offset) = self.pull.unwrap_or_default();
-        header.write(&self.expected.to_be_bytes());
-        header.write(&self.complete.to_be_bytes());
-        header.write(&message.to_be_bytes());
-        header.write(&low_48(offset));
-        Message::from(self.bitmap.clone())
-    }
-
-    fn read(flags: u8, header: &mut Reader<'_>, payload: &Message) -> Result<(Body, Message), Unreadable> {
-        let (expected, complete) = (header.u32()?, header.u32()?);
-        let (message, offset) = (header.u32()?, header.u48()?);
-        let flag = |flag| flags & flag != 0;
-        if payload.unseen() > Size(0) || !flag(PULLS) && (message, offset) != (0, 0) {
-            return Err(Unreadable::Field);
-        }
-        let report = Report {
-            expected,
-            bitmap: payload.content().cloned().unwrap_or_default(),
-            complete,
-            pull: flag(PULLS).then_some((message, offset)),
-            missing: flag(MISSING),
-            no_room: flag(NO_ROOM),
-            ended: flag(ENDED),
-            knows: flag(KNOWS),
-            answers: flag(ANSWERS),
-        };
-        Ok((Body::Report(report), payload.clone()))
     }
 }
 
@@ -324,11 +342,14 @@ pub(crate) fn header_length(bytes: &[u8]) -> Option<usize> {
         OPENING => (OPENING_HEADER, BROADCAST | ANSWER | CARRIES | UNSEEN),
         FRAGMENT => (FRAGMENT_HEADER, BROADCAST | ANSWER | UNSEEN),
         REPORT => (REPORT_HEADER, u8::MAX),
+        PARITY_REPORT => (PARITY_REPORT_HEADER, u8::MAX),
+        PARITY => (PARITY_HEADER, BROADCAST | UNSEEN),
         DROPPED => (COMMON, BROADCAST | ANSWER),
         _ if first == SEALED => (crate::sealed::HEADER, 0),
         _ => return None,
     };
-    let more = if first ^ VERSION != REPORT && flags & UNSEEN != 0 { SEEN_FIELD } else { 0 };
+    let is_report = matches!(first ^ VERSION, REPORT | PARITY_REPORT);
+    let more = if !is_report && flags & UNSEEN != 0 { SEEN_FIELD } else { 0 };
     (flags & !allowed == 0).then_some(own + more)
 }
 
@@ -349,6 +370,14 @@ fn cut(all: &Message, seen: u64) -> Result<Message, Unreadable> {
         Some(content) if length > 0 => Message::that_begins(content.slice(..length), all.size()),
         _ => Message::of_size(all.size()),
     })
+}
+
+/// Writes how much of `payload` is bytes, where not all is.
+fn tell_seen(payload: &Message, header: &mut Header) {
+    if payload.unseen() > Size(0) {
+        let seen = payload.size().0 - payload.unseen().0;
+        header.write(&low_48(seen)[4..]);
+    }
 }
 
 fn checksum(header: &[u8], payload: &Message) -> u32 {
@@ -384,6 +413,13 @@ impl Reader<'_> {
     }
     fn u32(&mut self) -> Result<u32, Unreadable> {
         Ok(u32::from_be_bytes(self.take()?))
+    }
+    /// What of `all` is payload: bytes, or as far as the header says that, followed by what is only a size.
+    fn payload(&mut self, flags: u8, all: &Message) -> Result<Message, Unreadable> {
+        let seen = if flags & UNSEEN != 0 { u64::from(u16::from_be_bytes(self.take()?)) } else { all.size().0 };
+        let payload = cut(all, seen)?;
+        let told = (flags & UNSEEN != 0) == (payload.unseen() > Size(0));
+        if told { Ok(payload) } else { Err(Unreadable::Field) }
     }
     fn u48(&mut self) -> Result<u64, Unreadable> {
         let [a, b, c, d, e, f] = self.take()?;

@@ -3,7 +3,7 @@
 use quantities::{Duration, Rank, Time};
 
 use crate::broadcast;
-use crate::packet::{Body, Data, Report};
+use crate::packet::{Body, Data, Parity, Report};
 use crate::push_pull::{Receiver, Sender};
 use crate::waiting::Waiting;
 use crate::{Parameters, Timing};
@@ -77,6 +77,13 @@ impl Peer {
             self.receiver.take(now, data, answer, turns);
         } else if !self.dropped {
             self.broadcasts.take(now, data, answer);
+        }
+    }
+
+    /// Takes a parity packet.
+    pub(crate) fn take_parity(&mut self, now: Time, parity: &Parity, broadcast: bool) {
+        if broadcast && !self.dropped {
+            self.broadcasts.take_parity(now, parity);
         }
     }
 

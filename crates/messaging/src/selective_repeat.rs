@@ -76,6 +76,11 @@ impl<P> Order<P> {
         self.early.get(&self.expected)
     }
 
+    /// The packet with that number, if it is there and has not found its place.
+    pub fn early(&self, sequence: u64) -> Option<&P> {
+        self.early.get(&sequence)
+    }
+
     /// The expected packet has found its place.
     pub fn advance(&mut self) -> Option<P> {
         let packet = self.early.remove(&self.expected)?;
@@ -97,6 +102,12 @@ impl<P> Order<P> {
 pub fn has(bitmap: &[u8], expected: u64, sequence: u64) -> bool {
     let place = sequence.checked_sub(expected.saturating_add(1)).and_then(|place| usize::try_from(place).ok());
     place.is_some_and(|place| bitmap.get(place / 8).is_some_and(|byte| byte >> (place % 8) & 1 == 1))
+}
+
+/// The first packet after the last that a receiver has.
+pub fn end(bitmap: &[u8], expected: u64) -> u64 {
+    let last = bitmap.iter().enumerate().rev().find(|(_, byte)| **byte != 0);
+    last.map_or(expected, |(place, byte)| expected + 1 + place as u64 * 8 + u64::from(8 - byte.leading_zeros()))
 }
 
 /// The packets before the last that a receiver has and that it does not have itself: those that are likely to be lost.

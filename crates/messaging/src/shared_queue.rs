@@ -70,6 +70,11 @@ impl<T> SharedQueue<T> {
         self.home.first + self.buffer.len() as u64
     }
 
+    /// The number of the oldest entry, or of the next where there is none.
+    pub const fn first(&self) -> u64 {
+        self.home.first
+    }
+
     /// For how many entries there is room.
     pub fn room(&self) -> usize {
         self.home.capacity - self.buffer.len()

@@ -7,7 +7,7 @@ use endpoint::{Endpoint, Error, Message, Multicast, Result};
 use faults::network::{Faults, Sent};
 use faults::{Ended, Faulty, Here};
 use maquette_messaging::packet::{Body, Packet};
-use maquette_messaging::{Destination, Losses, Manner, Parameters, Repeat};
+use maquette_messaging::{Destination, Losses, Manner, Parameters, Parity, Repeat};
 use quantities::{Bytes as Size, Duration, Rank, Time};
 
 const fn us(microseconds: u64) -> Duration {
@@ -115,9 +115,44 @@ fn resends_go_to_those_that_lost_and_to_nobody_else() {
     }
 }
 
+/// Blocks of 32 packets, so that a message of 400 kB fills eight.
+const PARITY: Repeat = Repeat::Parity(Parity { packets: 32, parity: 16, blocks: 4 });
+
+#[test]
+fn a_parity_packet_repairs_another_loss_at_every_receiver() {
+    let faults = Faults { loss: 5, ..RECORDED };
+    let parameters = Parameters { repeat: PARITY, window: 64, manner: Manner::Simple, ..Parameters::default() };
+    let ended = run(Faulty { faults, seed: 5, parameters }, 8, &Message::from(bytes(400_000)), |_| us(0));
+    let record = record(&ended);
+    let of_all = record.iter().filter(|sent| sent.to == Destination::All && sent.from == Rank(0));
+    let (parts, parity): (Vec<_>, Vec<_>) = of_all.partition(|sent| matches!(packet(sent).body, Body::Data(_)));
+    let alone = record.iter().filter(|sent| sent.to != Destination::All && matches!(packet(sent).body, Body::Data(_)));
+    assert_eq!(parts.len(), 278, "each part once for all");
+    assert!(parity.iter().all(|sent| sent.datagram.size() <= parameters.datagram));
+    // Seven receivers lose 98 packets of it, one of them 14 on the average.
+    assert!((20..60).contains(&parity.len()), "{}", parity.len());
+    assert!(alone.count() < 40, "only of the last block, which is not full");
+}
+
+/// What is lost in the middle is repaired although the messages carry no bytes, or not all.
+#[test]
+fn parity_repairs_what_is_only_a_size() {
+    for message in [Message::of_size(Size(400_000)), Message::that_begins(bytes(200_000), Size(400_000))] {
+        let faults = Faults { loss: 10, ..RECORDED };
+        let parameters = Parameters { repeat: PARITY, ..Parameters::default() };
+        let ended = run(Faulty { faults, seed: 7, parameters }, 4, &message, |_| us(0));
+        let parity = |sent: &&Sent| matches!(packet(sent).body, Body::Parity(_));
+        let record = record(&ended);
+        let (of_a_part, symbols): (Vec<_>, Vec<_>) =
+            (data(&record), record.iter().filter(parity).map(|sent| sent.datagram.size()).collect());
+        assert!(of_a_part.len() > 270 && symbols.len() > 20, "{}", symbols.len());
+        assert!(symbols.iter().all(|&size| (1_400..=1_472).contains(&size)), "as large as what it repairs");
+    }
+}
+
 #[test]
 fn the_broadcast_waits_for_those_that_lost_unless_they_keep_what_comes_early() {
-    for (repeat, goes_on) in [(Repeat::GoBackN, false), (Repeat::Selective, true)] {
+    for (repeat, goes_on) in [(Repeat::GoBackN, false), (Repeat::Selective, true), (PARITY, true)] {
         let faults = Faults { loss: 5, only_to: Some(Rank(3)), ..RECORDED };
         let parameters = Parameters { repeat, window: 64, ..Parameters::default() };
         let ended = run(Faulty { faults, seed: 5, parameters }, 8, &Message::from(bytes(400_000)), |_| us(0));
@@ -125,7 +160,7 @@ fn the_broadcast_waits_for_those_that_lost_unless_they_keep_what_comes_early() {
         let (mut waits, mut meanwhile) = (false, 0);
         for sent in record(&ended) {
             match (packet(&sent).body, sent.to) {
-                (Body::Data(_), Destination::One(_)) => waits = true,
+                (Body::Data(_), Destination::One(_)) | (Body::Parity(_), _) => waits = true,
                 (Body::Data(_), Destination::All) => meanwhile += u32::from(waits),
                 (Body::Report(_), _) if sent.from == Rank(3) => waits = false,
                 _ => {}

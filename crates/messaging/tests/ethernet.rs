@@ -58,6 +58,17 @@ fn without_loss_a_broadcast_is_as_fast_as_the_wire() {
     }
 }
 
+/// The parity packets that are needed are as many as the receiver lost that lost most: about two of a hundred.
+#[test]
+fn with_parity_a_loss_at_seven_receivers_costs_little_more_than_one_at_one() {
+    for loss in [0, 1] {
+        let time = slower_than_the_wire(Parameters::for_bulk(), loss);
+        // 64 KiB of 2 MiB are in a last block that is not full.
+        assert!((1.0636..1.12).contains(&time), "{loss}%: {time}");
+        println!("{loss}% lost: parity {time:.3} times the wire");
+    }
+}
+
 /// When each of seven receivers loses one packet of a hundred, seven of a hundred are sent again.
 #[test]
 fn with_loss_selective_repeat_costs_little_more_than_what_is_lost_and_go_back_n_much_more() {

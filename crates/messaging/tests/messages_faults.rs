@@ -10,7 +10,7 @@ use endpoint::{AnySource, Endpoint, Error, Message, Multicast, Result};
 use faults::draws::{Draws, seeds};
 use faults::network::Faults;
 use faults::{Ended, Faulty, Here};
-use maquette_messaging::{Losses, Manner, Parameters, Push, Repeat, Reporting, Timing};
+use maquette_messaging::{Losses, Manner, Parameters, Parity, Push, Repeat, Reporting, Timing};
 use quantities::{Bytes, Duration, Rank, Time};
 
 const fn us(microseconds: u64) -> Duration {
@@ -62,15 +62,26 @@ fn message_of(from: Rank, to: Rank, number: u32, most: u64) -> Message {
     message((u64::from(from.0) << 48) | (u64::from(to.0) << 32) | u64::from(number), most)
 }
 
+/// Small blocks, so that even messages that soon end fill some.
+fn repeat(draws: &mut Draws) -> Repeat {
+    match draws.below(4) {
+        0 => Repeat::GoBackN,
+        1 => Repeat::Selective,
+        _ => {
+            let (packets, parity) = (1 + draws.below(40) as u16, 1 + draws.below(20) as u16);
+            Repeat::Parity(Parity { packets, parity, blocks: 1 + draws.below(3) as u8 })
+        }
+    }
+}
+
 fn parameters(draws: &mut Draws) -> Parameters {
-    let selective = draws.percent(50);
     let datagram = if draws.percent(50) { 1_472 } else { 80 + draws.below(600) as usize };
     let window = 1 + draws.below(32) as u32;
     Parameters {
         session: draws.next() as u32,
         datagram,
         window,
-        repeat: if selective { Repeat::Selective } else { Repeat::GoBackN },
+        repeat: repeat(draws),
         push: Push { first: draws.below(200) as u32, second: draws.below(2_000) as u32 },
         pushed_buffer: draws.below(16_000),
         send_queue: 1 + draws.below(16) as usize,

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use endpoint::Message;
-use maquette_messaging::packet::{Body, Data, LARGEST_MESSAGE, Opening, Packet, Part, Report};
+use maquette_messaging::packet::{Body, Data, Held, LARGEST_MESSAGE, Opening, Packet, Parity, Part, Report};
 use maquette_messaging::{Datagram, Unreadable};
 use proptest::collection::vec;
 use proptest::option;
@@ -36,12 +36,19 @@ fn data() -> impl Strategy<Value = Body> {
 fn report() -> impl Strategy<Value = Body> {
     let pull = option::of((any::<u32>(), 0..=LARGEST_MESSAGE));
     let flags = any::<[bool; 5]>();
-    (any::<u32>(), vec(any::<u8>(), 0..100), any::<u32>(), pull, flags).prop_map(
-        |(expected, bitmap, complete, pull, [missing, no_room, answers, ended, knows])| {
+    let held = (any::<u32>(), any::<u16>(), any::<u16>()).prop_map(|(first, count, next)| Held { first, count, next });
+    let has = (vec(any::<u8>(), 0..100), vec(held, 0..5));
+    (any::<u32>(), has, any::<u32>(), pull, flags).prop_map(
+        |(expected, (bitmap, held), complete, pull, [missing, no_room, answers, ended, knows])| {
             let bitmap = Bytes::from(bitmap);
-            Body::Report(Report { expected, bitmap, complete, pull, missing, no_room, answers, ended, knows })
+            Body::Report(Report { expected, bitmap, held, complete, pull, missing, no_room, answers, ended, knows })
         },
     )
+}
+
+fn parity() -> impl Strategy<Value = Body> {
+    let parity = |(first, number, symbol)| Body::Parity(Parity { first, number, symbol });
+    (any::<u32>(), any::<u16>(), payload()).prop_map(parity)
 }
 
 prop_compose! {
@@ -50,8 +57,10 @@ prop_compose! {
         source in 0_u32..65_536,
         broadcast: bool,
         answer: bool,
-        body in prop_oneof![data(), report(), Just(Body::Dropped)],
+        body in prop_oneof![data(), report(), parity(), Just(Body::Dropped)],
     ) -> Packet {
+        // Nobody is asked to answer to a parity packet.
+        let answer = answer && !matches!(body, Body::Parity(_));
         Packet { session, source: Rank(source), broadcast, answer, body }
     }
 }
@@ -78,7 +87,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_at_all_are_a_packet_or_an_error(bytes in vec(any::<u8>(), 0..200), first in 0xA0_u8..0xA6) {
+    fn any_bytes_at_all_are_a_packet_or_an_error(bytes in vec(any::<u8>(), 0..200), first in 0xA0_u8..0xA8) {
         let mut bytes = bytes;
         let _ = Datagram::from_bytes(&bytes.clone().into()).and_then(|datagram| Packet::decode(&datagram));
         bytes.insert(0, first);

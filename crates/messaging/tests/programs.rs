@@ -5,12 +5,13 @@ mod faults;
 
 use faults::Faulty;
 use faults::network::Faults;
-use maquette_messaging::{Parameters, Repeat};
+use maquette_messaging::{Parameters, Parity, Repeat};
 
 /// One datagram of ten is lost, and others are repeated, overtaken and damaged.
-fn lossy() -> [Faulty; 2] {
+fn lossy() -> [Faulty; 3] {
     let faults = Faults { loss: 10, repeated: 5, delay: 100, damaged: 2, strange: 2, ..Faults::default() };
-    [Repeat::GoBackN, Repeat::Selective].map(|repeat| Faulty {
+    let parity = Parity { packets: 8, parity: 4, blocks: 4 };
+    [Repeat::GoBackN, Repeat::Selective, Repeat::Parity(parity)].map(|repeat| Faulty {
         parameters: Parameters { repeat, ..Parameters::default() },
         faults,
         seed: 11,

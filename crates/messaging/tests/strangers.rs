@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use endpoint::Message;
-use maquette_messaging::packet::{Body, Data, LARGEST_MESSAGE, Opening, Packet, Part, Report};
+use maquette_messaging::packet::{Body, Data, Held, LARGEST_MESSAGE, Opening, Packet, Parity, Part, Report};
 use maquette_messaging::sequence::FIRST;
 use maquette_messaging::{Awaited, Datagram, Engine, Manner, Parameters, Repeat};
 use proptest::collection::vec;
@@ -17,8 +17,7 @@ fn at(microseconds: u64) -> Time {
 }
 
 /// Rank 1, in the middle of things with all others.
-fn engine(selective: bool, simple: bool) -> Engine {
-    let repeat = if selective { Repeat::Selective } else { Repeat::GoBackN };
+fn engine(repeat: Repeat, simple: bool) -> Engine {
     let manner = if simple { Manner::Simple } else { Manner::PushPull };
     let parameters = Parameters { session: SESSION, repeat, manner, pushed_buffer: 2_000, ..Parameters::default() };
     let mut engine = Engine::new(Rank(1), RANKS, parameters).unwrap();
@@ -30,6 +29,11 @@ fn engine(selective: bool, simple: bool) -> Engine {
     engine.post(at(0), Awaited::BroadcastOf(Rank(2))).unwrap();
     engine.drain(at(1));
     engine
+}
+
+fn repeat() -> impl Strategy<Value = Repeat> {
+    let parity = maquette_messaging::Parity { packets: 8, parity: 4, blocks: 3 };
+    prop_oneof![Just(Repeat::GoBackN), Just(Repeat::Selective), Just(Repeat::Parity(parity))]
 }
 
 /// Numbers near those that are in use, and any others.
@@ -58,12 +62,22 @@ fn data() -> impl Strategy<Value = Body> {
 
 fn report() -> impl Strategy<Value = Body> {
     let pull = prop::option::of((number(), length()));
-    (number(), vec(any::<u8>(), 0..40), number(), pull, any::<[bool; 5]>()).prop_map(
-        |(expected, bitmap, complete, pull, [missing, no_room, answers, ended, knows])| {
+    let held = (number(), 0_u16..70, 0_u16..100).prop_map(|(first, count, next)| Held { first, count, next });
+    let has = (vec(any::<u8>(), 0..40), vec(held, 0..3));
+    (number(), has, number(), pull, any::<[bool; 5]>()).prop_map(
+        |(expected, (bitmap, held), complete, pull, [missing, no_room, answers, ended, knows])| {
             let bitmap = Bytes::from(bitmap);
-            Body::Report(Report { expected, bitmap, complete, pull, missing, no_room, answers, ended, knows })
+            Body::Report(Report { expected, bitmap, held, complete, pull, missing, no_room, answers, ended, knows })
         },
     )
+}
+
+fn parity() -> impl Strategy<Value = Body> {
+    let symbol = (0_usize..4).prop_flat_map(|length| vec(any::<u8>(), [30, 30, 31, 0][length]));
+    (prop_oneof![Just(0), Just(8), number()], 0_u16..70, symbol).prop_map(|(more, number, symbol)| {
+        let first = (FIRST as u32).wrapping_add(more);
+        Body::Parity(Parity { first, number, symbol: Message::from(symbol) })
+    })
 }
 
 prop_compose! {
@@ -71,8 +85,9 @@ prop_compose! {
         source in 0..RANKS + 1,
         broadcast: bool,
         answer: bool,
-        body in prop_oneof![20 => data(), 20 => report(), 1 => Just(Body::Dropped)],
+        body in prop_oneof![20 => data(), 20 => report(), 10 => parity(), 1 => Just(Body::Dropped)],
     ) -> Packet {
+        let answer = answer && !matches!(body, Body::Parity(_));
         Packet { session: SESSION, source: Rank(source), broadcast, answer, body }
     }
 }
@@ -89,11 +104,11 @@ proptest! {
     #[test]
     fn nothing_that_can_be_said_makes_it_panic(
         packets in vec((packet(), 0_u64..20_000), 1..60),
-        selective: bool,
+        repeat in repeat(),
         simple: bool,
         ends: bool,
     ) {
-        let (mut engine, mut now) = (engine(selective, simple), 1);
+        let (mut engine, mut now) = (engine(repeat, simple), 1);
         if ends {
             engine.end(at(1));
         }
@@ -112,10 +127,10 @@ proptest! {
 
     #[test]
     fn a_datagram_of_a_stranger_changes_nothing(
-        packet in packet(), session: u32, selective: bool, garbage in vec(any::<u8>(), 0..60), flip: prop::sample::Index,
+        packet in packet(), session: u32, repeat in repeat(), garbage in vec(any::<u8>(), 0..60), flip: prop::sample::Index,
     ) {
         prop_assume!(session != SESSION);
-        let mut engine = engine(selective, false);
+        let mut engine = engine(repeat, false);
         let before = seen(&engine);
         engine.take(at(5), &Packet { session, ..packet.clone() }.encode());
         let mut damaged = packet.encode().to_bytes().to_vec();

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! So it is with go-back-n. With selective repeat a receiver keeps what comes early, and the broadcast goes on meanwhile, as far as
-//! the window allows.
+//! the window allows. With [`crate::parity`] what is sent to repair losses is broadcast as well, the same packets for all of them.
 //!
 //! The source has a view of the shared queue for each receiver, a lightweight point: where that receiver is, and the timer of a
 //! channel of its own. At most W packets are under way to the slowest, so a broadcast never goes faster than the slowest

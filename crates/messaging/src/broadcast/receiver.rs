@@ -6,11 +6,12 @@ use endpoint::Message;
 use quantities::{Duration, Rank, Time};
 
 use crate::incoming::Incoming;
-use crate::packet::{Data, Part, Report};
+use crate::packet::{Data, Parity, Part, Report};
+use crate::parity::Recovery;
 use crate::push_pull::LEAST_ROOM;
 use crate::sequence::{FIRST, near, wire};
 use crate::waiting::Waiting;
-use crate::{Inbound, Manner, Parameters, Reporting};
+use crate::{Inbound, Manner, Parameters, Repeat, Reporting};
 
 /// All that one rank broadcasts, at one of its receivers.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub(crate) struct Receiver {
     inbound: Inbound<Data>,
     /// After how many packets of what is pushed it reports, where another speaks for all.
     pushed_packets: u64,
+    /// Where what is lost is computed from parity packets.
+    recovery: Option<Recovery>,
     /// The messages that nobody has received yet; the first has number `first`. Only the last of them can be incomplete.
     messages: VecDeque<Incoming>,
     first: u64,
@@ -48,10 +51,19 @@ impl Receiver {
         let share = reporting.delay.picoseconds() / u64::from(size.max(1)) * u64::from(me.0);
         let delay = reporting.delay + Duration::from_picoseconds(share);
         let reporting = Reporting { packets: parameters.broadcast_packets.unwrap_or(reporting.packets), delay };
+        let pushed_packets = pushed_packets(parameters, reporting.packets);
+        let (inbound, recovery) = match repeat {
+            Repeat::Parity(parity) => {
+                let phase = reporting.packets * u64::from(me.0) / u64::from(size.max(1));
+                (Inbound::with_parity(FIRST, parity, reporting, phase), Some(Recovery::new(parity)))
+            }
+            Repeat::GoBackN | Repeat::Selective => (Inbound::new(FIRST, u64::from(window), repeat, reporting), None),
+        };
         Receiver {
             me,
-            inbound: Inbound::new(FIRST, u64::from(window), repeat, reporting),
-            pushed_packets: pushed_packets(parameters, reporting.packets),
+            inbound,
+            recovery,
+            pushed_packets,
             messages: VecDeque::new(),
             first: FIRST,
             has_destination: false,
@@ -63,8 +75,33 @@ impl Receiver {
     /// Takes a packet.
     pub(crate) fn take(&mut self, now: Time, data: Data, answer: bool) {
         self.waiting.heard(now);
+        let sequence = near(self.inbound.expected(), data.sequence);
         self.inbound.offer(now, data.sequence, answer, data);
+        let recovery = self.recovery.as_ref().zip(sequence);
+        if let Some(block) = recovery.and_then(|(recovery, sequence)| recovery.holds_of(sequence)) {
+            self.compute(now, block);
+        }
         self.store(now);
+    }
+
+    /// Takes a parity packet.
+    pub(crate) fn take_parity(&mut self, now: Time, parity: &Parity) {
+        let Some(recovery) = &mut self.recovery else { return };
+        self.waiting.heard(now);
+        if let Some(block) = recovery.take(parity, self.inbound.expected()) {
+            self.inbound.hear_parity(now);
+            self.compute(now, block);
+            self.store(now);
+        }
+    }
+
+    /// Computes what is missing of a block, if it has enough for that.
+    fn compute(&mut self, now: Time, block: u64) {
+        let Some(recovery) = &mut self.recovery else { return };
+        let computed = recovery.compute(block, self.inbound.expected(), |sequence| self.inbound.early(sequence));
+        for data in computed {
+            self.inbound.offer(now, data.sequence, false, data);
+        }
     }
 
     /// There is more room than before.
@@ -81,8 +118,12 @@ impl Receiver {
             if !self.has_place(&data) {
                 return self.inbound.refuse(now);
             }
+            let sequence = self.inbound.expected();
             self.advance(now, &data);
             self.inbound.has_room(now);
+            if let Some(recovery) = &mut self.recovery {
+                recovery.keep(sequence, data.clone());
+            }
             match data.part {
                 Part::Opening(opening) => self.open(now, Incoming::new(opening), &data.payload),
                 Part::From(offset) => {
@@ -203,7 +244,8 @@ impl Receiver {
             self.waiting.asked(now);
         }
         let complete = self.messages.iter().take_while(|message| message.is_complete()).count() as u64;
-        let report = Report { complete: wire(self.first + complete), pull: self.pulled(), ..self.inbound.report() };
-        Some((report, asks))
+        let held = self.recovery.as_ref().map(Recovery::held).unwrap_or_default();
+        let (complete, pull) = (wire(self.first + complete), self.pulled());
+        Some((Report { complete, pull, held, ..self.inbound.report() }, asks))
     }
 }

@@ -8,9 +8,11 @@ use quantities::{Rank, Time};
 use super::{push_pull, simple};
 use crate::memory;
 use crate::outgoing::Outgoing;
-use crate::packet::{Data, Report};
+use crate::packet::symbol::{FRAGMENT_ROOM, OPENING_ROOM};
+use crate::packet::{Body, Data, Report};
+use crate::parity::{Has, Repairs};
 use crate::sequence::{FIRST, near, wire};
-use crate::{Destination, Manner, Outbound, Parameters, SharedQueue};
+use crate::{Destination, Manner, Outbound, Parameters, Repeat, SharedQueue};
 
 /// All that a rank broadcasts.
 #[derive(Clone, Debug)]
@@ -24,19 +26,28 @@ pub(crate) struct Source {
     packets: SharedQueue<Data>,
     /// The lightweight points, by rank; none for this rank itself, and for receivers that are no longer there.
     views: Vec<Option<Outbound>>,
+    /// Where what is lost is repaired by parity packets.
+    repairs: Option<Repairs>,
 }
 
 impl Source {
     pub(crate) fn new(me: Rank, size: u32, parameters: &Parameters) -> Source {
-        let mut packets = SharedQueue::new(FIRST, parameters.window as usize, size);
+        let (stored, view, repairs) = match parameters.repeat {
+            Repeat::Parity(parity) => {
+                let view = Outbound::with_parity(FIRST, parameters.timing);
+                (parity.window(), view, Some(Repairs::new(parity, parameters.window)))
+            }
+            repeat => (parameters.window, Outbound::new(FIRST, repeat, parameters.timing), None),
+        };
+        let mut packets = SharedQueue::new(FIRST, stored as usize, size);
         packets.unlink(me.0 as usize);
-        let view = |rank| (rank != me.0).then(|| Outbound::new(FIRST, parameters.repeat, parameters.timing));
-        Source { me, messages: VecDeque::new(), next: FIRST, packets, views: (0..size).map(view).collect() }
+        let views = (0..size).map(|rank| (rank != me.0).then(|| view.clone())).collect();
+        Source { me, messages: VecDeque::new(), next: FIRST, packets, views, repairs }
     }
 
     /// Whether everything that was to be broadcast has arrived.
     pub(crate) fn is_done(&self) -> bool {
-        self.messages.is_empty() && self.packets.stored() == 0
+        self.messages.is_empty() && !self.views.iter().flatten().any(Outbound::is_under_way)
     }
 
     /// How many messages have not been sent as a whole.
@@ -107,34 +118,91 @@ impl Source {
 
     /// What is to be sent now, first what receivers lost, and only if there is nothing of that something new; to whom; and
     /// whether that is to be answered.
-    pub(crate) fn next_packet(&mut self, now: Time, parameters: &Parameters) -> Option<(Destination, Data, bool)> {
+    pub(crate) fn next_packet(&mut self, now: Time, parameters: &Parameters) -> Option<(Destination, Body, bool)> {
         for (rank, view) in (0..).map(Rank).zip(&mut self.views) {
             if let Some((number, answer)) = view.as_mut().and_then(|view| view.repeat(now)) {
-                return self.packets.entry(number).map(|data| (Destination::One(rank), data.clone(), answer));
+                let data = self.packets.entry(number)?;
+                return Some((Destination::One(rank), Body::Data(data.clone()), answer));
             }
         }
-        let behind = self.views.iter().flatten().any(Outbound::is_behind);
-        if behind || self.packets.room() == 0 {
+        if let Some(repairs) = &mut self.repairs
+            && let Some((parity, end)) = repairs.next_packet(&self.packets, parameters.datagram)
+        {
+            return Some((self.all_before(end), Body::Parity(parity), false));
+        }
+        self.next_part(now, parameters)
+    }
+
+    /// To whom a repair goes of packets before `end`: all receivers, unless only one of them does not have these.
+    fn all_before(&self, end: u64) -> Destination {
+        let lacks = |view: &Option<Outbound>| view.as_ref().is_some_and(|view| view.base() < end);
+        let mut lacking = (0..).map(Rank).zip(&self.views).filter(|(_, view)| lacks(view)).map(|(rank, _)| rank);
+        match (lacking.next(), lacking.next()) {
+            (Some(rank), None) => Destination::One(rank),
+            _ => Destination::All,
+        }
+    }
+
+    /// Something new, if there is room for it and no receiver has to get something else first.
+    fn next_part(&mut self, now: Time, parameters: &Parameters) -> Option<(Destination, Body, bool)> {
+        if self.is_held_up() || self.is_full(parameters) {
             return None;
         }
-        let message = self.messages.front_mut().filter(|message| message.may_send())?;
-        let mut data = message.next_part(parameters.datagram);
+        let message = self.messages.front_mut()?;
+        let shorter = match self.repairs {
+            Some(_) if message.is_opened() => FRAGMENT_ROOM,
+            Some(_) => OPENING_ROOM,
+            None => 0,
+        };
+        let mut data = message.next_part(parameters.datagram - shorter);
         data.sequence = wire(self.packets.next());
         if message.is_sent() {
             self.messages.pop_front();
         }
         self.packets.produce(data.clone()).ok()?;
         self.views.iter_mut().flatten().for_each(|view| view.sent(now));
-        // Who can't go on wants to know as soon as it can.
-        Some((Destination::All, data, self.packets.room() == 0))
+        self.move_on();
+        // Who can't go on wants to know as soon as it can; but where reports come steadily they need not be asked for.
+        let answer = self.repairs.is_none() && self.packets.room() == 0;
+        Some((Destination::All, Body::Data(data), answer))
+    }
+
+    /// Whether nothing new can be sent, however soon reports come.
+    fn is_held_up(&self) -> bool {
+        let behind = || self.views.iter().flatten().any(Outbound::is_behind);
+        !self.messages.front().is_some_and(Outgoing::may_send) || behind()
+    }
+
+    /// Whether as much is under way as may be: of packets that some receiver does not have; and where many more of these are kept
+    /// until they are repaired, of those that are in flight.
+    fn is_full(&self, parameters: &Parameters) -> bool {
+        let seen = || self.views.iter().flatten().map(Outbound::seen).min();
+        let flies = || seen().map_or(0, |seen| self.packets.next() - seen);
+        self.packets.room() == 0 || self.repairs.is_some() && flies() >= u64::from(parameters.window)
+    }
+
+    /// Blocks are full, or no longer needed.
+    fn move_on(&mut self) {
+        if let Some(repairs) = &mut self.repairs {
+            repairs.advance(self.packets.first(), self.packets.next());
+        }
     }
 
     /// Takes a receiver's report.
     pub(crate) fn report(&mut self, now: Time, from: Rank, report: &Report) {
         let place = from.0 as usize;
+        let urgent = self.is_held_up() || self.packets.room() == 0;
         let Some(Some(view)) = self.views.get_mut(place) else { return };
-        view.report(now, report);
-        self.packets.pass(place, view.base());
+        let asked = view.report(now, report);
+        // Parity is computed from whole blocks.
+        let passed = self.repairs.as_ref().map_or(view.base(), |repairs| repairs.block_of(view.base()));
+        self.packets.pass(place, passed);
+        if let (Some(repairs), Some(asked)) = (&mut self.repairs, asked) {
+            let receiver = Has { base: view.base(), seen: view.seen(), report };
+            let alone = repairs.report(&receiver, asked, asked || urgent);
+            view.lost_alone(now, asked, alone.into_iter());
+        }
+        self.move_on();
         if let (Some((message, offset)), Some(first)) = (report.pull, self.messages.front_mut())
             && near(self.next, message) == Some(first.number())
             && first.acknowledger() == from
@@ -156,11 +224,13 @@ impl Source {
     /// What it takes now, with what its packets keep of messages. [B]
     pub(crate) fn memory(&self) -> u64 {
         let views = self.views.iter().flatten().count() as u64;
-        memory::send_queue(self.messages.len()) + memory::buffer(&self.packets) + views * memory::light_point()
+        let parity = self.repairs.as_ref().map_or(0, Repairs::memory);
+        memory::send_queue(self.messages.len()) + memory::buffer(&self.packets) + views * memory::light_point() + parity
     }
 
-    /// How many packets were sent again.
+    /// How many packets were sent again, and parity packets instead of that.
     pub(crate) fn repeated(&self) -> u64 {
-        self.views.iter().flatten().map(Outbound::repeated).sum()
+        let parity = self.repairs.as_ref().map_or(0, Repairs::sent);
+        self.views.iter().flatten().map(Outbound::repeated).sum::<u64>() + parity
     }
 }

@@ -43,7 +43,7 @@ pub struct Engine {
 pub struct Counts {
     /// Packets that were sent; a broadcast one counts once.
     pub sent: u64,
-    /// Of these, parts of messages that were broadcast to all at once.
+    /// Of these, parts of messages that were broadcast to all at once, and parity packets of them.
     pub broadcast: u64,
     /// Packets that came and were read.
     pub taken: u64,
@@ -171,6 +171,7 @@ impl Engine {
         peer.heard = now;
         match body {
             Body::Data(data) => peer.take(now, data, broadcast, answer, &mut turns),
+            Body::Parity(parity) => peer.take_parity(now, &parity, broadcast),
             Body::Dropped => peer.dropped = true,
             Body::Report(report) => {
                 if answer {
@@ -209,9 +210,9 @@ impl Engine {
     /// What is to be sent now. It is to be asked after everything else that happens.
     pub fn drain(&mut self, now: Time) -> Vec<(Destination, Datagram)> {
         let parameters = self.parameters;
-        while let Some((to, data, answer)) = self.source.next_packet(now, &parameters) {
+        while let Some((to, body, answer)) = self.source.next_packet(now, &parameters) {
             self.counts.broadcast += u64::from(to == Destination::All);
-            self.push(to, true, answer, Body::Data(data));
+            self.push(to, true, answer, body);
         }
         for rank in (0..self.size()).map(Rank) {
             let to = Destination::One(rank);
