@@ -85,7 +85,7 @@ fn files(at: &Path) -> PathBuf {
     let tree = at.join("tree");
     fs::create_dir_all(tree.join("in/side")).unwrap();
     fs::create_dir_all(tree.join("empty folder")).unwrap();
-    let content: Vec<u8> = (0..5_300_000_u64).map(|place| (place * place >> 9) as u8).collect();
+    let content: Vec<u8> = (0..5_300_000_u64).map(|place| ((place * place) >> 9) as u8).collect();
     fs::write(tree.join("large"), content).unwrap();
     fs::write(tree.join("empty"), b"").unwrap();
     fs::write(tree.join("in/side/program"), b"#!/bin/sh\n").unwrap();

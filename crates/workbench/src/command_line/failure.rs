@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use std::path::PathBuf;
 
+use ::cast::cast::CastError;
 use programs::goal::GoalError;
 
 use crate::interrupt;
@@ -75,6 +76,9 @@ pub(super) enum Failure {
         /// Why not.
         cause: endpoint::Error,
     },
+    /// Files that could not be sent or received.
+    #[error(transparent)]
+    Cast(#[from] CastError),
     /// It was asked to end before it was done.
     #[error("interrupted")]
     Interrupted,
@@ -92,6 +96,8 @@ impl Failure {
             Failure::Program(endpoint::Error::Unfit(_) | endpoint::Error::NoSuchRank { .. }) => 2,
             Failure::Interrupted | Failure::Program(endpoint::Error::Stopped) => interrupt::STATUS,
             Failure::Program(_) | Failure::Measure(_) => 1,
+            Failure::Cast(CastError::Interrupted) => interrupt::STATUS,
+            Failure::Cast(CastError::Network(_) | CastError::Refused(_) | CastError::Nobody(_)) => 1,
             _ => 2,
         }
     }
@@ -118,6 +124,11 @@ impl Failure {
 /// Tells on standard error of something that may not be as it was meant.
 pub(super) fn warn(text: &str) {
     tell("warning", AnsiColor::Yellow, text);
+}
+
+/// Tells on standard error of something that is good to know.
+pub(super) fn note(text: &str) {
+    tell("note", AnsiColor::Cyan, text);
 }
 
 /// Tells something on standard error, in colour on a terminal.

@@ -5,6 +5,7 @@
 
 mod algorithms;
 mod calibrate;
+mod cast;
 mod choice;
 mod engine;
 mod failure;
@@ -63,6 +64,7 @@ enum Command {
     Calibrate(calibrate::Arguments),
     Plan(plan::Arguments),
     Reproduce(reproduce::Arguments),
+    Cast(cast::Arguments),
 }
 
 /// What a command has to say.
@@ -114,6 +116,7 @@ impl Command {
             Command::Calibrate(arguments) => arguments.execute(json),
             Command::Plan(arguments) => arguments.execute(json),
             Command::Reproduce(arguments) => arguments.execute(json),
+            Command::Cast(arguments) => arguments.execute(json),
         }
     }
 }

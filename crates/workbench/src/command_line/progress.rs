@@ -26,6 +26,48 @@ impl Bar {
     }
 }
 
+/// A bar for data on its way: how much there is, how fast it comes, how long it will take.
+pub(super) struct DataBar(ProgressBar);
+
+impl DataBar {
+    /// One of which nothing is known yet but a few words.
+    pub(super) fn new(words: String) -> DataBar {
+        let bar = ProgressBar::new_spinner();
+        bar.set_message(words);
+        DataBar(bar)
+    }
+
+    /// Shows that `done` of `of` bytes are there, and a few words more.
+    pub(super) fn show(&self, done: u64, of: u64) {
+        if self.0.length() != Some(of) {
+            self.0.set_length(of);
+            self.0.reset();
+            let template = "{elapsed_precise} [{wide_bar}] {bytes}/{total_bytes} {bytes_per_sec}, {eta} left {msg}";
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                self.0.set_style(style.progress_chars("=> "));
+            }
+        }
+        self.0.set_position(done);
+    }
+
+    /// Shows a few other words.
+    pub(super) fn say(&self, words: String) {
+        self.0.set_message(words);
+        self.0.tick();
+    }
+
+    /// Tells something on standard error meanwhile.
+    pub(super) fn aside(&self, tell: impl FnOnce()) {
+        self.0.suspend(tell);
+    }
+}
+
+impl Drop for DataBar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// A sign of life, for runs whose length is not known.
 pub(super) struct Spinner(ProgressBar);
 

@@ -1,6 +1,6 @@
 //! Tables and numbers for people to read.
 
-use quantities::Duration;
+use quantities::{Bytes, Duration};
 
 /// Which side the cells of a column are flush with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,11 @@ pub(super) fn rounded(length: Duration) -> String {
 /// A rate to four digits, in the largest unit that it has one of.
 pub(super) fn bytes_per_second(rate: f64) -> String {
     scaled(rate, &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12)])
+}
+
+/// An amount of data to four digits, in the largest unit that it has one of.
+pub(super) fn amount(bytes: Bytes) -> String {
+    scaled(bytes.0 as f64, &[("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)])
 }
 
 /// A share in percent with its sign: `+1.2%`.
