@@ -1,6 +1,6 @@
 //! How the messaging is set for long transfers.
 
-use messaging::{Losses, Manner, Parameters, Repeat};
+use messaging::{Losses, Parameters};
 use quantities::Duration;
 
 use crate::manifest::PIECE;
@@ -15,16 +15,13 @@ pub fn parameters(session: u32, datagram: usize) -> Parameters {
     Parameters {
         session,
         datagram,
-        window: 400,
-        repeat: Repeat::Selective,
         // One piece is on its way, and another waits behind it, so that the wire is never idle.
         send_queue: 2,
         // Pieces that came before the last one was looked at.
         pushed_buffer: 2 * u64::from(PIECE[1]),
         patience: PATIENCE,
-        manner: Manner::Simple,
         losses: Losses::GoOn,
         slowest: Some(SLOWEST),
-        ..Parameters::default()
+        ..Parameters::for_bulk()
     }
 }

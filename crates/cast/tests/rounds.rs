@@ -209,12 +209,16 @@ fn a_sender_that_leaves_says_so() {
     assert_eq!(round.ended, vec![Ok(Ended::Left("it was interrupted".to_string())); 2]);
 }
 
-/// What is 8 x 1.0636 / 100 Mbit/s a byte: the pipeline does not run dry between pieces, and a round begins and ends within moments.
+/// On a wire of 80 ns/B, of which 1,446 of 1,538 bytes are the file's: the pipeline does not run dry between pieces, a round begins and
+/// ends within moments, and 1% lost at each of seven receivers costs little more than 1%.
 #[test]
 fn it_is_as_fast_as_the_wire() {
-    let faults = Faults { byte_time: 80_000, queue: 1 << 20, ..Faults::default() };
-    let round = round(faults, 6, &stores(7), all);
-    assert_eq!(round.outcomes, Ok(vec![Outcome::Done; 7]));
-    let wire = 1.0636 * SIZE as f64 * 80e-9;
-    assert!(round.last.seconds() < wire + 0.01, "{} of {wire} s", round.last.seconds());
+    for (loss, more) in [(0, 1.0), (1, 1.06)] {
+        let faults = Faults { byte_time: 80_000, queue: 1 << 20, loss, ..Faults::default() };
+        let round = round(faults, 6, &stores(7), all);
+        assert_eq!(round.outcomes, Ok(vec![Outcome::Done; 7]));
+        let wire = 1.0636 * SIZE as f64 * 80e-9;
+        println!("{loss}% lost: {:.4} times the wire", round.last.seconds() / wire);
+        assert!(round.last.seconds() < more * wire + 0.02, "{} of {wire} s", round.last.seconds());
+    }
 }

@@ -8,10 +8,7 @@ mod wire;
 pub use receive::{ReceiveSettings, Received, receive};
 pub use send::{SendSettings, Sent, send};
 
-use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
 
 use messaging::SEAL;
 use quantities::{Bytes, Duration};
@@ -121,14 +118,4 @@ fn group_of_rounds(lobby: SocketAddrV4) -> SocketAddrV4 {
 /// How long the messaging's datagrams may be so that they fit when they are sealed, too.
 const fn inner(datagram: usize, sealed: bool) -> usize {
     if sealed { datagram - SEAL } else { datagram }
-}
-
-/// Does what never waits but for the kernel.
-fn run<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    loop {
-        if let Poll::Ready(result) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            return result;
-        }
-    }
 }

@@ -7,10 +7,11 @@ use std::net::SocketAddr;
 use endpoint::{Endpoint, Error, Result};
 use messaging::{Datagrams, Messenger, SEAL, Sealed};
 use quantities::{Bytes, Duration, Rank, Time};
+use real_worlds::block_on;
 
 use super::attended::Attended;
 use super::wire::{Wire, token, v4};
-use super::{CastError, DATAGRAM, Event, Meeting, Watch, inner, ms, run};
+use super::{CastError, DATAGRAM, Event, Meeting, Watch, inner, ms};
 use crate::files::Folder;
 use crate::lobby::{Announce, Call, Guest, Heard, Said, Strange, To, Token};
 use crate::manifest::Manifest;
@@ -229,10 +230,10 @@ impl<W: Watch> Receiver<'_, W> {
             current.came += length as u64;
             watch.borrow_mut().see(Event::Has(Bytes(current.has + current.came), all));
         };
-        let ended = run(round::receive(&here, folder, seen));
+        let ended = block_on(round::receive(&here, folder, seen)).flatten();
         current.ended = Some(wire.now());
         if ended.is_ok() {
-            run(here.compute(GOODBYE));
+            block_on(here.compute(GOODBYE))?;
         }
         ended
     }

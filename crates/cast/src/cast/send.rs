@@ -5,10 +5,11 @@ use std::cell::RefCell;
 use endpoint::Result;
 use messaging::{Datagrams, Messenger, Sealed};
 use quantities::{Bytes, Duration, Rank, Rate, Time};
+use real_worlds::block_on;
 
 use super::attended::Attended;
 use super::wire::{Wire, token};
-use super::{CastError, DATAGRAM, Event, Meeting, Watch, inner, ms, run};
+use super::{CastError, DATAGRAM, Event, Meeting, Watch, inner, ms};
 use crate::files::{Listing, Reader};
 use crate::lobby::{Announce, Call, Called, Host, Said, To, Token};
 use crate::parameters::parameters;
@@ -248,14 +249,14 @@ impl<W: Watch> Sender<'_, W> {
             let newcomers = host.borrow().waiting(now).1.is_some_and(|since| since + GATHER <= now);
             if newcomers && done < of { Goal::EndSoon } else { Goal::All }
         };
-        let outcomes = run(round::send(&here, &mut self.transfer, &mut self.reader, goal));
+        let outcomes = block_on(round::send(&here, &mut self.transfer, &mut self.reader, goal)).flatten();
         let now = wire.now();
         if outcomes.as_ref().is_ok_and(|outcomes| outcomes.contains(&Outcome::Done)) {
             self.last = Some(now);
         }
         network.ends_at(now + GOODBYE);
         // Who does not answer to a goodbye has heard it all the same, most likely.
-        let _ = run(here.flush());
+        let _ = block_on(here.flush());
         self.counts.0 += here.engine().counts().sent;
         self.counts.1 += here.engine().repeated();
         if interrupted.take() { Err(CastError::Interrupted) } else { Ok(outcomes?) }
