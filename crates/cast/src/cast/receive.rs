@@ -230,7 +230,7 @@ impl<W: Watch> Receiver<'_, W> {
             current.came += length as u64;
             watch.borrow_mut().see(Event::Has(Bytes(current.has + current.came), all));
         };
-        let ended = block_on(round::receive(&here, folder, seen)).flatten();
+        let ended = block_on(round::receive(&here, folder, seen)).and_then(|ended| ended);
         current.ended = Some(wire.now());
         if ended.is_ok() {
             block_on(here.compute(GOODBYE))?;

@@ -249,7 +249,8 @@ impl<W: Watch> Sender<'_, W> {
             let newcomers = host.borrow().waiting(now).1.is_some_and(|since| since + GATHER <= now);
             if newcomers && done < of { Goal::EndSoon } else { Goal::All }
         };
-        let outcomes = block_on(round::send(&here, &mut self.transfer, &mut self.reader, goal)).flatten();
+        let outcomes =
+            block_on(round::send(&here, &mut self.transfer, &mut self.reader, goal)).and_then(|outcomes| outcomes);
         let now = wire.now();
         if outcomes.as_ref().is_ok_and(|outcomes| outcomes.contains(&Outcome::Done)) {
             self.last = Some(now);
