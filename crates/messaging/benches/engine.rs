@@ -1,5 +1,6 @@
 //! How fast the state machine is by itself: messages of 64 MiB to one rank and to seven, between engines that hand each other
-//! their datagrams at once; also with 1% of loss at each receiver, with parity packets for that.
+//! their datagrams at once; also with 1% of loss at each receiver, with parity packets for that, and among many ranks that are
+//! quiet.
 //!
 //! A line each: the bytes that the source sends a second while all engines share one core, what each datagram costs all of
 //! them together [us], and what the whole message does [s]. The times are the best of three runs. A gigabit Ethernet carries 118 MB/s.
@@ -21,7 +22,9 @@ const RUNS: usize = 3;
 /// What is run.
 #[derive(Clone, Copy)]
 struct Case {
+    /// How many ranks there are, and how many of them do something.
     ranks: u32,
+    active: u32,
     broadcast: bool,
     parameters: Parameters,
     /// One of so many datagrams is lost at each receiver; none if it is zero.
@@ -29,8 +32,8 @@ struct Case {
 }
 
 /// Runs until all ranks have the message; how many datagrams that took.
-fn run(Case { ranks, broadcast, parameters, lost }: Case, message: &Message) -> u64 {
-    let mut engines: Vec<Engine> = (0..ranks)
+fn run(Case { ranks, active, broadcast, parameters, lost }: Case, message: &Message) -> u64 {
+    let mut engines: Vec<Engine> = (0..active)
         .map(|rank| Engine::new(Rank(rank), ranks, parameters).expect("the parameters are allowed"))
         .collect();
     let what = if broadcast { Awaited::BroadcastOf(Rank(0)) } else { Awaited::MessageFrom(Rank(0)) };
@@ -40,7 +43,7 @@ fn run(Case { ranks, broadcast, parameters, lost }: Case, message: &Message) -> 
     for engine in &mut engines[1..] {
         engine.post(Time::ZERO, what).expect("the source is there");
     }
-    let (mut now, mut left, mut draws) = (Time::ZERO, ranks - 1, Draws(1));
+    let (mut now, mut left, mut draws) = (Time::ZERO, active - 1, Draws(1));
     let mut flying: VecDeque<(Rank, Destination, Datagram)> = VecDeque::new();
     while left > 0 {
         // Where nothing is on its way, on to when someone has something to do.
@@ -74,10 +77,18 @@ fn main() {
     for (ranks, broadcast) in [(2, false), (2, true), (8, true)] {
         for repeat in [Repeat::GoBackN, Repeat::Selective] {
             let parameters = Parameters { window: 64, repeat, ..Parameters::default() };
-            cases.push(Case { ranks, broadcast, parameters, lost: 0 });
+            cases.push(Case { ranks, active: ranks, broadcast, parameters, lost: 0 });
         }
     }
-    cases.extend([0, 100].map(|lost| Case { ranks: 8, broadcast: true, parameters: Parameters::for_bulk(), lost }));
+    let parameters = Parameters { window: 64, ..Parameters::default() };
+    cases.extend([8, 1_000, 20_000].map(|ranks| Case { ranks, active: 2, broadcast: false, parameters, lost: 0 }));
+    cases.extend([0, 100].map(|lost| Case {
+        ranks: 8,
+        active: 8,
+        broadcast: true,
+        parameters: Parameters::for_bulk(),
+        lost,
+    }));
     for case in cases {
         let (mut best, mut datagrams) = (f64::INFINITY, 0);
         for _ in 0..RUNS {
@@ -85,10 +96,16 @@ fn main() {
             datagrams = run(case, &message);
             best = best.min(begun.elapsed().as_secs_f64());
         }
-        let (what, to) = (if case.broadcast { "broadcast" } else { "message" }, case.ranks - 1);
+        let what = if case.broadcast { "broadcast" } else { "message" };
+        let (to, ranks) = (case.active - 1, case.ranks);
         let lost = if case.lost == 0 { 0.0 } else { 100.0 / case.lost as f64 };
         let (rate, each) = (SIZE as f64 / best / 1e6, best * 1e6 / datagrams as f64);
-        let repeat = case.parameters.repeat;
-        println!("{what} to {to}, {repeat:?}, {lost}% lost: {rate:.0} MB/s, {each:.2} us a datagram, {best:.3} s");
+        let repeat = match case.parameters.repeat {
+            Repeat::GoBackN => "go-back-n",
+            Repeat::Selective => "selective repeat",
+            Repeat::Parity(_) => "parity",
+        };
+        print!("{what} to {to} of {ranks} ranks, {repeat}, {lost}% lost: ");
+        println!("{rate:.0} MB/s, {each:.2} us a datagram, {best:.3} s");
     }
 }

@@ -103,10 +103,10 @@ impl Default for Parameters {
 impl Parameters {
     /// For large messages to many receivers at the speed of the wire, over a network that loses.
     ///
-    /// - Lost packets are repaired by parity packets: at a loss of 1% for each of seven receivers 2% more packets, where sending
+    /// - Lost packets are repaired by parity packets: at a loss of 1% for each of seven receivers 1.7% more packets, where sending
     ///   them again would take 7%.
     /// - W = 128: while a receiver is not scheduled for 15 ms of 100 Mbit/s, the wire is not idle, and what is in flight fits into
-    ///   the buffer that a socket has by default.
+    ///   the buffer that a socket gets where it asks for the most that is allowed by default.
     /// - Each receiver reports every 32 packets, so that four reports may be lost or late before the window is full, and 2 ms after
     ///   the last packet; all seven together send one short packet for about five that come.
     /// - No packet is asked for sooner than after 20 ms, five times as long as until a report: while reports come, nobody needs to be

@@ -71,6 +71,16 @@ impl Peer {
         }
     }
 
+    /// Whether a message of it has come, or begun to, that nobody has received.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.receiver.has_any()
+    }
+
+    /// Whether it does not have all that was sent to it.
+    pub(crate) fn is_owed(&self) -> bool {
+        self.sender.waiting() > 0
+    }
+
     /// Takes a packet with a part of a message.
     pub(crate) fn take(&mut self, now: Time, data: Data, broadcast: bool, answer: bool, turns: &mut u64) {
         if !broadcast {

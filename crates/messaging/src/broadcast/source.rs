@@ -28,6 +28,8 @@ pub(crate) struct Source {
     views: Vec<Option<Outbound>>,
     /// Where what is lost is repaired by parity packets.
     repairs: Option<Repairs>,
+    /// The receivers to which something is under way again, since [`Source::started`] was asked.
+    started: Vec<Rank>,
 }
 
 impl Source {
@@ -42,7 +44,7 @@ impl Source {
         let mut packets = SharedQueue::new(FIRST, stored as usize, size);
         packets.unlink(me.0 as usize);
         let views = (0..size).map(|rank| (rank != me.0).then(|| view.clone())).collect();
-        Source { me, messages: VecDeque::new(), next: FIRST, packets, views, repairs }
+        Source { me, messages: VecDeque::new(), next: FIRST, packets, views, repairs, started: Vec::new() }
     }
 
     /// Whether everything that was to be broadcast has arrived.
@@ -117,10 +119,16 @@ impl Source {
     }
 
     /// What is to be sent now, first what receivers lost, and only if there is nothing of that something new; to whom; and
-    /// whether that is to be answered.
-    pub(crate) fn next_packet(&mut self, now: Time, parameters: &Parameters) -> Option<(Destination, Body, bool)> {
-        for (rank, view) in (0..).map(Rank).zip(&mut self.views) {
-            if let Some((number, answer)) = view.as_mut().and_then(|view| view.repeat(now)) {
+    /// whether that is to be answered. Only `touched` receivers may have said that they lost something, or be asked.
+    pub(crate) fn next_packet(
+        &mut self,
+        now: Time,
+        parameters: &Parameters,
+        touched: &[Rank],
+    ) -> Option<(Destination, Body, bool)> {
+        for &rank in touched {
+            let view = self.views.get_mut(rank.0 as usize).and_then(Option::as_mut);
+            if let Some((number, answer)) = view.and_then(|view| view.repeat(now)) {
                 let data = self.packets.entry(number)?;
                 return Some((Destination::One(rank), Body::Data(data.clone()), answer));
             }
@@ -160,7 +168,13 @@ impl Source {
             self.messages.pop_front();
         }
         self.packets.produce(data.clone()).ok()?;
-        self.views.iter_mut().flatten().for_each(|view| view.sent(now));
+        for (rank, view) in (0..).map(Rank).zip(&mut self.views) {
+            let Some(view) = view else { continue };
+            if !view.is_under_way() {
+                self.started.push(rank);
+            }
+            view.sent(now);
+        }
         self.move_on();
         // Who can't go on wants to know as soon as it can; but where reports come steadily they need not be asked for.
         let answer = self.repairs.is_none() && self.packets.room() == 0;
@@ -211,14 +225,15 @@ impl Source {
         }
     }
 
-    /// Sends again what is due.
-    pub(crate) fn wake(&mut self, now: Time) {
-        self.views.iter_mut().flatten().for_each(|view| view.wake(now));
+    /// Sends again what is due to that receiver.
+    pub(crate) fn wake(&mut self, now: Time, rank: Rank) {
+        let view = self.views.get_mut(rank.0 as usize).and_then(Option::as_mut);
+        view.into_iter().for_each(|view| view.wake(now));
     }
 
-    /// When something is to be sent again.
-    pub(crate) fn deadline(&self) -> Option<Time> {
-        self.views.iter().flatten().filter_map(Outbound::deadline).min()
+    /// The receivers to which something is under way again, which were not waited for before.
+    pub(crate) fn started(&mut self) -> Vec<Rank> {
+        std::mem::take(&mut self.started)
     }
 
     /// What it takes now, with what its packets keep of messages. [B]

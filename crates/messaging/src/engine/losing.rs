@@ -10,29 +10,36 @@ use crate::{Destination, Losses};
 impl Engine {
     /// Does what is due: sends again what nobody acknowledged, and gives up on who is gone.
     pub fn wake(&mut self, now: Time) {
-        self.peers.iter_mut().flatten().for_each(|peer| peer.wake(now));
-        self.source.wake(now);
-        let gone: Vec<Rank> = self.gone_at().filter(|&(at, _)| at <= now).map(|(_, rank)| rank).collect();
-        for rank in gone {
-            self.peers.get_mut(rank.0 as usize).and_then(Option::as_mut).into_iter().for_each(Peer::lose);
-            self.lose_receiver(rank);
+        self.agenda.touch_due(now);
+        let touched = self.agenda.touched();
+        for &rank in &touched {
+            self.known(rank).into_iter().for_each(|peer| peer.wake(now));
+            self.source.wake(now, rank);
         }
-        let slow: Vec<Rank> = self.slow_at().filter(|&(at, _)| at <= now).map(|(_, rank)| rank).collect();
-        slow.into_iter().for_each(|rank| self.lose_receiver(rank));
+        let is_due = |at: Option<Time>| at.is_some_and(|at| at <= now);
+        for &rank in &touched {
+            if is_due(self.gone_at(rank)) {
+                self.known(rank).into_iter().for_each(Peer::lose);
+                self.here -= 1;
+                self.lose_receiver(rank);
+            }
+        }
+        for &rank in &touched {
+            if is_due(self.slow_at(rank)) {
+                self.lose_receiver(rank);
+            }
+        }
     }
 
-    /// When which ranks will be gone if nothing is heard of them.
-    pub(super) fn gone_at(&self) -> impl Iterator<Item = (Time, Rank)> {
-        self.others().filter_map(|(rank, peer)| {
-            let view = self.source.view(rank).and_then(|view| view.stuck_since());
-            Some((peer.silent_since(view)? + self.parameters.patience, rank))
-        })
+    /// When that rank will be gone if nothing is heard of it.
+    pub(super) fn gone_at(&self, rank: Rank) -> Option<Time> {
+        let view = self.source.view(rank).and_then(|view| view.stuck_since());
+        Some(self.look(rank)?.silent_since(view)? + self.parameters.patience)
     }
 
-    /// When which receivers of broadcasts will be too slow if they get no further.
-    pub(super) fn slow_at(&self) -> impl Iterator<Item = (Time, Rank)> {
-        let stuck = self.others().filter_map(|(rank, _)| Some((self.source.view(rank)?.stuck_since()?, rank)));
-        stuck.filter_map(|(since, rank)| Some((since + self.parameters.slowest?, rank)))
+    /// When it will be too slow a receiver of broadcasts if it gets no further.
+    pub(super) fn slow_at(&self, rank: Rank) -> Option<Time> {
+        Some(self.source.view(rank)?.stuck_since()? + self.parameters.slowest?)
     }
 
     /// Goes on with broadcasts without that receiver, or not at all.
@@ -48,11 +55,7 @@ impl Engine {
             Losses::Fail => {
                 self.failed = Some(rank);
                 self.source.clear();
-                self.peers
-                    .get_mut(rank.0 as usize)
-                    .and_then(Option::as_mut)
-                    .into_iter()
-                    .for_each(|it| it.missed |= misses);
+                self.known(rank).into_iter().for_each(|peer| peer.missed |= misses);
                 self.push(Destination::All, false, false, Body::Dropped);
             }
         }

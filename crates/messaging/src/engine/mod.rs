@@ -1,13 +1,17 @@
 //! One rank's messaging: all of its streams to and from all others, as one state machine.
 
+mod agenda;
 mod losing;
 mod receiving;
 
 pub use receiving::Awaited;
 
+use std::collections::BTreeSet;
+
 use endpoint::{Error, Message, Result, check_partner};
 use quantities::{Rank, Time};
 
+use self::agenda::Agenda;
 use crate::broadcast::Source;
 use crate::packet::{Body, Packet, Report};
 use crate::peer::{Peer, State};
@@ -27,6 +31,16 @@ pub struct Engine {
     /// The others by rank; none at this rank's own place.
     peers: Vec<Option<Peer>>,
     source: Source,
+    /// With whom there is something to do.
+    agenda: Agenda,
+    /// Whose messages have come, or begun to, and have not been received; and who does not have all that was sent to it: as of the
+    /// last round.
+    begun: BTreeSet<Rank>,
+    owed: BTreeSet<Rank>,
+    /// Who has to pull something before this rank can broadcast more: as of the last round.
+    awaited: Option<Rank>,
+    /// How many others are still there.
+    here: u32,
     /// The receiver for which broadcasts failed.
     failed: Option<Rank>,
     /// The receivers without which broadcasts went on.
@@ -67,6 +81,11 @@ impl Engine {
             parameters,
             peers: (0..size).map(peer).collect(),
             source: Source::new(me, size, &parameters),
+            agenda: Agenda::new(size),
+            begun: BTreeSet::new(),
+            owed: BTreeSet::new(),
+            awaited: None,
+            here: size - 1,
             failed: None,
             left_behind: Vec::new(),
             turns: 0,
@@ -108,10 +127,20 @@ impl Engine {
         (self.others().map(|(_, peer)| peer.sender.memory()).sum(), self.source.memory())
     }
 
+    /// That rank, with which there may be something to do then.
     fn peer(&mut self, rank: Rank) -> Result<&mut Peer> {
         let size = self.size();
         check_partner(self.me, rank, size)?;
-        self.peers.get_mut(rank.0 as usize).and_then(Option::as_mut).ok_or(Error::NoSuchRank { rank, size })
+        self.agenda.touch(rank);
+        self.known(rank).ok_or(Error::NoSuchRank { rank, size })
+    }
+
+    fn known(&mut self, rank: Rank) -> Option<&mut Peer> {
+        self.peers.get_mut(rank.0 as usize)?.as_mut()
+    }
+
+    fn look(&self, rank: Rank) -> Option<&Peer> {
+        self.peers.get(rank.0 as usize)?.as_ref()
     }
 
     fn others(&self) -> impl Iterator<Item = (Rank, &Peer)> {
@@ -193,46 +222,69 @@ impl Engine {
             return;
         }
         let Ok(peer) = self.peer(from) else { return };
+        let was_here = peer.state == State::Here;
         peer.report(now, report);
         if peer.state == State::Ended {
             // It will take nothing more, and misses nothing.
+            self.here -= u32::from(was_here);
             self.source.unlink(from);
         }
     }
 
     /// When [`Engine::wake`] and [`Engine::drain`] have something to do, if nothing happens before.
     pub fn deadline(&self) -> Option<Time> {
-        let peers = self.others().filter_map(|(_, peer)| peer.deadline());
-        let lost = self.gone_at().chain(self.slow_at()).map(|(at, _)| at);
-        peers.chain(lost).chain(self.source.deadline()).min()
+        let touched = self.agenda.peek().iter().filter_map(|&rank| self.due_with(rank));
+        touched.chain(self.agenda.first()).min()
+    }
+
+    /// When there is something to do with that rank.
+    fn due_with(&self, rank: Rank) -> Option<Time> {
+        let view = self.source.view(rank).and_then(|view| view.deadline());
+        let lost = [self.gone_at(rank), self.slow_at(rank)];
+        [self.look(rank)?.deadline(), view].into_iter().chain(lost).flatten().min()
     }
 
     /// What is to be sent now. It is to be asked after everything else that happens.
     pub fn drain(&mut self, now: Time) -> Vec<(Destination, Datagram)> {
         let parameters = self.parameters;
-        while let Some((to, body, answer)) = self.source.next_packet(now, &parameters) {
+        self.agenda.touch_due(now);
+        let touched = self.agenda.touched();
+        while let Some((to, body, answer)) = self.source.next_packet(now, &parameters, &touched) {
             self.counts.broadcast += u64::from(to == Destination::All);
             self.push(to, true, answer, body);
         }
-        for rank in (0..self.size()).map(Rank) {
-            let to = Destination::One(rank);
-            while let Some((data, answer)) = self.next_packet(now, rank) {
-                self.push(to, false, answer, Body::Data(data));
-            }
-            let (ended, awaited) = (self.ended, self.source.awaits() == Some(rank));
-            let peer = self.peer(rank).ok().filter(|peer| peer.state != State::Gone);
-            let Some(peer) = peer else { continue };
-            peer.watch(now, awaited);
-            for (body, broadcast, answer) in peer.due(now, &parameters, ended) {
-                self.push(to, broadcast, answer, body);
-            }
+        let awaited = self.source.awaits();
+        if awaited != self.awaited {
+            [self.awaited, awaited].into_iter().flatten().for_each(|rank| self.agenda.touch(rank));
+            self.awaited = awaited;
         }
+        self.source.started().into_iter().for_each(|rank| self.agenda.touch(rank));
+        for rank in self.agenda.touched() {
+            self.drain_to(now, rank);
+            let due = self.due_with(rank);
+            self.agenda.note(rank, due);
+            let peer = self.look(rank);
+            let (begun, owed) = (peer.is_some_and(Peer::has_begun), peer.is_some_and(Peer::is_owed));
+            keep(&mut self.begun, rank, begun);
+            keep(&mut self.owed, rank, owed);
+        }
+        self.agenda.clear();
         std::mem::take(&mut self.outbox)
     }
 
-    fn next_packet(&mut self, now: Time, rank: Rank) -> Option<(crate::packet::Data, bool)> {
-        let parameters = self.parameters;
-        self.peer(rank).ok()?.sender.next_packet(now, &parameters)
+    /// What is to be sent to that rank alone.
+    fn drain_to(&mut self, now: Time, rank: Rank) {
+        let (parameters, to) = (self.parameters, Destination::One(rank));
+        let next = |peer: &mut Peer| peer.sender.next_packet(now, &parameters);
+        while let Some((data, answer)) = self.known(rank).and_then(next) {
+            self.push(to, false, answer, Body::Data(data));
+        }
+        let (ended, awaited) = (self.ended, self.awaited == Some(rank));
+        let Some(peer) = self.known(rank).filter(|peer| peer.state != State::Gone) else { return };
+        peer.watch(now, awaited);
+        for (body, broadcast, answer) in peer.due(now, &parameters, ended) {
+            self.push(to, broadcast, answer, body);
+        }
     }
 
     fn push(&mut self, to: Destination, broadcast: bool, answer: bool, body: Body) {
@@ -243,12 +295,13 @@ impl Engine {
 
     /// Whether everything that was sent has arrived, as far as there is still anyone for it.
     pub fn is_quiet(&self) -> bool {
-        self.source.is_done() && self.others().all(|(_, peer)| peer.sender.waiting() == 0)
+        let mut maybe = self.owed.iter().chain(self.agenda.peek());
+        !maybe.any(|&rank| self.look(rank).is_some_and(Peer::is_owed)) && self.source.is_done()
     }
 
     /// Whether a message to rank `to` is under way, or will be when it is received.
     pub fn owes(&self, to: Rank) -> bool {
-        self.others().any(|(rank, peer)| rank == to && peer.sender.waiting() > 0)
+        self.look(to).is_some_and(Peer::is_owed)
     }
 
     /// Whether rank `to` gets more of what this rank broadcasts if it waits for that: it is under way, or will be, since all
@@ -259,9 +312,9 @@ impl Engine {
 
     /// The program has ended: this rank sends and receives nothing more.
     pub fn end(&mut self, now: Time) {
-        self.ended = true;
-        let timing = self.parameters.timing;
-        self.peers.iter_mut().flatten().for_each(|peer| peer.end(now, timing));
+        let others: Vec<Rank> = self.others().map(|(rank, _)| rank).collect();
+        // They are there.
+        let _ = self.end_with(now, &others);
     }
 
     /// As [`Engine::end`], but only `ranks` are told so and have to end as well.
@@ -282,5 +335,14 @@ impl Engine {
     /// Whether all programs to which this one said goodbye have ended and know it, so that none of them needs its answers.
     pub fn is_over(&self) -> bool {
         self.ended && self.others().filter(|(_, peer)| peer.is_told()).all(|(_, peer)| peer.is_over())
+    }
+}
+
+/// Puts `rank` into the set if it `belongs` there, and out of it if not.
+fn keep(set: &mut BTreeSet<Rank>, rank: Rank, belongs: bool) {
+    if belongs {
+        set.insert(rank);
+    } else {
+        set.remove(&rank);
     }
 }

@@ -1,5 +1,7 @@
 //! Receives that wait, and what they get.
 
+use std::collections::BTreeSet;
+
 use endpoint::{Error, Message, Result, WaitsFor};
 use quantities::{Rank, Time};
 
@@ -71,25 +73,32 @@ impl Engine {
     /// The message that was complete first of all. If there is none, the first that has begun gets a destination.
     fn received_any(&mut self, now: Time) -> Result<Option<(Rank, Message)>> {
         loop {
-            let first = self.others().filter_map(|(rank, peer)| Some((peer.receiver.turn()?, rank))).min();
+            let begun: BTreeSet<Rank> = self.begun.iter().chain(self.agenda.peek()).copied().collect();
+            let begun = || begun.iter().filter_map(|&rank| Some((rank, self.look(rank)?)));
+            let first = begun().filter_map(|(rank, peer)| Some((peer.receiver.turn()?, rank))).min();
             if let Some((_, rank)) = first {
                 let message = self.peer(rank)?.receiver.receive();
                 return Ok(message.map(|message| (rank, message)));
             }
-            if self.others().any(|(_, peer)| peer.receiver.is_pulling() && peer.state == State::Here) {
+            if begun().any(|(_, peer)| peer.receiver.is_pulling() && peer.state == State::Here) {
                 return Ok(None);
             }
-            let begun = self.others().find(|(_, it)| it.receiver.has_begun() && it.state == State::Here);
+            let begun = begun().find(|(_, it)| it.receiver.has_begun() && it.state == State::Here);
             let Some(rank) = begun.map(|(rank, _)| rank) else { break };
             self.post(now, Awaited::MessageFrom(rank))?;
             if self.peer(rank)?.receiver.turn().is_none() {
                 return Ok(None);
             }
         }
-        match self.others().last() {
-            Some((rank, _)) if self.others().all(|(_, peer)| peer.state != State::Here) => Err(Error::Lost(rank)),
-            _ => Ok(None),
+        match self.nobody() {
+            Some(rank) => Err(Error::Lost(rank)),
+            None => Ok(None),
         }
+    }
+
+    /// The last of the others, when all have ended or are gone.
+    fn nobody(&self) -> Option<Rank> {
+        if self.here > 0 { None } else { self.others().map(|(rank, _)| rank).last() }
     }
 
     fn withdraw(&mut self, what: Awaited) {

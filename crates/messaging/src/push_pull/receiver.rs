@@ -171,6 +171,11 @@ impl Receiver {
         self.waiting.withdraw();
     }
 
+    /// Whether a message has come, or begun to, that nobody has received.
+    pub(crate) fn has_any(&self) -> bool {
+        !self.messages.is_empty()
+    }
+
     /// Whether a message has come of which not everything has.
     pub(crate) fn has_begun(&self) -> bool {
         self.messages.front().is_some_and(|first| first.turn.is_none())
