@@ -2,6 +2,8 @@
 //! their datagrams at once; also with 1% of loss at each receiver, with parity packets for that, and among many ranks that are
 //! quiet.
 //!
+//! `cargo bench -p maquette-messaging --bench engine parity` runs only those whose names have `parity` in them.
+//!
 //! A line each: the bytes that the source sends a second while all engines share one core, what each datagram costs all of
 //! them together [us], and what the whole message does [s]. The times are the best of three runs. A gigabit Ethernet carries 118 MB/s.
 
@@ -70,7 +72,6 @@ fn run(Case { ranks, active, broadcast, parameters, lost }: Case, message: &Mess
     engines.iter().map(|engine| engine.counts().sent).sum()
 }
 
-#[allow(clippy::disallowed_methods)] // a benchmark reads the clock
 fn main() {
     let message = Message::from(vec![1; SIZE]);
     let mut cases = Vec::new();
@@ -89,23 +90,34 @@ fn main() {
         parameters: Parameters::for_bulk(),
         lost,
     }));
+    let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     for case in cases {
-        let (mut best, mut datagrams) = (f64::INFINITY, 0);
-        for _ in 0..RUNS {
-            let begun = std::time::Instant::now();
-            datagrams = run(case, &message);
-            best = best.min(begun.elapsed().as_secs_f64());
+        let name = name(case);
+        if name.contains(&wanted) {
+            measure(&name, case, &message);
         }
-        let what = if case.broadcast { "broadcast" } else { "message" };
-        let (to, ranks) = (case.active - 1, case.ranks);
-        let lost = if case.lost == 0 { 0.0 } else { 100.0 / case.lost as f64 };
-        let (rate, each) = (SIZE as f64 / best / 1e6, best * 1e6 / datagrams as f64);
-        let repeat = match case.parameters.repeat {
-            Repeat::GoBackN => "go-back-n",
-            Repeat::Selective => "selective repeat",
-            Repeat::Parity(_) => "parity",
-        };
-        print!("{what} to {to} of {ranks} ranks, {repeat}, {lost}% lost: ");
-        println!("{rate:.0} MB/s, {each:.2} us a datagram, {best:.3} s");
     }
+}
+
+fn name(Case { ranks, active, broadcast, parameters, lost }: Case) -> String {
+    let what = if broadcast { "broadcast" } else { "message" };
+    let lost = if lost == 0 { 0.0 } else { 100.0 / lost as f64 };
+    let repeat = match parameters.repeat {
+        Repeat::GoBackN => "go-back-n",
+        Repeat::Selective => "selective repeat",
+        Repeat::Parity(_) => "parity",
+    };
+    format!("{what} to {} of {ranks} ranks, {repeat}, {lost}% lost", active - 1)
+}
+
+#[allow(clippy::disallowed_methods)] // a benchmark reads the clock
+fn measure(name: &str, case: Case, message: &Message) {
+    let (mut best, mut datagrams) = (f64::INFINITY, 0);
+    for _ in 0..RUNS {
+        let begun = std::time::Instant::now();
+        datagrams = run(case, message);
+        best = best.min(begun.elapsed().as_secs_f64());
+    }
+    let (rate, each) = (SIZE as f64 / best / 1e6, best * 1e6 / datagrams as f64);
+    println!("{name}: {rate:.0} MB/s, {each:.2} us a datagram, {best:.3} s");
 }
