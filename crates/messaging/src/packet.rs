@@ -272,8 +272,10 @@ impl Packet {
             OPENING | FRAGMENT => Data::read(kind, flags, &mut header, datagram.payload())?,
             REPORT | PARITY_REPORT => Report::read(kind, flags, &mut header, datagram.payload())?,
             PARITY => Parity::read(flags, &mut header, datagram.payload())?,
-            _ if datagram.payload().size() > Size(0) => return Err(Unreadable::Field),
-            _ => (Body::Dropped, Message::default()),
+            DROPPED if datagram.payload().size() == Size(0) => (Body::Dropped, Message::default()),
+            DROPPED => return Err(Unreadable::Field),
+            // Who has no key does not read what is sealed.
+            _ => return Err(Unreadable::Header),
         };
         if checksum(bytes, &payload) != expected {
             return Err(Unreadable::Checksum);

@@ -109,6 +109,19 @@ fn a_fragment_is_these_bytes() {
     assert_eq!(bytes[8..12], crc32c::crc32c(&without_checksum).to_be_bytes());
 }
 
+/// A kind that is another layer's is no packet, even with a checksum that is right.
+#[test]
+fn a_sealed_datagram_is_no_packet() {
+    for length in 12..60 {
+        let mut bytes = vec![0; length];
+        bytes[0] = 0xAF;
+        let sum = crc32c::crc32c(&bytes);
+        bytes[8..12].copy_from_slice(&sum.to_be_bytes());
+        let read = Datagram::from_bytes(&bytes.into()).and_then(|datagram| Packet::decode(&datagram));
+        assert_eq!(read, Err(Unreadable::Header), "{length}");
+    }
+}
+
 #[test]
 fn fields_that_contradict_each_other_are_errors() {
     let read = |part, payload| {
