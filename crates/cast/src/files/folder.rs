@@ -1,10 +1,9 @@
 //! A receiver's folder: pieces written behind the network, and files put in their places when they are whole.
 
-use std::fs::{self, File};
-use std::os::unix::fs::FileExt;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 use bytes::Bytes;
@@ -13,9 +12,10 @@ use quantities::Bytes as Size;
 
 use super::FileError;
 use super::target;
-use super::unfinished::{Record, Unfinished, open_to_write};
+use super::unfinished::Unfinished;
+use super::writing::{Shared, Work, Writing, lock};
 use crate::lobby::Token;
-use crate::manifest::{Id, Kind, Manifest, Places};
+use crate::manifest::{Id, Manifest};
 use crate::round::{Digest, Store};
 
 /// How many pieces may wait for the disk.
@@ -56,21 +56,10 @@ struct Transfer {
 /// The thread that writes.
 #[derive(Debug)]
 struct Writer {
-    give: SyncSender<Arrived>,
+    give: SyncSender<Work>,
     thread: JoinHandle<()>,
-}
-
-type Arrived = (u32, Digest, Bytes);
-
-/// What the writing thread and the receiver both know.
-#[derive(Debug, Default)]
-struct Shared {
-    /// What the pieces that are here hash to.
-    has: Vec<Option<Digest>>,
-    /// How many pieces wait to be written.
-    waiting: usize,
-    /// What went wrong.
-    failed: Option<String>,
+    /// Whether it was asked to put the files in their places.
+    asked: bool,
 }
 
 impl Folder {
@@ -146,31 +135,23 @@ fn here(manifest: &Manifest, has: &[Option<Digest>]) -> u64 {
     here.map(|(index, _)| manifest.length(index) as u64).sum()
 }
 
-fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
-    // Nobody panics while it is held, and if so, what is in it is whole.
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Transfer {
     /// Begins to write, on a thread of its own.
-    fn begin(&mut self, manifest: &Manifest) -> Result<(), FileError> {
+    fn begin(&mut self, manifest: &Manifest, into: &Path, wishes: &Wishes) -> Result<(), FileError> {
         lock(&self.shared).has.resize(manifest.pieces() as usize, None);
         self.unfinished.begin(manifest)?;
         let record = self.unfinished.record(&lock(&self.shared).has)?;
-        let paths = (0..manifest.entries().len()).map(|entry| self.unfinished.file(entry)).collect();
-        let shared = self.shared.clone();
-        let writing =
-            Writing { manifest: manifest.clone(), places: manifest.places(), paths, record, shared, file: None };
-        let (give, arrived) = sync_channel(BEHIND);
-        let thread = thread::spawn(move || writing.run(&arrived));
+        let writing = Writing::new(manifest, into, wishes, &self.unfinished, record, self.shared.clone());
+        let (give, work) = sync_channel(BEHIND);
+        let thread = thread::spawn(move || writing.run(&work));
         self.opened = Some(manifest.clone());
-        self.writer = Some(Writer { give, thread });
+        self.writer = Some(Writer { give, thread, asked: false });
         Ok(())
     }
 
     /// Waits until everything that came is written.
     fn stop(&mut self) {
-        if let Some(Writer { give, thread }) = self.writer.take() {
+        if let Some(Writer { give, thread, .. }) = self.writer.take() {
             drop(give);
             // What went wrong in it is in what is shared.
             let _ = thread.join();
@@ -187,7 +168,7 @@ impl Store for Folder {
         if transfer.opened.is_none() {
             self.check(manifest)?;
             let transfer = self.transfer.as_mut().ok_or("nothing was announced")?;
-            transfer.begin(manifest).map_err(|error| error.to_string())?;
+            transfer.begin(manifest, &self.into, &self.wishes).map_err(|error| error.to_string())?;
         }
         let shared = self.transfer.as_ref().map(|transfer| lock(&transfer.shared));
         let has = shared.iter().flat_map(|shared| (0..).zip(&shared.has));
@@ -208,7 +189,7 @@ impl Store for Folder {
         if is_new {
             now.waiting += 1;
             drop(now);
-            if give.send((index, digest, content)).is_err() {
+            if give.send(Work::Piece(index, digest, content)).is_err() {
                 lock(shared).waiting -= 1;
             }
         }
@@ -223,84 +204,26 @@ impl Store for Folder {
         shared.failed.clone().map_or(Ok(missing), Err)
     }
 
-    fn finish(&mut self, whole: Digest) -> Result<(), String> {
-        let Some(mut transfer) = self.transfer.take() else { return Err("nothing was announced".to_string()) };
-        transfer.stop();
-        let result = self.finish_transfer(&transfer, whole);
-        if result.is_ok() {
-            self.finished = transfer.opened.take();
-            transfer.unfinished.remove().map_err(|error| error.to_string())?;
-        } else {
-            self.transfer = Some(transfer);
-        }
-        result
-    }
-}
-
-impl Folder {
-    fn finish_transfer(&self, transfer: &Transfer, whole: Digest) -> Result<(), String> {
-        let Some(manifest) = &transfer.opened else { return Err("nothing has come".to_string()) };
-        let has: Option<Vec<Digest>> = lock(&transfer.shared).has.iter().copied().collect();
-        let has = has.ok_or("a piece is missing")?;
-        if Digest::of_all(&manifest.encode(), has) != whole {
-            return Err("what came is not what was sent: the checksum of all is another".to_string());
-        }
-        // Nothing is put in its place unless everything can be.
-        target::check(manifest, &self.into, self.wishes.overwrite).map_err(|error| error.to_string())?;
-        let place = |(number, entry): (usize, &crate::manifest::Entry)| {
-            let path = transfer.unfinished.file(number);
-            if let Kind::File { .. } = entry.kind {
-                // An empty one has not been written yet.
-                let file = open_to_write(&path)?;
-                if self.wishes.sync {
-                    file.sync_all().map_err(FileError::io(&path))?;
-                }
-            }
-            target::place(entry, &path, &self.into, self.wishes.overwrite)
+    fn finish(&mut self, whole: Digest) -> Result<bool, String> {
+        let nothing = || "nothing was announced".to_string();
+        let Some(Transfer { writer: Some(Writer { give, asked, .. }), shared, .. }) = &mut self.transfer else {
+            return Err(nothing());
         };
-        manifest.entries().iter().enumerate().try_for_each(place).map_err(|error| error.to_string())
-    }
-}
-
-/// The thread's own.
-struct Writing {
-    manifest: Manifest,
-    places: Places,
-    paths: Vec<PathBuf>,
-    record: Record,
-    shared: Arc<Mutex<Shared>>,
-    /// The file that was written last.
-    file: Option<(usize, File)>,
-}
-
-impl Writing {
-    fn run(mut self, arrived: &Receiver<Arrived>) {
-        for (index, digest, content) in arrived {
-            // What is damaged is not kept: it is missing, and comes again.
-            let fits = content.len() == self.manifest.length(index) && Digest::of(&content) == digest;
-            let written = if fits { self.write(index, digest, &content).map(|()| Some(digest)) } else { Ok(None) };
-            let mut shared = lock(&self.shared);
-            shared.waiting -= 1;
-            match (written, shared.has.get_mut(index as usize)) {
-                (Ok(Some(digest)), Some(place)) => *place = Some(digest),
-                (Ok(_), _) => {}
-                (Err(error), _) => shared.failed = Some(error.to_string()),
+        if !std::mem::replace(asked, true) {
+            // If the thread has ended, what is shared says why.
+            let _ = give.send(Work::Finish(whole));
+        }
+        let finished = lock(shared).finished.take();
+        match finished {
+            None => lock(shared).failed.clone().map_or(Ok(false), Err),
+            Some(Err(reason)) => Err(reason),
+            Some(Ok(())) => {
+                let mut transfer = self.transfer.take().ok_or_else(nothing)?;
+                transfer.stop();
+                self.finished = transfer.opened.take();
+                transfer.unfinished.remove().map_err(|error| error.to_string())?;
+                Ok(true)
             }
         }
-    }
-
-    fn write(&mut self, index: u32, digest: Digest, content: &[u8]) -> Result<(), FileError> {
-        let mut start = 0;
-        for span in self.places.spans(index) {
-            let Some(path) = self.paths.get(span.entry) else { continue };
-            if self.file.as_ref().is_none_or(|(open, _)| *open != span.entry) {
-                self.file = Some((span.entry, open_to_write(path)?));
-            }
-            let part = content.get(start..start + span.length).unwrap_or_default();
-            let file = self.file.as_ref().map(|(_, file)| file);
-            file.map_or(Ok(()), |file| file.write_all_at(part, span.offset)).map_err(FileError::io(path))?;
-            start += span.length;
-        }
-        self.record.note(index, digest)
     }
 }

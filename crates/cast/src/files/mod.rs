@@ -5,6 +5,7 @@ mod listing;
 mod reader;
 mod target;
 mod unfinished;
+mod writing;
 
 pub use folder::{Folder, Wishes};
 pub use listing::{Listing, list};

@@ -1,9 +1,10 @@
 //! Where received files go: below the folder that was named, and nowhere else.
 
-use std::fs;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::FileError;
 use crate::manifest::{Entry, Kind, Manifest};
@@ -61,4 +62,13 @@ fn make_folder(path: &Path) -> Result<(), FileError> {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(FileError::new(path, error)),
         _ => check_folder(path),
     }
+}
+
+/// Sees to it that the disk has the names of all files, too.
+pub(super) fn sync(manifest: &Manifest, into: &Path) -> Result<(), FileError> {
+    let inner = manifest.entries().iter().flat_map(|entry| entry.name.folders());
+    let folders: BTreeSet<PathBuf> = inner.map(|folder| into.join(folder)).chain([into.to_path_buf()]).collect();
+    folders
+        .iter()
+        .try_for_each(|folder| File::open(folder).and_then(|folder| folder.sync_all()).map_err(FileError::io(folder)))
 }

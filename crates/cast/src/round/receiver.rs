@@ -99,10 +99,11 @@ async fn end<E: Multicast, S: Store>(here: &E, store: &mut S, whole: Option<supe
             None => here.compute(WAIT_FOR_DISK).await,
         }
     };
-    match whole {
-        Some(whole) if missing == 0 => store.finish(whole).map(|()| Ended::Done),
-        _ => Ok(Ended::Lacks(missing)),
+    let Some(whole) = whole.filter(|_| missing == 0) else { return Ok(Ended::Lacks(missing)) };
+    while !store.finish(whole)? {
+        here.compute(WAIT_FOR_DISK).await;
     }
+    Ok(Ended::Done)
 }
 
 async fn refuse<E: Multicast>(here: &E, reason: String) -> endpoint::Result<Ended> {

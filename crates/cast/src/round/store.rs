@@ -28,9 +28,9 @@ pub trait Store {
     /// Why something could not be kept.
     fn missing(&mut self) -> Result<Option<u32>, String>;
 
-    /// Puts the files in their places, if all pieces together hash to `whole`.
+    /// Puts the files in their places, if all pieces together hash to `whole`; whether that is done. If not, it is asked again.
     ///
     /// # Errors
-    /// Why not.
-    fn finish(&mut self, whole: Digest) -> Result<(), String>;
+    /// Why it can't be done.
+    fn finish(&mut self, whole: Digest) -> Result<bool, String>;
 }

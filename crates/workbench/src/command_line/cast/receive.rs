@@ -30,7 +30,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIR", default_value = ".")]
     into: PathBuf,
     /// The multicast group where to listen.
-    #[arg(long, value_name = "GROUP[:PORT]", default_value = GROUP, value_parser = group)]
+    #[arg(long, alias = "to", value_name = "GROUP[:PORT]", default_value = GROUP, value_parser = group)]
     from: SocketAddrV4,
     /// Go on with the next sender, and the next, until it is interrupted.
     #[arg(long)]
