@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 SECONDS ?= 600
 
 .DEFAULT_GOAL := help
-.PHONY: help try test bench check fuzz format clean
+.PHONY: help try test bench beside check fuzz format clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -18,18 +18,24 @@ try: $(VENV)/installed ## run the published studies again and write report/index
 
 test: $(VENV)/installed ## run all tests: Rust, the installed command, the report in a browser
 	@scripts/need chromium || true
+	@scripts/need network || true
 	cargo test --workspace --locked --no-fail-fast
-	$(BIN)/python -m pytest tests/python tests/browser
+	$(BIN)/python -m pytest tests/python tests/browser tests/network
 
 bench: ## measure how fast the simulations are
 	@scripts/need cargo
 	cargo bench --locked --workspace --exclude maquette-python-bindings --bench '*'
 
+beside: $(VENV)/installed ## measure files and broadcasts beside UFTP, udpcast, TCP and MPI, on eight hosts (as root; 15 minutes)
+	@scripts/need network
+	@scripts/need others
+	MAQUETTE=$(CURDIR)/$(BIN)/maquette $(BIN)/python tests/network/beside.py
+
 check: $(VENV)/ready ## format, lints as errors, types, licences, size limits
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
-	$(BIN)/mypy --strict python/maquette tests/python tests/browser scripts
+	$(BIN)/mypy --strict python/maquette tests/python tests/browser tests/network scripts
 	$(BIN)/python scripts/licences.py
 	cargo test --locked -p maquette-workbench --test house_rules
 
