@@ -75,7 +75,7 @@ def maquette(name: str, *options: str) -> Program:
     to = ["--to", GROUP, "--interface", "eth0"]
     return Program(
         f"maquette cast{name}",
-        lambda _, folder: [MAQUETTE, "cast", "receive", *to, "--into", str(folder)],
+        lambda _, folder: [MAQUETTE, "cast", "receive", "--from", *to[1:], "--into", str(folder)],
         lambda file: [MAQUETTE, "cast", "send", *to, "--receivers", str(RECEIVERS), *options, str(file)],
         lambda folder, name: folder / name,
     )
@@ -138,7 +138,7 @@ def sent(hosts: Hosts, program: Program, file: Path) -> float:
 
 def files(runs: int, losses: list[float], chosen: str) -> None:
     """One file to seven receivers."""
-    every = [maquette(""), uftp(), udpcast(), tcp(), maquette(", go-back-n", "--repeat", "go-back-n")]
+    every = [maquette(""), uftp(), udpcast(), tcp()]
     programs = [program for program in every if chosen in program.name]
     with tempfile.TemporaryDirectory(prefix="beside-") as scratch, Hosts(RECEIVERS + 1, Wire(burst="4kb")) as hosts:
         file = Path(scratch) / "file.bin"

@@ -1,0 +1,52 @@
+"""Between hosts, over wires that lose."""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from hosts import Hosts
+
+MAQUETTE = str(Path(sys.executable).with_name("maquette"))
+TO = "239.255.77.2"
+PATIENCE = 60
+
+
+def cast(hosts: Hosts, folder: Path, *files: Path) -> list[Path]:
+    """Casts files from the first host to all others; the folders in which these have them."""
+    folders = [folder / str(host) for host in range(2, hosts.count + 1)]
+    receiving = []
+    for host, into in enumerate(folders, start=2):
+        into.mkdir()
+        command = [MAQUETTE, "cast", "receive", "--from", TO, "--interface", "eth0", "--into", str(into), "--wait", "60"]
+        receiving.append(subprocess.Popen(hosts.command(host, command), stderr=subprocess.PIPE, text=True))
+    count = str(len(folders))
+    send = [MAQUETTE, "cast", "send", "--to", TO, "--interface", "eth0", "--receivers", count, *map(str, files)]
+    try:
+        sent = subprocess.run(hosts.command(1, send), capture_output=True, text=True, timeout=PATIENCE)
+        assert sent.returncode == 0, sent.stderr
+        for process in receiving:
+            _, told = process.communicate(timeout=PATIENCE)
+            assert process.returncode == 0, told
+    finally:
+        for process in receiving:
+            process.kill()
+    return folders
+
+
+def test_every_host_has_every_byte_where_each_loses_a_tenth(hosts: Hosts, tmp_path: Path) -> None:
+    files = [tmp_path / "large.bin", tmp_path / "empty"]
+    files[0].write_bytes(os.urandom(3_000_000))
+    files[1].write_bytes(b"")
+    hosts.lose(10)
+    try:
+        folders = cast(hosts, tmp_path, *files)
+    finally:
+        hosts.lose(0)
+    for folder in folders:
+        for file in files:
+            assert filecmp.cmp(file, folder / file.name, shallow=False)
+        assert sorted(path.name for path in folder.iterdir()) == ["empty", "large.bin"]
