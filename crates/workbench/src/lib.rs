@@ -5,6 +5,7 @@ pub mod cells;
 pub mod command_line;
 pub mod interrupt;
 pub mod latency;
+pub mod launch;
 pub mod linear_hash;
 pub mod output;
 pub mod parallel;

@@ -9,7 +9,7 @@ pub struct UdpCounts {
     pub calls: u64,
     /// Bytes of headers handed to the kernel. [B]
     pub headers: u64,
-    /// Bytes of payloads handed to the kernel, which copies them: nobody else does. [B]
+    /// Bytes of payloads handed to the kernel, which copies them, as nobody else does; zeros for what is only a size count. [B]
     pub payloads: u64,
     /// Datagrams that came.
     pub received: u64,

@@ -132,7 +132,7 @@ impl UdpPort {
             counts.calls += 1;
             counts.datagrams += pieces.len() as u64;
             counts.headers += pieces.iter().map(|piece| piece.header.len() as u64).sum::<u64>();
-            counts.payloads += pieces.iter().map(|piece| piece.payload.len() as u64).sum::<u64>();
+            counts.payloads += pieces.iter().map(|piece| (piece.payload.len() + piece.zeros) as u64).sum::<u64>();
         });
     }
 

@@ -10,6 +10,7 @@ use ::cast::cast::CastError;
 use programs::goal::GoalError;
 
 use crate::interrupt;
+use crate::launch::LaunchError;
 use crate::output::Unwritable;
 
 /// Why a command did not do what it was asked.
@@ -79,6 +80,18 @@ pub(super) enum Failure {
     /// Files that could not be sent or received.
     #[error(transparent)]
     Cast(#[from] CastError),
+    /// Hosts that cannot be read.
+    #[error(transparent)]
+    Hosts(#[from] crate::launch::hosts::HostsError),
+    /// Ranks that could not be started, or did not end well.
+    #[error(transparent)]
+    Launch(#[from] crate::launch::LaunchError),
+    /// A command line that another one holds.
+    #[error(transparent)]
+    Usage(Box<clap::Error>),
+    /// Nothing went wrong: the program went to the stage that was set, and is not simulated.
+    #[error("the program runs elsewhere")]
+    Staged,
     /// It was asked to end before it was done.
     #[error("interrupted")]
     Interrupted,
@@ -95,9 +108,11 @@ impl Failure {
         match self {
             Failure::Program(endpoint::Error::Unfit(_) | endpoint::Error::NoSuchRank { .. }) => 2,
             Failure::Interrupted | Failure::Program(endpoint::Error::Stopped) => interrupt::STATUS,
-            Failure::Program(_) | Failure::Measure(_) => 1,
             Failure::Cast(CastError::Interrupted) => interrupt::STATUS,
             Failure::Cast(CastError::Network(_) | CastError::Refused(_) | CastError::Nobody(_)) => 1,
+            Failure::Launch(LaunchError::Rank { status, .. }) => *status,
+            Failure::Program(_) | Failure::Measure(_) | Failure::Launch(_) => 1,
+            Failure::Usage(error) => error.exit_code(),
             _ => 2,
         }
     }
@@ -114,6 +129,11 @@ impl Failure {
 
     /// Tells it on standard error.
     pub(super) fn print(&self) {
+        if let Failure::Usage(error) = self {
+            // If nobody reads it, there is nobody to tell.
+            let _ = error.print();
+            return;
+        }
         tell("error", AnsiColor::Red, &self.to_string());
         if let Some(hint) = self.hint() {
             tell("hint", AnsiColor::Cyan, &hint);

@@ -9,6 +9,7 @@ mod cast;
 mod choice;
 mod engine;
 mod failure;
+mod launch;
 mod machine;
 mod machines;
 mod measure;
@@ -56,6 +57,9 @@ enum Command {
     Machines(machines::Arguments),
     Machine(machine::Arguments),
     Run(run::Arguments),
+    Launch(Box<launch::Arguments>),
+    #[command(hide = true)]
+    LaunchRank(launch::RankArguments),
     Saturate(saturate::Arguments),
     Pattern(pattern::Arguments),
     Schedule(schedule::Arguments),
@@ -108,6 +112,8 @@ impl Command {
             Command::Machines(arguments) => arguments.execute(json),
             Command::Machine(arguments) => arguments.execute(json),
             Command::Run(arguments) => arguments.execute(json),
+            Command::Launch(arguments) => arguments.execute(json),
+            Command::LaunchRank(arguments) => arguments.execute(),
             Command::Saturate(arguments) => arguments.execute(json),
             Command::Pattern(arguments) => arguments.execute(json),
             Command::Schedule(arguments) => arguments.execute(json),

@@ -8,13 +8,11 @@ use quantities::Bytes;
 use serde_json::{Value, json};
 
 use super::collective::{Chosen, Collective};
-use super::simulation::Ran;
 use super::summary::Summary;
 use crate::command_line::Said;
 use crate::command_line::choice::value_name;
 use crate::command_line::failure::Failure;
 use crate::command_line::sizes::size;
-use crate::simulate::simulate_multicast;
 
 /// Broadcast a message from one node to all others.
 #[derive(Args, Debug)]
@@ -63,6 +61,7 @@ impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let Arguments { collective, algorithm, segment } = self;
         let mut chosen = collective.prepare()?;
+        chosen.prepared.first = Some(chosen.group.source());
         let by_share = chosen.lambda.is_some() || chosen.alpha.is_some();
         let name = algorithm.unwrap_or(if by_share { Name::LambdaTree } else { Name::Binomial });
         let text = value_name(name);
@@ -91,11 +90,7 @@ impl Arguments {
 fn hardware(chosen: Chosen, as_json: bool) -> Result<Said, Failure> {
     let Chosen { prepared, group, bytes, parameters, .. } = chosen;
     let program = Hardware { root: group.source(), message: Message::of_size(bytes) };
-    let ranks = prepared.ranks;
-    let ran: Ran<Vec<Message>> = prepared.run_by(move |machine, options| {
-        let (words, answer) = simulate_multicast(machine, options, ranks, &program)?;
-        Ok((words.into_iter().collect::<endpoint::Result<Vec<Message>>>()?, answer))
-    })?;
+    let ran = prepared.run_multicast(program)?;
     let parameters = Value::Object(parameters);
     Ok(Summary { program: "broadcast", parameters, findings: Vec::new() }.said(&ran, as_json))
 }

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use endpoint::{AnySourceProgram, Program};
+use endpoint::{AnySourceProgram, MulticastProgram, Program};
 use machines::model::{Interconnect, Machine};
-use quantities::Bytes;
+use quantities::{Bytes, Rank};
 use virtual_worlds::answer::Answer;
 use virtual_worlds::network_world::Options;
 
@@ -15,8 +15,9 @@ use crate::command_line::engine::Engine;
 use crate::command_line::failure::Failure;
 use crate::command_line::settings::Settings;
 use crate::interrupt;
+use crate::launch::stage;
 use crate::output::{PacketFormat, Unwritable, WholeFile, write_packets, write_timeline};
-use crate::simulate::{send_without_waiting, simulate, simulate_any, waits_for_receivers};
+use crate::simulate::{send_without_waiting, simulate, simulate_any, simulate_multicast, waits_for_receivers};
 
 /// On what a program runs, and how.
 #[derive(Args, Debug)]
@@ -54,6 +55,8 @@ pub(super) struct Manner {
 pub(super) struct Prepared {
     pub(super) machine: Arc<Machine>,
     pub(super) ranks: u32,
+    /// Who begins, where one rank does and the others wait for it.
+    pub(super) first: Option<Rank>,
     options: Options,
     packets: Option<(PacketFormat, WholeFile)>,
     timeline: Option<WholeFile>,
@@ -108,7 +111,7 @@ impl Manner {
             timeline: timeline.is_some(),
             ..Options::default()
         };
-        Ok(Prepared { machine: Arc::new(machine), ranks, options, packets, timeline })
+        Ok(Prepared { machine: Arc::new(machine), ranks, first: None, options, packets, timeline })
     }
 
     /// Checks a run of a program that has `ranks` ranks on the machine called `name`.
@@ -145,12 +148,12 @@ fn packet_format(machine: &Machine, path: &Path) -> Result<PacketFormat, Failure
 impl Prepared {
     /// Whether messages go over a network, in packets.
     pub(super) fn has_network(&self) -> bool {
-        matches!(self.machine.interconnect, Interconnect::Flits(_))
+        !stage::is_set() && matches!(self.machine.interconnect, Interconnect::Flits(_))
     }
 
     /// Whether a send of `size` on the machine is over only when the receiving program has the message.
     pub(super) fn waits_for_receivers(&self, size: Bytes) -> bool {
-        waits_for_receivers(&self.machine, size)
+        !stage::is_set() && waits_for_receivers(&self.machine, size)
     }
 
     /// Runs `program`, and writes what is to be written.
@@ -160,6 +163,9 @@ impl Prepared {
         P::Output: Send + 'static,
     {
         let ranks = self.ranks;
+        if stage::enter(ranks, self.first, async |here| program.run(here).await.map(drop)) {
+            return Err(Failure::Staged);
+        }
         self.run_by(move |machine, options| {
             let (results, answer) = simulate(machine, options, ranks, &program)?;
             Ok((results.into_iter().collect::<endpoint::Result<Vec<P::Output>>>()?, answer))
@@ -179,8 +185,27 @@ impl Prepared {
         P::Output: Send + 'static,
     {
         let ranks = self.ranks;
+        if stage::enter(ranks, self.first, async |here| program.run(here).await.map(drop)) {
+            return Err(Failure::Staged);
+        }
         self.run_by(move |machine, options| {
             let (results, answer) = simulate_any(machine, options, ranks, &program)?;
+            Ok((results.into_iter().collect::<endpoint::Result<Vec<P::Output>>>()?, answer))
+        })
+    }
+
+    /// Runs a `program` that broadcasts in hardware, and writes what is to be written.
+    pub(super) fn run_multicast<P>(self, program: P) -> Result<Ran<Vec<P::Output>>, Failure>
+    where
+        P: MulticastProgram + Send + 'static,
+        P::Output: Send + 'static,
+    {
+        let ranks = self.ranks;
+        if stage::enter(ranks, self.first, async |here| program.run(here).await.map(drop)) {
+            return Err(Failure::Staged);
+        }
+        self.run_by(move |machine, options| {
+            let (results, answer) = simulate_multicast(machine, options, ranks, &program)?;
             Ok((results.into_iter().collect::<endpoint::Result<Vec<P::Output>>>()?, answer))
         })
     }

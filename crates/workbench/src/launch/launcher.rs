@@ -1,0 +1,330 @@
+//! Starts ranks, brings them together, and takes what they have to say.
+
+use std::ffi::OsString;
+use std::io::{self, BufReader};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::process::ExitStatus;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use real_worlds::machine_time;
+
+use super::hosts::Host;
+use super::process::{Process, Shell};
+use super::wire::{Ended, Hello, LONGEST, LONGEST_HELLO, Record, Roster, Tuning, read_line, write_line};
+
+/// How often it is looked whether a rank's process has ended, or another one calls.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+/// How long a caller may take to say who it is.
+const HELLO: Duration = Duration::from_secs(10);
+/// How long a rank's last words may take to come after its process has ended.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// So many more than there are ranks may call before nobody is listened to any more.
+const MOST_STRANGERS: usize = 64;
+
+/// What is to be started.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// On which hosts.
+    pub hosts: Vec<Host>,
+    /// How to reach them; without it all ranks are started here.
+    pub shell: Option<Shell>,
+    /// The command that is `maquette` there.
+    pub command: Vec<OsString>,
+    /// Where this process listens to ranks.
+    pub control: SocketAddr,
+    /// Where broadcasts go, if there is multicast.
+    pub group: Option<SocketAddrV4>,
+    /// How often the program runs.
+    pub repeat: u32,
+    /// The command line of `maquette run`, without these two words.
+    pub arguments: Vec<String>,
+    /// How messages are sent.
+    pub tuning: Tuning,
+    /// How long all of it may take.
+    pub timeout: Duration,
+}
+
+/// Why it was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// A socket, or what else the system gives, can't be had.
+    #[error("{what}: {cause}")]
+    System {
+        /// Which.
+        what: &'static str,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// The process of a rank can't be started.
+    #[error("rank {rank} can't be started on {host}: {cause}")]
+    Start {
+        /// Which.
+        rank: u32,
+        /// Where.
+        host: String,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// A rank can't go on.
+    #[error("rank {rank} on {host}: {problem}")]
+    Rank {
+        /// Which.
+        rank: u32,
+        /// Where.
+        host: String,
+        /// Why.
+        problem: String,
+        /// The exit status that tells it.
+        status: i32,
+    },
+    /// The process of a rank has ended without a word.
+    #[error("rank {rank} on {host} is gone: {status}")]
+    Gone {
+        /// Which.
+        rank: u32,
+        /// Where.
+        host: String,
+        /// How its process ended.
+        status: ExitStatus,
+    },
+    /// It took too long.
+    #[error("not done after {} s: {left}", .timeout.as_secs_f64())]
+    TooLong {
+        /// How long it had.
+        timeout: Duration,
+        /// What was missing.
+        left: String,
+    },
+}
+
+/// What is heard of callers.
+enum Heard {
+    Hello(Hello, TcpStream),
+    Ended(u32, Ended),
+}
+
+/// A launch that is under way.
+struct Launched<'a> {
+    launch: &'a Launch,
+    listener: TcpListener,
+    token: String,
+    /// The host of each rank.
+    places: Vec<&'a Host>,
+    processes: Vec<Process>,
+    callers: usize,
+    heard: Receiver<Heard>,
+    speak: Sender<Heard>,
+    deadline: Instant,
+}
+
+/// Starts the ranks of `launch` and gives what each has done. `progress` is told how many are there, and how many have ended.
+///
+/// # Errors
+/// [`LaunchError`]; then no rank runs any more.
+pub fn launch(launch: &Launch, progress: &mut dyn FnMut(usize, usize)) -> Result<Vec<Record>, LaunchError> {
+    let system = |what| move |cause| LaunchError::System { what, cause };
+    let listener = TcpListener::bind(launch.control).map_err(system("the control socket"))?;
+    listener.set_nonblocking(true).map_err(system("the control socket"))?;
+    let token = random_token().map_err(system("random numbers"))?;
+    let places: Vec<&Host> =
+        launch.hosts.iter().flat_map(|host| std::iter::repeat_n(host, host.ranks as usize)).collect();
+    let (speak, heard) = mpsc::channel();
+    let deadline = now() + launch.timeout;
+    let mut launched =
+        Launched { launch, listener, token, places, processes: Vec::new(), callers: 0, heard, speak, deadline };
+    launched.start()?;
+    let (hellos, mut streams) = launched.gather(progress)?;
+    let roster = launched.roster(&hellos).map_err(system("random numbers"))?;
+    for stream in &mut streams {
+        // One that is gone is noticed by how its process ends.
+        let _ = write_line(stream, &roster);
+    }
+    launched.results(progress)
+}
+
+impl Launched<'_> {
+    /// Starts a process for each rank.
+    fn start(&mut self) -> Result<(), LaunchError> {
+        let system = |cause| LaunchError::System { what: "the control socket", cause };
+        let control = self.listener.local_addr().map_err(system)?;
+        for (rank, host) in (0..).zip(&self.places) {
+            let mut command = self.launch.command.clone();
+            let own = ["launch-rank", "--control", &control.to_string(), "--rank", &rank.to_string()];
+            command.extend(own.map(OsString::from));
+            command.extend(["--bind", &host.address.to_string()].map(OsString::from));
+            let shell = self.launch.shell.as_ref().map(|shell| (shell, host.name.as_str()));
+            let process = Process::start(&rank.to_string(), &command, shell, &self.token);
+            let failed = |cause| LaunchError::Start { rank, host: host.name.clone(), cause };
+            self.processes.push(process.map_err(failed)?);
+        }
+        Ok(())
+    }
+
+    /// Waits until all ranks have called.
+    fn gather(&mut self, progress: &mut dyn FnMut(usize, usize)) -> Result<(Vec<Hello>, Vec<TcpStream>), LaunchError> {
+        let mut there: Vec<Option<(Hello, TcpStream)>> = self.places.iter().map(|_| None).collect();
+        while there.iter().any(Option::is_none) {
+            progress(there.iter().flatten().count(), 0);
+            self.check(&there.iter().map(Option::is_some).collect::<Vec<bool>>(), "has not called")?;
+            match self.next()? {
+                Some(Heard::Hello(hello, stream)) => {
+                    let free = there.get_mut(hello.rank as usize).filter(|place| place.is_none());
+                    if let (Some(place), true) = (free, hello.token == self.token) {
+                        *place = Some((hello, stream));
+                    }
+                }
+                Some(Heard::Ended(rank, Ended::Badly { problem, status })) => {
+                    return Err(self.bad(rank, problem, status));
+                }
+                Some(Heard::Ended(_, Ended::Well(_))) | None => {}
+            }
+        }
+        Ok(there.into_iter().flatten().unzip())
+    }
+
+    /// What is heard next, if it is soon; calls are taken by the way.
+    fn next(&mut self) -> Result<Option<Heard>, LaunchError> {
+        match self.listener.accept() {
+            Ok((stream, _)) if self.callers < self.places.len() + MOST_STRANGERS => {
+                self.callers += 1;
+                let (speak, token) = (self.speak.clone(), self.token.clone());
+                thread::spawn(move || drop(listen(stream, &token, &speak)));
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(cause) => return Err(LaunchError::System { what: "the control socket", cause }),
+        }
+        match self.heard.recv_timeout(BETWEEN_LOOKS) {
+            Ok(heard) => Ok(Some(heard)),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(None),
+        }
+    }
+
+    /// An error when time is over, or the process of a rank has ended that is not `done`.
+    fn check(&mut self, done: &[bool], what: &str) -> Result<(), LaunchError> {
+        let gone = self.processes.iter_mut().zip(done).enumerate().filter(|(_, (_, done))| !**done);
+        let gone = gone.filter_map(|(rank, (process, _))| Some((rank, process.ended()?))).next();
+        if let Some((rank, status)) = gone {
+            return self.last_words(rank as u32, status);
+        }
+        if now() < self.deadline {
+            return Ok(());
+        }
+        let left: Vec<String> =
+            (0..).zip(done).filter(|(_, done)| !**done).take(8).map(|(rank, _): (u32, _)| rank.to_string()).collect();
+        let left = format!("rank {} {what}", left.join(", "));
+        Err(LaunchError::TooLong { timeout: self.launch.timeout, left })
+    }
+
+    /// What a rank said before its process ended may still be on its way; if it said nothing, or another says why, that is an error.
+    fn last_words(&mut self, rank: u32, status: ExitStatus) -> Result<(), LaunchError> {
+        let until = now() + LAST_WORDS;
+        let mut others = Vec::new();
+        let mut is_done = false;
+        while !is_done && now() < until {
+            match self.next()? {
+                Some(Heard::Ended(rank, Ended::Badly { problem, status })) => {
+                    return Err(self.bad(rank, problem, status));
+                }
+                Some(other) => {
+                    is_done = matches!(other, Heard::Ended(said, _) if said == rank);
+                    others.push(other);
+                }
+                None => {}
+            }
+        }
+        // It is still to be taken, and this end of the channel is there.
+        others.into_iter().for_each(|other| drop(self.speak.send(other)));
+        if is_done { Ok(()) } else { Err(LaunchError::Gone { rank, host: self.host(rank), status }) }
+    }
+
+    fn host(&self, rank: u32) -> String {
+        self.places.get(rank as usize).map_or_else(String::new, |host| host.name.clone())
+    }
+
+    fn bad(&self, rank: u32, problem: String, status: i32) -> LaunchError {
+        LaunchError::Rank { rank, host: self.host(rank), problem, status }
+    }
+
+    fn roster(&self, hellos: &[Hello]) -> io::Result<Roster> {
+        let Launch { group, repeat, arguments, tuning, .. } = self.launch;
+        let same = hellos.windows(2).all(|pair| matches!(pair, [one, next] if one.machine == next.machine));
+        let [session, ..] = random::<4>()?.map(u32::from);
+        let session = session << 24 | (machine_time() as u32 & 0xFF_FFFF);
+        Ok(Roster {
+            ranks: hellos.iter().map(|hello| hello.address).collect(),
+            session,
+            group: *group,
+            zero: same.then(machine_time),
+            repeat: *repeat,
+            arguments: arguments.clone(),
+            tuning: *tuning,
+        })
+    }
+
+    /// Waits until all ranks have ended.
+    fn results(&mut self, progress: &mut dyn FnMut(usize, usize)) -> Result<Vec<Record>, LaunchError> {
+        let mut records: Vec<Option<Record>> = self.places.iter().map(|_| None).collect();
+        while records.iter().any(Option::is_none) {
+            progress(records.len(), records.iter().flatten().count());
+            self.check(&records.iter().map(Option::is_some).collect::<Vec<bool>>(), "has not ended")?;
+            match self.next()? {
+                Some(Heard::Ended(rank, Ended::Well(record))) => {
+                    records.get_mut(rank as usize).into_iter().for_each(|place| *place = Some(record.clone()));
+                }
+                Some(Heard::Ended(rank, Ended::Badly { problem, status })) => {
+                    return Err(self.bad(rank, problem, status));
+                }
+                Some(Heard::Hello(..)) | None => {}
+            }
+        }
+        Ok(records.into_iter().flatten().collect())
+    }
+}
+
+/// Passes on what a caller says: first who it is, then how it has ended. Who does not know the token is not listened to.
+fn listen(stream: TcpStream, token: &str, speak: &Sender<Heard>) -> io::Result<()> {
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(HELLO))?;
+    let mut lines = BufReader::new(stream.try_clone()?);
+    let Some(hello) = read_line::<Hello>(&mut lines, LONGEST_HELLO)? else { return Ok(()) };
+    if hello.token != token {
+        return Ok(());
+    }
+    let rank = hello.rank;
+    stream.set_read_timeout(None)?;
+    // Who launches may have given up.
+    let _ = speak.send(Heard::Hello(hello, stream));
+    if let Some(ended) = read_line::<Ended>(&mut lines, LONGEST)? {
+        let _ = speak.send(Heard::Ended(rank, ended));
+    }
+    Ok(())
+}
+
+/// What nobody can guess, in letters.
+fn random_token() -> io::Result<String> {
+    Ok(random::<16>()?.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// A group that nobody else is likely to have, from those that every site may use as it likes.
+///
+/// # Errors
+/// What the system says when it gives no random numbers.
+pub fn random_group() -> io::Result<SocketAddrV4> {
+    let [first, second, high, low] = random::<4>()?;
+    // Ports from 32,768 on are not anybody's in particular.
+    Ok(SocketAddrV4::new(Ipv4Addr::new(239, 255, first, second), u16::from_be_bytes([high | 0x80, low])))
+}
+
+fn random<const N: usize>() -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    io::Read::read_exact(&mut std::fs::File::open("/dev/urandom")?, &mut bytes)?;
+    Ok(bytes)
+}
+
+#[expect(clippy::disallowed_methods, reason = "nothing is simulated here: processes are waited for")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,112 @@
+//! The processes of ranks: how they are started, and what they print.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+
+/// The longest line of a rank that is printed whole. [B]
+const LONGEST: u64 = 64 << 10;
+
+/// A command line that runs another one on a host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shell {
+    words: Vec<String>,
+}
+
+/// What stands for the host's name.
+const HOST: &str = "{host}";
+
+impl Shell {
+    /// Reads a template such as `ssh {host}`: words, of which one holds `{host}`.
+    ///
+    /// # Errors
+    /// What is allowed.
+    pub fn parse(text: &str) -> Result<Shell, String> {
+        let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        if !words.iter().any(|word| word.contains(HOST)) || words.first().is_some_and(|word| word.contains(HOST)) {
+            return Err(format!("allowed is a command with `{HOST}` in it, such as `ssh {HOST}`"));
+        }
+        Ok(Shell { words })
+    }
+
+    /// `command` on `host`.
+    fn command(&self, host: &str, command: &[OsString]) -> Vec<OsString> {
+        let words = self.words.iter().map(|word| OsString::from(word.replace(HOST, host)));
+        words.chain(command.iter().cloned()).collect()
+    }
+}
+
+/// The process of a rank.
+#[derive(Debug)]
+pub(super) struct Process {
+    child: Child,
+}
+
+impl Process {
+    /// Starts `command`, by way of a shell to a host if it is not here, and writes `secret` to its standard input. What it prints is
+    /// printed with `name` before it.
+    pub(super) fn start(
+        name: &str,
+        command: &[OsString],
+        shell: Option<(&Shell, &str)>,
+        secret: &str,
+    ) -> io::Result<Process> {
+        let words = shell.map_or_else(|| command.to_vec(), |(shell, host)| shell.command(host, command));
+        let Some((program, arguments)) = words.split_first() else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "no command"));
+        };
+        let piped = Stdio::piped;
+        let mut child = Command::new(program).args(arguments).stdin(piped()).stdout(piped()).stderr(piped()).spawn()?;
+        let (out, err) = (child.stdout.take(), child.stderr.take());
+        out.into_iter().for_each(|out| pass_on(name.to_owned(), out));
+        err.into_iter().for_each(|err| pass_on(name.to_owned(), err));
+        if let Some(mut input) = child.stdin.take() {
+            // One that has ended already says by its status why.
+            let _ = input.write_all(format!("{secret}\n").as_bytes());
+        }
+        Ok(Process { child })
+    }
+
+    /// How it has ended, if it has.
+    pub(super) fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+}
+
+impl Drop for Process {
+    /// None is left behind.
+    fn drop(&mut self) {
+        if self.ended().is_none() {
+            // One that has just ended can't be killed any more.
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Prints what a rank prints, line by line, on standard error, from a thread of its own.
+fn pass_on(name: String, from: impl Read + Send + 'static) {
+    thread::spawn(move || {
+        let mut from = BufReader::new(from);
+        let mut line = Vec::new();
+        while matches!(from.by_ref().take(LONGEST).read_until(b'\n', &mut line), Ok(1..)) {
+            // If nobody reads standard error, there is nobody to tell.
+            let _ = writeln!(anstream::stderr(), "[{name}] {}", String::from_utf8_lossy(&line).trim_end());
+            line.clear();
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_says_where_the_host_is() {
+        let shell = Shell::parse("ip netns  exec {host}").unwrap();
+        let command = shell.command("node-3", &["maquette".into(), "launch-rank".into()]);
+        assert_eq!(command, ["ip", "netns", "exec", "node-3", "maquette", "launch-rank"]);
+        assert!(Shell::parse("ssh").is_err() && Shell::parse("").is_err() && Shell::parse("{host}").is_err());
+    }
+}

@@ -1,0 +1,244 @@
+//! A rank that runs as a process: its endpoint, and its program again and again.
+
+use std::cell::Cell;
+use std::net::{IpAddr, Ipv4Addr, UdpSocket};
+use std::rc::Rc;
+
+use endpoint::{AnySource, Endpoint, Error, Message, Multicast, Result};
+use messaging::{Datagram, Datagrams, Destination, Messenger, Parameters};
+use programs::barrier::dissemination;
+use quantities::{Duration, Rank, Rate, Time};
+use real_worlds::udp::{Group, UdpCounts, UdpNetwork, UdpSettings};
+use real_worlds::{Clock, block_on, real_parameters};
+
+use super::wire::{Record, Roster};
+
+/// How long after they have met ranks begin, so that all know of it; and so much more for each of them.
+const NOTICE: Duration = Duration::from_microseconds(4_000);
+const NOTICE_EACH: Duration = Duration::from_microseconds(50);
+/// How long after the others the rank begins that begins, so that they are waiting for it.
+const LEAD: Duration = Duration::from_microseconds(2_000);
+/// How long a rank waits for a message, if nothing else is asked for.
+const USUAL_PATIENCE: Duration = Duration::from_microseconds(60_000_000);
+
+/// UDP, and an end to waiting.
+#[derive(Debug)]
+struct Patient {
+    network: UdpNetwork,
+    me: Rank,
+    /// Until when the program waits for a message.
+    until: Rc<Cell<Option<Time>>>,
+    counts: Rc<Cell<UdpCounts>>,
+}
+
+impl Datagrams for Patient {
+    fn now(&self) -> Time {
+        self.network.now()
+    }
+
+    async fn send(&self, datagrams: &[(Destination, Datagram)]) -> Result<()> {
+        let sent = self.network.send(datagrams).await;
+        self.counts.set(self.network.counts());
+        sent
+    }
+
+    async fn receive(&self, until: Option<Time>, arrived: &mut Vec<Datagram>) -> Result<()> {
+        let limit = self.until.get();
+        if limit.is_some_and(|limit| limit <= self.now()) {
+            return Err(Error::Deadlock(format!("rank {} has waited for a message for too long", self.me)));
+        }
+        let received = self.network.receive([until, limit].into_iter().flatten().min(), arrived).await;
+        self.counts.set(self.network.counts());
+        received
+    }
+}
+
+/// A rank's endpoint, which counts what the program sends, and does not wait for ever.
+#[derive(Debug)]
+pub struct Here {
+    messenger: Messenger<Patient>,
+    until: Rc<Cell<Option<Time>>>,
+    patience: Duration,
+    messages: Cell<u64>,
+    bytes: Cell<u64>,
+}
+
+impl Here {
+    fn sends(&self, message: &Message) {
+        self.messages.set(self.messages.get() + 1);
+        self.bytes.set(self.bytes.get() + message.size().0);
+    }
+
+    async fn patiently<T>(&self, received: impl Future<Output = Result<T>>) -> Result<T> {
+        self.until.set(Some(self.now() + self.patience));
+        let received = received.await;
+        self.until.set(None);
+        received
+    }
+}
+
+impl Endpoint for Here {
+    fn rank(&self) -> Rank {
+        self.messenger.rank()
+    }
+
+    fn size(&self) -> u32 {
+        self.messenger.size()
+    }
+
+    fn now(&self) -> Time {
+        self.messenger.now()
+    }
+
+    async fn send(&self, to: Rank, message: Message) -> Result<()> {
+        self.sends(&message);
+        self.patiently(self.messenger.send(to, message)).await
+    }
+
+    async fn receive(&self, from: Rank) -> Result<Message> {
+        self.patiently(self.messenger.receive(from)).await
+    }
+
+    async fn compute(&self, work: Duration) {
+        self.messenger.compute(work).await;
+    }
+}
+
+impl AnySource for Here {
+    async fn receive_any(&self, deadline: Option<Time>) -> Result<(Rank, Message)> {
+        match deadline {
+            Some(_) => self.messenger.receive_any(deadline).await,
+            None => self.patiently(self.messenger.receive_any(None)).await,
+        }
+    }
+}
+
+impl Multicast for Here {
+    async fn multicast(&self, message: Message) -> Result<()> {
+        self.sends(&message);
+        self.patiently(self.messenger.multicast(message)).await
+    }
+
+    async fn receive_multicast(&self, from: Rank) -> Result<Message> {
+        self.patiently(self.messenger.receive_multicast(from)).await
+    }
+}
+
+/// A rank that has its program still to run.
+#[derive(Debug)]
+pub struct Running {
+    here: Here,
+    counts: Rc<Cell<UdpCounts>>,
+    /// Whether all ranks have the same clock.
+    same_clock: bool,
+    repeat: u32,
+}
+
+impl Running {
+    /// Rank `me` of those of `roster`, on `socket`.
+    ///
+    /// # Errors
+    /// That the roster can't be, or the network not be used.
+    pub fn new(me: Rank, roster: &Roster, socket: UdpSocket) -> Result<Running> {
+        let address = socket.local_addr().map_err(|error| Error::Network(error.to_string()))?.ip();
+        let others_here = roster.ranks.iter().filter(|rank| rank.ip() == address).count() > 1;
+        let interface = match address {
+            IpAddr::V4(address) => address,
+            IpAddr::V6(_) => Ipv4Addr::UNSPECIFIED,
+        };
+        let group = roster.group.map(|address| Group { address, interface, hops: 1, others_here });
+        let parameters = parameters(roster);
+        let clock = roster.zero.map_or_else(Clock::starting_now, Clock::starting_at);
+        let network = UdpNetwork::new(UdpSettings {
+            me,
+            ranks: roster.ranks.iter().copied().map(Some).collect(),
+            socket,
+            group,
+            rate: roster.tuning.rate.map(Rate::from_bits_per_second),
+            longest: parameters.datagram,
+            clock,
+        })?;
+        let (until, counts) = (Rc::new(Cell::new(None)), Rc::new(Cell::new(network.counts())));
+        let size = u32::try_from(roster.ranks.len()).unwrap_or(u32::MAX);
+        let network = Patient { network, me, until: Rc::clone(&until), counts: Rc::clone(&counts) };
+        let messenger = Messenger::new(network, me, size, parameters)?;
+        let patience = roster.tuning.patience.map_or(USUAL_PATIENCE, Duration::from_picoseconds);
+        let here = Here { messenger, until, patience, messages: Cell::new(0), bytes: Cell::new(0) };
+        Ok(Running { here, counts, same_clock: roster.zero.is_some(), repeat: roster.repeat })
+    }
+
+    /// Runs the program as often as it is to run; `first` is the rank that begins, where one does.
+    ///
+    /// # Errors
+    /// What the program, or the network, ends with.
+    pub fn run(&self, ranks: u32, first: Option<Rank>, program: impl AsyncFn(&Here) -> Result<()>) -> Result<Record> {
+        if ranks != self.here.size() {
+            return Err(Error::Unfit(format!("the program has {ranks} ranks, but {} run", self.here.size())));
+        }
+        block_on(async {
+            let first_rank = first.map(|rank| rank.0);
+            let mut record = Record { first: first_rank, same_clock: self.same_clock, ..Record::default() };
+            for _ in 0..self.repeat {
+                self.once(first, &program, &mut record).await?;
+            }
+            self.here.patiently(self.here.messenger.end()).await?;
+            (record.messages, record.bytes) = (self.here.messages.get(), self.here.bytes.get());
+            record.repeated = self.here.messenger.engine().repeated();
+            let counts = self.counts.get();
+            (record.received, record.strangers) = (counts.received, counts.strangers);
+            Ok(record)
+        })?
+    }
+
+    async fn once(
+        &self,
+        first: Option<Rank>,
+        program: &impl AsyncFn(&Here) -> Result<()>,
+        record: &mut Record,
+    ) -> Result<()> {
+        self.meet(first).await?;
+        let before = self.counts.get();
+        let start = self.here.now();
+        program(&self.here).await?;
+        let end = self.here.now();
+        self.here.patiently(self.here.messenger.flush()).await?;
+        let after = self.counts.get();
+        record.times.push([start, end].map(Time::picoseconds));
+        record.datagrams += after.datagrams - before.datagrams;
+        record.copied += after.payloads - before.payloads;
+        Ok(())
+    }
+
+    /// Waits until all ranks are here, and then for a time on which they agree.
+    async fn meet(&self, first: Option<Rank>) -> Result<()> {
+        let Running { here, same_clock, .. } = self;
+        let messenger = &here.messenger;
+        let (me, size) = (messenger.rank(), messenger.size());
+        here.patiently(dissemination(messenger)).await?;
+        let start = if me == Rank(0) {
+            let start = here.now() + NOTICE + NOTICE_EACH * u64::from(size);
+            for rank in (1..size).map(Rank) {
+                messenger.send(rank, Message::from(start.picoseconds().to_be_bytes().to_vec())).await?;
+            }
+            start
+        } else {
+            read_time(&here.patiently(messenger.receive(Rank(0))).await?)?
+        };
+        // Another's clock tells nothing: then those begin who know that all are there.
+        let start = if *same_clock { start } else { here.now() + NOTICE };
+        let start = if first == Some(me) { start + LEAD } else { start };
+        messenger.compute(start.since(here.now().min(start))).await;
+        Ok(())
+    }
+}
+
+fn parameters(roster: &Roster) -> Parameters {
+    let usual = real_parameters(roster.session);
+    Parameters { window: roster.tuning.window.unwrap_or(usual.window), ..usual }
+}
+
+fn read_time(message: &Message) -> Result<Time> {
+    let bytes = message.content().and_then(|content| content.first_chunk());
+    let time = bytes.map(|bytes| Time::from_picoseconds(u64::from_be_bytes(*bytes)));
+    time.ok_or_else(|| Error::Unfit("rank 0 said no time to begin".to_owned()))
+}
