@@ -33,8 +33,8 @@ fn every_kind_of_program_runs_as_processes() {
         &["combine", "--algorithm", "rabenseifner", "--bytes", "4KiB"],
         &["exchange", "--algorithm", "balanced", "--bytes", "2KiB"],
         &["fft", "--size", "32"],
-        &["conjugate-gradient", "--mesh", "8x8"],
-        &["linear-hash", "--servers", "2", "--clients", "2", "--random", "300"],
+        &["conjugate-gradient", "--width", "8", "--height", "8"],
+        &["linear-hash", "--servers", "2", "--clients", "2", "--random-keys", "300"],
     ];
     for program in programs {
         let said = launched(&[&["--local", "4"], program].concat());
