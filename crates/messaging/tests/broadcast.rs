@@ -134,6 +134,18 @@ fn a_parity_packet_repairs_another_loss_at_every_receiver() {
     assert!(alone.count() < 40, "only of the last block, which is not full");
 }
 
+#[test]
+fn with_parity_receivers_report_seldom_and_one_after_the_other() {
+    let faults = Faults { loss: 1, byte_time: 80_000, queue: 64 << 10, ..RECORDED };
+    let world = Faulty { faults, seed: 3, parameters: Parameters::for_bulk() };
+    let ended = run(world, 8, &Message::from(bytes(1_000_000)), |_| us(0));
+    let reports = reports(&record(&ended));
+    // Of 694 packets, every 32; and a few at the end.
+    assert!((7 * 20..7 * 28).contains(&reports.len()), "{}", reports.len());
+    let middle: Vec<Time> = reports.iter().map(|(at, _)| *at).filter(|at| *at < Time::ZERO + us(80_000)).collect();
+    assert!(middle.is_sorted_by(|one, other| *one + us(100) < *other), "{middle:?}");
+}
+
 /// What is lost in the middle is repaired although the messages carry no bytes, or not all.
 #[test]
 fn parity_repairs_what_is_only_a_size() {

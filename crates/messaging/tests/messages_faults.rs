@@ -49,7 +49,7 @@ fn message(seed: u64, most: u64) -> Message {
     let mut draws = Draws(seed);
     let limit = [1, 100, 1_000, 10_000, most][draws.below(5) as usize].min(most);
     let size = draws.below(limit + 1);
-    let content = match draws.below(4) {
+    let content = match draws.below(3) {
         0 => return Message::of_size(Bytes(size)),
         1 => draws.below(size + 1),
         _ => size,
@@ -64,7 +64,7 @@ fn message_of(from: Rank, to: Rank, number: u32, most: u64) -> Message {
 
 /// Small blocks, so that even messages that soon end fill some.
 fn repeat(draws: &mut Draws) -> Repeat {
-    match draws.below(4) {
+    match draws.below(3) {
         0 => Repeat::GoBackN,
         1 => Repeat::Selective,
         _ => {

@@ -141,3 +141,91 @@ impl Repairs {
         Some((parity, end))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use quantities::Bytes as Size;
+
+    use super::*;
+    use crate::packet::{Held, Part};
+
+    const SHAPE: Parity = Parity { packets: 8, parity: 3, blocks: 2 };
+
+    /// Twelve packets were sent: a block and a half.
+    fn sent() -> (Repairs, SharedQueue<Data>) {
+        let mut packets = SharedQueue::new(FIRST, 16, 1);
+        for sequence in 0..12 {
+            let payload = Message::of_size(Size(9));
+            let data = Data { sequence, message: 0, part: Part::From(0), payload };
+            assert_eq!(packets.produce(data), Ok(()));
+        }
+        let mut repairs = Repairs::new(SHAPE, 10);
+        repairs.advance(packets.first(), packets.next());
+        (repairs, packets)
+    }
+
+    /// A receiver says that it misses those packets of the first ten, and how many parity packets it holds.
+    fn report(repairs: &mut Repairs, missing: &[u64], held: Option<(u16, u16)>, urgent: bool) -> Vec<u64> {
+        let base = missing.first().copied().unwrap_or(10);
+        let there = (base + 1..10).filter(|sequence| !missing.contains(sequence));
+        let bits = there.fold(0_u16, |bits, sequence| bits | 1 << (sequence - base - 1));
+        let held = held.map(|(count, next)| Held { first: wire(FIRST), count, next }).into_iter().collect();
+        let bitmap = bits.to_le_bytes().to_vec().into();
+        let report = Report { expected: wire(FIRST + base), bitmap, held, ..Report::default() };
+        let receiver = Has { base: FIRST + base, seen: FIRST + 10, report: &report };
+        repairs.report(&receiver, false, urgent).into_iter().map(|sequence| sequence - FIRST).collect()
+    }
+
+    fn parity(repairs: &mut Repairs, packets: &SharedQueue<Data>) -> Vec<u16> {
+        std::iter::from_fn(|| repairs.next_packet(packets, 1_472)).map(|(parity, _)| parity.number).collect()
+    }
+
+    #[test]
+    fn as_many_are_sent_as_the_receiver_needs_that_misses_most() {
+        let (mut repairs, packets) = sent();
+        assert_eq!(report(&mut repairs, &[3], None, false), []);
+        assert_eq!(parity(&mut repairs, &packets), [0]);
+        report(&mut repairs, &[1, 5], None, false);
+        report(&mut repairs, &[2], None, false);
+        assert_eq!(parity(&mut repairs, &packets), [1], "the first one is on its way to all of them");
+        assert_eq!(repairs.sent(), 2);
+    }
+
+    #[test]
+    fn for_one_that_is_lost_another_is_sent() {
+        let (mut repairs, packets) = sent();
+        report(&mut repairs, &[1, 5], None, false);
+        assert_eq!(parity(&mut repairs, &packets), [0, 1]);
+        report(&mut repairs, &[1, 5], Some((0, 1)), false);
+        assert_eq!(parity(&mut repairs, &packets), [2], "the first is lost, and the second may still come");
+        report(&mut repairs, &[1, 5], Some((1, 3)), false);
+        assert_eq!(parity(&mut repairs, &packets), [3], "and the first once more, as there are only three");
+    }
+
+    #[test]
+    fn what_the_code_cannot_give_goes_to_the_receiver_alone() {
+        let (mut repairs, packets) = sent();
+        assert_eq!(report(&mut repairs, &[0, 1, 4, 6, 7, 9], None, false), [6, 7]);
+        assert_eq!(parity(&mut repairs, &packets), [0, 1, 2]);
+        assert_eq!(report(&mut repairs, &[9], None, false), [], "the block of 9 is not full");
+        assert_eq!(report(&mut repairs, &[9], None, true), [9], "and nothing more comes");
+    }
+
+    #[test]
+    fn a_packet_without_room_is_not_lost() {
+        let (mut repairs, packets) = sent();
+        let report = Report { expected: wire(FIRST + 4), no_room: true, ..Report::default() };
+        repairs.report(&Has { base: FIRST + 4, seen: FIRST + 5, report: &report }, false, true);
+        assert_eq!(parity(&mut repairs, &packets), []);
+    }
+
+    #[test]
+    fn no_more_than_a_window_is_sent_until_someone_reports() {
+        let (mut repairs, packets) = sent();
+        repairs.burst = 1;
+        report(&mut repairs, &[1, 5], None, false);
+        assert_eq!(parity(&mut repairs, &packets), [0]);
+        report(&mut repairs, &[3], None, false);
+        assert_eq!(parity(&mut repairs, &packets), [1]);
+    }
+}
