@@ -65,7 +65,7 @@ fuzz_target!(|bytes: &[u8]| {
             1 => drop(host.give_up(now)),
             2 => {
                 let roster = host.roster();
-                roster.iter().for_each(|called| host.ended(now, called.member, &Outcome::Lost));
+                roster.iter().for_each(|called| host.ended(now, called.member, &Outcome::Lost, true));
             }
             _ => guest.comes_back(now),
         }

@@ -14,7 +14,7 @@ use faults::network::Faults;
 use faults::{Faulty, Here};
 use maquette_cast::manifest::{Entry, Kind, Manifest};
 use maquette_cast::names::Name;
-use maquette_cast::parameters::parameters;
+use maquette_cast::parameters::{LARGEST_TO_RECEIVER, parameters};
 use maquette_cast::round::{
     Digest, Ended, Goal, Outcome, PIECE_HEADER, Piece, Store, Supply, Transfer, piece, receive, room_for_piece, send,
 };
@@ -142,7 +142,7 @@ fn round(
             Ok((None, here.now()))
         }
     };
-    let world = Faulty { parameters: parameters(7, 1_472), faults, seed };
+    let world = Faulty { parameters: parameters(7, 1_472, LARGEST_TO_RECEIVER), faults, seed };
     let results = world.run_ranks(stores.len() as u32 + 1, program).unwrap().results;
     let last = results[1..].iter().flatten().map(|(_, at)| *at).max().unwrap_or(Time::ZERO);
     let ended = results.into_iter().skip(1).map(|result| result.map(|(ended, _)| ended.unwrap())).collect();

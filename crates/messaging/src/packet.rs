@@ -235,6 +235,11 @@ impl Packet {
         Datagram::new(header, payload)
     }
 
+    /// Whether it begins a message of more than `largest` bytes.
+    pub(crate) const fn opens_more_than(&self, largest: u64) -> bool {
+        matches!(&self.body, Body::Data(Data { part: Part::Opening(opening), .. }) if opening.size > largest)
+    }
+
     fn kind_and_flags(&self) -> (u8, u8) {
         let common = set(self.broadcast, BROADCAST) | set(self.answer, ANSWER);
         match &self.body {

@@ -30,6 +30,8 @@ pub struct Parameters {
     pub push: Push,
     /// How much of the messages of one rank waits for a receive; and of its broadcasts as much again. [B]
     pub pushed_buffer: u64,
+    /// The largest message that is received: nothing is taken of one that says it is larger, whoever sends it. [B]
+    pub largest: u64,
     /// How many messages to one rank, or broadcasts, are under way before a send waits.
     pub send_queue: usize,
     /// The bounds of the retransmission time.
@@ -88,6 +90,7 @@ impl Default for Parameters {
             repeat: Repeat::GoBackN,
             push: Push { first: 80, second: 780 },
             pushed_buffer: 12 * 1_024,
+            largest: LARGEST_MESSAGE,
             send_queue: 64,
             timing: Timing { first: ms(10), least: ms(1), most: ms(500) },
             reporting: Reporting { packets: 4, delay: Duration::from_microseconds(500) },

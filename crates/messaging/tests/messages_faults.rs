@@ -83,6 +83,7 @@ fn parameters(draws: &mut Draws) -> Parameters {
         window,
         repeat: repeat(draws),
         push: Push { first: draws.below(200) as u32, second: draws.below(2_000) as u32 },
+        largest: 1 << 40,
         pushed_buffer: draws.below(16_000),
         send_queue: 1 + draws.below(16) as usize,
         timing: Timing { first: us(2_000), least: us(100), most: us(100_000) },

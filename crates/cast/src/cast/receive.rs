@@ -16,7 +16,7 @@ use crate::files::Folder;
 use crate::lobby::{Announce, Call, Guest, Heard, Said, Strange, To, Token};
 use crate::manifest::Manifest;
 use crate::names::shown;
-use crate::parameters::parameters;
+use crate::parameters::{LARGEST_TO_RECEIVER, parameters};
 use crate::round::{self, Ended};
 
 /// How often it is looked whether to end.
@@ -218,7 +218,7 @@ impl<W: Watch> Receiver<'_, W> {
             if newer || watch.borrow().ends() { Err(Error::Stopped) } else { Ok(()) }
         });
         let datagram = inner(usize::from(call.datagram), wire.meeting().secret.is_some());
-        let parameters = parameters(call.session, datagram);
+        let parameters = parameters(call.session, datagram, LARGEST_TO_RECEIVER);
         let here = Messenger::new(&network, Rank(u32::from(call.rank)), u32::from(call.ranks), parameters)?;
         let there = lobby.borrow_mut().guest.is_there(call.session);
         if let Some((to, said)) = there {

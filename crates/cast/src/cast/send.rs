@@ -1,6 +1,6 @@
 //! The sender.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use endpoint::Result;
 use messaging::{Datagrams, Messenger, Sealed};
@@ -12,7 +12,7 @@ use super::wire::{Wire, token};
 use super::{CastError, DATAGRAM, Event, Meeting, Watch, inner, ms};
 use crate::files::{Listing, Reader};
 use crate::lobby::{Announce, Call, Called, Host, Said, To, Token};
-use crate::parameters::parameters;
+use crate::parameters::{largest_to_sender, parameters};
 use crate::round::{self, Digest, Goal, Outcome, Transfer};
 
 /// How long who comes first waits for those who come at the same time.
@@ -84,6 +84,7 @@ pub fn send(listing: Listing, settings: &SendSettings, watch: &mut impl Watch) -
         // It never comes to its end.
         session: 1 + u32::from_be_bytes(word) / 2,
         rounds: 0,
+        whole: true,
         began: None,
         changed: wire.now(),
         last: None,
@@ -109,6 +110,8 @@ struct Sender<'a, W> {
     salt: Token,
     session: u32,
     rounds: u32,
+    /// Whether in the last round everything was sent that somebody lacked.
+    whole: bool,
     /// When the first round began; when something changed; when the last receiver had everything.
     began: Option<Time>,
     changed: Time,
@@ -217,7 +220,7 @@ impl<W: Watch> Sender<'_, W> {
         let now = self.wire.now();
         self.changed = now;
         for (called, outcome) in roster.iter().zip(outcomes) {
-            self.host.borrow_mut().ended(now, called.member, &outcome);
+            self.host.borrow_mut().ended(now, called.member, &outcome, self.whole);
             let name = called.name.clone();
             match outcome {
                 Outcome::Done => self.watch.borrow_mut().see(Event::Done(name)),
@@ -236,21 +239,25 @@ impl<W: Watch> Sender<'_, W> {
             attend(wire, host, now)
         });
         let sealed = self.settings.meeting.secret.is_some();
-        let here = Messenger::new(&network, Rank(0), ranks, parameters(self.session, inner(DATAGRAM, sealed)))?;
-        let interrupted = RefCell::new(false);
+        let largest = largest_to_sender(self.transfer.pieces());
+        let here =
+            Messenger::new(&network, Rank(0), ranks, parameters(self.session, inner(DATAGRAM, sealed), largest))?;
+        let (interrupted, whole) = (Cell::new(false), Cell::new(true));
         let goal = |done: u32, of: u32| {
             let bytes = |pieces: u32| Bytes(u64::from(pieces) * piece.0);
             watch.borrow_mut().see(Event::Sent(bytes(done), bytes(of)));
             if watch.borrow().ends() {
-                *interrupted.borrow_mut() = true;
+                interrupted.set(true);
                 return Goal::Leave("the sender was interrupted".to_string());
             }
             let now = wire.now();
             let newcomers = host.borrow().waiting(now).1.is_some_and(|since| since + GATHER <= now);
-            if newcomers && done < of { Goal::EndSoon } else { Goal::All }
+            whole.set(!newcomers || done == of);
+            if whole.get() { Goal::All } else { Goal::EndSoon }
         };
         let outcomes =
             block_on(round::send(&here, &mut self.transfer, &mut self.reader, goal)).and_then(|outcomes| outcomes);
+        self.whole = whole.get();
         let now = wire.now();
         if outcomes.as_ref().is_ok_and(|outcomes| outcomes.contains(&Outcome::Done)) {
             self.last = Some(now);

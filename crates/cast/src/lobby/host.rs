@@ -241,8 +241,8 @@ impl Host {
         roster.into_iter().map(|(_, called)| called).collect()
     }
 
-    /// A round has ended so for this receiver.
-    pub fn ended(&mut self, now: Time, member: Token, outcome: &Outcome) {
+    /// A round has ended so for this receiver; `whole` says whether everything was sent in it that somebody lacked.
+    pub fn ended(&mut self, now: Time, member: Token, outcome: &Outcome, whole: bool) {
         let Some(member) = self.members.get_mut(&member).filter(|it| matches!(it.state, State::TakesPart(_))) else {
             return;
         };
@@ -254,7 +254,10 @@ impl Host {
                 State::Lost
             }
             // It will ask again, but need not be waited for.
-            Outcome::Lacks(_) => State::Waits(now),
+            Outcome::Lacks(_) => {
+                member.losses += u32::from(whole);
+                if member.losses > MOST_LOSSES { State::Out } else { State::Waits(now) }
+            }
         };
         member.heard = now;
     }
@@ -278,11 +281,6 @@ impl Host {
     pub fn without(&self) -> Vec<String> {
         let without = self.members.values().filter(|member| member.state != State::Done);
         without.map(|member| member.name.clone()).collect()
-    }
-
-    /// How many could still come back.
-    pub fn lost(&self) -> usize {
-        self.members.values().filter(|member| member.state == State::Lost && member.losses <= MOST_LOSSES).count()
     }
 
     /// When somebody joined last.

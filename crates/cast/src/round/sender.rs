@@ -25,6 +25,11 @@ impl Transfer {
         Transfer { manifest: manifest.encode().into(), pieces, digests: vec![None; pieces as usize] }
     }
 
+    /// How many pieces it has.
+    pub const fn pieces(&self) -> u32 {
+        self.pieces
+    }
+
     /// Notes what a piece hashes to; an error when it was something else before.
     fn note(&mut self, index: u32, digest: Digest) -> Result<(), String> {
         match self.digests.get_mut(index as usize) {

@@ -29,6 +29,8 @@ pub(crate) struct Receiver {
     has_destination: bool,
     /// How much room the pushed buffer has left. [B]
     room: u64,
+    /// The largest message that is received. [B]
+    largest: u64,
     waiting: Waiting,
 }
 
@@ -68,6 +70,7 @@ impl Receiver {
             first: FIRST,
             has_destination: false,
             room: pushed_buffer,
+            largest: parameters.largest,
             waiting: Waiting::new(timing),
         }
     }
@@ -166,6 +169,8 @@ impl Receiver {
     fn has_place(&self, data: &Data) -> bool {
         let end = self.first + self.messages.len() as u64;
         match data.part {
+            // It came by way of parity packets: others are not looked at.
+            Part::Opening(opening) if opening.size > self.largest => false,
             Part::Opening(opening) if near(end, data.message) == Some(end) => {
                 let to_destination = self.messages.is_empty() && self.waiting.is_posted();
                 to_destination || self.room >= room_for(&Incoming::new(opening))

@@ -184,7 +184,10 @@ impl Engine {
 
     /// Takes a datagram that has come. One of another session, a damaged one or one that says what can't be changes nothing.
     pub fn take(&mut self, now: Time, datagram: &Datagram) {
-        let packet = Packet::decode(datagram).ok().filter(|packet| packet.session == self.parameters.session);
+        let Parameters { session, largest, .. } = self.parameters;
+        let packet = Packet::decode(datagram)
+            .ok()
+            .filter(|packet| packet.session == session && !packet.opens_more_than(largest));
         let Some(Packet { source, broadcast, answer, body, .. }) = packet else {
             self.counts.strange += 1;
             return;
