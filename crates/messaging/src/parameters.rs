@@ -108,9 +108,9 @@ impl Parameters {
     ///
     /// - Lost packets are repaired by parity packets: at a loss of 1% for each of seven receivers 1.7% more packets, where sending
     ///   them again would take 7%.
-    /// - W = 128: while a receiver is not scheduled for 15 ms of 100 Mbit/s, the wire is not idle, and what is in flight fits into
-    ///   the buffer that a socket gets where it asks for the most that is allowed by default.
-    /// - Each receiver reports every 32 packets, so that four reports may be lost or late before the window is full, and 2 ms after
+    /// - W = 256: while a receiver is not scheduled for 30 ms of 100 Mbit/s, the wire is not idle. What is in flight waits mostly in the
+    ///   source's own queue, ahead of repairs: twice as many make the end of a message later.
+    /// - Each receiver reports every 32 packets, so that seven reports may be lost or late before the window is full, and 2 ms after
     ///   the last packet; all seven together send one short packet for about five that come.
     /// - No packet is asked for sooner than after 20 ms, five times as long as until a report: while reports come, nobody needs to be
     ///   asked.
@@ -118,7 +118,7 @@ impl Parameters {
     pub fn for_bulk() -> Parameters {
         let ms = |milliseconds: u64| Duration::from_microseconds(1_000 * milliseconds);
         Parameters {
-            window: 128,
+            window: 256,
             repeat: Repeat::Parity(Parity::default()),
             pushed_buffer: 16 << 20,
             timing: Timing { first: ms(20), least: ms(20), most: ms(500) },
