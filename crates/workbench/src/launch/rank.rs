@@ -18,6 +18,8 @@ const NOTICE: Duration = Duration::from_microseconds(4_000);
 const NOTICE_EACH: Duration = Duration::from_microseconds(50);
 /// How long after the others the rank begins that begins, so that they are waiting for it.
 const LEAD: Duration = Duration::from_microseconds(2_000);
+/// How long a rank that is done leaves the processor to others on its machine that are not, before it goes on to the next run.
+const REST: Duration = Duration::from_microseconds(1_000);
 /// How long a rank waits for a message, if nothing else is asked for.
 const USUAL_PATIENCE: Duration = Duration::from_microseconds(60_000_000);
 
@@ -201,6 +203,7 @@ impl Running {
         let start = self.here.now();
         program(&self.here).await?;
         let end = self.here.now();
+        self.here.messenger.compute(REST).await;
         self.here.patiently(self.here.messenger.flush()).await?;
         let after = self.counts.get();
         record.times.push([start, end].map(Time::picoseconds));
