@@ -2,6 +2,7 @@
 
 use endpoint::Result;
 use machines::model::{ChannelId, NodeId};
+use messaging::Parameters;
 use quantities::{Bytes, Duration, Rank, Time};
 
 /// What each rank ended with, and what the machine did.
@@ -30,6 +31,10 @@ pub struct Answer {
     pub timeline: Option<Timeline>,
     /// What became of frames, on an Ethernet.
     pub ethernet: Option<EthernetStatistics>,
+    /// Every frame, on an Ethernet, if it was asked for.
+    pub frame_log: Option<Vec<FrameRecord>>,
+    /// What messages needed on an Ethernet.
+    pub messaging: Option<MessagingStatistics>,
 }
 
 impl Answer {
@@ -53,6 +58,8 @@ pub struct EthernetStatistics {
     pub received: u64,
     /// Frames that did not.
     pub dropped: Dropped,
+    /// For each node, how many of these were for it.
+    pub dropped_for: Vec<u64>,
     /// For each node, how long frames occupied the wire to the switch and that from it. [ps]
     pub busy: Vec<[Duration; 2]>,
     /// The most that any output queue held. [B]
@@ -68,6 +75,61 @@ pub struct Dropped {
     pub lost: u64,
     /// At a full receive ring.
     pub at_ring: u64,
+}
+
+/// What became of a frame on the way to one receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameRecord {
+    /// The node it came from.
+    pub source: Rank,
+    /// The node it was for. A broadcast has a record for each.
+    pub destination: Rank,
+    /// Whether it was broadcast.
+    pub broadcast: bool,
+    /// Its payload. [B]
+    pub bytes: Bytes,
+    /// When it was put into its source's transmit ring. [ps]
+    pub sent: Time,
+    /// When it was in its receiver's ring, or was dropped. [ps]
+    pub ended: Time,
+    /// Which of the two, and where.
+    pub fate: FrameFate,
+}
+
+/// How a frame's way ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameFate {
+    /// In the receiver's ring.
+    Received,
+    /// Dropped at a full output queue of the switch.
+    AtSwitch,
+    /// Lost on the way from there.
+    Lost,
+    /// Dropped at a full receive ring.
+    AtRing,
+}
+
+impl FrameFate {
+    /// What it is called in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FrameFate::Received => "received",
+            FrameFate::AtSwitch => "dropped-at-switch",
+            FrameFate::Lost => "lost",
+            FrameFate::AtRing => "dropped-at-ring",
+        }
+    }
+}
+
+/// What messages needed of the nodes of an Ethernet.
+#[derive(Clone, Debug)]
+pub struct MessagingStatistics {
+    /// How they were sent.
+    pub parameters: Parameters,
+    /// For each rank, the most that its broadcasts took at once: queue, buffer and what is kept for each receiver. [B]
+    pub broadcast_memory: Vec<Bytes>,
+    /// From whom to whom packets were sent again, and how many.
+    pub repeated: Vec<(Rank, Rank, u64)>,
 }
 
 /// What a channel did in a run.

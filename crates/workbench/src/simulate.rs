@@ -69,6 +69,7 @@ fn network(machine: &Machine, options: Options) -> NetworkWorld<'_> {
 
 fn ethernet(machine: &Machine, options: Options) -> EthernetWorld<'_> {
     let world = EthernetWorld::new(machine, options.seed).with_stop(stop());
+    let world = if options.packet_log { world.with_frames() } else { world };
     if options.timeline { world.with_timeline() } else { world }
 }
 

@@ -127,6 +127,18 @@ impl Engine {
         (self.others().map(|(_, peer)| peer.sender.memory()).sum(), self.source.memory())
     }
 
+    /// What its broadcasts take of that now. [B]
+    pub fn memory_of_broadcasts(&self) -> u64 {
+        self.source.memory()
+    }
+
+    /// How many packets were sent again to rank `to`, to it alone.
+    pub fn repeated_to(&self, to: Rank) -> u64 {
+        let peer = self.peers.get(to.0 as usize).and_then(Option::as_ref);
+        let messages = peer.map_or(0, |peer| peer.sender.window().repeated());
+        messages + self.source.view(to).map_or(0, |view| view.repeated())
+    }
+
     /// That rank, with which there may be something to do then.
     fn peer(&mut self, rank: Rank) -> Result<&mut Peer> {
         let size = self.size();

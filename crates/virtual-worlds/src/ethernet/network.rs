@@ -7,7 +7,7 @@ use quantities::{Bytes, Duration, Rank, Time};
 
 use super::faults::{Fate, Line};
 use super::link::{Link, Wire, frame_size};
-use crate::answer::EthernetStatistics;
+use crate::answer::{EthernetStatistics, FrameFate, FrameRecord};
 use crate::events::EventQueue;
 
 /// Who a frame is for.
@@ -54,6 +54,7 @@ struct Frame<P> {
     to: Destination,
     size: Bytes,
     payload: P,
+    sent: Time,
     /// In how many places it is: a broadcast is in several queues at once.
     places: u32,
 }
@@ -94,6 +95,7 @@ pub struct Network<P> {
     rings: Vec<VecDeque<Received<P>>>,
     notices: VecDeque<Notice>,
     statistics: EthernetStatistics,
+    log: Option<Vec<FrameRecord>>,
 }
 
 impl<P: Clone> Network<P> {
@@ -111,8 +113,19 @@ impl<P: Clone> Network<P> {
             lines: (0..nodes).map(|node| Line::new(&ethernet.faults, seed, node)).collect(),
             rings: (0..nodes).map(|_| VecDeque::new()).collect(),
             notices: VecDeque::new(),
-            statistics: EthernetStatistics::default(),
+            statistics: EthernetStatistics { dropped_for: vec![0; nodes as usize], ..EthernetStatistics::default() },
+            log: None,
         }
+    }
+
+    /// The same network, which also notes what becomes of every frame.
+    pub fn with_log(self) -> Network<P> {
+        Network { log: Some(Vec::new()), ..self }
+    }
+
+    /// What became of every frame so far, in the order in which that was known, if it was to be noted.
+    pub fn take_log(&mut self) -> Option<Vec<FrameRecord>> {
+        self.log.take()
     }
 
     /// The time.
@@ -131,7 +144,7 @@ impl<P: Clone> Network<P> {
             return false;
         }
         self.statistics.sent += 1;
-        let id = self.keep(Frame { from, to, size, payload, places: 1 });
+        let id = self.keep(Frame { from, to, size, payload, sent: self.now(), places: 1 });
         self.up[from.0 as usize].put(id, frame_size(size));
         self.start_up(from.0);
         true
@@ -220,7 +233,7 @@ impl<P: Clone> Network<P> {
         };
         for node in nodes.filter(|&node| but != Some(node)) {
             if self.down[node as usize].queued() + size > self.ethernet.queue.0 {
-                self.statistics.dropped.at_switch += 1;
+                self.ends(id, node, FrameFate::AtSwitch);
                 continue;
             }
             self.share(id);
@@ -233,7 +246,7 @@ impl<P: Clone> Network<P> {
     fn arrive(&mut self, node: u32, id: FrameId) {
         match self.lines[node as usize].next() {
             Fate::Lost => {
-                self.statistics.dropped.lost += 1;
+                self.ends(id, node, FrameFate::Lost);
                 self.leave(id);
             }
             Fate::Comes(late) => self.events.put(self.now() + late, Event::Comes(node, id)),
@@ -246,16 +259,35 @@ impl<P: Clone> Network<P> {
     }
 
     fn come(&mut self, node: u32, id: FrameId) {
-        let ring = &mut self.rings[node as usize];
-        if ring.len() >= self.ethernet.receive_ring as usize {
-            self.statistics.dropped.at_ring += 1;
-        } else if let Some(frame) = of(&self.frames, id) {
+        let full = self.rings[node as usize].len() >= self.ethernet.receive_ring as usize;
+        self.ends(id, node, if full { FrameFate::AtRing } else { FrameFate::Received });
+        if let Some(frame) = of(&self.frames, id).filter(|_| !full) {
             let broadcast = frame.to == Destination::All;
-            ring.push_back(Received { from: frame.from, broadcast, size: frame.size, payload: frame.payload.clone() });
-            self.statistics.received += 1;
+            let received = Received { from: frame.from, broadcast, size: frame.size, payload: frame.payload.clone() };
+            self.rings[node as usize].push_back(received);
             self.notices.push_back(Notice::Frame(Rank(node)));
         }
         self.leave(id);
+    }
+
+    /// The way of a frame to `node` has ended.
+    fn ends(&mut self, id: FrameId, node: u32, fate: FrameFate) {
+        let (statistics, ended) = (&mut self.statistics, self.events.now());
+        match fate {
+            FrameFate::Received => statistics.received += 1,
+            FrameFate::AtSwitch => statistics.dropped.at_switch += 1,
+            FrameFate::Lost => statistics.dropped.lost += 1,
+            FrameFate::AtRing => statistics.dropped.at_ring += 1,
+        }
+        if fate != FrameFate::Received
+            && let Some(dropped) = statistics.dropped_for.get_mut(node as usize)
+        {
+            *dropped += 1;
+        }
+        if let (Some(log), Some(frame)) = (&mut self.log, of(&self.frames, id)) {
+            let (source, destination, broadcast) = (frame.from, Rank(node), frame.to == Destination::All);
+            log.push(FrameRecord { source, destination, broadcast, bytes: frame.size, sent: frame.sent, ended, fate });
+        }
     }
 
     fn keep(&mut self, frame: Frame<P>) -> FrameId {

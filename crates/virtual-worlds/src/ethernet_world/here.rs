@@ -1,6 +1,6 @@
 //! A rank's endpoint, which notes what its program does when.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 
 use endpoint::{AnySource, Endpoint, Message, Multicast, Result, check_partner};
@@ -51,9 +51,28 @@ pub(super) struct Here<'run> {
     pub(super) messenger: Messenger<Port<'run, Datagram>>,
     pub(super) calls: Calls,
     pub(super) record: &'run RefCell<Record>,
+    /// Whether it has broadcast, and the most that its broadcasts took. [B]
+    broadcasts: Cell<bool>,
+    pub(super) broadcast_memory: Cell<u64>,
 }
 
-impl Here<'_> {
+impl<'run> Here<'run> {
+    pub(super) const fn new(
+        messenger: Messenger<Port<'run, Datagram>>,
+        calls: Calls,
+        record: &'run RefCell<Record>,
+    ) -> Here<'run> {
+        Here { messenger, calls, record, broadcasts: Cell::new(false), broadcast_memory: Cell::new(0) }
+    }
+
+    /// Looks what its broadcasts take now.
+    pub(super) fn measure_memory(&self) {
+        if self.broadcasts.get() {
+            let now = self.messenger.engine().memory_of_broadcasts();
+            self.broadcast_memory.set(now.max(self.broadcast_memory.get()));
+        }
+    }
+
     fn sends(&self, to: impl Iterator<Item = Rank>, broadcast: bool) {
         let record = &mut *self.record.borrow_mut();
         record.messages += 1;
@@ -146,6 +165,7 @@ impl Multicast for Here<'_> {
     async fn multicast(&self, message: Message) -> Result<()> {
         let others = (0..self.size()).map(Rank).filter(|&rank| rank != self.rank());
         self.sends(others, true);
+        self.broadcasts.set(true);
         let start = self.now();
         self.call(self.calls.send).await;
         let result = self.messenger.multicast(message).await;

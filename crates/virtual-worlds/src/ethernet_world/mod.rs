@@ -19,24 +19,32 @@ use crate::answer::Run;
 use crate::any_kind::{AnyKind, runs_every_kind};
 use crate::stop::Stop;
 
+pub use parameters::parameters;
+
 /// A machine whose nodes are on an Ethernet.
 #[derive(Clone, Copy, Debug)]
 pub struct EthernetWorld<'a> {
     machine: &'a Machine,
     seed: u64,
     with_timeline: bool,
+    with_frames: bool,
     stop: Stop,
 }
 
 impl<'a> EthernetWorld<'a> {
     /// A world on `machine`, with faults that follow from `seed`.
     pub const fn new(machine: &'a Machine, seed: u64) -> EthernetWorld<'a> {
-        EthernetWorld { machine, seed, with_timeline: false, stop: Stop::NEVER }
+        EthernetWorld { machine, seed, with_timeline: false, with_frames: false, stop: Stop::NEVER }
     }
 
     /// The same world, which also records what every rank does when.
     pub const fn with_timeline(self) -> EthernetWorld<'a> {
         EthernetWorld { with_timeline: true, ..self }
+    }
+
+    /// The same world, which also records what becomes of every frame.
+    pub const fn with_frames(self) -> EthernetWorld<'a> {
+        EthernetWorld { with_frames: true, ..self }
     }
 
     /// The same world, which ends a run when it is asked to.
@@ -47,8 +55,8 @@ impl<'a> EthernetWorld<'a> {
     fn run_any_kind<P: AnyKind>(&self, ranks: u32, program: &P) -> Run<P::Output> {
         let ethernet = self.ethernet(ranks)?;
         let parameters = parameters::parameters(ethernet);
-        let EthernetWorld { seed, with_timeline, stop, .. } = *self;
-        let run = ranks::Setting { ethernet, parameters, ranks, seed, with_timeline, stop };
+        let EthernetWorld { seed, with_timeline, with_frames, stop, .. } = *self;
+        let run = ranks::Setting { ethernet, parameters, ranks, seed, with_timeline, with_frames, stop };
         run.run(async |here| program.run(here).await)
     }
 

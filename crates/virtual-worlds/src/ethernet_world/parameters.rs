@@ -5,7 +5,7 @@ use messaging::{Manner, Parameters, Push, Reporting, Timing};
 use quantities::Bytes;
 
 /// The parameters of the messaging on `ethernet`, in packets that fill a frame.
-pub(super) fn parameters(ethernet: &Ethernet) -> Parameters {
+pub fn parameters(ethernet: &Ethernet) -> Parameters {
     let Messaging { pushed_buffer, send_queue, patience, .. } = ethernet.messaging;
     let usual = Parameters::default();
     Parameters {

@@ -8,13 +8,12 @@ use std::task::{Context, Waker};
 use endpoint::{Error, Result, deadlock};
 use machines::model::Ethernet;
 use messaging::{Datagram, Doing, Messenger, Parameters, stuck};
-use quantities::{Rank, Time};
+use quantities::{Bytes, Rank, Time};
 
 use super::here::{Calls, Here, Record};
 use super::port::Port;
-use crate::answer::{Answer, Run};
+use crate::answer::{Answer, MessagingStatistics, Run};
 use crate::ethernet::{Network, Notice};
-
 use crate::stop::Stop;
 
 /// After so many events it is looked whether all ranks wait for what nobody has sent.
@@ -27,6 +26,7 @@ pub(super) struct Setting<'a> {
     pub(super) ranks: u32,
     pub(super) seed: u64,
     pub(super) with_timeline: bool,
+    pub(super) with_frames: bool,
     pub(super) stop: Stop,
 }
 
@@ -39,12 +39,13 @@ type Running<'run> = Pin<Box<dyn Future<Output = ()> + 'run>>;
 impl Setting<'_> {
     /// Runs `start` on every rank until all have ended.
     pub(super) fn run<T>(&self, start: impl AsyncFn(&Here<'_>) -> Result<T>) -> Run<T> {
-        let network = RefCell::new(Network::new(self.ethernet, self.ranks, self.seed));
+        let network = Network::new(self.ethernet, self.ranks, self.seed);
+        let network = RefCell::new(if self.with_frames { network.with_log() } else { network });
         let record = RefCell::new(Record::new(self.ranks, self.with_timeline));
         let here = |rank| {
             let port = Port::new(&network, self.ethernet, Rank(rank), self.ranks);
             let messenger = Messenger::new(port, Rank(rank), self.ranks, self.parameters)?;
-            Ok(Here { messenger, calls: Calls::of(self.ethernet), record: &record })
+            Ok(Here::new(messenger, Calls::of(self.ethernet), &record))
         };
         let here = (0..self.ranks).map(here).collect::<Result<Vec<Here<'_>>>>()?;
         let results: Results<T> = RefCell::new((0..self.ranks).map(|_| None).collect());
@@ -63,14 +64,31 @@ impl Setting<'_> {
         let mut running: Vec<Running<'_>> = here.iter().enumerate().map(running).collect();
         self.drive(&mut running, &network, &here, (&results, &left))?;
         drop(running);
+        let messaging = Some(self.messaging(&here));
         drop(here);
-        let ethernet = network.into_inner().statistics();
+        let mut network = network.into_inner();
+        let (ethernet, frame_log) = (network.statistics(), network.take_log());
         let (results, finish): (Vec<Result<T>>, Vec<Time>) = results.into_inner().into_iter().flatten().unzip();
         let Record { messages, ranks, timeline, .. } = record.into_inner();
         let packets = ethernet.sent;
+        let ethernet = Some(ethernet);
         let answer =
-            Answer { finish, messages, packets, ranks, timeline, ethernet: Some(ethernet), ..Answer::default() };
+            Answer { finish, messages, packets, ranks, timeline, ethernet, frame_log, messaging, ..Answer::default() };
         Ok((results, answer))
+    }
+
+    /// What messages needed.
+    fn messaging(&self, here: &[Here<'_>]) -> MessagingStatistics {
+        let repeated = here.iter().flat_map(|it| {
+            let (from, engine) = (endpoint::Endpoint::rank(it), it.messenger.engine());
+            let to = |to| Some((from, to, engine.repeated_to(to))).filter(|(_, _, count)| *count > 0);
+            (0..self.ranks).map(Rank).filter_map(to).collect::<Vec<_>>()
+        });
+        MessagingStatistics {
+            parameters: self.parameters,
+            broadcast_memory: here.iter().map(|it| Bytes(it.broadcast_memory.get())).collect(),
+            repeated: repeated.collect(),
+        }
     }
 
     /// Lets events happen until no program is `left`.
@@ -82,8 +100,9 @@ impl Setting<'_> {
         (results, left): (&Results<T>, &Cell<u32>),
     ) -> Result<()> {
         let mut poll = |rank: usize| {
-            if let Some(future) = running.get_mut(rank) {
+            if let (Some(future), Some(here)) = (running.get_mut(rank), here.get(rank)) {
                 let _ = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+                here.measure_memory();
             }
         };
         (0..here.len()).for_each(&mut poll);

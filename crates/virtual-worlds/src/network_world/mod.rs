@@ -111,6 +111,6 @@ fn answer<E: Engine>(nodes: crate::nodes::Nodes<E>, finish: Vec<Time>, timeline:
             log
         }),
         timeline,
-        ethernet: None,
+        ..Answer::default()
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::choice::nearest_value;
 use super::failure::Failure;
@@ -20,8 +20,8 @@ use crate::reproduce::{self, PaperName, Progress, Watch};
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  maquette reproduce moc postal --json > claims.jsonl")]
 pub(super) struct Arguments {
-    /// Which papers.
-    #[arg(required = true, value_parser = nearest_value::<PaperName>())]
+    /// Which papers; all, if left out.
+    #[arg(value_parser = nearest_value::<PaperName>())]
     papers: Vec<PaperName>,
     /// The folder that index.html, the report, is written to.
     #[arg(long, value_name = "FOLDER", default_value = "report")]
@@ -43,7 +43,8 @@ impl Arguments {
         };
         let watch = Watch { progress: &progress, interrupted: interrupt::flag(), threads };
         let mut papers: Vec<PaperName> = Vec::new();
-        for paper in self.papers {
+        let asked = if self.papers.is_empty() { PaperName::value_variants().to_vec() } else { self.papers };
+        for paper in asked {
             if !papers.contains(&paper) {
                 papers.push(paper);
             }

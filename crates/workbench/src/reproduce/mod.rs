@@ -3,6 +3,7 @@
 //! A paper is a list of [`Study`]s, one a figure. Each says what must be run, judges the claims that hang on it, and
 //! draws the figure. Runs that several studies need are made once.
 
+pub mod bcast;
 mod claims;
 pub mod cm5;
 pub mod lh;
@@ -66,6 +67,8 @@ pub enum PaperName {
     Cm5,
     /// Evaluation of LH*LH for a Multicomputer Architecture.
     Lh,
+    /// Efficient Reliable Broadcast for Commodity Clusters.
+    Bcast,
 }
 
 /// What became of every claim of some papers.
@@ -101,6 +104,7 @@ fn chapter(paper: PaperName, watch: &Watch<'_>) -> Chapter {
         PaperName::Postal => conclude(&postal::STUDIES, postal::paper(), &postal::run, watch),
         PaperName::Cm5 => conclude(&cm5::STUDIES, cm5::paper(), &cm5::run, watch),
         PaperName::Lh => conclude(&lh::STUDIES, lh::paper(), &lh::run, watch),
+        PaperName::Bcast => conclude(&bcast::STUDIES, bcast::paper(), &bcast::run, watch),
     }
 }
 
@@ -111,6 +115,7 @@ pub fn estimate(paper: PaperName) -> (usize, f64) {
         PaperName::Postal => costs(&postal::STUDIES, postal::PACKET_HOPS_PER_SECOND),
         PaperName::Cm5 => costs(&cm5::STUDIES, cm5::PACKET_HOPS_PER_SECOND),
         PaperName::Lh => costs(&lh::STUDIES, lh::PACKET_HOPS_PER_SECOND),
+        PaperName::Bcast => costs(&bcast::STUDIES, bcast::FRAMES_PER_SECOND),
     }
 }
 

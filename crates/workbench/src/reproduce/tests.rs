@@ -21,6 +21,7 @@ fn every_claim_has_exactly_one_study() {
     has_one_study_for_each(&postal::paper(), &postal::STUDIES, 13);
     has_one_study_for_each(&cm5::paper(), &cm5::STUDIES, 10);
     has_one_study_for_each(&lh::paper(), &lh::STUDIES, 13);
+    has_one_study_for_each(&bcast::paper(), &bcast::STUDIES, 6);
 }
 
 /// A report has nothing that a browser would fetch.

@@ -1,0 +1,127 @@
+//! Figure 6: what a shared buffer saves of memory.
+
+use endpoint::Message;
+use machines::model::Interconnect;
+use messaging::memory::Points;
+use messaging::{Engine, Manner, Parameters, Push};
+use quantities::{Rank, Time};
+use serde_json::json;
+use virtual_worlds::ethernet_world::parameters;
+
+use super::StudyOfBroadcast;
+use super::charts::{chart, nodes};
+use super::measures::off;
+use crate::report::{Axis, Mark, Measure, fixed, legend};
+use crate::reproduce::{Drawing, Gap, Judgement, check};
+
+/// The numbers of nodes.
+const NUMBERS: [u32; 8] = [2, 4, 8, 16, 32, 64, 96, 128];
+const MOST: u32 = NUMBERS[NUMBERS.len() - 1];
+/// What is printed: M_save(n) = 0.386 (1 - 1/n), and at 128 nodes. [%]
+const FACTOR: f64 = 0.386;
+const SAVED: f64 = 38.3;
+/// How much the published sizes are to save at 128 nodes, and what ours is at least. [%]
+const BETWEEN: (f64, f64) = (38.0, 39.0);
+const LEAST: f64 = 38.0;
+/// How far the formula may be from the sizes that it is made of: no more than rounding.
+const EXACT: f64 = 1e-12;
+/// A message that fills any window. [B]
+const LONG: usize = 1 << 20;
+
+/// The study.
+pub const STUDY: StudyOfBroadcast = StudyOfBroadcast {
+    place: "figure 6",
+    title: "memory",
+    claims: &["bcast.sec4.memory"],
+    jobs: Vec::new,
+    judge: |_, _| judge(),
+    draw: |_| draw(),
+};
+
+fn failed(why: impl ToString) -> Gap {
+    Gap::Failed("dp-smp-8".to_string(), why.to_string())
+}
+
+/// The messaging of dp-smp-8.
+fn ours() -> Result<Parameters, Gap> {
+    match machines::load("dp-smp-8").map_err(failed)?.interconnect {
+        Interconnect::Ethernet(ethernet) => Ok(parameters(&ethernet)),
+        Interconnect::Flits(_) | Interconnect::LogGp(_) => Err(failed("it is no Ethernet")),
+    }
+}
+
+/// What is saved where everything is counted that the sending side of rank 0 of `n` holds, with all queues and buffers full: by a broadcast,
+/// beside a channel to every rank. What receives is as large in both cases.
+fn counted(n: u32, parameters: &Parameters) -> Result<f64, Gap> {
+    let push = Push { first: u32::MAX, second: 0 };
+    let full = Parameters { push, manner: Manner::Simple, ..*parameters };
+    let mut engine = Engine::new(Rank(0), n, full).map_err(failed)?;
+    let long = Message::from(vec![1; LONG]);
+    while engine.multicast(long.clone()).map_err(failed)?.is_none() {}
+    for rank in (1..n).map(Rank) {
+        while engine.send(rank, long.clone()).map_err(failed)?.is_none() {}
+    }
+    engine.drain(Time::ZERO);
+    let (channels, shared) = engine.memory();
+    let receiving = Points::of(parameters).receive * f64::from(n);
+    // The paper counts a point for the root itself, too.
+    let channels = channels as f64 * f64::from(n) / f64::from(n - 1);
+    Ok(1.0 - (shared as f64 + receiving) / (channels + receiving))
+}
+
+fn judge() -> Result<Judgement, Gap> {
+    let published = Points::PUBLISHED;
+    let factor = (published.send - published.light) / (published.send + published.receive);
+    let formula = |n: u32| factor * (1.0 - 1.0 / f64::from(n));
+    let apart = (1..=MOST).map(|n| (published.saved(n) - formula(n)).abs()).fold(0.0, f64::max);
+    let of_sizes = published.saved(MOST) * 100.0;
+    let counted = counted(MOST, &ours()?)? * 100.0;
+    let mut checks = vec![check(
+        apart <= EXACT,
+        format!(
+            "the sizes of the points give {} (1 - 1/n) for every n up to {MOST}; printed {FACTOR}",
+            fixed(factor, 3)
+        ),
+    )];
+    let says =
+        format!("with the published sizes {} % at n = {MOST}, {} to {}", fixed(of_sizes, 2), BETWEEN.0, BETWEEN.1);
+    checks.push(check((BETWEEN.0..=BETWEEN.1).contains(&of_sizes), says));
+    let says = format!("counted in our own buffers {} % at n = {MOST}, at least {LEAST}", fixed(counted, 2));
+    checks.push(check(counted >= LEAST, says));
+    Ok(Judgement {
+        ours: json!({"of_sizes_at_128_percent": of_sizes, "counted_at_128_percent": counted}),
+        error_percent: json!({"of_sizes_at_128_percent": off(of_sizes, SAVED), "counted_at_128_percent": off(counted, SAVED)}),
+        checks,
+    })
+}
+
+fn draw() -> Result<Option<Drawing>, Gap> {
+    let parameters = ours()?;
+    let line = |name: &str, mark: Mark, of: &dyn Fn(u32) -> Result<f64, Gap>| {
+        let point = |n| Ok((f64::from(n), of(n)? * 100.0));
+        Ok((name.to_string(), mark, NUMBERS.into_iter().map(point).collect::<Result<Vec<_>, Gap>>()?))
+    };
+    let lines = vec![
+        line("printed", Mark::broken(2), &|n| Ok(FACTOR * (1.0 - 1.0 / f64::from(n))))?,
+        line("published sizes", Mark::full(0), &|n| Ok(Points::PUBLISHED.saved(n)))?,
+        line("ours, counted", Mark::full(1), &|n| counted(n, &parameters))?,
+    ];
+    let keys: Vec<_> = lines.iter().map(|(name, mark, _)| (name.clone(), *mark)).collect();
+    let Points { send, receive, light } = Points::of(&parameters);
+    let kib = |size: f64| fixed(size / 1_024.0, 1);
+    let caption = format!(
+        "How much less a broadcast takes with one buffer for all receivers than with a channel to each, over the number of nodes. Printed \
+         is {FACTOR} (1 - 1/n); the published sizes, 33.8, 41.4 and 4.4 KiB, give 0.391. Ours are {}, {} and {} KiB for a point that sends, \
+         one that receives, and a lightweight one.",
+        kib(send),
+        kib(receive),
+        kib(light)
+    );
+    let saved = Axis::linear("memory saved [%]", Measure::Plain).reaching(0.0);
+    let ticks: Vec<u32> = NUMBERS.into_iter().skip(2).collect();
+    Ok(Some(Drawing {
+        legend: Some(legend(&keys)),
+        panels: vec![chart("memory", nodes(&ticks), saved, lines)],
+        caption,
+    }))
+}
