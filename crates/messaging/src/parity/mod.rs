@@ -22,7 +22,7 @@
 //! ```
 //!
 //! The source keeps up to B blocks until all receivers have them, by reference, and computes parity only for those of which something was
-//! lost. A receiver keeps the packets of the block that it is in, those that came early, and at most R parity packets of each of B
+//! lost. A receiver keeps the packets of the block that it is in, those that came early, and at most R parity packets of each of B + 1
 //! blocks.
 //!
 //! Source: J. Nonnenmacher, E. Biersack, D. Towsley, Parity-Based Loss Recovery for Reliable Multicast Transmission, SIGCOMM 1997
