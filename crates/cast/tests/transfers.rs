@@ -120,7 +120,7 @@ fn sends(
         title: "tree".to_string(),
         rate: rate.map(|rate| rate.parse().unwrap()),
         receivers,
-        wait: receivers.is_none().then(|| seconds(1)),
+        wait: receivers.is_none().then(|| seconds(2)),
     };
     send(list(&[files.to_path_buf()]).unwrap(), &settings, notes)
 }
@@ -214,7 +214,7 @@ fn with_a_key_only_those_who_have_it_get_anything() {
                 notes.events
             })
         });
-        // It goes on announcing for a second after that.
+        // It goes on announcing for two seconds after that.
         let result = sends(&sent, &meeting, None, None, &mut Notes::default()).unwrap();
         assert_eq!(result.done, 1);
         receiver.join().unwrap();

@@ -162,7 +162,7 @@ fn a_sender_whom_nobody_hears_and_a_receiver_who_refuses_end_with_status_1() {
     fs::create_dir_all(place.folder.join("into")).unwrap();
     fs::write(place.folder.join("into/file"), b"old").unwrap();
     let receiver = place.receive("into", &[]);
-    let (status, _, complaints) = ended(place.send(&["file", "--wait", "1"]));
+    let (status, _, complaints) = ended(place.send(&["file", "--wait", "3"]));
     assert!(
         status == Some(1) && complaints.contains("does not take it: `into/file`: it is there already"),
         "{complaints}"
