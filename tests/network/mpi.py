@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import statistics
 import subprocess
 import tempfile
 from pathlib import Path
@@ -52,8 +54,9 @@ def run(hosts: Hosts, name: str, command: list[str], environment: dict[str, str]
     if done.returncode != 0:
         print(f"  {name}: status {done.returncode}: {done.stderr[-300:]}")
     for line in done.stdout.splitlines():
-        size, least, median, most = line.split()
-        print(f"  {name:24} {size:>8} B  {float(median):10.1f} ({least} to {most})", flush=True)
+        size, *times = line.split()
+        least, median, most = map(float, times)
+        tell(name, int(size), least, median, most)
 
 
 def mpich(hosts: Hosts, scratch: Path, shell: Path) -> None:
@@ -79,6 +82,31 @@ def open_mpi(hosts: Hosts, scratch: Path, shell: Path) -> None:
     run(hosts, "Open MPI", [*start, str(program), str(REPEATS), *(str(size) for size in SIZES)], {})
 
 
+def ours(hosts: Hosts, scratch: Path, maquette: str) -> None:
+    """Our own: by multicast, and by the binomial tree."""
+    file = scratch / "hosts"
+    file.write_text(hosts.lines())
+    start = [maquette, "launch", "--hosts", str(file), "--shell", "ip netns exec {host}"]
+    start += ["--control", f"{hosts.address(1)}:0", "--json", "--repeat"]
+    for algorithm in ("hardware", "binomial"):
+        for size in SIZES:
+            repeats = REPEATS if size < 100_000 else REPEATS // 10
+            program = ["broadcast", "--algorithm", algorithm, "--bytes", str(size)]
+            done = subprocess.run(
+                hosts.command(1, [*start, str(repeats), *program]), capture_output=True, text=True, timeout=120
+            )
+            if done.returncode != 0:
+                print(f"  maquette, {algorithm}: status {done.returncode}: {done.stderr[-300:]}")
+                continue
+            times = [picoseconds / 1e6 for picoseconds in json.loads(done.stdout)["times_ps"]]
+            tell(f"maquette, {algorithm}", size, min(times), statistics.median(times), max(times))
+
+
+def tell(name: str, size: int, least: float, median: float, most: float) -> None:
+    """A line of the table. [B], [us]"""
+    print(f"  {name:24} {size:>8} B  {median:10.1f} ({least:.1f} to {most:.1f})", flush=True)
+
+
 def broadcasts(count: int, maquette: str) -> None:
     """All of them, small messages on wires that let one packet pass free, as small messages see them."""
     with tempfile.TemporaryDirectory(prefix="beside-") as scratch, Hosts(count, Wire(burst="1600")) as hosts:
@@ -86,6 +114,7 @@ def broadcasts(count: int, maquette: str) -> None:
         shell.write_text(SHELL)
         shell.chmod(0o755)
         print(f"a broadcast to {count - 1} others [us]: median (least to most) of {REPEATS}")
+        ours(hosts, Path(scratch), maquette)
         try:
             names(hosts)
             mpich(hosts, Path(scratch), shell)
