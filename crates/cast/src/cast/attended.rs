@@ -28,6 +28,12 @@ impl<D: Datagrams, F: FnMut(Time) -> Result<()>> Attended<D, F> {
     pub(super) fn ends_at(&self, time: Time) {
         self.ends.set(time);
     }
+
+    /// As [`Attended::ends_at`], and nothing else is done meanwhile.
+    pub(super) fn ends_alone_at(&self, time: Time) {
+        self.ends_at(time);
+        self.at.set(Time::NEVER);
+    }
 }
 
 impl<D: Datagrams, F: FnMut(Time) -> Result<()>> Datagrams for &Attended<D, F> {

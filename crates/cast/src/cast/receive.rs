@@ -234,6 +234,10 @@ impl<W: Watch> Receiver<'_, W> {
         current.ended = Some(wire.now());
         if ended.is_ok() {
             block_on(here.compute(GOODBYE))?;
+        } else if watch.borrow().ends() {
+            // Told at once that this rank leaves, the sender need not wait until it seems gone.
+            network.ends_alone_at(wire.now() + GOODBYE);
+            let _ = block_on(here.end_with(&[Rank(0)]));
         }
         ended
     }
