@@ -1,8 +1,10 @@
 //! Reading GOAL texts: what is right, what is wrong with the others, and that nothing makes the reader fail otherwise.
 
-use maquette_programs::goal::{GoalError, GoalRank, OperationId, OperationKind, Schedule};
+use machines::model::LogGp;
+use maquette_programs::goal::{GoalError, GoalRank, OperationId, OperationKind, Play, Schedule};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank, Time};
+use virtual_worlds::clock::Clock;
 
 fn parse(text: &str) -> Result<Schedule, GoalError> {
     Schedule::parse("trace.goal", text.as_bytes())
@@ -308,4 +310,44 @@ proptest! {
             prop_assert_eq!(rank.under_way().count() + rank.not_started().count(), 0);
         }
     }
+}
+
+/// Played by sequential ranks it moves the same messages, and a rank does what it must in the order that it must.
+#[test]
+fn a_schedule_is_played_as_a_program() {
+    let text = b"num_ranks 3
+rank 0 {
+l1: recv 8b from -1 tag 2
+l2: recv 8b from -1 tag -1
+l3: send 16b to 2 tag 5
+l3 requires l1
+}
+rank 1 {
+l1: calc 100
+l2: send 8b to 0 tag 1
+l2 requires l1
+}
+rank 2 {
+l1: calc 5000
+l2: send 0b to 0 tag 2
+l2 requires l1
+l3: recv 16b from 0 tag 5
+}
+";
+    let schedule = std::sync::Arc::new(Schedule::parse("play.goal", text).unwrap());
+    let play = Play { schedule };
+    let no_time = Duration::ZERO;
+    let model = LogGp {
+        latency: Duration::from_nanoseconds(10),
+        overhead: no_time,
+        gap: no_time,
+        gap_per_byte: no_time,
+        overhead_per_byte: no_time,
+        rendezvous: None,
+    };
+    let (ended, answer) = Clock::new(model).run_any_with_answer(3, &play).unwrap();
+    assert!(ended.iter().all(Result::is_ok));
+    // Rank 0 has the message of rank 1 after 110 ns, but sends only when it has that of rank 2, after 5,010 ns.
+    let finish: Vec<u64> = answer.finish.iter().map(|time| time.picoseconds()).collect();
+    assert_eq!((answer.messages, finish), (3, vec![5_010_000, 100_000, 5_020_000]));
 }

@@ -3,7 +3,10 @@
 use std::fs;
 use std::io::Write;
 use std::net::TcpStream;
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -71,6 +74,91 @@ fn a_program_that_is_stuck_ends() {
     assert_eq!(late.status.code(), Some(1), "{}", told(&late));
     let nobody = launch(&["--hosts", hosts, "--shell", "/no/such/shell {host}", "ping-pong"]);
     assert!(told(&nobody).contains("rank 0 can't be started on here"), "{}", told(&nobody));
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// Ranks of two hosts that are this computer, at an address that only they have, with a ping-pong that goes on for hours.
+fn endless(folder: &Path, address: &str, shell: &str) -> Child {
+    fs::create_dir_all(folder).unwrap();
+    let hosts = folder.join("hosts.txt");
+    fs::write(&hosts, format!("here {address}\nthere {address}\n")).unwrap();
+    let program = ["ping-pong", "--bytes", "8", "--rounds", "1000000000"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_maquette"));
+    command.args(["launch", "--hosts", hosts.to_str().unwrap(), "--shell", shell]).args(program);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// The ranks at that address, by their process number.
+fn ranks(address: &str) -> Vec<String> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let line = |process: &fs::DirEntry| fs::read_to_string(process.path().join("cmdline")).unwrap_or_default();
+    let is_rank = |line: String| line.contains("\0launch-rank\0") && line.contains(address) && !line.starts_with("env");
+    let ranks = processes.filter(|process| is_rank(line(process)));
+    ranks.map(|process| process.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Waits until there are so many ranks at that address.
+fn until_there_are(count: usize, address: &str) -> Vec<String> {
+    let begun = now();
+    loop {
+        let there = ranks(address);
+        if there.len() == count {
+            return there;
+        }
+        assert!(now() - begun < Duration::from_secs(20), "{} ranks, not {count}", there.len());
+        thread::yield_now();
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "processes are waited for, and not for ever")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+fn signal(which: &str, process: &str) {
+    assert!(Command::new("kill").args([which, process]).status().unwrap().success());
+}
+
+#[test]
+fn when_the_launch_is_interrupted_no_rank_stays() {
+    let folder = std::env::temp_dir().join(format!("maquette-interrupted-{}", std::process::id()));
+    let address = "127.91.2.3";
+    let mut launch = endless(&folder, address, "env HOST={host}");
+    until_there_are(2, address);
+    signal("-INT", &launch.id().to_string());
+    assert_eq!(launch.wait().unwrap().code(), Some(130));
+    until_there_are(0, address);
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_rank_that_is_killed_ends_the_launch_and_is_named() {
+    let folder = std::env::temp_dir().join(format!("maquette-killed-{}", std::process::id()));
+    let address = "127.91.2.4";
+    let launch = endless(&folder, address, "env HOST={host}");
+    let there = until_there_are(2, address);
+    signal("-KILL", &there[0]);
+    let ended = launch.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(told(&ended).contains("is gone: signal: 9 (SIGKILL)"), "{}", told(&ended));
+    until_there_are(0, address);
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn ranks_that_wait_for_each_other_end_by_patience() {
+    let folder = std::env::temp_dir().join(format!("maquette-stuck-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let schedule = folder.join("stuck.goal");
+    let text = "num_ranks 2\nrank 0 {\nl1: recv 8b from 1 tag 0\nl2: send 8b to 1 tag 0\nl2 requires l1\n}\n\
+                rank 1 {\nl1: recv 8b from 0 tag 0\nl2: send 8b to 0 tag 0\nl2 requires l1\n}\n";
+    fs::write(&schedule, text).unwrap();
+    let schedule = schedule.to_str().unwrap();
+    let ended = launch(&["--local", "2", "--patience", "300ms", "goal", schedule]);
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(told(&ended).contains("has waited for a message for too long"), "{}", told(&ended));
+    fs::write(schedule, text.replacen("l2 requires l1", "", 1)).unwrap();
+    assert_eq!(launched(&["--local", "2", "goal", schedule])["messages"], 2);
     fs::remove_dir_all(folder).unwrap();
 }
 

@@ -23,9 +23,11 @@ mod circle;
 mod error;
 mod lexer;
 mod parser;
+mod play;
 mod progress;
 
 pub use error::GoalError;
+pub use play::Play;
 pub use progress::{GoalRank, Ready};
 
 use std::collections::BTreeMap;

@@ -1,7 +1,6 @@
 //! `maquette run broadcast`.
 
 use clap::{Args, ValueEnum};
-use endpoint::Message;
 use programs::broadcast::{Algorithm, Broadcast, Hardware, Pipe, Tree};
 use programs::postal::Splitting;
 use quantities::Bytes;
@@ -81,7 +80,8 @@ impl Arguments {
         let sends = chosen.sends(algorithm.ring_message(chosen.bytes, chosen.group.len()));
         let findings = chosen.lower_bound().into_iter().collect();
         let Chosen { prepared, group, bytes, parameters, .. } = chosen;
-        let ran = prepared.run(Broadcast { algorithm, group, message: Message::of_size(bytes), sends })?;
+        let message = prepared.message(bytes);
+        let ran = prepared.run_to(Broadcast { algorithm, group, message: message.clone(), sends }, message)?;
         Ok(Summary { program: "broadcast", parameters: Value::Object(parameters), findings }.said(&ran, as_json))
     }
 }
@@ -89,8 +89,9 @@ impl Arguments {
 /// Runs it where the machine has a network for broadcasts.
 fn hardware(chosen: Chosen, as_json: bool) -> Result<Said, Failure> {
     let Chosen { prepared, group, bytes, parameters, .. } = chosen;
-    let program = Hardware { root: group.source(), message: Message::of_size(bytes) };
-    let ran = prepared.run_multicast(program)?;
+    let message = prepared.message(bytes);
+    let program = Hardware { root: group.source(), message: message.clone() };
+    let ran = prepared.run_multicast_to(program, message)?;
     let parameters = Value::Object(parameters);
     Ok(Summary { program: "broadcast", parameters, findings: Vec::new() }.said(&ran, as_json))
 }

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use endpoint::Error;
 use machines::model::{Interconnect, Machine};
-use programs::goal::{OperationKind, Schedule};
+use programs::goal::{OperationKind, Play, Schedule};
 use quantities::Bytes;
 use serde_json::{Value, json};
 use virtual_worlds::answer::Answer;
@@ -19,6 +20,8 @@ use super::summary::{Finding, Summary};
 use crate::command_line::Said;
 use crate::command_line::failure::{Failure, warn};
 use crate::command_line::sizes::MOST_BYTES;
+use crate::launch::stage;
+use crate::simulate::simulate_any;
 
 /// As many messages that nobody received are named one by one.
 const NAMED: usize = 8;
@@ -46,12 +49,17 @@ impl Arguments {
         let text = fs::read(&file).map_err(|cause| Failure::Unreadable { path: file.clone(), cause })?;
         let schedule = Schedule::parse(&file.display().to_string(), &text)?;
         let prepared = manner.prepare_for(&machine, schedule.size())?;
+        let parameters = json!({"file": file.display().to_string()});
+        let schedule = Arc::new(schedule);
+        if stage::is_set() {
+            let ran = prepared.run_any(Play { schedule })?;
+            return Ok(Summary { program: "goal", parameters, findings: Vec::new() }.said(&ran, as_json));
+        }
         let ran = prepared.run_by(move |machine, options| simulate(machine, options, &schedule))?;
         for message in ran.output.iter().flatten().take(NAMED) {
             warn(&format!("{}:{}: {}", file.display(), message.line, words(message)));
         }
         let findings = ran.output.iter().map(|messages| not_received(messages)).collect();
-        let parameters = json!({"file": file.display().to_string()});
         Ok(Summary { program: "goal", parameters, findings }.said(&ran, as_json))
     }
 }
@@ -60,7 +68,7 @@ impl Arguments {
 fn simulate(
     machine: &Machine,
     options: Options,
-    schedule: &Schedule,
+    schedule: &Arc<Schedule>,
 ) -> Result<(Option<Vec<Unreceived>>, Answer), Failure> {
     let ended = match &machine.interconnect {
         Interconnect::LogGp(model) => {
@@ -69,8 +77,11 @@ fn simulate(
             clock.run_goal(schedule).map(|GoalAnswer { answer, unreceived }| (Some(unreceived), answer))
         }
         Interconnect::Ethernet(_) => {
-            let allowed = "a machine with a network of flits, or the LogGP model";
-            return Err(Failure::argument("--machine", machine.name.as_str(), allowed));
+            let play = Play { schedule: Arc::clone(schedule) };
+            simulate_any(machine, options, schedule.size(), &play).and_then(|(ended, answer)| {
+                ended.into_iter().collect::<endpoint::Result<()>>()?;
+                Ok((None, answer))
+            })
         }
         Interconnect::Flits(_) => {
             check_sizes(schedule)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use endpoint::{AnySourceProgram, MulticastProgram, Program};
+use endpoint::{AnySourceProgram, Endpoint, Message, Multicast, MulticastProgram, Program};
 use machines::model::{Interconnect, Machine};
 use quantities::{Bytes, Rank};
 use virtual_worlds::answer::Answer;
@@ -194,6 +194,32 @@ impl Prepared {
         })
     }
 
+    /// A message of `size`: where it really goes from rank to rank with bytes, otherwise only its size.
+    pub(super) fn message(&self, size: Bytes) -> Message {
+        let length = usize::try_from(size.0).ok().filter(|_| stage::is_set());
+        length.map_or_else(
+            || Message::of_size(size),
+            |length| (0..length).map(|place| place as u8).collect::<Vec<u8>>().into(),
+        )
+    }
+
+    /// Runs a `program` that ends with `word` on every rank; one that does not is an error.
+    pub(super) fn run_to<P>(self, program: P, word: Message) -> Result<Ran<Vec<Message>>, Failure>
+    where
+        P: Program<Output = Message> + Send + 'static,
+    {
+        let program = Reaches { program, word };
+        self.run(program)
+    }
+
+    /// As [`Prepared::run_to`], for a `program` that broadcasts in hardware.
+    pub(super) fn run_multicast_to<P>(self, program: P, word: Message) -> Result<Ran<Vec<Message>>, Failure>
+    where
+        P: MulticastProgram<Output = Message> + Send + 'static,
+    {
+        self.run_multicast(Reaches { program, word })
+    }
+
     /// Runs a `program` that broadcasts in hardware, and writes what is to be written.
     pub(super) fn run_multicast<P>(self, program: P) -> Result<Ran<Vec<P::Output>>, Failure>
     where
@@ -227,6 +253,33 @@ impl Prepared {
             finish(file, |file| write_timeline(file, &machine, &answer))?;
         }
         Ok(Ran { machine, seed: options.seed, output, answer })
+    }
+}
+
+/// A program of which it is known what every rank ends with.
+struct Reaches<P> {
+    program: P,
+    word: Message,
+}
+
+impl<P> Reaches<P> {
+    fn check(&self, here: Rank, found: Message) -> endpoint::Result<Message> {
+        let differs = || endpoint::Error::Network(format!("rank {here} has got something else than was sent"));
+        if found == self.word { Ok(found) } else { Err(differs()) }
+    }
+}
+
+impl<P: Program<Output = Message>> Program for Reaches<P> {
+    type Output = Message;
+    async fn run<E: Endpoint>(&self, here: &E) -> endpoint::Result<Message> {
+        self.check(here.rank(), self.program.run(here).await?)
+    }
+}
+
+impl<P: MulticastProgram<Output = Message>> MulticastProgram for Reaches<P> {
+    type Output = Message;
+    async fn run<E: Multicast>(&self, here: &E) -> endpoint::Result<Message> {
+        self.check(here.rank(), self.program.run(here).await?)
     }
 }
 
