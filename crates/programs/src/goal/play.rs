@@ -47,14 +47,14 @@ impl AnySourceProgram for Play {
         let mut ready = Vec::new();
         let rank = GoalRank::new(self.schedule.block(here.rank()), &mut ready);
         let mut player = Player { rank, ready: ready.into(), posted: Vec::new(), early: Vec::new() };
-        while !player.rank.is_done() {
+        loop {
             player.take_what_is_there(here).await?;
             match player.ready.pop_front() {
                 Some(next) => player.begin(here, next.operation).await?,
+                None if player.rank.is_done() => return Ok(()),
                 None => player.take(here, &here.receive_any(None).await?),
             }
         }
-        Ok(())
     }
 }
 
