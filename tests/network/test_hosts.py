@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+import json
 import os
 import subprocess
 import sys
@@ -50,3 +51,25 @@ def test_every_host_has_every_byte_where_each_loses_a_tenth(hosts: Hosts, tmp_pa
         for file in files:
             assert filecmp.cmp(file, folder / file.name, shallow=False)
         assert sorted(path.name for path in folder.iterdir()) == ["empty", "large.bin"]
+
+
+def test_broadcasts_of_a_program_arrive_where_each_loses_a_twentieth(hosts: Hosts, tmp_path: Path) -> None:
+    file = tmp_path / "hosts"
+    file.write_text(hosts.lines())
+    launch = [MAQUETTE, "launch", "--hosts", str(file), "--shell", "ip netns exec {host}"]
+    launch += ["--control", f"{hosts.address(1)}:0", "--json", "--repeat", "200"]
+    hosts.lose(5)
+    try:
+        done = subprocess.run(
+            hosts.command(1, [*launch, "broadcast", "--algorithm", "hardware", "--bytes", "4KiB"]),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+    finally:
+        hosts.lose(0)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["messages"] == 200
+    assert len(told["times_ps"]) == 200
+    assert told["repeated"] > 0
