@@ -13,11 +13,16 @@ It needs root, and the commands `ip`, `tc` and `nft`. Whatever is made is remove
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
+
+
+PREFIX = "maquette"
 
 
 class Unavailable(Exception):
@@ -43,6 +48,15 @@ def run(*command: str) -> None:
         raise Unavailable(f"`{' '.join(command)}`: {done.stderr.strip() or done.stdout.strip()}")
 
 
+def sweep() -> None:
+    """Removes what a run has left behind that was killed."""
+    listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True).stdout
+    for name in (line.split()[0] for line in listed.splitlines() if line):
+        made = re.fullmatch(rf"{PREFIX}-(\d+)-\w+", name)
+        if made and not Path(f"/proc/{made[1]}").exists():
+            subprocess.run(["ip", "netns", "delete", name], capture_output=True)
+
+
 @dataclass
 class Hosts:
     """So many hosts, from `with` to its end."""
@@ -51,7 +65,7 @@ class Hosts:
     wire: Wire = field(default_factory=Wire)
 
     def __post_init__(self) -> None:
-        self._prefix = f"maquette-{os.getpid()}"
+        self._prefix = f"{PREFIX}-{os.getpid()}"
         self._made: list[str] = []
 
     def name(self, host: int) -> str:
@@ -77,6 +91,7 @@ class Hosts:
                 raise Unavailable(f"the command `{tool}` is not installed")
         if os.geteuid() != 0:
             raise Unavailable("network namespaces need root")
+        sweep()
         try:
             self._make()
         except Unavailable:
