@@ -89,6 +89,26 @@ fn mistakes() {
         ),
         (
             "window = 32",
+            "window = 0",
+            "two.toml:18:10: ethernet.messaging.window: found 0 packets; allowed is 1 to 65536",
+        ),
+        (
+            "window = 32",
+            "first_timeout = \"500 ms\"\nmost_timeout = \"100 ms\"",
+            "two.toml:18:17: ethernet.messaging.first_timeout: found 500 ms; allowed is at most 100 ms, the `most_timeout`",
+        ),
+        (
+            "window = 32",
+            "patience = \"0 s\"",
+            "two.toml:18:12: ethernet.messaging.patience: found 0 s; allowed is more than 0",
+        ),
+        (
+            "queue = \"64 KiB\"",
+            "queue = \"1 KiB\"",
+            "two.toml:6:9: ethernet.queue: found 1 KiB; allowed is at least 1518 B, the longest frame",
+        ),
+        (
+            "window = 32",
             "header = \"1 KiB\"",
             "two.toml:18:10: ethernet.messaging.header: found 1 KiB; allowed is at most 64 B",
         ),

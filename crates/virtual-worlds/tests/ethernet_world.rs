@@ -2,6 +2,7 @@
 
 use endpoint::{Endpoint, Message, Program, Result, conformance};
 use machines::model::{BroadcastManner, Ethernet, Faults, Interconnect, Machine, Messaging, Repeat};
+use maquette_virtual_worlds::answer::FrameFate;
 use maquette_virtual_worlds::ethernet_world::EthernetWorld;
 use programs::benchmarks::PingPong;
 use programs::broadcast::Hardware;
@@ -121,4 +122,25 @@ fn a_timeline_has_every_message_once() {
     assert_eq!((message.from, message.to, message.size, message.sent), (Rank(0), Rank(1), Bytes(100_000), Time::ZERO));
     assert_eq!(message.received, answer.finish[1]);
     assert!(answer.ethernet.is_some_and(|frames| frames.dropped.lost > 0 && frames.sent > 70));
+}
+
+/// The log of frames has what is counted, and who broadcasts keeps a buffer of a window at most.
+#[test]
+fn logs_and_counts_agree() {
+    let machine = machine(Faults { loss: 0.1, ..Faults::NONE });
+    let program = Hardware { root: Rank(0), message: Message::of_size(Bytes(100_000)) };
+    let world = EthernetWorld::new(&machine, 5).with_frames();
+    let (_, answer) = world.run_multicast_with_answer(4, &program).unwrap();
+    let (log, counted) = (answer.frame_log.unwrap(), answer.ethernet.unwrap());
+    let with_fate = |fate| log.iter().filter(|frame| frame.fate == fate).count() as u64;
+    assert_eq!(with_fate(FrameFate::Received), counted.received);
+    assert_eq!(with_fate(FrameFate::Lost), counted.dropped.lost);
+    assert_eq!(with_fate(FrameFate::AtRing), counted.dropped.at_ring);
+    let dropped = counted.dropped.lost + counted.dropped.at_ring + counted.dropped.at_switch;
+    assert_eq!(counted.dropped_for.iter().sum::<u64>(), dropped);
+    assert!(log.iter().all(|frame| frame.sent < frame.ended && frame.source != frame.destination));
+    let messaging = answer.messaging.unwrap();
+    assert!(messaging.repeated.iter().any(|(from, _, count)| *from == Rank(0) && *count > 0));
+    let most = messaging.broadcast_memory.iter().map(|bytes| bytes.0).collect::<Vec<_>>();
+    assert!(most[0] > 16 * 1_488 && most[0] < 16 * 1_600 + 8_192 && most[1..] == [0, 0, 0], "{most:?}");
 }

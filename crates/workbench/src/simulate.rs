@@ -67,7 +67,8 @@ fn network(machine: &Machine, options: Options) -> NetworkWorld<'_> {
     NetworkWorld::new(machine, Options { stop: stop(), ..options })
 }
 
-fn ethernet(machine: &Machine, options: Options) -> EthernetWorld<'_> {
+/// The world of `machine` where it is an Ethernet.
+pub fn ethernet(machine: &Machine, options: Options) -> EthernetWorld<'_> {
     let world = EthernetWorld::new(machine, options.seed).with_stop(stop());
     let world = if options.packet_log { world.with_frames() } else { world };
     if options.timeline { world.with_timeline() } else { world }

@@ -15,6 +15,10 @@ const MOST_NODES: u64 = 1 << 10;
 const PAYLOAD: (Bytes, Bytes) = (Bytes(128), Bytes(9_216));
 /// The longest header, which leaves room for a part of a message in the shortest payload. [B]
 const LONGEST_HEADER: Bytes = Bytes(64);
+/// The most packets under way, and messages that wait.
+const MOST_PACKETS: u64 = 1 << 16;
+/// What a frame has in a queue beside its payload. [B]
+const FRAME: Bytes = Bytes(18);
 /// The slowest rate: less would only be a slip of the unit.
 const SLOWEST: Rate = Rate::from_bits_per_second(8_000);
 /// The most frames in a ring.
@@ -29,6 +33,10 @@ pub(super) fn ethernet(fields: &Fields, ethernet: &fields::Ethernet) -> Result<(
     }
     if ethernet.payload < PAYLOAD.0 || ethernet.payload > PAYLOAD.1 {
         return Err(Fault::value("ethernet.payload", ethernet.payload, format!("{} to {}", PAYLOAD.0, PAYLOAD.1)));
+    }
+    let frame = Bytes(ethernet.payload.0 + FRAME.0);
+    if ethernet.queue < frame {
+        return Err(Fault::value("ethernet.queue", ethernet.queue, format!("at least {frame}, the longest frame")));
     }
     for (name, frames) in [("transmit_ring", ethernet.transmit_ring), ("receive_ring", ethernet.receive_ring)] {
         within(&format!("ethernet.{name}"), "frames", u64::from(frames), LARGEST_RING)?;
@@ -81,21 +89,42 @@ fn faults(faults: &Faults) -> Result<Faults, Fault> {
     Ok(*faults)
 }
 
-/// What the messaging allows by itself is its own affair; here only times and headers are checked.
+/// Every field by itself, and those times that must be in order.
 fn messaging(fields: &Messaging) -> Result<Messaging, Fault> {
+    let place = |name: &str| format!("ethernet.messaging.{name}");
     if let Some(header) = fields.header.filter(|header| *header > LONGEST_HEADER) {
-        return Err(Fault::value("ethernet.messaging.header", header, format!("at most {LONGEST_HEADER}")));
+        return Err(Fault::value(place("header"), header, format!("at most {LONGEST_HEADER}")));
     }
-    let times = [
-        ("first_timeout", fields.first_timeout),
-        ("least_timeout", fields.least_timeout),
-        ("most_timeout", fields.most_timeout),
-        ("report_delay", fields.report_delay),
-        ("patience", fields.patience),
+    let counts = [
+        ("window", "packets", fields.window.map(u64::from)),
+        ("send_queue", "messages", fields.send_queue.map(u64::from)),
+        ("report_packets", "packets", fields.report_packets),
+        ("broadcast_report_packets", "packets", fields.broadcast_report_packets),
     ];
+    for (name, unit, count) in counts {
+        if let Some(count) = count {
+            within(&place(name), unit, count, MOST_PACKETS)?;
+        }
+    }
+    let Messaging { first_timeout: first, least_timeout: least, most_timeout: most, .. } = *fields;
+    let times =
+        [("first_timeout", first), ("least_timeout", least), ("most_timeout", most), ("patience", fields.patience)];
     for (name, time) in times {
         if let Some(time) = time {
-            bounded(&format!("ethernet.messaging.{name}"), time)?;
+            bounded(&place(name), time)?;
+            if time.is_zero() {
+                return Err(Fault::value(place(name), time, "more than 0"));
+            }
+        }
+    }
+    bounded(&place("report_delay"), fields.report_delay.unwrap_or(Duration::ZERO))?;
+    for (name, other, time, bound) in
+        [("least_timeout", "most_timeout", least, most), ("first_timeout", "most_timeout", first, most)]
+    {
+        if let (Some(time), Some(bound)) = (time, bound)
+            && time > bound
+        {
+            return Err(Fault::value(place(name), time, format!("at most {bound}, the `{other}`")));
         }
     }
     Ok(*fields)

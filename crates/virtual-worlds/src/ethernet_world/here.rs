@@ -36,8 +36,8 @@ impl Record {
 /// What calls of the program cost, beside frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Calls {
-    send: Duration,
-    receive: Duration,
+    pub(super) send: Duration,
+    pub(super) receive: Duration,
 }
 
 impl Calls {
@@ -84,7 +84,7 @@ impl<'run> Here<'run> {
     }
 
     /// A call of the program takes its time, in which frames come and go.
-    async fn call(&self, time: Duration) {
+    pub(super) async fn call(&self, time: Duration) {
         if !time.is_zero() {
             self.messenger.compute(time).await;
         }
@@ -92,7 +92,12 @@ impl<'run> Here<'run> {
 
     /// Notes that something has taken the program's time since `start`.
     fn did(&self, activity: Activity, start: Time) {
-        let (rank, end) = (self.rank(), self.now());
+        self.did_until(activity, start, self.now());
+    }
+
+    /// Notes that something has taken the program's time from `start` to `end`.
+    pub(super) fn did_until(&self, activity: Activity, start: Time, end: Time) {
+        let rank = self.rank();
         let record = &mut *self.record.borrow_mut();
         if let (Activity::Receive, Some(statistics)) = (activity, record.ranks.get_mut(rank.0 as usize)) {
             statistics.receive_idle += end.since(start);

@@ -7,6 +7,7 @@
 //!    Network      wires and switch
 //! ```
 
+mod goal;
 mod here;
 mod parameters;
 mod port;
@@ -53,11 +54,15 @@ impl<'a> EthernetWorld<'a> {
     }
 
     fn run_any_kind<P: AnyKind>(&self, ranks: u32, program: &P) -> Run<P::Output> {
+        self.setting(ranks)?.run(async |here| program.run(here).await)
+    }
+
+    /// A run on so many ranks.
+    fn setting(&self, ranks: u32) -> Result<ranks::Setting<'a>> {
         let ethernet = self.ethernet(ranks)?;
         let parameters = parameters::parameters(ethernet);
         let EthernetWorld { seed, with_timeline, with_frames, stop, .. } = *self;
-        let run = ranks::Setting { ethernet, parameters, ranks, seed, with_timeline, with_frames, stop };
-        run.run(async |here| program.run(here).await)
+        Ok(ranks::Setting { ethernet, parameters, ranks, seed, with_timeline, with_frames, stop })
     }
 
     fn ethernet(&self, ranks: u32) -> Result<&'a Ethernet> {

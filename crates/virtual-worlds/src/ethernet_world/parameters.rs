@@ -8,6 +8,7 @@ use quantities::Bytes;
 pub fn parameters(ethernet: &Ethernet) -> Parameters {
     let Messaging { pushed_buffer, send_queue, patience, .. } = ethernet.messaging;
     let usual = Parameters::default();
+    let window = u64::from(ethernet.messaging.window.unwrap_or(usual.window));
     Parameters {
         datagram: datagram(ethernet),
         window: ethernet.messaging.window.unwrap_or(usual.window),
@@ -17,7 +18,7 @@ pub fn parameters(ethernet: &Ethernet) -> Parameters {
         send_queue: send_queue.map_or(usual.send_queue, |messages| messages as usize),
         timing: timing(&ethernet.messaging, usual.timing),
         reporting: reporting(&ethernet.messaging, &usual),
-        broadcast_packets: ethernet.messaging.broadcast_report_packets.or(usual.broadcast_packets),
+        broadcast_packets: ethernet.messaging.broadcast_report_packets.map(|packets| packets.min(window)),
         patience: patience.unwrap_or(usual.patience),
         manner: ethernet.messaging.broadcast.map_or(usual.manner, manner),
         ..usual
@@ -51,12 +52,13 @@ fn push(messaging: &Messaging, usual: Push) -> Push {
     Push { first: bytes(messaging.push_first, usual.first), second: bytes(messaging.push_second, usual.second) }
 }
 
+/// What is left out is within what is chosen.
 fn timing(messaging: &Messaging, usual: Timing) -> Timing {
-    Timing {
-        first: messaging.first_timeout.unwrap_or(usual.first),
-        least: messaging.least_timeout.unwrap_or(usual.least),
-        most: messaging.most_timeout.unwrap_or(usual.most),
-    }
+    let Messaging { first_timeout, least_timeout, most_timeout, .. } = *messaging;
+    let chosen = [first_timeout, least_timeout].into_iter().flatten().max().unwrap_or(usual.most);
+    let most = most_timeout.unwrap_or(usual.most.max(chosen));
+    let least = least_timeout.unwrap_or(usual.least).min(most);
+    Timing { first: first_timeout.unwrap_or(usual.first.max(least)).min(most), least, most }
 }
 
 /// A machine of which only the window is changed still reports within it.

@@ -1,10 +1,12 @@
 //! What runs leave behind: files that are whole or not there, the packet log, the timeline.
 
 mod arrow;
+mod frames;
 mod packets;
 mod timeline;
 mod whole_file;
 
+pub use frames::write_frames;
 pub use packets::{PacketFormat, write_packets};
 pub use timeline::write_timeline;
 pub use whole_file::{Unwritable, WholeFile, write_whole};

@@ -21,7 +21,7 @@ use crate::command_line::Said;
 use crate::command_line::failure::{Failure, warn};
 use crate::command_line::sizes::MOST_BYTES;
 use crate::launch::stage;
-use crate::simulate::simulate_any;
+use crate::simulate::ethernet;
 
 /// As many messages that nobody received are named one by one.
 const NAMED: usize = 8;
@@ -77,11 +77,8 @@ fn simulate(
             clock.run_goal(schedule).map(|GoalAnswer { answer, unreceived }| (Some(unreceived), answer))
         }
         Interconnect::Ethernet(_) => {
-            let play = Play { schedule: Arc::clone(schedule) };
-            simulate_any(machine, options, schedule.size(), &play).and_then(|(ended, answer)| {
-                ended.into_iter().collect::<endpoint::Result<()>>()?;
-                Ok((None, answer))
-            })
+            check_sizes(schedule)?;
+            ethernet(machine, options).run_goal(schedule).map(|answer| (None, answer))
         }
         Interconnect::Flits(_) => {
             check_sizes(schedule)?;

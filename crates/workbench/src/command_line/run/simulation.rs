@@ -16,7 +16,7 @@ use crate::command_line::failure::Failure;
 use crate::command_line::settings::Settings;
 use crate::interrupt;
 use crate::launch::stage;
-use crate::output::{PacketFormat, Unwritable, WholeFile, write_packets, write_timeline};
+use crate::output::{PacketFormat, Unwritable, WholeFile, write_frames, write_packets, write_timeline};
 use crate::simulate::{send_without_waiting, simulate, simulate_any, simulate_multicast, waits_for_receivers};
 
 /// On what a program runs, and how.
@@ -43,7 +43,7 @@ pub(super) struct Manner {
     /// What random choices follow from.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(super) seed: u64,
-    /// Write the way of every packet to FILE.csv or FILE.arrow.
+    /// Write the way of every packet, or what became of every frame of an Ethernet, to FILE.csv or FILE.arrow.
     #[arg(long, value_name = "FILE")]
     packets: Option<PathBuf>,
     /// Write what ranks and channels did when to FILE, as a Chrome trace: ui.perfetto.dev shows it.
@@ -138,8 +138,9 @@ fn ranks(machine: &Machine, nodes: Option<u32>) -> Result<u32, Failure> {
 }
 
 fn packet_format(machine: &Machine, path: &Path) -> Result<PacketFormat, Failure> {
-    if !matches!(machine.interconnect, Interconnect::Flits(_)) {
-        return Err(Failure::argument("--packets", machine.name.as_str(), "a machine with a network of flits"));
+    if matches!(machine.interconnect, Interconnect::LogGp(_)) {
+        let allowed = "a machine with a network of flits, or an Ethernet";
+        return Err(Failure::argument("--packets", machine.name.as_str(), allowed));
     }
     let allowed = || format!("a name that ends in {}", PacketFormat::ENDINGS.join(" or "));
     PacketFormat::of(path).ok_or_else(|| Failure::argument("--packets", path.display(), allowed()))
@@ -246,8 +247,10 @@ impl Prepared {
         let ended = interrupt::unless_requested(move || simulate(&model, options));
         let (output, answer) = ended.ok_or(Failure::Interrupted)??;
         if let Some((format, file)) = packets {
-            let log = answer.packet_log.as_deref().unwrap_or_default();
-            finish(file, |file| write_packets(file, format, log))?;
+            finish(file, |file| match &answer.frame_log {
+                Some(frames) => write_frames(file, format, frames),
+                None => write_packets(file, format, answer.packet_log.as_deref().unwrap_or_default()),
+            })?;
         }
         if let Some(file) = timeline {
             finish(file, |file| write_timeline(file, &machine, &answer))?;

@@ -3,9 +3,12 @@
 use std::cmp::Reverse;
 
 use machines::model::{FlitNetwork, Interconnect, Place};
-use quantities::{Duration, Time};
+use messaging::memory::Points;
+use quantities::{Bytes, Duration, Time};
 use serde_json::{Value, json};
-use virtual_worlds::answer::{Answer, ChannelStatistics, Dropped, EthernetStatistics, RouterStatistics};
+use virtual_worlds::answer::{
+    Answer, ChannelStatistics, Dropped, EthernetStatistics, MessagingStatistics, RouterStatistics,
+};
 
 use super::simulation::Ran;
 use crate::command_line::Said;
@@ -61,6 +64,7 @@ impl Summary {
             rows.push(["mean blocking".to_string(), format!("{} a packet", rounded(answer.mean_blocking()))]);
         }
         rows.extend(answer.ethernet.iter().flat_map(frames));
+        rows.extend(answer.messaging.iter().filter_map(|messaging| memory(messaging, answer)));
         text += &columns([Side::Left, Side::Left], &rows);
         if let Some(network) = network {
             text += &busiest_channels(network, answer);
@@ -92,6 +96,9 @@ impl Summary {
         if let Some(ethernet) = &answer.ethernet {
             object["frames"] = frames_json(ethernet);
         }
+        if let Some(messaging) = &answer.messaging {
+            object["messaging"] = messaging_json(messaging, answer);
+        }
         if let Some(network) = network {
             object["packets"] = json!(answer.packets);
             object["flit_hops"] = json!(answer.flit_hops);
@@ -122,6 +129,45 @@ fn frames_json(ethernet: &EthernetStatistics) -> Value {
         "dropped": {"at_switch": at_switch, "lost": lost, "at_ring": at_ring},
         "most_queued_bytes": ethernet.most_queued.0,
         "busy_ps": ethernet.busy.iter().map(busy).collect::<Vec<Value>>(),
+    })
+}
+
+/// What broadcasts took of memory at who took most, and what the buffers for them may come to hold on all nodes: with one for all receivers,
+/// and with a channel to each.
+fn memory(messaging: &MessagingStatistics, answer: &Answer) -> Option<[String; 2]> {
+    let most = messaging.broadcast_memory.iter().max().filter(|most| most.0 > 0)?;
+    let Memory { shared, separate, saved } = Memory::of(messaging, answer);
+    let text = format!(
+        "{most} for broadcasts at most; a buffer for all receivers: up to {shared} in all, a channel to each: up to {separate}; {saved:.1}% saved"
+    );
+    Some(["memory".to_string(), text])
+}
+
+/// What the buffers for a broadcast to all ranks may come to hold.
+struct Memory {
+    shared: Bytes,
+    separate: Bytes,
+    saved: f64,
+}
+
+impl Memory {
+    fn of(messaging: &MessagingStatistics, answer: &Answer) -> Memory {
+        let points = Points::of(&messaging.parameters);
+        let ranks = u32::try_from(answer.finish.len()).unwrap_or(u32::MAX);
+        let bytes = |size: f64| Bytes(size as u64);
+        let (shared, separate) = (points.shared(ranks), points.separate(ranks));
+        Memory { shared: bytes(shared), separate: bytes(separate), saved: points.saved(ranks) * 100.0 }
+    }
+}
+
+fn messaging_json(messaging: &MessagingStatistics, answer: &Answer) -> Value {
+    let Memory { shared, separate, saved } = Memory::of(messaging, answer);
+    json!({
+        "resent": messaging.repeated.iter().map(|(_, _, count)| count).sum::<u64>(),
+        "broadcast_bytes": messaging.broadcast_memory.iter().map(|size| size.0).collect::<Vec<u64>>(),
+        "shared_bytes": shared.0,
+        "separate_bytes": separate.0,
+        "saved_percent": saved,
     })
 }
 
