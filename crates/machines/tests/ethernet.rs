@@ -88,6 +88,25 @@ fn mistakes() {
             "two.toml:7:11: ethernet.payload: found 40 B; allowed is 128 B to 9 KiB",
         ),
         (
+            "[ethernet.faults]",
+            "[node]\nsend = \"non-blocking\"\n\n[ethernet.faults]",
+            "two.toml:10:1: node: found `node`; allowed is only `ethernet`: it has all the costs that count",
+        ),
+        (
+            "[ethernet.faults]",
+            "[loggp]\nnodes = 2\nL = \"1 us\"\no = \"1 us\"\ng = \"1 us\"\n\n[ethernet.faults]",
+            "two.toml:3:1: ethernet: found both `loggp` and `ethernet`; allowed is one of them",
+        ),
+    ];
+    for (part, instead, expected) in table {
+        assert_eq!(complaint(part, instead), expected);
+    }
+}
+
+#[test]
+fn mistakes_in_how_messages_are_sent() {
+    let table = [
+        (
             "window = 32",
             "window = 0",
             "two.toml:18:10: ethernet.messaging.window: found 0 packets; allowed is 1 to 65536",
@@ -100,7 +119,7 @@ fn mistakes() {
         (
             "window = 32",
             "patience = \"0 s\"",
-            "two.toml:18:12: ethernet.messaging.patience: found 0 s; allowed is more than 0",
+            "two.toml:18:12: ethernet.messaging.patience: found 0 ps; allowed is more than 0",
         ),
         (
             "queue = \"64 KiB\"",
@@ -111,16 +130,6 @@ fn mistakes() {
             "window = 32",
             "header = \"1 KiB\"",
             "two.toml:18:10: ethernet.messaging.header: found 1 KiB; allowed is at most 64 B",
-        ),
-        (
-            "[ethernet.faults]",
-            "[node]\nsend = \"non-blocking\"\n\n[ethernet.faults]",
-            "two.toml:10:1: node: found `node`; allowed is only `ethernet`: it has all the costs that count",
-        ),
-        (
-            "[ethernet.faults]",
-            "[loggp]\nnodes = 2\nL = \"1 us\"\no = \"1 us\"\ng = \"1 us\"\n\n[ethernet.faults]",
-            "two.toml:3:1: ethernet: found both `loggp` and `ethernet`; allowed is one of them",
         ),
     ];
     for (part, instead, expected) in table {
