@@ -57,9 +57,11 @@ impl EthernetWorld<'_> {
 struct Shared<'a> {
     schedule: &'a Schedule,
     ranks: RefCell<Vec<GoalRank<'a>>>,
-    /// From whom to whom messages are under way: the tag of each, and when it was sent, in order.
-    under_way: RefCell<BTreeMap<(Rank, Rank), VecDeque<(u32, Time)>>>,
+    under_way: RefCell<UnderWay>,
 }
+
+/// From whom to whom messages are under way: the tag of each, and when it was sent, in order.
+type UnderWay = BTreeMap<(Rank, Rank), VecDeque<(u32, Time)>>;
 
 /// A message that has come.
 #[derive(Clone, Copy)]
