@@ -1,7 +1,7 @@
 //! How messages are sent, as a machine's description says it.
 
 use machines::model::{BroadcastManner, Ethernet, Messaging, Repeat};
-use messaging::{Manner, Parameters, Push, Reporting, Timing};
+use messaging::{Manner, Parameters, Parity, Push, Reporting, Timing};
 use quantities::Bytes;
 
 /// The parameters of the messaging on `ethernet`, in packets that fill a frame.
@@ -37,6 +37,7 @@ fn repeat(repeat: Repeat) -> messaging::Repeat {
     match repeat {
         Repeat::GoBackN => messaging::Repeat::GoBackN,
         Repeat::Selective => messaging::Repeat::Selective,
+        Repeat::Parity => messaging::Repeat::Parity(Parity::default()),
     }
 }
 

@@ -11,7 +11,7 @@ use quantities::{Duration, Rank, Rate, Time};
 use real_worlds::udp::{Group, UdpCounts, UdpNetwork, UdpSettings};
 use real_worlds::{Clock, block_on, real_parameters};
 
-use super::wire::{Record, Roster};
+use super::wire::{Record, Roster, Tuning};
 
 /// How long after they have met ranks begin, so that all know of it; and so much more for each of them.
 const NOTICE: Duration = Duration::from_microseconds(4_000);
@@ -237,7 +237,8 @@ impl Running {
 
 fn parameters(roster: &Roster) -> Parameters {
     let usual = real_parameters(roster.session);
-    Parameters { window: roster.tuning.window.unwrap_or(usual.window), ..usual }
+    let Tuning { window, repair, .. } = roster.tuning;
+    Parameters { window: window.unwrap_or(usual.window), repeat: repair.map_or(usual.repeat, Into::into), ..usual }
 }
 
 fn read_time(message: &Message) -> Result<Time> {

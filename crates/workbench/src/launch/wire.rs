@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, Read, Write};
 use std::net::{SocketAddr, SocketAddrV4};
 
+use messaging::{Parity, Repeat};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -51,10 +52,34 @@ pub struct Roster {
 pub struct Tuning {
     /// How many packets are under way at most.
     pub window: Option<u32>,
+    /// What becomes of what is lost.
+    pub repair: Option<Repair>,
     /// The most to be sent. [bit/s]
     pub rate: Option<u64>,
     /// How long a rank waits for a message. [ps]
     pub patience: Option<u64>,
+}
+
+/// What becomes of what is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Repair {
+    /// It is sent again, with all after it.
+    GoBackN,
+    /// It alone is sent again.
+    Selective,
+    /// Of broadcasts parity packets are sent, each of which repairs another loss at every receiver.
+    Parity,
+}
+
+impl From<Repair> for Repeat {
+    fn from(repair: Repair) -> Repeat {
+        match repair {
+            Repair::GoBackN => Repeat::GoBackN,
+            Repair::Selective => Repeat::Selective,
+            Repair::Parity => Repeat::Parity(Parity::default()),
+        }
+    }
 }
 
 /// How a rank has ended.

@@ -148,6 +148,7 @@ impl Repeat {
         match self {
             Repeat::GoBackN => "go-back-n",
             Repeat::Selective => "selective",
+            Repeat::Parity => "parity",
         }
     }
 }
@@ -170,6 +171,8 @@ pub enum Repeat {
     GoBackN,
     /// Only what is lost.
     Selective,
+    /// Of broadcasts parity packets, each of which repairs another loss at every receiver; else only what is lost.
+    Parity,
 }
 
 /// How broadcasts are sent.

@@ -15,6 +15,7 @@ use clap::{Args, Parser};
 use quantities::{Duration, Rate};
 use real_worlds::udp::hears_multicast;
 
+use super::choice::nearest_value;
 use super::failure::{Failure, warn};
 use super::progress::Spinner;
 use super::quantity::duration;
@@ -22,7 +23,7 @@ use super::run;
 use super::{Said, unless_interrupted};
 use crate::launch::hosts::{self, Host, MOST_RANKS};
 use crate::launch::stage::{self, Stage};
-use crate::launch::wire::Tuning;
+use crate::launch::wire::{Repair, Tuning};
 use crate::launch::{Launch, LaunchError, Shell, launch, random_group};
 
 /// How long a launch may take, if nothing else is asked for.
@@ -88,6 +89,9 @@ struct Options {
     /// How many packets to one rank, or broadcast ones, are under way at most.
     #[arg(long, value_name = "PACKETS", value_parser = clap::value_parser!(u32).range(1..=400))]
     window: Option<u32>,
+    /// What becomes of packets that are lost; if left out, they alone are sent again.
+    #[arg(long, value_name = "WAY", value_parser = nearest_value::<Repair>())]
+    repair: Option<Repair>,
     /// The most that a rank sends, as it is on an Ethernet.
     #[arg(long, value_name = "RATE")]
     rate: Option<Rate>,
@@ -212,6 +216,7 @@ impl Options {
             group: self.group_of(all_here)?,
             tuning: Tuning {
                 window: self.window,
+                repair: self.repair,
                 rate: self.rate.map(Rate::bits_per_second),
                 patience: self.patience.map(Duration::picoseconds),
             },
