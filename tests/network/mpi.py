@@ -14,6 +14,8 @@ from hosts import Hosts, Wire
 
 SIZES = [256, 4096, 1 << 20]
 REPEATS = 200
+LARGE = 100_000
+"""From this size on it is repeated a tenth as often, as in mpi_broadcast.c. [B]"""
 SHELL = """#!/bin/sh
 # Stands for ssh: [options] HOST COMMAND... It gives each host a name of its own, since MPI tells hosts apart by it.
 while [ "${1#-}" != "$1" ]; do [ "$1" = -p ] && shift; shift; done
@@ -90,7 +92,7 @@ def ours(hosts: Hosts, scratch: Path, maquette: str) -> None:
     start += ["--control", f"{hosts.address(1)}:0", "--json", "--repeat"]
     for algorithm in ("hardware", "binomial"):
         for size in SIZES:
-            repeats = REPEATS if size < 100_000 else REPEATS // 10
+            repeats = REPEATS if size < LARGE else REPEATS // 10
             program = ["broadcast", "--algorithm", algorithm, "--bytes", str(size)]
             done = subprocess.run(
                 hosts.command(1, [*start, str(repeats), *program]), capture_output=True, text=True, timeout=120

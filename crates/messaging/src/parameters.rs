@@ -10,6 +10,8 @@ use crate::{LONGEST_HEADER, Parity, Repeat, Reporting, Timing};
 /// The most packets of a stream under way, where no report has to have a bitmap with a bit for each of them.
 const LARGEST_WINDOW: u32 = 1 << 16;
 const SMALLEST_DATAGRAM: usize = 2 * LONGEST_HEADER;
+/// Of a window that holds the packets of more reports than these, no report needs to be asked for.
+const REPORTS_OF_A_WINDOW: u64 = 4;
 /// The longest time that can be chosen: thirteen days. [ps]
 const LONGEST: u64 = 1 << 60;
 /// The most that UDP carries. [B]
@@ -187,6 +189,12 @@ impl Parameters {
     /// How many bits a datagram has besides such a header.
     const fn bits(&self, header: usize) -> u64 {
         self.datagram.saturating_sub(header) as u64 * 8
+    }
+
+    /// Whether the packet that fills the window asks for a report. Where a window has room for the packets of many reports, these come
+    /// steadily and need not be asked for.
+    pub(crate) fn asks_when_full(&self) -> bool {
+        u64::from(self.window) <= REPORTS_OF_A_WINDOW * self.reporting.packets
     }
 
     /// Says whether a message of that size can be sent.

@@ -177,7 +177,7 @@ impl Source {
         }
         self.move_on();
         // Who can't go on wants to know as soon as it can; but where reports come steadily they need not be asked for.
-        let answer = self.repairs.is_none() && self.packets.room() == 0;
+        let answer = self.repairs.is_none() && parameters.asks_when_full() && self.packets.room() == 0;
         Some((Destination::All, Body::Data(data), answer))
     }
 

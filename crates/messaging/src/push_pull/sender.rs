@@ -74,7 +74,7 @@ impl Sender {
         self.packets.produce(data.clone()).ok()?;
         self.window.sent(now);
         // Who can't go on wants to know as soon as it can.
-        Some((data, self.packets.room() == 0))
+        Some((data, parameters.asks_when_full() && self.packets.room() == 0))
     }
 
     /// Takes a receiver's report.
