@@ -61,6 +61,15 @@ fn a_broadcast_in_hardware_is_copied_once() {
 }
 
 #[test]
+fn losses_are_repaired_in_every_way_within_any_window() {
+    for (way, window) in [("go-back-n", "1"), ("go-back-n", "16"), ("selective", "400"), ("parity", "20")] {
+        let arguments = ["--local", "3", "--repair", way, "--window", window, "broadcast", "--algorithm", "hardware"];
+        let said = launched(&[&arguments[..], &["--bytes", "300KiB"]].concat());
+        assert_eq!(said["bytes"], 300 << 10, "{way}, {window}: {said}");
+    }
+}
+
+#[test]
 fn a_program_that_is_stuck_ends() {
     let folder = std::env::temp_dir().join(format!("maquette-launch-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();

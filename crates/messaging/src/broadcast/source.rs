@@ -30,6 +30,8 @@ pub(crate) struct Source {
     repairs: Option<Repairs>,
     /// The receivers to which something is under way again, since [`Source::started`] was asked.
     started: Vec<Rank>,
+    /// How many packets were sent again to receivers that are no longer there.
+    repeated: u64,
 }
 
 impl Source {
@@ -44,7 +46,7 @@ impl Source {
         let mut packets = SharedQueue::new(FIRST, stored as usize, size);
         packets.unlink(me.0 as usize);
         let views = (0..size).map(|rank| (rank != me.0).then(|| view.clone())).collect();
-        Source { me, messages: VecDeque::new(), next: FIRST, packets, views, repairs, started: Vec::new() }
+        Source { me, messages: VecDeque::new(), next: FIRST, packets, views, repairs, started: Vec::new(), repeated: 0 }
     }
 
     /// Whether everything that was to be broadcast has arrived.
@@ -107,7 +109,8 @@ impl Source {
     /// Goes on without that receiver.
     pub(crate) fn unlink(&mut self, rank: Rank) {
         let Some(view) = self.views.get_mut(rank.0 as usize) else { return };
-        if view.take().is_some() {
+        if let Some(view) = view.take() {
+            self.repeated += view.repeated();
             self.packets.unlink(rank.0 as usize);
             // What it should have pulled comes now, as if it had.
             let of_it = self.messages.iter_mut().filter(|message| message.acknowledger() == rank);
@@ -246,6 +249,6 @@ impl Source {
     /// How many packets were sent again, and parity packets instead of that.
     pub(crate) fn repeated(&self) -> u64 {
         let parity = self.repairs.as_ref().map_or(0, Repairs::sent);
-        self.views.iter().flatten().map(Outbound::repeated).sum::<u64>() + parity
+        self.views.iter().flatten().map(Outbound::repeated).sum::<u64>() + self.repeated + parity
     }
 }

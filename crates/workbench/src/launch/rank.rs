@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::rc::Rc;
 
 use endpoint::{AnySource, Endpoint, Error, Message, Multicast, Result};
-use messaging::{Datagram, Datagrams, Destination, Messenger, Parameters};
+use messaging::{Datagram, Datagrams, Destination, Messenger, Parameters, Reporting};
 use programs::barrier::dissemination;
 use quantities::{Duration, Rank, Rate, Time};
 use real_worlds::udp::{Group, UdpCounts, UdpNetwork, UdpSettings};
@@ -238,7 +238,11 @@ impl Running {
 fn parameters(roster: &Roster) -> Parameters {
     let usual = real_parameters(roster.session);
     let Tuning { window, repair, .. } = roster.tuning;
-    Parameters { window: window.unwrap_or(usual.window), repeat: repair.map_or(usual.repeat, Into::into), ..usual }
+    let window = window.unwrap_or(usual.window);
+    // Several reports to a window, however small that is.
+    let packets = usual.reporting.packets.min(u64::from(window / 4).max(1));
+    let reporting = Reporting { packets, ..usual.reporting };
+    Parameters { window, reporting, repeat: repair.map_or(usual.repeat, Into::into), ..usual }
 }
 
 fn read_time(message: &Message) -> Result<Time> {
