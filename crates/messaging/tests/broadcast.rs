@@ -14,21 +14,7 @@ const fn us(microseconds: u64) -> Duration {
     Duration::from_microseconds(microseconds)
 }
 
-const RECORDED: Faults = Faults {
-    loss: 0,
-    bursts: (0, 0),
-    repeated: 0,
-    delay: 0,
-    damaged: 0,
-    strange: 0,
-    stops: (0, 0),
-    byte_time: 0,
-    queue: 0,
-    only_to: None,
-    leave: false,
-    record: true,
-    dies: None,
-};
+const RECORDED: Faults = Faults { record: true, ..Faults::NONE };
 
 fn bytes(size: usize) -> Bytes {
     (0..size).map(|place| (place * 7 / 3) as u8).collect()

@@ -11,21 +11,7 @@ use quantities::{Bytes, Rank};
 const SIZE: u64 = 2 << 20;
 /// 80 ns/B, and a switch that holds 64 KiB for each port.
 const ETHERNET: Faults = Faults { byte_time: 80_000, queue: 64 << 10, ..NOTHING };
-const NOTHING: Faults = Faults {
-    loss: 0,
-    bursts: (0, 0),
-    repeated: 0,
-    delay: 10,
-    damaged: 0,
-    strange: 0,
-    stops: (0, 0),
-    byte_time: 0,
-    queue: 0,
-    only_to: None,
-    leave: false,
-    record: false,
-    dies: None,
-};
+const NOTHING: Faults = Faults { delay: 10, ..Faults::NONE };
 
 /// How long it takes until seven receivers have 2 MiB, beside what the bytes alone take on the wire.
 fn slower_than_the_wire(parameters: Parameters, loss: u64) -> f64 {

@@ -19,7 +19,7 @@ const RING: usize = 64;
 const AROUND: u64 = 8 + 20 + 18 + 8 + 12;
 
 /// How bad it is.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Faults {
     /// Datagrams that are lost, each on its way to each receiver. [%]
     pub loss: u64,
@@ -47,6 +47,31 @@ pub struct Faults {
     pub record: bool,
     /// A rank that stops for ever, and when.
     pub dies: Option<(Rank, Time)>,
+}
+
+impl Faults {
+    /// Nothing happens to any datagram.
+    pub const NONE: Faults = Faults {
+        loss: 0,
+        bursts: (0, 0),
+        repeated: 0,
+        delay: 0,
+        damaged: 0,
+        strange: 0,
+        stops: (0, 0),
+        byte_time: 0,
+        queue: 0,
+        only_to: None,
+        leave: false,
+        record: false,
+        dies: None,
+    };
+}
+
+impl Default for Faults {
+    fn default() -> Faults {
+        Faults::NONE
+    }
 }
 
 #[derive(Debug)]
