@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 SECONDS ?= 600
 
 .DEFAULT_GOAL := help
-.PHONY: help try test bench beside check fuzz format clean
+.PHONY: help try test bench beside hostile check fuzz format clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -20,7 +20,7 @@ test: $(VENV)/installed ## run all tests: Rust, the installed command, the repor
 	@scripts/need chromium || true
 	@scripts/need network || true
 	cargo test --workspace --locked --no-fail-fast
-	$(BIN)/python -m pytest tests/python tests/browser tests/network
+	$(BIN)/python -m pytest tests/python tests/browser tests/network tests/hostile
 
 bench: ## measure how fast the simulations are
 	@scripts/need cargo
@@ -31,11 +31,14 @@ beside: $(VENV)/installed ## measure files and broadcasts beside UFTP, udpcast, 
 	@scripts/need others
 	MAQUETTE=$(CURDIR)/$(BIN)/maquette $(BIN)/python tests/network/beside.py
 
+hostile: $(VENV)/installed ## repeat every wrong answer and open door that was ever found, and count those that hold
+	$(BIN)/python tests/hostile/run.py
+
 check: $(VENV)/ready ## format, lints as errors, types, licences, size limits
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
-	$(BIN)/mypy --strict python/maquette tests/python tests/browser tests/network scripts
+	$(BIN)/mypy --strict python/maquette tests/python tests/browser tests/network tests/hostile scripts
 	$(BIN)/python scripts/licences.py
 	cargo test --locked -p maquette-workbench --test house_rules
 
