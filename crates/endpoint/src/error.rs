@@ -31,6 +31,9 @@ pub enum Error {
     /// The network can't be used any more; what the system says of it.
     #[error("the network failed: {0}")]
     Network(String),
+    /// The program does what its constant `NEEDS` does not name.
+    #[error("the program does what it does not declare: its NEEDS must include Needs::{0}")]
+    Undeclared(&'static str),
     /// The machine can't run the program.
     #[error("{0}")]
     Unfit(String),

@@ -1,16 +1,18 @@
 //! One rank's view of the machine it runs on. The whole house stands on this trait.
 //!
-//! A program is an `async fn` over [`Endpoint`]; a [`World`] runs it. Programs never name a world. One rank is one
-//! sequential program: it neither spawns nor selects, and [`AnySource::receive_any`] is its only choice point.
+//! A program is an `async fn` over [`Endpoint`]; a [`World`] runs it. Programs never name a world. What a program asks for
+//! beside messages of named ranks it says in [`Program::NEEDS`].
 
 pub mod conformance;
 mod deadlock;
 mod error;
 mod message;
+mod needs;
 
 pub use deadlock::{WaitsFor, deadlock};
 pub use error::{Error, Result, check_partner};
 pub use message::Message;
+pub use needs::Needs;
 
 use quantities::{Duration, Rank, Time};
 
@@ -34,34 +36,26 @@ pub trait Endpoint {
     /// # Errors
     /// [`Error::NoSuchRank`] and [`Error::ToItself`] when no message can come from there.
     async fn receive(&self, from: Rank) -> Result<Message>;
-    /// Computes for as long as `work`.
-    async fn compute(&self, work: Duration);
-}
-
-/// An endpoint that can receive from whoever is next.
-#[allow(async_fn_in_trait)] // as above
-pub trait AnySource: Endpoint {
     /// Waits for the next message from anyone, until `deadline` at the latest. A message that is there already is given
     /// whatever the deadline.
     ///
     /// # Errors
-    /// [`Error::Deadline`] when no message has come by then.
+    /// [`Error::Deadline`] when no message has come by then; [`Error::Undeclared`] in a program that does not need
+    /// [`Needs::ANY_SOURCE`].
     async fn receive_any(&self, deadline: Option<Time>) -> Result<(Rank, Message)>;
-}
-
-/// An endpoint on a machine that broadcasts in hardware.
-#[allow(async_fn_in_trait)] // as above
-pub trait Multicast: Endpoint {
+    /// Computes for as long as `work`.
+    async fn compute(&self, work: Duration);
     /// Sends `message` to all other ranks at once. Broadcasts of one rank come in the order they were sent; nothing is
     /// said of the order of a broadcast and a message sent to one rank.
     ///
     /// # Errors
-    /// [`Error::Unfit`] where the machine has no hardware for it.
+    /// [`Error::Unfit`] where the machine has no hardware for it; [`Error::Undeclared`] in a program that does not need
+    /// [`Needs::MULTICAST`].
     async fn multicast(&self, message: Message) -> Result<()>;
     /// Waits for the next broadcast of rank `from`.
     ///
     /// # Errors
-    /// As [`Multicast::multicast`], and as [`Endpoint::receive`].
+    /// As [`Endpoint::multicast`], and as [`Endpoint::receive`].
     async fn receive_multicast(&self, from: Rank) -> Result<Message>;
 }
 
@@ -70,52 +64,20 @@ pub trait Multicast: Endpoint {
 pub trait Program {
     /// What a rank has when it is done.
     type Output;
+    /// What it asks for beside messages of named ranks. A world that can do without is quicker.
+    const NEEDS: Needs = Needs::NOTHING;
     /// Runs one rank.
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Self::Output>;
-}
-
-/// A program that receives from anyone.
-#[allow(async_fn_in_trait)] // as above
-pub trait AnySourceProgram {
-    /// What a rank has when it is done.
-    type Output;
-    /// Runs one rank.
-    async fn run<E: AnySource>(&self, here: &E) -> Result<Self::Output>;
-}
-
-/// A program that broadcasts in hardware.
-#[allow(async_fn_in_trait)] // as above
-pub trait MulticastProgram {
-    /// What a rank has when it is done.
-    type Output;
-    /// Runs one rank.
-    async fn run<E: Multicast>(&self, here: &E) -> Result<Self::Output>;
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output>;
 }
 
 /// Something that runs programs.
 pub trait World {
-    /// Runs `program` on `ranks` ranks and gives what each rank ended with, in order of rank. A rank that ends with an
-    /// error does not keep the others from going on.
+    /// What it tells of a run beside what the ranks ended with.
+    type Answer;
+    /// Runs `program` on `ranks` ranks and gives what each rank ended with, in order of rank, and what the machine did. A
+    /// rank that ends with an error does not keep the others from going on.
     ///
     /// # Errors
     /// What kept the world as a whole from running it: more ranks than nodes, a deadlock.
-    fn run<P: Program>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>>;
-}
-
-/// A world that runs programs that receive from anyone.
-pub trait AnySourceWorld: World {
-    /// As [`World::run`].
-    ///
-    /// # Errors
-    /// As [`World::run`].
-    fn run_any<P: AnySourceProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>>;
-}
-
-/// A world that runs programs that broadcast in hardware.
-pub trait MulticastWorld: World {
-    /// As [`World::run`].
-    ///
-    /// # Errors
-    /// As [`World::run`].
-    fn run_multicast<P: MulticastProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>>;
+    fn run<P: Program>(&self, ranks: u32, program: &P) -> Result<(Vec<Result<P::Output>>, Self::Answer)>;
 }

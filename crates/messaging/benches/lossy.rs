@@ -8,7 +8,7 @@
 #[path = "../tests/faults/mod.rs"]
 mod faults;
 
-use endpoint::{Endpoint, Message, Multicast};
+use endpoint::{Endpoint, Message};
 use faults::network::Faults;
 use faults::{Faulty, Here};
 use maquette_messaging::{Manner, Parameters, Repeat};

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!                  program
-//!                     |    Endpoint, AnySource, Multicast
+//!                     |    Endpoint
 //!                 Messenger       a loop around:
 //!     +------------ Engine ---------------------------+
 //!     |  push_pull       messages to and from one     |     which part of a message may go, and where it is put

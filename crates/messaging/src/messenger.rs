@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, Ref, RefCell};
 
-use endpoint::{AnySource, Endpoint, Error, Message, Multicast, Result};
+use endpoint::{Endpoint, Error, Message, Needs, Result};
 use quantities::{Duration, Rank, Time};
 
 use crate::{Awaited, Datagrams, Engine, Parameters};
@@ -19,6 +19,7 @@ pub struct Messenger<D> {
     network: D,
     engine: RefCell<Engine>,
     waits_for: Cell<Option<Awaited>>,
+    needs: Needs,
 }
 
 impl<D: Datagrams> Messenger<D> {
@@ -28,7 +29,12 @@ impl<D: Datagrams> Messenger<D> {
     /// As [`Engine::new`].
     pub fn new(network: D, me: Rank, size: u32, parameters: Parameters) -> Result<Messenger<D>> {
         let engine = RefCell::new(Engine::new(me, size, parameters)?);
-        Ok(Messenger { network, engine, waits_for: Cell::new(None) })
+        Ok(Messenger { network, engine, waits_for: Cell::new(None), needs: Needs::EVERYTHING })
+    }
+
+    /// The same endpoint for a program that does no more than it `needs`; otherwise everything is allowed.
+    pub fn for_needs(self, needs: Needs) -> Messenger<D> {
+        Messenger { needs, ..self }
     }
 
     /// The state machine, as it is while the program waits.
@@ -174,21 +180,20 @@ impl<D: Datagrams> Endpoint for Messenger<D> {
         // A network that fails is an error of the next send or receive; the work is done all the same.
         let _ = self.until(Some(end), |_, _| Ok(None::<()>)).await;
     }
-}
 
-impl<D: Datagrams> AnySource for Messenger<D> {
     async fn receive_any(&self, deadline: Option<Time>) -> Result<(Rank, Message)> {
+        self.needs.check_any_source()?;
         let received = self.receive_what(Awaited::Anything, deadline).await?;
         received.ok_or_else(|| Error::Deadline(deadline.unwrap_or(Time::NEVER)))
     }
-}
 
-impl<D: Datagrams> Multicast for Messenger<D> {
     async fn multicast(&self, message: Message) -> Result<()> {
+        self.needs.check_multicast()?;
         self.submit(message, Engine::multicast).await
     }
 
     async fn receive_multicast(&self, from: Rank) -> Result<Message> {
+        self.needs.check_multicast()?;
         let received = self.receive_what(Awaited::BroadcastOf(from), None).await?;
         received.map(|(_, message)| message).ok_or(Error::Lost(from))
     }

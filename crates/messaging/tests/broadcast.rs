@@ -3,7 +3,7 @@
 mod faults;
 
 use bytes::Bytes;
-use endpoint::{Endpoint, Error, Message, Multicast, Result};
+use endpoint::{Endpoint, Error, Message, Result};
 use faults::network::{Faults, Sent};
 use faults::{Ended, Faulty, Here};
 use maquette_messaging::packet::{Body, Packet};

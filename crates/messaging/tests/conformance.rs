@@ -11,7 +11,6 @@ const PARITY: Parity = Parity { packets: 4, parity: 3, blocks: 6 };
 
 #[test]
 fn on_a_perfect_network() {
-    conformance::any_source_world(|_| Faulty::perfect(Parameters::default()));
     conformance::multicast_world(|_| Faulty::perfect(Parameters::default()));
 }
 
@@ -21,7 +20,6 @@ fn on_a_network_that_loses_repeats_delays_and_damages() {
     for (seed, repeat) in [(1, Repeat::GoBackN), (2, Repeat::Selective), (3, Repeat::Parity(PARITY))] {
         for manner in [Manner::PushPull, Manner::Simple] {
             let parameters = Parameters { repeat, manner, ..Parameters::default() };
-            conformance::any_source_world(|_| Faulty { parameters, faults, seed });
             conformance::multicast_world(|_| Faulty { parameters, faults, seed });
         }
     }

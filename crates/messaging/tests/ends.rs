@@ -2,7 +2,7 @@
 
 mod faults;
 
-use endpoint::{AnySource, Endpoint, Error, Message, Multicast};
+use endpoint::{Endpoint, Error, Message};
 use faults::network::{Faults, Sent};
 use faults::{Faulty, Here};
 use maquette_messaging::{Destination, Parameters};

@@ -2,7 +2,7 @@
 
 mod faults;
 
-use endpoint::{Endpoint, Message, Multicast};
+use endpoint::{Endpoint, Message};
 use faults::network::Faults;
 use faults::{Faulty, Here};
 use maquette_messaging::{Manner, Parameters, Repeat};

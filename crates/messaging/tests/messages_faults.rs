@@ -6,7 +6,7 @@ mod faults;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use endpoint::{AnySource, Endpoint, Error, Message, Multicast, Result};
+use endpoint::{Endpoint, Error, Message, Result};
 use faults::draws::{Draws, seeds};
 use faults::network::Faults;
 use faults::{Ended, Faulty, Here};

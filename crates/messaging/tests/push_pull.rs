@@ -2,7 +2,7 @@
 
 mod faults;
 
-use endpoint::{AnySource, Endpoint, Message, Result};
+use endpoint::{Endpoint, Message, Result};
 use faults::network::{Faults, Sent};
 use faults::{Faulty, Here};
 use maquette_messaging::packet::{Body, Packet, Part, Report};

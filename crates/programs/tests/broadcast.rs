@@ -15,7 +15,7 @@ use quantities::{Bytes, Rank};
 fn time_of(algorithm: Algorithm, lambda: Lambda, n: u32) -> u64 {
     let group = Group::from_source(Rank(n / 3), n).unwrap();
     let program = Broadcast { algorithm, group, message: Message::of_size(Bytes(512)), sends: Sends::Early };
-    let (words, answer) = postal_clock(lambda).run_with_answer(n, &program).unwrap();
+    let (words, answer) = postal_clock(lambda).run(n, &program).unwrap();
     assert!(words.iter().all(|word| word.as_ref().unwrap().size() == Bytes(512)));
     answer.makespan().picoseconds()
 }
@@ -75,7 +75,7 @@ proptest! {
         let message = Message::of_size(Bytes(bytes));
         let time = |sends| {
             let program = Broadcast { algorithm: Algorithm::ScatterGather, group: group.clone(), message: message.clone(), sends };
-            postal_clock(lambda("2")).run_with_answer(n, &program).unwrap().1.makespan()
+            postal_clock(lambda("2")).run(n, &program).unwrap().1.makespan()
         };
         prop_assert!(time(Sends::Early) <= time(Sends::Synchronous));
     }
@@ -145,7 +145,7 @@ fn what_does_not_fit_is_told() {
     let group = || Group::from_source(Rank(0), 3).unwrap();
     let told = |algorithm, group| {
         let program = Broadcast { algorithm, group, message: Message::of_size(Bytes(9)), sends: Sends::Early };
-        postal_clock(lambda("2")).run(3, &program).unwrap().remove(0).unwrap_err().to_string()
+        postal_clock(lambda("2")).run(3, &program).unwrap().0.remove(0).unwrap_err().to_string()
     };
     assert_eq!(
         told(Algorithm::LambdaTree(Splitting::optimal(lambda("2"), 2)), group()),

@@ -10,6 +10,7 @@ use maquette_programs::postal::{Delay, Lambda, Steps, broadcast_time, nodes_with
 use maquette_programs::{Group, Sends};
 use proptest::prelude::*;
 use quantities::{Bytes, Rank};
+use virtual_worlds::answer::Answer;
 
 /// An operator that is tested.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +110,7 @@ proptest! {
             let inputs = Inputs::OfSize(Bytes(bytes));
             let operator = "xor".parse::<Operator>().unwrap();
             let program = AllReduce { algorithm, group: group.clone(), operator, inputs, sends: Sends::Early };
-            for (rank, word) in (0..).map(Rank).zip(postal_clock(lambda).run(size, &program).unwrap()) {
+            for (rank, word) in (0..).map(Rank).zip(postal_clock(lambda).run(size, &program).unwrap().0) {
                 let has = if group.place_of(rank).is_some() { bytes } else { 0 };
                 prop_assert_eq!(word, Ok(Message::of_size(Bytes(has))));
             }
@@ -159,7 +160,7 @@ proptest! {
             let inputs = Inputs::Messages(rows.iter().cloned().map(Message::from).collect());
             let same_everywhere = !matches!(algorithm, Algorithm::Census(_));
             let program = AllReduce { algorithm, group: group.clone(), operator, inputs, sends: Sends::Early };
-            let words = postal_clock(lambda("2")).run(n, &program).unwrap();
+            let (words, _) = postal_clock(lambda("2")).run(n, &program).unwrap();
             prop_assert!(!same_everywhere || words.iter().all(|word| word == &words[0]));
             for word in words {
                 let content = word.unwrap().content().unwrap().to_vec();
@@ -175,7 +176,7 @@ fn time_of(algorithm: Algorithm, lambda: Lambda, n: u32) -> u64 {
     let group = Group::from_source(Rank(n / 2), n).unwrap();
     let operator = "sum-f64".parse::<Operator>().unwrap();
     let program = AllReduce { algorithm, group, operator, inputs: Inputs::OfSize(Bytes(512)), sends: Sends::Early };
-    let (words, answer) = postal_clock(lambda).run_with_answer(n, &program).unwrap();
+    let (words, answer) = postal_clock(lambda).run(n, &program).unwrap();
     assert!(words.iter().all(|word| word.as_ref().unwrap().size() == Bytes(512)));
     answer.makespan().picoseconds()
 }
@@ -210,7 +211,7 @@ fn what_does_not_fit_is_told() {
     let told = |algorithm, operator: &str, inputs| {
         let operator = operator.parse::<Operator>().unwrap();
         let program = AllReduce { algorithm, group: group.clone(), operator, inputs, sends: Sends::Early };
-        let told = |ended: Vec<endpoint::Result<Message>>| ended.into_iter().find_map(Result::err);
+        let told = |(ended, _): (Vec<endpoint::Result<Message>>, Answer)| ended.into_iter().find_map(Result::err);
         postal_clock(lambda("2")).run(3, &program).map_or_else(Some, told).unwrap().to_string()
     };
     let bytes = |sizes: [usize; 3]| Inputs::Messages(sizes.map(|size| Message::from(vec![1u8; size])).to_vec());

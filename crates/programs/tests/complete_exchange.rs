@@ -2,7 +2,7 @@
 
 mod worlds;
 
-use endpoint::{Endpoint, Error, Message, Program, Result};
+use endpoint::{Endpoint, Error, Message, Program, Result, World};
 use machines::model::LogGp;
 use maquette_programs::barrier::Dissemination;
 use maquette_programs::exchange::{Complete, CompleteExchange, balanced, bruck, linear, pairwise, recursive};
@@ -136,9 +136,9 @@ fn following_a_schedule_takes_as_long_as_the_program() {
             let bytes = Bytes(100);
             let program = CompleteExchange { algorithm, bytes, order: Order::Alternating, reshuffle: Duration::ZERO };
             let schedule = algorithm.schedule(ranks, bytes).unwrap();
-            let (_, of_program) = world.run_with_answer(ranks, &program).unwrap();
+            let (_, of_program) = world.run(ranks, &program).unwrap();
             let followed = Scheduled::new(&schedule, Pacing::FreeRunning);
-            let (_, of_schedule) = world.run_with_answer(ranks, &followed).unwrap();
+            let (_, of_schedule) = world.run(ranks, &followed).unwrap();
             assert_eq!(of_program.finish, of_schedule.finish, "{} of {ranks} ranks", algorithm.name());
         }
     }
@@ -158,7 +158,7 @@ fn the_cost_formulas_hold_without_a_network() {
     let time = |algorithm, ranks, order| {
         let reshuffle = Duration::from_picoseconds(reshuffle);
         let program = CompleteExchange { algorithm, bytes: Bytes(bytes), order, reshuffle };
-        world.run_with_answer(ranks, &program).unwrap().1.makespan().picoseconds()
+        world.run(ranks, &program).unwrap().1.makespan().picoseconds()
     };
     for ranks in [2_u32, 8, 32] {
         let (steps, dimensions) = (u64::from(ranks) - 1, u64::from(ranks.ilog2()));

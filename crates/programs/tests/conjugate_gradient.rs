@@ -60,7 +60,7 @@ fn alone(grid: Grid, right_side: Vec<f64>) -> Vec<f64> {
     let partition = blocks(grid, NonZeroU16::MIN, NonZeroU16::MIN);
     let program = program(grid, &partition, Irregular::Greedy, SAFE, right_side).unwrap();
     let parts: Vec<Solved> =
-        Clock::new(worlds::MODEL).run(1, &program).unwrap().into_iter().map(Result::unwrap).collect();
+        Clock::new(worlds::MODEL).run(1, &program).unwrap().0.into_iter().map(Result::unwrap).collect();
     whole(&parts)
 }
 
@@ -69,7 +69,7 @@ fn the_system_of_the_paper_is_solved_on_32_ranks() {
     let right_side = random_right_side(UNKNOWNS, 1);
     let partition = grid_in_blocks(UNKNOWNS, NonZeroU16::new(32).unwrap());
     let program = program(UNKNOWNS, &partition, Irregular::Greedy, SAFE, right_side.clone()).unwrap();
-    let parts = Clock::new(worlds::MODEL).run(32, &program).unwrap();
+    let (parts, _) = Clock::new(worlds::MODEL).run(32, &program).unwrap();
     let parts: Vec<Solved> = parts.into_iter().map(Result::unwrap).collect();
     let x = whole(&parts);
     let off = length(&residual(UNKNOWNS, &right_side, &x)) / length(&right_side);
@@ -115,7 +115,7 @@ fn nothing_on_the_right_side_needs_no_iteration() {
     let grid = Grid { width: 5, height: 3 };
     let partition = blocks(grid, NonZeroU16::new(2).unwrap(), NonZeroU16::MIN);
     let program = program(grid, &partition, Irregular::Greedy, SAFE, vec![0.0; 15]).unwrap();
-    let parts = Clock::new(worlds::MODEL).run(2, &program).unwrap();
+    let (parts, _) = Clock::new(worlds::MODEL).run(2, &program).unwrap();
     let parts: Vec<Solved> = parts.into_iter().map(Result::unwrap).collect();
     assert_eq!(whole(&parts), [0.0; 15]);
     assert_eq!(parts[1].residuals, [0.0]);

@@ -57,7 +57,7 @@ fn free() -> Clock {
 }
 
 fn ended(world: &impl World, ranks: u32, program: &Euler) -> Vec<Flow> {
-    world.run(ranks, program).unwrap().into_iter().map(Result::unwrap).collect()
+    world.run(ranks, program).unwrap().0.into_iter().map(Result::unwrap).collect()
 }
 
 /// The states of all vertices in order.
@@ -145,7 +145,7 @@ fn time_goes_into_computation_and_communication() {
     let mut program = parts.program(&schedule, Pacing::FreeRunning, parts.disturbed()).unwrap();
     program.most_cycles = 2;
     program.speed.operation = Duration::from_nanoseconds(10);
-    let (flows, answer) = Clock::new(worlds::MODEL).run_with_answer(8, &program).unwrap();
+    let (flows, answer) = Clock::new(worlds::MODEL).run(8, &program).unwrap();
     for flow in flows.into_iter().map(Result::unwrap) {
         assert!(!flow.communication.is_zero());
         assert!(flow.communication.picoseconds() < answer.makespan().picoseconds());
@@ -175,6 +175,6 @@ fn what_does_not_fit_together_is_told() {
         "the schedule does not send the halo of rank 0 to those that need it"
     );
     let program = parts.program(&schedule, Pacing::FreeRunning, parts.disturbed()).unwrap();
-    let error = free().run(3, &program).unwrap().remove(0).unwrap_err();
+    let error = free().run(3, &program).unwrap().0.remove(0).unwrap_err();
     assert_eq!(error.to_string(), "an application in 4 parts runs on 4 ranks, not on 3");
 }

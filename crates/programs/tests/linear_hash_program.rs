@@ -1,6 +1,6 @@
 //! Building an LH*LH table on virtual machines: every key is stored once, on every kind of world, and the run ends.
 
-use endpoint::{Error, Result};
+use endpoint::{Error, Result, World};
 use machines::model::{Acknowledged, LogGp, SendMode};
 use maquette_programs::linear_hash::{ClientEnd, Growth, Key, KeyHash, LinearHash, Phase, RankEnd, ServerEnd};
 use proptest::prelude::*;
@@ -79,13 +79,13 @@ fn built((ends, answer): (Vec<Result<RankEnd>>, Answer)) -> Built {
 }
 
 fn on_clock(program: &LinearHash) -> Built {
-    built(Clock::new(MODEL).run_any_with_answer(program.ranks(), program).unwrap())
+    built(Clock::new(MODEL).run(program.ranks(), program).unwrap())
 }
 
 fn on_parsytec(program: &LinearHash) -> Built {
     let mut machine = machines::load("parsytec-cc-16").unwrap();
     machine.node.send = SendMode::Synchronous { acknowledged: Acknowledged::OnArrival };
-    built(NetworkWorld::new(&machine, Options::default()).run_any_with_answer(program.ranks(), program).unwrap())
+    built(NetworkWorld::new(&machine, Options::default()).run(program.ranks(), program).unwrap())
 }
 
 fn is_complete(built: &Built, program: &LinearHash) {
@@ -221,7 +221,7 @@ fn clients_that_forget_are_told_again_what_they_knew() {
 
 #[test]
 fn other_numbers_of_ranks_are_told() {
-    let ends = Clock::new(MODEL).run_any_with_answer(4, &program(2, 1, 1, 1)).unwrap().0;
+    let ends = Clock::new(MODEL).run(4, &program(2, 1, 1, 1)).unwrap().0;
     let told = "2 servers and 1 clients do not make 4 ranks".to_string();
     assert!(ends.iter().all(|end| *end == Err(Error::Unfit(told.clone()))));
 }

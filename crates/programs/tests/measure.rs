@@ -1,6 +1,6 @@
 //! Measuring t0 and lambda: in the world of the postal model the fit gives back what the world was made of.
 
-use endpoint::Program;
+use endpoint::{Program, World};
 use machines::model::LogGp;
 use maquette_programs::measure::{
     AllAnswered, Experiment, FitError, MOST_PARTNERS, Measured, OneAnswer, Sample, fit, partners,
@@ -33,7 +33,7 @@ fn time(clock: Clock, experiment: Experiment, ranks: u32, k: u32, seed: u64) -> 
 }
 
 fn run<P: Program>(clock: Clock, ranks: u32, program: &P) -> Vec<P::Output> {
-    let (results, _) = clock.run_with_answer(ranks, program).expect("no rank waits for ever");
+    let (results, _) = clock.run(ranks, program).expect("no rank waits for ever");
     results.into_iter().collect::<endpoint::Result<Vec<P::Output>>>().expect("no rank fails")
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!            program                 the same that runs on the models
-//!               |     Endpoint, AnySource, Multicast
+//!               |     Endpoint
 //!           Messenger                the same that runs on the simulated Ethernet
 //!               |     Datagrams
 //!          UdpNetwork --- UdpPort    sockets, multicast, batches            [udp]

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::rc::Rc;
 use std::thread;
 
-use endpoint::{Endpoint, Message, Multicast, Result};
+use endpoint::{Endpoint, Message, Result};
 use maquette_real_worlds::udp::{Group, UdpNetwork, UdpSettings, hears_multicast};
 use maquette_real_worlds::{Clock, block_on, real_parameters};
 use messaging::{Datagram, Datagrams, Destination, Messenger};

@@ -7,7 +7,7 @@
 
 use std::process::Command;
 
-use endpoint::{Message, Program};
+use endpoint::{Message, Program, World};
 use machines::model::LogGp;
 use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::clock::Clock;
@@ -74,7 +74,7 @@ fn run(case: &str) {
 #[allow(clippy::disallowed_methods)] // a benchmark measures real time
 fn measure<P: Program>(case: &str, ranks: u32, program: &P) {
     let start = std::time::Instant::now();
-    let (results, answer) = Clock::new(MODEL).run_with_answer(ranks, program).expect("the program fits the world");
+    let (results, answer) = Clock::new(MODEL).run(ranks, program).expect("the program fits the world");
     let seconds = start.elapsed().as_secs_f64();
     assert!(results.iter().all(Result::is_ok));
     tell(case, ranks, seconds, &answer);

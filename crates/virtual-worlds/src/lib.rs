@@ -1,7 +1,6 @@
 //! Worlds that simulate: the executor, the contention-free clock, the flit-level network.
 
 pub mod answer;
-mod any_kind;
 pub mod clock;
 pub mod ethernet;
 pub mod ethernet_world;

@@ -1,10 +1,8 @@
 //! The clock world against the conformance suite, closed forms and hand-calculated times.
 
-use endpoint::{
-    AnySource, AnySourceProgram, AnySourceWorld, Endpoint, Error, Message, Program, Result, World, conformance,
-};
+use endpoint::{Endpoint, Error, Message, Needs, Program, Result, World, conformance};
 use machines::model::LogGp;
-use maquette_virtual_worlds::answer::Activity;
+use maquette_virtual_worlds::answer::{Activity, Answer};
 use maquette_virtual_worlds::clock::Clock;
 use programs::benchmarks::{AllToAll, EqualDist, Order, PingPong, UnequalDist};
 use programs::broadcast::Binomial;
@@ -33,12 +31,12 @@ fn one_way(size: u64) -> u64 {
 
 #[test]
 fn it_passes_the_conformance_suite() {
-    conformance::any_source_world(|_| Clock::new(MODEL));
+    conformance::world(|_| Clock::new(MODEL));
 }
 
 #[test]
 fn it_passes_the_conformance_suite_when_every_send_waits_for_its_receiver() {
-    conformance::any_source_world(|_| Clock::new(LogGp { rendezvous: Some(Bytes(0)), ..MODEL }));
+    conformance::world(|_| Clock::new(LogGp { rendezvous: Some(Bytes(0)), ..MODEL }));
 }
 
 #[test]
@@ -52,14 +50,14 @@ fn it_passes_the_conformance_suite_when_nothing_costs_anything() {
         overhead_per_byte: zero,
         rendezvous: None,
     };
-    conformance::any_source_world(|_| Clock::new(free));
+    conformance::world(|_| Clock::new(free));
 }
 
 #[test]
 fn a_round_of_ping_pong_takes_two_messages() {
     for size in [0, 1, 2, 1000] {
         let program = PingPong { first: Rank(2), second: Rank(0), bytes: Bytes(size), rounds: 3 };
-        let (times, answer) = Clock::new(MODEL).run_with_answer(4, &program).unwrap();
+        let (times, answer) = Clock::new(MODEL).run(4, &program).unwrap();
         assert_eq!(times[2], Ok(vec![picoseconds(2 * one_way(size)); 3]));
         assert_eq!(answer.messages, 6);
         assert_eq!(answer.finish[1], Time::ZERO);
@@ -72,7 +70,7 @@ fn a_binomial_broadcast_takes_the_logarithm_of_the_ranks() {
     for (ranks, rounds) in [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (64, 6), (1000, 10)] {
         let program = Binomial { root: Rank(ranks / 2), message: Message::from(b"seven b".to_vec()) };
         let model = LogGp { overhead_per_byte: Duration::ZERO, gap_per_byte: Duration::ZERO, ..MODEL };
-        let (words, answer) = Clock::new(model).run_with_answer(ranks, &program).unwrap();
+        let (words, answer) = Clock::new(model).run(ranks, &program).unwrap();
         assert!(words.iter().all(|word| word.as_ref() == Ok(&program.message)));
         // Along the critical path the root's own sends overlap with the wires: the last leaf of the deepest chain.
         let deepest = rounds * one_way(1);
@@ -88,14 +86,14 @@ fn a_binomial_broadcast_takes_the_logarithm_of_the_ranks() {
 fn a_pairwise_exchange_takes_a_step_for_each_partner() {
     for ranks in [1, 2, 7, 16] {
         let program = Pairwise { bytes: Bytes(10), order: schedule::Order::SendFirst };
-        let (received, answer) = Clock::new(MODEL).run_with_answer(ranks, &program).unwrap();
+        let (received, answer) = Clock::new(MODEL).run(ranks, &program).unwrap();
         let steps = u64::from(ranks) - 1;
         assert!(received.iter().all(|bytes| *bytes == Ok(Bytes(10 * steps))));
         // o + (s-1) O to send, the rest of the way after o, and the receiver's o + (s-1) G.
         assert!(answer.finish.iter().all(|finish| finish.picoseconds() == steps * one_way(10)), "{answer:?}");
     }
     // If the lower rank of each pair receives before it sends, its message comes after the other's.
-    let (_, answer) = Clock::new(MODEL).run_with_answer(2, &Pairwise::of_size(Bytes(10))).unwrap();
+    let (_, answer) = Clock::new(MODEL).run(2, &Pairwise::of_size(Bytes(10))).unwrap();
     assert_eq!(answer.makespan().picoseconds(), 2 * one_way(10));
 }
 
@@ -104,13 +102,13 @@ fn the_benchmarks_send_as_many_messages_as_the_study_says() {
     for ranks in [2, 4, 16, 64] {
         let world = Clock::new(MODEL);
         for order in [Order::Shift, Order::ExclusiveOr, Order::Linear, Order::Shuffled { seed: 1 }] {
-            let (results, answer) = world.run_with_answer(ranks, &AllToAll::of_size(Bytes(8), order)).unwrap();
+            let (results, answer) = world.run(ranks, &AllToAll::of_size(Bytes(8), order)).unwrap();
             assert!(results.iter().all(Result::is_ok), "{order:?}");
             assert_eq!(answer.messages, 32 * u64::from(ranks) * u64::from(ranks - 1));
         }
         let rounds = u64::from(4096 / ranks);
-        let (_, equal) = world.run_with_answer(ranks, &EqualDist::of_size(Bytes(8))).unwrap();
-        let (_, unequal) = world.run_with_answer(ranks, &UnequalDist::of_size(Bytes(8))).unwrap();
+        let (_, equal) = world.run(ranks, &EqualDist::of_size(Bytes(8))).unwrap();
+        let (_, unequal) = world.run(ranks, &UnequalDist::of_size(Bytes(8))).unwrap();
         for answer in [equal, unequal] {
             assert_eq!(answer.messages, 4096);
             assert_eq!(answer.makespan().picoseconds(), 2 * rounds * one_way(8));
@@ -121,7 +119,7 @@ fn the_benchmarks_send_as_many_messages_as_the_study_says() {
 #[test]
 fn a_program_that_does_not_fit_its_ranks_says_why() {
     let world = Clock::new(MODEL);
-    let first = |results: Vec<Result<()>>| results.into_iter().next().unwrap().unwrap_err().to_string();
+    let first = |(results, _): (Vec<Result<()>>, Answer)| results.into_iter().next().unwrap().unwrap_err().to_string();
     let odd = first(world.run(5, &EqualDist::of_size(Bytes(8))).unwrap());
     assert_eq!(odd, "equal-dist pairs its ranks: it needs an even number of them, not 5");
     let many = first(world.run(8192, &UnequalDist::of_size(Bytes(8))).unwrap());
@@ -129,9 +127,9 @@ fn a_program_that_does_not_fit_its_ranks_says_why() {
     let no_power = first(world.run(6, &AllToAll::of_size(Bytes(8), Order::ExclusiveOr)).unwrap());
     assert_eq!(no_power, "all-to-all in exclusive-or order needs a power of two of ranks, not 6");
     let alone = PingPong { first: Rank(1), second: Rank(1), bytes: Bytes(1), rounds: 1 };
-    assert!(matches!(&world.run(2, &alone).unwrap()[0], Err(Error::Unfit(_))));
+    assert!(matches!(&world.run(2, &alone).unwrap().0[0], Err(Error::Unfit(_))));
     let beyond = PingPong { first: Rank(0), second: Rank(2), bytes: Bytes(1), rounds: 1 };
-    assert_eq!(world.run(2, &beyond).unwrap()[0], Err(Error::NoSuchRank { rank: Rank(2), size: 2 }));
+    assert_eq!(world.run(2, &beyond).unwrap().0[0], Err(Error::NoSuchRank { rank: Rank(2), size: 2 }));
 }
 
 /// Rank 0 sends twice at once; rank 1 computes, then receives twice.
@@ -159,7 +157,7 @@ impl Program for TwoInARow {
 }
 
 fn times_of(model: LogGp, bytes: u64) -> Vec<Vec<u64>> {
-    let results = Clock::new(model).run(2, &TwoInARow { bytes: Bytes(bytes) }).unwrap();
+    let (results, _) = Clock::new(model).run(2, &TwoInARow { bytes: Bytes(bytes) }).unwrap();
     let plain = |times: Vec<Time>| times.into_iter().map(Time::picoseconds).collect();
     results.into_iter().map(|result| plain(result.unwrap())).collect()
 }
@@ -195,12 +193,13 @@ fn two_ranks_that_send_to_each_other_and_wait_are_a_deadlock() {
     );
 }
 
-/// A program that receives from named ranks only, run as if it might receive from anyone.
-struct AsAnySource<P>(P);
+/// A program that receives from named ranks only, run as if it might receive from anyone, so in the order of time.
+struct InOrder<P>(P);
 
-impl<P: Program> AnySourceProgram for AsAnySource<P> {
+impl<P: Program> Program for InOrder<P> {
+    const NEEDS: Needs = Needs::ANY_SOURCE;
     type Output = P::Output;
-    async fn run<E: AnySource>(&self, here: &E) -> Result<P::Output> {
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<P::Output> {
         self.0.run(here).await
     }
 }
@@ -208,8 +207,8 @@ impl<P: Program> AnySourceProgram for AsAnySource<P> {
 #[test]
 fn running_ahead_and_running_in_order_take_the_same_time() {
     fn compare<P: Program<Output: PartialEq + std::fmt::Debug>>(world: Clock, ranks: u32, program: P) {
-        let (ahead, ahead_answer) = world.run_with_answer(ranks, &program).unwrap();
-        let (in_order, in_order_answer) = world.run_any_with_answer(ranks, &AsAnySource(program)).unwrap();
+        let (ahead, ahead_answer) = world.run(ranks, &program).unwrap();
+        let (in_order, in_order_answer) = world.run(ranks, &InOrder(program)).unwrap();
         assert_eq!(ahead, in_order);
         assert_eq!(ahead_answer.finish, in_order_answer.finish);
         assert_eq!(ahead_answer.messages, in_order_answer.messages);
@@ -233,10 +232,11 @@ fn running_ahead_and_running_in_order_take_the_same_time() {
 /// Ranks 1 and 2 send to rank 0, which takes what comes, with a deadline that passes between the two.
 struct Deadlines;
 
-impl AnySourceProgram for Deadlines {
+impl Program for Deadlines {
+    const NEEDS: Needs = Needs::ANY_SOURCE;
     /// From whom something came, if anything did, and when that was known.
     type Output = Vec<(Option<Rank>, u64)>;
-    async fn run<E: AnySource>(&self, here: &E) -> Result<Self::Output> {
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<Self::Output> {
         if here.rank() > Rank(0) {
             here.compute(picoseconds(if here.rank() == Rank(1) { 50_000 } else { 0 })).await;
             here.send(Rank(0), Message::of_size(Bytes(1))).await?;
@@ -253,7 +253,7 @@ impl AnySourceProgram for Deadlines {
 
 #[test]
 fn a_message_that_arrives_at_its_deadline_is_in_time() {
-    let results = Clock::new(MODEL).run_any(3, &Deadlines).unwrap();
+    let (results, _) = Clock::new(MODEL).run(3, &Deadlines).unwrap();
     // From rank 2, there at 107000 and had o later; nothing by 156999; from rank 1, there at 157000.
     assert_eq!(results[0], Ok(vec![(Some(Rank(2)), 114_000), (None, 156_999), (Some(Rank(1)), 164_000)]));
 }
@@ -278,7 +278,7 @@ impl Program for ManyToOne {
 
 #[test]
 fn a_hundred_thousand_senders_to_one_do_not_cost_their_square() {
-    let (_, answer) = Clock::new(MODEL).run_with_answer(100_001, &ManyToOne).unwrap();
+    let (_, answer) = Clock::new(MODEL).run(100_001, &ManyToOne).unwrap();
     assert_eq!(answer.messages, 200_000);
 }
 
@@ -321,14 +321,14 @@ impl Program for ManyThenMore {
 
 #[test]
 fn messages_that_are_sorted_by_sender_are_joined_by_later_ones() {
-    let results = Clock::new(MODEL).run(3, &ManyThenMore).unwrap();
+    let (results, _) = Clock::new(MODEL).run(3, &ManyThenMore).unwrap();
     assert_eq!(results[1], Ok((0..120).collect()));
 }
 
 #[test]
 fn a_timeline_tells_what_every_rank_did() {
     let world = Clock::new(MODEL).with_timeline();
-    let (_, answer) = world.run_with_answer(2, &TwoInARow { bytes: Bytes(101) }).unwrap();
+    let (_, answer) = world.run(2, &TwoInARow { bytes: Bytes(101) }).unwrap();
     let timeline = answer.timeline.unwrap();
     let spans: Vec<_> = timeline
         .spans

@@ -1,7 +1,7 @@
 //! Broadcast in hardware: the promises of every world that has it, and times worked out by hand.
 
 use endpoint::conformance;
-use endpoint::{Error, Message};
+use endpoint::{Error, Message, World};
 use machines::model::Machine;
 use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
 use programs::broadcast::Hardware;
@@ -29,7 +29,7 @@ fn takes_overhead_transfer_latency_and_overhead_however_many_ranks_there_are() {
     let world = NetworkWorld::new(&machine, Options::default());
     for ranks in [2, 3, 8] {
         let program = Hardware { root: Rank(1), message: Message::of_size(Bytes(1000)) };
-        let (results, answer) = world.run_multicast_with_answer(ranks, &program).unwrap();
+        let (results, answer) = world.run(ranks, &program).unwrap();
         assert!(results.into_iter().all(|result| result == Ok(Message::of_size(Bytes(1000)))));
         assert_eq!(answer.finish[1], Time::ZERO + Duration::from_microseconds(1003), "the sender");
         assert_eq!(answer.makespan(), Time::ZERO + Duration::from_microseconds(1010), "the others");
@@ -40,6 +40,6 @@ fn takes_overhead_transfer_latency_and_overhead_however_many_ranks_there_are() {
 fn a_machine_without_the_hardware_says_so() {
     let machine = machine("");
     let program = Hardware { root: Rank(0), message: Message::default() };
-    let (results, _) = NetworkWorld::new(&machine, Options::default()).run_multicast_with_answer(3, &program).unwrap();
+    let (results, _) = NetworkWorld::new(&machine, Options::default()).run(3, &program).unwrap();
     assert!(results.iter().all(|result| matches!(result, Err(Error::Unfit(why)) if why.contains("control network"))));
 }

@@ -1,6 +1,7 @@
 //! A network that can never move again says so, with the packets and the channels. No description leads there, since a
 //! routing that can deadlock is refused; here the routing is put in by hand: on a ring of four, always clockwise.
 
+use endpoint::World;
 use machines::model::{ChannelId, FlitNetwork, Interconnect, Machine, NodeId, Place, RouterId};
 use machines::routing::{Routing, Table};
 use maquette_virtual_worlds::network::fast::Fast;
@@ -79,7 +80,7 @@ fn a_program_ends_with_the_report() {
     for engine in [EngineKind::Fast, EngineKind::Reference] {
         let world = NetworkWorld::new(&machine, Options { engine, ..Options::default() });
         let all = AllToAll { bytes: Bytes(64), rounds: 1, order: programs::benchmarks::Order::Shift };
-        let error = world.run_with_answer(4, &all).unwrap_err().to_string();
+        let error = world.run(4, &all).unwrap_err().to_string();
         assert!(error.starts_with("deadlock: 4 packets can't move on:"), "{error}");
     }
 }

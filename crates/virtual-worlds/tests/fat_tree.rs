@@ -1,5 +1,6 @@
 //! Fat trees with fewer subtrees, where each header draws its way up: 32 nodes, as small machines of this kind had.
 
+use endpoint::World;
 use machines::model::{FlitNetwork, Interconnect, Place};
 use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
 use programs::benchmarks::{AllToAll, Order};
@@ -28,9 +29,8 @@ fn packets_spread_over_all_ways_up_in_both_engines() {
     let machine = machines::Description::parse(TREE, "tree.toml").unwrap().resolve().unwrap();
     let Interconnect::Flits(network) = &machine.interconnect else { unreachable!("the tree has routers") };
     let all = AllToAll { bytes: Bytes(64), rounds: 1, order: Order::Shift };
-    let answers = [EngineKind::Fast, EngineKind::Reference].map(|engine| {
-        NetworkWorld::new(&machine, Options { engine, ..Options::default() }).run_with_answer(32, &all).unwrap().1
-    });
+    let answers = [EngineKind::Fast, EngineKind::Reference]
+        .map(|engine| NetworkWorld::new(&machine, Options { engine, ..Options::default() }).run(32, &all).unwrap().1);
     assert_eq!(answers[0].finish, answers[1].finish);
     assert_eq!(answers[0].channels, answers[1].channels);
     for answer in &answers {

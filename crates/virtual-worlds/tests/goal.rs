@@ -2,7 +2,7 @@
 
 mod plain_goal;
 
-use endpoint::{Endpoint, Error, Message, Program};
+use endpoint::{Endpoint, Error, Message, Program, World};
 use machines::model::LogGp;
 use maquette_virtual_worlds::answer::Activity;
 use maquette_virtual_worlds::clock::Clock;
@@ -182,7 +182,7 @@ fn a_schedule_counts_what_a_program_counts() {
         }
         let as_schedule = Clock::new(PRESET).run_goal(&schedule(&text)).unwrap().answer;
         let program = Round { bytes: Bytes(bytes), rounds };
-        let (_, as_program) = Clock::new(PRESET).run_with_answer(ranks, &program).unwrap();
+        let (_, as_program) = Clock::new(PRESET).run(ranks, &program).unwrap();
         assert_eq!(as_schedule.finish, as_program.finish, "{bytes}");
         assert_eq!(as_schedule.ranks, as_program.ranks, "{bytes}");
     }

@@ -1,6 +1,6 @@
 //! A GOAL schedule on an Ethernet takes what the same program takes there.
 
-use endpoint::Error;
+use endpoint::{Error, World};
 use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::ethernet_world::EthernetWorld;
 use programs::benchmarks::PingPong;
@@ -33,7 +33,7 @@ rank 1 {
 fn a_round_trip_takes_as_long_as_the_program() {
     let machine = machines::load("dp-smp-8").unwrap();
     let program = PingPong { first: Rank(0), second: Rank(1), bytes: Bytes(5_000), rounds: 1 };
-    let (_, program) = EthernetWorld::new(&machine, 1).run_with_answer(2, &program).unwrap();
+    let (_, program) = EthernetWorld::new(&machine, 1).run(2, &program).unwrap();
     let goal = ran(&[], PING_PONG).unwrap();
     let [goal_us, program_us] = [goal.makespan(), program.makespan()].map(|time| time.picoseconds() as f64 / 1e6);
     assert!((goal_us / program_us - 1.0_f64).abs() < 0.02, "{goal_us} us, as a program {program_us}");

@@ -1,6 +1,6 @@
 //! A GOAL schedule on a simulated machine takes what the same program takes there.
 
-use endpoint::Error;
+use endpoint::{Error, World};
 use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
 use programs::benchmarks::PingPong;
 use programs::goal::Schedule;
@@ -34,7 +34,7 @@ fn a_round_trip_takes_as_long_as_the_program() {
         let machine = machines::load(name).unwrap();
         let program = PingPong { first: Rank(0), second: Rank(1), bytes: Bytes(500), rounds: 1 };
         let world = NetworkWorld::new(&machine, Options::default());
-        let (_, answer) = world.run_with_answer(2, &program).unwrap();
+        let (_, answer) = world.run(2, &program).unwrap();
         assert_eq!(makespan(name, EngineKind::Fast, PING_PONG), answer.makespan(), "{name}");
         assert_eq!(makespan(name, EngineKind::Reference, PING_PONG), answer.makespan(), "{name}");
     }

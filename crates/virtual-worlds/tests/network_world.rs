@@ -13,7 +13,7 @@ fn keeps_the_promises(machine: &str, engine: EngineKind, settings: &[(&str, &str
     let settings: Vec<_> = settings.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
     let machine = machines::load_with(machine, &settings).unwrap();
     let options = Options { engine, ..Options::default() };
-    conformance::any_source_world(|_| NetworkWorld::new(&machine, options));
+    conformance::world(|_| NetworkWorld::new(&machine, options));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! Two nodes on one router; a flit takes 1 ns, routing 10 ns, so that a packet of F flits takes 11 + F ns through the empty
 //! network, and a packet that follows closely asks for the last channel 10 ns after the tail before it has started there.
 
-use endpoint::{Endpoint, Message, Program, Result};
+use endpoint::{Endpoint, Message, Program, Result, World};
 use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
 use quantities::{Bytes, Rank, Time};
 
@@ -49,7 +49,7 @@ fn times(more: &str, bytes: u64, engine: EngineKind) -> (u64, u64) {
     let text = format!("{NODES}{more}");
     let machine = machines::Description::parse(&text, "pair.toml").unwrap().resolve().unwrap();
     let world = NetworkWorld::new(&machine, Options { engine, ..Options::default() });
-    let (done, _) = world.run_with_answer(2, &OneMessage(Bytes(bytes))).unwrap();
+    let (done, _) = world.run(2, &OneMessage(Bytes(bytes))).unwrap();
     let nanoseconds = |rank: usize| done[rank].as_ref().unwrap().picoseconds() / 1000;
     (nanoseconds(0), nanoseconds(1))
 }

@@ -1,5 +1,6 @@
 //! The presets in both engines, and against what is published of the machines of today that they stand for.
 
+use endpoint::World;
 use machines::model::{FlitNetwork, Interconnect, NodeId};
 use maquette_virtual_worlds::network::Order;
 use maquette_virtual_worlds::network::fast::Fast;
@@ -90,7 +91,7 @@ fn one_way(machine: &str, settings: Settings, (first, second): (u32, u32), bytes
     let machine = load(machine, settings);
     let program = PingPong { first: Rank(first), second: Rank(second), bytes: Bytes(bytes), rounds: 1 };
     let world = NetworkWorld::new(&machine, Options::default());
-    let (_, answer) = world.run_with_answer(machine.nodes, &program).unwrap();
+    let (_, answer) = world.run(machine.nodes, &program).unwrap();
     answer.makespan().seconds() / 2.0
 }
 

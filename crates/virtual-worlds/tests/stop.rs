@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use endpoint::{Endpoint, Error, Message, Program, Result};
+use endpoint::{Endpoint, Error, Message, Program, Result, World};
 use machines::model::Interconnect;
 use maquette_virtual_worlds::clock::Clock;
 use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
@@ -43,9 +43,9 @@ fn the_network_ends_with_either_engine() {
         let options = Options { engine, stop: Stop::at(&FLAG), ..Options::default() };
         let world = NetworkWorld::new(&machine, options);
         FLAG.store(false, Ordering::Relaxed);
-        let all = world.run_with_answer(2, &Asking { flag: &FLAG, after: u32::MAX }).unwrap().0;
+        let all = world.run(2, &Asking { flag: &FLAG, after: u32::MAX }).unwrap().0;
         assert_eq!(all, [Ok(10_000), Ok(10_000)]);
-        assert_eq!(world.run_with_answer(2, &Asking { flag: &FLAG, after: 100 }).unwrap_err(), Error::Stopped);
+        assert_eq!(world.run(2, &Asking { flag: &FLAG, after: 100 }).unwrap_err(), Error::Stopped);
     }
 }
 
@@ -54,7 +54,7 @@ fn the_clock_world_ends() {
     static FLAG: AtomicBool = AtomicBool::new(false);
     let Interconnect::LogGp(model) = machines::load("loggp").unwrap().interconnect else { panic!("no LogGP") };
     let world = Clock::new(model).with_stop(Stop::at(&FLAG));
-    let all = world.run_with_answer(2, &Asking { flag: &FLAG, after: u32::MAX }).unwrap().0;
+    let all = world.run(2, &Asking { flag: &FLAG, after: u32::MAX }).unwrap().0;
     assert_eq!(all, [Ok(10_000), Ok(10_000)]);
-    assert_eq!(world.run_with_answer(2, &Asking { flag: &FLAG, after: 100 }).unwrap_err(), Error::Stopped);
+    assert_eq!(world.run(2, &Asking { flag: &FLAG, after: 100 }).unwrap_err(), Error::Stopped);
 }

@@ -1,7 +1,7 @@
 //! A program on a machine has the same times whichever engine moves the flits, down to the packet log: with every way to
 //! choose a layer, to switch and to send, and with node costs of nothing, where much happens at one instant.
 
-use endpoint::Program;
+use endpoint::{Program, World};
 use machines::model::Machine;
 use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
@@ -96,7 +96,7 @@ fn answer(case: &Case, engine: EngineKind) -> Answer {
 }
 
 fn run<P: Program<Output = ()>>(world: &NetworkWorld<'_>, ranks: u32, program: &P) -> Answer {
-    let (results, answer) = world.run_with_answer(ranks, program).unwrap_or_else(|error| panic!("{error}"));
+    let (results, answer) = world.run(ranks, program).unwrap_or_else(|error| panic!("{error}"));
     assert!(results.iter().all(Result::is_ok));
     answer
 }

@@ -1,6 +1,6 @@
 //! Programs on machines, whatever lies between the nodes: a network of flits, the costs of the LogGP model, or an Ethernet.
 
-use endpoint::{AnySourceProgram, MulticastProgram, Program};
+use endpoint::{Program, World};
 use machines::model::{Acknowledged, Interconnect, LogGp, Machine, Protocol, SendMode};
 use quantities::Bytes;
 use virtual_worlds::answer::Run;
@@ -17,44 +17,9 @@ use crate::interrupt;
 /// What keeps the machine from running it: more ranks than nodes, a deadlock; that it was asked to end.
 pub fn simulate<P: Program>(machine: &Machine, options: Options, ranks: u32, program: &P) -> Run<P::Output> {
     match &machine.interconnect {
-        Interconnect::Flits(_) => network(machine, options).run_with_answer(ranks, program),
-        Interconnect::Ethernet(_) => ethernet(machine, options).run_with_answer(ranks, program),
-        Interconnect::LogGp(model) => clock(*model, options).run_with_answer(ranks, program),
-    }
-}
-
-/// Runs a program that receives from anyone on `ranks` ranks of `machine`.
-///
-/// # Errors
-/// As [`simulate`].
-pub fn simulate_any<P: AnySourceProgram>(
-    machine: &Machine,
-    options: Options,
-    ranks: u32,
-    program: &P,
-) -> Run<P::Output> {
-    match &machine.interconnect {
-        Interconnect::Flits(_) => network(machine, options).run_any_with_answer(ranks, program),
-        Interconnect::Ethernet(_) => ethernet(machine, options).run_any_with_answer(ranks, program),
-        Interconnect::LogGp(model) => clock(*model, options).run_any_with_answer(ranks, program),
-    }
-}
-
-/// Runs a program that broadcasts in hardware on `ranks` ranks of `machine`.
-///
-/// # Errors
-/// As [`simulate`], and that the machine has no network for broadcasts.
-pub fn simulate_multicast<P: MulticastProgram>(
-    machine: &Machine,
-    options: Options,
-    ranks: u32,
-    program: &P,
-) -> Run<P::Output> {
-    match &machine.interconnect {
-        Interconnect::Ethernet(_) => ethernet(machine, options).run_multicast_with_answer(ranks, program),
-        Interconnect::Flits(_) | Interconnect::LogGp(_) => {
-            network(machine, options).run_multicast_with_answer(ranks, program)
-        }
+        Interconnect::Flits(_) => network(machine, options).run(ranks, program),
+        Interconnect::Ethernet(_) => ethernet(machine, options).run(ranks, program),
+        Interconnect::LogGp(model) => clock(*model, options).run(ranks, program),
     }
 }
 

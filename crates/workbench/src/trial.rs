@@ -16,7 +16,7 @@ use virtual_worlds::answer::Answer;
 use virtual_worlds::network_world::Options;
 
 use crate::latency::{MeasureError, Survey};
-use crate::simulate::{simulate, simulate_multicast, waits_for_receivers};
+use crate::simulate::{simulate, waits_for_receivers};
 
 /// A program that can be timed on any machine.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ impl Trial {
             }
             Trial::Hardware(bytes) => {
                 let program = Hardware { root: Rank(0), message: Message::of_size(*bytes) };
-                whole(simulate_multicast(machine, options, ranks, &program)?)
+                whole(simulate(machine, options, ranks, &program)?)
             }
             Trial::Combine(algorithm, bytes) => {
                 let (algorithm, group) = (algorithm.clone(), Group::from_source(Rank(0), ranks)?);

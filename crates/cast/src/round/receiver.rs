@@ -1,6 +1,6 @@
 //! A receiver's side.
 
-use endpoint::Multicast;
+use endpoint::Endpoint;
 use quantities::Rank;
 
 use super::{Store, ToAll, ToSender, WAIT_FOR_DISK};
@@ -26,7 +26,7 @@ pub enum Ended {
 ///
 /// # Errors
 /// Those of the network: [`endpoint::Error::Lost`] when the sender is gone, or goes on without this rank.
-pub async fn receive<E: Multicast, S: Store>(
+pub async fn receive<E: Endpoint, S: Store>(
     here: &E,
     store: &mut S,
     mut watch: impl FnMut(usize),
@@ -75,7 +75,7 @@ pub async fn receive<E: Multicast, S: Store>(
 }
 
 /// The next thing that the sender says. What says nothing is passed over.
-async fn hear<E: Multicast>(here: &E) -> endpoint::Result<ToAll> {
+async fn hear<E: Endpoint>(here: &E) -> endpoint::Result<ToAll> {
     loop {
         if let Some(said) = ToAll::decode(&here.receive_multicast(SENDER).await?) {
             return Ok(said);
@@ -84,7 +84,7 @@ async fn hear<E: Multicast>(here: &E) -> endpoint::Result<ToAll> {
 }
 
 /// Waits until there is room for another piece.
-async fn room<E: Multicast, S: Store>(here: &E, store: &mut S) -> Result<(), String> {
+async fn room<E: Endpoint, S: Store>(here: &E, store: &mut S) -> Result<(), String> {
     while !store.has_room()? {
         here.compute(WAIT_FOR_DISK).await;
     }
@@ -92,7 +92,7 @@ async fn room<E: Multicast, S: Store>(here: &E, store: &mut S) -> Result<(), Str
 }
 
 /// All pieces of this round have come.
-async fn end<E: Multicast, S: Store>(here: &E, store: &mut S, whole: Option<super::Digest>) -> Result<Ended, String> {
+async fn end<E: Endpoint, S: Store>(here: &E, store: &mut S, whole: Option<super::Digest>) -> Result<Ended, String> {
     let missing = loop {
         match store.missing()? {
             Some(missing) => break missing,
@@ -106,14 +106,14 @@ async fn end<E: Multicast, S: Store>(here: &E, store: &mut S, whole: Option<supe
     Ok(Ended::Done)
 }
 
-async fn refuse<E: Multicast>(here: &E, reason: String) -> endpoint::Result<Ended> {
+async fn refuse<E: Endpoint>(here: &E, reason: String) -> endpoint::Result<Ended> {
     here.send(SENDER, ToSender::Refuses(reason.clone()).encode()).await?;
     goodbye(here).await;
     Ok(Ended::Refused(reason))
 }
 
 /// Waits until the sender has said goodbye, and so has heard what was said to it. If it is gone before, nobody is waiting.
-async fn goodbye<E: Multicast>(here: &E) {
+async fn goodbye<E: Endpoint>(here: &E) {
     while let Ok(said) = hear(here).await {
         if said == ToAll::Bye {
             return;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use endpoint::{Error, Multicast};
+use endpoint::{Endpoint, Error};
 use quantities::Rank;
 
 use super::{Digest, Supply, ToAll, ToSender, WAIT_FOR_DISK};
@@ -78,7 +78,7 @@ pub enum Outcome {
 ///
 /// # Errors
 /// Those of the network; [`Error::Unfit`] when a file cannot be read, or changes.
-pub async fn send<E: Multicast, S: Supply>(
+pub async fn send<E: Endpoint, S: Supply>(
     here: &E,
     transfer: &mut Transfer,
     supply: &mut S,
@@ -110,7 +110,7 @@ pub async fn send<E: Multicast, S: Supply>(
 }
 
 /// What each receiver has, and how they are: those that lack something lack all, as far as is known.
-async fn inventories<E: Multicast>(here: &E, pieces: u32) -> endpoint::Result<(Vec<Outcome>, Claims)> {
+async fn inventories<E: Endpoint>(here: &E, pieces: u32) -> endpoint::Result<(Vec<Outcome>, Claims)> {
     let mut outcomes = Vec::new();
     let mut claims = Claims::default();
     for rank in (1..here.size()).map(Rank) {
@@ -158,7 +158,7 @@ impl Claims {
 }
 
 /// What a receiver says; nothing when it is gone.
-async fn heard<E: Multicast>(here: &E, rank: Rank) -> endpoint::Result<Option<ToSender>> {
+async fn heard<E: Endpoint>(here: &E, rank: Rank) -> endpoint::Result<Option<ToSender>> {
     match here.receive(rank).await {
         Ok(message) => Ok(ToSender::decode(&message)),
         Err(Error::Lost(_)) => Ok(None),
@@ -167,7 +167,7 @@ async fn heard<E: Multicast>(here: &E, rank: Rank) -> endpoint::Result<Option<To
 }
 
 /// Sends the pieces but for those that all have, as `claims` says; but what they claim is only believed if it is what the files hold.
-async fn pieces<E: Multicast, S: Supply>(
+async fn pieces<E: Endpoint, S: Supply>(
     here: &E,
     transfer: &mut Transfer,
     supply: &mut S,

@@ -2,8 +2,8 @@
 
 use quantities::{Bytes, Duration, Rank, Time};
 
-use super::{is_deadlock, patterned, run_any};
-use crate::{AnySource, AnySourceProgram, AnySourceWorld, Error, Message, Result};
+use super::{is_deadlock, patterned, run};
+use crate::{Endpoint, Error, Message, Needs, Program, Result, World};
 
 /// Longer than any message of these checks takes on any machine.
 const LONG: Duration = Duration::from_microseconds(1_000_000);
@@ -11,10 +11,11 @@ const LONG: Duration = Duration::from_microseconds(1_000_000);
 /// Rank 0 takes what all others send it, as it comes.
 struct Gather;
 
-impl AnySourceProgram for Gather {
+impl Program for Gather {
+    const NEEDS: Needs = Needs::ANY_SOURCE;
     /// From whom each message came, and when rank 0 had it.
     type Output = Vec<(Rank, Time)>;
-    async fn run<E: AnySource>(&self, here: &E) -> Result<Self::Output> {
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<Self::Output> {
         let me = here.rank();
         let mut taken = Vec::new();
         if me > Rank(0) {
@@ -32,8 +33,8 @@ impl AnySourceProgram for Gather {
 }
 
 /// Receiving from anyone gives every message once, in an order in which time does not run backward.
-pub fn a_message_from_anyone_is_taken_once<W: AnySourceWorld>(world: &W, ranks: u32) {
-    let taken = run_any(world, ranks, &Gather).swap_remove(0);
+pub fn a_message_from_anyone_is_taken_once<W: World>(world: &W, ranks: u32) {
+    let taken = run(world, ranks, &Gather).swap_remove(0);
     assert!(taken.is_sorted_by_key(|&(_, when)| when), "{taken:?}");
     let mut senders: Vec<Rank> = taken.into_iter().map(|(from, _)| from).collect();
     senders.sort();
@@ -41,19 +42,20 @@ pub fn a_message_from_anyone_is_taken_once<W: AnySourceWorld>(world: &W, ranks: 
 }
 
 /// The same program on the same world takes the messages in the same order at the same times.
-pub fn two_runs_from_anyone_are_the_same<W: AnySourceWorld>(make: &impl Fn(u32) -> W, ranks: u32) {
+pub fn two_runs_from_anyone_are_the_same<W: World>(make: &impl Fn(u32) -> W, ranks: u32) {
     let world = make(ranks);
-    let first = run_any(&world, ranks, &Gather);
-    assert_eq!(first, run_any(&world, ranks, &Gather), "the same world again");
-    assert_eq!(first, run_any(&make(ranks), ranks, &Gather), "another world of the same kind");
+    let first = run(&world, ranks, &Gather);
+    assert_eq!(first, run(&world, ranks, &Gather), "the same world again");
+    assert_eq!(first, run(&make(ranks), ranks, &Gather), "another world of the same kind");
 }
 
 /// When nothing comes, the wait ends with the deadline and not before it.
-pub fn a_deadline_passes<W: AnySourceWorld>(world: &W, ranks: u32) {
+pub fn a_deadline_passes<W: World>(world: &W, ranks: u32) {
     struct Waits;
-    impl AnySourceProgram for Waits {
+    impl Program for Waits {
+        const NEEDS: Needs = Needs::ANY_SOURCE;
         type Output = ();
-        async fn run<E: AnySource>(&self, here: &E) -> Result<()> {
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
             for wait in [0, 1, 5_000].map(Duration::from_picoseconds) {
                 let deadline = here.now() + wait;
                 assert_eq!(here.receive_any(Some(deadline)).await.err(), Some(Error::Deadline(deadline)));
@@ -62,15 +64,16 @@ pub fn a_deadline_passes<W: AnySourceWorld>(world: &W, ranks: u32) {
             Ok(())
         }
     }
-    run_any(world, ranks, &Waits);
+    run(world, ranks, &Waits);
 }
 
 /// A message that comes in time ends the wait, and the program goes on before the deadline.
-pub fn a_message_before_the_deadline_is_taken<W: AnySourceWorld>(world: &W, ranks: u32) {
+pub fn a_message_before_the_deadline_is_taken<W: World>(world: &W, ranks: u32) {
     struct InTime;
-    impl AnySourceProgram for InTime {
+    impl Program for InTime {
+        const NEEDS: Needs = Needs::ANY_SOURCE;
         type Output = ();
-        async fn run<E: AnySource>(&self, here: &E) -> Result<()> {
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
             let (first, last) = (Rank(0), Rank(here.size() - 1));
             if here.rank() == first {
                 here.send(last, patterned(first, last, 0, 16)).await?;
@@ -82,15 +85,16 @@ pub fn a_message_before_the_deadline_is_taken<W: AnySourceWorld>(world: &W, rank
             Ok(())
         }
     }
-    run_any(world, ranks, &InTime);
+    run(world, ranks, &InTime);
 }
 
 /// What is there already is given even when the deadline is now or past.
-pub fn a_message_that_is_there_beats_a_deadline_that_has_passed<W: AnySourceWorld>(world: &W, ranks: u32) {
+pub fn a_message_that_is_there_beats_a_deadline_that_has_passed<W: World>(world: &W, ranks: u32) {
     struct Late;
-    impl AnySourceProgram for Late {
+    impl Program for Late {
+        const NEEDS: Needs = Needs::ANY_SOURCE;
         type Output = ();
-        async fn run<E: AnySource>(&self, here: &E) -> Result<()> {
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
             let (first, last) = (Rank(0), Rank(here.size() - 1));
             if here.rank() == first {
                 here.send(last, patterned(first, last, 0, 16)).await?;
@@ -106,15 +110,16 @@ pub fn a_message_that_is_there_beats_a_deadline_that_has_passed<W: AnySourceWorl
             Ok(())
         }
     }
-    run_any(world, ranks, &Late);
+    run(world, ranks, &Late);
 }
 
 /// Receives from a named rank and from anyone share one order of each sender's messages.
-pub fn order_holds_between_named_and_any<W: AnySourceWorld>(world: &W, ranks: u32) {
+pub fn order_holds_between_named_and_any<W: World>(world: &W, ranks: u32) {
     struct Mixed;
-    impl AnySourceProgram for Mixed {
+    impl Program for Mixed {
+        const NEEDS: Needs = Needs::ANY_SOURCE;
         type Output = ();
-        async fn run<E: AnySource>(&self, here: &E) -> Result<()> {
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
             let (me, last) = (here.rank(), Rank(here.size() - 1));
             if me != last {
                 for number in 0..4 {
@@ -135,15 +140,16 @@ pub fn order_holds_between_named_and_any<W: AnySourceWorld>(world: &W, ranks: u3
             Ok(())
         }
     }
-    run_any(world, ranks, &Mixed);
+    run(world, ranks, &Mixed);
 }
 
 /// Waiting for anyone without a deadline when nobody sends is a deadlock, and the error names who waits.
-pub fn waiting_for_anyone_for_ever_is_a_deadlock<W: AnySourceWorld>(world: &W, ranks: u32) {
+pub fn waiting_for_anyone_for_ever_is_a_deadlock<W: World>(world: &W, ranks: u32) {
     struct Waits;
-    impl AnySourceProgram for Waits {
+    impl Program for Waits {
+        const NEEDS: Needs = Needs::ANY_SOURCE;
         type Output = ();
-        async fn run<E: AnySource>(&self, here: &E) -> Result<()> {
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
             if here.rank() == Rank(1) {
                 here.receive_any(None).await?;
                 here.send(Rank(0), Message::of_size(Bytes(1))).await?;
@@ -151,5 +157,20 @@ pub fn waiting_for_anyone_for_ever_is_a_deadlock<W: AnySourceWorld>(world: &W, r
             Ok(())
         }
     }
-    is_deadlock(world.run_any(ranks, &Waits), &["rank 1 waits for a message from anyone"]);
+    is_deadlock(world.run(ranks, &Waits), &["rank 1 waits for a message from anyone"]);
+}
+
+/// A program that has not said that it receives from anyone gets an error, and can go on.
+pub fn receiving_from_anyone_must_be_declared<W: World>(world: &W, ranks: u32) {
+    struct Undeclared;
+    impl Program for Undeclared {
+        type Output = ();
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+            for deadline in [None, Some(Time::ZERO)] {
+                assert_eq!(here.receive_any(deadline).await.err(), Some(Error::Undeclared("ANY_SOURCE")));
+            }
+            Ok(())
+        }
+    }
+    run(world, ranks, &Undeclared);
 }

@@ -1,7 +1,7 @@
 //! The suite that every world must pass.
 //!
-//! A world's tests call [`world`], and [`any_source_world`] if it can receive from anyone, with a function that makes a
-//! world for at least so many ranks. Every check is also a function of its own, so that a failure can be looked at alone.
+//! A world's tests call [`world`], and [`multicast_world`] if it broadcasts in hardware, with a function that makes a world
+//! for at least so many ranks. Every check is also a function of its own, so that a failure can be looked at alone.
 //! A check that does not hold panics with what was found: this is a library for tests.
 //!
 //! The checks hold whether a send ends when its message is set up, when it has left, or when it was received. They say
@@ -17,7 +17,7 @@ pub use named::*;
 
 use quantities::Rank;
 
-use crate::{AnySourceProgram, AnySourceWorld, Error, Message, MulticastWorld, Program, Result, World};
+use crate::{Error, Message, Program, Result, World};
 
 /// How many ranks the checks run on: one, two, an odd number, a power of two.
 const SIZES: [u32; 5] = [1, 2, 3, 5, 8];
@@ -28,6 +28,9 @@ pub fn world<W: World>(make: impl Fn(u32) -> W) {
         time_begins_at_zero(&make(ranks), ranks);
         computing_takes_exactly_its_time(&make(ranks), ranks);
         two_runs_are_the_same(&make, ranks);
+    }
+    for ranks in [2, 5] {
+        two_runs_from_anyone_are_the_same(&make, ranks);
     }
     real_world(make);
 }
@@ -50,24 +53,10 @@ pub fn real_world<W: World>(make: impl Fn(u32) -> W) {
         a_message_that_never_comes_is_a_deadlock(&make(ranks), ranks);
         a_ring_of_receives_is_a_deadlock(&make(ranks), ranks);
     }
-}
-
-/// Checks all that [`world`] does, and what a world must do besides that receives from anyone.
-pub fn any_source_world<W: AnySourceWorld>(make: impl Fn(u32) -> W) {
-    world(&make);
-    for ranks in [2, 5] {
-        two_runs_from_anyone_are_the_same(&make, ranks);
-    }
     receiving_from_anyone(make);
 }
 
-/// Checks all that [`real_world`] does, and what a world must do besides that receives from anyone.
-pub fn real_any_source_world<W: AnySourceWorld>(make: impl Fn(u32) -> W) {
-    real_world(&make);
-    receiving_from_anyone(make);
-}
-
-fn receiving_from_anyone<W: AnySourceWorld>(make: impl Fn(u32) -> W) {
+fn receiving_from_anyone<W: World>(make: impl Fn(u32) -> W) {
     for ranks in [2, 5] {
         a_message_from_anyone_is_taken_once(&make(ranks), ranks);
         a_deadline_passes(&make(ranks), ranks);
@@ -75,33 +64,35 @@ fn receiving_from_anyone<W: AnySourceWorld>(make: impl Fn(u32) -> W) {
         a_message_that_is_there_beats_a_deadline_that_has_passed(&make(ranks), ranks);
         order_holds_between_named_and_any(&make(ranks), ranks);
         waiting_for_anyone_for_ever_is_a_deadlock(&make(ranks), ranks);
+        receiving_from_anyone_must_be_declared(&make(ranks), ranks);
     }
 }
 
 /// Checks all that [`world`] does, and what a world must do besides that broadcasts in hardware.
-pub fn multicast_world<W: MulticastWorld>(make: impl Fn(u32) -> W) {
+pub fn multicast_world<W: World>(make: impl Fn(u32) -> W) {
     world(&make);
     broadcasting(make);
 }
 
 /// Checks all that [`real_world`] does, and what a world must do besides that broadcasts in hardware.
-pub fn real_multicast_world<W: MulticastWorld>(make: impl Fn(u32) -> W) {
+pub fn real_multicast_world<W: World>(make: impl Fn(u32) -> W) {
     real_world(&make);
     broadcasting(make);
 }
 
-fn broadcasting<W: MulticastWorld>(make: impl Fn(u32) -> W) {
+fn broadcasting<W: World>(make: impl Fn(u32) -> W) {
     for ranks in [2, 5] {
         broadcasts_reach_everyone_in_order(&make(ranks), ranks);
         broadcasts_and_messages_are_kept_apart(&make(ranks), ranks);
         broadcasts_of_nobody_are_errors(&make(ranks), ranks);
         a_broadcast_that_never_comes_is_a_deadlock(&make(ranks), ranks);
+        broadcasting_must_be_declared(&make(ranks), ranks);
     }
 }
 
 /// What every rank ended with, none of them with an error.
-fn outputs<T>(results: Result<Vec<Result<T>>>, ranks: u32) -> Vec<T> {
-    let results = results.unwrap_or_else(|error| panic!("the world ended with: {error}"));
+fn outputs<T, A>(ended: Result<(Vec<Result<T>>, A)>, ranks: u32) -> Vec<T> {
+    let (results, _) = ended.unwrap_or_else(|error| panic!("the world ended with: {error}"));
     assert_eq!(results.len(), ranks as usize, "one result a rank");
     let output =
         |(rank, result): (u32, Result<T>)| result.unwrap_or_else(|error| panic!("rank {rank} ended with: {error}"));
@@ -112,12 +103,8 @@ fn run<W: World, P: Program>(world: &W, ranks: u32, program: &P) -> Vec<P::Outpu
     outputs(world.run(ranks, program), ranks)
 }
 
-fn run_any<W: AnySourceWorld, P: AnySourceProgram>(world: &W, ranks: u32, program: &P) -> Vec<P::Output> {
-    outputs(world.run_any(ranks, program), ranks)
-}
-
 /// That `result` is a deadlock whose text has each of `parts`.
-fn is_deadlock<T>(result: Result<Vec<Result<T>>>, parts: &[&str]) {
+fn is_deadlock<T>(result: Result<T>, parts: &[&str]) {
     let text = match result {
         Err(Error::Deadlock(text)) => text,
         Err(other) => panic!("expected a deadlock, found the error: {other}"),

@@ -2,19 +2,16 @@
 
 use quantities::Rank;
 
-use super::{is_deadlock, outputs, patterned};
-use crate::{Error, Multicast, MulticastProgram, MulticastWorld, Result};
-
-fn run_multicast<W: MulticastWorld, P: MulticastProgram>(world: &W, ranks: u32, program: &P) -> Vec<P::Output> {
-    outputs(world.run_multicast(ranks, program), ranks)
-}
+use super::{is_deadlock, patterned, run};
+use crate::{Endpoint, Error, Needs, Program, Result, World};
 
 /// Every rank in turn broadcasts messages of several sizes; all others have them undamaged and in order.
-pub fn broadcasts_reach_everyone_in_order<W: MulticastWorld>(world: &W, ranks: u32) {
+pub fn broadcasts_reach_everyone_in_order<W: World>(world: &W, ranks: u32) {
     struct InTurn;
-    impl MulticastProgram for InTurn {
+    impl Program for InTurn {
+        const NEEDS: Needs = Needs::MULTICAST;
         type Output = ();
-        async fn run<E: Multicast>(&self, here: &E) -> Result<()> {
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
             for root in (0..here.size()).map(Rank) {
                 for (number, length) in (0u32..).zip([0, 1, 3000, 20]) {
                     let message = patterned(root, root, number, length);
@@ -28,15 +25,16 @@ pub fn broadcasts_reach_everyone_in_order<W: MulticastWorld>(world: &W, ranks: u
             Ok(())
         }
     }
-    run_multicast(world, ranks, &InTurn);
+    run(world, ranks, &InTurn);
 }
 
 /// A broadcast and a message to one rank are two things: each receive takes its own.
-pub fn broadcasts_and_messages_are_kept_apart<W: MulticastWorld>(world: &W, ranks: u32) {
+pub fn broadcasts_and_messages_are_kept_apart<W: World>(world: &W, ranks: u32) {
     struct Both;
-    impl MulticastProgram for Both {
+    impl Program for Both {
+        const NEEDS: Needs = Needs::MULTICAST;
         type Output = ();
-        async fn run<E: Multicast>(&self, here: &E) -> Result<()> {
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
             let (first, last) = (Rank(0), Rank(here.size() - 1));
             let (to_all, to_one) = (patterned(first, first, 1, 40), patterned(first, last, 2, 30));
             if here.rank() == first {
@@ -50,35 +48,52 @@ pub fn broadcasts_and_messages_are_kept_apart<W: MulticastWorld>(world: &W, rank
             Ok(())
         }
     }
-    run_multicast(world, ranks, &Both);
+    run(world, ranks, &Both);
 }
 
 /// A broadcast from a rank that does not exist, or from oneself, cannot be received.
-pub fn broadcasts_of_nobody_are_errors<W: MulticastWorld>(world: &W, ranks: u32) {
+pub fn broadcasts_of_nobody_are_errors<W: World>(world: &W, ranks: u32) {
     struct Wrong;
-    impl MulticastProgram for Wrong {
+    impl Program for Wrong {
+        const NEEDS: Needs = Needs::MULTICAST;
         type Output = ();
-        async fn run<E: Multicast>(&self, here: &E) -> Result<()> {
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
             let (nobody, size) = (Rank(here.size()), here.size());
             assert_eq!(here.receive_multicast(nobody).await, Err(Error::NoSuchRank { rank: nobody, size }));
             assert_eq!(here.receive_multicast(here.rank()).await, Err(Error::ToItself(here.rank())));
             Ok(())
         }
     }
-    run_multicast(world, ranks, &Wrong);
+    run(world, ranks, &Wrong);
 }
 
 /// A broadcast that never comes ends the run, and the error names who waits for whom.
-pub fn a_broadcast_that_never_comes_is_a_deadlock<W: MulticastWorld>(world: &W, ranks: u32) {
+pub fn a_broadcast_that_never_comes_is_a_deadlock<W: World>(world: &W, ranks: u32) {
     struct Never;
-    impl MulticastProgram for Never {
+    impl Program for Never {
+        const NEEDS: Needs = Needs::MULTICAST;
         type Output = ();
-        async fn run<E: Multicast>(&self, here: &E) -> Result<()> {
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
             if here.rank() == Rank(1) {
                 here.receive_multicast(Rank(0)).await?;
             }
             Ok(())
         }
     }
-    is_deadlock(world.run_multicast(ranks, &Never), &["rank 1"]);
+    is_deadlock(world.run(ranks, &Never), &["rank 1"]);
+}
+
+/// A program that has not said that it broadcasts in hardware gets an error, and can go on.
+pub fn broadcasting_must_be_declared<W: World>(world: &W, ranks: u32) {
+    struct Undeclared;
+    impl Program for Undeclared {
+        type Output = ();
+        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+            let undeclared = Error::Undeclared("MULTICAST");
+            assert_eq!(here.multicast(patterned(Rank(0), Rank(0), 0, 8)).await.err(), Some(undeclared.clone()));
+            assert_eq!(here.receive_multicast(Rank(0)).await.err(), Some(undeclared));
+            Ok(())
+        }
+    }
+    run(world, ranks, &Undeclared);
 }

@@ -243,7 +243,7 @@ pub fn one_ranks_error_is_its_own<W: World>(world: &W, ranks: u32) {
             Ok(here.rank())
         }
     }
-    let results = world.run(ranks, &Fails).expect("the world itself has no error");
+    let (results, _) = world.run(ranks, &Fails).expect("the world itself has no error");
     for (rank, result) in (0..).map(Rank).zip(results) {
         let expected = if rank == Rank(1) { Err(Error::Unfit("by intent".to_owned())) } else { Ok(rank) };
         assert_eq!(result, expected);

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU16;
 
-use endpoint::{AnySourceWorld, Endpoint, Message, MulticastWorld, Program, Result, World};
+use endpoint::{Endpoint, Message, Program, Result, World};
 use programs::applications::conjugate_gradient::{ConjugateGradient, random_right_side};
 use programs::applications::fft::{Array, Complex32, Fft2d, row, transform};
 use programs::applications::grid::Grid;
@@ -25,11 +25,11 @@ fn content(rank: u32, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|place| (place as u32 * 31 + rank * 7) as u8).collect()
 }
 
-fn outputs<T>(results: Result<Vec<Result<T>>>) -> Vec<T> {
-    results.unwrap().into_iter().map(Result::unwrap).collect()
+fn outputs<T, A>(ended: Result<(Vec<Result<T>>, A)>) -> Vec<T> {
+    ended.map(|(results, _)| results).unwrap().into_iter().map(Result::unwrap).collect()
 }
 
-pub fn broadcasts_reach_every_rank(worlds: &[impl MulticastWorld + AnySourceWorld]) {
+pub fn broadcasts_reach_every_rank(worlds: &[impl World]) {
     let message = Message::from(content(0, 20_000));
     let lambda: Lambda = "2.5".parse().unwrap();
     for world in worlds {
@@ -39,11 +39,11 @@ pub fn broadcasts_reach_every_rank(worlds: &[impl MulticastWorld + AnySourceWorl
             assert!(outputs(world.run(RANKS, &program)).iter().all(|word| *word == message), "{program:?}");
         }
         let program = Hardware { root: Rank(3), message: message.clone() };
-        assert!(outputs(world.run_multicast(RANKS, &program)).iter().all(|word| *word == message));
+        assert!(outputs(world.run(RANKS, &program)).iter().all(|word| *word == message));
     }
 }
 
-pub fn combines_give_every_rank_the_sum(worlds: &[impl MulticastWorld + AnySourceWorld]) {
+pub fn combines_give_every_rank_the_sum(worlds: &[impl World]) {
     let numbers: Vec<Vec<u64>> =
         (0..u64::from(RANKS)).map(|rank| (0..500).map(|place| rank * place).collect()).collect();
     let bytes = |numbers: &[u64]| Message::from(numbers.iter().flat_map(|it| it.to_le_bytes()).collect::<Vec<u8>>());
@@ -81,7 +81,7 @@ impl Program for Delivery {
     }
 }
 
-pub fn complete_exchanges_bring_every_message(worlds: &[impl MulticastWorld + AnySourceWorld]) {
+pub fn complete_exchanges_bring_every_message(worlds: &[impl World]) {
     for world in worlds {
         for algorithm in Complete::all() {
             let (bytes, order, reshuffle) = (Bytes(5_000), Order::SendFirst, Duration::from_picoseconds(3));
@@ -98,10 +98,7 @@ pub fn complete_exchanges_bring_every_message(worlds: &[impl MulticastWorld + An
 }
 
 /// `perfect` is a world with which the others have to agree.
-pub fn a_transform_and_a_solver_are_the_same_to_the_bit(
-    worlds: &[impl MulticastWorld + AnySourceWorld],
-    perfect: &impl World,
-) {
+pub fn a_transform_and_a_solver_are_the_same_to_the_bit(worlds: &[impl World], perfect: &impl World) {
     let (size, seed) = (24, 3);
     let mut serial: Vec<Complex32> = (0..size).flat_map(|number| row(size, seed, number)).collect();
     transform(size, &mut serial);
@@ -125,7 +122,7 @@ pub fn a_transform_and_a_solver_are_the_same_to_the_bit(
     }
 }
 
-pub fn a_hash_table_stores_every_key_once_and_a_barrier_ends(worlds: &[impl MulticastWorld + AnySourceWorld]) {
+pub fn a_hash_table_stores_every_key_once_and_a_barrier_ends(worlds: &[impl World]) {
     let growth = Growth { capacity: 20, sensitivity: 0.8, shrink: None, apart: false, most_servers: 4, chunk: 5 };
     let keys: Vec<Key> = (0..200).map(|number| Key::from(format!("word {number}").into_bytes())).collect();
     let program = LinearHash {
@@ -140,7 +137,7 @@ pub fn a_hash_table_stores_every_key_once_and_a_barrier_ends(worlds: &[impl Mult
         then: Vec::new(),
     };
     for world in worlds {
-        let entries = outputs(world.run_any(RANKS, &program)).into_iter().filter_map(|end| match end {
+        let entries = outputs(world.run(RANKS, &program)).into_iter().filter_map(|end| match end {
             RankEnd::Server(server) => server.entries,
             RankEnd::Client(_) => None,
         });

@@ -13,9 +13,7 @@ use std::rc::Rc;
 use std::task::{Context, Waker};
 
 use draws::Draws;
-use endpoint::{
-    AnySourceProgram, AnySourceWorld, Error, MulticastProgram, MulticastWorld, Program, Result, World, deadlock,
-};
+use endpoint::{Error, Needs, Program, Result, World, deadlock};
 use maquette_messaging::{Doing, Messenger, Parameters, stuck};
 use network::{Faults, Network, Wire};
 use quantities::{Rank, Time};
@@ -52,10 +50,18 @@ impl Faulty {
     where
         F: Future<Output = Result<T>> + 'a,
     {
+        self.run_for(Needs::EVERYTHING, ranks, program)
+    }
+
+    /// As [`Faulty::run_ranks`], for a program that does no more than it `needs`.
+    fn run_for<'a, T: 'a, F>(&self, needs: Needs, ranks: u32, program: impl Fn(Here) -> F) -> Result<Ended<T>>
+    where
+        F: Future<Output = Result<T>> + 'a,
+    {
         let network = Rc::new(RefCell::new(Network::new(ranks, self.faults, Draws(self.seed))));
         let endpoint = |rank| {
             let wire = Wire { rank, network: network.clone() };
-            Ok(Rc::new(Messenger::new(wire, rank, ranks, self.parameters)?))
+            Ok(Rc::new(Messenger::new(wire, rank, ranks, self.parameters)?.for_needs(needs)))
         };
         let here: Vec<Here> = (0..ranks).map(Rank).map(endpoint).collect::<Result<_>>()?;
         let results: Rc<RefCell<Vec<Option<Result<T>>>>> =
@@ -132,19 +138,10 @@ fn check<T>(here: &[Here], results: &RefCell<Vec<Option<Result<T>>>>) -> Result<
 }
 
 impl World for Faulty {
-    fn run<P: Program>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
-        Ok(self.run_ranks(ranks, |here| async move { program.run(&*here).await })?.results)
-    }
-}
+    type Answer = ();
 
-impl AnySourceWorld for Faulty {
-    fn run_any<P: AnySourceProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
-        Ok(self.run_ranks(ranks, |here| async move { program.run(&*here).await })?.results)
-    }
-}
-
-impl MulticastWorld for Faulty {
-    fn run_multicast<P: MulticastProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
-        Ok(self.run_ranks(ranks, |here| async move { program.run(&*here).await })?.results)
+    fn run<P: Program>(&self, ranks: u32, program: &P) -> Result<(Vec<Result<P::Output>>, ())> {
+        let run = self.run_for(P::NEEDS, ranks, |here| async move { program.run(&*here).await })?;
+        Ok((run.results, ()))
     }
 }

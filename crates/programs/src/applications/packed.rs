@@ -36,6 +36,23 @@ impl<E: Endpoint> Endpoint for Packed<'_, E> {
         Ok(message)
     }
 
+    async fn receive_any(&self, deadline: Option<Time>) -> Result<(Rank, Message)> {
+        let received = self.here.receive_any(deadline).await?;
+        self.here.compute(self.work).await;
+        Ok(received)
+    }
+
+    async fn multicast(&self, message: Message) -> Result<()> {
+        self.here.compute(self.work).await;
+        self.here.multicast(message).await
+    }
+
+    async fn receive_multicast(&self, from: Rank) -> Result<Message> {
+        let message = self.here.receive_multicast(from).await?;
+        self.here.compute(self.work).await;
+        Ok(message)
+    }
+
     async fn compute(&self, work: Duration) {
         self.here.compute(work).await;
     }

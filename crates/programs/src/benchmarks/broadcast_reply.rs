@@ -1,6 +1,6 @@
 //! Broadcast and reply: how long a broadcast takes, on one rank's clock.
 
-use endpoint::{Error, Message, Multicast, MulticastProgram, Program, Result, check_partner};
+use endpoint::{Endpoint, Error, Message, Needs, Program, Result, check_partner};
 use quantities::{Bytes, Duration, Rank};
 
 use crate::broadcast::{Algorithm, Broadcast, hardware};
@@ -43,7 +43,7 @@ pub enum By {
 const ROOT: Rank = Rank(0);
 
 impl BroadcastReply {
-    async fn broadcast<E: Multicast>(&self, here: &E) -> Result<Message> {
+    async fn broadcast<E: Endpoint>(&self, here: &E) -> Result<Message> {
         let message = Message::of_size(self.bytes);
         match &self.by {
             By::Hardware => {
@@ -60,11 +60,12 @@ impl BroadcastReply {
     }
 }
 
-impl MulticastProgram for BroadcastReply {
+impl Program for BroadcastReply {
+    const NEEDS: Needs = Needs::MULTICAST;
     /// How long each round took, at rank 0; empty at all others.
     type Output = Vec<Duration>;
 
-    async fn run<E: Multicast>(&self, here: &E) -> Result<Vec<Duration>> {
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<Vec<Duration>> {
         if self.replier == ROOT {
             return Err(Error::Unfit("who broadcasts can't reply".to_owned()));
         }

@@ -1,6 +1,6 @@
 //! Broadcast by the machine's own network for it.
 
-use endpoint::{Message, Multicast, MulticastProgram, Result, check_partner};
+use endpoint::{Endpoint, Message, Needs, Program, Result, check_partner};
 use quantities::Rank;
 
 /// Broadcast of `word` from rank `root` to all ranks by hardware, in one step. The other ranks' own `word` is overwritten.
@@ -14,7 +14,7 @@ use quantities::Rank;
 /// # Errors
 /// When `root` is not a rank of the program, when the machine has no such network, and what sending and receiving can
 /// end with.
-pub async fn hardware<E: Multicast>(here: &E, root: Rank, word: &mut Message) -> Result<()> {
+pub async fn hardware<E: Endpoint>(here: &E, root: Rank, word: &mut Message) -> Result<()> {
     if here.rank() == root {
         return here.multicast(word.clone()).await;
     }
@@ -32,11 +32,12 @@ pub struct Hardware {
     pub message: Message,
 }
 
-impl MulticastProgram for Hardware {
+impl Program for Hardware {
+    const NEEDS: Needs = Needs::MULTICAST;
     /// The message, as this rank has it in the end.
     type Output = Message;
 
-    async fn run<E: Multicast>(&self, here: &E) -> Result<Message> {
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<Message> {
         let mut word = if here.rank() == self.root { self.message.clone() } else { Message::default() };
         hardware(here, self.root, &mut word).await?;
         Ok(word)

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use endpoint::{AnySource, AnySourceProgram, Error, Message, Result};
+use endpoint::{Endpoint, Error, Message, Needs, Program, Result};
 use quantities::{Bytes, Rank};
 
 use super::{GoalRank, OperationId, OperationKind, Ready, Schedule};
@@ -40,10 +40,11 @@ struct Player<'schedule> {
     early: Vec<(Rank, u32)>,
 }
 
-impl AnySourceProgram for Play {
+impl Program for Play {
+    const NEEDS: Needs = Needs::ANY_SOURCE;
     type Output = ();
 
-    async fn run<E: AnySource>(&self, here: &E) -> Result<()> {
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
         let mut ready = Vec::new();
         let rank = GoalRank::new(self.schedule.block(here.rank()), &mut ready);
         let mut player = Player { rank, ready: ready.into(), posted: Vec::new(), early: Vec::new() };
@@ -60,7 +61,7 @@ impl AnySourceProgram for Play {
 
 impl Player<'_> {
     /// Takes the messages that have come, if a receive waits for any.
-    async fn take_what_is_there<E: AnySource>(&mut self, here: &E) -> Result<()> {
+    async fn take_what_is_there<E: Endpoint>(&mut self, here: &E) -> Result<()> {
         while !self.posted.is_empty() {
             match here.receive_any(Some(here.now())).await {
                 Ok(received) => self.take(here, &received),
@@ -71,7 +72,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    async fn begin<E: AnySource>(&mut self, here: &E, operation: OperationId) -> Result<()> {
+    async fn begin<E: Endpoint>(&mut self, here: &E, operation: OperationId) -> Result<()> {
         let mut ready = Vec::new();
         self.rank.started(operation, here.now(), &mut ready);
         self.ready.extend(ready);
@@ -91,7 +92,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    fn take<E: AnySource>(&mut self, here: &E, (from, message): &(Rank, Message)) {
+    fn take<E: Endpoint>(&mut self, here: &E, (from, message): &(Rank, Message)) {
         let message = (*from, tag_of(message));
         match self.posted.iter().position(|&receive| self.takes(receive, message)) {
             Some(place) => {
@@ -102,7 +103,7 @@ impl Player<'_> {
         }
     }
 
-    fn finish<E: AnySource>(&mut self, here: &E, operation: OperationId) {
+    fn finish<E: Endpoint>(&mut self, here: &E, operation: OperationId) {
         let mut ready = Vec::new();
         self.rank.finished(operation, here.now(), &mut ready);
         self.ready.extend(ready);

@@ -1,6 +1,6 @@
 //! A client at work.
 
-use endpoint::{AnySource, Result};
+use endpoint::{Endpoint, Result};
 use quantities::{Duration, Rank, Time};
 
 use super::program::{misdirected, next, send};
@@ -23,7 +23,7 @@ pub(super) struct Asking<'a, E> {
     messages: u64,
 }
 
-impl<'a, E: AnySource> Asking<'a, E> {
+impl<'a, E: Endpoint> Asking<'a, E> {
     /// Client `number`.
     pub(super) fn new(program: &'a LinearHash, here: &'a E, number: u32) -> Asking<'a, E> {
         Asking { program, here, number, client: Client::new(number, PATIENCE), scans: 0, messages: 0 }

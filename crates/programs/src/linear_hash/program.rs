@@ -1,6 +1,6 @@
 //! Clients and servers as ranks: a table is built by clients that insert their keys, each its own part of them.
 
-use endpoint::{AnySource, AnySourceProgram, Error, Result};
+use endpoint::{Endpoint, Error, Needs, Program, Result};
 use quantities::{Bytes, Duration, Rank, Time};
 
 use super::asking::Asking;
@@ -119,7 +119,7 @@ impl LinearHash {
         self.keys.get(edge(client)..edge(client + 1)).unwrap_or_default()
     }
 
-    fn check<E: AnySource>(&self, here: &E) -> Result<()> {
+    fn check<E: Endpoint>(&self, here: &E) -> Result<()> {
         if self.servers == 0 || self.clients == 0 {
             return Err(Error::Unfit("a table needs a server and a client".to_string()));
         }
@@ -132,10 +132,11 @@ impl LinearHash {
     }
 }
 
-impl AnySourceProgram for LinearHash {
+impl Program for LinearHash {
+    const NEEDS: Needs = Needs::ANY_SOURCE;
     type Output = RankEnd;
 
-    async fn run<E: AnySource>(&self, here: &E) -> Result<RankEnd> {
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<RankEnd> {
         self.check(here)?;
         let Rank(rank) = here.rank();
         if rank < self.servers {
@@ -147,13 +148,13 @@ impl AnySourceProgram for LinearHash {
 }
 
 /// Waits for whatever comes next, and reads it.
-pub(super) async fn next<E: AnySource>(here: &E) -> Result<(Rank, Envelope)> {
+pub(super) async fn next<E: Endpoint>(here: &E) -> Result<(Rank, Envelope)> {
     let (from, message) = here.receive_any(None).await?;
     let envelope = Envelope::decode(&message).map_err(|error| error.from_rank(from))?;
     Ok((from, envelope))
 }
 
-pub(super) async fn send<E: AnySource>(here: &E, to: Rank, envelope: &Envelope) -> Result<()> {
+pub(super) async fn send<E: Endpoint>(here: &E, to: Rank, envelope: &Envelope) -> Result<()> {
     here.send(to, envelope.encode().map_err(|error| error.from_rank(here.rank()))?).await
 }
 
@@ -176,7 +177,7 @@ struct Serving<'a, E> {
     over: Option<Extent>,
 }
 
-impl<'a, E: AnySource> Serving<'a, E> {
+impl<'a, E: Endpoint> Serving<'a, E> {
     fn new(program: &'a LinearHash, here: &'a E) -> Serving<'a, E> {
         let growth = Growth { most_servers: program.growth.most_servers.min(program.servers), ..program.growth };
         let server = Server::new(here.rank().0, growth);

@@ -15,7 +15,7 @@ mod ranks;
 
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 
-use endpoint::{AnySourceProgram, AnySourceWorld, Error, MulticastProgram, MulticastWorld, Program, Result, World};
+use endpoint::{Error, Program, Result, World};
 use messaging::Parameters;
 
 use crate::udp::hears_multicast;
@@ -77,19 +77,11 @@ impl Default for UdpWorld {
 }
 
 impl World for UdpWorld {
-    fn run<P: Program>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
-        self.setting(ranks)?.run(async |here| program.run(here).await)
-    }
-}
+    /// Nothing: what happened on the sockets is not counted.
+    type Answer = ();
 
-impl AnySourceWorld for UdpWorld {
-    fn run_any<P: AnySourceProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
-        self.setting(ranks)?.run(async |here| program.run(here).await)
-    }
-}
-
-impl MulticastWorld for UdpWorld {
-    fn run_multicast<P: MulticastProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
-        self.setting(ranks)?.run(async |here| program.run(here).await)
+    fn run<P: Program>(&self, ranks: u32, program: &P) -> Result<(Vec<Result<P::Output>>, ())> {
+        let results = self.setting(ranks)?.run(P::NEEDS, async |here| program.run(here).await)?;
+        Ok((results, ()))
     }
 }

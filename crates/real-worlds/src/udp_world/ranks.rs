@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::pin::Pin;
 use std::task::{Context, Waker};
 
-use endpoint::{Error, Result, deadlock};
+use endpoint::{Error, Needs, Result, deadlock};
 use messaging::{Doing, Messenger, Parameters, stuck};
 use quantities::{Rank, Time};
 
@@ -33,12 +33,15 @@ type Running<'run> = Pin<Box<dyn Future<Output = ()> + 'run>>;
 
 impl Setting {
     /// Runs `start` on every rank until all have ended.
-    pub(super) fn run<T>(self, start: impl AsyncFn(&Here<'_>) -> Result<T>) -> Result<Vec<Result<T>>> {
+    pub(super) fn run<T>(self, needs: Needs, start: impl AsyncFn(&Here<'_>) -> Result<T>) -> Result<Vec<Result<T>>> {
         let parameters = self.parameters;
         let networks = self.networks()?;
         let ranks = networks.len() as u32;
         let until: Vec<Cell<Option<Time>>> = networks.iter().map(|_| Cell::new(None)).collect();
-        let here = |(rank, (network, until))| Messenger::new(Polled { network, until }, Rank(rank), ranks, parameters);
+        let here = |(rank, (network, until))| {
+            let messenger = Messenger::new(Polled { network, until }, Rank(rank), ranks, parameters)?;
+            Ok(messenger.for_needs(needs))
+        };
         let here = (0..).zip(networks.iter().zip(&until)).map(here).collect::<Result<Vec<Here<'_>>>>()?;
         let results: Results<T> = RefCell::new((0..ranks).map(|_| None).collect());
         let (start, results_of) = (&start, &results);

@@ -5,9 +5,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use endpoint::{Endpoint, Message, Result, check_partner};
+use endpoint::{Endpoint, Error, Message, Needs, Result, check_partner};
 use quantities::{Duration, Rank, Time};
 
+use super::no_hardware;
 use super::ranks::Turns;
 use super::state::State;
 
@@ -16,11 +17,12 @@ use super::state::State;
 pub(super) struct Here<'run> {
     rank: Rank,
     state: &'run RefCell<State>,
+    needs: Needs,
 }
 
 impl<'run> Here<'run> {
-    pub(super) fn new(rank: Rank, state: &'run RefCell<State>) -> Here<'run> {
-        Here { rank, state }
+    pub(super) fn new(rank: Rank, state: &'run RefCell<State>, needs: Needs) -> Here<'run> {
+        Here { rank, state, needs }
     }
 
     /// That `other` is a rank that messages can go to and come from.
@@ -53,8 +55,23 @@ impl Endpoint for Here<'_> {
         Receive { here: self, from }
     }
 
+    async fn receive_any(&self, _: Option<Time>) -> Result<(Rank, Message)> {
+        // A rank that runs ahead of the others can't know whose message is next.
+        Err(Error::Undeclared("ANY_SOURCE"))
+    }
+
     async fn compute(&self, work: Duration) {
         self.state.borrow_mut().compute(self.rank, work);
+    }
+
+    async fn multicast(&self, _: Message) -> Result<()> {
+        self.needs.check_multicast()?;
+        Err(no_hardware())
+    }
+
+    async fn receive_multicast(&self, _: Rank) -> Result<Message> {
+        self.needs.check_multicast()?;
+        Err(no_hardware())
     }
 }
 

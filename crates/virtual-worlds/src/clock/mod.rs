@@ -21,7 +21,7 @@
 //! pays o when it receives, not when the message arrives, and gaps between received messages count in the order in
 //! which the program receives them: this is where a world without events must differ from one with them.
 
-mod any_source;
+mod in_order;
 mod costs;
 pub mod goal;
 mod here;
@@ -37,7 +37,7 @@ use endpoint::{Error, Program, Result, World};
 use machines::model::LogGp;
 use quantities::Time;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Run};
 use crate::stop::Stop;
 use costs::Costs;
 use here::Here;
@@ -68,14 +68,11 @@ impl Clock {
         Clock { stop, ..self }
     }
 
-    /// Runs `program` on `ranks` ranks: what each rank ended with, in order of rank, and what the run tells.
-    ///
-    /// # Errors
-    /// A deadlock, with who waits for whom; a run that comes to the end of time.
-    pub fn run_with_answer<P: Program>(&self, ranks: u32, program: &P) -> Result<(Vec<Result<P::Output>>, Answer)> {
+    /// Runs a program that receives from named ranks only: they may run ahead of each other.
+    fn run_ahead<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
         let state = RefCell::new(State::new(Costs::new(&self.model), ranks, self.with_timeline));
         let results = Ranks::new(ranks, self.stop).run(&state, |rank| {
-            let here = Here::new(rank, &state);
+            let here = Here::new(rank, &state, P::NEEDS);
             async move { program.run(&here).await }
         })?;
         Ok((results, in_time(state.into_inner().into_answer())?))
@@ -83,9 +80,16 @@ impl Clock {
 }
 
 impl World for Clock {
-    fn run<P: Program>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
-        Ok(self.run_with_answer(ranks, program)?.0)
+    type Answer = Answer;
+
+    fn run<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
+        if P::NEEDS.any_source() { self.run_in_order(ranks, program) } else { self.run_ahead(ranks, program) }
     }
+}
+
+/// The error of a program that broadcasts in hardware.
+fn no_hardware() -> Error {
+    Error::Unfit("the machine has no network to broadcast on in hardware: it is a LogGP model".to_owned())
 }
 
 /// The answer of a run that did not come to the end of time.

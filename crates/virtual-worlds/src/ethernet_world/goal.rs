@@ -10,7 +10,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 
-use endpoint::{AnySource, Endpoint, Error, Message, Result};
+use endpoint::{Endpoint, Error, Message, Needs, Result};
 use programs::goal::{GoalRank, Operation, OperationId, OperationKind, Schedule};
 use quantities::{Bytes, Rank, Time};
 
@@ -35,7 +35,7 @@ impl EthernetWorld<'_> {
         let ranks = RefCell::new(ranks.collect::<Vec<_>>());
         let shared = Shared { schedule, ranks, under_way: RefCell::new(BTreeMap::new()) };
         let (ready, of_all) = (&ready, &shared);
-        let run = self.setting(schedule.size())?.run(async |here| {
+        let run = self.setting(schedule.size())?.run(Needs::ANY_SOURCE, async |here| {
             let ready = ready.get(here.rank().0 as usize).cloned().unwrap_or_default();
             Driver::new(here, of_all, ready).run().await
         });

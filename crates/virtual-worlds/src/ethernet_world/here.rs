@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 
-use endpoint::{AnySource, Endpoint, Message, Multicast, Result, check_partner};
+use endpoint::{Endpoint, Message, Result, check_partner};
 use machines::model::Ethernet;
 use messaging::{Datagram, Messenger};
 use quantities::{Duration, Rank, Time};
@@ -154,9 +154,7 @@ impl Endpoint for Here<'_> {
         self.messenger.compute(work).await;
         self.did(Activity::Compute, start);
     }
-}
 
-impl AnySource for Here<'_> {
     async fn receive_any(&self, deadline: Option<Time>) -> Result<(Rank, Message)> {
         let start = self.now();
         let result = self.messenger.receive_any(deadline).await;
@@ -164,9 +162,7 @@ impl AnySource for Here<'_> {
         self.did(Activity::Receive, start);
         result.inspect(|(from, message)| self.received(*from, message, false))
     }
-}
 
-impl Multicast for Here<'_> {
     async fn multicast(&self, message: Message) -> Result<()> {
         let others = (0..self.size()).map(Rank).filter(|&rank| rank != self.rank());
         self.sends(others, true);

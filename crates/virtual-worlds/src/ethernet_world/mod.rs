@@ -13,11 +13,10 @@ mod parameters;
 mod port;
 mod ranks;
 
-use endpoint::{Error, Result};
+use endpoint::{Error, Program, Result, World};
 use machines::model::{Ethernet, Interconnect, Machine};
 
-use crate::answer::Run;
-use crate::any_kind::{AnyKind, runs_every_kind};
+use crate::answer::{Answer, Run};
 use crate::stop::Stop;
 
 pub use parameters::parameters;
@@ -53,10 +52,6 @@ impl<'a> EthernetWorld<'a> {
         EthernetWorld { stop, ..self }
     }
 
-    fn run_any_kind<P: AnyKind>(&self, ranks: u32, program: &P) -> Run<P::Output> {
-        self.setting(ranks)?.run(async |here| program.run(here).await)
-    }
-
     /// A run on so many ranks.
     fn setting(&self, ranks: u32) -> Result<ranks::Setting<'a>> {
         let ethernet = self.ethernet(ranks)?;
@@ -77,4 +72,10 @@ impl<'a> EthernetWorld<'a> {
     }
 }
 
-runs_every_kind!(EthernetWorld);
+impl World for EthernetWorld<'_> {
+    type Answer = Answer;
+
+    fn run<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
+        self.setting(ranks)?.run(P::NEEDS, async |here| program.run(here).await)
+    }
+}

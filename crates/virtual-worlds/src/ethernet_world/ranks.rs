@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Waker};
 
-use endpoint::{Error, Result, deadlock};
+use endpoint::{Error, Needs, Result, deadlock};
 use machines::model::Ethernet;
 use messaging::{Datagram, Doing, Messenger, Parameters, stuck};
 use quantities::{Bytes, Rank, Time};
@@ -38,13 +38,13 @@ type Running<'run> = Pin<Box<dyn Future<Output = ()> + 'run>>;
 
 impl Setting<'_> {
     /// Runs `start` on every rank until all have ended.
-    pub(super) fn run<T>(&self, start: impl AsyncFn(&Here<'_>) -> Result<T>) -> Run<T> {
+    pub(super) fn run<T>(&self, needs: Needs, start: impl AsyncFn(&Here<'_>) -> Result<T>) -> Run<T> {
         let network = Network::new(self.ethernet, self.ranks, self.seed);
         let network = RefCell::new(if self.with_frames { network.with_log() } else { network });
         let record = RefCell::new(Record::new(self.ranks, self.with_timeline));
         let here = |rank| {
             let port = Port::new(&network, self.ethernet, Rank(rank), self.ranks);
-            let messenger = Messenger::new(port, Rank(rank), self.ranks, self.parameters)?;
+            let messenger = Messenger::new(port, Rank(rank), self.ranks, self.parameters)?.for_needs(needs);
             Ok(Here::new(messenger, Calls::of(self.ethernet), &record))
         };
         let here = (0..self.ranks).map(here).collect::<Result<Vec<Here<'_>>>>()?;

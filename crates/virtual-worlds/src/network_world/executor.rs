@@ -5,7 +5,7 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use endpoint::{AnySource, Endpoint, Error, Message, Multicast, Result, WaitsFor, check_partner, deadlock};
+use endpoint::{Endpoint, Error, Message, Needs, Program, Result, WaitsFor, check_partner, deadlock};
 use machines::model::FlitNetwork;
 use quantities::{Duration, Rank, Time};
 
@@ -33,6 +33,7 @@ pub(super) struct Here<'a, E> {
     shared: &'a RefCell<Shared<E>>,
     rank: Rank,
     size: u32,
+    needs: Needs,
 }
 
 impl<E: Engine> Here<'_, E> {
@@ -113,24 +114,12 @@ impl<E: Engine> Endpoint for Here<'_, E> {
         self.shared.borrow_mut().nodes.compute(self.rank, 0, work, 0);
         self.outcome(Activity::Compute, WaitsFor::AnyMessage).await;
     }
-}
 
-impl<E: Engine> AnySource for Here<'_, E> {
     async fn receive_any(&self, deadline: Option<Time>) -> Result<(Rank, Message)> {
+        self.needs.check_any_source()?;
         self.received(Wanted { from: ANY, tag: ANY }, deadline, WaitsFor::AnyMessage).await
     }
-}
 
-impl<E: Engine> Here<'_, E> {
-    fn check_hardware(&self) -> Result<()> {
-        if self.shared.borrow().nodes.has_control_network() {
-            return Ok(());
-        }
-        Err(Error::Unfit("the machine has no control network: it cannot broadcast in hardware".to_string()))
-    }
-}
-
-impl<E: Engine> Multicast for Here<'_, E> {
     async fn multicast(&self, message: Message) -> Result<()> {
         self.check_hardware()?;
         fits(message.size())?;
@@ -147,6 +136,16 @@ impl<E: Engine> Multicast for Here<'_, E> {
             Outcome::Received(_, message, _) => Ok(message),
             Outcome::Started | Outcome::Over | Outcome::Late => Err(Error::Deadline(self.now())),
         }
+    }
+}
+
+impl<E: Engine> Here<'_, E> {
+    fn check_hardware(&self) -> Result<()> {
+        self.needs.check_multicast()?;
+        if self.shared.borrow().nodes.has_control_network() {
+            return Ok(());
+        }
+        Err(Error::Unfit("the machine has no control network: it cannot broadcast in hardware".to_string()))
     }
 }
 
@@ -168,12 +167,13 @@ impl<T, F: Future<Output = Result<T>>> Ranks<F, T> {
     }
 }
 
-/// Runs `start` on every rank until all have ended.
-pub(super) fn run<'w, E, T, P>(world: &NetworkWorld<'w>, network: &FlitNetwork, ranks: u32, start: P) -> Run<T>
-where
-    E: Engine,
-    P: AsyncFn(Here<'_, E>) -> Result<T>,
-{
+/// Runs `program` on every rank until all have ended.
+pub(super) fn run<E: Engine, P: Program>(
+    world: &NetworkWorld<'_>,
+    network: &FlitNetwork,
+    ranks: u32,
+    program: &P,
+) -> Run<P::Output> {
     let options = world.options;
     let shared = RefCell::new(Shared {
         nodes: Nodes::<E>::new(world.machine, network, ranks, options.seed, options.packet_log),
@@ -181,7 +181,7 @@ where
         waiting: vec![WaitsFor::AnyMessage; ranks as usize],
         timeline: options.timeline.then(Timeline::default),
     });
-    let (results, finish) = drive(&shared, ranks, options.stop, start)?;
+    let (results, finish) = drive(&shared, ranks, options.stop, program)?;
     let shared = shared.into_inner();
     if results.iter().any(Option::is_none) {
         return Err(why_nothing_goes_on(network, &shared, &results));
@@ -194,14 +194,15 @@ where
 type Ended<T> = (Vec<Option<Result<T>>>, Vec<Time>);
 
 /// Polls ranks until nothing happens any more, or someone asks to `stop`; gives what each has ended with, if it has, and when.
-fn drive<E, T, P>(shared: &RefCell<Shared<E>>, ranks: u32, stop: Stop, start: P) -> Result<Ended<T>>
-where
-    E: Engine,
-    P: AsyncFn(Here<'_, E>) -> Result<T>,
-{
-    let here = |rank| Here { shared, rank: Rank(rank), size: ranks };
+fn drive<E: Engine, P: Program>(
+    shared: &RefCell<Shared<E>>,
+    ranks: u32,
+    stop: Stop,
+    program: &P,
+) -> Result<Ended<P::Output>> {
+    let start = async |rank| program.run(&Here { shared, rank: Rank(rank), size: ranks, needs: P::NEEDS }).await;
     let mut all = Ranks {
-        running: (0..ranks).map(|rank| Some(Box::pin(start(here(rank))))).collect(),
+        running: (0..ranks).map(|rank| Some(Box::pin(start(rank)))).collect(),
         results: (0..ranks).map(|_| None).collect(),
         finish: vec![Time::ZERO; ranks as usize],
     };

@@ -3,12 +3,11 @@
 mod executor;
 mod goal;
 
-use endpoint::{Error, Result};
+use endpoint::{Error, Program, Result, World};
 use machines::model::{FlitNetwork, Interconnect, Machine};
 use quantities::{Bytes, Time};
 
 use crate::answer::{Answer, Run, Timeline};
-use crate::any_kind::{AnyKind, runs_every_kind};
 use crate::network::fast::Fast;
 use crate::network::reference::Reference;
 use crate::network::{Engine, Recorder};
@@ -52,18 +51,6 @@ impl<'a> NetworkWorld<'a> {
         NetworkWorld { machine, options }
     }
 
-    fn run_any_kind<P: AnyKind>(&self, ranks: u32, program: &P) -> Run<P::Output> {
-        let network = self.network(ranks)?;
-        match self.options.engine {
-            EngineKind::Fast => {
-                executor::run::<Fast, _, _>(self, network, ranks, async |here| program.run(&here).await)
-            }
-            EngineKind::Reference => {
-                executor::run::<Reference, _, _>(self, network, ranks, async |here| program.run(&here).await)
-            }
-        }
-    }
-
     fn network(&self, ranks: u32) -> Result<&'a FlitNetwork> {
         if ranks > self.machine.nodes {
             let Machine { name, nodes, .. } = self.machine;
@@ -91,7 +78,17 @@ fn fits(size: Bytes) -> Result<()> {
     Ok(())
 }
 
-runs_every_kind!(NetworkWorld);
+impl World for NetworkWorld<'_> {
+    type Answer = Answer;
+
+    fn run<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
+        let network = self.network(ranks)?;
+        match self.options.engine {
+            EngineKind::Fast => executor::run::<Fast, P>(self, network, ranks, program),
+            EngineKind::Reference => executor::run::<Reference, P>(self, network, ranks, program),
+        }
+    }
+}
 
 /// Puts an answer together from what was counted.
 fn answer<E: Engine>(nodes: crate::nodes::Nodes<E>, finish: Vec<Time>, timeline: Option<Timeline>) -> Answer {

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::rc::Rc;
 
-use endpoint::{AnySource, Endpoint, Error, Message, Multicast, Result};
+use endpoint::{Endpoint, Error, Message, Result};
 use messaging::{Datagram, Datagrams, Destination, Messenger, Parameters, Reporting};
 use programs::barrier::dissemination;
 use quantities::{Duration, Rank, Rate, Time};
@@ -104,18 +104,14 @@ impl Endpoint for Here {
     async fn compute(&self, work: Duration) {
         self.messenger.compute(work).await;
     }
-}
 
-impl AnySource for Here {
     async fn receive_any(&self, deadline: Option<Time>) -> Result<(Rank, Message)> {
         match deadline {
             Some(_) => self.messenger.receive_any(deadline).await,
             None => self.patiently(self.messenger.receive_any(None)).await,
         }
     }
-}
 
-impl Multicast for Here {
     async fn multicast(&self, message: Message) -> Result<()> {
         self.sends(&message);
         self.patiently(self.messenger.multicast(message)).await

@@ -91,7 +91,7 @@ fn hardware(chosen: Chosen, as_json: bool) -> Result<Said, Failure> {
     let Chosen { prepared, group, bytes, parameters, .. } = chosen;
     let message = prepared.message(bytes);
     let program = Hardware { root: group.source(), message: message.clone() };
-    let ran = prepared.run_multicast_to(program, message)?;
+    let ran = prepared.run_to(program, message)?;
     let parameters = Value::Object(parameters);
     Ok(Summary { program: "broadcast", parameters, findings: Vec::new() }.said(&ran, as_json))
 }

@@ -52,7 +52,7 @@ impl Arguments {
         let parameters = json!({"file": file.display().to_string()});
         let schedule = Arc::new(schedule);
         if stage::is_set() {
-            let ran = prepared.run_any(Play { schedule })?;
+            let ran = prepared.run(Play { schedule })?;
             return Ok(Summary { program: "goal", parameters, findings: Vec::new() }.said(&ran, as_json));
         }
         let ran = prepared.run_by(move |machine, options| simulate(machine, options, &schedule))?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use endpoint::{AnySourceProgram, Endpoint, Message, Multicast, MulticastProgram, Program};
+use endpoint::{Endpoint, Message, Needs, Program};
 use machines::model::{Interconnect, Machine};
 use quantities::{Bytes, Rank};
 use virtual_worlds::answer::Answer;
@@ -17,7 +17,7 @@ use crate::command_line::settings::Settings;
 use crate::interrupt;
 use crate::launch::stage;
 use crate::output::{PacketFormat, Unwritable, WholeFile, write_frames, write_packets, write_timeline};
-use crate::simulate::{send_without_waiting, simulate, simulate_any, simulate_multicast, waits_for_receivers};
+use crate::simulate::{send_without_waiting, simulate, waits_for_receivers};
 
 /// On what a program runs, and how.
 #[derive(Args, Debug)]
@@ -179,22 +179,6 @@ impl Prepared {
         send_without_waiting(Arc::make_mut(&mut self.machine))
     }
 
-    /// Runs a `program` that receives from anyone, and writes what is to be written.
-    pub(super) fn run_any<P>(self, program: P) -> Result<Ran<Vec<P::Output>>, Failure>
-    where
-        P: AnySourceProgram + Send + 'static,
-        P::Output: Send + 'static,
-    {
-        let ranks = self.ranks;
-        if stage::enter(ranks, self.first, async |here| program.run(here).await.map(drop)) {
-            return Err(Failure::Staged);
-        }
-        self.run_by(move |machine, options| {
-            let (results, answer) = simulate_any(machine, options, ranks, &program)?;
-            Ok((results.into_iter().collect::<endpoint::Result<Vec<P::Output>>>()?, answer))
-        })
-    }
-
     /// A message of `size`: where it really goes from rank to rank with bytes, otherwise only its size.
     pub(super) fn message(&self, size: Bytes) -> Message {
         let length = usize::try_from(size.0).ok().filter(|_| stage::is_set());
@@ -211,30 +195,6 @@ impl Prepared {
     {
         let program = Reaches { program, word };
         self.run(program)
-    }
-
-    /// As [`Prepared::run_to`], for a `program` that broadcasts in hardware.
-    pub(super) fn run_multicast_to<P>(self, program: P, word: Message) -> Result<Ran<Vec<Message>>, Failure>
-    where
-        P: MulticastProgram<Output = Message> + Send + 'static,
-    {
-        self.run_multicast(Reaches { program, word })
-    }
-
-    /// Runs a `program` that broadcasts in hardware, and writes what is to be written.
-    pub(super) fn run_multicast<P>(self, program: P) -> Result<Ran<Vec<P::Output>>, Failure>
-    where
-        P: MulticastProgram + Send + 'static,
-        P::Output: Send + 'static,
-    {
-        let ranks = self.ranks;
-        if stage::enter(ranks, self.first, async |here| program.run(here).await.map(drop)) {
-            return Err(Failure::Staged);
-        }
-        self.run_by(move |machine, options| {
-            let (results, answer) = simulate_multicast(machine, options, ranks, &program)?;
-            Ok((results.into_iter().collect::<endpoint::Result<Vec<P::Output>>>()?, answer))
-        })
     }
 
     /// Does what `simulate` says, and writes what is to be written.
@@ -274,14 +234,8 @@ impl<P> Reaches<P> {
 
 impl<P: Program<Output = Message>> Program for Reaches<P> {
     type Output = Message;
+    const NEEDS: Needs = P::NEEDS;
     async fn run<E: Endpoint>(&self, here: &E) -> endpoint::Result<Message> {
-        self.check(here.rank(), self.program.run(here).await?)
-    }
-}
-
-impl<P: MulticastProgram<Output = Message>> MulticastProgram for Reaches<P> {
-    type Output = Message;
-    async fn run<E: Multicast>(&self, here: &E) -> endpoint::Result<Message> {
         self.check(here.rank(), self.program.run(here).await?)
     }
 }

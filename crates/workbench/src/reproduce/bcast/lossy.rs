@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use endpoint::{Message, Multicast, MulticastProgram, Result};
+use endpoint::{Endpoint, Message, Needs, Program, Result};
 use quantities::{Bytes, Duration, Rank, Time};
 use virtual_worlds::answer::{FrameFate, FrameRecord};
 
@@ -24,11 +24,12 @@ fn message(number: u32) -> Message {
     Message::from((0..size).map(byte).collect::<Vec<u8>>())
 }
 
-impl MulticastProgram for Checked {
+impl Program for Checked {
+    const NEEDS: Needs = Needs::MULTICAST;
     /// How many of the messages were the ones that should come next, byte by byte.
     type Output = u32;
 
-    async fn run<E: Multicast>(&self, here: &E) -> Result<u32> {
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<u32> {
         let mut right = 0;
         for number in 0..self.messages {
             let message = message(number);
@@ -49,10 +50,11 @@ pub struct ToLate {
     pub late: Duration,
 }
 
-impl MulticastProgram for ToLate {
+impl Program for ToLate {
+    const NEEDS: Needs = Needs::MULTICAST;
     type Output = ();
 
-    async fn run<E: Multicast>(&self, here: &E) -> Result<()> {
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
         if here.rank() == ROOT {
             return here.multicast(Message::of_size(self.bytes)).await;
         }

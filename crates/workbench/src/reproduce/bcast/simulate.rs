@@ -1,6 +1,6 @@
 //! From a run of the study to the world that simulates it.
 
-use endpoint::MulticastProgram;
+use endpoint::Program;
 use machines::model::{Interconnect, Machine};
 use programs::benchmarks::{BroadcastReply, By, PingPong};
 use programs::broadcast::Algorithm;
@@ -10,7 +10,7 @@ use virtual_worlds::network_world::Options;
 
 use super::job::{Job, NODES, System, Trouble};
 use super::lossy::{Checked, ROOT, ToLate, broadcast_while_behind};
-use crate::simulate::{simulate, simulate_multicast};
+use crate::simulate::simulate;
 
 /// Messages of a run over a lossy network.
 pub const MESSAGES: u32 = 10;
@@ -112,14 +112,9 @@ fn machine(system: System, changed: &[(&str, &str)]) -> Result<Machine, String> 
 type Ends<T> = Vec<endpoint::Result<T>>;
 
 /// Runs `program`, with a log of all frames.
-fn on<P: MulticastProgram>(
-    machine: &Machine,
-    nodes: u32,
-    seed: u32,
-    program: &P,
-) -> Result<(Ends<P::Output>, Answer), String> {
+fn on<P: Program>(machine: &Machine, nodes: u32, seed: u32, program: &P) -> Result<(Ends<P::Output>, Answer), String> {
     let options = Options { seed: u64::from(seed), packet_log: true, ..Options::default() };
-    simulate_multicast(machine, options, nodes, program).map_err(said)
+    simulate(machine, options, nodes, program).map_err(said)
 }
 
 fn first_of<T>(results: Ends<T>) -> Result<T, String> {

@@ -12,7 +12,7 @@ use quantities::{Bytes, Duration, Rank, Time};
 use virtual_worlds::network_world::Options;
 
 use super::job::{FLOW_BYTES, How, Job, MANY_NODES, NODES};
-use crate::simulate::{simulate, simulate_multicast};
+use crate::simulate::simulate;
 
 /// Who sends and who broadcasts.
 const SOURCE: Rank = Rank(0);
@@ -123,7 +123,7 @@ fn broadcast(how: How, nodes: u32, bytes: u32) -> Result<Measured, String> {
         How::Recursive => broadcast::Algorithm::Recursive,
         How::Hardware => {
             let program = Hardware { root: SOURCE, message };
-            let ran = simulate_multicast(&machine, Options::default(), nodes, &program);
+            let ran = simulate(&machine, Options::default(), nodes, &program);
             let (_, answer) = ran.map_err(|error| error.to_string())?;
             return Ok(Measured { time: answer.makespan().since(Time::ZERO) });
         }

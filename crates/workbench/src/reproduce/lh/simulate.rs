@@ -9,7 +9,7 @@ use virtual_worlds::network_world::Options;
 
 use super::job::{Job, SENSITIVITY};
 use crate::linear_hash::{Built, Split, entries_of_chunk};
-use crate::simulate::{send_without_waiting, simulate_any};
+use crate::simulate::{send_without_waiting, simulate};
 use crate::words;
 
 /// How much a server that splits ships at a time. [B]
@@ -66,7 +66,7 @@ pub(super) fn build(job: &Job, keys: Vec<Key>) -> Result<Measured, String> {
     let (clients, then) = (job.clients, Vec::new());
     // What is measured ends with the last insert.
     let program = LinearHash { servers, clients, keys, body, hash, growth, server_time, then, finish_splits: false };
-    let ran = simulate_any(&machine, Options::default(), program.ranks(), &program);
+    let ran = simulate(&machine, Options::default(), program.ranks(), &program);
     let (ends, answer) = ran.map_err(|error| error.to_string())?;
     let ends = ends.into_iter().collect::<endpoint::Result<Vec<RankEnd>>>().map_err(|error| error.to_string())?;
     Ok(Measured { blocking: answer.mean_blocking(), ..Measured::of(&Built::new(&ends)) })

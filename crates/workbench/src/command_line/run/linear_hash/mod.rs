@@ -108,7 +108,7 @@ impl Arguments {
         let (keys, phases) = (keys.words, then.clone());
         let program =
             LinearHash { servers, clients, keys, body, hash, growth, server_time, then: phases, finish_splits: true };
-        let ran = prepared.run_any(program)?;
+        let ran = prepared.run(program)?;
         unless_interrupted(move || {
             let mut findings = findings(&Built::new(&ran.output), growth.capacity);
             findings.extend(phases::findings(&then, &ran.output));

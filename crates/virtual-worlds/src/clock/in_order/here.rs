@@ -5,21 +5,23 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use endpoint::{AnySource, Endpoint, Error, Message, Result, check_partner};
+use endpoint::{Endpoint, Error, Message, Needs, Result, check_partner};
 use quantities::{Duration, Rank, Time};
 
 use super::state::{Outcome, State, Verb};
+use crate::clock::no_hardware;
 
 /// One rank's view of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Here<'run> {
     rank: Rank,
     state: &'run RefCell<State>,
+    needs: Needs,
 }
 
 impl<'run> Here<'run> {
-    pub(super) fn new(rank: Rank, state: &'run RefCell<State>) -> Here<'run> {
-        Here { rank, state }
+    pub(super) fn new(rank: Rank, state: &'run RefCell<State>, needs: Needs) -> Here<'run> {
+        Here { rank, state, needs }
     }
 
     /// That `other` is a rank that messages can go to and come from.
@@ -66,11 +68,20 @@ impl Endpoint for Here<'_> {
         // A computation has no way to fail.
         let _ = self.step(Verb::Compute(work)).await;
     }
-}
 
-impl AnySource for Here<'_> {
     async fn receive_any(&self, deadline: Option<Time>) -> Result<(Rank, Message)> {
+        self.needs.check_any_source()?;
         self.message(Verb::ReceiveAny(deadline)).await
+    }
+
+    async fn multicast(&self, _: Message) -> Result<()> {
+        self.needs.check_multicast()?;
+        Err(no_hardware())
+    }
+
+    async fn receive_multicast(&self, _: Rank) -> Result<Message> {
+        self.needs.check_multicast()?;
+        Err(no_hardware())
     }
 }
 

@@ -10,38 +10,24 @@ mod state;
 
 use std::cell::RefCell;
 
-use endpoint::{AnySourceProgram, AnySourceWorld, Result};
+use endpoint::Program;
 
 use super::costs::Costs;
 use super::ranks::Ranks;
 use super::{Clock, in_time};
-use crate::answer::Answer;
+use crate::answer::Run;
 use here::Here;
 use state::State;
 
 impl Clock {
-    /// As [`Clock::run_with_answer`], for a program that receives from anyone.
-    ///
-    /// Of messages that arrive at one time the one that was sent first is the next.
-    ///
-    /// # Errors
-    /// As [`Clock::run_with_answer`].
-    pub fn run_any_with_answer<P: AnySourceProgram>(
-        &self,
-        ranks: u32,
-        program: &P,
-    ) -> Result<(Vec<Result<P::Output>>, Answer)> {
+    /// Runs a program that receives from anyone. Of messages that arrive at one time the one that was sent first is the
+    /// next.
+    pub(super) fn run_in_order<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
         let state = RefCell::new(State::new(Costs::new(&self.model), ranks, self.with_timeline));
         let results = Ranks::new(ranks, self.stop).run(&state, |rank| {
-            let here = Here::new(rank, &state);
+            let here = Here::new(rank, &state, P::NEEDS);
             async move { program.run(&here).await }
         })?;
         Ok((results, in_time(state.into_inner().into_answer())?))
-    }
-}
-
-impl AnySourceWorld for Clock {
-    fn run_any<P: AnySourceProgram>(&self, ranks: u32, program: &P) -> Result<Vec<Result<P::Output>>> {
-        Ok(self.run_any_with_answer(ranks, program)?.0)
     }
 }

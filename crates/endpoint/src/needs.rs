@@ -1,0 +1,55 @@
+//! What a program asks of its world beside sends to, and receives from, named ranks.
+
+use crate::{Error, Result};
+
+/// What a program may do beside sending to, and receiving from, named ranks.
+///
+/// A world that knows what a program does not do can be quicker: where nobody receives from anyone, ranks need not run in
+/// the order of time. So a program that does what it has not said gets an error, in every world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    any_source: bool,
+    multicast: bool,
+}
+
+impl Needs {
+    /// Nothing more.
+    pub const NOTHING: Needs = Needs { any_source: false, multicast: false };
+    /// It receives from anyone.
+    pub const ANY_SOURCE: Needs = Needs { any_source: true, multicast: false };
+    /// It broadcasts in hardware.
+    pub const MULTICAST: Needs = Needs { any_source: false, multicast: true };
+    /// All that there is.
+    pub const EVERYTHING: Needs = Needs::ANY_SOURCE.and(Needs::MULTICAST);
+
+    /// Both what this and what `other` names.
+    pub const fn and(self, other: Needs) -> Needs {
+        Needs { any_source: self.any_source || other.any_source, multicast: self.multicast || other.multicast }
+    }
+
+    /// Whether it receives from anyone.
+    pub const fn any_source(self) -> bool {
+        self.any_source
+    }
+
+    /// Whether it broadcasts in hardware.
+    pub const fn multicast(self) -> bool {
+        self.multicast
+    }
+
+    /// Says whether a program may receive from anyone: every world asks this before it does.
+    ///
+    /// # Errors
+    /// [`Error::Undeclared`].
+    pub const fn check_any_source(self) -> Result<()> {
+        if self.any_source { Ok(()) } else { Err(Error::Undeclared("ANY_SOURCE")) }
+    }
+
+    /// Says whether a program may broadcast in hardware: every world asks this before it does.
+    ///
+    /// # Errors
+    /// [`Error::Undeclared`].
+    pub const fn check_multicast(self) -> Result<()> {
+        if self.multicast { Ok(()) } else { Err(Error::Undeclared("MULTICAST")) }
+    }
+}
