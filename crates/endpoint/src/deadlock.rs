@@ -13,6 +13,10 @@ pub enum WaitsFor {
     AnyMessage,
     /// That rank, to take the message that it was sent.
     Receiver(Rank),
+    /// Its machine, to compute or to broadcast.
+    Machine,
+    /// Something that is no operation of its endpoint.
+    Stranger,
 }
 
 impl WaitsFor {
@@ -20,7 +24,7 @@ impl WaitsFor {
     fn rank(self) -> Option<Rank> {
         match self {
             WaitsFor::MessageFrom(rank) | WaitsFor::Receiver(rank) => Some(rank),
-            WaitsFor::AnyMessage => None,
+            WaitsFor::AnyMessage | WaitsFor::Machine | WaitsFor::Stranger => None,
         }
     }
 }
@@ -61,6 +65,8 @@ fn described((rank, waits_for): (Rank, WaitsFor)) -> String {
         WaitsFor::MessageFrom(from) => format!("rank {rank} waits for a message from rank {from}"),
         WaitsFor::AnyMessage => format!("rank {rank} waits for a message from anyone"),
         WaitsFor::Receiver(to) => format!("rank {rank} waits for rank {to} to receive its message"),
+        WaitsFor::Machine => format!("rank {rank} waits for its machine"),
+        WaitsFor::Stranger => format!("rank {rank} waits for something that is no operation of its endpoint"),
     }
 }
 

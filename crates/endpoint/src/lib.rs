@@ -2,17 +2,27 @@
 //!
 //! A program is an `async fn` over [`Endpoint`]; a [`World`] runs it. Programs never name a world. What a program asks for
 //! beside messages of named ranks it says in [`Program::NEEDS`].
+//!
+//! An operation begins when its future is first polled, and several of one rank may be under way at once: [`join!`],
+//! [`join_all`], [`first_of`]. The processors of a rank serve what was begun in that order. A future that is dropped after it
+//! has begun leaves its operation under way, and what comes of it is lost.
 
+mod combinators;
 pub mod conformance;
 mod deadlock;
 mod error;
+pub mod executor;
 mod message;
 mod needs;
+mod operation;
+pub mod timeline;
 
+pub use combinators::{First, first_of, join, join_all};
 pub use deadlock::{WaitsFor, deadlock};
 pub use error::{Error, Result, check_partner};
 pub use message::Message;
 pub use needs::Needs;
+pub use operation::{Operation, Outcome, Received, Source, Tag, Tags};
 
 use quantities::{Duration, Rank, Time};
 
@@ -25,24 +35,19 @@ pub trait Endpoint {
     fn size(&self) -> u32;
     /// The time at this rank.
     fn now(&self) -> Time;
-    /// Sends `message` to rank `to`. When it returns is the machine's choice: once the message is set up, once it has
-    /// left, or once it was received.
+    /// Sends `message` to rank `to`, known by `tag`. When it returns is the machine's choice: once the message is set up,
+    /// once it has left, or once it was received.
     ///
     /// # Errors
     /// [`Error::NoSuchRank`] and [`Error::ToItself`] when no message can go there.
-    async fn send(&self, to: Rank, message: Message) -> Result<()>;
-    /// Waits for the next message from rank `from`. Messages of one sender come in the order they were sent.
+    async fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Result<()>;
+    /// Waits for the next message from `from` with one of `tags`, until `deadline` at the latest. A message that is there
+    /// already is given whatever the deadline. Messages of one sender with one tag come in the order they were sent.
     ///
     /// # Errors
-    /// [`Error::NoSuchRank`] and [`Error::ToItself`] when no message can come from there.
-    async fn receive(&self, from: Rank) -> Result<Message>;
-    /// Waits for the next message from anyone, until `deadline` at the latest. A message that is there already is given
-    /// whatever the deadline.
-    ///
-    /// # Errors
-    /// [`Error::Deadline`] when no message has come by then; [`Error::Undeclared`] in a program that does not need
-    /// [`Needs::ANY_SOURCE`].
-    async fn receive_any(&self, deadline: Option<Time>) -> Result<(Rank, Message)>;
+    /// [`Error::NoSuchRank`] and [`Error::ToItself`] when no message can come from there; [`Error::Deadline`] when none has
+    /// come by then; [`Error::Undeclared`] for any source, and for a deadline, in a program that does not need [`Needs::ANY_SOURCE`].
+    async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received>;
     /// Computes for as long as `work`.
     async fn compute(&self, work: Duration);
     /// Sends `message` to all other ranks at once. Broadcasts of one rank come in the order they were sent; nothing is
@@ -57,6 +62,29 @@ pub trait Endpoint {
     /// # Errors
     /// As [`Endpoint::multicast`], and as [`Endpoint::receive`].
     async fn receive_multicast(&self, from: Rank) -> Result<Message>;
+
+    /// [`Endpoint::send_tagged`] with tag 0.
+    ///
+    /// # Errors
+    /// As there.
+    async fn send(&self, to: Rank, message: Message) -> Result<()> {
+        self.send_tagged(to, Tag::default(), message).await
+    }
+    /// Waits for the next message from rank `from`, whatever its tag.
+    ///
+    /// # Errors
+    /// As [`Endpoint::receive_matching`].
+    async fn receive(&self, from: Rank) -> Result<Message> {
+        Ok(self.receive_matching(Source::Rank(from), Tags::Any, None).await?.message)
+    }
+    /// Waits for the next message from anyone, whatever its tag, until `deadline` at the latest.
+    ///
+    /// # Errors
+    /// As [`Endpoint::receive_matching`].
+    async fn receive_any(&self, deadline: Option<Time>) -> Result<(Rank, Message)> {
+        let Received { from, message, .. } = self.receive_matching(Source::Any, Tags::Any, deadline).await?;
+        Ok((from, message))
+    }
 }
 
 /// A program: what every rank runs.

@@ -10,24 +10,31 @@ use crate::{Error, Result};
 pub struct Needs {
     any_source: bool,
     multicast: bool,
+    overlap: bool,
 }
 
 impl Needs {
     /// Nothing more.
-    pub const NOTHING: Needs = Needs { any_source: false, multicast: false };
-    /// It receives from anyone.
-    pub const ANY_SOURCE: Needs = Needs { any_source: true, multicast: false };
+    pub const NOTHING: Needs = Needs { any_source: false, multicast: false, overlap: false };
+    /// It receives from anyone, or until a deadline.
+    pub const ANY_SOURCE: Needs = Needs { any_source: true, ..Needs::NOTHING };
     /// It broadcasts in hardware.
-    pub const MULTICAST: Needs = Needs { any_source: false, multicast: true };
+    pub const MULTICAST: Needs = Needs { multicast: true, ..Needs::NOTHING };
+    /// Several operations of one rank are under way at once.
+    pub const OVERLAP: Needs = Needs { overlap: true, ..Needs::NOTHING };
     /// All that there is.
-    pub const EVERYTHING: Needs = Needs::ANY_SOURCE.and(Needs::MULTICAST);
+    pub const EVERYTHING: Needs = Needs::ANY_SOURCE.and(Needs::MULTICAST).and(Needs::OVERLAP);
 
     /// Both what this and what `other` names.
     pub const fn and(self, other: Needs) -> Needs {
-        Needs { any_source: self.any_source || other.any_source, multicast: self.multicast || other.multicast }
+        Needs {
+            any_source: self.any_source || other.any_source,
+            multicast: self.multicast || other.multicast,
+            overlap: self.overlap || other.overlap,
+        }
     }
 
-    /// Whether it receives from anyone.
+    /// Whether it receives from anyone, or until a deadline.
     pub const fn any_source(self) -> bool {
         self.any_source
     }
@@ -37,7 +44,12 @@ impl Needs {
         self.multicast
     }
 
-    /// Says whether a program may receive from anyone: every world asks this before it does.
+    /// Whether several of its operations are under way at once.
+    pub const fn overlap(self) -> bool {
+        self.overlap
+    }
+
+    /// Says whether a program may receive from anyone, or until a deadline: every world asks this before it does.
     ///
     /// # Errors
     /// [`Error::Undeclared`].
@@ -51,5 +63,13 @@ impl Needs {
     /// [`Error::Undeclared`].
     pub const fn check_multicast(self) -> Result<()> {
         if self.multicast { Ok(()) } else { Err(Error::Undeclared("MULTICAST")) }
+    }
+
+    /// Says whether a program may begin an operation while another is under way: every world asks this before it does.
+    ///
+    /// # Errors
+    /// [`Error::Undeclared`].
+    pub const fn check_overlap(self) -> Result<()> {
+        if self.overlap { Ok(()) } else { Err(Error::Undeclared("OVERLAP")) }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, Ref, RefCell};
 
-use endpoint::{Endpoint, Error, Message, Needs, Result};
+use endpoint::{Endpoint, Error, Message, Needs, Received, Result, Source, Tag, Tags};
 use quantities::{Duration, Rank, Time};
 
 use crate::{Awaited, Datagrams, Engine, Parameters};
@@ -20,6 +20,16 @@ pub struct Messenger<D> {
     engine: RefCell<Engine>,
     waits_for: Cell<Option<Awaited>>,
     needs: Needs,
+    busy: Cell<bool>,
+}
+
+/// While it is there, the endpoint does one thing and can't begin another.
+struct Busy<'a>(&'a Cell<bool>);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.set(false);
+    }
 }
 
 impl<D: Datagrams> Messenger<D> {
@@ -29,7 +39,7 @@ impl<D: Datagrams> Messenger<D> {
     /// As [`Engine::new`].
     pub fn new(network: D, me: Rank, size: u32, parameters: Parameters) -> Result<Messenger<D>> {
         let engine = RefCell::new(Engine::new(me, size, parameters)?);
-        Ok(Messenger { network, engine, waits_for: Cell::new(None), needs: Needs::EVERYTHING })
+        Ok(Messenger { network, engine, waits_for: Cell::new(None), needs: Needs::EVERYTHING, busy: Cell::new(false) })
     }
 
     /// The same endpoint for a program that does no more than it `needs`; otherwise everything is allowed.
@@ -93,6 +103,7 @@ impl<D: Datagrams> Messenger<D> {
         deadline: Option<Time>,
         mut found: impl FnMut(&mut Engine, Time) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
+        let _busy = self.begin()?;
         let mut arrived = Vec::new();
         loop {
             let now = self.network.now();
@@ -114,6 +125,15 @@ impl<D: Datagrams> Messenger<D> {
             let until = [next, deadline].into_iter().flatten().min();
             self.network.receive(until, &mut arrived).await?;
         }
+    }
+
+    /// Begins an operation, if none is under way.
+    fn begin(&self) -> Result<Busy<'_>> {
+        if self.busy.replace(true) {
+            self.needs.check_overlap()?;
+            return Err(Error::Unfit("a rank whose messages go over datagrams does one thing at a time".to_owned()));
+        }
+        Ok(Busy(&self.busy))
     }
 
     /// Reads what is there already.
@@ -166,25 +186,33 @@ impl<D: Datagrams> Endpoint for Messenger<D> {
         self.network.now()
     }
 
-    async fn send(&self, to: Rank, message: Message) -> Result<()> {
+    async fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Result<()> {
+        untagged(Tags::Only(tag))?;
         self.submit(message, |engine, message| engine.send(to, message)).await
     }
 
-    async fn receive(&self, from: Rank) -> Result<Message> {
-        let received = self.receive_what(Awaited::MessageFrom(from), None).await?;
-        received.map(|(_, message)| message).ok_or(Error::Lost(from))
+    async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
+        let awaited = match from {
+            Source::Rank(from) => Awaited::MessageFrom(from),
+            Source::Any => Awaited::Anything,
+        };
+        if from == Source::Any || deadline.is_some() {
+            self.needs.check_any_source()?;
+        }
+        untagged(tags)?;
+        match self.receive_what(awaited, deadline).await? {
+            Some((from, message)) => Ok(Received { from, tag: Tag::default(), message }),
+            None => {
+                self.engine.borrow_mut().withdraw(awaited);
+                Err(Error::Deadline(deadline.unwrap_or(Time::NEVER)))
+            }
+        }
     }
 
     async fn compute(&self, work: Duration) {
         let end = self.network.now() + work;
         // A network that fails is an error of the next send or receive; the work is done all the same.
         let _ = self.until(Some(end), |_, _| Ok(None::<()>)).await;
-    }
-
-    async fn receive_any(&self, deadline: Option<Time>) -> Result<(Rank, Message)> {
-        self.needs.check_any_source()?;
-        let received = self.receive_what(Awaited::Anything, deadline).await?;
-        received.ok_or_else(|| Error::Deadline(deadline.unwrap_or(Time::NEVER)))
     }
 
     async fn multicast(&self, message: Message) -> Result<()> {
@@ -197,4 +225,12 @@ impl<D: Datagrams> Endpoint for Messenger<D> {
         let received = self.receive_what(Awaited::BroadcastOf(from), None).await?;
         received.map(|(_, message)| message).ok_or(Error::Lost(from))
     }
+}
+
+/// That messages need no tag: datagrams carry none.
+fn untagged(tags: Tags) -> Result<()> {
+    if tags.include(Tag::default()) {
+        return Ok(());
+    }
+    Err(Error::Unfit("messages over datagrams have no tags but 0".to_owned()))
 }

@@ -1,6 +1,7 @@
 //! What a run on a model tells.
 
 use endpoint::Result;
+pub use endpoint::timeline::{Activity, MessageRecord, Span, Timeline};
 use machines::model::{ChannelId, NodeId};
 use messaging::Parameters;
 use quantities::{Bytes, Duration, Rank, Time};
@@ -220,52 +221,4 @@ pub struct HopRecord {
     pub granted: Time,
     /// When the tail had crossed and it was free again. [ps]
     pub released: Time,
-}
-
-/// What every rank did when.
-#[derive(Clone, Debug, Default)]
-pub struct Timeline {
-    /// What ranks did, in the order they ended.
-    pub spans: Vec<Span>,
-    /// Messages, in the order they were received.
-    pub messages: Vec<MessageRecord>,
-}
-
-/// A stretch of time that a rank spent on one thing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// The rank.
-    pub rank: Rank,
-    /// What it did.
-    pub activity: Activity,
-    /// From when. [ps]
-    pub start: Time,
-    /// To when. [ps]
-    pub end: Time,
-}
-
-/// What a rank does with its time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Activity {
-    /// In `send`.
-    Send,
-    /// In `receive`.
-    Receive,
-    /// In `compute`.
-    Compute,
-}
-
-/// A message from the call of `send` to the end of `receive`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MessageRecord {
-    /// Who sent it.
-    pub from: Rank,
-    /// Who received it.
-    pub to: Rank,
-    /// Its size. [B]
-    pub size: Bytes,
-    /// When `send` was called. [ps]
-    pub sent: Time,
-    /// When `receive` had it. [ps]
-    pub received: Time,
 }

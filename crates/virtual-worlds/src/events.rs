@@ -84,6 +84,12 @@ impl<Event: Copy> EventQueue<Event> {
         Some(self.now)
     }
 
+    /// Whether more is to come at the time of the events taken out last.
+    #[inline]
+    pub fn has_present(&self) -> bool {
+        !self.present.is_empty()
+    }
+
     /// The time of the next events, when there are any.
     pub fn next_time(&self) -> Option<Time> {
         if !self.present.is_empty() {

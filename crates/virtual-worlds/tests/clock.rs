@@ -1,6 +1,6 @@
 //! The clock world against the conformance suite, closed forms and hand-calculated times.
 
-use endpoint::{Endpoint, Error, Message, Needs, Program, Result, World, conformance};
+use endpoint::{Endpoint, Error, Message, Needs, Program, Result, Source, Tag, Tags, World, conformance};
 use machines::model::LogGp;
 use maquette_virtual_worlds::answer::{Activity, Answer};
 use maquette_virtual_worlds::clock::Clock;
@@ -32,11 +32,13 @@ fn one_way(size: u64) -> u64 {
 #[test]
 fn it_passes_the_conformance_suite() {
     conformance::world(|_| Clock::new(MODEL));
+    conformance::overlapping_world(|_| Clock::new(MODEL));
 }
 
 #[test]
 fn it_passes_the_conformance_suite_when_every_send_waits_for_its_receiver() {
     conformance::world(|_| Clock::new(LogGp { rendezvous: Some(Bytes(0)), ..MODEL }));
+    conformance::overlapping_world(|_| Clock::new(LogGp { rendezvous: Some(Bytes(0)), ..MODEL }));
 }
 
 #[test]
@@ -51,6 +53,7 @@ fn it_passes_the_conformance_suite_when_nothing_costs_anything() {
         rendezvous: None,
     };
     conformance::world(|_| Clock::new(free));
+    conformance::overlapping_world(|_| Clock::new(free));
 }
 
 #[test]
@@ -227,6 +230,35 @@ fn running_ahead_and_running_in_order_take_the_same_time() {
             compare(world, 50, ManyToOne);
         }
     }
+}
+
+/// Rank 0 sends messages with two tags; rank 1 takes those of one tag from the first on, then those of the other.
+struct TwoTags;
+
+impl Program for TwoTags {
+    type Output = Vec<(Tag, Bytes)>;
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output> {
+        let tag = |number: u64| Tag(number as u32 % 2);
+        let mut taken = Vec::new();
+        for number in (0..100).filter(|_| endpoint.rank() == Rank(0)) {
+            endpoint.send_tagged(Rank(1), tag(number), Message::of_size(Bytes(number))).await?;
+        }
+        for wanted in [Tag(1), Tag(0)].into_iter().filter(|_| endpoint.rank() == Rank(1)) {
+            for _ in 0..50 {
+                let received = endpoint.receive_matching(Source::Rank(Rank(0)), Tags::Only(wanted), None).await?;
+                taken.push((received.tag, received.message.size()));
+            }
+        }
+        Ok(taken)
+    }
+}
+
+#[test]
+fn tags_choose_among_few_and_many_messages() {
+    let expected: Vec<_> =
+        [1, 0].iter().flat_map(|&tag| (0..50).map(move |at| (Tag(tag), Bytes(2 * at + u64::from(tag))))).collect();
+    assert_eq!(Clock::new(MODEL).run(2, &TwoTags).unwrap().0[1], Ok(expected.clone()));
+    assert_eq!(Clock::new(MODEL).run(2, &InOrder(TwoTags)).unwrap().0[1], Ok(expected));
 }
 
 /// Ranks 1 and 2 send to rank 0, which takes what comes, with a deadline that passes between the two.

@@ -2,11 +2,8 @@
 
 use quantities::{Bytes, Duration, Rank, Time};
 
-use super::{is_deadlock, patterned, run};
+use super::{LONG, is_deadlock, patterned, run};
 use crate::{Endpoint, Error, Message, Needs, Program, Result, World};
-
-/// Longer than any message of these checks takes on any machine.
-const LONG: Duration = Duration::from_microseconds(1_000_000);
 
 /// Rank 0 takes what all others send it, as it comes.
 struct Gather;

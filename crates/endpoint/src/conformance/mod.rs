@@ -10,17 +10,24 @@
 mod any_source;
 mod multicast;
 mod named;
+mod overlap;
+mod tags;
 
 pub use any_source::*;
 pub use multicast::*;
 pub use named::*;
+pub use overlap::*;
+pub use tags::*;
 
-use quantities::Rank;
+use quantities::{Duration, Rank};
 
 use crate::{Error, Message, Program, Result, World};
 
 /// How many ranks the checks run on: one, two, an odd number, a power of two.
 const SIZES: [u32; 5] = [1, 2, 3, 5, 8];
+
+/// Longer than any message of these checks takes on any machine.
+const LONG: Duration = Duration::from_microseconds(1_000_000);
 
 /// Checks all that every world must do whose time is a model's. `make` makes a world for at least that many ranks.
 pub fn world<W: World>(make: impl Fn(u32) -> W) {
@@ -65,6 +72,21 @@ fn receiving_from_anyone<W: World>(make: impl Fn(u32) -> W) {
         order_holds_between_named_and_any(&make(ranks), ranks);
         waiting_for_anyone_for_ever_is_a_deadlock(&make(ranks), ranks);
         receiving_from_anyone_must_be_declared(&make(ranks), ranks);
+        overlapping_must_be_declared(&make(ranks), ranks);
+    }
+}
+
+/// Checks what a world must do whose ranks may have several operations under way at once, and whose messages have tags.
+pub fn overlapping_world<W: World>(make: impl Fn(u32) -> W) {
+    for ranks in [2, 5] {
+        sends_and_receives_pass_each_other(&make(ranks), ranks);
+        many_operations_are_under_way_at_once(&make(ranks), ranks);
+        communication_goes_on_behind_computing(&make(ranks), ranks);
+        messages_meet_receives_in_the_order_they_began(&make(ranks), ranks);
+        what_a_dropped_future_began_goes_on(&make(ranks), ranks);
+        receives_that_wait_for_ever_are_a_deadlock(&make(ranks), ranks);
+        a_tag_chooses_among_messages(&make(ranks), ranks);
+        a_tag_chooses_among_senders(&make(ranks), ranks);
     }
 }
 

@@ -101,7 +101,8 @@ impl Engine {
         if self.here > 0 { None } else { self.others().map(|(rank, _)| rank).last() }
     }
 
-    fn withdraw(&mut self, what: Awaited) {
+    /// A receive waits no longer.
+    pub(crate) fn withdraw(&mut self, what: Awaited) {
         match what {
             Awaited::MessageFrom(rank) => self.peer(rank).map(|peer| peer.receiver.withdraw()),
             Awaited::BroadcastOf(rank) => self.peer(rank).map(|peer| peer.broadcasts.withdraw()),

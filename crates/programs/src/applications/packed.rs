@@ -1,6 +1,6 @@
 //! An endpoint whose messages are packed and unpacked.
 
-use endpoint::{Endpoint, Message, Result};
+use endpoint::{Endpoint, Message, Received, Result, Source, Tag, Tags};
 use quantities::{Duration, Rank, Time};
 
 /// The endpoint `here`, on which it takes `work` to put a message together before it is sent, and again to take it apart
@@ -25,19 +25,13 @@ impl<E: Endpoint> Endpoint for Packed<'_, E> {
         self.here.now()
     }
 
-    async fn send(&self, to: Rank, message: Message) -> Result<()> {
+    async fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Result<()> {
         self.here.compute(self.work).await;
-        self.here.send(to, message).await
+        self.here.send_tagged(to, tag, message).await
     }
 
-    async fn receive(&self, from: Rank) -> Result<Message> {
-        let message = self.here.receive(from).await?;
-        self.here.compute(self.work).await;
-        Ok(message)
-    }
-
-    async fn receive_any(&self, deadline: Option<Time>) -> Result<(Rank, Message)> {
-        let received = self.here.receive_any(deadline).await?;
+    async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
+        let received = self.here.receive_matching(from, tags, deadline).await?;
         self.here.compute(self.work).await;
         Ok(received)
     }

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use endpoint::{Endpoint, Error, Message, Needs, Result, check_partner};
+use endpoint::{Endpoint, Error, Message, Needs, Received, Result, Source, Tag, Tags, check_partner};
 use quantities::{Duration, Rank, Time};
 
 use super::no_hardware;
@@ -29,6 +29,11 @@ impl<'run> Here<'run> {
     fn check(&self, other: Rank) -> Result<()> {
         check_partner(self.rank, other, self.size())
     }
+
+    /// That no other operation of this rank is under way.
+    fn check_alone(&self) -> Result<()> {
+        if self.state.borrow().waits_for(self.rank).is_some() { self.needs.check_overlap() } else { Ok(()) }
+    }
 }
 
 // The futures are written out by hand: a compiler's own would keep a second copy of the message in every rank.
@@ -46,18 +51,18 @@ impl Endpoint for Here<'_> {
     }
 
     #[allow(refining_impl_trait)] // nobody names the type
-    fn send(&self, to: Rank, message: Message) -> Send<'_> {
-        Send { here: self, to, message: Some(message), rested: false }
+    fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Send<'_> {
+        Send { here: self, to, tag, message: Some(message), rested: false }
     }
 
     #[allow(refining_impl_trait)] // as above
-    fn receive(&self, from: Rank) -> Receive<'_> {
-        Receive { here: self, from }
+    fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Receive<'_> {
+        Receive { here: self, from, tags, deadline, begun: false }
     }
 
-    async fn receive_any(&self, _: Option<Time>) -> Result<(Rank, Message)> {
-        // A rank that runs ahead of the others can't know whose message is next.
-        Err(Error::Undeclared("ANY_SOURCE"))
+    #[allow(refining_impl_trait)] // as above, and without a future around it
+    fn send(&self, to: Rank, message: Message) -> Send<'_> {
+        self.send_tagged(to, Tag::default(), message)
     }
 
     async fn compute(&self, work: Duration) {
@@ -80,6 +85,7 @@ impl Endpoint for Here<'_> {
 pub(super) struct Send<'here> {
     here: &'here Here<'here>,
     to: Rank,
+    tag: Tag,
     /// What is to be sent; nothing once it is on its way.
     message: Option<Message>,
     /// Whether others were let run before.
@@ -92,6 +98,7 @@ impl Future for Send<'_> {
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<()>> {
         if self.message.is_some() && !self.rested {
             self.here.check(self.to)?;
+            self.here.check_alone()?;
             self.rested = true;
             if self.here.state.borrow_mut().rest_before_sending(self.here.rank, self.to) {
                 return Poll::Pending;
@@ -102,7 +109,7 @@ impl Future for Send<'_> {
             let waits = self.here.state.borrow().waits_for(self.here.rank).is_some();
             return if waits { Poll::Pending } else { Poll::Ready(Ok(())) };
         };
-        match self.here.state.borrow_mut().send(self.here.rank, self.to, message) {
+        match self.here.state.borrow_mut().send(self.here.rank, self.to, self.tag, message) {
             true => Poll::Pending,
             false => Poll::Ready(Ok(())),
         }
@@ -113,16 +120,35 @@ impl Future for Send<'_> {
 #[derive(Debug)]
 pub(super) struct Receive<'here> {
     here: &'here Here<'here>,
-    from: Rank,
+    from: Source,
+    tags: Tags,
+    deadline: Option<Time>,
+    begun: bool,
+}
+
+impl Receive<'_> {
+    /// The rank that it receives from, once it was checked that it may.
+    fn begin(&mut self) -> Result<Rank> {
+        // A rank that runs ahead of the others can't know whose message is next, nor what comes until a deadline.
+        let (Source::Rank(from), None) = (self.from, self.deadline) else {
+            return Err(Error::Undeclared("ANY_SOURCE"));
+        };
+        if !self.begun {
+            self.here.check(from)?;
+            self.here.check_alone()?;
+            self.begun = true;
+        }
+        Ok(from)
+    }
 }
 
 impl Future for Receive<'_> {
-    type Output = Result<Message>;
+    type Output = Result<Received>;
 
-    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<Message>> {
-        self.here.check(self.from)?;
-        match self.here.state.borrow_mut().receive(self.here.rank, self.from) {
-            Some(message) => Poll::Ready(Ok(message)),
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<Received>> {
+        let from = self.begin()?;
+        match self.here.state.borrow_mut().receive(self.here.rank, from, self.tags) {
+            Some(received) => Poll::Ready(Ok(received)),
             None => Poll::Pending,
         }
     }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use endpoint::Message;
+use endpoint::{Message, Tag, Tags};
 use quantities::{Bytes, Rank, Time};
 
 /// A message under way.
@@ -14,6 +14,8 @@ use quantities::{Bytes, Rank, Time};
 pub(super) struct Letter {
     /// Who sent it.
     pub(super) from: Rank,
+    /// Its tag.
+    pub(super) tag: Tag,
     /// When `send` was called. [ps]
     pub(super) called: Time,
     /// When its first byte is at the receiver. [ps]
@@ -25,10 +27,10 @@ pub(super) struct Letter {
 }
 
 impl Letter {
-    pub(super) fn new(from: Rank, called: Time, arrival: Time, message: Message) -> Letter {
+    pub(super) fn new(from: Rank, tag: Tag, called: Time, arrival: Time, message: Message) -> Letter {
         let size = message.size();
         let carried = message.content().is_some().then(|| Box::new(message));
-        Letter { from, called, arrival, size, carried }
+        Letter { from, tag, called, arrival, size, carried }
     }
 
     pub(super) fn size(&self) -> Bytes {
@@ -117,22 +119,22 @@ impl Letters {
         self.full += u32::from(mailbox.length == MANY + 1);
     }
 
-    /// Takes the first letter from `sender` out of the mailbox of `owner`.
-    pub(super) fn take(&mut self, owner: Rank, mailbox: &mut Mailbox, sender: Rank) -> Option<Letter> {
+    /// Takes the first letter from `sender` with one of `tags` out of the mailbox of `owner`.
+    pub(super) fn take(&mut self, owner: Rank, mailbox: &mut Mailbox, sender: Rank, tags: Tags) -> Option<Letter> {
         let before = mailbox.length;
         let letter = match mailbox.first {
-            SORTED => self.take_sorted(owner, mailbox, sender),
-            _ => self.take_listed(mailbox, sender),
+            SORTED => self.take_sorted(owner, mailbox, sender, tags),
+            _ => self.take_listed(mailbox, sender, tags),
         };
         self.full -= u32::from(before == MANY + 1 && mailbox.length == MANY);
         letter
     }
 
-    fn take_listed(&mut self, mailbox: &mut Mailbox, sender: Rank) -> Option<Letter> {
+    fn take_listed(&mut self, mailbox: &mut Mailbox, sender: Rank, tags: Tags) -> Option<Letter> {
         let (mut before, mut here) = (NONE, mailbox.first);
         while here != NONE {
             let node = &self.nodes[here as usize];
-            if node.letter.from == sender {
+            if node.letter.from == sender && tags.include(node.letter.tag) {
                 let next = node.next;
                 self.unlink(mailbox, before, next);
                 return Some(self.release(here));
@@ -169,10 +171,11 @@ impl Letters {
         mailbox.first = SORTED;
     }
 
-    fn take_sorted(&mut self, owner: Rank, mailbox: &mut Mailbox, sender: Rank) -> Option<Letter> {
+    fn take_sorted(&mut self, owner: Rank, mailbox: &mut Mailbox, sender: Rank, tags: Tags) -> Option<Letter> {
         let senders = self.sorted.get_mut(&owner)?;
         let letters = senders.get_mut(&sender)?;
-        let letter = letters.pop_front();
+        let place = letters.iter().position(|letter| tags.include(letter.tag));
+        let letter = place.and_then(|place| letters.remove(place));
         if letters.is_empty() {
             senders.remove(&sender);
         }
@@ -212,7 +215,7 @@ mod tests {
     use super::*;
 
     fn letter(from: u32, size: u64) -> Letter {
-        Letter::new(Rank(from), Time::ZERO, Time::ZERO, Message::of_size(Bytes(size)))
+        Letter::new(Rank(from), Tag::default(), Time::ZERO, Time::ZERO, Message::of_size(Bytes(size)))
     }
 
     #[test]
@@ -226,10 +229,10 @@ mod tests {
             }
             for from in [4, 0, 2, 1, 3] {
                 for number in 0..letters_each {
-                    let taken = letters.take(Rank(9), &mut mailbox, Rank(from)).expect("it was posted");
+                    let taken = letters.take(Rank(9), &mut mailbox, Rank(from), Tags::Any).expect("it was posted");
                     assert_eq!((taken.from, taken.size()), (Rank(from), Bytes(number)));
                 }
-                assert!(letters.take(Rank(9), &mut mailbox, Rank(from)).is_none());
+                assert!(letters.take(Rank(9), &mut mailbox, Rank(from), Tags::Any).is_none());
             }
             assert_eq!(mailbox.length, 0);
             assert!(letters.sorted.is_empty());
@@ -244,12 +247,18 @@ mod tests {
             letters.post(Rank(9), &mut mailbox, letter(1, number));
         }
         for number in 0..many - 1 {
-            assert_eq!(letters.take(Rank(9), &mut mailbox, Rank(1)).map(|taken| taken.size()), Some(Bytes(number)));
+            assert_eq!(
+                letters.take(Rank(9), &mut mailbox, Rank(1), Tags::Any).map(|taken| taken.size()),
+                Some(Bytes(number))
+            );
         }
         letters.post(Rank(9), &mut mailbox, letter(2, 7));
         letters.post(Rank(9), &mut mailbox, letter(1, many));
         for (from, number) in [(2, 7), (1, many - 1), (1, many)] {
-            assert_eq!(letters.take(Rank(9), &mut mailbox, Rank(from)).map(|taken| taken.size()), Some(Bytes(number)));
+            assert_eq!(
+                letters.take(Rank(9), &mut mailbox, Rank(from), Tags::Any).map(|taken| taken.size()),
+                Some(Bytes(number))
+            );
         }
         assert_eq!(mailbox.length, 0);
         assert!(letters.sorted.is_empty());
@@ -261,8 +270,8 @@ mod tests {
         for number in 0..100 {
             letters.post(Rank(0), &mut mailbox, letter(1, number));
             letters.post(Rank(0), &mut mailbox, letter(2, number));
-            assert!(letters.take(Rank(0), &mut mailbox, Rank(2)).is_some());
-            assert!(letters.take(Rank(0), &mut mailbox, Rank(1)).is_some());
+            assert!(letters.take(Rank(0), &mut mailbox, Rank(2), Tags::Any).is_some());
+            assert!(letters.take(Rank(0), &mut mailbox, Rank(1), Tags::Any).is_some());
         }
         assert_eq!(letters.nodes.len(), 2);
     }

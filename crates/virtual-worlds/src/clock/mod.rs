@@ -21,10 +21,10 @@
 //! pays o when it receives, not when the message arrives, and gaps between received messages count in the order in
 //! which the program receives them: this is where a world without events must differ from one with them.
 
-mod in_order;
 mod costs;
 pub mod goal;
 mod here;
+mod in_order;
 mod mailbox;
 mod rank_clock;
 mod ranks;
@@ -83,7 +83,11 @@ impl World for Clock {
     type Answer = Answer;
 
     fn run<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
-        if P::NEEDS.any_source() { self.run_in_order(ranks, program) } else { self.run_ahead(ranks, program) }
+        if P::NEEDS.any_source() || P::NEEDS.overlap() {
+            self.run_in_order(ranks, program)
+        } else {
+            self.run_ahead(ranks, program)
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use endpoint::{Message, WaitsFor};
+use endpoint::{Message, Received, Tag, Tags, WaitsFor};
 use quantities::{Duration, Rank, Time};
 
 use super::costs::Costs;
@@ -78,7 +78,7 @@ impl State {
     }
 
     /// Sends `message`; whether the sender now waits for its receiver.
-    pub(super) fn send(&mut self, from: Rank, to: Rank, message: Message) -> bool {
+    pub(super) fn send(&mut self, from: Rank, to: Rank, tag: Tag, message: Message) -> bool {
         let size = message.size();
         let sender = &mut self.ranks[from.0 as usize];
         let called = sender.clock.now;
@@ -90,7 +90,7 @@ impl State {
             self.record.span(from, Activity::Send, called, sender.clock.now);
         }
         let receiver = &mut self.ranks[to.0 as usize];
-        self.letters.post(to, &mut receiver.mailbox, Letter::new(from, called, arrival, message));
+        self.letters.post(to, &mut receiver.mailbox, Letter::new(from, tag, called, arrival, message));
         if receiver.waits_for == Some(WaitsFor::MessageFrom(from)) {
             receiver.waits_for = None;
             self.ready.push_back(to);
@@ -99,10 +99,10 @@ impl State {
         waits
     }
 
-    /// The next message from `from`, if it was sent; otherwise `rank` waits for it.
-    pub(super) fn receive(&mut self, rank: Rank, from: Rank) -> Option<Message> {
+    /// The next message from `from` with one of `tags`, if it was sent; otherwise `rank` waits for it.
+    pub(super) fn receive(&mut self, rank: Rank, from: Rank, tags: Tags) -> Option<Received> {
         let here = &mut self.ranks[rank.0 as usize];
-        let Some(letter) = self.letters.take(rank, &mut here.mailbox, from) else {
+        let Some(letter) = self.letters.take(rank, &mut here.mailbox, from, tags) else {
             here.waits_for = Some(WaitsFor::MessageFrom(from));
             return None;
         };
@@ -114,7 +114,7 @@ impl State {
         }
         self.record.message_received(&letter, rank, received);
         self.record.span(rank, Activity::Receive, asked, received);
-        Some(letter.into_message())
+        Some(Received { from, tag: letter.tag, message: letter.into_message() })
     }
 
     /// Lets the sender of a message go on that was taken at `taken`: it has waited until then.
@@ -167,13 +167,16 @@ mod tests {
         assert_eq!([state.next_turn(), state.next_turn()], [Some(Rank(0)), Some(one)]);
         let mut sent = 0;
         while !state.rest_before_sending(one, two) {
-            assert!(!state.send(one, two, Message::of_size(Bytes(sent))));
+            assert!(!state.send(one, two, Tag::default(), Message::of_size(Bytes(sent))));
             sent += 1;
         }
         assert!(!state.rest_before_sending(one, Rank(0)));
         // Rank 2, which has not begun, comes before the one that rests.
         assert_eq!([state.next_turn(), state.next_turn(), state.next_turn()], [Some(two), Some(one), None]);
-        assert!((0..sent).all(|number| state.receive(two, one) == Some(Message::of_size(Bytes(number)))));
+        assert!((0..sent).all(|number| {
+            let received = state.receive(two, one, Tags::Any);
+            received.is_some_and(|received| received.message == Message::of_size(Bytes(number)))
+        }));
         assert!(!state.rest_before_sending(one, two));
     }
 }

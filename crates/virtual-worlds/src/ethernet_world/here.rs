@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 
-use endpoint::{Endpoint, Message, Result, check_partner};
+use endpoint::{Endpoint, Message, Received, Result, Source, Tag, Tags, check_partner};
 use machines::model::Ethernet;
 use messaging::{Datagram, Messenger};
 use quantities::{Duration, Rank, Time};
@@ -131,36 +131,28 @@ impl Endpoint for Here<'_> {
         self.messenger.now()
     }
 
-    async fn send(&self, to: Rank, message: Message) -> Result<()> {
+    async fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Result<()> {
         check_partner(self.rank(), to, self.size())?;
         self.sends(std::iter::once(to), false);
         let start = self.now();
         self.call(self.calls.send).await;
-        let result = self.messenger.send(to, message).await;
+        let result = self.messenger.send_tagged(to, tag, message).await;
         self.did(Activity::Send, start);
         result
     }
 
-    async fn receive(&self, from: Rank) -> Result<Message> {
+    async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
         let start = self.now();
-        let result = self.messenger.receive(from).await;
+        let result = self.messenger.receive_matching(from, tags, deadline).await;
         self.call(self.calls.receive).await;
         self.did(Activity::Receive, start);
-        result.inspect(|message| self.received(from, message, false))
+        result.inspect(|received| self.received(received.from, &received.message, false))
     }
 
     async fn compute(&self, work: Duration) {
         let start = self.now();
         self.messenger.compute(work).await;
         self.did(Activity::Compute, start);
-    }
-
-    async fn receive_any(&self, deadline: Option<Time>) -> Result<(Rank, Message)> {
-        let start = self.now();
-        let result = self.messenger.receive_any(deadline).await;
-        self.call(self.calls.receive).await;
-        self.did(Activity::Receive, start);
-        result.inspect(|(from, message)| self.received(*from, message, false))
     }
 
     async fn multicast(&self, message: Message) -> Result<()> {

@@ -1,169 +1,74 @@
-//! Runs ranks as futures: each is polled when the operation that it waits for is over, and nobody else wakes it.
+//! Programs on nodes and the network between them.
 
-use std::cell::RefCell;
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
-
-use endpoint::{Endpoint, Error, Message, Needs, Program, Result, WaitsFor, check_partner, deadlock};
+use endpoint::executor::{self, Machine, Over};
+use endpoint::{Error, Operation, Outcome, Program, Result, Tag};
 use machines::model::FlitNetwork;
-use quantities::{Duration, Rank, Time};
+use quantities::{Rank, Time};
 
 use super::{NetworkWorld, Run, answer, fits};
-use crate::answer::{Activity, MessageRecord, Span, Timeline};
 use crate::network::{Engine, stuck};
-use crate::nodes::{ANY, Nodes, Outcome, Wanted};
+use crate::nodes::{self, Nodes, Wanted};
 use crate::stop::Stop;
 
 /// As many packets are described one by one when the network is stuck.
 const PACKETS_DESCRIBED: usize = 8;
 
-/// What the ranks of a run share.
-struct Shared<E> {
+/// Nodes on which programs run.
+struct Running<E> {
     nodes: Nodes<E>,
-    /// For each rank, the outcome of the operation that it waits for, once it is over.
-    outcomes: Vec<Option<Outcome>>,
-    /// For each rank, what it waits for.
-    waiting: Vec<WaitsFor>,
-    timeline: Option<Timeline>,
+    stop: Stop,
 }
 
-/// One rank's endpoint.
-pub(super) struct Here<'a, E> {
-    shared: &'a RefCell<Shared<E>>,
-    rank: Rank,
-    size: u32,
-    needs: Needs,
-}
-
-impl<E: Engine> Here<'_, E> {
-    fn check(&self, other: Rank) -> Result<()> {
-        check_partner(self.rank, other, self.size())
-    }
-
-    /// Waits for the operation that was just started, and notes it in the timeline.
-    async fn outcome(&self, activity: Activity, waits_for: WaitsFor) -> Outcome {
-        let start = {
-            let mut shared = self.shared.borrow_mut();
-            shared.waiting[self.rank.0 as usize] = waits_for;
-            shared.nodes.now()
-        };
-        let outcome = poll_fn(|_| match self.shared.borrow_mut().outcomes[self.rank.0 as usize].take() {
-            Some(outcome) => Poll::Ready(outcome),
-            None => Poll::Pending,
-        })
-        .await;
-        let shared = &mut *self.shared.borrow_mut();
-        let end = shared.nodes.now();
-        if let Some(timeline) = &mut shared.timeline {
-            timeline.spans.push(Span { rank: self.rank, activity, start, end });
-            if let Outcome::Received(from, message, sent) = &outcome {
-                let record =
-                    MessageRecord { from: *from, to: self.rank, size: message.size(), sent: *sent, received: end };
-                timeline.messages.push(record);
-            }
-        }
-        outcome
-    }
-
-    async fn received(&self, wanted: Wanted, deadline: Option<Time>, waits_for: WaitsFor) -> Result<(Rank, Message)> {
-        {
-            let nodes = &mut self.shared.borrow_mut().nodes;
-            nodes.receive(self.rank, 0, wanted, 0);
-            if let Some(deadline) = deadline
-                && nodes.unmet(self.rank).next().is_some()
-            {
-                nodes.set_deadline(self.rank, deadline);
-            }
-        }
-        match self.outcome(Activity::Receive, waits_for).await {
-            Outcome::Received(from, message, _) => Ok((from, message)),
-            Outcome::Started | Outcome::Over | Outcome::Late => Err(Error::Deadline(self.now())),
-        }
-    }
-}
-
-impl<E: Engine> Endpoint for Here<'_, E> {
-    fn rank(&self) -> Rank {
-        self.rank
-    }
-
-    fn size(&self) -> u32 {
-        self.size
-    }
-
+impl<E: Engine> Machine for Running<E> {
     fn now(&self) -> Time {
-        self.shared.borrow().nodes.now()
+        self.nodes.now()
     }
 
-    async fn send(&self, to: Rank, message: Message) -> Result<()> {
-        self.check(to)?;
-        fits(message.size())?;
-        self.shared.borrow_mut().nodes.send(self.rank, 0, to, 0, message, 0);
-        self.outcome(Activity::Send, WaitsFor::Receiver(to)).await;
-        Ok(())
+    fn check(&self, operation: &Operation) -> Result<()> {
+        match operation {
+            Operation::Send { message, .. } => fits(message.size()),
+            Operation::Multicast(message) => self.check_hardware().and_then(|()| fits(message.size())),
+            Operation::ReceiveMulticast(_) => self.check_hardware(),
+            Operation::Receive { .. } | Operation::Compute(_) => Ok(()),
+        }
     }
 
-    async fn receive(&self, from: Rank) -> Result<Message> {
-        self.check(from)?;
-        let (_, message) = self.received(Wanted { from: from.0, tag: ANY }, None, WaitsFor::MessageFrom(from)).await?;
-        Ok(message)
+    fn begin(&mut self, rank: Rank, number: u32, operation: Operation) {
+        match operation {
+            Operation::Send { to, tag: Tag(tag), message } => self.nodes.send(rank, 0, to, tag, message, number),
+            Operation::Receive { from, tags, deadline } => {
+                self.nodes.receive(rank, 0, Wanted::new(from, tags), deadline, number);
+            }
+            Operation::Compute(work) => self.nodes.compute(rank, 0, work, number),
+            Operation::Multicast(message) => self.nodes.multicast(rank, message, number),
+            Operation::ReceiveMulticast(from) => self.nodes.receive_multicast(rank, from, number),
+        }
     }
 
-    async fn compute(&self, work: Duration) {
-        self.shared.borrow_mut().nodes.compute(self.rank, 0, work, 0);
-        self.outcome(Activity::Compute, WaitsFor::AnyMessage).await;
-    }
-
-    async fn receive_any(&self, deadline: Option<Time>) -> Result<(Rank, Message)> {
-        self.needs.check_any_source()?;
-        self.received(Wanted { from: ANY, tag: ANY }, deadline, WaitsFor::AnyMessage).await
-    }
-
-    async fn multicast(&self, message: Message) -> Result<()> {
-        self.check_hardware()?;
-        fits(message.size())?;
-        self.shared.borrow_mut().nodes.multicast(self.rank, message, 0);
-        self.outcome(Activity::Send, WaitsFor::AnyMessage).await;
-        Ok(())
-    }
-
-    async fn receive_multicast(&self, from: Rank) -> Result<Message> {
-        self.check_hardware()?;
-        self.check(from)?;
-        self.shared.borrow_mut().nodes.receive_multicast(self.rank, from, 0);
-        match self.outcome(Activity::Receive, WaitsFor::MessageFrom(from)).await {
-            Outcome::Received(_, message, _) => Ok(message),
-            Outcome::Started | Outcome::Over | Outcome::Late => Err(Error::Deadline(self.now())),
+    fn next_over(&mut self) -> Result<Option<Over>> {
+        loop {
+            self.stop.go_on()?;
+            if let Some(done) = self.nodes.next_done() {
+                let result = match done.result {
+                    nodes::Outcome::Received(received, sent) => Ok(Outcome::Received(received, sent)),
+                    nodes::Outcome::Late => Err(Error::Deadline(self.nodes.now())),
+                    nodes::Outcome::Over | nodes::Outcome::Started => Ok(Outcome::Done),
+                };
+                return Ok(Some(Over { number: done.operation, result }));
+            }
+            if !self.nodes.step() {
+                return Ok(None);
+            }
         }
     }
 }
 
-impl<E: Engine> Here<'_, E> {
+impl<E: Engine> Running<E> {
     fn check_hardware(&self) -> Result<()> {
-        self.needs.check_multicast()?;
-        if self.shared.borrow().nodes.has_control_network() {
+        if self.nodes.has_control_network() {
             return Ok(());
         }
         Err(Error::Unfit("the machine has no control network: it cannot broadcast in hardware".to_string()))
-    }
-}
-
-/// The ranks of a run: those that have not ended, what the others ended with, and when.
-struct Ranks<F, T> {
-    running: Vec<Option<Pin<Box<F>>>>,
-    results: Vec<Option<Result<T>>>,
-    finish: Vec<Time>,
-}
-
-impl<T, F: Future<Output = Result<T>>> Ranks<F, T> {
-    fn poll(&mut self, rank: usize, now: impl Fn() -> Time) {
-        let Some(future) = &mut self.running[rank] else { return };
-        if let Poll::Ready(result) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            self.running[rank] = None;
-            self.results[rank] = Some(result);
-            self.finish[rank] = now();
-        }
     }
 }
 
@@ -175,71 +80,14 @@ pub(super) fn run<E: Engine, P: Program>(
     program: &P,
 ) -> Run<P::Output> {
     let options = world.options;
-    let shared = RefCell::new(Shared {
-        nodes: Nodes::<E>::new(world.machine, network, ranks, options.seed, options.packet_log),
-        outcomes: (0..ranks).map(|_| None).collect(),
-        waiting: vec![WaitsFor::AnyMessage; ranks as usize],
-        timeline: options.timeline.then(Timeline::default),
-    });
-    let (results, finish) = drive(&shared, ranks, options.stop, program)?;
-    let shared = shared.into_inner();
-    if results.iter().any(Option::is_none) {
-        return Err(why_nothing_goes_on(network, &shared, &results));
+    let nodes = Nodes::<E>::new(world.machine, network, ranks, options.seed, options.packet_log);
+    let running = Running { nodes, stop: options.stop };
+    let (Running { nodes, .. }, mut ended) = executor::run(running, ranks, program, options.timeline)?;
+    let (finish, timeline) = (std::mem::take(&mut ended.finish), ended.timeline.take());
+    if !ended.waiting.is_empty() && nodes.engine().in_flight() > 0 {
+        let packets = nodes.engine().stuck();
+        return Err(Error::Deadlock(stuck::describe(network, &packets, PACKETS_DESCRIBED)));
     }
-    let answer = answer(shared.nodes, finish, shared.timeline);
-    Ok((results.into_iter().flatten().collect(), answer))
-}
-
-/// What each rank has ended with, if it has, and when.
-type Ended<T> = (Vec<Option<Result<T>>>, Vec<Time>);
-
-/// Polls ranks until nothing happens any more, or someone asks to `stop`; gives what each has ended with, if it has, and when.
-fn drive<E: Engine, P: Program>(
-    shared: &RefCell<Shared<E>>,
-    ranks: u32,
-    stop: Stop,
-    program: &P,
-) -> Result<Ended<P::Output>> {
-    let start = async |rank| program.run(&Here { shared, rank: Rank(rank), size: ranks, needs: P::NEEDS }).await;
-    let mut all = Ranks {
-        running: (0..ranks).map(|rank| Some(Box::pin(start(rank)))).collect(),
-        results: (0..ranks).map(|_| None).collect(),
-        finish: vec![Time::ZERO; ranks as usize],
-    };
-    let now = || shared.borrow().nodes.now();
-    (0..ranks as usize).for_each(|rank| all.poll(rank, now));
-    loop {
-        stop.go_on()?;
-        let done = shared.borrow_mut().nodes.next_done();
-        if let Some(done) = done {
-            let rank = done.rank.0 as usize;
-            shared.borrow_mut().outcomes[rank] = Some(done.result);
-            all.poll(rank, now);
-        } else if !shared.borrow_mut().nodes.step() {
-            break;
-        }
-    }
-    Ok((all.results, all.finish))
-}
-
-/// The error for a run in which some ranks wait for ever: packets that block each other, or ranks that do.
-fn why_nothing_goes_on<E: Engine, T>(
-    network: &FlitNetwork,
-    shared: &Shared<E>,
-    results: &[Option<Result<T>>],
-) -> Error {
-    let packets = shared.nodes.engine().stuck();
-    if shared.nodes.engine().in_flight() > 0 {
-        return Error::Deadlock(stuck::describe(network, &packets, PACKETS_DESCRIBED));
-    }
-    let waiting: Vec<(Rank, WaitsFor)> = (0u32..)
-        .zip(results)
-        .filter(|(_, result)| result.is_none())
-        .map(|(rank, _)| (Rank(rank), shared.waiting[rank as usize]))
-        .collect();
-    let failed = (0u32..).zip(results).find_map(|(rank, result)| match result {
-        Some(Err(error)) => Some((Rank(rank), error)),
-        _ => None,
-    });
-    deadlock(&waiting, failed)
+    let results = ended.all()?;
+    Ok((results, answer(nodes, finish, timeline)))
 }

@@ -116,7 +116,7 @@ impl<'a, E: Engine> Driver<'a, E> {
             OperationKind::Receive { from, tag, .. } => {
                 let wanted = Wanted { from: from.map_or(ANY, |from| from.0), tag: tag.unwrap_or(ANY) };
                 self.started(rank, id);
-                self.nodes.receive(rank, processor, wanted, id.0);
+                self.nodes.receive(rank, processor, wanted, None, id.0);
             }
         }
     }
@@ -157,7 +157,7 @@ impl<'a, E: Engine> Driver<'a, E> {
         };
         let start = self.starts[rank.0 as usize][id.0 as usize];
         timeline.spans.push(Span { rank, activity, start, end });
-        if let Outcome::Received(from, message, sent) = result {
+        if let Outcome::Received(endpoint::Received { from, message, .. }, sent) = result {
             let size = message.size();
             timeline.messages.push(MessageRecord { from: *from, to: rank, size, sent: *sent, received: end });
         }

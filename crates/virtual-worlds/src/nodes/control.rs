@@ -3,13 +3,13 @@
 //! A processor hands a broadcast over; the network carries it when it has carried those before, at its own rate, and it is
 //! everywhere a latency after its last byte. The sender's part is over when the network has taken that byte.
 
-use endpoint::Message;
+use endpoint::{Message, Received, Tag};
 use machines::model::ControlNetwork;
 use quantities::{Duration, Rank, Time};
 
-use super::matching::{Matching, Wanted};
 use super::processor::Work;
 use super::{Event, Nodes, Outcome, Receive};
+use crate::matching::{Matching, Wanted};
 use crate::network::Engine;
 
 /// The control network of a machine, in motion.
@@ -63,7 +63,7 @@ impl<E: Engine> Nodes<E> {
 
     /// Starts to receive the next broadcast of `from`.
     pub fn receive_multicast(&mut self, rank: Rank, from: Rank, operation: u32) {
-        let receive = Receive { operation, processor: 0, posted: self.now() };
+        let receive = Receive { operation, processor: 0, posted: self.now(), deadline: None };
         let wanted = Wanted { from: from.0, tag: 0 };
         let Some(control) = &mut self.control else { return };
         let matching = &mut control.matching[rank.0 as usize];
@@ -109,7 +109,8 @@ impl<E: Engine> Nodes<E> {
     pub(super) fn broadcast_taken(&mut self, rank: u32, number: u32, operation: u32) {
         let Some(control) = &self.control else { return };
         let Broadcast { from, message, sent, .. } = &control.broadcasts[number as usize];
-        let outcome = Outcome::Received(*from, message.clone(), *sent);
+        let received = Received { from: *from, tag: Tag::default(), message: message.clone() };
+        let outcome = Outcome::Received(received, *sent);
         self.finish(rank, operation, outcome);
     }
 }

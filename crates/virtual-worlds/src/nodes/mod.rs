@@ -12,25 +12,24 @@
 mod coming;
 mod communication;
 mod control;
-pub mod matching;
 mod messages;
 mod processor;
 mod serial;
 
 use std::collections::VecDeque;
 
-use endpoint::Message;
+use endpoint::Received;
 use machines::model::{FlitNetwork, Machine, NodeCosts};
 use quantities::{Duration, Rank, Time};
 
 use self::coming::Coming;
 use self::control::Control;
-use self::matching::Matching;
-pub use self::matching::{ANY, Wanted};
 use self::messages::Letters;
 use self::serial::Serial;
 use crate::answer::RankStatistics;
 use crate::events::EventQueue;
+use crate::matching::Matching;
+pub use crate::matching::{ANY, Wanted};
 use crate::network::forwarding::Forwarding;
 use crate::network::{Engine, NetworkEvent, Notice, Recorder};
 
@@ -42,7 +41,7 @@ enum Event {
     Processor(u32, u16),
     /// A rank's communication processor has done what it was at.
     Communication(u32),
-    /// The deadline of a rank's receive.
+    /// The deadline of one of a rank's receives.
     Deadline(u32),
     /// A broadcast is everywhere.
     Broadcast(u32),
@@ -72,8 +71,8 @@ pub enum Outcome {
     Started,
     /// Nothing: it was sent or computed.
     Over,
-    /// A message, from whom, and when that one had sent it.
-    Received(Rank, Message, Time),
+    /// A message, and when its sender had begun to send it.
+    Received(Received, Time),
     /// A deadline passed.
     Late,
 }
@@ -85,6 +84,8 @@ pub struct Receive {
     pub operation: u32,
     processor: u16,
     posted: Time,
+    /// When it ends if it has met no message by then.
+    deadline: Option<Time>,
 }
 
 #[derive(Debug, Default)]
@@ -93,7 +94,6 @@ struct Node {
     communication: Serial<communication::Task>,
     matching: Matching<Receive>,
     coming: Coming,
-    deadline: Option<Time>,
     statistics: RankStatistics,
 }
 
@@ -168,21 +168,21 @@ impl<E: Engine> Nodes<E> {
         self.process(rank, processor, processor::Work::Compute { work, operation });
     }
 
-    /// Starts to receive a message.
-    pub fn receive(&mut self, rank: Rank, processor: u16, wanted: Wanted, operation: u32) {
-        let receive = Receive { operation, processor, posted: self.now() };
+    /// Starts to receive a message, until `deadline` at the latest: if it has met none by then, it ends with [`Outcome::Late`].
+    pub fn receive(&mut self, rank: Rank, processor: u16, wanted: Wanted, deadline: Option<Time>, operation: u32) {
+        let now = self.now();
+        let deadline = deadline.map(|deadline| deadline.max(now));
+        let receive = Receive { operation, processor, posted: now, deadline };
         let node = &mut self.nodes[rank.0 as usize];
         match node.matching.find(wanted) {
             Some(letter) => self.matched(receive, letter),
-            None => node.matching.post(wanted, receive),
+            None => {
+                node.matching.post(wanted, receive);
+                if let Some(deadline) = deadline {
+                    self.queue.put(deadline, Event::Deadline(rank.0));
+                }
+            }
         }
-    }
-
-    /// Ends the receive that was started last with [`Outcome::Late`] if nothing has come for it by `deadline`.
-    pub fn set_deadline(&mut self, rank: Rank, deadline: Time) {
-        let now = self.now();
-        self.nodes[rank.0 as usize].deadline = Some(deadline.max(now));
-        self.queue.put(deadline.max(now), Event::Deadline(rank.0));
     }
 
     /// Goes on to the next instant at which anything happens; says whether there was one.
@@ -238,11 +238,7 @@ impl<E: Engine> Nodes<E> {
     fn deadline_passed(&mut self, rank: u32) {
         let now = self.now();
         let node = &mut self.nodes[rank as usize];
-        if node.deadline != Some(now) {
-            return;
-        }
-        node.deadline = None;
-        if let Some(receive) = node.matching.withdraw(|_| true) {
+        if let Some(receive) = node.matching.withdraw(|receive| receive.deadline == Some(now)) {
             node.statistics.receive_idle += now.since(receive.posted);
             self.finish(rank, receive.operation, Outcome::Late);
         }
@@ -250,11 +246,6 @@ impl<E: Engine> Nodes<E> {
 
     fn finish(&mut self, rank: u32, operation: u32, result: Outcome) {
         self.done.push_back(Done { rank: Rank(rank), operation, result });
-    }
-
-    /// The receives that have met no message, of a rank.
-    pub fn unmet(&self, rank: Rank) -> impl Iterator<Item = (Wanted, &Receive)> {
-        self.nodes[rank.0 as usize].matching.posted()
     }
 
     /// The network, to look at.

@@ -1,6 +1,6 @@
 //! What a node's processor does: it sets messages up, completes those that have come, and computes.
 
-use endpoint::Message;
+use endpoint::{Message, Received, Tag};
 use machines::model::{Acknowledged, SendMode};
 use quantities::{Bytes, Duration, Rank};
 
@@ -140,7 +140,6 @@ impl<E: Engine> Nodes<E> {
         let Letter { to, asked, .. } = &mut self.letters[letter];
         *asked = Some(receive);
         let to = *to;
-        self.nodes[to.0 as usize].deadline = None;
         self.communicate(to.0, Task::SendSystem(letter, System::Ready));
     }
 
@@ -152,15 +151,14 @@ impl<E: Engine> Nodes<E> {
         let to = *to;
         let node = &mut self.nodes[to.0 as usize];
         node.statistics.receive_idle += now.since(receive.posted);
-        node.deadline = None;
         self.process(to, receive.processor, Work::Receive(letter));
     }
 
     /// The program has its message.
     fn completed(&mut self, rank: u32, letter: u32) {
-        let Letter { from, message, receiving, sent, .. } = &mut self.letters[letter];
-        let message = std::mem::take(message);
-        let (operation, outcome) = (receiving.0, Outcome::Received(*from, message, *sent));
+        let Letter { from, tag, message, receiving, sent, .. } = &mut self.letters[letter];
+        let received = Received { from: *from, tag: Tag(*tag), message: std::mem::take(message) };
+        let (operation, outcome) = (receiving.0, Outcome::Received(received, *sent));
         if self.costs.send == (SendMode::Synchronous { acknowledged: Acknowledged::OnReceive }) {
             self.communicate(rank, Task::SendSystem(letter, System::Acknowledgement));
         }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::rc::Rc;
 
-use endpoint::{Endpoint, Error, Message, Result};
+use endpoint::{Endpoint, Error, Message, Received, Result, Source, Tag, Tags};
 use messaging::{Datagram, Datagrams, Destination, Messenger, Parameters, Reporting};
 use programs::barrier::dissemination;
 use quantities::{Duration, Rank, Rate, Time};
@@ -92,24 +92,18 @@ impl Endpoint for Here {
         self.messenger.now()
     }
 
-    async fn send(&self, to: Rank, message: Message) -> Result<()> {
+    async fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Result<()> {
         self.sends(&message);
-        self.patiently(self.messenger.send(to, message)).await
+        self.patiently(self.messenger.send_tagged(to, tag, message)).await
     }
 
-    async fn receive(&self, from: Rank) -> Result<Message> {
-        self.patiently(self.messenger.receive(from)).await
+    async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
+        let received = self.messenger.receive_matching(from, tags, deadline);
+        if deadline.is_some() { received.await } else { self.patiently(received).await }
     }
 
     async fn compute(&self, work: Duration) {
         self.messenger.compute(work).await;
-    }
-
-    async fn receive_any(&self, deadline: Option<Time>) -> Result<(Rank, Message)> {
-        match deadline {
-            Some(_) => self.messenger.receive_any(deadline).await,
-            None => self.patiently(self.messenger.receive_any(None)).await,
-        }
     }
 
     async fn multicast(&self, message: Message) -> Result<()> {

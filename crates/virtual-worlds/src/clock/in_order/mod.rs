@@ -1,33 +1,31 @@
-//! The same world for programs that receive from anyone.
+//! The same world for programs that receive from anyone, or whose operations overlap.
 //!
-//! Which message is the next one depends on when all of them arrive. So here ranks can't run ahead of each other: whatever
-//! a rank does, it does when its time has come, in the order of an event queue. What messages cost is the same, and a
-//! program that receives from named ranks only takes the same time in both.
+//! Which message is the next one, and what a processor does first, depends on when everything happens. So here ranks can't
+//! run ahead of each other: whatever a rank does, it does when its time has come, in the order of an event queue. What
+//! messages cost is the same, and a program that receives from named ranks only, one operation after the other, takes the
+//! same time in both.
 
-mod here;
-mod letters;
-mod state;
+mod machine;
 
-use std::cell::RefCell;
+use endpoint::{Program, executor};
 
-use endpoint::Program;
-
-use super::costs::Costs;
-use super::ranks::Ranks;
 use super::{Clock, in_time};
-use crate::answer::Run;
-use here::Here;
-use state::State;
+use crate::answer::{Answer, Run};
+use machine::InOrder;
 
 impl Clock {
-    /// Runs a program that receives from anyone. Of messages that arrive at one time the one that was sent first is the
-    /// next.
+    /// Runs a program in the order of time. Of messages that arrive at one time the one that was sent first is the next.
     pub(super) fn run_in_order<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
-        let state = RefCell::new(State::new(Costs::new(&self.model), ranks, self.with_timeline));
-        let results = Ranks::new(ranks, self.stop).run(&state, |rank| {
-            let here = Here::new(rank, &state, P::NEEDS);
-            async move { program.run(&here).await }
-        })?;
-        Ok((results, in_time(state.into_inner().into_answer())?))
+        let machine = InOrder::new(&self.model, ranks, self.stop);
+        let (machine, mut ended) = executor::run(machine, ranks, program, self.with_timeline)?;
+        let finish = std::mem::take(&mut ended.finish);
+        let timeline = ended.timeline.take().map(|mut timeline| {
+            timeline.spans.sort_by_key(|span| (span.end, span.rank));
+            timeline.messages.sort_by_key(|message| (message.received, message.to));
+            timeline
+        });
+        let results = ended.all()?;
+        let (messages, ranks) = machine.end();
+        Ok((results, in_time(Answer { finish, messages, packets: messages, ranks, timeline, ..Answer::default() })?))
     }
 }

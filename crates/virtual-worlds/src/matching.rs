@@ -1,4 +1,4 @@
-//! Which message meets which receive, at one node.
+//! Which message meets which receive, at one rank.
 //!
 //! A message meets the receive that was posted first of those that it fits; a receive takes the message that came first of
 //! those that fit it. Both sides are kept in order, so that neither a long queue of unexpected messages nor many posted
@@ -6,10 +6,13 @@
 
 use std::collections::BTreeMap;
 
+use endpoint::{Source, Tag, Tags};
+use quantities::Rank;
+
 /// In place of a source or a tag: any. No rank and no tag has this number.
 pub const ANY: u32 = u32::MAX;
 
-/// What a receive asks for.
+/// What a receive asks for, in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// The source's rank, or [`ANY`].
@@ -18,7 +21,16 @@ pub struct Wanted {
     pub tag: u32,
 }
 
-/// The unmatched messages and receives of a node.
+impl Wanted {
+    /// What a receive of a program asks for.
+    pub fn new(from: Source, tags: Tags) -> Wanted {
+        let from = if let Source::Rank(Rank(from)) = from { from } else { ANY };
+        let tag = if let Tags::Only(Tag(tag)) = tags { tag } else { ANY };
+        Wanted { from, tag }
+    }
+}
+
+/// The unmatched messages and receives of a rank.
 #[derive(Debug)]
 pub struct Matching<Receive> {
     /// By source, tag and order of posting.
@@ -95,11 +107,6 @@ impl<Receive> Matching<Receive> {
     pub fn withdraw(&mut self, over: impl Fn(&Receive) -> bool) -> Option<Receive> {
         let key = self.receives.iter().find(|(_, receive)| over(receive)).map(|(&key, _)| key)?;
         self.receives.remove(&key)
-    }
-
-    /// The receives that have met no message, in order of source and tag.
-    pub fn posted(&self) -> impl Iterator<Item = (Wanted, &Receive)> {
-        self.receives.iter().map(|(&(from, tag, _), receive)| (Wanted { from, tag }, receive))
     }
 }
 

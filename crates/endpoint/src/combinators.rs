@@ -1,0 +1,109 @@
+//! Several operations of a rank at once.
+//!
+//! A world polls a rank when one of its operations is over, so these poll all that they hold, in order, and need nobody to
+//! be woken. The operations begin in the order in which they are named.
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+/// Polls a future unless it has ended already; says whether it has.
+fn has_ended<F: Future>(mut future: Pin<&mut F>, output: &mut Option<F::Output>, context: &mut Context<'_>) -> bool {
+    if output.is_none()
+        && let Poll::Ready(ended) = future.as_mut().poll(context)
+    {
+        *output = Some(ended);
+    }
+    output.is_some()
+}
+
+/// Waits until both have ended; [`join!`](crate::join!) is for more of them.
+pub async fn join<A: Future, B: Future>(first: A, second: B) -> (A::Output, B::Output) {
+    let (mut first, mut second) = (pin!(first), pin!(second));
+    let (mut one, mut other) = (None, None);
+    poll_fn(|context| {
+        let ended = [has_ended(first.as_mut(), &mut one, context), has_ended(second.as_mut(), &mut other, context)];
+        match (ended, one.take(), other.take()) {
+            ([true, true], Some(one), Some(other)) => Poll::Ready((one, other)),
+            (_, has, had) => {
+                (one, other) = (has, had);
+                Poll::Pending
+            }
+        }
+    })
+    .await
+}
+
+/// Waits until all of several futures have ended, and gives a tuple of what they ended with. They may be of different types.
+///
+/// ```
+/// use endpoint::{Endpoint, Message, Result};
+/// use quantities::{Duration, Rank};
+/// # use maquette_endpoint as endpoint;
+///
+/// /// Swaps messages with `partner`, and computes meanwhile.
+/// async fn swap<E: Endpoint>(endpoint: &E, partner: Rank, message: Message, work: Duration) -> Result<Message> {
+///     let (sent, received, ()) =
+///         endpoint::join!(endpoint.send(partner, message), endpoint.receive(partner), endpoint.compute(work)).await;
+///     sent.and(received)
+/// }
+/// ```
+#[macro_export]
+macro_rules! join {
+    ($only:expr $(,)?) => {
+        async { ($only.await,) }
+    };
+    ($first:expr, $second:expr $(,)?) => {
+        $crate::join($first, $second)
+    };
+    ($first:expr, $second:expr, $third:expr $(,)?) => {
+        async {
+            let (first, (second, third)) = $crate::join($first, $crate::join($second, $third)).await;
+            (first, second, third)
+        }
+    };
+    ($first:expr, $second:expr, $third:expr, $fourth:expr $(,)?) => {
+        async {
+            let ((first, second), (third, fourth)) =
+                $crate::join($crate::join($first, $second), $crate::join($third, $fourth)).await;
+            (first, second, third, fourth)
+        }
+    };
+}
+
+/// Waits until all of `futures` have ended; what they ended with, in their order.
+pub async fn join_all<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
+    let mut all: Vec<Pin<Box<F>>> = futures.into_iter().map(Box::pin).collect();
+    let mut outputs: Vec<Option<F::Output>> = all.iter().map(|_| None).collect();
+    poll_fn(|context| {
+        let mut left = false;
+        for (future, output) in all.iter_mut().zip(&mut outputs) {
+            left |= !has_ended(future.as_mut(), output, context);
+        }
+        if left { Poll::Pending } else { Poll::Ready(()) }
+    })
+    .await;
+    outputs.into_iter().flatten().collect()
+}
+
+/// Which of two has ended first, and with what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum First<A, B> {
+    /// The first one; or both at once.
+    One(A),
+    /// The second one.
+    Other(B),
+}
+
+/// Waits until one of two has ended, and drops the other. If that has begun an operation, the operation goes on, and what
+/// comes of it is lost: a message that it receives, too.
+pub async fn first_of<A: Future, B: Future>(first: A, second: B) -> First<A::Output, B::Output> {
+    let (mut first, mut second) = (pin!(first), pin!(second));
+    poll_fn(|context| {
+        if let Poll::Ready(ended) = first.as_mut().poll(context) {
+            return Poll::Ready(First::One(ended));
+        }
+        second.as_mut().poll(context).map(First::Other)
+    })
+    .await
+}

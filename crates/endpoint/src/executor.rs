@@ -1,0 +1,393 @@
+//! Runs ranks as futures on a simulated machine: written once for every world whose ranks share one clock.
+//!
+//! A world is a [`Machine`]: it begins an operation of a rank, and says which operation is over next. All else is here: the
+//! futures, who may go on, what a rank waits for that never goes on, and the timeline.
+//!
+//! An operation begins when its future is first polled, and several of one rank may be under way at once. A rank is polled
+//! when one of its operations is over, and at no other time. A future that is dropped after it has begun leaves its operation
+//! under way; what comes of it is lost.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use quantities::{Duration, Rank, Time};
+
+use crate::timeline::{Activity, MessageRecord, Span, Timeline};
+use crate::{
+    Endpoint, Error, Message, Needs, Operation, Outcome, Program, Received, Result, Source, Tag, Tags, WaitsFor,
+    check_partner, deadlock,
+};
+
+/// A machine in motion, on which ranks begin operations.
+pub trait Machine {
+    /// The time.
+    fn now(&self) -> Time;
+    /// Whether it can carry `operation` out at all.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when it can't, whoever asks and whenever.
+    fn check(&self, operation: &Operation) -> Result<()>;
+    /// Begins `operation` of `rank`. When it is over, [`Machine::next_over`] gives its `number`.
+    fn begin(&mut self, rank: Rank, number: u32, operation: Operation);
+    /// The next operation that is over; none when nothing can happen any more.
+    ///
+    /// # Errors
+    /// What ends the whole run, such as a request that it stop.
+    fn next_over(&mut self) -> Result<Option<Over>>;
+}
+
+/// An operation that is over.
+#[derive(Debug)]
+pub struct Over {
+    /// The number that it was begun with.
+    pub number: u32,
+    /// What it has brought.
+    pub result: Result<Outcome>,
+}
+
+/// How the ranks of a run ended.
+#[derive(Debug)]
+pub struct Ended<T> {
+    /// What each rank ended with; nothing for those that wait for ever.
+    pub results: Vec<Option<Result<T>>>,
+    /// When each rank ended. [ps]
+    pub finish: Vec<Time>,
+    /// The ranks that wait for ever, and for what, in order of rank.
+    pub waiting: Vec<(Rank, WaitsFor)>,
+    /// What every rank did when, if it was asked for.
+    pub timeline: Option<Timeline>,
+}
+
+impl<T> Ended<T> {
+    /// What each rank ended with, when all have ended.
+    ///
+    /// # Errors
+    /// [`Error::Deadlock`] with who waits for whom.
+    pub fn all(self) -> Result<Vec<Result<T>>> {
+        if self.waiting.is_empty() {
+            return Ok(self.results.into_iter().flatten().collect());
+        }
+        let failed = (0u32..).zip(&self.results).find_map(|(rank, result)| match result {
+            Some(Err(error)) => Some((Rank(rank), error)),
+            _ => None,
+        });
+        Err(deadlock(&self.waiting, failed))
+    }
+}
+
+/// Runs `program` on `ranks` ranks of `machine` until nothing happens any more; gives the machine back.
+///
+/// # Errors
+/// Those of [`Machine::next_over`].
+pub fn run<M: Machine, P: Program>(
+    machine: M,
+    ranks: u32,
+    program: &P,
+    with_timeline: bool,
+) -> Result<(M, Ended<P::Output>)> {
+    let shared = RefCell::new(Shared {
+        machine,
+        operations: Operations::default(),
+        under_way: vec![0; ranks as usize],
+        failed: vec![None; ranks as usize],
+        timeline: with_timeline.then(Timeline::default),
+    });
+    let ended = drive(&shared, ranks, program)?;
+    let Shared { machine, timeline, failed, .. } = shared.into_inner();
+    let result = |(result, error): (Option<Result<_>>, Option<Error>)| result.map(|result| error.map_or(result, Err));
+    let results = ended.results.into_iter().zip(failed).map(result).collect();
+    Ok((machine, Ended { results, timeline, ..ended }))
+}
+
+/// Polls ranks until nothing happens any more.
+fn drive<M: Machine, P: Program>(shared: &RefCell<Shared<M>>, ranks: u32, program: &P) -> Result<Ended<P::Output>> {
+    let start = async |rank| program.run(&RankEndpoint { shared, rank, size: ranks, needs: P::NEEDS }).await;
+    let mut all = Ranks {
+        running: (0..ranks).map(|rank| Some(Box::pin(start(Rank(rank))))).collect(),
+        results: (0..ranks).map(|_| None).collect(),
+        finish: vec![Time::ZERO; ranks as usize],
+    };
+    let now = || shared.borrow().machine.now();
+    (0..ranks as usize).for_each(|rank| all.poll(rank, now));
+    loop {
+        let over = shared.borrow_mut().machine.next_over()?;
+        let Some(Over { number, result }) = over else { break };
+        let (rank, waker) = shared.borrow_mut().end(number, result);
+        waker.wake();
+        all.poll(rank.0 as usize, now);
+    }
+    let Ranks { running, results, finish } = all;
+    // Before their futures are gone.
+    let waiting = shared.borrow().waiting(&results);
+    drop(running);
+    Ok(Ended { results, finish, waiting, timeline: None })
+}
+
+/// The ranks of a run: those that have not ended, what the others ended with, and when.
+struct Ranks<F, T> {
+    running: Vec<Option<Pin<Box<F>>>>,
+    results: Vec<Option<Result<T>>>,
+    finish: Vec<Time>,
+}
+
+impl<T, F: Future<Output = Result<T>>> Ranks<F, T> {
+    fn poll(&mut self, rank: usize, now: impl Fn() -> Time) {
+        let Some(future) = &mut self.running[rank] else { return };
+        if let Poll::Ready(result) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            self.running[rank] = None;
+            self.results[rank] = Some(result);
+            self.finish[rank] = now();
+        }
+    }
+}
+
+/// What the ranks of a run share.
+struct Shared<M> {
+    machine: M,
+    operations: Operations,
+    /// How many operations of each rank are under way.
+    under_way: Vec<u32>,
+    /// For each rank, why it could not compute.
+    failed: Vec<Option<Error>>,
+    timeline: Option<Timeline>,
+}
+
+impl<M: Machine> Shared<M> {
+    fn begin(&mut self, rank: Rank, operation: Operation, waker: Waker) -> u32 {
+        self.under_way[rank.0 as usize] += 1;
+        let activity = match operation {
+            Operation::Send { .. } | Operation::Multicast(_) => Activity::Send,
+            Operation::Receive { .. } | Operation::ReceiveMulticast(_) => Activity::Receive,
+            Operation::Compute(_) => Activity::Compute,
+        };
+        let began = self.machine.now();
+        let entry = Entry { rank, activity, waits_for: operation.waits_for(), began, state: State::UnderWay(waker) };
+        let number = self.operations.add(entry);
+        self.machine.begin(rank, number, operation);
+        number
+    }
+
+    /// Notes that an operation is over; gives the rank that began it, and who is to be woken.
+    fn end(&mut self, number: u32, result: Result<Outcome>) -> (Rank, Waker) {
+        let end = self.machine.now();
+        let entry = &mut self.operations.entries[number as usize];
+        let Entry { rank, activity, began, .. } = *entry;
+        self.under_way[rank.0 as usize] -= 1;
+        if let Some(timeline) = &mut self.timeline {
+            timeline.spans.push(Span { rank, activity, start: began, end });
+            if let Ok(Outcome::Received(Received { from, message, .. }, sent)) = &result {
+                let (from, sent, size) = (*from, *sent, message.size());
+                timeline.messages.push(MessageRecord { from, to: rank, size, sent, received: end });
+            }
+        }
+        match std::mem::replace(&mut entry.state, State::Over(result)) {
+            State::UnderWay(waker) => (rank, waker),
+            State::Dropped | State::Over(_) => {
+                self.operations.remove(number);
+                (rank, Waker::noop().clone())
+            }
+        }
+    }
+
+    /// What each rank waits for that has not ended: of several operations, for the one that was begun first.
+    fn waiting<T>(&self, results: &[Option<Result<T>>]) -> Vec<(Rank, WaitsFor)> {
+        let mut first: Vec<Option<(Time, u32, WaitsFor)>> = vec![None; results.len()];
+        for (number, entry) in (0u32..).zip(&self.operations.entries) {
+            if matches!(entry.state, State::UnderWay(_)) {
+                let known = &mut first[entry.rank.0 as usize];
+                let this = (entry.began, number, entry.waits_for);
+                *known = Some(known.filter(|known| (known.0, known.1) <= (this.0, this.1)).unwrap_or(this));
+            }
+        }
+        let waits = |(rank, (result, first)): (u32, (&Option<Result<T>>, Option<(Time, u32, WaitsFor)>))| {
+            result.is_none().then(|| (Rank(rank), first.map_or(WaitsFor::Stranger, |(_, _, what)| what)))
+        };
+        (0..).zip(results.iter().zip(first)).filter_map(waits).collect()
+    }
+}
+
+/// The operations that are under way, or whose outcome nobody has fetched yet, by number; numbers are used again.
+#[derive(Default)]
+struct Operations {
+    entries: Vec<Entry>,
+    unused: Vec<u32>,
+}
+
+struct Entry {
+    rank: Rank,
+    activity: Activity,
+    waits_for: WaitsFor,
+    began: Time,
+    state: State,
+}
+
+enum State {
+    /// Who is to be woken when it is over.
+    UnderWay(Waker),
+    /// Nobody waits for it any more.
+    Dropped,
+    Over(Result<Outcome>),
+}
+
+impl Operations {
+    fn add(&mut self, entry: Entry) -> u32 {
+        if let Some(number) = self.unused.pop() {
+            self.entries[number as usize] = entry;
+            return number;
+        }
+        self.entries.push(entry);
+        self.entries.len() as u32 - 1
+    }
+
+    fn remove(&mut self, number: u32) {
+        self.entries[number as usize].state = State::Dropped;
+        self.unused.push(number);
+    }
+
+    /// What came of an operation, once it is over; until then `waker` is who is woken.
+    fn take(&mut self, number: u32, waker: &Waker) -> Option<Result<Outcome>> {
+        match std::mem::replace(&mut self.entries[number as usize].state, State::Dropped) {
+            State::Over(result) => {
+                self.unused.push(number);
+                Some(result)
+            }
+            State::UnderWay(_) | State::Dropped => {
+                self.entries[number as usize].state = State::UnderWay(waker.clone());
+                None
+            }
+        }
+    }
+
+    fn abandon(&mut self, number: u32) {
+        match self.entries[number as usize].state {
+            State::Over(_) => self.remove(number),
+            State::UnderWay(_) | State::Dropped => self.entries[number as usize].state = State::Dropped,
+        }
+    }
+}
+
+/// One rank's endpoint.
+struct RankEndpoint<'a, M> {
+    shared: &'a RefCell<Shared<M>>,
+    rank: Rank,
+    size: u32,
+    needs: Needs,
+}
+
+impl<M: Machine> RankEndpoint<'_, M> {
+    /// An operation: it begins when it is first polled, once it was checked that it may.
+    fn operation(&self, operation: Operation) -> Pending<'_, M> {
+        Pending { endpoint: self, step: Step::Unbegun(operation) }
+    }
+
+    fn check(&self, operation: &Operation) -> Result<()> {
+        if let Operation::Send { tag: Tag(u32::MAX), .. } | Operation::Receive { tags: Tags::Only(Tag(u32::MAX)), .. } =
+            operation
+        {
+            return Err(Error::Unfit(format!("{} is no tag: the largest is {}", u32::MAX, u32::MAX - 1)));
+        }
+        match *operation {
+            Operation::Send { to, .. } => check_partner(self.rank, to, self.size)?,
+            Operation::Receive { from: Source::Rank(from), deadline: None, .. } => {
+                check_partner(self.rank, from, self.size)?;
+            }
+            Operation::Receive { from, .. } => {
+                self.needs.check_any_source()?;
+                if let Source::Rank(from) = from {
+                    check_partner(self.rank, from, self.size)?;
+                }
+            }
+            Operation::Multicast(_) | Operation::ReceiveMulticast(_) => self.needs.check_multicast()?,
+            Operation::Compute(_) => {}
+        }
+        let shared = self.shared.borrow();
+        shared.machine.check(operation)?;
+        if let Operation::ReceiveMulticast(from) = *operation {
+            check_partner(self.rank, from, self.size)?;
+        }
+        if shared.under_way[self.rank.0 as usize] > 0 { self.needs.check_overlap() } else { Ok(()) }
+    }
+}
+
+/// An operation as a future.
+struct Pending<'a, M: Machine> {
+    endpoint: &'a RankEndpoint<'a, M>,
+    step: Step,
+}
+
+enum Step {
+    Unbegun(Operation),
+    Begun(u32),
+    Fetched,
+}
+
+impl<M: Machine> Future for Pending<'_, M> {
+    type Output = Result<Outcome>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Outcome>> {
+        let endpoint = self.endpoint;
+        match std::mem::replace(&mut self.step, Step::Fetched) {
+            Step::Unbegun(operation) => {
+                endpoint.check(&operation)?;
+                let mut shared = endpoint.shared.borrow_mut();
+                self.step = Step::Begun(shared.begin(endpoint.rank, operation, context.waker().clone()));
+                Poll::Pending
+            }
+            Step::Begun(number) => match endpoint.shared.borrow_mut().operations.take(number, context.waker()) {
+                Some(result) => Poll::Ready(result),
+                None => {
+                    self.step = Step::Begun(number);
+                    Poll::Pending
+                }
+            },
+            Step::Fetched => Poll::Pending,
+        }
+    }
+}
+
+impl<M: Machine> Drop for Pending<'_, M> {
+    fn drop(&mut self) {
+        if let Step::Begun(number) = self.step {
+            self.endpoint.shared.borrow_mut().operations.abandon(number);
+        }
+    }
+}
+
+impl<M: Machine> Endpoint for RankEndpoint<'_, M> {
+    fn rank(&self) -> Rank {
+        self.rank
+    }
+
+    fn size(&self) -> u32 {
+        self.size
+    }
+
+    fn now(&self) -> Time {
+        self.shared.borrow().machine.now()
+    }
+
+    async fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Result<()> {
+        self.operation(Operation::Send { to, tag, message }).await.map(|_| ())
+    }
+
+    async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
+        self.operation(Operation::Receive { from, tags, deadline }).await?.received()
+    }
+
+    async fn compute(&self, work: Duration) {
+        if let Err(error) = self.operation(Operation::Compute(work)).await {
+            // It has no result to tell it by, so that the rank's own has to.
+            self.shared.borrow_mut().failed[self.rank.0 as usize].get_or_insert(error);
+        }
+    }
+
+    async fn multicast(&self, message: Message) -> Result<()> {
+        self.operation(Operation::Multicast(message)).await.map(|_| ())
+    }
+
+    async fn receive_multicast(&self, from: Rank) -> Result<Message> {
+        self.operation(Operation::ReceiveMulticast(from)).await?.received().map(|received| received.message)
+    }
+}

@@ -1,0 +1,107 @@
+//! What a rank asks of its machine, and what comes of it.
+
+use quantities::{Duration, Rank, Time};
+
+use crate::{Error, Message, Result, WaitsFor};
+
+/// What a message is known by beside its sender, as in MPI. The largest number of 32 bits is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Tag(pub u32);
+
+/// From whom a receive takes a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// From that rank.
+    Rank(Rank),
+    /// From anyone: the message that is there first.
+    Any,
+}
+
+/// Which messages a receive takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tags {
+    /// Those with that tag.
+    Only(Tag),
+    /// Those with any tag.
+    Any,
+}
+
+impl Tags {
+    /// Whether a message with `tag` is one of them.
+    pub fn include(self, tag: Tag) -> bool {
+        self == Tags::Any || self == Tags::Only(tag)
+    }
+}
+
+/// A message that was received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Who sent it.
+    pub from: Rank,
+    /// Its tag.
+    pub tag: Tag,
+    /// What it says.
+    pub message: Message,
+}
+
+/// Something that a rank asks of its machine.
+#[derive(Clone, Debug)]
+pub enum Operation {
+    /// To send a message.
+    Send {
+        /// Who is to have it.
+        to: Rank,
+        /// Its tag.
+        tag: Tag,
+        /// What it says.
+        message: Message,
+    },
+    /// To receive one.
+    Receive {
+        /// From whom.
+        from: Source,
+        /// Which.
+        tags: Tags,
+        /// Until when, if not for ever.
+        deadline: Option<Time>,
+    },
+    /// To compute for so long.
+    Compute(Duration),
+    /// To broadcast in hardware.
+    Multicast(Message),
+    /// To receive the next broadcast of that rank.
+    ReceiveMulticast(Rank),
+}
+
+impl Operation {
+    /// What a rank waits for that waits for it.
+    pub(crate) fn waits_for(&self) -> WaitsFor {
+        match *self {
+            Operation::Send { to, .. } => WaitsFor::Receiver(to),
+            Operation::Receive { from: Source::Rank(from), .. } | Operation::ReceiveMulticast(from) => {
+                WaitsFor::MessageFrom(from)
+            }
+            Operation::Receive { from: Source::Any, .. } => WaitsFor::AnyMessage,
+            Operation::Compute(_) | Operation::Multicast(_) => WaitsFor::Machine,
+        }
+    }
+}
+
+/// What an operation that is over has brought.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// It was sent, computed or broadcast.
+    Done,
+    /// It was received; and when its sender had begun to send it.
+    Received(Received, Time),
+}
+
+impl Outcome {
+    /// The message of a receive.
+    pub(crate) fn received(self) -> Result<Received> {
+        match self {
+            Outcome::Received(received, _) => Ok(received),
+            Outcome::Done => Err(Error::Unfit("the machine ended a receive without a message".to_owned())),
+        }
+    }
+}
