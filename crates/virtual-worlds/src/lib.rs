@@ -9,5 +9,8 @@ mod matching;
 pub mod network;
 pub mod network_world;
 pub mod nodes;
+mod simulated;
 pub mod stop;
 pub mod traffic;
+
+pub use simulated::Simulated;

@@ -1,12 +1,12 @@
 //! Programs on machines, whatever lies between the nodes: a network of flits, the costs of the LogGP model, or an Ethernet.
 
 use endpoint::{Program, World};
-use machines::model::{Acknowledged, Interconnect, LogGp, Machine, Protocol, SendMode};
+use machines::model::{Acknowledged, Interconnect, Machine, Protocol, SendMode};
 use quantities::Bytes;
+use virtual_worlds::Simulated;
 use virtual_worlds::answer::Run;
-use virtual_worlds::clock::Clock;
 use virtual_worlds::ethernet_world::EthernetWorld;
-use virtual_worlds::network_world::{NetworkWorld, Options};
+use virtual_worlds::network_world::Options;
 use virtual_worlds::stop::Stop;
 
 use crate::interrupt;
@@ -16,32 +16,17 @@ use crate::interrupt;
 /// # Errors
 /// What keeps the machine from running it: more ranks than nodes, a deadlock; that it was asked to end.
 pub fn simulate<P: Program>(machine: &Machine, options: Options, ranks: u32, program: &P) -> Run<P::Output> {
-    match &machine.interconnect {
-        Interconnect::Flits(_) => network(machine, options).run(ranks, program),
-        Interconnect::Ethernet(_) => ethernet(machine, options).run(ranks, program),
-        Interconnect::LogGp(model) => clock(*model, options).run(ranks, program),
-    }
-}
-
-/// What ends every run: a person who asks this process to end.
-fn stop() -> Stop {
-    Stop::at(interrupt::flag())
-}
-
-fn network(machine: &Machine, options: Options) -> NetworkWorld<'_> {
-    NetworkWorld::new(machine, Options { stop: stop(), ..options })
+    Simulated::new(machine, interruptible(options)).run(ranks, program)
 }
 
 /// The world of `machine` where it is an Ethernet.
 pub fn ethernet(machine: &Machine, options: Options) -> EthernetWorld<'_> {
-    let world = EthernetWorld::new(machine, options.seed).with_stop(stop());
-    let world = if options.packet_log { world.with_frames() } else { world };
-    if options.timeline { world.with_timeline() } else { world }
+    Simulated::new(machine, interruptible(options)).ethernet()
 }
 
-fn clock(model: LogGp, options: Options) -> Clock {
-    let clock = Clock::new(model).with_stop(stop());
-    if options.timeline { clock.with_timeline() } else { clock }
+/// The same options, for a run that a person can end.
+fn interruptible(options: Options) -> Options {
+    Options { stop: Stop::at(interrupt::flag()), ..options }
 }
 
 /// Lets sends on `machine` be over when the message has arrived, if they were to wait until the receiver asks for it, and says

@@ -13,7 +13,7 @@ const FUNCTION_LINES: usize = 70;
 const FILE_LINES: usize = 800;
 
 /// Which of the workspace's crates each may depend on; and, after the bar, which more for its tests.
-const ARROWS: [(&str, &[&str], &[&str]); 10] = [
+const ARROWS: [(&str, &[&str], &[&str]); 11] = [
     ("quantities", &[], &[]),
     ("endpoint", &["quantities"], &[]),
     ("machines", &["quantities"], &[]),
@@ -28,6 +28,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 10] = [
         &["cast", "endpoint", "machines", "messaging", "programs", "quantities", "real-worlds", "virtual-worlds"],
         &[],
     ),
+    ("maquette", &["endpoint", "machines", "programs", "quantities", "real-worlds", "virtual-worlds"], &[]),
     ("python-bindings", &["workbench"], &[]),
 ];
 
