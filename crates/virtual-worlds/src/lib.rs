@@ -6,6 +6,7 @@ pub mod clock;
 pub mod ethernet;
 pub mod ethernet_world;
 pub mod events;
+mod horizon;
 pub mod network;
 pub mod network_world;
 pub mod nodes;

@@ -186,7 +186,7 @@ where
     if results.iter().any(Option::is_none) {
         return Err(why_nothing_goes_on(network, &shared, &results));
     }
-    let answer = answer(shared.nodes, finish, shared.timeline);
+    let answer = answer(shared.nodes, finish, shared.timeline)?;
     Ok((results.into_iter().flatten().collect(), answer))
 }
 
@@ -214,7 +214,7 @@ where
             let rank = done.rank.0 as usize;
             shared.borrow_mut().outcomes[rank] = Some(done.result);
             all.poll(rank, now);
-        } else if !shared.borrow_mut().nodes.step() {
+        } else if !shared.borrow_mut().nodes.step()? {
             break;
         }
     }

@@ -97,6 +97,11 @@ impl<Receive> Matching<Receive> {
         self.receives.remove(&key)
     }
 
+    /// The messages that have met no receive, in order of source and tag: from whom, with which tag, and their numbers.
+    pub fn kept(&self) -> impl Iterator<Item = (u32, u32, u32)> {
+        self.messages.iter().map(|(&(from, tag, _), &message)| (from, tag, message))
+    }
+
     /// The receives that have met no message, in order of source and tag.
     pub fn posted(&self) -> impl Iterator<Item = (Wanted, &Receive)> {
         self.receives.iter().map(|(&(from, tag, _), receive)| (Wanted { from, tag }, receive))

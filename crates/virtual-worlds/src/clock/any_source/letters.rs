@@ -53,6 +53,12 @@ impl Letters {
         self.first.as_ref().map(|(_, letter)| letter.arrival)
     }
 
+    /// Who sent the letters that are left.
+    pub(super) fn senders(&self) -> impl Iterator<Item = Rank> {
+        let first = self.first.iter().map(|(_, letter)| letter.from);
+        first.chain(self.by_arrival.values().map(|letter| letter.from))
+    }
+
     fn take_first(&mut self) -> Option<Letter> {
         let next = self.by_arrival.pop_first();
         if let Some((place, letter)) = &next {

@@ -14,8 +14,9 @@ use endpoint::{AnySourceProgram, AnySourceWorld, Result};
 
 use super::costs::Costs;
 use super::ranks::Ranks;
-use super::{Clock, in_time};
+use super::Clock;
 use crate::answer::Answer;
+use crate::horizon::counted;
 use here::Here;
 use state::State;
 
@@ -36,7 +37,7 @@ impl Clock {
             let here = Here::new(rank, &state);
             async move { program.run(&here).await }
         })?;
-        Ok((results, in_time(state.into_inner().into_answer())?))
+        Ok((results, counted(state.into_inner().into_answer())?))
     }
 }
 

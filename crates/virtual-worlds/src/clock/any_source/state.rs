@@ -7,7 +7,7 @@ use endpoint::{Error, Message, Result, WaitsFor};
 use quantities::{Duration, Rank, Time};
 
 use super::letters::Letters;
-use crate::answer::{Activity, Answer};
+use crate::answer::{Activity, Answer, Unreceived};
 use crate::clock::costs::Costs;
 use crate::clock::mailbox::Letter;
 use crate::clock::rank_clock::RankClock;
@@ -209,7 +209,10 @@ impl State {
 
     /// What the run tells, when it is over.
     pub(super) fn into_answer(self) -> Answer {
-        self.record.into_answer(self.ranks.iter().map(|rank| &rank.clock))
+        let ranks = (0..).map(Rank).zip(&self.ranks);
+        let left = ranks.flat_map(|(to, rank)| rank.letters.senders().map(move |from| (from, to)));
+        let unreceived = Unreceived::counted(left);
+        Answer { unreceived, ..self.record.into_answer(self.ranks.iter().map(|rank| &rank.clock)) }
     }
 }
 
