@@ -29,6 +29,40 @@ pub(crate) fn joined(pieces: &[Message]) -> Message {
     }
 }
 
+/// The pieces of a message, which come in any order. Of those that are only sizes nothing is kept but their sum, so that a
+/// simulation of P ranks with P pieces each does not need memory for the square of P.
+#[derive(Debug)]
+pub(crate) struct Gathered {
+    /// Of all pieces. [B]
+    size: u64,
+    /// All pieces by their place, as long as each of them carries bytes.
+    pieces: Option<Vec<(u32, Message)>>,
+}
+
+impl Default for Gathered {
+    fn default() -> Gathered {
+        Gathered { size: 0, pieces: Some(Vec::new()) }
+    }
+}
+
+impl Gathered {
+    /// Adds the piece at that place.
+    pub(crate) fn put(&mut self, place: u32, piece: Message) {
+        self.size += piece.size().0;
+        match &mut self.pieces {
+            Some(pieces) if piece.content().is_some() => pieces.push((place, piece)),
+            _ => self.pieces = None,
+        }
+    }
+
+    /// The message that consists of the pieces, in order of their places. It carries bytes if all of them do.
+    pub(crate) fn joined(self) -> Message {
+        let Some(mut pieces) = self.pieces else { return Message::of_size(Bytes(self.size)) };
+        pieces.sort_by_key(|&(place, _)| place);
+        joined(&pieces.into_iter().map(|(_, piece)| piece).collect::<Vec<Message>>())
+    }
+}
+
 /// Where block `block` of `blocks` begins, if `elements` are shared out among them: their sizes differ by one at most. The
 /// last one ends where one more would begin.
 pub(crate) fn block_start(elements: u64, blocks: u32, block: u32) -> u64 {
@@ -46,7 +80,19 @@ mod tests {
             assert_eq!(starts, [0, 2, 4, 6, 9]);
             let pieces: Vec<Message> = starts.windows(2).map(|ends| piece(&whole, ends[0]..ends[1])).collect();
             assert_eq!(joined(&pieces), whole);
+            let mut gathered = Gathered::default();
+            [2, 0, 3, 1].into_iter().for_each(|place| gathered.put(place, pieces[place as usize].clone()));
+            assert_eq!(gathered.joined(), whole);
         }
         assert_eq!(block_start(u64::MAX, u32::MAX, u32::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn of_pieces_without_bytes_nothing_is_kept() {
+        let mut gathered = Gathered::default();
+        gathered.put(0, Message::from(b"bytes".to_vec()));
+        (1..1000).for_each(|place| gathered.put(place, Message::of_size(Bytes(3))));
+        assert!(gathered.pieces.is_none());
+        assert_eq!(gathered.joined(), Message::of_size(Bytes(5 + 999 * 3)));
     }
 }

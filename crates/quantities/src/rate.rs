@@ -23,11 +23,11 @@ impl Rate {
     pub fn bytes_per_second(self) -> f64 {
         self.0 as f64 / 8.0
     }
-    /// How long `amount` takes at this rate, rounded to the nearest picosecond.
+    /// How long `amount` takes at this rate, rounded to the nearest picosecond; [`Duration::LONGEST`] when that is longer.
     pub fn time_of(self, amount: Bytes) -> Duration {
         let numerator = u128::from(amount.0) * 8 * 1_000_000_000_000;
         let rate = u128::from(self.0);
-        Duration::from_picoseconds(((numerator + rate / 2) / rate) as u64)
+        Duration::from_picoseconds(u64::try_from((numerator + rate / 2) / rate).unwrap_or(u64::MAX))
     }
 }
 

@@ -1,4 +1,7 @@
 //! Instants and lengths of simulated time, in whole picoseconds.
+//!
+//! Sums and products that can't be counted stay at the greatest value, [`Time::NEVER`] and [`Duration::LONGEST`], so that none of
+//! them ever wraps. Whoever tells of a time that was summed up asks whether it is still below that.
 
 use std::fmt;
 use std::iter::Sum;
@@ -20,6 +23,8 @@ impl Time {
     pub const ZERO: Time = Time(0);
     /// Later than every event.
     pub const NEVER: Time = Time(u64::MAX);
+    /// No event is later than this: 2^63 ps, some 106 days. What a few bounded lengths add to a time up to here can be counted.
+    pub const HORIZON: Time = Time(1 << 63);
 
     /// The instant `picoseconds` after the run began.
     pub const fn from_picoseconds(picoseconds: u64) -> Time {
@@ -42,6 +47,8 @@ impl Time {
 impl Duration {
     /// No time at all.
     pub const ZERO: Duration = Duration(0);
+    /// The longest that can be counted, which stands for all that is longer.
+    pub const LONGEST: Duration = Duration(u64::MAX);
 
     /// A length of `picoseconds`.
     pub const fn from_picoseconds(picoseconds: u64) -> Duration {
@@ -49,11 +56,11 @@ impl Duration {
     }
     /// A length of `nanoseconds`.
     pub const fn from_nanoseconds(nanoseconds: u64) -> Duration {
-        Duration(nanoseconds * 1_000)
+        Duration(nanoseconds.saturating_mul(1_000))
     }
     /// A length of `microseconds`.
     pub const fn from_microseconds(microseconds: u64) -> Duration {
-        Duration(microseconds * 1_000_000)
+        Duration(microseconds.saturating_mul(1_000_000))
     }
     /// The length in picoseconds. [ps]
     pub const fn picoseconds(self) -> u64 {
@@ -76,12 +83,12 @@ impl Duration {
 impl Add<Duration> for Time {
     type Output = Time;
     fn add(self, length: Duration) -> Time {
-        Time(self.0 + length.0)
+        Time(self.0.saturating_add(length.0))
     }
 }
 impl AddAssign<Duration> for Time {
     fn add_assign(&mut self, length: Duration) {
-        self.0 += length.0;
+        self.0 = self.0.saturating_add(length.0);
     }
 }
 impl Sub<Duration> for Time {
@@ -93,12 +100,12 @@ impl Sub<Duration> for Time {
 impl Add for Duration {
     type Output = Duration;
     fn add(self, other: Duration) -> Duration {
-        Duration(self.0 + other.0)
+        Duration(self.0.saturating_add(other.0))
     }
 }
 impl AddAssign for Duration {
     fn add_assign(&mut self, other: Duration) {
-        self.0 += other.0;
+        self.0 = self.0.saturating_add(other.0);
     }
 }
 impl Sub for Duration {
@@ -115,7 +122,7 @@ impl SubAssign for Duration {
 impl Mul<u64> for Duration {
     type Output = Duration;
     fn mul(self, times: u64) -> Duration {
-        Duration(self.0 * times)
+        Duration(self.0.saturating_mul(times))
     }
 }
 impl Sum for Duration {

@@ -1,5 +1,7 @@
 //! What a run on a model tells.
 
+use std::collections::BTreeMap;
+
 use endpoint::Result;
 pub use endpoint::timeline::{Activity, MessageRecord, Span, Timeline};
 use machines::model::{ChannelId, NodeId};
@@ -36,6 +38,28 @@ pub struct Answer {
     pub frame_log: Option<Vec<FrameRecord>>,
     /// What messages needed on an Ethernet.
     pub messaging: Option<MessagingStatistics>,
+    /// Messages that no receive took, in order of sender and receiver: nothing waits for them, but something is amiss.
+    pub unreceived: Vec<Unreceived>,
+}
+
+/// Messages from one rank to another that no receive took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unreceived {
+    /// Who sent them.
+    pub from: Rank,
+    /// To whom; a broadcast counts for each rank that has not received it.
+    pub to: Rank,
+    /// How many they are.
+    pub messages: u64,
+}
+
+impl Unreceived {
+    /// The messages that no receive took, each by who sent it and to whom.
+    pub(crate) fn counted(messages: impl Iterator<Item = (Rank, Rank)>) -> Vec<Unreceived> {
+        let mut counts: BTreeMap<(Rank, Rank), u64> = BTreeMap::new();
+        messages.for_each(|ends| *counts.entry(ends).or_default() += 1);
+        counts.into_iter().map(|((from, to), messages)| Unreceived { from, to, messages }).collect()
+    }
 }
 
 impl Answer {
@@ -45,8 +69,9 @@ impl Answer {
     }
     /// Mean time that the headers of a packet were blocked at routers, summed over its path.
     pub fn mean_blocking(&self) -> Duration {
-        let total: Duration = self.routers.iter().map(|router| router.blocking).sum();
-        Duration::from_picoseconds(total.picoseconds() / self.packets.max(1))
+        let total: u128 = self.routers.iter().map(|router| u128::from(router.blocking.picoseconds())).sum();
+        let mean = total / u128::from(self.packets.max(1));
+        Duration::from_picoseconds(u64::try_from(mean).unwrap_or(u64::MAX))
     }
 }
 
@@ -167,19 +192,6 @@ pub struct RankStatistics {
     /// Time the program waited in `receive` for a message that had not come, summed over its receives: those of a schedule
     /// may wait at once. [ps]
     pub receive_idle: Duration,
-}
-
-impl RankStatistics {
-    /// A packet was ready to be sent at `now`.
-    pub(crate) fn ready(&mut self, now: Time) {
-        // A sum of differences, whose terms come in any order.
-        self.send_away = Duration::from_picoseconds(self.send_away.picoseconds().wrapping_sub(now.picoseconds()));
-    }
-
-    /// A packet's tail had left the node at `now`.
-    pub(crate) fn gone(&mut self, now: Time) {
-        self.send_away = Duration::from_picoseconds(self.send_away.picoseconds().wrapping_add(now.picoseconds()));
-    }
 }
 
 /// A packet's way through the network.

@@ -7,6 +7,9 @@
 //! level is spread over the levels below, so that an event moves at most once a level: in practice two or three times.
 //! Events of one time come out in the order in which they were put in: those that are to come at one time are always in
 //! one bucket, and a bucket is emptied in order, into empty buckets.
+//!
+//! Nothing comes after [`Time::HORIZON`]: an event that is put in for later is kept aside, and whoever drives the queue ends the run
+//! with it. So a time that is taken out of the queue always leaves room for the sums that follow from it.
 
 use quantities::Time;
 
@@ -29,6 +32,8 @@ pub struct EventQueue<Event> {
     now: Time,
     /// The bucket that is being spread, kept for its room.
     spread: Vec<(Time, Event)>,
+    /// The first event that was to come after the horizon.
+    beyond: Option<Event>,
 }
 
 impl<Event: Copy> Default for EventQueue<Event> {
@@ -40,6 +45,7 @@ impl<Event: Copy> Default for EventQueue<Event> {
             levels: 0,
             now: Time::ZERO,
             spread: Vec::new(),
+            beyond: None,
         }
     }
 }
@@ -56,12 +62,22 @@ impl<Event: Copy> EventQueue<Event> {
         self.now
     }
 
+    /// The first event that was to come after [`Time::HORIZON`], if there was one.
+    #[inline]
+    pub fn beyond(&self) -> Option<Event> {
+        self.beyond
+    }
+
     /// Puts `event` in, to come out at `time`, which is not before [`EventQueue::now`].
     #[inline]
     pub fn put(&mut self, time: Time, event: Event) {
         debug_assert!(time >= self.now, "an event at {time:?}, before the present {:?}", self.now);
         if time == self.now {
             self.present.push(event);
+            return;
+        }
+        if time > Time::HORIZON {
+            self.beyond = self.beyond.or(Some(event));
             return;
         }
         let (level, digit) = self.place_of(time);

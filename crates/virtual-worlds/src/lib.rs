@@ -5,6 +5,7 @@ pub mod clock;
 pub mod ethernet;
 pub mod ethernet_world;
 pub mod events;
+mod horizon;
 mod matching;
 pub mod network;
 pub mod network_world;

@@ -108,6 +108,16 @@ impl<Receive> Matching<Receive> {
         let key = self.receives.iter().find(|(_, receive)| over(receive)).map(|(&key, _)| key)?;
         self.receives.remove(&key)
     }
+
+    /// The receives that have met no message.
+    pub fn posted(&self) -> impl Iterator<Item = &Receive> {
+        self.receives.values()
+    }
+
+    /// The messages that have met no receive, in order of source and tag: from whom, with which tag, and their numbers.
+    pub fn kept(&self) -> impl Iterator<Item = (u32, u32, u32)> {
+        self.messages.iter().map(|(&(from, tag, _), &message)| (from, tag, message))
+    }
 }
 
 #[cfg(test)]

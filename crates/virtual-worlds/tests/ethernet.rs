@@ -37,7 +37,7 @@ fn nanoseconds(count: u64) -> Time {
 /// When each frame came, to whom, and what it carried.
 fn arrivals(network: &mut Network<u32>) -> Vec<(Time, Rank, u32)> {
     let mut seen = Vec::new();
-    while let Some(notice) = network.next_notice() {
+    while let Some(notice) = network.next_notice().unwrap() {
         if let Notice::Frame(node) = notice {
             let received = network.take(node).expect("a frame is there");
             seen.push((network.now(), node, received.payload));
@@ -92,7 +92,7 @@ fn a_node_waits_for_room_in_its_ring() {
     let mut network = network(&ethernet, 2);
     let send = |network: &mut Network<u32>| network.transmit(Rank(0), Destination::One(Rank(1)), Bytes(1_000), 0);
     assert!(send(&mut network) && send(&mut network) && !send(&mut network));
-    assert_eq!(network.next_notice(), Some(Notice::Room(Rank(0))));
+    assert_eq!(network.next_notice().unwrap(), Some(Notice::Room(Rank(0))));
     assert_eq!(network.now(), nanoseconds(1_038 * 80));
     assert!(send(&mut network) && !send(&mut network));
 }
@@ -118,7 +118,7 @@ fn an_output_queue_that_is_full_drops_what_comes() {
 fn a_receive_ring_that_is_full_drops_what_comes() {
     let mut network = network(&Ethernet { receive_ring: 4, ..fast_ethernet() }, 2);
     (0..10).for_each(|number| assert!(network.transmit(Rank(0), Destination::One(Rank(1)), Bytes(10), number)));
-    while network.next_notice().is_some() {}
+    while network.next_notice().unwrap().is_some() {}
     let taken: Vec<u32> = std::iter::from_fn(|| network.take(Rank(1))).map(|received| received.payload).collect();
     assert_eq!(taken, [0, 1, 2, 3]);
     assert_eq!(network.statistics().dropped.at_ring, 6);
@@ -129,9 +129,9 @@ fn a_node_is_woken_when_it_asked_to_be() {
     let mut network = network(&fast_ethernet(), 2);
     network.wake_at(Rank(1), nanoseconds(70));
     network.wake_at(Rank(0), nanoseconds(50));
-    assert_eq!(network.next_notice(), Some(Notice::Time(Rank(0))));
-    assert_eq!((network.next_notice(), network.now()), (Some(Notice::Time(Rank(1))), nanoseconds(70)));
-    assert_eq!(network.next_notice(), None);
+    assert_eq!(network.next_notice().unwrap(), Some(Notice::Time(Rank(0))));
+    assert_eq!((network.next_notice().unwrap(), network.now()), (Some(Notice::Time(Rank(1))), nanoseconds(70)));
+    assert_eq!(network.next_notice().unwrap(), None);
 }
 
 proptest! {

@@ -14,7 +14,7 @@ fn schedule(text: &str) -> Schedule {
 fn ran(settings: &[(&str, &str)], text: &str) -> Result<Answer, Error> {
     let settings: Vec<_> = settings.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
     let machine = machines::load_with("dp-smp-8", &settings).unwrap();
-    EthernetWorld::new(&machine, 1).with_timeline().run_goal(&schedule(text))
+    EthernetWorld::new(&machine, 1).with_timeline().run_goal(&schedule(text)).map(|ran| ran.answer)
 }
 
 const PING_PONG: &str = "num_ranks 2

@@ -25,7 +25,7 @@ fn schedule(text: &str) -> Schedule {
 fn makespan(machine: &str, engine: EngineKind, text: &str) -> Time {
     let machine = machines::load(machine).unwrap();
     let options = Options { engine, ..Options::default() };
-    NetworkWorld::new(&machine, options).run_goal(&schedule(text)).unwrap().makespan()
+    NetworkWorld::new(&machine, options).run_goal(&schedule(text)).unwrap().answer.makespan()
 }
 
 #[test]

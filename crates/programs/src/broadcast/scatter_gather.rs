@@ -5,7 +5,7 @@ use quantities::{Bytes, Rank};
 
 use super::segmented::of_known_size;
 use crate::Group;
-use crate::pieces::{block_start, joined, piece};
+use crate::pieces::{Gathered, block_start, piece};
 use crate::sends::{Sends, Trade};
 use crate::shift::Shift;
 
@@ -39,9 +39,9 @@ pub async fn scatter_gather<E: Endpoint>(
     let Some(me) = group.place_of(here.rank()) else { return Ok(()) };
     of_known_size(group, here, word, size)?;
     let own = scatter(here, group, me, size, word).await?;
-    let blocks = all_gather(here, group, sends, me, own).await?;
+    let whole = all_gather(here, group, sends, me, own).await?;
     if me > 0 {
-        *word = joined(&blocks);
+        *word = whole.joined();
     }
     Ok(())
 }
@@ -67,20 +67,19 @@ async fn scatter<E: Endpoint>(here: &E, group: &Group, me: u32, size: Bytes, wor
     Ok(blocks)
 }
 
-/// Lets the blocks go round; gives all of them, in order.
-async fn all_gather<E: Endpoint>(here: &E, group: &Group, sends: Sends, me: u32, own: Message) -> Result<Vec<Message>> {
+/// Lets the blocks go round; gives all of them.
+async fn all_gather<E: Endpoint>(here: &E, group: &Group, sends: Sends, me: u32, own: Message) -> Result<Gathered> {
     let n = group.len();
-    if n == 1 {
-        return Ok(vec![own]);
-    }
-    let trade = Trade::along(Shift::new(Rank(me), 1, n), group, sends);
-    let mut blocks = vec![Message::default(); n as usize];
+    let mut blocks = Gathered::default();
     let (mut block, mut passing) = (me, own);
-    for _ in 1..n {
-        blocks[block as usize] = passing.clone();
-        passing = trade.carry_out(here, passing).await?;
-        block = block.checked_sub(1).unwrap_or(n - 1);
+    if n > 1 {
+        let trade = Trade::along(Shift::new(Rank(me), 1, n), group, sends);
+        for _ in 1..n {
+            blocks.put(block, passing.clone());
+            passing = trade.carry_out(here, passing).await?;
+            block = block.checked_sub(1).unwrap_or(n - 1);
+        }
     }
-    blocks[block as usize] = passing;
+    blocks.put(block, passing);
     Ok(blocks)
 }

@@ -6,7 +6,7 @@ use quantities::Bytes;
 use super::Links;
 use super::lambda_tree::reaches;
 use crate::Group;
-use crate::pieces::{joined, piece};
+use crate::pieces::{Gathered, piece};
 use crate::postal::Splitting;
 
 /// Along which tree segments follow each other.
@@ -52,7 +52,7 @@ pub async fn segmented<E: Endpoint>(
     let links = links(pipe, group.len(), me)?;
     of_known_size(group, here, word, size)?;
 
-    let mut received = Vec::new();
+    let mut received = Gathered::default();
     // An empty message is one segment too.
     for number in 0..size.0.div_ceil(segment.0).max(1) {
         let start = number * segment.0;
@@ -63,10 +63,11 @@ pub async fn segmented<E: Endpoint>(
         for &child in &links.children {
             here.send(group.rank_at(child), here_it_is.clone()).await?;
         }
-        received.push(here_it_is);
+        // Segments come in order, which a sort by place keeps.
+        received.put(0, here_it_is);
     }
     if links.parent.is_some() {
-        *word = joined(&received);
+        *word = received.joined();
     }
     Ok(())
 }

@@ -25,8 +25,8 @@ impl Blocks {
         block_start(self.elements, self.count, block) * self.element
     }
 
-    /// All of them.
-    pub(super) fn cut(&self, word: &Message) -> Vec<Message> {
-        (0..self.count).map(|block| piece(word, self.start(block)..self.start(block + 1))).collect()
+    /// One of them.
+    pub(super) fn cut(&self, word: &Message, block: u32) -> Message {
+        piece(word, self.start(block)..self.start(block + 1))
     }
 }

@@ -6,7 +6,7 @@ use quantities::Rank;
 use super::blocks::Blocks;
 use super::operator::combined;
 use super::{Combine, Together};
-use crate::pieces::joined;
+use crate::pieces::Gathered;
 use crate::shift::Shift;
 
 /// Combines the `word`s of all ranks of a group; every rank ends with the result. The n blocks of the data go once round the
@@ -34,21 +34,23 @@ pub async fn ring<E: Endpoint, C: Combine>(here: &E, together: &Together<'_, C>,
     if n == 1 {
         return Ok(());
     }
-    let mut blocks = Blocks::of(together.operator, word, n).cut(word);
+    let blocks = Blocks::of(together.operator, word, n);
     let trade = together.trade(Shift::new(Rank(me), 1, n));
     let before = |block: u32| block.checked_sub(1).unwrap_or(n - 1);
 
-    let mut sent = me;
+    let (mut block, mut passing) = (me, blocks.cut(word, me));
     for _ in 1..n {
-        let received = trade.carry_out(here, blocks[sent as usize].clone()).await?;
-        sent = before(sent);
-        blocks[sent as usize] = combined(together.operator, &received, &blocks[sent as usize])?;
+        let received = trade.carry_out(here, passing).await?;
+        block = before(block);
+        passing = combined(together.operator, &received, &blocks.cut(word, block))?;
     }
+    let mut known = Gathered::default();
     for _ in 1..n {
-        let received = trade.carry_out(here, blocks[sent as usize].clone()).await?;
-        sent = before(sent);
-        blocks[sent as usize] = received;
+        known.put(block, passing.clone());
+        passing = trade.carry_out(here, passing).await?;
+        block = before(block);
     }
-    *word = joined(&blocks);
+    known.put(block, passing);
+    *word = known.joined();
     Ok(())
 }

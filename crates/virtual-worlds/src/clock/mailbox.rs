@@ -130,6 +130,17 @@ impl Letters {
         letter
     }
 
+    /// Who sent the letters that are in the mailbox of `owner`.
+    pub(super) fn senders(&self, owner: Rank, mailbox: &Mailbox) -> Vec<Rank> {
+        if mailbox.first == SORTED {
+            let letters = self.sorted.get(&owner).into_iter().flat_map(BTreeMap::values).flatten();
+            return letters.map(|letter| letter.from).collect();
+        }
+        let node = |here: u32| self.nodes.get(here as usize);
+        let first = if mailbox.length == 0 { None } else { node(mailbox.first) };
+        std::iter::successors(first, |before| node(before.next)).map(|node| node.letter.from).collect()
+    }
+
     fn take_listed(&mut self, mailbox: &mut Mailbox, sender: Rank, tags: Tags) -> Option<Letter> {
         let (mut before, mut here) = (NONE, mailbox.first);
         while here != NONE {

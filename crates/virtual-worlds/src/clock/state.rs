@@ -11,7 +11,7 @@ use super::mailbox::{Letter, Letters, Mailbox};
 use super::rank_clock::RankClock;
 use super::ranks::Turns;
 use super::record::Record;
-use crate::answer::{Activity, Answer};
+use crate::answer::{Activity, Answer, Unreceived};
 
 /// All that the ranks of a run share.
 #[derive(Debug)]
@@ -128,7 +128,12 @@ impl State {
 
     /// What the run tells, when it is over.
     pub(super) fn into_answer(self) -> Answer {
-        self.record.into_answer(self.ranks.iter().map(|rank| &rank.clock))
+        let left = (0..)
+            .map(Rank)
+            .zip(&self.ranks)
+            .flat_map(|(to, rank)| self.letters.senders(to, &rank.mailbox).into_iter().map(move |from| (from, to)));
+        let unreceived = Unreceived::counted(left);
+        Answer { unreceived, ..self.record.into_answer(self.ranks.iter().map(|rank| &rank.clock)) }
     }
 }
 

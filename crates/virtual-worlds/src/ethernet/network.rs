@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use endpoint::Result;
 use machines::model::Ethernet;
 use quantities::{Bytes, Duration, Rank, Time};
 
@@ -9,6 +10,7 @@ use super::faults::{Fate, Line};
 use super::link::{Link, Wire, frame_size};
 use crate::answer::{EthernetStatistics, FrameFate, FrameRecord};
 use crate::events::EventQueue;
+use crate::horizon::beyond;
 
 /// Who a frame is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +77,16 @@ enum Event {
     Comes(u32, FrameId),
     /// A node wants to be woken.
     Wake(u32),
+}
+
+impl Event {
+    /// What ends when it happens.
+    fn ends(self) -> String {
+        match self {
+            Event::Wake(node) => format!("what rank {node} does"),
+            _ => "the way of a frame".to_owned(),
+        }
+    }
 }
 
 /// A switched Ethernet that carries payloads of type `P`.
@@ -161,12 +173,18 @@ impl<P: Clone> Network<P> {
     }
 
     /// What nodes may have waited for, in order: the next that has happened. Time goes on only when there is none left.
-    pub fn next_notice(&mut self) -> Option<Notice> {
+    ///
+    /// # Errors
+    /// That something would happen later than can be counted.
+    pub fn next_notice(&mut self) -> Result<Option<Notice>> {
         loop {
             if let Some(notice) = self.notices.pop_front() {
-                return Some(notice);
+                return Ok(Some(notice));
             }
-            let event = self.next_event()?;
+            if let Some(event) = self.events.beyond() {
+                return Err(beyond(event.ends(), Time::HORIZON));
+            }
+            let Some(event) = self.next_event() else { return Ok(None) };
             self.happens(event);
         }
     }

@@ -16,15 +16,15 @@ use quantities::{Bytes, Rank, Time};
 
 use super::EthernetWorld;
 use super::here::Here;
-use crate::answer::{Activity, Answer, MessageRecord};
-use crate::clock::goal::deadlock;
+use crate::answer::{Activity, MessageRecord};
+use crate::clock::goal::{GoalAnswer, Unreceived, deadlock};
 
 impl EthernetWorld<'_> {
     /// Runs a GOAL schedule.
     ///
     /// # Errors
     /// As for a program; a deadlock names the ranks and the lines that wait.
-    pub fn run_goal(&self, schedule: &Schedule) -> Result<Answer> {
+    pub fn run_goal(&self, schedule: &Schedule) -> Result<GoalAnswer> {
         let mut ready = Vec::new();
         let ranks = (0..schedule.size()).map(|rank| {
             let mut of_rank = Vec::new();
@@ -33,7 +33,7 @@ impl EthernetWorld<'_> {
             goal
         });
         let ranks = RefCell::new(ranks.collect::<Vec<_>>());
-        let shared = Shared { schedule, ranks, under_way: RefCell::new(BTreeMap::new()) };
+        let shared = Shared { schedule, ranks, under_way: RefCell::default(), early: RefCell::default() };
         let (ready, of_all) = (&ready, &shared);
         let run = self.setting(schedule.size())?.run(Needs::ANY_SOURCE, async |here| {
             let ready = ready.get(here.rank().0 as usize).cloned().unwrap_or_default();
@@ -42,12 +42,13 @@ impl EthernetWorld<'_> {
         match run {
             Err(Error::Deadlock(told)) => {
                 let ranks = shared.ranks.borrow();
-                Err(deadlock(schedule, |rank| ranks.get(rank.0 as usize), &[]).unwrap_or(Error::Deadlock(told)))
+                let deadlock = deadlock(schedule, |rank| ranks.get(rank.0 as usize), &shared.unreceived());
+                Err(deadlock.unwrap_or(Error::Deadlock(told)))
             }
             Err(error) => Err(error),
             Ok((ends, answer)) => {
                 ends.into_iter().collect::<Result<Vec<()>>>()?;
-                Ok(answer)
+                Ok(GoalAnswer::new(answer, shared.unreceived()))
             }
         }
     }
@@ -58,18 +59,45 @@ struct Shared<'a> {
     schedule: &'a Schedule,
     ranks: RefCell<Vec<GoalRank<'a>>>,
     under_way: RefCell<UnderWay>,
+    /// Messages that have come and that no receive has taken yet.
+    early: RefCell<BTreeMap<Rank, Vec<Arrived>>>,
 }
 
-/// From whom to whom messages are under way: the tag of each, and when it was sent, in order.
-type UnderWay = BTreeMap<(Rank, Rank), VecDeque<(u32, Time)>>;
+impl Shared<'_> {
+    /// The messages that no receive took.
+    fn unreceived(&self) -> Vec<Unreceived> {
+        let (under_way, early) = (self.under_way.borrow(), self.early.borrow());
+        let of_schedule = |to: Rank, from: Rank, Sent { tag, id, .. }: Sent| {
+            let line = self.schedule.block(from).operation(id).line;
+            Unreceived { from, to, tag, line }
+        };
+        let came = early.iter().flat_map(|(&to, all)| all.iter().map(move |it| of_schedule(to, it.from, it.sent)));
+        let others =
+            under_way.iter().flat_map(|(&(from, to), all)| all.iter().map(move |&it| of_schedule(to, from, it)));
+        let mut all: Vec<Unreceived> = came.chain(others).collect();
+        all.sort_by_key(|message| (message.to, message.from, message.tag, message.line));
+        all
+    }
+}
+
+/// From whom to whom messages are under way, in order.
+type UnderWay = BTreeMap<(Rank, Rank), VecDeque<Sent>>;
+
+/// A message that was sent.
+#[derive(Clone, Copy)]
+struct Sent {
+    tag: u32,
+    at: Time,
+    /// By which operation of its sender.
+    id: OperationId,
+}
 
 /// A message that has come.
 #[derive(Clone, Copy)]
 struct Arrived {
     from: Rank,
-    tag: u32,
     size: Bytes,
-    sent: Time,
+    sent: Sent,
 }
 
 /// A receive that waits.
@@ -82,7 +110,7 @@ struct Posted {
 
 impl Posted {
     fn takes(&self, message: &Arrived) -> bool {
-        self.from.is_none_or(|from| from == message.from) && self.tag.is_none_or(|tag| tag == message.tag)
+        self.from.is_none_or(|from| from == message.from) && self.tag.is_none_or(|tag| tag == message.sent.tag)
     }
 }
 
@@ -94,8 +122,6 @@ struct Driver<'here, 'run, 'schedule> {
     /// Until when which processor calculates, and what.
     calculations: Vec<Calculation>,
     posted: Vec<Posted>,
-    /// Messages that no receive has taken yet.
-    early: Vec<Arrived>,
 }
 
 struct Calculation {
@@ -107,7 +133,7 @@ struct Calculation {
 
 impl<'here, 'run, 'schedule> Driver<'here, 'run, 'schedule> {
     fn new(here: &'here Here<'run>, shared: &'here Shared<'schedule>, ready: Vec<OperationId>) -> Self {
-        Driver { here, shared, ready, calculations: Vec::new(), posted: Vec::new(), early: Vec::new() }
+        Driver { here, shared, ready, calculations: Vec::new(), posted: Vec::new() }
     }
 
     async fn run(mut self) -> Result<()> {
@@ -149,21 +175,18 @@ impl<'here, 'run, 'schedule> Driver<'here, 'run, 'schedule> {
         self.tell(id, start, GoalRank::started);
         match kind {
             OperationKind::Calculate(work) => {
-                self.calculations.push(Calculation { id, processor, start, end: start + work });
+                self.calculations.push(Calculation { id, processor, start, end: self.here.computes(work) });
             }
             OperationKind::Send { to, size, tag } => {
-                self.note(to, tag, start);
+                self.note(to, Sent { tag, at: start, id });
                 self.here.call(self.here.calls.send).await;
                 self.here.messenger.send(to, Message::of_size(size)).await?;
                 self.finished(id, Activity::Send, start, self.here.now());
             }
             OperationKind::Receive { from, tag, .. } => {
                 let posted = Posted { id, from, tag, since: start };
-                match self.early.iter().position(|message| posted.takes(message)) {
-                    Some(place) => {
-                        let message = self.early.remove(place);
-                        self.receive(&posted, message).await;
-                    }
+                match self.take_early(&posted) {
+                    Some(message) => self.receive(&posted, message).await,
                     None => self.posted.push(posted),
                 }
             }
@@ -171,10 +194,18 @@ impl<'here, 'run, 'schedule> Driver<'here, 'run, 'schedule> {
         Ok(())
     }
 
+    /// The first message that has come before that receive was posted, if it takes one.
+    fn take_early(&self, posted: &Posted) -> Option<Arrived> {
+        let mut early = self.shared.early.borrow_mut();
+        let early = early.get_mut(&self.here.rank())?;
+        let place = early.iter().position(|message| posted.takes(message))?;
+        Some(early.remove(place))
+    }
+
     /// A message is sent: its receiver will want to know its tag.
-    fn note(&self, to: Rank, tag: u32, sent: Time) {
+    fn note(&self, to: Rank, sent: Sent) {
         let way = (self.here.rank(), to);
-        self.shared.under_way.borrow_mut().entry(way).or_default().push_back((tag, sent));
+        self.shared.under_way.borrow_mut().entry(way).or_default().push_back(sent);
         self.here.record.borrow_mut().messages += 1;
     }
 
@@ -182,14 +213,14 @@ impl<'here, 'run, 'schedule> Driver<'here, 'run, 'schedule> {
     async fn arrived(&mut self, from: Rank, size: Bytes) {
         let way = (from, self.here.rank());
         let told = self.shared.under_way.borrow_mut().get_mut(&way).and_then(VecDeque::pop_front);
-        let Some((tag, sent)) = told else { return };
-        let message = Arrived { from, tag, size, sent };
+        let Some(sent) = told else { return };
+        let message = Arrived { from, size, sent };
         match self.posted.iter().position(|posted| posted.takes(&message)) {
             Some(place) => {
                 let posted = self.posted.remove(place);
                 self.receive(&posted, message).await;
             }
-            None => self.early.push(message),
+            None => self.shared.early.borrow_mut().entry(self.here.rank()).or_default().push(message),
         }
     }
 
@@ -198,6 +229,7 @@ impl<'here, 'run, 'schedule> Driver<'here, 'run, 'schedule> {
         let (received, Arrived { from, size, sent, .. }) = (self.here.now(), message);
         self.finished(posted.id, Activity::Receive, posted.since, received);
         if let Some(timeline) = &mut self.here.record.borrow_mut().timeline {
+            let sent = sent.at;
             timeline.messages.push(MessageRecord { from, to: self.here.rank(), size, sent, received });
         }
     }

@@ -9,7 +9,7 @@ use messaging::{Datagram, Messenger};
 use quantities::{Duration, Rank, Time};
 
 use super::port::Port;
-use crate::answer::{Activity, MessageRecord, RankStatistics, Span, Timeline};
+use crate::answer::{Activity, MessageRecord, RankStatistics, Span, Timeline, Unreceived};
 
 /// What the ranks of a run did.
 #[derive(Debug, Default)]
@@ -18,6 +18,8 @@ pub(super) struct Record {
     pub(super) messages: u64,
     pub(super) ranks: Vec<RankStatistics>,
     pub(super) timeline: Option<Timeline>,
+    /// A rank that computes until after [`Time::HORIZON`], if there is one.
+    pub(super) beyond: Option<Rank>,
     /// When messages were sent that are still to be received. Those from one rank to another come in order, and so do its
     /// broadcasts.
     sent: BTreeMap<(Rank, Rank, bool), VecDeque<Time>>,
@@ -30,6 +32,12 @@ impl Record {
             timeline: with_timeline.then(Timeline::default),
             ..Record::default()
         }
+    }
+
+    /// The messages and broadcasts that no receive took.
+    pub(super) fn unreceived(&self) -> Vec<Unreceived> {
+        let left = self.sent.iter().flat_map(|(&(from, to, _), times)| times.iter().map(move |_| (from, to)));
+        Unreceived::counted(left)
     }
 }
 
@@ -76,11 +84,18 @@ impl<'run> Here<'run> {
     fn sends(&self, to: impl Iterator<Item = Rank>, broadcast: bool) {
         let record = &mut *self.record.borrow_mut();
         record.messages += 1;
-        if record.timeline.is_some() {
-            for to in to {
-                record.sent.entry((self.rank(), to, broadcast)).or_default().push_back(self.now());
-            }
+        for to in to {
+            record.sent.entry((self.rank(), to, broadcast)).or_default().push_back(self.now());
         }
+    }
+
+    /// When a computation of so long is over that begins now.
+    pub(super) fn computes(&self, work: Duration) -> Time {
+        let end = self.now() + work;
+        if end > Time::HORIZON {
+            self.record.borrow_mut().beyond = Some(self.rank());
+        }
+        end
     }
 
     /// A call of the program takes its time, in which frames come and go.
@@ -110,9 +125,9 @@ impl<'run> Here<'run> {
     fn received(&self, from: Rank, message: &Message, broadcast: bool) {
         let (to, received) = (self.rank(), self.now());
         let record = &mut *self.record.borrow_mut();
+        let times = record.sent.get_mut(&(from, to, broadcast));
+        let sent = times.and_then(VecDeque::pop_front).unwrap_or(received);
         if let Some(timeline) = &mut record.timeline {
-            let times = record.sent.get_mut(&(from, to, broadcast));
-            let sent = times.and_then(VecDeque::pop_front).unwrap_or(received);
             timeline.messages.push(MessageRecord { from, to, size: message.size(), sent, received });
         }
     }
@@ -151,6 +166,7 @@ impl Endpoint for Here<'_> {
 
     async fn compute(&self, work: Duration) {
         let start = self.now();
+        self.computes(work);
         self.messenger.compute(work).await;
         self.did(Activity::Compute, start);
     }

@@ -85,7 +85,8 @@ impl<'run, P: Clone> Port<'run, P> {
             if frame.is_some() || deadline.is_some_and(|deadline| deadline <= network.now()) {
                 return Poll::Ready(frame);
             }
-            if let (Some(deadline), false) = (deadline, asked) {
+            // Nobody lives to see a later one.
+            if let (Some(deadline), false) = (deadline.filter(|deadline| *deadline <= Time::HORIZON), asked) {
                 network.wake_at(self.node, deadline);
                 asked = true;
             }

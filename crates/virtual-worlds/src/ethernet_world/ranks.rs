@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Waker};
 
-use endpoint::{Error, Needs, Result, deadlock};
+use endpoint::{Needs, Result, deadlock};
 use machines::model::Ethernet;
 use messaging::{Datagram, Doing, Messenger, Parameters, stuck};
 use quantities::{Bytes, Rank, Time};
@@ -14,6 +14,7 @@ use super::here::{Calls, Here, Record};
 use super::port::Port;
 use crate::answer::{Answer, MessagingStatistics, Run};
 use crate::ethernet::{Network, Notice};
+use crate::horizon::{beyond, counted};
 use crate::stop::Stop;
 
 /// After so many events it is looked whether all ranks wait for what nobody has sent.
@@ -62,19 +63,20 @@ impl Setting<'_> {
             })
         };
         let mut running: Vec<Running<'_>> = here.iter().enumerate().map(running).collect();
-        self.drive(&mut running, &network, &here, (&results, &left))?;
+        self.drive(&mut running, (&network, &record), &here, (&results, &left))?;
         drop(running);
         let messaging = Some(self.messaging(&here));
         drop(here);
         let mut network = network.into_inner();
         let (ethernet, frame_log) = (network.statistics(), network.take_log());
         let (results, finish): (Vec<Result<T>>, Vec<Time>) = results.into_inner().into_iter().flatten().unzip();
-        let Record { messages, ranks, timeline, .. } = record.into_inner();
+        let record = record.into_inner();
+        let unreceived = record.unreceived();
+        let Record { messages, ranks, timeline, .. } = record;
         let packets = ethernet.sent;
         let ethernet = Some(ethernet);
-        let answer =
-            Answer { finish, messages, packets, ranks, timeline, ethernet, frame_log, messaging, ..Answer::default() };
-        Ok((results, answer))
+        let answer = Answer { finish, messages, packets, ranks, timeline, ethernet, frame_log, ..Answer::default() };
+        Ok((results, counted(Answer { messaging, unreceived, ..answer })?))
     }
 
     /// What messages needed.
@@ -95,7 +97,7 @@ impl Setting<'_> {
     fn drive<T>(
         &self,
         running: &mut [Running<'_>],
-        network: &RefCell<Network<Datagram>>,
+        (network, record): (&RefCell<Network<Datagram>>, &RefCell<Record>),
         here: &[Here<'_>],
         (results, left): (&Results<T>, &Cell<u32>),
     ) -> Result<()> {
@@ -114,10 +116,14 @@ impl Setting<'_> {
             if event.is_multiple_of(EVENTS_BETWEEN_LOOKS) {
                 look(here, results)?;
             }
-            let notice = network.borrow_mut().next_notice();
+            if let Some(rank) = record.borrow().beyond {
+                return Err(beyond(format_args!("what rank {rank} computes"), Time::HORIZON));
+            }
+            let notice = network.borrow_mut().next_notice()?;
             let Some(Notice::Room(rank) | Notice::Frame(rank) | Notice::Time(rank)) = notice else {
                 look(here, results)?;
-                return Err(Error::Deadlock("nothing happens on the network any more".to_owned()));
+                // Someone waits for a deadline that is too late to be counted.
+                return Err(beyond("what a rank waits for", Time::HORIZON));
             };
             poll(rank.0 as usize);
         }

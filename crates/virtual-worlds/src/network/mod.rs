@@ -9,6 +9,7 @@
 mod arbitration;
 pub mod fast;
 pub mod forwarding;
+mod injection;
 pub mod reference;
 pub mod replay;
 mod selection;
@@ -17,7 +18,9 @@ pub mod stuck;
 
 pub use statistics::{Recorder, Statistics};
 
-use machines::model::{FlitNetwork, NodeId, RouterId};
+use std::collections::VecDeque;
+
+use machines::model::{FlitNetwork, NodeId, PacketFormat, RouterId};
 use quantities::{Bytes, Time};
 
 use crate::events::EventQueue;
@@ -35,6 +38,24 @@ pub struct Order {
     pub flits: u32,
     /// What its driver knows it by.
     pub token: u64,
+}
+
+/// What of a message is not yet in packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Uncut {
+    /// Where it goes.
+    pub destination: NodeId,
+    /// What the driver knows each of its packets by.
+    pub token: u64,
+    /// What is left; of an empty message nothing, which is a packet, too. [B]
+    pub bytes: Bytes,
+}
+
+impl Uncut {
+    /// Into how many packets it will be cut.
+    pub fn packets(&self, format: PacketFormat) -> u64 {
+        self.bytes.0.div_ceil(format.payload.0).max(1)
+    }
 }
 
 /// An event of an engine: what happens, and to which channel, packet or buffer, in one word, since events by the million
@@ -65,7 +86,7 @@ impl NetworkEvent {
 
 /// Something that puts an engine's events into a queue that may also hold others.
 pub trait Schedule {
-    /// Puts `event` in, to come at `time`.
+    /// Puts `event` in, to come at `time`. One that is to come after [`Time::HORIZON`] ends the run.
     fn at(&mut self, time: Time, event: NetworkEvent);
 }
 
@@ -112,6 +133,10 @@ pub trait Engine: Sized {
 
     /// Puts a packet at the end of its source's injection queue.
     fn inject<S: Schedule>(&mut self, now: Time, order: Order, schedule: &mut S);
+
+    /// Puts all packets of `messages` at the end of the injection queue of `source`, one of each message in turn: the same as to
+    /// inject them one by one, but that they are cut when they come to the front.
+    fn inject_uncut<S: Schedule>(&mut self, now: Time, source: NodeId, messages: VecDeque<Uncut>, schedule: &mut S);
 
     /// Lets everything happen that is due at `now`, of which `events` is all that was scheduled, in any order.
     /// Notices are appended in an order that does not depend on the engine.

@@ -12,9 +12,10 @@ use machines::model::{Channel, ChannelId, FlitNetwork, NodeId, Place, RouterId, 
 use quantities::{Duration, Time};
 
 use super::arbitration::{Request, Requests};
+use super::injection::{InjectionQueue, Queued};
 use super::selection::Selector;
 use super::stuck::{Tally, Waiting};
-use super::{Engine, NetworkEvent, Notice, Order, Recorder, Schedule, Statistics};
+use super::{Engine, NetworkEvent, Notice, Order, Recorder, Schedule, Statistics, Uncut};
 use crate::answer::HopRecord;
 
 /// A transmission over a channel ends.
@@ -81,8 +82,10 @@ struct Buffer {
 
 #[derive(Debug, Default)]
 struct Source {
-    queue: VecDeque<u32>,
-    /// Flits of the first packet of the queue that have started.
+    queue: InjectionQueue,
+    /// The packet that has left the queue and is to go, or is going.
+    first: Option<u32>,
+    /// Its flits that have started.
     sent: u32,
     /// When the last tail started: from then on the next packet is at the front.
     front_since: Time,
@@ -157,18 +160,20 @@ impl Engine for Reference {
     }
 
     fn inject<S: Schedule>(&mut self, now: Time, order: Order, schedule: &mut S) {
-        let packet = Packet { order, number: self.injected, injected: now, hops: Vec::new() };
+        let queued = Queued { order, number: self.injected, injected: now };
+        self.sources[order.source.0 as usize].queue.put(queued);
         self.injected += 1;
         self.in_flight += 1;
-        let index = if let Some(index) = self.unused.pop() {
-            self.packets[index as usize] = packet;
-            index
-        } else {
-            self.packets.push(packet);
-            self.packets.len() as u32 - 1
-        };
-        self.sources[order.source.0 as usize].queue.push_back(index);
         self.to_grant.push(self.network.injection[order.source.0 as usize]);
+        self.settle(now, schedule);
+    }
+
+    fn inject_uncut<S: Schedule>(&mut self, now: Time, source: NodeId, messages: VecDeque<Uncut>, schedule: &mut S) {
+        let packets: u64 = messages.iter().map(|message| message.packets(self.network.packet)).sum();
+        self.sources[source.0 as usize].queue.put_uncut(source, messages, self.injected, now);
+        self.injected += packets;
+        self.in_flight += packets;
+        self.to_grant.push(self.network.injection[source.0 as usize]);
         self.settle(now, schedule);
     }
 
@@ -397,9 +402,9 @@ impl Reference {
         }
         let (packet, input, lane, requested) = match self.links[channel.0 as usize].channel.from {
             Place::Node(node) => {
-                let source = &self.sources[node.0 as usize];
-                let Some(&packet) = source.queue.front() else { return };
-                (packet, Input::Source(node), 0, source.front_since.max(self.packets[packet as usize].injected))
+                let Some(packet) = self.first_of(node) else { return };
+                let front_since = self.sources[node.0 as usize].front_since;
+                (packet, Input::Source(node), 0, front_since.max(self.packets[packet as usize].injected))
             }
             Place::Router(router) => {
                 let Some(request) = self.chosen(channel) else { return };
@@ -413,6 +418,23 @@ impl Reference {
             self.packets[packet as usize].hops.push(hop);
         }
         self.to_start.push(channel);
+    }
+
+    /// The packet at the front of a node's injection queue.
+    fn first_of(&mut self, node: NodeId) -> Option<u32> {
+        let source = &mut self.sources[node.0 as usize];
+        if source.first.is_none() {
+            let Queued { order, number, injected } = source.queue.take(self.network.packet)?;
+            let packet = Packet { order, number, injected, hops: Vec::new() };
+            let index = self.unused.pop().unwrap_or(self.packets.len() as u32);
+            if index as usize == self.packets.len() {
+                self.packets.push(packet);
+            } else {
+                self.packets[index as usize] = packet;
+            }
+            source.first = Some(index);
+        }
+        source.first
     }
 
     /// Rule 3: whom a free channel goes to. One that virtual channels share goes only to a packet that has room behind it.
@@ -479,7 +501,7 @@ impl Reference {
         let source = &mut self.sources[node.0 as usize];
         source.sent += 1;
         if tail {
-            source.queue.pop_front();
+            source.first = None;
             source.sent = 0;
             source.front_since = now;
         }

@@ -56,7 +56,7 @@ impl<E: Engine> Machine for Running<E> {
                 };
                 return Ok(Some(Over { number: done.operation, result }));
             }
-            if !self.nodes.step() {
+            if !self.nodes.step()? {
                 return Ok(None);
             }
         }
@@ -89,5 +89,5 @@ pub(super) fn run<E: Engine, P: Program>(
         return Err(Error::Deadlock(stuck::describe(network, &packets, PACKETS_DESCRIBED)));
     }
     let results = ended.all()?;
-    Ok((results, answer(nodes, finish, timeline)))
+    Ok((results, answer(nodes, finish, timeline)?))
 }

@@ -12,12 +12,12 @@ use programs::goal::{GoalRank, OperationId, OperationKind, Ready, Schedule};
 use quantities::{Rank, Time};
 
 use super::{EngineKind, NetworkWorld, answer, fits};
-use crate::answer::{Activity, Answer, MessageRecord, Span, Timeline};
-use crate::clock::goal::deadlock;
+use crate::answer::{Activity, MessageRecord, Span, Timeline};
+use crate::clock::goal::{GoalAnswer, Unreceived, deadlock};
 use crate::network::fast::Fast;
 use crate::network::reference::Reference;
 use crate::network::{Engine, stuck};
-use crate::nodes::{ANY, Done, Nodes, Outcome, Wanted};
+use crate::nodes::{self, ANY, Done, Nodes, Outcome, Wanted};
 use crate::stop::Stop;
 
 /// As many packets are described one by one when the network is stuck.
@@ -28,7 +28,7 @@ impl NetworkWorld<'_> {
     ///
     /// # Errors
     /// As for a program; a deadlock names the ranks and the lines that wait.
-    pub fn run_goal(&self, schedule: &Schedule) -> Result<Answer> {
+    pub fn run_goal(&self, schedule: &Schedule) -> Result<GoalAnswer> {
         let network = self.network(schedule.size())?;
         for operation in schedule.busy_ranks().flat_map(|(_, block)| block.operations()) {
             if let OperationKind::Send { size, .. } = operation.kind {
@@ -84,14 +84,14 @@ impl<'a, E: Engine> Driver<'a, E> {
         driver
     }
 
-    fn run(mut self, network: &FlitNetwork) -> Result<Answer> {
+    fn run(mut self, network: &FlitNetwork) -> Result<GoalAnswer> {
         loop {
             self.stop.go_on()?;
             if let Some((rank, operation)) = self.ready.pop_front() {
                 self.begin(rank, operation);
             } else if let Some(done) = self.nodes.next_done() {
                 self.note(done);
-            } else if !self.nodes.step() {
+            } else if !self.nodes.step()? {
                 break;
             }
         }
@@ -99,10 +99,21 @@ impl<'a, E: Engine> Driver<'a, E> {
             let packets = self.nodes.engine().stuck();
             return Err(Error::Deadlock(stuck::describe(network, &packets, PACKETS_DESCRIBED)));
         }
-        if let Some(deadlock) = deadlock(self.schedule, |rank| self.ranks.get(rank.0 as usize), &[]) {
+        let unreceived = self.unreceived();
+        if let Some(deadlock) = deadlock(self.schedule, |rank| self.ranks.get(rank.0 as usize), &unreceived) {
             return Err(deadlock);
         }
-        Ok(answer(self.nodes, self.finish, self.timeline))
+        Ok(GoalAnswer::new(answer(self.nodes, self.finish, self.timeline)?, unreceived))
+    }
+
+    /// The messages that no receive took.
+    fn unreceived(&self) -> Vec<Unreceived> {
+        let line = |rank, operation| self.schedule.block(rank).operation(OperationId(operation)).line;
+        let of_schedule = |left: nodes::Unreceived| {
+            let nodes::Unreceived { from, to, tag, operation } = left;
+            Unreceived { from, to, tag, line: line(from, operation) }
+        };
+        self.nodes.unreceived().map(of_schedule).collect()
     }
 
     fn begin(&mut self, rank: Rank, id: OperationId) {

@@ -7,7 +7,8 @@ use endpoint::{Error, Program, Result, World};
 use machines::model::{FlitNetwork, Interconnect, Machine};
 use quantities::{Bytes, Time};
 
-use crate::answer::{Answer, Run, Timeline};
+use crate::answer::{Answer, Run, Timeline, Unreceived};
+use crate::horizon::counted;
 use crate::network::fast::Fast;
 use crate::network::reference::Reference;
 use crate::network::{Engine, Recorder};
@@ -91,11 +92,13 @@ impl World for NetworkWorld<'_> {
 }
 
 /// Puts an answer together from what was counted.
-fn answer<E: Engine>(nodes: crate::nodes::Nodes<E>, finish: Vec<Time>, timeline: Option<Timeline>) -> Answer {
+fn answer<E: Engine>(nodes: crate::nodes::Nodes<E>, finish: Vec<Time>, timeline: Option<Timeline>) -> Result<Answer> {
     let ranks = finish.len();
+    let messages_left = nodes.unreceived().map(|message| (message.from, message.to));
+    let unreceived = Unreceived::counted(messages_left.chain(nodes.unreceived_broadcasts()));
     let (Recorder { statistics, log }, mut rank_statistics, messages) = nodes.end();
     rank_statistics.truncate(ranks);
-    Answer {
+    counted(Answer {
         finish,
         messages,
         packets: statistics.packets,
@@ -108,6 +111,7 @@ fn answer<E: Engine>(nodes: crate::nodes::Nodes<E>, finish: Vec<Time>, timeline:
             log
         }),
         timeline,
+        unreceived,
         ..Answer::default()
-    }
+    })
 }

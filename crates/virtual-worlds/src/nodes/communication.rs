@@ -1,11 +1,13 @@
 //! What a node's communication processor does: it cuts messages into packets and puts them together again.
 
-use machines::model::{Acknowledged, NodeId, Protocol, SendMode};
-use quantities::{Bytes, Duration};
+use std::collections::VecDeque;
+
+use machines::model::{Acknowledged, NodeCosts, NodeId, Protocol, SendMode};
+use quantities::{Bytes, Duration, Time};
 
 use super::messages::Letter;
 use super::{Event, Nodes, Outcome};
-use crate::network::{Engine, Order};
+use crate::network::{Engine, Order, Uncut};
 
 /// What a communication processor has to do, each for the message of that number.
 #[derive(Clone, Copy, Debug)]
@@ -97,6 +99,7 @@ impl<E: Engine> Nodes<E> {
     }
 
     fn run_communication(&mut self, rank: u32) {
+        self.send_the_rest(rank);
         while let Some(task) = self.nodes[rank as usize].communication.next() {
             let time = self.time_of_task(task);
             let resource = &mut self.nodes[rank as usize].communication;
@@ -109,7 +112,42 @@ impl<E: Engine> Nodes<E> {
             resource.settle(true);
             self.carry_out(rank, task);
             self.nodes[rank as usize].communication.settle(false);
+            self.send_the_rest(rank);
         }
+    }
+
+    /// Where packets cost a communication processor nothing and it has nothing else to do than to send some, all of them go at once,
+    /// one of each message in turn: then they go into the injection queue as messages, to be cut later.
+    fn send_the_rest(&mut self, rank: u32) {
+        let NodeCosts { packet_send, packet_rate, message_send, waits_for_departure, .. } = self.costs;
+        if !packet_send.is_zero() || packet_rate.is_some() || waits_for_departure {
+            return;
+        }
+        let (letters, payload) = (&mut self.letters, self.network.packet.payload);
+        let Some(tasks) = self.nodes[rank as usize].communication.next_ones() else { return };
+        let is_free = |task: &Task| matches!(task, Task::SendPacket(_, first) if !first || message_send.is_zero());
+        match tasks.front() {
+            Some(Task::SendPacket(letter, _)) if letters[*letter].unsent > payload && tasks.iter().all(is_free) => {}
+            _ => return,
+        }
+        let mut messages = VecDeque::with_capacity(tasks.len());
+        for task in tasks.drain(..) {
+            let Task::SendPacket(letter, _) = task else { continue };
+            let bytes = std::mem::take(&mut letters[letter].unsent);
+            let destination = NodeId(letters[letter].to.0);
+            messages.push_back(Uncut { destination, token: token(letter, Carries::Data), bytes });
+        }
+        let now = self.queue.now();
+        let packets: u64 = messages.iter().map(|message| message.packets(self.network.packet)).sum();
+        self.count_ready(rank, now, packets);
+        self.engine.inject_uncut(now, NodeId(rank), messages, &mut self.queue);
+    }
+
+    /// So many packets of a node are ready at `now` to leave it.
+    fn count_ready(&mut self, rank: u32, now: Time, packets: u64) {
+        let node = &mut self.nodes[rank as usize];
+        node.statistics.packets += packets;
+        node.away = node.away.wrapping_sub(u128::from(now.picoseconds()) * u128::from(packets));
     }
 
     pub(super) fn communication_done(&mut self, rank: u32) {
@@ -220,9 +258,7 @@ impl<E: Engine> Nodes<E> {
         let (from, to) = (self.letters[letter].from.0, self.letters[letter].to.0);
         let destination = if rank == from { to } else { from };
         if carries == Carries::Data {
-            let statistics = &mut self.nodes[rank as usize].statistics;
-            statistics.packets += 1;
-            statistics.ready(now);
+            self.count_ready(rank, now, 1);
         }
         let order = Order {
             source: NodeId(rank),
@@ -235,12 +271,13 @@ impl<E: Engine> Nodes<E> {
     }
 
     /// The tail of a packet has left its source.
-    pub(super) fn departed(&mut self, now: quantities::Time, rank: u32, token: u64) {
+    pub(super) fn departed(&mut self, now: Time, rank: u32, token: u64) {
         let (letter, carries) = from_token(token);
         if carries != Carries::Data {
             return;
         }
-        self.nodes[rank as usize].statistics.gone(now);
+        let away = &mut self.nodes[rank as usize].away;
+        *away = away.wrapping_add(u128::from(now.picoseconds()));
         self.letters[letter].departing -= 1;
         if self.costs.waits_for_departure && self.letters[letter].unsent.0 > 0 {
             self.communicate(rank, Task::SendPacket(letter, false));

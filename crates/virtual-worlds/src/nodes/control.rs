@@ -40,6 +40,12 @@ impl Control {
         Control { costs, free: Time::ZERO, broadcasts: Vec::new(), matching }
     }
 
+    /// The broadcasts that have come and were not received: from whom, to whom.
+    pub(super) fn unreceived(&self) -> impl Iterator<Item = (Rank, Rank)> {
+        let ranks = (0..).map(Rank).zip(&self.matching);
+        ranks.flat_map(|(to, matching)| matching.kept().map(move |(from, _, _)| (Rank(from), to)))
+    }
+
     /// The processor's cost to begin a broadcast, and to take one.
     pub(super) fn overhead(&self) -> Duration {
         self.costs.overhead

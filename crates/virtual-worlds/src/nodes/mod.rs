@@ -18,7 +18,7 @@ mod serial;
 
 use std::collections::VecDeque;
 
-use endpoint::Received;
+use endpoint::{Received, Result};
 use machines::model::{FlitNetwork, Machine, NodeCosts};
 use quantities::{Duration, Rank, Time};
 
@@ -28,6 +28,7 @@ use self::messages::Letters;
 use self::serial::Serial;
 use crate::answer::RankStatistics;
 use crate::events::EventQueue;
+use crate::horizon::beyond;
 use crate::matching::Matching;
 pub use crate::matching::{ANY, Wanted};
 use crate::network::forwarding::Forwarding;
@@ -45,6 +46,19 @@ enum Event {
     Deadline(u32),
     /// A broadcast is everywhere.
     Broadcast(u32),
+}
+
+impl Event {
+    /// What ends when it happens.
+    fn ends(self) -> String {
+        match self {
+            Event::Network(_) => "the way of a packet".to_owned(),
+            Event::Processor(rank, _) => format!("what rank {rank} does"),
+            Event::Communication(rank) => format!("what the communication processor of rank {rank} does"),
+            Event::Deadline(rank) => format!("what rank {rank} waits for"),
+            Event::Broadcast(_) => "a broadcast".to_owned(),
+        }
+    }
 }
 
 impl From<NetworkEvent> for Event {
@@ -77,6 +91,19 @@ pub enum Outcome {
     Late,
 }
 
+/// A message that no receive took.
+#[derive(Clone, Copy, Debug)]
+pub struct Unreceived {
+    /// Who sent it.
+    pub from: Rank,
+    /// To whom.
+    pub to: Rank,
+    /// With which tag.
+    pub tag: u32,
+    /// The sender's number for the send.
+    pub operation: u32,
+}
+
 /// A receive that was posted.
 #[derive(Clone, Copy, Debug)]
 pub struct Receive {
@@ -95,6 +122,8 @@ struct Node {
     matching: Matching<Receive>,
     coming: Coming,
     statistics: RankStatistics,
+    /// When packets had left the node less when they were ready, summed: modulo 2^128, since the terms come in any order. [ps]
+    away: u128,
 }
 
 /// The nodes of a machine and the network between them, in motion.
@@ -178,7 +207,7 @@ impl<E: Engine> Nodes<E> {
             Some(letter) => self.matched(receive, letter),
             None => {
                 node.matching.post(wanted, receive);
-                if let Some(deadline) = deadline {
+                if let Some(deadline) = deadline.filter(|deadline| *deadline <= Time::HORIZON) {
                     self.queue.put(deadline, Event::Deadline(rank.0));
                 }
             }
@@ -186,9 +215,15 @@ impl<E: Engine> Nodes<E> {
     }
 
     /// Goes on to the next instant at which anything happens; says whether there was one.
-    pub fn step(&mut self) -> bool {
+    ///
+    /// # Errors
+    /// That something would happen later than can be counted.
+    pub fn step(&mut self) -> Result<bool> {
+        if let Some(event) = self.queue.beyond() {
+            return Err(beyond(event.ends(), Time::HORIZON));
+        }
         let mut events = std::mem::take(&mut self.events);
-        let Some(now) = self.queue.take_instant(&mut events) else { return false };
+        let Some(now) = self.queue.take_instant(&mut events) else { return self.nobody_waits_on() };
         if events.iter().any(|event| matches!(event, Event::Network(_))) {
             self.network_instant(now, &events);
         }
@@ -205,7 +240,16 @@ impl<E: Engine> Nodes<E> {
         if self.forwarding.is_asked() && self.queue.next_time() != Some(now) {
             self.forward(now);
         }
-        true
+        Ok(true)
+    }
+
+    /// Nothing happens any more: not a step, unless a rank waits for a deadline that is too late to be counted.
+    fn nobody_waits_on(&self) -> Result<bool> {
+        let waits = |node: &Node| node.matching.posted().any(|receive| receive.deadline.is_some());
+        match (0_u32..).zip(&self.nodes).find(|(_, node)| waits(node)) {
+            Some((rank, _)) => Err(beyond(Event::Deadline(rank).ends(), Time::HORIZON)),
+            None => Ok(false),
+        }
     }
 
     /// Lets the network have its events of an instant, and acts on what it says.
@@ -248,6 +292,22 @@ impl<E: Engine> Nodes<E> {
         self.done.push_back(Done { rank: Rank(rank), operation, result });
     }
 
+    /// The messages that have come and that no receive took, by receiver, sender and tag.
+    pub fn unreceived(&self) -> impl Iterator<Item = Unreceived> {
+        let nodes = (0..).map(Rank).zip(&self.nodes);
+        nodes.flat_map(move |(to, node)| {
+            node.matching.kept().map(move |(from, tag, letter)| {
+                let operation = self.letters[letter].sending.0;
+                Unreceived { from: Rank(from), to, tag, operation }
+            })
+        })
+    }
+
+    /// The broadcasts that have come and that a rank has not received: from whom, to whom.
+    pub fn unreceived_broadcasts(&self) -> impl Iterator<Item = (Rank, Rank)> {
+        self.control.iter().flat_map(Control::unreceived)
+    }
+
     /// The network, to look at.
     pub fn engine(&self) -> &E {
         &self.engine
@@ -255,7 +315,11 @@ impl<E: Engine> Nodes<E> {
 
     /// Ends the run: what the network did, what each rank waited for, messages sent.
     pub fn end(self) -> (Recorder, Vec<RankStatistics>, u64) {
-        let ranks = self.nodes.iter().map(|node| node.statistics).collect();
+        let statistics = |node: &Node| {
+            let send_away = Duration::from_picoseconds(u64::try_from(node.away).unwrap_or(u64::MAX));
+            RankStatistics { send_away, ..node.statistics }
+        };
+        let ranks = self.nodes.iter().map(statistics).collect();
         (self.engine.finish(), ranks, self.messages)
     }
 }

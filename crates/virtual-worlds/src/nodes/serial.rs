@@ -35,6 +35,11 @@ impl<Work> Serial<Work> {
         self.waiting.pop_front()
     }
 
+    /// The work that waits, when none is being done.
+    pub fn next_ones(&mut self) -> Option<&mut VecDeque<Work>> {
+        (self.doing.is_none() && !self.settling).then_some(&mut self.waiting)
+    }
+
     /// Says whether work that takes no time is being carried out.
     pub fn settle(&mut self, settling: bool) {
         self.settling = settling;

@@ -22,7 +22,7 @@ pub(super) enum Failure {
     /// A schedule that cannot be read.
     #[error(transparent)]
     Goal(#[from] GoalError),
-    /// A schedule that does not come to its end on any machine.
+    /// A schedule that no network can carry.
     #[error(transparent)]
     Schedule(endpoint::Error),
     /// A schedule of an exchange that cannot be read.
@@ -112,6 +112,7 @@ impl Failure {
             Failure::Cast(CastError::Network(_) | CastError::Refused(_) | CastError::Nobody(_)) => 1,
             Failure::Launch(LaunchError::Rank { status, .. }) => *status,
             Failure::Program(_) | Failure::Measure(_) | Failure::Launch(_) => 1,
+            Failure::Measurement { cause: endpoint::Error::Deadlock(_), .. } => 1,
             Failure::Usage(error) => error.exit_code(),
             _ => 2,
         }

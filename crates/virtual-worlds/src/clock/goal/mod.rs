@@ -29,9 +29,10 @@ pub(crate) use report::deadlock;
 use endpoint::Result;
 use programs::goal::Schedule;
 
+use super::Clock;
 use super::costs::Costs;
-use super::{Clock, in_time};
-use crate::answer::Answer;
+use crate::answer::{self, Answer};
+use crate::horizon::counted;
 use simulation::Simulation;
 
 /// What the run of a schedule tells.
@@ -39,8 +40,16 @@ use simulation::Simulation;
 pub struct GoalAnswer {
     /// Finish times, messages, timeline.
     pub answer: Answer,
-    /// Messages that no receive took: nothing waits for them, but something is amiss.
+    /// Messages that no receive took, by receiver, then by sender and tag: nothing waits for them, but something is amiss.
     pub unreceived: Vec<Unreceived>,
+}
+
+impl GoalAnswer {
+    /// An answer to which it belongs that no receive took those messages.
+    pub(crate) fn new(answer: Answer, unreceived: Vec<Unreceived>) -> GoalAnswer {
+        let ends = unreceived.iter().map(|message| (message.from, message.to));
+        GoalAnswer { answer: Answer { unreceived: answer::Unreceived::counted(ends), ..answer }, unreceived }
+    }
 }
 
 impl Clock {
@@ -55,6 +64,6 @@ impl Clock {
             return Err(deadlock);
         }
         let unreceived = simulation.unreceived();
-        Ok(GoalAnswer { answer: in_time(simulation.into_answer())?, unreceived })
+        Ok(GoalAnswer::new(counted(simulation.into_answer())?, unreceived))
     }
 }

@@ -10,7 +10,7 @@ use super::simulation::Simulation;
 const NAMED: usize = 8;
 
 /// A message that was sent and that no receive took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unreceived {
     /// Who sent it.
     pub from: Rank,

@@ -10,11 +10,12 @@ use endpoint::{Error, Operation, Outcome, Received, Result, Tag};
 use machines::model::LogGp;
 use quantities::{Duration, Rank, Time};
 
-use crate::answer::RankStatistics;
+use crate::answer::{RankStatistics, Unreceived};
 use crate::clock::costs::{Costs, later, sum};
 use crate::clock::mailbox::Letter;
 use crate::clock::no_hardware;
 use crate::events::EventQueue;
+use crate::horizon::beyond;
 use crate::matching::{Matching, Wanted};
 use crate::stop::Stop;
 
@@ -55,7 +56,7 @@ enum Event {
     /// The message of that number is there.
     Arrival(u32),
     /// That operation, which brings no message, is over.
-    Done(u32),
+    Done(Rank, u32),
     /// That operation is over and has the message of that number.
     Received(u32, u32),
     /// The deadline of one of a rank's receives passes.
@@ -120,9 +121,33 @@ impl InOrder {
         }
     }
 
-    /// How many messages were sent, and what each rank waited for.
-    pub(super) fn end(self) -> (u64, Vec<RankStatistics>) {
-        (self.messages, self.ranks.into_iter().map(|rank| rank.statistics).collect())
+    /// How many messages were sent, those that no receive took, and what each rank waited for.
+    pub(super) fn end(self) -> (u64, Vec<Unreceived>, Vec<RankStatistics>) {
+        let flights = self.flights.flights.iter().flatten();
+        let unreceived = Unreceived::counted(flights.map(|flight| (flight.letter.from, flight.to)));
+        (self.messages, unreceived, self.ranks.into_iter().map(|rank| rank.statistics).collect())
+    }
+
+    /// Nothing happens any more: an error if a rank waits for a deadline that is too late to be counted.
+    fn nobody_waits_on(&self) -> Result<()> {
+        let waits = |rank: &RankState| rank.matching.posted().any(|posted| posted.deadline.is_some());
+        match (0..).map(Rank).zip(&self.ranks).find(|(_, rank)| waits(rank)) {
+            Some((rank, _)) => Err(beyond(self.what(Event::Deadline(rank)), Time::HORIZON)),
+            None => Ok(()),
+        }
+    }
+
+    /// What happens by `event`, in words.
+    fn what(&self, event: Event) -> String {
+        let flight = |number: u32| match self.flights.look(number) {
+            Some(Flight { to, letter, .. }) => format!("a message from rank {} to rank {to}", letter.from),
+            None => "a message".to_owned(),
+        };
+        match event {
+            Event::Arrival(number) | Event::Received(_, number) => flight(number),
+            Event::Done(rank, _) => format!("an operation of rank {rank}"),
+            Event::Deadline(rank) => format!("a wait of rank {rank}"),
+        }
     }
 
     fn send(&mut self, from: Rank, to: Rank, tag: Tag, message: endpoint::Message, number: u32) {
@@ -137,7 +162,7 @@ impl InOrder {
         sender.statistics.send_away = sum(sender.statistics.send_away, away);
         let waits = self.costs.waits_for_receiver(size);
         if !waits {
-            self.queue.put(sent, Event::Done(number));
+            self.queue.put(sent, Event::Done(from, number));
         }
         self.messages += 1;
         let arrival = self.costs.arrival(start);
@@ -155,7 +180,7 @@ impl InOrder {
             Some(flight) => self.deliver(posted, flight),
             None => {
                 matching.post(wanted, posted);
-                if let Some(deadline) = deadline {
+                if let Some(deadline) = deadline.filter(|deadline| *deadline <= Time::HORIZON) {
                     self.queue.put(deadline, Event::Deadline(rank));
                 }
             }
@@ -165,7 +190,7 @@ impl InOrder {
     fn compute(&mut self, rank: Rank, work: Duration, number: u32) {
         let processor = &mut self.ranks[rank.0 as usize].free;
         *processor = later(self.queue.now().max(*processor), work);
-        self.queue.put(*processor, Event::Done(number));
+        self.queue.put(*processor, Event::Done(rank, number));
     }
 
     /// A message is there: a receive that was posted for it takes it.
@@ -194,7 +219,7 @@ impl InOrder {
         if let Some((waiting, sent)) = *sender {
             let sender = &mut self.ranks[letter.from.0 as usize];
             sender.may_send = sender.may_send.max(taken);
-            self.queue.put(sent.max(taken), Event::Done(waiting));
+            self.queue.put(sent.max(taken), Event::Done(letter.from, waiting));
         }
     }
 
@@ -212,7 +237,7 @@ impl InOrder {
         for event in events.drain(..) {
             match event {
                 Event::Arrival(flight) => arrivals.push_back(flight),
-                Event::Done(_) | Event::Received(..) => over.push_back(event),
+                Event::Done(..) | Event::Received(..) => over.push_back(event),
                 Event::Deadline(rank) => deadlines.push_back(rank),
             }
         }
@@ -221,7 +246,7 @@ impl InOrder {
 
     fn over(&mut self, event: Event) -> Option<Over> {
         match event {
-            Event::Done(number) => Some(Over { number, result: Ok(Outcome::Done) }),
+            Event::Done(_, number) => Some(Over { number, result: Ok(Outcome::Done) }),
             Event::Received(number, flight) => {
                 let Letter { from, tag, called, .. } = self.flights.look(flight)?.letter;
                 let message = self.flights.take(flight)?.letter.into_message();
@@ -259,6 +284,9 @@ impl Machine for InOrder {
     fn next_over(&mut self) -> Result<Option<Over>> {
         loop {
             self.stop.go_on()?;
+            if let Some(event) = self.queue.beyond() {
+                return Err(beyond(self.what(event), Time::HORIZON));
+            }
             if self.queue.has_present() {
                 self.look();
             }
@@ -273,7 +301,7 @@ impl Machine for InOrder {
                     return Ok(Some(over));
                 }
             } else if !self.look() {
-                return Ok(None);
+                return self.nobody_waits_on().map(|()| None);
             }
         }
     }

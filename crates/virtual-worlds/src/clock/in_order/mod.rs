@@ -9,8 +9,9 @@ mod machine;
 
 use endpoint::{Program, executor};
 
-use super::{Clock, in_time};
+use super::Clock;
 use crate::answer::{Answer, Run};
+use crate::horizon::counted;
 use machine::InOrder;
 
 impl Clock {
@@ -25,7 +26,8 @@ impl Clock {
             timeline
         });
         let results = ended.all()?;
-        let (messages, ranks) = machine.end();
-        Ok((results, in_time(Answer { finish, messages, packets: messages, ranks, timeline, ..Answer::default() })?))
+        let (messages, unreceived, ranks) = machine.end();
+        let answer = Answer { finish, messages, packets: messages, ranks, timeline, ..Answer::default() };
+        Ok((results, counted(Answer { unreceived, ..answer })?))
     }
 }

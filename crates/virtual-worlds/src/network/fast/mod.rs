@@ -21,9 +21,10 @@ use quantities::{Duration, Time};
 use self::runs::{Loop, Runs};
 use self::solve::{Path, Solution};
 use super::arbitration::{Request, Requests};
+use super::injection::{InjectionQueue, Queued};
 use super::selection::Selector;
 use super::stuck::{Tally, Waiting};
-use super::{Engine, NetworkEvent, Notice, Order, Recorder, Schedule, Statistics};
+use super::{Engine, NetworkEvent, Notice, Order, Recorder, Schedule, Statistics, Uncut};
 use crate::answer::HopRecord;
 
 /// The tail has crossed a channel, which is free again.
@@ -119,7 +120,7 @@ struct Packet {
 
 #[derive(Debug, Default)]
 struct Source {
-    queue: VecDeque<(Order, u64, u64)>,
+    queue: InjectionQueue,
     /// When the last tail started: from then on the next packet is at the front.
     front_since: u64,
 }
@@ -146,6 +147,8 @@ pub struct Fast {
     requesting: Vec<u32>,
     /// Packets that something new has happened to.
     to_consider: Vec<u32>,
+    /// Whether a flit would start after [`Time::HORIZON`]: then nothing more is found out, and the run ends.
+    beyond: bool,
 }
 
 impl Link {
@@ -218,19 +221,25 @@ impl Engine for Fast {
             to_grant: Vec::new(),
             requesting: Vec::new(),
             to_consider: Vec::new(),
+            beyond: false,
             network: network.clone(),
         }
     }
 
     fn inject<S: Schedule>(&mut self, now: Time, order: Order, schedule: &mut S) {
-        let source = &mut self.sources[order.source.0 as usize];
-        source.queue.push_back((order, self.injected, now.picoseconds()));
+        let queued = Queued { order, number: self.injected, injected: now };
+        self.sources[order.source.0 as usize].queue.put(queued);
         self.injected += 1;
         self.in_flight += 1;
-        let channel = self.network.injection[order.source.0 as usize].0;
-        if self.links[channel as usize].owner == NOBODY {
-            self.grant_source(now, channel, order.source, schedule);
-        }
+        self.look_at_source(now, order.source, schedule);
+    }
+
+    fn inject_uncut<S: Schedule>(&mut self, now: Time, source: NodeId, messages: VecDeque<Uncut>, schedule: &mut S) {
+        let packets: u64 = messages.iter().map(|message| message.packets(self.network.packet)).sum();
+        self.sources[source.0 as usize].queue.put_uncut(source, messages, self.injected, now);
+        self.injected += packets;
+        self.in_flight += packets;
+        self.look_at_source(now, source, schedule);
     }
 
     fn instant<S: Schedule>(
@@ -402,10 +411,20 @@ impl Fast {
         }
     }
 
+    /// Something is in a node's injection queue: it begins to leave if the channel is free.
+    #[inline]
+    fn look_at_source<S: Schedule>(&mut self, now: Time, source: NodeId, schedule: &mut S) {
+        let channel = self.network.injection[source.0 as usize].0;
+        if self.links[channel as usize].owner == NOBODY {
+            self.grant_source(now, channel, source, schedule);
+        }
+    }
+
     /// A free injection channel goes to the first packet of its node's queue, if there is one.
     fn grant_source<S: Schedule>(&mut self, now: Time, channel: u32, node: NodeId, schedule: &mut S) {
         let source = &mut self.sources[node.0 as usize];
-        let Some((order, number, injected)) = source.queue.pop_front() else { return };
+        let Some(Queued { order, number, injected }) = source.queue.take(self.network.packet) else { return };
+        let injected = injected.picoseconds();
         let requested = source.front_since.max(injected);
         let packet = self.unused.pop().unwrap_or(self.packets.len() as u32);
         if packet as usize == self.packets.len() {
@@ -482,6 +501,9 @@ impl Fast {
 
     /// Finds out what is newly determined about a packet, as far as anybody can tell the difference.
     fn consider<S: Schedule>(&mut self, packet: u32, schedule: &mut S) {
+        if self.beyond {
+            return;
+        }
         self.start_header(packet, schedule);
         let Packet { order, rows, first, .. } = &self.packets[packet as usize];
         if *first == rows.len() || !rows[rows.len() - 1].started && rows.len() == *first + 1 {
@@ -564,6 +586,9 @@ impl Fast {
         let path = Path { links: &self.links, rows, first, counts: &self.counts, uniform: self.pace };
         self.solution.solve(&path);
         self.move_flits(packet, first);
+        if self.beyond {
+            return schedule.at(Time::NEVER, NetworkEvent::new(RELEASE, 0));
+        }
         self.take_slots(packet, first);
         for row in first..first + self.counts.len() {
             let here = self.packets[packet as usize].rows[row];
@@ -591,6 +616,7 @@ impl Fast {
             let row = &mut rows[first + index];
             row.sent += count;
             row.last = starts.last().map_or(row.last, runs::Run::last);
+            self.beyond |= row.last > Time::HORIZON.picoseconds();
             let link = &mut self.links[row.link as usize];
             let channel = ChannelId(row.channel);
             if link.is_sink() {

@@ -16,7 +16,7 @@ use virtual_worlds::clock::goal::{GoalAnswer, Unreceived};
 use virtual_worlds::network_world::{NetworkWorld, Options};
 
 use super::simulation::Manner;
-use super::summary::{Finding, Summary};
+use super::summary::{Finding, NOT_RECEIVED, Summary};
 use crate::command_line::Said;
 use crate::command_line::failure::{Failure, warn};
 use crate::command_line::sizes::MOST_BYTES;
@@ -56,40 +56,36 @@ impl Arguments {
             return Ok(Summary { program: "goal", parameters, findings: Vec::new() }.said(&ran, as_json));
         }
         let ran = prepared.run_by(move |machine, options| simulate(machine, options, &schedule))?;
-        for message in ran.output.iter().flatten().take(NAMED) {
+        for message in ran.output.iter().take(NAMED) {
             warn(&format!("{}:{}: {}", file.display(), message.line, words(message)));
         }
-        let findings = ran.output.iter().map(|messages| not_received(messages)).collect();
+        let findings = vec![not_received(&ran.output)];
         Ok(Summary { program: "goal", parameters, findings }.said(&ran, as_json))
     }
 }
 
-/// Runs it. Under LogGP it is also known which messages no receive took.
+/// Runs it: which messages no receive took, and what the machine did.
 fn simulate(
     machine: &Machine,
     options: Options,
     schedule: &Arc<Schedule>,
-) -> Result<(Option<Vec<Unreceived>>, Answer), Failure> {
-    let ended = match &machine.interconnect {
+) -> Result<(Vec<Unreceived>, Answer), Failure> {
+    let GoalAnswer { answer, unreceived } = match &machine.interconnect {
         Interconnect::LogGp(model) => {
             let clock = Clock::new(*model);
             let clock = if options.timeline { clock.with_timeline() } else { clock };
-            clock.run_goal(schedule).map(|GoalAnswer { answer, unreceived }| (Some(unreceived), answer))
+            clock.run_goal(schedule)?
         }
         Interconnect::Ethernet(_) => {
             check_sizes(schedule)?;
-            ethernet(machine, options).run_goal(schedule).map(|answer| (None, answer))
+            ethernet(machine, options).run_goal(schedule)?
         }
         Interconnect::Flits(_) => {
             check_sizes(schedule)?;
-            NetworkWorld::new(machine, options).run_goal(schedule).map(|answer| (None, answer))
+            NetworkWorld::new(machine, options).run_goal(schedule)?
         }
     };
-    ended.map_err(|error| match error {
-        // Which machine it runs on does not matter: a receive waits for what is never sent.
-        Error::Deadlock(_) => Failure::Schedule(error),
-        other => Failure::Program(other),
-    })
+    Ok((unreceived, answer))
 }
 
 /// Whether the packets of every message can be counted.
@@ -110,7 +106,7 @@ fn not_received(messages: &[Unreceived]) -> Finding {
     Finding {
         name: "not received",
         text: messages.len().to_string(),
-        key: "not_received",
+        key: NOT_RECEIVED,
         value: messages.iter().map(unreceived).collect(),
     }
 }

@@ -8,16 +8,19 @@ use clap::Args;
 use endpoint::{Endpoint, Message, Needs, Program};
 use machines::model::{Interconnect, Machine};
 use quantities::{Bytes, Rank};
-use virtual_worlds::answer::Answer;
+use virtual_worlds::answer::{Answer, Unreceived};
 use virtual_worlds::network_world::Options;
 
 use crate::command_line::engine::Engine;
-use crate::command_line::failure::Failure;
+use crate::command_line::failure::{Failure, warn};
 use crate::command_line::settings::Settings;
 use crate::interrupt;
 use crate::launch::stage;
 use crate::output::{PacketFormat, Unwritable, WholeFile, write_frames, write_packets, write_timeline};
 use crate::simulate::{send_without_waiting, simulate, waits_for_receivers};
+
+/// Messages of so many pairs of ranks that were not received are named one by one.
+const NAMED: usize = 8;
 
 /// On what a program runs, and how.
 #[derive(Args, Debug)]
@@ -167,7 +170,7 @@ impl Prepared {
         if stage::enter(ranks, self.first, async |here| program.run(here).await.map(drop)) {
             return Err(Failure::Staged);
         }
-        self.run_by(move |machine, options| {
+        self.run_program(move |machine, options| {
             let (results, answer) = simulate(machine, options, ranks, &program)?;
             Ok((results.into_iter().collect::<endpoint::Result<Vec<P::Output>>>()?, answer))
         })
@@ -195,6 +198,19 @@ impl Prepared {
     {
         let program = Reaches { program, word };
         self.run(program)
+    }
+
+    /// As [`Prepared::run_by`], for what `simulate` makes of a program; warns of messages that it did not receive.
+    fn run_program<T: Send + 'static>(
+        self,
+        simulate: impl FnOnce(&Machine, Options) -> Result<(T, Answer), Failure> + Send + 'static,
+    ) -> Result<Ran<T>, Failure> {
+        let ran = self.run_by(simulate)?;
+        for Unreceived { from, to, messages } in ran.answer.unreceived.iter().take(NAMED) {
+            let messages = if *messages == 1 { "a message".to_owned() } else { format!("{messages} messages") };
+            warn(&format!("rank {to} did not receive {messages} of rank {from}"));
+        }
+        Ok(ran)
     }
 
     /// Does what `simulate` says, and writes what is to be written.

@@ -7,7 +7,7 @@ use messaging::memory::Points;
 use quantities::{Bytes, Duration, Time};
 use serde_json::{Value, json};
 use virtual_worlds::answer::{
-    Answer, ChannelStatistics, Dropped, EthernetStatistics, MessagingStatistics, RouterStatistics,
+    Answer, ChannelStatistics, Dropped, EthernetStatistics, MessagingStatistics, RouterStatistics, Unreceived,
 };
 
 use super::simulation::Ran;
@@ -16,6 +16,8 @@ use crate::command_line::terminal::{Side, columns, rounded};
 
 /// How many of the busiest channels and of the hottest routers are shown to a person.
 const SHOWN: usize = 5;
+/// As what messages that no receive took are told in JSON.
+pub(super) const NOT_RECEIVED: &str = "not_received";
 
 /// What was run, and what is to be said beside what every run tells.
 pub(super) struct Summary {
@@ -59,6 +61,9 @@ impl Summary {
             rows.extend(names.zip(text.lines()).map(|(name, line)| [name.to_string(), line.to_string()]));
         }
         rows.push(["messages".to_string(), answer.messages.to_string()]);
+        if !self.findings.iter().any(|finding| finding.key == NOT_RECEIVED) {
+            rows.extend(not_received(&answer.unreceived));
+        }
         if network.is_some() {
             rows.push(["packets".to_string(), format!("{}, system packets included", answer.packets)]);
             rows.push(["mean blocking".to_string(), format!("{} a packet", rounded(answer.mean_blocking()))]);
@@ -90,6 +95,7 @@ impl Summary {
                 "receive_idle_ps": rank.receive_idle.picoseconds(),
             })).collect::<Vec<Value>>(),
         });
+        object[NOT_RECEIVED] = answer.unreceived.iter().map(left).collect();
         for finding in self.findings {
             object[finding.key] = finding.value;
         }
@@ -108,6 +114,16 @@ impl Summary {
         }
         crate::command_line::json(&object)
     }
+}
+
+/// The messages that no receive took, if there are any.
+fn not_received(unreceived: &[Unreceived]) -> Option<[String; 2]> {
+    let messages: u64 = unreceived.iter().map(|left| left.messages).sum();
+    (messages > 0).then(|| ["not received".to_string(), messages.to_string()])
+}
+
+fn left(Unreceived { from, to, messages }: &Unreceived) -> Value {
+    json!({"from": from.0, "to": to.0, "messages": messages})
 }
 
 /// What became of frames.

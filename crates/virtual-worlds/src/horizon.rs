@@ -1,0 +1,39 @@
+//! Runs that go on for longer than can be counted.
+
+use std::fmt::Display;
+
+use endpoint::{Error, Result};
+use quantities::{Duration, Rank, Time};
+
+use crate::answer::Answer;
+
+/// `what` would end after `limit`, the last time that its world can count.
+pub(crate) fn beyond(what: impl Display, limit: Time) -> Error {
+    let days = limit.picoseconds() / (86_400 * 1_000_000_000_000);
+    Error::Unfit(format!("{what} would end beyond the {days} days of simulated time that picoseconds can count"))
+}
+
+/// The answer of a run in which every time and every sum of times could be counted.
+///
+/// # Errors
+/// That one could not, with whose it is.
+pub(crate) fn counted(answer: Answer) -> Result<Answer> {
+    let ranks = || (0..).map(Rank);
+    if let Some((rank, _)) = ranks().zip(&answer.finish).find(|(_, finish)| **finish == Time::NEVER) {
+        return Err(beyond(format_args!("rank {rank}"), Time::NEVER));
+    }
+    let too_long =
+        |sum: String| Err(Error::Unfit(format!("{sum}, is longer than the 213 days that picoseconds can count")));
+    for (rank, statistics) in ranks().zip(&answer.ranks) {
+        if statistics.receive_idle == Duration::LONGEST {
+            return too_long(format!("the time that rank {rank} waits for messages, summed over its receives"));
+        }
+        if statistics.send_away == Duration::LONGEST {
+            return too_long(format!("the time that packets of rank {rank} need to leave it, summed over them"));
+        }
+    }
+    if let Some(router) = answer.routers.iter().position(|router| router.blocking == Duration::LONGEST) {
+        return too_long(format!("the time that headers are blocked at router {router}, summed over them"));
+    }
+    Ok(answer)
+}
