@@ -10,7 +10,7 @@ use crate::notation::{self, Kind, ParseError};
 pub struct Rank(pub u32);
 
 static RANK: Kind =
-    Kind { quantity: "a rank", example: "17", units: &[], unit_left_out: Some(("", 1)), finest: "a whole number" };
+    Kind { quantity: "a rank", example: "17", units: &[], other_spellings: &[], meant: |_| String::new(), unit_left_out: Some(("", 1)), finest: "a whole number" };
 
 impl FromStr for Rank {
     type Err = ParseError;

@@ -4,11 +4,12 @@ use crate::description::fields::Rule;
 use crate::error::{Fault, Problem};
 use crate::model::NodeId;
 use crate::routing::neighbours::Neighbours;
-use crate::routing::{Routing, UpDown, shortest_path};
+use crate::routing::{Routing, next_hops, shortest_path, up_down};
 use crate::topology::Plan;
+use quantities::Bytes;
 
-/// The most entries of a table of routing: a table for every pair of 4,096 routers.
-const MOST_ENTRIES: usize = 1 << 24;
+/// The most that a table of next hops may take: enough for every pair of 32,768 routers, whatever their links. [B]
+const MOST_TABLE: u64 = 2 << 30;
 
 /// The rule, asked for or the topology's own, made ready. A torus has dimension order for its own where several virtual
 /// channels share its channels, and up*/down* where there is one.
@@ -26,7 +27,8 @@ pub(super) fn routing(
     });
     let unserved =
         |reason: String| Fault::new("routing.rule", Problem::Unserved { rule: rule.name().to_string(), reason });
-    connected(plan)?;
+    let neighbours = Neighbours::of(plan);
+    connected(plan, &neighbours)?;
     let routing = match (rule, own) {
         (Rule::DimensionOrder, Some(own @ Routing::Grid(_))) => own,
         (Rule::DimensionOrder, _) => {
@@ -47,27 +49,37 @@ pub(super) fn routing(
             return Err(unserved("it is for `dragonfly`; `up-down` is for all".into()));
         }
         (Rule::UpDown, _) => {
-            small_enough(plan.routers.len(), plan.routers.len()).map_err(unserved)?;
-            Routing::UpDown(UpDown::new(plan))
+            small_enough(plan, &neighbours).map_err(unserved)?;
+            Routing::UpDown(up_down::next_hops(plan, &neighbours))
         }
         (Rule::ShortestPath, _) => {
-            small_enough(plan.routers.len(), plan.homes.len()).map_err(unserved)?;
-            Routing::Table(shortest_path::table(plan))
+            small_enough(plan, &neighbours).map_err(unserved)?;
+            Routing::ShortestPath(shortest_path::next_hops(plan, &neighbours))
         }
     };
     Ok((rule, routing))
 }
 
-fn small_enough(routers: usize, columns: usize) -> Result<(), String> {
-    match routers.checked_mul(columns) {
-        Some(entries) if entries <= MOST_ENTRIES => Ok(()),
-        _ => Err(format!("its table would be {routers} x {columns}, and at most {MOST_ENTRIES} entries are kept")),
+/// Checks, before the memory for a table is taken, that it would do.
+fn small_enough(plan: &Plan, neighbours: &Neighbours) -> Result<(), String> {
+    let bytes = next_hops::most_bytes(plan, neighbours);
+    if bytes > MOST_TABLE {
+        let most = Bytes(MOST_TABLE);
+        let gibibytes = bytes.div_ceil(1 << 30);
+        return Err(format!(
+            "its table of next hops for {} routers could take {gibibytes} GiB of memory, and at most {most} are taken",
+            plan.routers.len()
+        ));
     }
+    // What is not there now will not be there later: it is asked for as a whole, and given back before it is used.
+    if Vec::<u8>::new().try_reserve_exact(bytes as usize).is_err() {
+        return Err(format!("there is no memory for its table of next hops, which could take {bytes} bytes"));
+    }
+    Ok(())
 }
 
 /// Checks that there is a way between any two nodes. Every link has a channel each way, so one search is enough.
-fn connected(plan: &Plan) -> Result<(), Fault> {
-    let neighbours = Neighbours::of(plan);
+fn connected(plan: &Plan, neighbours: &Neighbours) -> Result<(), Fault> {
     let mut reached = vec![false; neighbours.routers()];
     let start = plan.homes[0].0 as usize;
     reached[start] = true;
