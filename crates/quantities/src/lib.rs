@@ -5,6 +5,7 @@
 //! back in the same notation.
 
 mod bytes;
+mod input_file;
 mod notation;
 mod rank;
 mod rate;
@@ -12,6 +13,7 @@ mod spelling;
 mod time;
 
 pub use bytes::Bytes;
+pub use input_file::read_at_most;
 pub use notation::ParseError;
 pub use rank::Rank;
 pub use rate::Rate;

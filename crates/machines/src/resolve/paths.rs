@@ -4,12 +4,10 @@ use crate::description::fields::Rule;
 use crate::error::{Fault, Problem};
 use crate::model::NodeId;
 use crate::routing::neighbours::Neighbours;
+use crate::routing::next_hops::MOST_BYTES;
 use crate::routing::{Routing, next_hops, shortest_path, up_down};
 use crate::topology::Plan;
 use quantities::Bytes;
-
-/// The most that a table of next hops may take: enough for every pair of 32,768 routers, whatever their links. [B]
-const MOST_TABLE: u64 = 2 << 30;
 
 /// The rule, asked for or the topology's own, made ready. A torus has dimension order for its own where several virtual
 /// channels share its channels, and up*/down* where there is one.
@@ -50,25 +48,35 @@ pub(super) fn routing(
         }
         (Rule::UpDown, _) => {
             small_enough(plan, &neighbours).map_err(unserved)?;
-            Routing::UpDown(up_down::next_hops(plan, &neighbours))
+            up_down::next_hops(plan, &neighbours).map(Routing::UpDown).ok_or_else(|| unserved(too_large()))?
         }
         (Rule::ShortestPath, _) => {
             small_enough(plan, &neighbours).map_err(unserved)?;
-            Routing::ShortestPath(shortest_path::next_hops(plan, &neighbours))
+            shortest_path::next_hops(plan, &neighbours)
+                .map(Routing::ShortestPath)
+                .ok_or_else(|| unserved(too_large()))?
         }
     };
     Ok((rule, routing))
 }
 
+/// Why there is no table, where that shows only when it is filled.
+fn too_large() -> String {
+    format!(
+        "its table of next hops takes more than {}, as routers with many links have many sets of equally good channels",
+        Bytes(MOST_BYTES)
+    )
+}
+
 /// Checks, before the memory for a table is taken, that it would do.
 fn small_enough(plan: &Plan, neighbours: &Neighbours) -> Result<(), String> {
     let bytes = next_hops::most_bytes(plan, neighbours);
-    if bytes > MOST_TABLE {
-        let most = Bytes(MOST_TABLE);
-        let gibibytes = bytes.div_ceil(1 << 30);
+    if bytes > MOST_BYTES {
+        let routers = plan.routers.len();
+        let megabytes = Bytes(bytes.div_ceil(1_000_000) * 1_000_000);
+        let most = Bytes(MOST_BYTES);
         return Err(format!(
-            "its table of next hops for {} routers could take {gibibytes} GiB of memory, and at most {most} are taken",
-            plan.routers.len()
+            "its table of next hops for {routers} routers could take {megabytes} of memory, and at most {most} are taken"
         ));
     }
     // What is not there now will not be there later: it is asked for as a whole, and given back before it is used.
@@ -97,7 +105,7 @@ fn connected(plan: &Plan, neighbours: &Neighbours) -> Result<(), Fault> {
             let NodeId(node) = NodeId(node as u32);
             let home = &plan.routers[plan.homes[node as usize].0 as usize].name;
             let found = format!("no way from node 0 to node {node} at `{home}`");
-            Err(Fault::value("topology", found, "links that join all nodes"))
+            Err(Fault::value("topology", found, "links that join all nodes, each { between = [\"a\", \"b\"] }"))
         }
     }
 }

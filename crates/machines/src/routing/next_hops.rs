@@ -37,6 +37,16 @@ struct Row {
     sets: Sets,
 }
 
+impl Row {
+    /// What it takes, with what only filling needs. [B]
+    fn bytes(&self) -> u64 {
+        /// What a set takes in a map, with the map's own room.
+        const KNOWN: usize = 20;
+        let sets = 4 * (self.sets.ends.capacity() + self.sets.channels.capacity()) + KNOWN * self.sets.known.len();
+        (self.numbers.bytes() + sets) as u64
+    }
+}
+
 impl NextHops {
     /// What a header may ask for at router `at`: any channel of the set, of which the source's own is the one of its number
     /// modulo theirs.
@@ -54,7 +64,10 @@ impl NextHops {
     }
 }
 
-/// The most that the table of this plan can take, if every set of channels of a router is used. [B]
+/// The most that a table of next hops may take. [B]
+pub(crate) const MOST_BYTES: u64 = 1_800_000_000;
+
+/// The most that the numbers in the table of this plan can take, if every set of channels of a router is used. [B]
 pub(crate) fn most_bytes(plan: &Plan, neighbours: &Neighbours) -> u64 {
     let columns = homes(plan).len() as u64;
     let bits_of_columns = u64::from(columns.ilog2()) + 1;
@@ -82,23 +95,27 @@ pub(super) struct Filling<'a> {
 }
 
 /// Fills a table. `work_out` is told some destinations, at most [`BATCH`], and for every router calls [`Filling::row`].
+/// Nothing if the table comes to take more than [`MOST_BYTES`]: how many sets there are is known only then.
 pub(super) fn fill(
     plan: &Plan,
     neighbours: &Neighbours,
     mut work_out: impl FnMut(&[RouterId], &mut Filling<'_>),
-) -> NextHops {
+) -> Option<NextHops> {
     let columns = homes(plan);
     let row = || Row { numbers: PackedNumbers::with_capacity(columns.len()), sets: Sets::default() };
     let rows = (0..neighbours.routers()).map(|_| row()).collect();
     let mut filling = Filling { neighbours, rows, masks: Vec::new() };
     for destinations in columns.chunks(BATCH) {
         work_out(destinations, &mut filling);
+        if filling.rows.iter().map(Row::bytes).sum::<u64>() > MOST_BYTES {
+            return None;
+        }
     }
     let mut rows = filling.rows;
     rows.iter_mut().for_each(|row| row.sets.finish());
     let column = |home: &RouterId| columns.binary_search(home).unwrap_or(0) as u32;
     let homes = plan.homes.iter().map(|home| (*home, column(home))).collect();
-    NextHops(Arc::new(Shared { homes, rows }))
+    Some(NextHops(Arc::new(Shared { homes, rows })))
 }
 
 impl Filling<'_> {

@@ -40,6 +40,11 @@ impl PackedNumbers {
         u32::from_le_bytes([at[0], at[1], at[2], at[3]]) >> (first % 8) & ((1 << self.bits) - 1)
     }
 
+    /// What it takes. [B]
+    pub fn bytes(&self) -> usize {
+        self.bytes.capacity()
+    }
+
     /// Puts a number at the end.
     pub fn push(&mut self, number: u32) {
         if number >> self.bits != 0 {
@@ -83,6 +88,6 @@ mod tests {
     fn few_bits_take_little_room() {
         let mut packed = PackedNumbers::with_capacity(1000);
         (0..1000).for_each(|index| packed.push(index % 16));
-        assert!(packed.bytes.capacity() <= 510, "{}", packed.bytes.capacity());
+        assert!(packed.bytes() <= 510, "{}", packed.bytes());
     }
 }

@@ -7,8 +7,8 @@ use crate::topology::Plan;
 /// A distance that no way has.
 const UNREACHABLE: u32 = u32::MAX;
 
-/// Works out the table for every router and every router of destination.
-pub(crate) fn next_hops(plan: &Plan, neighbours: &Neighbours) -> NextHops {
+/// Works out the table for every router and every router of destination; nothing where it would be too large.
+pub(crate) fn next_hops(plan: &Plan, neighbours: &Neighbours) -> Option<NextHops> {
     let mut distances: Vec<[u32; BATCH]> = vec![[UNREACHABLE; BATCH]; neighbours.routers()];
     next_hops::fill(plan, neighbours, |destinations, filling| {
         distances.fill([UNREACHABLE; BATCH]);

@@ -16,8 +16,8 @@ use crate::topology::Plan;
 /// A distance that no way has.
 const UNREACHABLE: u32 = 1 << 30;
 
-/// Works out the channels for every pair of routers.
-pub(crate) fn next_hops(plan: &Plan, neighbours: &Neighbours) -> NextHops {
+/// Works out the channels for every pair of routers; nothing where their table would be too large.
+pub(crate) fn next_hops(plan: &Plan, neighbours: &Neighbours) -> Option<NextHops> {
     let levels = Levels::of(neighbours);
     let mut distances = Distances {
         only_down: vec![[UNREACHABLE; BATCH]; neighbours.routers()],
