@@ -188,9 +188,10 @@ fn name_hint(what: &str, found: &str, known: &[String], elsewhere: &[String]) ->
     const SHOWN: usize = 4;
     let is_exact = |path: &String| path.rsplit('.').next() == Some(found);
     let near = quantities::nearest(found, known.iter().map(String::as_str));
-    // A field of exactly this name elsewhere is likelier than one spelled like it here.
+    // A field of exactly this name elsewhere is likelier than one spelled somewhat like it here, but not than one that only
+    // one letter sets apart.
     let paths = match near {
-        Some(_) if !elsewhere.iter().any(is_exact) => Vec::new(),
+        Some(name) if !elsewhere.iter().any(is_exact) || quantities::slips(found, name) < 2 => Vec::new(),
         _ => elsewhere.iter().take(SHOWN).map(|path| format!("`{path}`")).collect::<Vec<String>>(),
     };
     let meant = match (near, paths.is_empty()) {

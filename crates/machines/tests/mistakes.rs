@@ -513,6 +513,9 @@ fn a_field_at_the_wrong_place_is_told_where_it_belongs() {
     let top = |field: &str| whole(&format!("{field}\n{GOOD}"));
     assert!(top("processor_send = \"5 us\"").contains("did you mean `node.processor_send`?"));
     assert!(top("rate = \"1 GB/s\"").contains("did you mean `channels.rate` or "));
+    assert!(top("rates = 3").contains("did you mean `topology.fat_tree.rates`?"), "{}", top("rates = 3"));
+    let near = complaint("buffers = 2", "rates = \"1 GB/s\"");
+    assert!(near.contains("did you mean `rate`?"), "{near}");
     let set =
         |name: &str, value: &str| said(load_with("slingshot-1024", &[(name.to_string(), value.to_string())]).expect_err(name));
     assert!(set("processor_send", "5us").contains("did you mean `node.processor_send`?"), "{}", set("processor_send", "5us"));

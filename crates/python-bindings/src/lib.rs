@@ -31,6 +31,7 @@ mod _maquette {
     /// Runs a command line, its program's name first, and gives the exit status.
     #[pyfunction]
     fn run(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<i32> {
+        workbench::interrupt::forget();
         let (done, mut status) = mpsc::channel();
         // On a thread of its own, so that this one can hand Python its signals.
         thread::spawn(move || done.send(workbench::command_line::run(arguments)));

@@ -17,5 +17,5 @@ pub use input_file::read_at_most;
 pub use notation::ParseError;
 pub use rank::Rank;
 pub use rate::Rate;
-pub use spelling::nearest;
+pub use spelling::{nearest, slips};
 pub use time::{Duration, Time};

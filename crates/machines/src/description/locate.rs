@@ -12,14 +12,15 @@ use crate::error::{Error, Origin, Problem};
 pub(super) fn error(text: &str, file: &str, error: &toml::de::Error) -> Error {
     let start = error.span().map(|span| span.start.min(text.len()));
     let mut field = start.map(|start| path_at(text, start)).unwrap_or_default();
-    let problem = match (error.message(), error.span().and_then(|span| text.get(span))) {
+    let mut problem = match (error.message(), error.span().and_then(|span| text.get(span))) {
         ("duplicate key", Some(key)) => Problem::Text(format!("`{key}` is there twice, and can be given only once")),
         (message, _) => problem(message),
     };
-    if let Problem::UnknownName { what: "field", found, .. } = &problem {
+    if let Problem::UnknownName { what: "field", found, elsewhere, .. } = &mut problem {
         // The mistyped name itself is no field; the table that it stands in is.
         let outer = field.strip_suffix(found.as_str()).unwrap_or(&field);
         field = outer.trim_end_matches('.').to_string();
+        *elsewhere = names::likeliest(&field, std::mem::take(elsewhere));
     }
     let at = start.map(|start| line_and_column(text, start));
     Error::Description { origin: Origin::File { file: file.to_string(), at }, field, problem: Box::new(problem) }

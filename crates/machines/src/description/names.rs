@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 
 use super::fields::{
-    Channels, Clos, ControlNetwork, Dragonfly, Ethernet, FatTree, Faults, Fields, Graph, Grid, Line, LogGp, MeshOfClos,
+    Channels, Clos, ControlNetwork, Dragonfly, Ethernet, FatTree, Faults, Fields, Graph, GraphLink, GraphRouter, Grid, Line, LogGp, MeshOfClos,
     Messaging, Node, Packet, Routers, Routing, Star, Switching, Topology,
 };
 
@@ -25,6 +25,8 @@ const TABLES: &[(&str, fn() -> Vec<String>)] = &[
     ("topology.dragonfly", of::<Dragonfly>),
     ("topology.star", of::<Star>),
     ("topology.graph", of::<Graph>),
+    ("topology.graph.routers[0]", of::<GraphRouter>),
+    ("topology.graph.links[0]", of::<GraphLink>),
     ("control_network", of::<ControlNetwork>),
     ("loggp", of::<LogGp>),
     ("ethernet", of::<Ethernet>),
@@ -48,15 +50,38 @@ pub(super) fn of_table(table: &str) -> Vec<String> {
     TABLES.iter().find(|known| known.0 == table).map(|known| known.1()).unwrap_or_default()
 }
 
-/// The paths of all fields that are called `name`; of those nearest to it in spelling, where none is.
+/// The paths of all fields that are called `name`.
 pub(super) fn places(name: &str) -> Vec<String> {
-    let all: Vec<(String, String)> = TABLES.iter().flat_map(|(table, names)| paths(table, names())).collect();
-    let of_name = |name: &str| all.iter().filter(|(known, _)| known == name).map(|(_, path)| path.clone()).collect();
-    let exact: Vec<String> = of_name(name);
+    all().into_iter().filter(|(known, _)| known == name).map(|(_, path)| path).collect()
+}
+
+/// The same; of those nearest to `name` in spelling, where none is called so.
+pub(super) fn places_like(name: &str) -> Vec<String> {
+    let exact = places(name);
     if !exact.is_empty() {
         return exact;
     }
-    quantities::nearest(name, all.iter().map(|(known, _)| known.as_str())).map(of_name).unwrap_or_default()
+    let all = all();
+    quantities::nearest(name, all.iter().map(|(known, _)| known.as_str())).map(places).unwrap_or_default()
+}
+
+/// Of the paths of fields that are called as one in `table` is, those that were likeliest meant: in that table, else in the
+/// description itself, else any.
+pub(super) fn likeliest(table: &str, paths: Vec<String>) -> Vec<String> {
+    let inner = format!("{table}.");
+    let kept = |keep: &dyn Fn(&String) -> bool| paths.iter().filter(|path| keep(path)).cloned().collect::<Vec<String>>();
+    let within = if table.is_empty() { Vec::new() } else { kept(&|path| path.starts_with(&inner)) };
+    let outside = kept(&|path| !path.contains('.'));
+    match (within.is_empty(), outside.is_empty()) {
+        (false, _) => within,
+        (_, false) => outside,
+        _ => paths,
+    }
+}
+
+/// The name and the path of every field.
+fn all() -> Vec<(String, String)> {
+    TABLES.iter().flat_map(|(table, names)| paths(table, names())).collect()
 }
 
 /// The fields of a table, each with its path.
@@ -94,7 +119,7 @@ pub(super) fn example(of: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{TABLES, places};
+    use super::{TABLES, likeliest, places, places_like};
 
     #[test]
     fn every_table_tells_its_fields() {
@@ -107,8 +132,11 @@ mod tests {
     #[test]
     fn a_misplaced_field_is_found() {
         assert_eq!(places("processor_send"), ["node.processor_send"]);
-        assert_eq!(places("procesor_send"), ["node.processor_send"]);
+        assert_eq!(places_like("procesor_send"), ["node.processor_send"]);
+        assert_eq!(likeliest("topology.graph", places("nodes")), ["topology.graph.routers[0].nodes"]);
+        assert_eq!(likeliest("channels", places("routers")), ["routers"]);
+        assert!(likeliest("", places("rate")).len() > 4);
         assert_eq!(places("global_links"), ["topology.dragonfly.global_links"]);
-        assert_eq!(places("colour"), [""; 0]);
+        assert_eq!(places_like("colour"), [""; 0]);
     }
 }

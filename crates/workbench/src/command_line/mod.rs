@@ -87,9 +87,9 @@ impl From<String> for Said {
     }
 }
 
-/// Runs a command line, its program's name first, and gives the exit status.
+/// Runs a command line, its program's name first, and gives the exit status. Whoever runs several calls [`interrupt::forget`]
+/// between them; not at the beginning, so that no signal is lost that comes before the command does.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> i32 {
-    interrupt::forget();
     files::forget();
     let said = match CommandLine::try_parse_from(arguments) {
         Ok(line) => line.command.execute(line.json),
