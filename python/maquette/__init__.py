@@ -1,7 +1,12 @@
 """Maquette: message-passing programs on models of machines, accurate to the flit."""
 
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
 
 from maquette import _maquette
 
@@ -19,8 +24,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 when it went well, 1 when it ran and the answer is no, 2 when the input was bad, 130 when it was interrupted.
+        0 when it went well, 1 when it ran and the answer is no, 2 when the input was bad, 128 and the signal's number when
+        one ended it: 130 after Ctrl-C.
     """
     if arguments is None:
         arguments = sys.argv[1:]
-    return _maquette.run(["maquette", *arguments])
+    with _asked_to_end():
+        return _maquette.run(["maquette", *arguments])
+
+
+def _end(number: int, _: FrameType | None) -> NoReturn:
+    """Ask what runs to end, with the exit status that a shell gives to a process ended by this signal."""
+    raise SystemExit(128 + number)
+
+
+@contextmanager
+def _asked_to_end() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP ask the command to end, so that it leaves no unfinished file; but not where they are handled or
+    ignored already."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    usual = [each for each in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)) if signal.getsignal(each) is signal.SIG_DFL]
+    for each in usual:
+        signal.signal(each, _end)
+    try:
+        yield
+    finally:
+        for each in usual:
+            signal.signal(each, signal.SIG_DFL)

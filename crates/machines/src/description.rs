@@ -6,6 +6,7 @@
 
 pub mod fields;
 mod locate;
+mod names;
 mod rewrite;
 mod settings;
 
@@ -13,9 +14,10 @@ use crate::error::{Error, Fault, Origin, Problem};
 use crate::model::Machine;
 use crate::resolve;
 use fields::Fields;
+use quantities::Bytes;
 
-/// The longest description that is read. [B]
-const LONGEST: usize = 16 << 20;
+/// The longest description that is read.
+pub(crate) const LONGEST: Bytes = Bytes(16 << 20);
 
 /// The description of a machine, read but not yet resolved.
 #[derive(Clone, Debug)]
@@ -37,9 +39,8 @@ impl Description {
     /// # Errors
     /// What in it is not TOML, not a field, or not of a field's type.
     pub fn parse(text: &str, file: &str) -> Result<Description, Error> {
-        if text.len() > LONGEST {
-            let problem =
-                Problem::value(format!("{} bytes", text.len()), format!("a description of at most {LONGEST}"));
+        if text.len() as u64 > LONGEST.0 {
+            let problem = Problem::value(Bytes(text.len() as u64), format!("a description of at most {LONGEST}"));
             return Err(Error::Description {
                 origin: Origin::File { file: file.into(), at: None },
                 field: String::new(),
@@ -68,7 +69,7 @@ impl Description {
         let mut table = self.table.clone();
         settings::change(&mut table, &path, value).map_err(fail)?;
         let fields = toml::Value::Table(table.clone()).try_into::<Fields>();
-        self.fields = fields.map_err(|error| fail(locate::problem(error.message())))?;
+        self.fields = fields.map_err(|error| fail(settings::in_table(&path, locate::problem(error.message()))))?;
         self.table = table;
         self.settings.push((path, setting));
         Ok(())

@@ -45,8 +45,27 @@ impl Error {
         match self {
             Error::UnknownMachine { found } => Some(unknown_machine_hint(found)),
             Error::Unreadable { .. } => None,
-            Error::Setting { problem, .. } | Error::Description { problem, .. } => problem.hint(),
+            Error::Setting { problem, .. } => problem.hint(),
+            Error::Description { field, problem, .. } => match (problem.hint(), form(field)) {
+                (Some(hint), Some(form)) => Some(format!("{hint}; {form}")),
+                (hint, form) => hint.or(form.map(str::to_string)),
+            },
         }
+    }
+}
+
+/// How what stands in this field is written, where that cannot be guessed.
+fn form(field: &str) -> Option<&'static str> {
+    const LINK: &str = "a link is written { between = [\"a\", \"b\"] }, with the names of two routers, and can have rate or \
+                        flit_time, wire_latency, credit_latency and buffers of its own";
+    const ROUTER: &str = "a router is written { name = \"a\", nodes = 1 }, and can have a position = [x, y]";
+    const GRAPH: &str = "a graph is written routers = [{ name = \"a\", nodes = 1 }, { name = \"b\", nodes = 1 }], \
+                         links = [{ between = [\"a\", \"b\"] }]";
+    match field.strip_prefix("topology.graph")? {
+        "" => Some(GRAPH),
+        rest if rest.starts_with(".links") => Some(LINK),
+        rest if rest.starts_with(".routers") => Some(ROUTER),
+        _ => None,
     }
 }
 
@@ -104,6 +123,8 @@ pub enum Problem {
         found: String,
         /// The names that exist.
         known: Vec<String>,
+        /// Paths of fields elsewhere that have this name, or one like it.
+        elsewhere: Vec<String>,
     },
     /// A field must be there and is not.
     #[error("{missing} is missing")]
@@ -149,7 +170,7 @@ impl Problem {
     /// What to do about it, if there is more to say than what is wrong.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Problem::UnknownName { what, found, known } => Some(name_hint(what, found, known)),
+            Problem::UnknownName { what, found, known, elsewhere } => Some(name_hint(what, found, known, elsewhere)),
             Problem::Deadlock { virtual_channels, .. } => {
                 let more = |count: &u32| {
                     format!("with channels.virtual_channels = {count} and virtual cut-through it is free of deadlock; ")
@@ -162,9 +183,22 @@ impl Problem {
     }
 }
 
-fn name_hint(what: &str, found: &str, known: &[String]) -> String {
-    let meant = quantities::nearest(found, known.iter().map(String::as_str));
-    let meant = meant.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
+fn name_hint(what: &str, found: &str, known: &[String], elsewhere: &[String]) -> String {
+    /// More paths than these are no help.
+    const SHOWN: usize = 4;
+    let is_exact = |path: &String| path.rsplit('.').next() == Some(found);
+    let near = quantities::nearest(found, known.iter().map(String::as_str));
+    // A field of exactly this name elsewhere is likelier than one spelled somewhat like it here, but not than one that only
+    // one letter sets apart.
+    let paths = match near {
+        Some(name) if !elsewhere.iter().any(is_exact) || quantities::slips(found, name) < 2 => Vec::new(),
+        _ => elsewhere.iter().take(SHOWN).map(|path| format!("`{path}`")).collect::<Vec<String>>(),
+    };
+    let meant = match (near, paths.is_empty()) {
+        (_, false) => format!("did you mean {}? ", paths.join(" or ")),
+        (Some(name), true) => format!("did you mean `{name}`? "),
+        (None, true) => String::new(),
+    };
     format!("{meant}The {what}s are {}", known.join(", "))
 }
 

@@ -16,4 +16,4 @@ mod topology;
 pub use description::Description;
 pub use error::{Error, Origin, Problem};
 pub use facts::{Facts, facts};
-pub use presets::{Preset, describe, load, load_with, presets};
+pub use presets::{Preset, describe, is_file_name, load, load_with, presets};

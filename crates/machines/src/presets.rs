@@ -1,6 +1,8 @@
 //! The machines that come with the program, and how a machine is asked for by name or by file.
 
-use crate::description::Description;
+use std::ffi::OsStr;
+
+use crate::description::{Description, LONGEST};
 use crate::error::Error;
 use crate::model::Machine;
 
@@ -57,27 +59,36 @@ impl Preset {
     }
 }
 
+/// Whether a name is that of a file with a description, and not a preset's.
+pub fn is_file_name(name: impl AsRef<OsStr>) -> bool {
+    let bytes = name.as_ref().as_encoded_bytes();
+    bytes.contains(&b'/') || bytes.ends_with(b".toml")
+}
+
 /// The description that `name_or_path` means: a preset, or a file if it has a `/` in it or ends in `.toml`.
 ///
 /// # Errors
 /// That there is no such preset, or that the file cannot be read or understood.
-pub fn describe(name_or_path: &str) -> Result<Description, Error> {
-    if !name_or_path.contains('/') && !name_or_path.ends_with(".toml") {
-        let preset = PRESETS.iter().find(|preset| preset.name == name_or_path);
-        let preset = preset.ok_or_else(|| Error::UnknownMachine { found: name_or_path.to_string() })?;
+pub fn describe(name_or_path: impl AsRef<OsStr>) -> Result<Description, Error> {
+    let name_or_path = name_or_path.as_ref();
+    let shown = name_or_path.to_string_lossy();
+    if !is_file_name(name_or_path) {
+        let preset = PRESETS.iter().find(|preset| preset.name == shown);
+        let preset = preset.ok_or_else(|| Error::UnknownMachine { found: shown.to_string() })?;
         return Description::parse(preset.text, preset.name);
     }
-    let unreadable = |reason: String| Error::Unreadable { file: name_or_path.to_string(), reason };
-    let bytes = std::fs::read(name_or_path).map_err(|error| unreadable(error.to_string()))?;
+    let unreadable = |reason: String| Error::Unreadable { file: shown.to_string(), reason };
+    let bytes =
+        quantities::read_at_most(name_or_path.as_ref(), LONGEST).map_err(|error| unreadable(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not text in UTF-8".to_string()))?;
-    Description::parse(&text, name_or_path)
+    Description::parse(&text, &shown)
 }
 
 /// The machine that `name_or_path` means.
 ///
 /// # Errors
 /// As [`describe`], and what in its description is not allowed or does not fit together.
-pub fn load(name_or_path: &str) -> Result<Machine, Error> {
+pub fn load(name_or_path: impl AsRef<OsStr>) -> Result<Machine, Error> {
     describe(name_or_path)?.resolve()
 }
 
@@ -85,7 +96,7 @@ pub fn load(name_or_path: &str) -> Result<Machine, Error> {
 ///
 /// # Errors
 /// As [`load`], and settings of fields that do not exist or of values that they cannot have.
-pub fn load_with(name_or_path: &str, settings: &[(String, String)]) -> Result<Machine, Error> {
+pub fn load_with(name_or_path: impl AsRef<OsStr>, settings: &[(String, String)]) -> Result<Machine, Error> {
     let mut description = describe(name_or_path)?;
     for (name, value) in settings {
         description.set(name, value)?;

@@ -4,14 +4,18 @@ pub mod deadlock;
 pub(crate) mod dragonfly;
 pub(crate) mod grid;
 pub(crate) mod neighbours;
+pub(crate) mod next_hops;
+mod packed;
 pub(crate) mod shortest_path;
 pub(crate) mod stages;
 pub(crate) mod up_down;
 
 pub use dragonfly::Dragonfly;
 pub use grid::Grid;
+pub use next_hops::NextHops;
 pub use stages::Stages;
-pub use up_down::UpDown;
+
+use std::sync::Arc;
 
 use crate::model::{ChannelId, NodeId, RouterId};
 
@@ -65,8 +69,10 @@ pub enum Selection {
 /// The rule by which headers find their way.
 #[derive(Clone, Debug)]
 pub enum Routing {
-    /// Looked up by router and destination: for any graph.
+    /// A table of the caller's own, by router and node of destination.
     Table(Table),
+    /// A shortest path, on any graph.
+    ShortestPath(NextHops),
     /// Dimension order on a mesh or a torus.
     Grid(Grid),
     /// Up, across and down in levels of routers and layers of mesh.
@@ -74,7 +80,7 @@ pub enum Routing {
     /// From group to group of a dragonfly.
     Dragonfly(Dragonfly),
     /// Never up after down, on any graph.
-    UpDown(UpDown),
+    UpDown(NextHops),
 }
 
 impl Routing {
@@ -82,6 +88,7 @@ impl Routing {
     pub fn name(&self) -> &'static str {
         match self {
             Routing::Table(_) => "table",
+            Routing::ShortestPath(_) => "shortest-path",
             Routing::Grid(_) => "dimension-order",
             Routing::Stages(_) => "clos",
             Routing::Dragonfly(dragonfly) if dragonfly.detours() => "valiant",
@@ -95,7 +102,7 @@ impl Routing {
         match self {
             Routing::Grid(grid) => grid.virtual_channels(),
             Routing::Dragonfly(dragonfly) => dragonfly.virtual_channels(),
-            Routing::Table(_) | Routing::Stages(_) | Routing::UpDown(_) => 1,
+            Routing::Table(_) | Routing::ShortestPath(_) | Routing::Stages(_) | Routing::UpDown(_) => 1,
         }
     }
 
@@ -103,7 +110,7 @@ impl Routing {
     pub fn choices(&self) -> u64 {
         match self {
             Routing::Dragonfly(dragonfly) => dragonfly.choices(),
-            Routing::Table(_) | Routing::Grid(_) | Routing::Stages(_) | Routing::UpDown(_) => 1,
+            _ => 1,
         }
     }
 
@@ -116,7 +123,7 @@ impl Routing {
             Routing::Grid(grid) => grid.step(at, source, destination),
             Routing::Stages(stages) => stages.step(at, source, destination),
             Routing::Dragonfly(dragonfly) => dragonfly.step(at, source, destination, chance),
-            Routing::UpDown(up_down) => up_down.step(at, source, destination),
+            Routing::ShortestPath(next_hops) | Routing::UpDown(next_hops) => next_hops.step(at, source, destination),
         }
     }
 }
@@ -127,17 +134,17 @@ pub fn usual_chance(source: NodeId, destination: NodeId) -> u64 {
     (u64::from(source.0) * 0x9e37_79b9 + u64::from(destination.0) * 0x85eb_ca6b) >> 7
 }
 
-/// One output channel for each router and destination.
+/// One output channel for each router and node of destination.
 #[derive(Clone, Debug)]
 pub struct Table {
     nodes: u32,
-    next: Vec<ChannelId>,
+    next: Arc<[ChannelId]>,
 }
 
 impl Table {
     /// A table from `next[router * nodes + destination]`.
     pub fn new(nodes: u32, next: Vec<ChannelId>) -> Table {
-        Table { nodes, next }
+        Table { nodes, next: next.into() }
     }
 
     #[inline]

@@ -272,7 +272,8 @@ fn mistakes_with_virtual_channels() {
     assert_eq!(
         whole(&graph),
         "mesh.toml:5:51: topology.graph.links[0].credit_latency: found 0 ps; allowed is more than zero, since several \
-         virtual channels share a channel",
+         virtual channels share a channel | a link is written { between = [\"a\", \"b\"] }, with the names of two \
+         routers, and can have rate or flit_time, wire_latency, credit_latency and buffers of its own",
     );
 }
 
@@ -469,4 +470,99 @@ fn mistakes_of_names_files_and_settings() {
     assert!(set("rate", "10 MBs").contains("did you mean `MB/s`?"));
     assert!(set("channels.", "1").contains("a field's path has names with points between them"));
     assert!(set("about.more", "1").contains("found `about`, a string; allowed is a table of fields"));
+}
+
+#[test]
+fn what_is_written_twice_is_named() {
+    assert_eq!(
+        complaint("rows = 2", "rows = 2\nrows = 3"),
+        "mesh.toml:6:1: `rows` is there twice, and can be given only once"
+    );
+    let table = whole(&format!("{GOOD}[channels]\nbuffers = 3\n"));
+    assert!(table.ends_with("`channels` is there twice, and can be given only once"), "{table}");
+    let both = "[loggp]\nnodes = 4\nL = \"5 us\"\nlatency = \"6 us\"\no = \"1 us\"\ng = \"1 us\"\n";
+    assert!(whole(both).contains("`latency` is given twice, `L` being the same field"), "{}", whole(both));
+}
+
+#[test]
+fn a_link_of_a_graph_can_be_guessed_from_what_is_said() {
+    let routers = "routers = [{ name = \"a\", nodes = 1 }, { name = \"b\", nodes = 1 }]";
+    let wrong = [
+        "links = [{ from = \"a\", to = \"b\" }]",
+        "links = [[\"a\", \"b\"]]",
+        "links = [\"a-b\"]",
+        "links = [{ between = \"a\" }]",
+        "links = [{ between = [\"a\"] }]",
+        "links = [{ between = [\"a\", \"b\", \"c\"] }]",
+        "links = [{}]",
+        "links = 3",
+        "links = { a = \"b\" }",
+        "edges = [[\"a\", \"b\"]]",
+        "",
+    ];
+    for links in wrong {
+        let graph = format!("[topology.graph]\n{routers}\n{links}\n");
+        let said = complaint("[topology.mesh]\ncolumns = 4\nrows = 2\n", &graph);
+        assert!(said.contains("{ between = [\"a\", \"b\"] }"), "{links}: {said}");
+        assert!(!said.contains("struct") && !said.contains("sequence"), "{links}: {said}");
+    }
+}
+
+#[test]
+fn a_field_at_the_wrong_place_is_told_where_it_belongs() {
+    let top = |field: &str| whole(&format!("{field}\n{GOOD}"));
+    assert!(top("processor_send = \"5 us\"").contains("did you mean `node.processor_send`?"));
+    assert!(top("rate = \"1 GB/s\"").contains("did you mean `channels.rate` or "));
+    assert!(top("rates = 3").contains("did you mean `topology.fat_tree.rates`?"), "{}", top("rates = 3"));
+    let near = complaint("buffers = 2", "rates = \"1 GB/s\"");
+    assert!(near.contains("did you mean `rate`?"), "{near}");
+    let set = |name: &str, value: &str| {
+        said(load_with("slingshot-1024", &[(name.to_string(), value.to_string())]).expect_err(name))
+    };
+    assert!(
+        set("processor_send", "5us").contains("did you mean `node.processor_send`?"),
+        "{}",
+        set("processor_send", "5us")
+    );
+    for name in ["nodes", "L", "loggp.nodes", "ethernet.queue", "topology.torus.sides"] {
+        let said = set(name, "8");
+        assert!(said.contains("which the machine does not have; allowed is fields of `topology.dragonfly`"), "{said}");
+        assert!(!said.contains("missing"), "{said}");
+    }
+    assert!(set("nodes", "8").contains("from which the number of its nodes follows: topology.dragonfly.nodes, "));
+    assert!(set("control_network.latency", "1us").contains("`control_network.rate` is missing"));
+    let star = "[topology.star]\nnodes = 4\n".to_string() + GOOD.split_once("[channels]").unwrap().1;
+    let star = star.replacen("nodes = 4\n", "nodes = 4\n[channels]\n", 1);
+    let mut star = Description::parse(&star, "star.toml").unwrap();
+    star.set("nodes", "7").unwrap();
+    assert_eq!(star.resolve().unwrap().nodes, 7);
+}
+
+#[test]
+fn a_value_of_the_wrong_type_is_told_in_plain_words() {
+    let cases = [
+        (
+            "[topology.mesh]\ncolumns = 4\nrows = 2\n",
+            "[topology]\nmesh = \"4x4\"\n",
+            "expected a table of fields, such as { columns = 4",
+        ),
+        ("columns = 4\nrows = 2", "sides = 4", "expected a list, in brackets"),
+        (
+            "columns = 4",
+            "columns = 99999999999999999999999",
+            "integer `99999999999999999999999`, expected a whole number",
+        ),
+        ("rate = \"10 MB/s\"", "rate = []", "invalid type: list, expected a rate in quotes"),
+    ];
+    for (part, instead, expected) in cases {
+        let said = complaint(part, instead);
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_description_without_end_is_not_read() {
+    let error = load("/dev/zero").unwrap_err().to_string();
+    assert_eq!(error, "cannot read `/dev/zero`: it is longer than 16 MiB, the most that is read");
 }

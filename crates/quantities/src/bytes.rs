@@ -23,9 +23,21 @@ static BYTES: Kind = Kind {
     quantity: "an amount of data",
     example: "4 KiB",
     units: &UNITS,
+    other_spellings: &[("TB", 1_000_000_000_000), ("TiB", 1 << 40)],
+    meant,
     unit_left_out: Some(("B", 1)),
     finest: "a byte",
 };
+
+/// A `b` is a bit, an eighth of what the unit nearest in spelling would be.
+fn meant(unit: &str) -> String {
+    let may_be_bits = !unit.to_ascii_lowercase().contains("byte")
+        && (unit.to_ascii_lowercase().contains("bit") || (unit.contains('b') && !unit.contains('B')));
+    if may_be_bits {
+        return ", a `b` is a bit, and amounts of data are in bytes, `B`".to_string();
+    }
+    notation::did_you_mean(notation::nearest_unit(unit, &UNITS))
+}
 
 impl FromStr for Bytes {
     type Err = ParseError;

@@ -5,6 +5,7 @@
 //! back in the same notation.
 
 mod bytes;
+mod input_file;
 mod notation;
 mod rank;
 mod rate;
@@ -12,8 +13,9 @@ mod spelling;
 mod time;
 
 pub use bytes::Bytes;
+pub use input_file::read_at_most;
 pub use notation::ParseError;
 pub use rank::Rank;
 pub use rate::Rate;
-pub use spelling::nearest;
+pub use spelling::{nearest, slips};
 pub use time::{Duration, Time};

@@ -42,6 +42,10 @@ pub(crate) struct Kind {
     pub example: &'static str,
     /// The units; of several names for one unit the first is printed.
     pub units: &'static [Unit],
+    /// Other spellings that are read, but not told of.
+    pub other_spellings: &'static [Unit],
+    /// What to say of a unit that there is not: which was meant, if that is clear.
+    pub meant: fn(&str) -> String,
     /// The unit meant when none is written, if one may be left out.
     pub unit_left_out: Option<Unit>,
     /// The smallest amount that can be told apart.
@@ -79,13 +83,26 @@ impl Kind {
         if unit.is_empty() {
             return self.unit_left_out.map(|unit| unit.1).ok_or_else(|| "it has no unit".to_string());
         }
-        if let Some(known) = self.units.iter().find(|known| known.0 == unit) {
+        if let Some(known) = self.units.iter().chain(self.other_spellings).find(|known| known.0 == unit) {
             return Ok(known.1);
         }
-        let nearest = crate::nearest(unit, self.units.iter().map(|known| known.0));
-        let meant = nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default();
-        Err(format!("there is no unit `{}`{meant}", shortened(unit)))
+        Err(format!("there is no unit `{}`{}", shortened(unit), (self.meant)(unit)))
     }
+}
+
+/// The unit among `units` that was meant by a mistyped one. It begins with the same letter: another prefix would be off by a
+/// factor of a thousand. A single letter can mean anything.
+pub(crate) fn nearest_unit(unit: &str, units: &[Unit]) -> Option<Unit> {
+    let first = |name: &str| name.chars().next().map(|letter| letter.to_ascii_lowercase());
+    let alike = units.iter().filter(|known| first(known.0) == first(unit));
+    let name = crate::nearest(unit, alike.map(|known| known.0))?;
+    let is_meant = unit.chars().count() > 1 || unit.eq_ignore_ascii_case(name);
+    units.iter().find(|known| is_meant && known.0 == name).copied()
+}
+
+/// Asks whether a unit was meant.
+pub(crate) fn did_you_mean(unit: Option<Unit>) -> String {
+    unit.map(|(name, _)| format!(", did you mean `{name}`?")).unwrap_or_default()
 }
 
 /// Splits `12.50` at the point. Both parts are digits only; at least one has some.

@@ -54,8 +54,75 @@ const UNITS: [Unit; 11] = [
     ("Gbit/s", 1_000_000_000),
 ];
 
-static RATE: Kind =
-    Kind { quantity: "a rate", example: "27 MB/s", units: &UNITS, unit_left_out: None, finest: "a bit per second" };
+/// Short forms, larger units and powers of two. A `b` is a bit and a `B` a byte.
+const OTHER_SPELLINGS: [Unit; 29] = [
+    ("bps", 1),
+    ("kbps", 1_000),
+    ("Kbps", 1_000),
+    ("Mbps", 1_000_000),
+    ("Gbps", 1_000_000_000),
+    ("Tbps", 1_000_000_000_000),
+    ("b/s", 1),
+    ("kb/s", 1_000),
+    ("Kb/s", 1_000),
+    ("Mb/s", 1_000_000),
+    ("Gb/s", 1_000_000_000),
+    ("Tb/s", 1_000_000_000_000),
+    ("Kbit/s", 1_000),
+    ("Tbit/s", 1_000_000_000_000),
+    ("bits/s", 1),
+    ("Kib/s", 1 << 10),
+    ("Mib/s", 1 << 20),
+    ("Gib/s", 1 << 30),
+    ("Kibit/s", 1 << 10),
+    ("Mibit/s", 1 << 20),
+    ("Gibit/s", 1 << 30),
+    ("Bps", 8),
+    ("kBps", 8_000),
+    ("MBps", 8_000_000),
+    ("GBps", 8_000_000_000),
+    ("TBps", 8_000_000_000_000),
+    ("bytes/s", 8),
+    ("TB/s", 8_000_000_000_000),
+    ("TiB/s", 8 << 40),
+];
+
+static RATE: Kind = Kind {
+    quantity: "a rate",
+    example: "27 MB/s",
+    units: &UNITS,
+    other_spellings: &OTHER_SPELLINGS,
+    meant,
+    unit_left_out: None,
+    finest: "a bit per second",
+};
+
+/// Bits and bytes differ by a factor of eight and are told apart by a letter's case. So a unit of the one is never
+/// taken for one of the other, and where the case may have been lost, both are named.
+fn meant(unit: &str) -> String {
+    let nearest = |bytes: bool| {
+        let is_alike = |known: &&Unit| (known.0.contains('B') || known.0.contains("byte")) == bytes;
+        let alike: Vec<Unit> = UNITS.iter().chain(&OTHER_SPELLINGS).filter(is_alike).copied().collect();
+        let (name, scale) = notation::nearest_unit(unit, &alike)?;
+        // The first name of the same unit is the one that is told of.
+        Some(UNITS.iter().find(|known| known.1 == scale).copied().unwrap_or((name, scale)))
+    };
+    let lower_case = unit.to_ascii_lowercase();
+    let has_both_cases = unit != lower_case && unit != unit.to_ascii_uppercase();
+    let (bits, bytes) = if lower_case.contains("bit") {
+        (nearest(false), None)
+    } else if lower_case.contains("byte") || unit.ends_with('B') || (has_both_cases && unit.contains('B')) {
+        (None, nearest(true))
+    } else if has_both_cases && unit.contains('b') {
+        (nearest(false), None)
+    } else {
+        (nearest(false), nearest(true))
+    };
+    match (bits, bytes) {
+        (Some(bits), Some(bytes)) => format!(", did you mean `{}` (bits) or `{}` (bytes)?", bits.0, bytes.0),
+        (one, other) => notation::did_you_mean(one.or(other)),
+    }
+}
 
 impl FromStr for Rate {
     type Err = ParseError;

@@ -3,11 +3,18 @@
 /// The name among `known` that is nearest to `found`, if one is near enough to have been meant.
 pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const LONGEST: usize = 100;
-    let found: Vec<char> = found.chars().take(LONGEST).map(|c| c.to_ascii_lowercase()).collect();
-    let far = |name: &str| distance(&found, &name.to_ascii_lowercase().chars().collect::<Vec<char>>());
+    let shortened: String = found.chars().take(LONGEST).collect();
+    let far = |name: &str| slips(&shortened, name);
     let (steps, name) = known.into_iter().map(|name| (far(name), name)).min_by_key(|pair| pair.0)?;
-    let longest = found.len().max(name.chars().count());
+    let longest = shortened.chars().count().max(name.chars().count());
     (steps <= 1 + longest / 4 && steps < longest).then_some(name)
+}
+
+/// How many letters must be put in, left out, changed or swapped with their neighbour to make `found` into `name`, where
+/// capitals count as small letters.
+pub fn slips(found: &str, name: &str) -> usize {
+    let letters = |text: &str| text.to_ascii_lowercase().chars().collect::<Vec<char>>();
+    distance(&letters(found), &letters(name))
 }
 
 /// How many letters must be put in, left out, changed or swapped with their neighbour to make `left` into `right`.

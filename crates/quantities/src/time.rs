@@ -133,10 +133,27 @@ impl Sum for Duration {
 
 const UNITS: [Unit; 5] = [("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
 
-static DURATION: Kind =
-    Kind { quantity: "a duration", example: "1.5 us", units: &UNITS, unit_left_out: None, finest: "a picosecond" };
-static TIME: Kind =
-    Kind { quantity: "a time", example: "1.5 us", units: &UNITS, unit_left_out: None, finest: "a picosecond" };
+/// With either of the two letters that print as a small mu.
+const OTHER_SPELLINGS: [Unit; 2] = [("\u{b5}s", 1_000_000), ("\u{3bc}s", 1_000_000)];
+
+static DURATION: Kind = kind("a duration");
+static TIME: Kind = kind("a time");
+
+const fn kind(quantity: &'static str) -> Kind {
+    Kind {
+        quantity,
+        example: "1.5 us",
+        units: &UNITS,
+        other_spellings: &OTHER_SPELLINGS,
+        meant,
+        unit_left_out: None,
+        finest: "a picosecond",
+    }
+}
+
+fn meant(unit: &str) -> String {
+    notation::did_you_mean(notation::nearest_unit(unit, &UNITS))
+}
 
 /// Writes `picoseconds` in the largest unit that they have one of.
 fn print(out: &mut fmt::Formatter<'_>, picoseconds: u64) -> fmt::Result {

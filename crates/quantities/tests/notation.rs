@@ -37,6 +37,45 @@ fn amounts_and_rates() {
     assert_eq!("17".parse(), Ok(Rank(17)));
 }
 
+#[test]
+fn bits_and_bytes_are_told_apart() {
+    for text in ["20 Gbps", "20 Gb/s", "20 Gbit/s", "20000 Mbps", "20000000 kbps", "20000000000 bps", "0.02 Tbit/s"] {
+        assert_eq!(text.parse(), Ok(Rate::from_bits_per_second(20_000_000_000)), "{text}");
+    }
+    for text in ["20 GB/s", "20 GBps", "0.02 TB/s"] {
+        assert_eq!(text.parse(), Ok(Rate::from_bits_per_second(160_000_000_000)), "{text}");
+    }
+    let meant = [
+        ("20 gbps", "did you mean `Gbit/s` (bits) or `GB/s` (bytes)?"),
+        ("20 GBPS", "did you mean `Gbit/s` (bits) or `GB/s` (bytes)?"),
+        ("20 gb/s", "did you mean `Gbit/s` (bits) or `GB/s` (bytes)?"),
+        ("20 MBIT/S", "did you mean `Mbit/s`?"),
+        ("20 Gb", "did you mean `Gbit/s`?"),
+        ("20 GB", "did you mean `GB/s`?"),
+        ("20 MBs", "did you mean `MB/s`?"),
+    ];
+    for (text, hint) in meant {
+        assert!(
+            complaint::<Rate>(text).contains(&format!(", {hint}; ").replace("; ", " | ")),
+            "{}",
+            complaint::<Rate>(text)
+        );
+    }
+    for text in ["1 Mb", "1 kb", "1 Mbit", "1 gb"] {
+        assert!(complaint::<Bytes>(text).contains("a `b` is a bit, and amounts of data are in bytes"), "{text}");
+    }
+    assert!(complaint::<Bytes>("1 KB").contains("did you mean `kB`?"));
+}
+
+#[test]
+fn a_unit_a_thousand_times_off_is_not_proposed() {
+    assert_eq!("1 TB".parse(), Ok(Bytes(1_000_000_000_000)));
+    assert_eq!(duration("5 \u{b5}s"), 5_000_000);
+    for complaint in [complaint::<Bytes>("1 PB"), complaint::<Rate>("1 Pbps"), complaint::<Duration>("5 m")] {
+        assert!(!complaint.contains("did you mean"), "{complaint}");
+    }
+}
+
 fn complaint<T: std::str::FromStr<Err = maquette_quantities::ParseError> + std::fmt::Debug>(text: &str) -> String {
     let error = text.parse::<T>().unwrap_err();
     format!("{error} | {}", error.hint())

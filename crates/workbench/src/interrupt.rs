@@ -1,8 +1,11 @@
-//! Ctrl-C: the first asks long runs to end and keep what they have, the second ends the process at once.
+//! Ctrl-C, and the signals by which others end a process: the first asks long runs to end and keep what they have, the second
+//! ends the process at once. Either way unfinished files go.
 
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 use std::{fs, io};
@@ -10,11 +13,17 @@ use std::{fs, io};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// The exit status of a command that was interrupted.
-pub const STATUS: i32 = 130;
-
 /// A process has one terminal, and so one such flag.
 static REQUESTED: AtomicBool = AtomicBool::new(false);
+/// The signal that asked.
+static SIGNAL: AtomicI32 = AtomicI32::new(SIGINT);
+/// Files that are removed when the process ends before they are whole.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// The exit status of a command that was interrupted, as shells have it: 128 and the signal.
+pub fn status() -> i32 {
+    128 + SIGNAL.load(Ordering::Relaxed)
+}
 
 /// Takes SIGINT, SIGTERM and SIGHUP as requests to end, but for those that the process was started to ignore, by `nohup` or by a
 /// shell in whose background it is.
@@ -25,7 +34,7 @@ pub fn listen() -> io::Result<()> {
     let ignored = ignored();
     let mut signals =
         Signals::new([SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0))?;
-    thread::Builder::new().name("signals".to_owned()).spawn(move || signals.forever().for_each(|_| request()))?;
+    thread::Builder::new().name("signals".to_owned()).spawn(move || signals.forever().for_each(request))?;
     Ok(())
 }
 
@@ -36,10 +45,30 @@ fn ignored() -> u64 {
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// Asks what runs to end. Asked again before anything began anew, ends the process.
-pub fn request() {
+/// Asks what runs to end, because of `signal`. Asked again before anything began anew, ends the process.
+pub fn request(signal: i32) {
+    SIGNAL.store(signal, Ordering::Relaxed);
     if REQUESTED.swap(true, Ordering::Relaxed) {
-        std::process::exit(STATUS);
+        remove_unfinished();
+        std::process::exit(status());
+    }
+}
+
+/// Says that the file `path` is to be removed if the process ends before [`keeps`].
+pub(crate) fn removes(path: &Path) {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_path_buf());
+}
+
+/// Says that there is no unfinished file `path` any more.
+pub(crate) fn keeps(path: &Path) {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|known| known != path);
+}
+
+/// Removes what was left unfinished by threads that were left to themselves.
+pub(crate) fn remove_unfinished() {
+    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        // There is nobody left to tell that it stays.
+        let _ = fs::remove_file(path);
     }
 }
 

@@ -22,7 +22,7 @@ fn a_request_ends_the_wait_and_every_run() {
     assert_eq!(unless_requested(|| 5), Some(5));
     assert!(std::panic::catch_unwind(|| unless_requested(|| panic!("on purpose"))).is_err());
     assert_eq!((run("cm5-32"), run("loggp")), (Ok(()), Ok(())));
-    request();
+    request(signal_hook::consts::SIGINT);
     assert!(requested() && flag().load(Ordering::Relaxed));
     assert_eq!(unless_requested(|| thread::sleep(Duration::from_secs(3600))), None);
     assert_eq!((run("cm5-32"), run("loggp")), (Err(Error::Stopped), Err(Error::Stopped)));

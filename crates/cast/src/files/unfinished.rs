@@ -17,12 +17,16 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{Flock, FlockArg};
+use quantities::Bytes;
 
 use super::FileError;
 use crate::lobby::Token;
 use crate::manifest::{self, Id, Manifest, Places};
 use crate::names::UNFINISHED;
 use crate::round::Digest;
+
+/// The most that is read of what an earlier transfer left: whoever can write there may have put a device in its place.
+const LONGEST_LOG: Bytes = Bytes(1 << 30);
 
 const RECORD: usize = 40;
 
@@ -54,7 +58,7 @@ impl Unfinished {
         let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock)
             .map_err(|_| FileError::new(&folder, "another receiver is at it"))?;
         let path = folder.join("member");
-        let known = fs::read(&path).ok().and_then(|bytes| bytes.try_into().ok());
+        let known = quantities::read_at_most(&path, LONGEST_LOG).ok().and_then(|bytes| bytes.try_into().ok());
         let member = known.map_or(fresh, Token);
         if known.is_none() {
             fs::write(&path, fresh.0).map_err(FileError::io(&path))?;
@@ -69,7 +73,7 @@ impl Unfinished {
         file.take(manifest::LONGEST as u64 + 1).read_to_end(&mut bytes).ok()?;
         let manifest = Manifest::decode(&bytes).ok().filter(|manifest| manifest.id() == transfer)?;
         let mut noted: Vec<Option<Digest>> = vec![None; manifest.pieces() as usize];
-        let log = fs::read(self.folder.join("pieces")).unwrap_or_default();
+        let log = quantities::read_at_most(&self.folder.join("pieces"), LONGEST_LOG).unwrap_or_default();
         for record in log.as_chunks::<RECORD>().0 {
             let (record, sum) = record.split_at(RECORD - 4);
             if let (Some((index, digest)), true) =

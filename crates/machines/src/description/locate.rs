@@ -5,17 +5,22 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::{names, settings};
 use crate::error::{Error, Origin, Problem};
 
 /// A complaint of the reader of TOML as one of ours, with file, line, column and field.
 pub(super) fn error(text: &str, file: &str, error: &toml::de::Error) -> Error {
     let start = error.span().map(|span| span.start.min(text.len()));
     let mut field = start.map(|start| path_at(text, start)).unwrap_or_default();
-    let problem = problem(error.message());
-    if let Problem::UnknownName { what: "field", found, .. } = &problem {
+    let mut problem = match (error.message(), error.span().and_then(|span| text.get(span))) {
+        ("duplicate key", Some(key)) => Problem::Text(format!("`{key}` is there twice, and can be given only once")),
+        (message, _) => problem(message),
+    };
+    if let Problem::UnknownName { what: "field", found, elsewhere, .. } = &mut problem {
         // The mistyped name itself is no field; the table that it stands in is.
         let outer = field.strip_suffix(found.as_str()).unwrap_or(&field);
         field = outer.trim_end_matches('.').to_string();
+        *elsewhere = names::likeliest(&field, std::mem::take(elsewhere));
     }
     let at = start.map(|start| line_and_column(text, start));
     Error::Description { origin: Origin::File { file: file.to_string(), at }, field, problem: Box::new(problem) }
@@ -24,22 +29,49 @@ pub(super) fn error(text: &str, file: &str, error: &toml::de::Error) -> Error {
 /// What the reader of TOML complains of, in our words where a name is wrong.
 pub(super) fn problem(message: &str) -> Problem {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    let names = |what| Problem::UnknownName {
+    let unknown = |what| Problem::UnknownName {
         what,
         found: quoted[0].to_string(),
         known: quoted[1..].iter().map(|name| name.to_string()).collect(),
+        elsewhere: if what == "field" { names::places(quoted[0]) } else { Vec::new() },
     };
     if message.starts_with("unknown field") && quoted.len() > 1 {
-        return names("field");
+        return unknown("field");
     }
     if message.starts_with("unknown variant") && quoted.len() > 1 {
-        return names("value");
+        return unknown("value");
     }
     if message.starts_with("missing field") && !quoted.is_empty() {
         return Problem::Missing { missing: format!("`{}`", quoted[0]) };
     }
-    let plain = message.trim_end().replace('\n', "; ");
-    Problem::Text(plain.replace("expected u32", "expected a whole number from 0 to 4294967295"))
+    if message.starts_with("duplicate field") && !quoted.is_empty() {
+        let letter = settings::instead_of(quoted[0]).map(|other| format!(", `{other}` being the same field"));
+        return Problem::Text(format!("`{}` is given twice{}", quoted[0], letter.unwrap_or_default()));
+    }
+    Problem::Text(in_our_words(message.trim_end().replace('\n', "; ")))
+}
+
+/// What a type of ours is called by the reader of TOML, and what it is to a person.
+const EXPECTED: &[(&str, &str)] = &[
+    ("` as i128", "`"),
+    ("invalid type: sequence", "invalid type: list"),
+    ("invalid type: map", "invalid type: table"),
+    ("expected u32", "expected a whole number from 0 to 4294967295"),
+    ("expected f64", "expected a number, such as 0.5"),
+    ("expected f32", "expected a number, such as 1.5"),
+    ("expected a sequence", "expected a list, in brackets"),
+    ("expected a boolean", "expected true or false"),
+];
+
+fn in_our_words(message: String) -> String {
+    let message = EXPECTED.iter().fold(message, |message, (theirs, ours)| message.replace(theirs, ours));
+    match message.split_once("expected struct ") {
+        Some((before, name)) => {
+            let example = names::example(name).map(|example| format!(", such as {example}")).unwrap_or_default();
+            format!("{before}expected a table of fields{example}")
+        }
+        None => message,
+    }
 }
 
 /// Line and column, from 1, of a byte of the text.

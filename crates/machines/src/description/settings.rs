@@ -3,6 +3,7 @@
 use toml::{Table, Value};
 
 use super::fields::Fields;
+use super::names;
 use crate::error::Problem;
 
 /// Short names for fields that are set often.
@@ -96,11 +97,21 @@ const INSTEAD: [(&str, &str); 8] = [
     ("rendezvous", "S"),
 ];
 
+/// The other name of a field that has two, or what can stand in its place.
+pub(super) fn instead_of(name: &str) -> Option<&'static str> {
+    INSTEAD.iter().find(|pair| pair.0 == name).map(|pair| pair.1)
+}
+
 /// The path of the field that `name` means.
 pub(super) fn path(name: &str, fields: &Fields) -> Result<String, Problem> {
     let name = name.trim();
     let short = if fields.ethernet.is_some() { SHORT_OF_ETHERNET } else { SHORT };
     let long = short.iter().find(|pair| pair.0 == name).map_or(name, |pair| pair.1);
+    let topology = topology(fields);
+    let long = match long {
+        "loggp.nodes" if topology == Some("star") => "topology.star.nodes",
+        _ => long,
+    };
     // Letters of the LogGP model are also allowed in the long form.
     let long = match long.strip_prefix("loggp.") {
         Some(letter) => {
@@ -108,31 +119,82 @@ pub(super) fn path(name: &str, fields: &Fields) -> Result<String, Problem> {
         }
         None => long,
     };
-    let known = || short.iter().map(|pair| pair.0.to_string()).collect();
     if !long.contains('.') && !["name", "about"].contains(&long) {
-        return Err(Problem::UnknownName { what: "setting", found: name.to_string(), known: known() });
+        let known: Vec<String> = short.iter().map(|pair| pair.0.to_string()).collect();
+        let is_here = |path: &String| path.contains('.') && !path.contains('[') && absent_table(path, fields).is_none();
+        let elsewhere = names::places_like(name).into_iter().filter(is_here).collect();
+        return Err(Problem::UnknownName { what: "setting", found: name.to_string(), known, elsewhere });
     }
     if long.split('.').any(|part| part.trim().is_empty()) {
         return Err(Problem::Text("a field's path has names with points between them, `channels.buffers`".to_string()));
     }
-    Ok(long.replace(".*.", &format!(".{}.", topology(fields))))
+    let path = long.replace(".*.", &format!(".{}.", topology.unwrap_or("*")));
+    match absent_table(&path, fields) {
+        Some(table) => Err(absent(&path, table, fields)),
+        None => Ok(path),
+    }
+}
+
+/// The table of this path that the machine does not have, where it has another in its place: there is one topology, or one
+/// model in place of all.
+fn absent_table<'a>(path: &'a str, fields: &Fields) -> Option<&'a str> {
+    let first = path.split('.').next().unwrap_or_default();
+    let second =
+        path.strip_prefix(first).and_then(|rest| rest.strip_prefix('.')).and_then(|rest| rest.split('.').next());
+    let is_there = match (first, second, topology(fields)) {
+        ("loggp", ..) => fields.loggp.is_some(),
+        ("ethernet", ..) => fields.ethernet.is_some(),
+        ("topology", None, _) => true,
+        ("topology", Some("*"), None) => false,
+        ("topology", Some(kind), Some(own)) if !names::of_table(&format!("topology.{kind}")).is_empty() => kind == own,
+        ("topology", Some(_), None) => fields.loggp.is_none() && fields.ethernet.is_none(),
+        _ => true,
+    };
+    let table = match (first, second) {
+        ("topology", Some(kind)) if kind != "*" => &path[..first.len() + 1 + kind.len()],
+        _ => first,
+    };
+    (!is_there).then_some(table)
+}
+
+/// That a setting is of a table that the machine does not have.
+fn absent(path: &str, table: &str, fields: &Fields) -> Problem {
+    let own = match topology(fields) {
+        Some(kind) => format!("topology.{kind}"),
+        None if fields.ethernet.is_some() => "ethernet".to_string(),
+        None => "loggp".to_string(),
+    };
+    let settings: Vec<String> = names::of_table(&own).iter().map(|name| format!("{own}.{name}")).collect();
+    let count = if path.ends_with(".nodes") { ", from which the number of its nodes follows" } else { "" };
+    let allowed = format!("fields of `{own}`{count}: {}", settings.join(", "));
+    Problem::value(format!("a field of `{table}`, which the machine does not have"), allowed)
 }
 
 /// Which topology the description has.
-fn topology(fields: &Fields) -> &'static str {
-    let Some(topology) = &fields.topology else {
-        return "mesh";
-    };
+fn topology(fields: &Fields) -> Option<&'static str> {
+    let topology = fields.topology.as_ref()?;
     let given = [
         (topology.clos.is_some(), "clos"),
         (topology.mesh_of_clos.is_some(), "mesh_of_clos"),
+        (topology.mesh.is_some(), "mesh"),
         (topology.torus.is_some(), "torus"),
         (topology.fat_tree.is_some(), "fat_tree"),
         (topology.dragonfly.is_some(), "dragonfly"),
         (topology.star.is_some(), "star"),
         (topology.graph.is_some(), "graph"),
     ];
-    given.iter().find(|pair| pair.0).map_or("mesh", |pair| pair.1)
+    given.iter().find(|pair| pair.0).map(|pair| pair.1)
+}
+
+/// A problem with the table that the field of this path stands in, where the reader of TOML does not tell which table it is.
+pub(super) fn in_table(path: &str, problem: Problem) -> Problem {
+    match (path.rsplit_once('.'), problem) {
+        (Some((table, _)), Problem::Missing { missing }) => {
+            let missing = missing.replacen('`', &format!("`{table}."), 1);
+            Problem::Missing { missing }
+        }
+        (_, problem) => problem,
+    }
 }
 
 /// Writes `value` at `path`, making the tables on the way.
@@ -141,9 +203,12 @@ pub(super) fn change(table: &mut Table, path: &str, value: &str) -> Result<(), P
     let mut inner = table;
     for name in tables.split('.').filter(|name| !name.is_empty()) {
         let entry = inner.entry(name).or_insert_with(|| Value::Table(Table::new()));
-        let found = entry.type_str();
+        let found = match entry.type_str() {
+            kind @ ("array" | "integer") => format!("an {kind}"),
+            kind => format!("a {kind}"),
+        };
         inner =
-            entry.as_table_mut().ok_or_else(|| Problem::value(format!("`{name}`, a {found}"), "a table of fields"))?;
+            entry.as_table_mut().ok_or_else(|| Problem::value(format!("`{name}`, {found}"), "a table of fields"))?;
     }
     if let Some((_, other)) = INSTEAD.iter().find(|pair| pair.0 == last) {
         inner.remove(*other);

@@ -4,11 +4,10 @@ use crate::description::fields::Rule;
 use crate::error::{Fault, Problem};
 use crate::model::NodeId;
 use crate::routing::neighbours::Neighbours;
-use crate::routing::{Routing, UpDown, shortest_path};
+use crate::routing::next_hops::MOST_BYTES;
+use crate::routing::{Routing, next_hops, shortest_path, up_down};
 use crate::topology::Plan;
-
-/// The most entries of a table of routing: a table for every pair of 4,096 routers.
-const MOST_ENTRIES: usize = 1 << 24;
+use quantities::Bytes;
 
 /// The rule, asked for or the topology's own, made ready. A torus has dimension order for its own where several virtual
 /// channels share its channels, and up*/down* where there is one.
@@ -26,7 +25,8 @@ pub(super) fn routing(
     });
     let unserved =
         |reason: String| Fault::new("routing.rule", Problem::Unserved { rule: rule.name().to_string(), reason });
-    connected(plan)?;
+    let neighbours = Neighbours::of(plan);
+    connected(plan, &neighbours)?;
     let routing = match (rule, own) {
         (Rule::DimensionOrder, Some(own @ Routing::Grid(_))) => own,
         (Rule::DimensionOrder, _) => {
@@ -47,27 +47,47 @@ pub(super) fn routing(
             return Err(unserved("it is for `dragonfly`; `up-down` is for all".into()));
         }
         (Rule::UpDown, _) => {
-            small_enough(plan.routers.len(), plan.routers.len()).map_err(unserved)?;
-            Routing::UpDown(UpDown::new(plan))
+            small_enough(plan, &neighbours).map_err(unserved)?;
+            up_down::next_hops(plan, &neighbours).map(Routing::UpDown).ok_or_else(|| unserved(too_large()))?
         }
         (Rule::ShortestPath, _) => {
-            small_enough(plan.routers.len(), plan.homes.len()).map_err(unserved)?;
-            Routing::Table(shortest_path::table(plan))
+            small_enough(plan, &neighbours).map_err(unserved)?;
+            shortest_path::next_hops(plan, &neighbours)
+                .map(Routing::ShortestPath)
+                .ok_or_else(|| unserved(too_large()))?
         }
     };
     Ok((rule, routing))
 }
 
-fn small_enough(routers: usize, columns: usize) -> Result<(), String> {
-    match routers.checked_mul(columns) {
-        Some(entries) if entries <= MOST_ENTRIES => Ok(()),
-        _ => Err(format!("its table would be {routers} x {columns}, and at most {MOST_ENTRIES} entries are kept")),
+/// Why there is no table, where that shows only when it is filled.
+fn too_large() -> String {
+    format!(
+        "its table of next hops takes more than {}, as routers with many links have many sets of equally good channels",
+        Bytes(MOST_BYTES)
+    )
+}
+
+/// Checks, before the memory for a table is taken, that it would do.
+fn small_enough(plan: &Plan, neighbours: &Neighbours) -> Result<(), String> {
+    let bytes = next_hops::most_bytes(plan, neighbours);
+    if bytes > MOST_BYTES {
+        let routers = plan.routers.len();
+        let megabytes = Bytes(bytes.div_ceil(1_000_000) * 1_000_000);
+        let most = Bytes(MOST_BYTES);
+        return Err(format!(
+            "its table of next hops for {routers} routers could take {megabytes} of memory, and at most {most} are taken"
+        ));
     }
+    // What is not there now will not be there later: it is asked for as a whole, and given back before it is used.
+    if Vec::<u8>::new().try_reserve_exact(bytes as usize).is_err() {
+        return Err(format!("there is no memory for its table of next hops, which could take {bytes} bytes"));
+    }
+    Ok(())
 }
 
 /// Checks that there is a way between any two nodes. Every link has a channel each way, so one search is enough.
-fn connected(plan: &Plan) -> Result<(), Fault> {
-    let neighbours = Neighbours::of(plan);
+fn connected(plan: &Plan, neighbours: &Neighbours) -> Result<(), Fault> {
     let mut reached = vec![false; neighbours.routers()];
     let start = plan.homes[0].0 as usize;
     reached[start] = true;
@@ -85,7 +105,7 @@ fn connected(plan: &Plan) -> Result<(), Fault> {
             let NodeId(node) = NodeId(node as u32);
             let home = &plan.routers[plan.homes[node as usize].0 as usize].name;
             let found = format!("no way from node 0 to node {node} at `{home}`");
-            Err(Fault::value("topology", found, "links that join all nodes"))
+            Err(Fault::value("topology", found, "links that join all nodes, each { between = [\"a\", \"b\"] }"))
         }
     }
 }

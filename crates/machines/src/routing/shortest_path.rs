@@ -1,49 +1,46 @@
 //! Shortest paths on any topology; of several channels as good, the one of the lowest number.
 
-use super::Table;
-use super::grid::NOWHERE;
 use super::neighbours::Neighbours;
-use crate::model::ChannelId;
-use crate::topology::{Plan, ejection};
+use super::next_hops::{self, BATCH, NextHops};
+use crate::topology::Plan;
 
-/// Works out the table for every router and destination.
-pub(crate) fn table(plan: &Plan) -> Table {
-    let neighbours = Neighbours::of(plan);
-    let (routers, nodes) = (plan.routers.len(), plan.homes.len());
-    let mut next = vec![NOWHERE; routers * nodes];
-    for home in 0..routers {
-        let residents: Vec<usize> = (0..nodes).filter(|&node| plan.homes[node].0 as usize == home).collect();
-        if residents.is_empty() {
-            continue;
+/// A distance that no way has.
+const UNREACHABLE: u32 = u32::MAX;
+
+/// Works out the table for every router and every router of destination; nothing where it would be too large.
+pub(crate) fn next_hops(plan: &Plan, neighbours: &Neighbours) -> Option<NextHops> {
+    let mut distances: Vec<[u32; BATCH]> = vec![[UNREACHABLE; BATCH]; neighbours.routers()];
+    next_hops::fill(plan, neighbours, |destinations, filling| {
+        distances.fill([UNREACHABLE; BATCH]);
+        for (index, destination) in destinations.iter().enumerate() {
+            measure(neighbours, destination.0 as usize, index, &mut distances);
         }
-        let towards = towards(&neighbours, home);
-        for (router, &channel) in towards.iter().enumerate() {
-            for &node in &residents {
-                next[router * nodes + node] = if router == home { ejection(node as u32) } else { channel };
-            }
+        for router in 0..neighbours.routers() {
+            let out = neighbours.out(router);
+            let mut found = [false; BATCH];
+            filling.row(router, destinations.len(), |channel, leads| {
+                let (left, here) = (&distances[out[channel].1], &distances[router]);
+                for index in 0..BATCH {
+                    leads[index] = !found[index] && left[index] < here[index];
+                    found[index] |= leads[index];
+                }
+            });
         }
-    }
-    Table::new(nodes as u32, next)
+    })
 }
 
-/// For every router, its channel on the way to router `home`.
-fn towards(neighbours: &Neighbours, home: usize) -> Vec<ChannelId> {
-    let mut distance = vec![u32::MAX; neighbours.routers()];
-    distance[home] = 0;
+/// Notes at `index` how far every router is from router `home`.
+fn measure(neighbours: &Neighbours, home: usize, index: usize, distances: &mut [[u32; BATCH]]) {
+    distances[home][index] = 0;
     let mut reached = vec![home];
     let mut next = 0;
     while let Some(&router) = reached.get(next) {
         next += 1;
         for &(_, from) in neighbours.into(router) {
-            if distance[from] == u32::MAX {
-                distance[from] = distance[router] + 1;
+            if distances[from][index] == UNREACHABLE {
+                distances[from][index] = distances[router][index] + 1;
                 reached.push(from);
             }
         }
     }
-    let best = |router: usize| {
-        let nearer = |to: usize| distance[to] < distance[router];
-        neighbours.out(router).iter().find(|(_, to)| nearer(*to)).map_or(NOWHERE, |(channel, _)| *channel)
-    };
-    (0..neighbours.routers()).map(best).collect()
 }

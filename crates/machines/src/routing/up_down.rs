@@ -9,55 +9,24 @@
 //! Where several channels are as good, they are a choice, and the source's own is the one of its number modulo theirs.
 
 use super::neighbours::Neighbours;
-use crate::model::{ChannelId, NodeId, RouterId};
-use crate::routing::Step;
-use crate::topology::{Plan, ejection};
+use super::next_hops::{self, BATCH, Filling, NextHops};
+use crate::model::RouterId;
+use crate::topology::Plan;
 
 /// A distance that no way has.
-const UNREACHABLE: u32 = u32::MAX;
+const UNREACHABLE: u32 = 1 << 30;
 
-/// Never up after down.
-#[derive(Clone, Debug)]
-pub struct UpDown {
-    routers: usize,
-    /// For every router of destination and router, where its channels begin in `options`; one more at the end.
-    first: Vec<u32>,
-    options: Vec<ChannelId>,
-    homes: Vec<RouterId>,
-    /// For every node, the channel to it; an option list of one.
-    ejection: Vec<ChannelId>,
-}
-
-impl UpDown {
-    /// Works out the channels for every pair of routers.
-    pub(crate) fn new(plan: &Plan) -> UpDown {
-        let neighbours = Neighbours::of(plan);
-        let ranks = ranks(&neighbours);
-        let by_rank = in_order(&ranks);
-        let routers = plan.routers.len();
-        let mut entries = Entries { first: Vec::with_capacity(routers * routers + 1), options: Vec::new() };
-        for destination in 0..routers {
-            towards(&neighbours, &ranks, &by_rank, destination, &mut entries);
-        }
-        entries.first.push(entries.options.len() as u32);
-        let Entries { first, options } = entries;
-        let ejection = (0..plan.homes.len() as u32).map(ejection).collect();
-        UpDown { routers, first, options, homes: plan.homes.clone(), ejection }
-    }
-
-    #[inline]
-    pub(super) fn step(&self, at: RouterId, source: NodeId, destination: NodeId) -> Step<'_> {
-        let home = self.homes[destination.0 as usize];
-        if home == at {
-            return Step::Only(self.ejection[destination.0 as usize]);
-        }
-        let entry = home.0 as usize * self.routers + at.0 as usize;
-        let options = &self.options[self.first[entry] as usize..self.first[entry + 1] as usize];
-        match options {
-            [only] => Step::Only(*only),
-            _ => Step::Choose { options, fixed: source.0 as usize % options.len() },
-        }
-    }
+/// Works out the channels for every pair of routers; nothing where their table would be too large.
+pub(crate) fn next_hops(plan: &Plan, neighbours: &Neighbours) -> Option<NextHops> {
+    let levels = Levels::of(neighbours);
+    let mut distances = Distances {
+        only_down: vec![[UNREACHABLE; BATCH]; neighbours.routers()],
+        any: vec![[UNREACHABLE; BATCH]; neighbours.routers()],
+    };
+    next_hops::fill(plan, neighbours, |destinations, filling| {
+        distances.work_out(&levels, destinations);
+        distances.enter(&levels, destinations.len(), filling);
+    })
 }
 
 /// For every router, its distance from router 0 and its number: the lower is above.
@@ -88,45 +57,81 @@ fn in_order(ranks: &[(u32, u32)]) -> Vec<usize> {
     order
 }
 
-/// The lists of channels, one after the other.
-struct Entries {
-    first: Vec<u32>,
-    options: Vec<ChannelId>,
+/// The routers in order of rank, the highest first. A place is an index into them.
+struct Levels {
+    order: Vec<usize>,
+    /// For every router, its place.
+    places: Vec<usize>,
+    /// For every place, where the channels from its router lead.
+    out: Vec<Vec<usize>>,
 }
 
-/// Adds for every router the channels that are good on the way to router `destination`.
-fn towards(
-    neighbours: &Neighbours,
-    ranks: &[(u32, u32)],
-    by_rank: &[usize],
-    destination: usize,
-    entries: &mut Entries,
-) {
-    let mut only_down = vec![UNREACHABLE; ranks.len()];
-    only_down[destination] = 0;
-    // Ways down end at the lowest router first: everything below a router is known before it.
-    for &router in by_rank.iter().rev() {
-        let below = neighbours.out(router).iter().filter(|(_, to)| ranks[*to] > ranks[router]);
-        let best = below.map(|(_, to)| only_down[*to].saturating_add(1)).min().unwrap_or(UNREACHABLE);
-        only_down[router] = only_down[router].min(best);
+impl Levels {
+    fn of(neighbours: &Neighbours) -> Levels {
+        let ranks = ranks(neighbours);
+        let order = in_order(&ranks);
+        let mut places = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, &router)| places[router] = place);
+        let leads = |&router: &usize| neighbours.out(router).iter().map(|(_, to)| places[*to]).collect();
+        let out = order.iter().map(leads).collect();
+        Levels { order, places, out }
     }
-    let mut distance = only_down.clone();
-    for &router in by_rank {
-        if only_down[router] == UNREACHABLE {
-            let above = neighbours.out(router).iter().filter(|(_, to)| ranks[*to] < ranks[router]);
-            let best = above.map(|(_, to)| distance[*to].saturating_add(1)).min();
-            distance[router] = best.unwrap_or(UNREACHABLE);
+}
+
+/// For every place and destination of a batch, how many channels are left.
+struct Distances {
+    /// On ways that only go down.
+    only_down: Vec<[u32; BATCH]>,
+    /// On ways that go down where they can, and up before.
+    any: Vec<[u32; BATCH]>,
+}
+
+impl Distances {
+    fn work_out(&mut self, levels: &Levels, destinations: &[RouterId]) {
+        self.only_down.fill([UNREACHABLE; BATCH]);
+        for (index, destination) in destinations.iter().enumerate() {
+            self.only_down[levels.places[destination.0 as usize]][index] = 0;
+        }
+        // Ways down end at the lowest router first: everything below a router is known before it.
+        for (place, leads) in levels.out.iter().enumerate().rev() {
+            let mut best = self.only_down[place];
+            for &below in leads.iter().filter(|&&to| to > place) {
+                one_more(&mut best, &self.only_down[below]);
+            }
+            self.only_down[place] = best;
+        }
+        for (place, leads) in levels.out.iter().enumerate() {
+            let mut best = [UNREACHABLE; BATCH];
+            for &above in leads.iter().filter(|&&to| to < place) {
+                one_more(&mut best, &self.any[above]);
+            }
+            for ((any, down), best) in self.any[place].iter_mut().zip(&self.only_down[place]).zip(best) {
+                *any = if *down < UNREACHABLE { *down } else { best };
+            }
         }
     }
-    for (router, &rank) in ranks.iter().enumerate() {
-        entries.first.push(entries.options.len() as u32);
-        let goes_down = only_down[router] != UNREACHABLE;
-        let left = if goes_down { &only_down } else { &distance };
-        if router == destination || left[router] == UNREACHABLE {
-            continue;
+
+    /// Enters the channels that are good on the way.
+    fn enter(&self, levels: &Levels, destinations: usize, filling: &mut Filling<'_>) {
+        for (place, &router) in levels.order.iter().enumerate() {
+            let (down, any) = (&self.only_down[place], &self.any[place]);
+            let leads = &levels.out[place];
+            filling.row(router, destinations, |channel, good| {
+                let to = leads[channel];
+                let goes_down = to > place;
+                let left = if goes_down { &self.only_down[to] } else { &self.any[to] };
+                for (index, good) in good.iter_mut().enumerate() {
+                    *good = (down[index] < UNREACHABLE) == goes_down && left[index] + 1 == any[index];
+                }
+            });
         }
-        let good = |to: usize| (ranks[to] > rank) == goes_down && left[to] == left[router] - 1;
-        let channels = neighbours.out(router).iter().filter(|(_, to)| good(*to));
-        entries.options.extend(channels.map(|(channel, _)| *channel));
+    }
+}
+
+/// Lowers each distance to one more than the other, where that is less.
+#[inline]
+fn one_more(best: &mut [u32; BATCH], other: &[u32; BATCH]) {
+    for (best, other) in best.iter_mut().zip(other) {
+        *best = (*best).min(other + 1);
     }
 }

@@ -18,8 +18,7 @@
 //! | `reshuffle` | of `exchange`: how long a byte takes to be copied that is forwarded, `10 ns` |
 //! | `from`, `to` | of `ping-pong` and `one-way`: the first and the last rank, if left out |
 
-use std::fs::File;
-use std::io::Read;
+use std::io;
 use std::path::Path;
 
 use programs::schedule::MOST_RANKS;
@@ -28,6 +27,7 @@ use quantities::{Bytes, Duration};
 use super::cells_by_name::Row;
 use super::program;
 use crate::cells::{BadLine, Lines};
+use crate::input;
 use crate::trial::Trial;
 
 /// The longest file. [B]
@@ -159,13 +159,10 @@ fn meant(found: &str) -> String {
 pub fn read(path: &Path, nodes: u32) -> Result<Vec<Measurement>, TimesError> {
     let name = path.display().to_string();
     let fail = |problem| TimesError { file: name.clone(), line: None, problem };
-    let unreadable = |cause: std::io::Error| fail(TimesProblem::Unreadable(cause.to_string()));
-    let mut content = Vec::new();
-    let file = File::open(path).map_err(unreadable)?;
-    file.take(LONGEST_FILE + 1).read_to_end(&mut content).map_err(unreadable)?;
-    if content.len() as u64 > LONGEST_FILE {
-        return Err(fail(TimesProblem::TooLong { found: Bytes(LONGEST_FILE).to_string() }));
-    }
+    let content = input::read(path, Bytes(LONGEST_FILE)).map_err(|cause| match cause.kind() {
+        io::ErrorKind::FileTooLarge => fail(TimesProblem::TooLong { found: Bytes(LONGEST_FILE).to_string() }),
+        _ => fail(TimesProblem::Unreadable(cause.to_string())),
+    })?;
     parse(&name, &content, nodes)
 }
 

@@ -107,8 +107,8 @@ impl Failure {
     pub(super) fn status(&self) -> i32 {
         match self {
             Failure::Program(endpoint::Error::Unfit(_) | endpoint::Error::NoSuchRank { .. }) => 2,
-            Failure::Interrupted | Failure::Program(endpoint::Error::Stopped) => interrupt::STATUS,
-            Failure::Cast(CastError::Interrupted) => interrupt::STATUS,
+            Failure::Interrupted | Failure::Program(endpoint::Error::Stopped) => interrupt::status(),
+            Failure::Cast(CastError::Interrupted) => interrupt::status(),
             Failure::Cast(CastError::Network(_) | CastError::Refused(_) | CastError::Nobody(_)) => 1,
             Failure::Launch(LaunchError::Rank { status, .. }) => *status,
             Failure::Program(_) | Failure::Measure(_) | Failure::Launch(_) => 1,

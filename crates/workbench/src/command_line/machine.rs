@@ -1,5 +1,6 @@
 //! `maquette machine`: a machine as it is resolved.
 
+use std::ffi::OsString;
 use std::fmt::Display;
 
 use clap::Args;
@@ -20,7 +21,7 @@ use super::terminal::{Side, bytes_per_second, columns};
 pub(super) struct Arguments {
     /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
     #[arg(value_name = "NAME|FILE")]
-    machine: String,
+    machine: OsString,
     #[command(flatten)]
     settings: Settings,
     /// Print the network as GraphML, for NetworkX, Gephi or yEd.

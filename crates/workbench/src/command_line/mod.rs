@@ -34,6 +34,7 @@ use std::io::{self, Write};
 use clap::{Parser, Subcommand};
 
 use crate::interrupt;
+use crate::output::files;
 use failure::Failure;
 
 /// Message-passing programs on models of machines, simulated to the flit.
@@ -41,7 +42,7 @@ use failure::Failure;
 #[command(name = "maquette", version, arg_required_else_help = true, disable_help_subcommand = true)]
 #[command(
     after_help = "Exit status: 0 when it went well, 1 when it ran and the answer is no (a claim missed, a deadlock), \
-                        2 when the input is bad, 130 when it was interrupted."
+                        2 when the input is bad, 128 and the signal's number when one ended it: 130 after Ctrl-C."
 )]
 struct CommandLine {
     #[command(subcommand)]
@@ -86,9 +87,10 @@ impl From<String> for Said {
     }
 }
 
-/// Runs a command line, its program's name first, and gives the exit status.
+/// Runs a command line, its program's name first, and gives the exit status. Whoever runs several calls [`interrupt::forget`]
+/// between them; not at the beginning, so that no signal is lost that comes before the command does.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> i32 {
-    interrupt::forget();
+    files::forget();
     let said = match CommandLine::try_parse_from(arguments) {
         Ok(line) => line.command.execute(line.json),
         Err(error) => {
@@ -101,7 +103,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> i32 {
         Ok(said) => print(&said.text).unwrap_or(said.status),
         Err(failure) => {
             failure.print();
-            failure.status()
+            if !interrupt::requested() {
+                return failure.status();
+            }
+            interrupt::remove_unfinished();
+            interrupt::status()
         }
     }
 }

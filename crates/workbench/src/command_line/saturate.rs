@@ -77,7 +77,7 @@ impl Arguments {
             file.fill(page(&machine, &load, &search).html().as_bytes())?;
         }
         let text = if as_json { object(&machine, &load, &search) } else { text(&machine, &load, &search) };
-        Ok(Said { text, status: if search.interrupted { interrupt::STATUS } else { 0 } })
+        Ok(Said { text, status: if search.interrupted { interrupt::status() } else { 0 } })
     }
 }
 

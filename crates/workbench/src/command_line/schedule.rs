@@ -3,6 +3,7 @@
 mod check;
 mod text;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -82,7 +83,7 @@ pub(super) struct Arguments {
     /// Count the messages through the root of this machine's tree: a preset (`maquette machines` lists them) or a
     /// description.
     #[arg(long, value_name = "NAME|FILE")]
-    machine: Option<String>,
+    machine: Option<OsString>,
     #[command(flatten)]
     settings: Settings,
     /// Count the messages through the root of a tree whose branches below it have so many ranks; if left out, those of
@@ -192,8 +193,13 @@ impl Arguments {
             Interconnect::Flits(network) => network.branch(),
             Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
         };
-        let none =
-            || Failure::argument("--machine", name, "a machine whose network is a tree: [topology.fat_tree] or clos");
+        let none = || {
+            Failure::argument(
+                "--machine",
+                name.display(),
+                "a machine whose network is a tree: [topology.fat_tree] or clos",
+            )
+        };
         let ranks = branch.ok_or_else(none)?;
         Ok(Branch::Machine { machine: Box::new(machine), ranks })
     }

@@ -1,12 +1,16 @@
 //! The files that the schedule of an exchange is written to, and read from.
 
-use std::fs;
 use std::path::Path;
 
 use programs::schedule::{Order, Pacing, Schedule};
+use quantities::Bytes;
 
 use super::failure::Failure;
+use crate::input;
 use crate::output::WholeFile;
+
+/// The longest schedule that is read.
+const LONGEST: Bytes = Bytes(256 << 20);
 
 /// A file for a schedule, in the format that its name ends in.
 pub(super) struct ScheduleFile {
@@ -84,6 +88,6 @@ impl ScheduleFile {
 /// # Errors
 /// A file that can't be read, or that holds no schedule.
 pub(super) fn read(path: &Path) -> Result<Schedule, Failure> {
-    let text = fs::read(path).map_err(|cause| Failure::Unreadable { path: path.to_path_buf(), cause })?;
+    let text = input::read(path, LONGEST).map_err(|cause| Failure::Unreadable { path: path.to_path_buf(), cause })?;
     Ok(Schedule::from_json(&path.display().to_string(), &text)?)
 }

@@ -1,10 +1,15 @@
 //! `--set FIELD=VALUE`, and the machine that is meant by a name or a file and such settings.
 
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
 use clap::Args;
 use machines::Description;
 use machines::model::Machine;
 
 use super::failure::Failure;
+use super::unless_interrupted;
+use crate::output::files;
 
 /// Fields of a description that are set to other values.
 #[derive(Args, Debug)]
@@ -29,16 +34,29 @@ impl Settings {
     }
 
     /// The description called `name`, or in the file of that name, with these settings.
-    pub(super) fn describe(&self, name: &str) -> Result<Description, Failure> {
-        let mut description = ::machines::describe(name)?;
-        for (field, value) in &self.set {
-            description.set(field, value)?;
-        }
-        Ok(description)
+    pub(super) fn describe(&self, name: &OsStr) -> Result<Description, Failure> {
+        let (name, settings) = (noted(name)?, self.set.clone());
+        unless_interrupted(move || {
+            let mut description = ::machines::describe(&name)?;
+            for (field, value) in &settings {
+                description.set(field, value)?;
+            }
+            Ok(description)
+        })
     }
 
     /// The machine called `name`, or described in the file of that name, with these settings.
-    pub(super) fn load(&self, name: &str) -> Result<Machine, Failure> {
-        Ok(::machines::load_with(name, &self.set)?)
+    pub(super) fn load(&self, name: &OsStr) -> Result<Machine, Failure> {
+        let (name, settings) = (noted(name)?, self.set.clone());
+        unless_interrupted(move || Ok(::machines::load_with(&name, &settings)?))
     }
+}
+
+/// Notes that the description called `name` is read, if it is in a file.
+pub(super) fn noted(name: &OsStr) -> Result<OsString, Failure> {
+    if ::machines::is_file_name(name) {
+        let path = Path::new(name);
+        files::reads(path).map_err(|cause| Failure::Unreadable { path: path.to_path_buf(), cause })?;
+    }
+    Ok(name.to_os_string())
 }

@@ -1,5 +1,7 @@
 //! Open-loop traffic, as `maquette run traffic` and `maquette saturate` are given it.
 
+use std::ffi::OsString;
+
 use clap::{Args, ValueEnum};
 use machines::model::{FlitNetwork, Interconnect, Machine, NodeId};
 use virtual_worlds::traffic::{Load, Parameter, Pattern, Unfit, Verdict, Windows};
@@ -12,7 +14,7 @@ use super::settings::Settings;
 pub(super) struct Traffic {
     /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
     #[arg(long, value_name = "NAME|FILE")]
-    machine: String,
+    machine: OsString,
     #[command(flatten)]
     settings: Settings,
     /// Who sends to whom.

@@ -1,6 +1,7 @@
 //! What runs leave behind: files that are whole or not there, the packet log, the timeline.
 
 mod arrow;
+pub mod files;
 mod frames;
 mod packets;
 mod timeline;

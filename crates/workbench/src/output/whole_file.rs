@@ -1,8 +1,13 @@
 //! Files that are whole or not there.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::files;
+use crate::interrupt;
 
 /// A file that cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -37,13 +42,21 @@ impl WholeFile {
         if path.is_dir() {
             return Err(fail(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")));
         }
+        files::writes(path).map_err(fail)?;
+        WholeFile::begin(path).inspect_err(|_| files::written(path)).map_err(fail)
+    }
+
+    fn begin(path: &Path) -> io::Result<WholeFile> {
         // A device or a pipe is written as it is: a file put in its place would not be what was meant.
-        let unfinished = (!path.exists() || path.is_file()).then(|| unfinished_name(path)).transpose().map_err(fail)?;
+        let unfinished = (!path.exists() || path.is_file()).then(|| unfinished_name(path)).transpose()?;
         let file = match &unfinished {
-            Some(name) => File::create(name),
-            None => File::options().write(true).open(path),
+            Some(name) => {
+                interrupt::removes(name);
+                File::create(name).inspect_err(|_| interrupt::keeps(name))?
+            }
+            None => File::options().write(true).open(path)?,
         };
-        Ok(WholeFile { path: path.to_path_buf(), unfinished, writer: BufWriter::new(file.map_err(fail)?) })
+        Ok(WholeFile { path: path.to_path_buf(), unfinished, writer: BufWriter::new(file) })
     }
 
     /// Puts the file in its place, now that it is whole.
@@ -53,7 +66,7 @@ impl WholeFile {
     pub fn finish(mut self) -> Result<(), Unwritable> {
         let flushed = self.writer.flush();
         let renamed = flushed.and_then(|()| match &self.unfinished {
-            Some(name) => fs::rename(name, place(&self.path)),
+            Some(name) => fs::rename(name, place(&self.path)).inspect(|()| interrupt::keeps(name)),
             None => Ok(()),
         });
         match renamed {
@@ -96,7 +109,9 @@ impl Drop for WholeFile {
         if let Some(name) = &self.unfinished {
             // There is nobody left to tell that it stays.
             let _ = fs::remove_file(name);
+            interrupt::keeps(name);
         }
+        files::written(&self.path);
     }
 }
 
@@ -113,14 +128,27 @@ fn place(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
-/// A hidden name beside the place of `path`, and so on the same disk.
+/// The longest name that a file can have on all usual systems of files. [B]
+const LONGEST_NAME: usize = 255;
+
+/// A hidden name beside the place of `path`, and so on the same disk. Of a long name it has only the beginning, and then a
+/// number, since another one may begin alike.
 fn unfinished_name(path: &Path) -> io::Result<PathBuf> {
     let place = place(path);
     let name =
         place.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it is not a file's name"))?;
-    let mut hidden = std::ffi::OsString::from(".");
-    hidden.push(name);
-    hidden.push(format!(".unfinished-{}", std::process::id()));
+    let process = std::process::id();
+    let whole = format!(".unfinished-{process}");
+    let mut hidden = OsString::from(".");
+    if 1 + name.len() + whole.len() <= LONGEST_NAME {
+        hidden.push(name);
+        hidden.push(whole);
+    } else {
+        static SHORTENED: AtomicU32 = AtomicU32::new(0);
+        let number = SHORTENED.fetch_add(1, Ordering::Relaxed);
+        hidden.push(name.to_string_lossy().chars().take(LONGEST_NAME / 8).collect::<String>());
+        hidden.push(format!(".unfinished-{process}-{number}"));
+    }
     Ok(place.with_file_name(hidden))
 }
 

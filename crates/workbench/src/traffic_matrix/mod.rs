@@ -17,12 +17,13 @@ mod number;
 
 pub use error::{MatrixError, Place, Problem};
 
-use std::fs::File;
-use std::io::Read;
+use std::io;
 use std::path::Path;
 
 use programs::schedule::{MOST_MESSAGES, MOST_RANKS, Pattern, Transfer};
 use quantities::{Bytes, Rank};
+
+use crate::input;
 
 /// The most bytes from one rank to another: those of all messages together can then be counted. [B]
 pub const MOST_BYTES: u64 = 64 << 30;
@@ -79,14 +80,10 @@ pub fn read(path: &Path, entry: Bytes) -> Result<TrafficMatrix, MatrixError> {
     let name = path.display().to_string();
     let fail = |problem| MatrixError { file: name.clone(), place: Place::File, problem };
     let format = Format::of(path).ok_or_else(|| fail(Problem::Ending))?;
-    let mut content = Vec::new();
-    let file = File::open(path).map_err(|cause| fail(Problem::Unreadable(cause.to_string())))?;
-    file.take(LONGEST_FILE + 1)
-        .read_to_end(&mut content)
-        .map_err(|cause| fail(Problem::Unreadable(cause.to_string())))?;
-    if content.len() as u64 > LONGEST_FILE {
-        return Err(fail(Problem::TooLong));
-    }
+    let content = input::read(path, Bytes(LONGEST_FILE)).map_err(|cause| match cause.kind() {
+        io::ErrorKind::FileTooLarge => fail(Problem::TooLong),
+        _ => fail(Problem::Unreadable(cause.to_string())),
+    })?;
     match format {
         Format::Csv => csv::parse(&name, &content),
         Format::MatrixMarket => matrix_market::parse(&name, &content, entry),

@@ -1,7 +1,8 @@
 //! The fields that say how routers and nodes are connected.
 
 use quantities::{Duration, Rate};
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 /// How routers and nodes are connected: exactly one of these.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -129,6 +130,7 @@ pub struct GraphRouter {
     #[serde(default)]
     pub nodes: u32,
     /// Where it is drawn, in units of a router's box; in a row by default.
+    #[serde(default, deserialize_with = "optional_two")]
     pub position: Option<[f32; 2]>,
 }
 
@@ -137,6 +139,7 @@ pub struct GraphRouter {
 #[serde(deny_unknown_fields)]
 pub struct GraphLink {
     /// The names of the routers that it joins.
+    #[serde(deserialize_with = "two")]
     pub between: [String; 2],
     /// Bytes per second, where it differs from that of `channels`.
     pub rate: Option<Rate>,
@@ -148,6 +151,17 @@ pub struct GraphLink {
     pub credit_latency: Option<Duration>,
     /// Slots for flits at the far end.
     pub buffers: Option<u32>,
+}
+
+/// Reads a list of exactly two: the reader of arrays leaves what comes after unread.
+fn two<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<[T; 2], D::Error> {
+    let list = Vec::<T>::deserialize(from)?;
+    let length = list.len();
+    list.try_into().map_err(|_| D::Error::invalid_length(length, &"a list of two"))
+}
+
+fn optional_two<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Option<[T; 2]>, D::Error> {
+    two(from).map(Some)
 }
 
 fn four() -> u32 {

@@ -2,6 +2,7 @@
 
 mod text;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -35,7 +36,7 @@ use crate::output::WholeFile;
 pub(super) struct Arguments {
     /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
     #[arg(long, value_name = "NAME|FILE")]
-    machine: String,
+    machine: OsString,
     #[command(flatten)]
     settings: Settings,
     /// The measured times.
@@ -89,7 +90,7 @@ impl Arguments {
         }
         let report = Report { machine: &machine.name, calibration: &calibration, outcome: &outcome };
         let text = if as_json { report.json() } else { report.text() };
-        Ok(Said { text, status: if outcome.interrupted { interrupt::STATUS } else { 0 } })
+        Ok(Said { text, status: if outcome.interrupted { interrupt::status() } else { 0 } })
     }
 }
 

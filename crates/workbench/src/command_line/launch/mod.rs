@@ -7,12 +7,11 @@ mod text;
 pub(super) use rank::RankArguments;
 
 use std::ffi::OsString;
-use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::path::PathBuf;
 
 use clap::{Args, Parser};
-use quantities::{Duration, Rate};
+use quantities::{Bytes, Duration, Rate};
 use real_worlds::udp::hears_multicast;
 
 use super::choice::nearest_value;
@@ -21,6 +20,7 @@ use super::progress::Spinner;
 use super::quantity::duration;
 use super::run;
 use super::{Said, unless_interrupted};
+use crate::input;
 use crate::launch::hosts::{self, Host, MOST_RANKS};
 use crate::launch::stage::{self, Stage};
 use crate::launch::wire::{Repair, Tuning};
@@ -32,6 +32,8 @@ const USUAL_TIMEOUT: Duration = Duration::from_microseconds(600_000_000);
 const MOST_REPEATS: i64 = 50_000;
 /// How a program's machine is called where there is none: the command line of `maquette run` wants one.
 const NO_MACHINE: &str = "loggp";
+/// The longest file of hosts that is read.
+const LONGEST_HOSTS: Bytes = Bytes(1 << 20);
 
 /// Run a program for real: a process for each rank, on this computer or on others, over UDP and IP multicast.
 ///
@@ -185,8 +187,8 @@ impl Options {
         match (self.local, &self.hosts) {
             (Some(ranks), _) => Ok(vec![Host { name: "this computer".to_owned(), address: self.interface, ranks }]),
             (None, Some(path)) => {
-                let text =
-                    fs::read_to_string(path).map_err(|cause| Failure::Unreadable { path: path.clone(), cause })?;
+                let text = input::read_text(path, LONGEST_HOSTS)
+                    .map_err(|cause| Failure::Unreadable { path: path.clone(), cause })?;
                 Ok(hosts::parse(path, &text)?)
             }
             (None, None) => {

@@ -1,5 +1,6 @@
 //! `maquette measure lambda`: the postal model's t0 and lambda over message size.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use ::machines::model::{Interconnect, Machine};
@@ -31,7 +32,7 @@ use crate::parallel::{Watch, map};
 pub(super) struct Arguments {
     /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
     #[arg(long, value_name = "NAME|FILE")]
-    machine: String,
+    machine: OsString,
     #[command(flatten)]
     settings: Settings,
     /// Sizes of messages: the powers of two in a range, `8..64KiB`, or a list, `0,100,1000`.
@@ -77,7 +78,7 @@ impl Arguments {
             file.fill(outcome.page().html().as_bytes())?;
         }
         let text = if as_json { outcome.json() } else { outcome.text() };
-        Ok(Said { text, status: if outcome.interrupted { interrupt::STATUS } else { 0 } })
+        Ok(Said { text, status: if outcome.interrupted { interrupt::status() } else { 0 } })
     }
 
     /// How the experiments are run, if they can be.

@@ -1,13 +1,16 @@
 //! `maquette plan check`: how good are the picks?
 
+use std::ffi::OsString;
+
 use ::machines::model::Machine;
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::command_line::failure::Failure;
 use crate::command_line::progress::Bar;
+use crate::command_line::settings::noted;
 use crate::command_line::terminal::{Side, columns, rounded};
-use crate::command_line::{Said, cores};
+use crate::command_line::{Said, cores, unless_interrupted};
 use crate::interrupt;
 use crate::parallel::{Watch, map};
 use crate::planner::check::{Case, Checked, Places};
@@ -33,7 +36,7 @@ pub(super) struct Arguments {
     /// About which machines: presets or descriptions. May be given more than once. If left out, all presets, and the postal
     /// model with random lambdas.
     #[arg(long = "machine", value_name = "NAME|FILE")]
-    machines: Vec<String>,
+    machines: Vec<OsString>,
     /// How much a plan may run, in millions of packets times channels that they cross; with 0 all picks are by estimates.
     #[arg(long, value_name = "MILLIONS", default_value_t = (BUDGET / 1e6) as u32)]
     budget: u32,
@@ -64,14 +67,14 @@ impl Arguments {
         }
         let text = if as_json { json(&answered) } else { text(&answered, self.cases) };
         let missed = answered.iter().any(|(_, checked)| checked.loss() > NEAR);
-        Ok(Said { text, status: if interrupt::requested() { interrupt::STATUS } else { i32::from(missed) } })
+        Ok(Said { text, status: if interrupt::requested() { interrupt::status() } else { i32::from(missed) } })
     }
 
     /// The machines that are named, or all presets.
     fn places(&self) -> Result<Places, Failure> {
-        let presets = || ::machines::presets().into_iter().map(|preset| preset.name.to_string()).collect();
+        let presets = || ::machines::presets().into_iter().map(|preset| preset.name.into()).collect();
         let names = if self.machines.is_empty() { presets() } else { self.machines.clone() };
-        let machines = names.iter().map(|name| ::machines::load(name)).collect::<Result<Vec<Machine>, _>>()?;
+        let machines = names.into_iter().map(load).collect::<Result<Vec<Machine>, Failure>>()?;
         if let Some(machine) = machines.iter().find(|machine| machine.nodes < 2) {
             let found = format!("{} with {} nodes", machine.name, machine.nodes);
             return Err(Failure::argument("--machine", found, "a machine with 2 nodes at least"));
@@ -150,4 +153,10 @@ fn json(answered: &[Answered]) -> String {
         "cases": answered.iter().map(case).collect::<Vec<Value>>(),
         "within_5_percent": answered.iter().filter(|(_, checked)| checked.loss() <= NEAR).count(),
     }))
+}
+
+/// The machine called `name`, or described in the file of that name.
+fn load(name: OsString) -> Result<Machine, Failure> {
+    let name = noted(&name)?;
+    unless_interrupted(move || Ok(::machines::load(&name)?))
 }

@@ -138,5 +138,5 @@ fn said(
     let traffic = traffic.map(|traffic| traffic.1);
     let report = Report { machine: &machine, question: &question, plan: &plan, traffic, written };
     let text = if as_json { report.json()? } else { report.text()? };
-    Ok(Said { text, status: if plan.interrupted { interrupt::STATUS } else { 0 } })
+    Ok(Said { text, status: if plan.interrupted { interrupt::status() } else { 0 } })
 }

@@ -1,5 +1,7 @@
 //! What broadcasts and global combines have in common.
 
+use std::ffi::OsString;
+
 use clap::{Args, ValueEnum};
 use programs::postal::{Alpha, Lambda, Splitting, Steps, broadcast_time};
 use programs::{Group, Sends};
@@ -21,7 +23,7 @@ pub(super) struct Collective {
     /// left out, the postal model with the latency --lambda: a message takes a step whatever its size, and nothing
     /// contends.
     #[arg(long, value_name = "NAME|FILE")]
-    machine: Option<String>,
+    machine: Option<OsString>,
     /// How many of the machine's nodes take part, from node 0; all, if left out.
     #[arg(long, value_name = "N")]
     nodes: Option<u32>,

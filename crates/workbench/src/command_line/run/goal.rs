@@ -1,6 +1,6 @@
 //! `maquette run goal`: a schedule in GOAL text.
 
-use std::fs;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,19 +17,24 @@ use virtual_worlds::network_world::{NetworkWorld, Options};
 
 use super::simulation::Manner;
 use super::summary::{Finding, NOT_RECEIVED, Summary};
-use crate::command_line::Said;
 use crate::command_line::failure::{Failure, warn};
 use crate::command_line::sizes::MOST_BYTES;
+use crate::command_line::{Said, unless_interrupted};
+use crate::input;
 use crate::launch::stage;
 use crate::simulate::ethernet;
 
 /// As many messages that nobody received are named one by one.
 const NAMED: usize = 8;
+/// The longest schedule that is read.
+const LONGEST: Bytes = Bytes(1 << 30);
 
 /// Run a schedule in GOAL text, the format of LogGOPSim.
 ///
-/// Times of `calc` are in nanoseconds. On a LogGP machine (`--set L=1us --set o=500ns`) the result can be compared with
-/// LogGOPSim's.
+/// Times of `calc` are in nanoseconds. On a LogGP machine (`--set L=1us --set o=500ns`) the result is that of LogGOPSim, but
+/// where that one sorts operations of one time unstably, or ignores what processors of one rank require of each other; and S
+/// is the smallest message that waits for its receiver, where LogGOPSim's is the largest that does not (its 65535 is
+/// `--set S=65536`). docs/GOAL.md has the details.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  maquette run goal trace.goal --machine fat-tree-1024 --timeline trace.json")]
 pub(super) struct Arguments {
@@ -38,7 +43,7 @@ pub(super) struct Arguments {
     file: PathBuf,
     /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
     #[arg(long, value_name = "NAME|FILE", default_value = "loggp")]
-    machine: String,
+    machine: OsString,
     #[command(flatten)]
     manner: Manner,
 }
@@ -46,8 +51,9 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let Arguments { file, machine, manner } = self;
-        let text = fs::read(&file).map_err(|cause| Failure::Unreadable { path: file.clone(), cause })?;
-        let schedule = Schedule::parse(&file.display().to_string(), &text)?;
+        let text = input::read(&file, LONGEST).map_err(|cause| Failure::Unreadable { path: file.clone(), cause })?;
+        let name = file.display().to_string();
+        let schedule = unless_interrupted(move || Ok(Schedule::parse(&name, &text)?))?;
         let prepared = manner.prepare_for(&machine, schedule.size())?;
         let parameters = json!({"file": file.display().to_string()});
         let schedule = Arc::new(schedule);

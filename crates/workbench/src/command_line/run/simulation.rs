@@ -1,5 +1,6 @@
 //! What every simulated run has in common: the machine, how many of its nodes, which engine, what is written down.
 
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use virtual_worlds::network_world::Options;
 use crate::command_line::engine::Engine;
 use crate::command_line::failure::{Failure, warn};
 use crate::command_line::settings::Settings;
+use crate::command_line::unless_interrupted;
 use crate::interrupt;
 use crate::launch::stage;
 use crate::output::{PacketFormat, Unwritable, WholeFile, write_frames, write_packets, write_timeline};
@@ -27,7 +29,7 @@ const NAMED: usize = 8;
 pub(super) struct Simulation {
     /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
     #[arg(long, value_name = "NAME|FILE")]
-    machine: String,
+    machine: OsString,
     /// How many of the machine's nodes take part, from node 0; all, if left out.
     #[arg(long, value_name = "N")]
     nodes: Option<u32>,
@@ -83,7 +85,7 @@ impl Simulation {
 
 impl Manner {
     /// Checks a run on `nodes` nodes of the machine called `name`, all of them if that is left out.
-    pub(super) fn prepare_on(self, name: &str, nodes: Option<u32>) -> Result<Prepared, Failure> {
+    pub(super) fn prepare_on(self, name: &OsStr, nodes: Option<u32>) -> Result<Prepared, Failure> {
         let machine = self.settings.load(name)?;
         let ranks = ranks(&machine, nodes)?;
         self.prepare(machine, ranks)
@@ -118,11 +120,15 @@ impl Manner {
     }
 
     /// Checks a run of a program that has `ranks` ranks on the machine called `name`.
-    pub(super) fn prepare_for(self, name: &str, ranks: u32) -> Result<Prepared, Failure> {
+    pub(super) fn prepare_for(self, name: &OsStr, ranks: u32) -> Result<Prepared, Failure> {
         let machine = self.settings.load(name)?;
         if ranks > machine.nodes {
             let allowed = format!("a machine with at least {ranks} nodes, as the program has so many ranks");
-            return Err(Failure::argument("--machine", format!("{name} with {} nodes", machine.nodes), allowed));
+            return Err(Failure::argument(
+                "--machine",
+                format!("{} with {} nodes", name.display(), machine.nodes),
+                allowed,
+            ));
         }
         self.prepare(machine, ranks)
     }
@@ -222,15 +228,19 @@ impl Prepared {
         let model = Arc::clone(&machine);
         let ended = interrupt::unless_requested(move || simulate(&model, options));
         let (output, answer) = ended.ok_or(Failure::Interrupted)??;
-        if let Some((format, file)) = packets {
-            finish(file, |file| match &answer.frame_log {
-                Some(frames) => write_frames(file, format, frames),
-                None => write_packets(file, format, answer.packet_log.as_deref().unwrap_or_default()),
-            })?;
-        }
-        if let Some(file) = timeline {
-            finish(file, |file| write_timeline(file, &machine, &answer))?;
-        }
+        let model = Arc::clone(&machine);
+        let answer = unless_interrupted(move || {
+            if let Some((format, file)) = packets {
+                finish(file, |file| match &answer.frame_log {
+                    Some(frames) => write_frames(file, format, frames),
+                    None => write_packets(file, format, answer.packet_log.as_deref().unwrap_or_default()),
+                })?;
+            }
+            if let Some(file) = timeline {
+                finish(file, |file| write_timeline(file, &model, &answer))?;
+            }
+            Ok(answer)
+        })?;
         Ok(Ran { machine, seed: options.seed, output, answer })
     }
 }

@@ -1,5 +1,7 @@
 //! On what an exchange runs: a machine, or the postal model.
 
+use std::ffi::OsString;
+
 use clap::Args;
 use programs::postal::Lambda;
 use quantities::Duration;
@@ -14,7 +16,7 @@ use crate::postal_clock::{exact_step, postal_machine};
 pub(super) struct World {
     /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
     #[arg(long, value_name = "NAME|FILE", required_unless_present = "lambda", conflicts_with = "lambda")]
-    machine: Option<String>,
+    machine: Option<OsString>,
     /// In place of a machine, the postal model: a message is there so many times as long after it was sent as its sender
     /// needs for it; a number such as 1.8 or 9/5.
     #[arg(long, value_name = "L")]

@@ -1,7 +1,6 @@
 //! The keys that a table is built of: Dutch words, lines of a file, or random words.
 
-use std::fs::File;
-use std::io::Read;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -9,7 +8,7 @@ use programs::linear_hash::{Key, random_words};
 use quantities::Bytes;
 
 use crate::command_line::failure::Failure;
-use crate::words;
+use crate::{input, words};
 
 /// The largest file that is read. [B]
 const LARGEST_FILE: u64 = 1 << 30;
@@ -48,15 +47,14 @@ impl Keys {
 
 /// Reads one key a line; lines without anything are none.
 fn read(path: &Path) -> Result<Vec<Key>, Failure> {
-    let unreadable = |cause| Failure::Unreadable { path: path.to_path_buf(), cause };
-    let mut text = Vec::new();
-    let file = File::open(path).map_err(unreadable)?;
-    file.take(LARGEST_FILE + 1).read_to_end(&mut text).map_err(unreadable)?;
     let shown = path.display();
-    if text.len() as u64 > LARGEST_FILE {
-        let found = format!("{shown}, a file of more than {}", Bytes(LARGEST_FILE));
-        return Err(Failure::argument("--keys", found, "at most that"));
-    }
+    let text = input::read(path, Bytes(LARGEST_FILE)).map_err(|cause| match cause.kind() {
+        io::ErrorKind::FileTooLarge => {
+            let found = format!("{shown}, a file of more than {}", Bytes(LARGEST_FILE));
+            Failure::argument("--keys", found, "at most that")
+        }
+        _ => Failure::Unreadable { path: path.to_path_buf(), cause },
+    })?;
     let mut keys = Vec::new();
     for (number, line) in (1..).zip(text.split(|&byte| byte == b'\n')) {
         let line = line.strip_suffix(b"\r").unwrap_or(line);

@@ -4,6 +4,8 @@ mod findings;
 mod keys;
 mod phases;
 
+use std::ffi::{OsStr, OsString};
+
 use clap::Args;
 use programs::linear_hash::{Growth, Key, KeyHash, LinearHash, Phase};
 use quantities::{Bytes, Duration};
@@ -36,7 +38,7 @@ const MOST: i64 = 1 << 20;
 pub(super) struct Arguments {
     /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
     #[arg(long, value_name = "NAME|FILE")]
-    machine: String,
+    machine: OsString,
     /// How many servers there can be; the table begins with one.
     #[arg(long, value_name = "S", default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..=MOST))]
     servers: u32,
@@ -150,12 +152,12 @@ impl Arguments {
 }
 
 /// That no send waits for its receiver.
-fn check(prepared: &Prepared, body: Bytes, machine: &str) -> Result<(), Failure> {
+fn check(prepared: &Prepared, body: Bytes, machine: &OsStr) -> Result<(), Failure> {
     // As long as the longest message there may be.
     let longest = Bytes(body.0.saturating_add(1 << 20));
     if prepared.waits_for_receivers(longest) {
         let allowed = "a machine whose sends do not wait for receivers: servers could wait for each other";
-        return Err(Failure::argument("--machine", machine, allowed));
+        return Err(Failure::argument("--machine", machine.display(), allowed));
     }
     Ok(())
 }

@@ -1,0 +1,79 @@
+"""Graphs of many routers: their tables of next hops fit into memory, or it is said before that they do not."""
+
+import os
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from command import COMMAND, refusal
+
+SETTINGS = """[channels]
+rate = "1 GB/s"
+buffers = 64
+[routers]
+routing_delay = "50 ns"
+[packet]
+payload = "1 KiB"
+header = "16 B"
+flit = "16 B"
+[topology.graph]
+"""
+
+
+def graph(file: Path, routers: int, links: list[tuple[int, int]]) -> Path:
+    """Writes a graph with a node at each router."""
+    names = "\n".join(f'{{ name = "r{router}", nodes = 1 }},' for router in range(routers))
+    joined = "\n".join(f'{{ between = ["r{one}", "r{other}"] }},' for one, other in links)
+    file.write_text(f"{SETTINGS}routers = [\n{names}\n]\nlinks = [\n{joined}\n]\n")
+    return file
+
+
+def ring(routers: int) -> list[tuple[int, int]]:
+    """Each router with the next."""
+    return [(router, (router + 1) % routers) for router in range(routers)]
+
+
+def random_regular(routers: int, degree: int) -> list[tuple[int, int]]:
+    """Rings in random orders, the first in order: a connected graph of even degree, but for links drawn twice."""
+    draw = random.Random(1)
+    links = set(ring(routers))
+    for _ in range(degree // 2 - 1):
+        order = list(range(routers))
+        draw.shuffle(order)
+        links |= {(order[place - 1], order[place]) for place in range(routers)}
+    return sorted(links)
+
+
+def peak(*arguments: str | Path) -> int:
+    """The most memory that the command had, in bytes; it must succeed."""
+    running = subprocess.Popen([COMMAND, *arguments], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(running.pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    return usage.ru_maxrss * 1024
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["ring", "random"])
+def test_32768_routers_fit_into_two_gigabytes(tmp_path: Path, kind: str) -> None:
+    """`machine` and `run` work on 32,768 routers with a node each in less than 2 GB."""
+    links = ring(32_768) if kind == "ring" else random_regular(32_768, 4)
+    file = graph(tmp_path / "large.toml", 32_768, links)
+    assert peak("machine", file) < 2_000_000_000
+    assert peak("run", "broadcast", "--machine", file, "--bytes", "64") < 2_000_000_000
+
+
+@pytest.mark.long
+def test_8192_routers_of_many_links(tmp_path: Path) -> None:
+    """8,192 routers, which were refused, work whatever their links."""
+    file = graph(tmp_path / "dense.toml", 8_192, random_regular(8_192, 16))
+    assert peak("machine", file) < 2_000_000_000
+
+
+@pytest.mark.long
+def test_what_would_not_fit_is_refused_before(tmp_path: Path) -> None:
+    """A table that would not fit is refused by its size, while little memory is taken."""
+    file = graph(tmp_path / "huge.toml", 100_000, ring(100_000))
+    said = refusal("machine", file)
+    assert "its table of next hops for 100000 routers could take" in said and "at most 1800 MB" in said
