@@ -208,7 +208,7 @@ where
     let now = || shared.borrow().nodes.now();
     (0..ranks as usize).for_each(|rank| all.poll(rank, now));
     loop {
-        stop.go_on()?;
+        stop.go_on(|| shared.borrow().nodes.reached())?;
         let done = shared.borrow_mut().nodes.next_done();
         if let Some(done) = done {
             let rank = done.rank.0 as usize;

@@ -13,6 +13,7 @@ use crate::clock::mailbox::Letter;
 use crate::clock::rank_clock::RankClock;
 use crate::clock::ranks::Turns;
 use crate::clock::record::Record;
+use crate::stop::Reached;
 
 /// What a rank asks of its endpoint.
 #[derive(Debug)]
@@ -227,5 +228,9 @@ impl Turns for State {
 
     fn waits_for(&self, rank: Rank) -> Option<WaitsFor> {
         self.ranks[rank.0 as usize].waits_for
+    }
+
+    fn reached(&self, rank: Rank) -> Reached {
+        Reached { time: self.now(rank), messages: self.record.messages(), packets: 0 }
     }
 }
