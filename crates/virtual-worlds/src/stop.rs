@@ -22,6 +22,11 @@ impl Stop {
         Stop { flag: Some(flag), progress: None }
     }
 
+    /// The same, which also ends a run once `flag` is set.
+    pub const fn or_at(self, flag: &'static AtomicBool) -> Stop {
+        Stop { flag: Some(flag), ..self }
+    }
+
     /// The same, for a run that writes into `progress` how far it has come.
     pub const fn telling(self, progress: &'static Progress) -> Stop {
         Stop { progress: Some(progress), ..self }

@@ -3,6 +3,7 @@
 pub mod calibrate;
 pub mod cells;
 pub mod command_line;
+pub mod experiment;
 pub mod interrupt;
 pub mod latency;
 pub mod launch;

@@ -59,23 +59,25 @@ pub fn simulate_multicast<P: MulticastProgram>(
 }
 
 /// What ends every run: a person who asks this process to end.
-fn stop() -> Stop {
-    Stop::at(interrupt::flag())
+fn stop(options: &Options) -> Stop {
+    options.stop.or_at(interrupt::flag())
 }
 
-fn network(machine: &Machine, options: Options) -> NetworkWorld<'_> {
-    NetworkWorld::new(machine, Options { stop: stop(), ..options })
+/// The world of `machine` where it is a network of flits.
+pub fn network(machine: &Machine, options: Options) -> NetworkWorld<'_> {
+    NetworkWorld::new(machine, Options { stop: stop(&options), ..options })
 }
 
 /// The world of `machine` where it is an Ethernet.
 pub fn ethernet(machine: &Machine, options: Options) -> EthernetWorld<'_> {
-    let world = EthernetWorld::new(machine, options.seed).with_stop(stop());
+    let world = EthernetWorld::new(machine, options.seed).with_stop(stop(&options));
     let world = if options.packet_log { world.with_frames() } else { world };
     if options.timeline { world.with_timeline() } else { world }
 }
 
-fn clock(model: LogGp, options: Options) -> Clock {
-    let clock = Clock::new(model).with_stop(stop());
+/// The world without contention where messages cost what `model` says.
+pub fn clock(model: LogGp, options: Options) -> Clock {
+    let clock = Clock::new(model).with_stop(stop(&options));
     if options.timeline { clock.with_timeline() } else { clock }
 }
 

@@ -28,6 +28,7 @@ use quantities::{Bytes, Duration};
 use super::cells_by_name::Row;
 use super::program;
 use crate::cells::{BadLine, Lines};
+use crate::experiment::InputFile;
 use crate::trial::Trial;
 
 /// The longest file. [B]
@@ -156,7 +157,7 @@ fn meant(found: &str) -> String {
 ///
 /// # Errors
 /// As [`parse`], and that the file cannot be read.
-pub fn read(path: &Path, nodes: u32) -> Result<Vec<Measurement>, TimesError> {
+pub fn read(path: &Path, nodes: u32) -> Result<(Vec<Measurement>, InputFile), TimesError> {
     let name = path.display().to_string();
     let fail = |problem| TimesError { file: name.clone(), line: None, problem };
     let unreadable = |cause: std::io::Error| fail(TimesProblem::Unreadable(cause.to_string()));
@@ -166,7 +167,7 @@ pub fn read(path: &Path, nodes: u32) -> Result<Vec<Measurement>, TimesError> {
     if content.len() as u64 > LONGEST_FILE {
         return Err(fail(TimesProblem::TooLong { found: Bytes(LONGEST_FILE).to_string() }));
     }
-    parse(&name, &content, nodes)
+    Ok((parse(&name, &content, nodes)?, InputFile::new(path, &content)))
 }
 
 /// Reads `content`, which was measured on a machine of `nodes` nodes; `file` is what messages call it.

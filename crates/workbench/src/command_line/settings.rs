@@ -5,6 +5,7 @@ use machines::Description;
 use machines::model::Machine;
 
 use super::failure::Failure;
+use super::progress::Spinner;
 
 /// Fields of a description that are set to other values.
 #[derive(Args, Debug)]
@@ -39,6 +40,7 @@ impl Settings {
 
     /// The machine called `name`, or described in the file of that name, with these settings.
     pub(super) fn load(&self, name: &str) -> Result<Machine, Failure> {
+        let _spinner = Spinner::saying("works out the machine");
         Ok(::machines::load_with(name, &self.set)?)
     }
 }

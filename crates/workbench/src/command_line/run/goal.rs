@@ -11,17 +11,17 @@ use programs::goal::{OperationKind, Play, Schedule};
 use quantities::Bytes;
 use serde_json::{Value, json};
 use virtual_worlds::answer::Answer;
-use virtual_worlds::clock::Clock;
 use virtual_worlds::clock::goal::{GoalAnswer, Unreceived};
-use virtual_worlds::network_world::{NetworkWorld, Options};
+use virtual_worlds::network_world::Options;
 
 use super::simulation::Manner;
 use super::summary::{Finding, Summary};
 use crate::command_line::Said;
 use crate::command_line::failure::{Failure, warn};
 use crate::command_line::sizes::MOST_BYTES;
+use crate::experiment::InputFile;
 use crate::launch::stage;
-use crate::simulate::ethernet;
+use crate::simulate::{clock, ethernet, network};
 
 /// As many messages that nobody received are named one by one.
 const NAMED: usize = 8;
@@ -48,19 +48,21 @@ impl Arguments {
         let Arguments { file, machine, manner } = self;
         let text = fs::read(&file).map_err(|cause| Failure::Unreadable { path: file.clone(), cause })?;
         let schedule = Schedule::parse(&file.display().to_string(), &text)?;
-        let prepared = manner.prepare_for(&machine, schedule.size())?;
-        let parameters = json!({"file": file.display().to_string()});
+        let mut prepared = manner.prepare_for(&machine, schedule.size())?;
+        prepared.runs("goal", json!({"file": file.display().to_string()}));
+        prepared.experiment.read(InputFile::new(&file, &text));
+        prepared.expected_messages = Some(sends(&schedule));
         let schedule = Arc::new(schedule);
         if stage::is_set() {
             let ran = prepared.run_any(Play { schedule })?;
-            return Ok(Summary { program: "goal", parameters, findings: Vec::new() }.said(&ran, as_json));
+            return Ok(Summary { findings: Vec::new() }.said(&ran, as_json));
         }
         let ran = prepared.run_by(move |machine, options| simulate(machine, options, &schedule))?;
         for message in ran.output.iter().flatten().take(NAMED) {
             warn(&format!("{}:{}: {}", file.display(), message.line, words(message)));
         }
         let findings = ran.output.iter().map(|messages| not_received(messages)).collect();
-        Ok(Summary { program: "goal", parameters, findings }.said(&ran, as_json))
+        Ok(Summary { findings }.said(&ran, as_json))
     }
 }
 
@@ -72,8 +74,7 @@ fn simulate(
 ) -> Result<(Option<Vec<Unreceived>>, Answer), Failure> {
     let ended = match &machine.interconnect {
         Interconnect::LogGp(model) => {
-            let clock = Clock::new(*model);
-            let clock = if options.timeline { clock.with_timeline() } else { clock };
+            let clock = clock(*model, options);
             clock.run_goal(schedule).map(|GoalAnswer { answer, unreceived }| (Some(unreceived), answer))
         }
         Interconnect::Ethernet(_) => {
@@ -82,7 +83,7 @@ fn simulate(
         }
         Interconnect::Flits(_) => {
             check_sizes(schedule)?;
-            NetworkWorld::new(machine, options).run_goal(schedule).map(|answer| (None, answer))
+            network(machine, options).run_goal(schedule).map(|answer| (None, answer))
         }
     };
     ended.map_err(|error| match error {
@@ -90,6 +91,12 @@ fn simulate(
         Error::Deadlock(_) => Failure::Schedule(error),
         other => Failure::Program(other),
     })
+}
+
+/// How many messages it sends.
+fn sends(schedule: &Schedule) -> u64 {
+    let operations = schedule.busy_ranks().flat_map(|(_, block)| block.operations());
+    operations.filter(|operation| matches!(operation.kind, OperationKind::Send { .. })).count() as u64
 }
 
 /// Whether the packets of every message can be counted.
