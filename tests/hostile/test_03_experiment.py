@@ -17,12 +17,12 @@ def line(*arguments: str | Path) -> str:
 
 def test_a_changed_machine_is_told_in_text_and_json() -> None:
     """With and without --set the header and the JSON differ, and name the changes in their order."""
-    changes = ("--set", "rate=1GB/s", "--set", "buffers=64")
-    assert line(*PING, *changes).startswith("with rate=1GB/s buffers=64; engine fast; ")
+    changes = ("--set", "rate=1GB/s", "--set", "buffers=600")
+    assert line(*PING, *changes).startswith("with rate=1GB/s buffers=600; engine fast; ")
     assert "rate" not in line(*PING)
     plain, changed = answer(*PING)["experiment"], answer(*PING, *changes)["experiment"]
     assert plain["machine"]["set"] == []
-    assert changed["machine"]["set"] == ["rate=1GB/s", "buffers=64"]
+    assert changed["machine"]["set"] == ["rate=1GB/s", "buffers=600"]
     assert plain["machine"]["blake3"] == changed["machine"]["blake3"]
 
 
@@ -65,7 +65,8 @@ def test_a_machine_shows_rates_latencies_buffers_packets_and_costs() -> None:
 def test_files_are_told_with_a_digest_of_what_is_in_them(tmp_path: Path) -> None:
     """A file whose content changes changes what a result says of it, whatever it is called."""
     matrix, machine = tmp_path / "halo.csv", tmp_path / "mine.toml"
-    machine.write_text('about = "Mine"\n\n[loggp]\n')
+    described = 'about = "Mine"\n\n[loggp]\nnodes = 8\nlatency = "2 us"\noverhead = "1 us"\ngap = "500 ns"\ngap_per_byte = "1 ns"\n'
+    machine.write_text(described)
     run = ("run", "exchange", "--machine", machine, "--traffic", matrix)
     matrix.write_text("0,1\n1,0\n")
     before = answer(*run)["experiment"]
@@ -75,7 +76,7 @@ def test_files_are_told_with_a_digest_of_what_is_in_them(tmp_path: Path) -> None
     assert len(before["files"][0]["blake3"]) == 64
     assert before["files"] != after["files"]
     assert f"{matrix} blake3 {after['files'][0]['blake3'][:16]}" in line(*run)
-    machine.write_text('about = "Mine"\n\n[loggp]\n# and more\n')
+    machine.write_text(described + "# and more\n")
     assert answer(*run)["experiment"]["machine"]["blake3"] != after["machine"]["blake3"]
 
 
@@ -85,7 +86,7 @@ def test_every_command_says_it_in_the_same_shape(tmp_path: Path) -> None:
         answer(*PING, "--timeline", tmp_path / "trace.json"),
         answer("run", "traffic", "--machine", "moc-2-1", "--rate", "0.01", "--warm-up", "100", "--measure", "100"),
         answer("plan", "broadcast", "--machine", "loggp", "--ranks", "4"),
-        answer("measure", "lambda", "--machine", "moc-2-1", "--bytes", "8", "--partners", "2", "--draws", "1"),
+        answer("measure", "lambda", "--machine", "moc-2-1", "--bytes", "8", "--partners", "2", "--draws", "2"),
         answer("pattern", "euler-545"),
         answer("schedule", "--complete", "4"),
         answer("postal", "--lambda", "2", "--nodes", "4"),

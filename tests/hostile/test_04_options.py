@@ -23,7 +23,8 @@ WITHOUT_EFFECT = [
     ("run broadcast --machine cm5-32 --algorithm hardware --order permuted", "--order"),
     ("run traffic --machine moc-2-1 --rate 0.1 --hot-node 3", "--hot-node"),
     ("schedule --complete 4 --algorithm greedy --pacing barrier", "--pacing"),
-    ("schedule --complete 4 --algorithm greedy --seed 2", "--random"),
+    ("schedule --complete 4 --algorithm greedy --seed 2", "--seed"),
+    ("run exchange --machine moc-2-1 --t0 2us", "--t0"),
     ("pattern conjugate-gradient --seed 2", "--seed"),
 ]
 

@@ -106,8 +106,7 @@ fn a_schedule_under_loggp_says_how_far_it_has_come_and_ends() {
     let text = b"num_ranks 2\nrank 0 {\nl1: send 8b to 1\n}\nrank 1 {\nl1: recv 8b from 0\n}\n";
     let schedule = Schedule::parse("two.goal", text).unwrap();
     let clock = Clock::new(model);
-    let (reached, answer) =
-        told(&PROGRESS, |stop| clock.with_stop(stop).run_goal(&schedule).unwrap().answer);
+    let (reached, answer) = told(&PROGRESS, |stop| clock.with_stop(stop).run_goal(&schedule).unwrap().answer);
     assert!(reached.messages == 1 && reached.time <= answer.makespan(), "{reached:?}");
     assert_eq!(clock.with_stop(Stop::at(&FLAG)).run_goal(&schedule).unwrap_err(), Error::Stopped);
 }
@@ -117,9 +116,8 @@ fn an_ethernet_says_how_far_it_has_come() {
     static PROGRESS: Progress = Progress::new();
     let machine = machines::load("mpich-tcp-8").unwrap();
     let program = EqualDist { bytes: Bytes(100), messages: 16 };
-    let (reached, answer) = told(&PROGRESS, |stop| {
-        EthernetWorld::new(&machine, 1).with_stop(stop).run_with_answer(8, &program).unwrap().1
-    });
+    let (reached, answer) =
+        told(&PROGRESS, |stop| EthernetWorld::new(&machine, 1).with_stop(stop).run_with_answer(8, &program).unwrap().1);
     let received = answer.ethernet.as_ref().map_or(0, |ethernet| ethernet.received);
     assert_eq!((reached.messages, reached.packets), (16, received));
     assert!(reached.time >= answer.makespan());

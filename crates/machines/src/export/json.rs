@@ -85,7 +85,8 @@ pub fn json(machine: &Machine) -> String {
 }
 
 fn of_network(network: &FlitNetwork) -> Value {
-    let channels: Vec<ChannelRow> = network.channels.iter().enumerate().map(|it| channel(it, network.packet.flit)).collect();
+    let channels: Vec<ChannelRow> =
+        network.channels.iter().enumerate().map(|it| channel(it, network.packet.flit)).collect();
     let routers: Vec<RouterRow<'_>> = network.routers.iter().enumerate().map(router).collect();
     let ids = |list: &[crate::model::ChannelId]| list.iter().map(|channel| channel.0).collect::<Vec<u32>>();
     json!({

@@ -9,10 +9,10 @@ use programs::schedule::{MOST_RANKS, Pattern};
 use quantities::Bytes;
 use serde_json::{Value, json};
 
-use super::{Said, working};
 use super::choice::value_name;
 use super::failure::Failure;
 use super::terminal::{Side, columns};
+use super::{Said, working};
 use crate::experiment::Experiment;
 use crate::output::WholeFile;
 use crate::traffic_matrix::csv;

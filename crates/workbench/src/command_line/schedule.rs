@@ -57,10 +57,10 @@ pub(super) struct Arguments {
     read: Option<PathBuf>,
     /// Size of a message of a complete exchange or of random ones, and of what a matrix only says that it is there; 256 B, if
     /// left out.
-    #[arg(long, value_name = "B", value_parser = size, requires = "what")]
+    #[arg(long, value_name = "B", value_parser = size)]
     bytes: Option<Bytes>,
     /// What random messages follow from; 1, if left out.
-    #[arg(long, value_name = "S", requires = "random")]
+    #[arg(long, value_name = "S")]
     seed: Option<u64>,
     /// Who decides when a message goes.
     #[arg(long, value_name = "NAME", value_parser = choice::<Exchange>())]
@@ -159,6 +159,7 @@ impl Arguments {
         let forwards = matches!(algorithm, Some(Exchange::Forwarding(_)));
         let paths = self.write.iter();
         let files = paths.map(|path| ScheduleFile::create(path, forwards)).collect::<Result<Vec<_>, Failure>>()?;
+        self.check_messages()?;
         self.check_goal(&files)?;
         let branch = self.branch()?;
         let (source, bytes, experiment) = (self.source(), self.bytes, self.experiment(&branch));
@@ -188,6 +189,17 @@ impl Arguments {
         let mut experiment = made.traffic.read_by(experiment);
         made.file.iter().for_each(|file| experiment.read(file.clone()));
         Ok(Said { text: text::one(&made, &experiment, as_json), status: i32::from(wrong) })
+    }
+
+    /// That nothing is said of messages that are not made.
+    fn check_messages(&self) -> Result<(), Failure> {
+        if let Some(seed) = self.seed.filter(|_| self.random.is_none()) {
+            return Err(Failure::argument("--seed", seed, "none but with --random: nothing else is random"));
+        }
+        if let Some(bytes) = self.bytes.filter(|_| self.source().is_none()) {
+            return Err(Failure::argument("--bytes", bytes, "none but with --traffic, --complete or --random"));
+        }
+        Ok(())
     }
 
     /// That what only GOAL text has was not asked for without one.

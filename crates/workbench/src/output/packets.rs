@@ -193,6 +193,8 @@ mod tests {
         let mut bytes = Vec::new();
         write_packets(&mut bytes, PacketFormat::Arrow, &log(), &Experiment::of("run")).unwrap();
         assert!(bytes.starts_with(b"ARROW1\0\0") && bytes.ends_with(b"ARROW1"));
+        // What was run stands in the schema, which a file has at both ends.
+        assert_eq!(String::from_utf8_lossy(&bytes).matches("\"command\":\"run\"").count(), 2);
         let footer = u32::from_le_bytes(bytes[bytes.len() - 10..][..4].try_into().unwrap()) as usize;
         assert_eq!((bytes.len() - 10 - footer) % 8, 0);
     }

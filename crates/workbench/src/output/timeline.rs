@@ -23,12 +23,7 @@ const CHANNELS: u32 = 2;
 ///
 /// # Errors
 /// When `out` fails.
-pub fn write_timeline(
-    out: impl Write,
-    machine: &Machine,
-    answer: &Answer,
-    experiment: &Experiment,
-) -> io::Result<()> {
+pub fn write_timeline(out: impl Write, machine: &Machine, answer: &Answer, experiment: &Experiment) -> io::Result<()> {
     let mut trace = Trace { out, first: true };
     trace.out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
     trace.process(RANKS, "ranks")?;

@@ -4,8 +4,8 @@ use quantities::Duration;
 use serde_json::{Value, json};
 
 use crate::calibrate::{Calibration, Estimate, Fitted, Outcome};
-use crate::experiment::Experiment;
 use crate::command_line::terminal::{Side, columns, rounded, signed_percent};
+use crate::experiment::Experiment;
 
 /// What was fitted to what.
 pub(super) struct Report<'a> {

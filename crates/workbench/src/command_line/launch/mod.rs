@@ -68,7 +68,7 @@ struct Options {
     #[arg(long, value_name = "FILE", conflicts_with = "local")]
     hosts: Option<PathBuf>,
     /// What runs a command on a host; if left out, `ssh {host}`, and nothing for hosts whose address is this computer's own.
-    #[arg(long, value_name = "COMMAND", value_parser = Shell::parse, requires = "hosts")]
+    #[arg(long, value_name = "COMMAND", value_parser = Shell::parse)]
     shell: Option<Shell>,
     /// The command on the hosts that is this one; if left out, it lies where it does here.
     #[arg(long, value_name = "PATH")]
@@ -237,6 +237,9 @@ fn check(program: &[String], ranks: u32) -> Result<Experiment, Failure> {
 
 impl Options {
     fn hosts(&self) -> Result<(Vec<Host>, Option<InputFile>), Failure> {
+        if self.local.is_some() && self.shell.is_some() {
+            return Err(Failure::argument("--shell", "a command", "none with --local: no host is to be reached"));
+        }
         match (self.local, &self.hosts) {
             (Some(ranks), _) => {
                 let host = Host { name: "this computer".to_owned(), address: self.interface, ranks };

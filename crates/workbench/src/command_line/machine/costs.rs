@@ -89,14 +89,15 @@ pub(super) fn node(costs: &NodeCosts) -> Vec<[String; 2]> {
     ];
     let copies = costs.copy_rate.map(|rate| format!("the processor copies at {rate}"));
     let moves = costs.packet_rate.map(|rate| format!("the communication processor moves packets at {rate}"));
-    let departs = costs.waits_for_departure.then(|| "each packet of a message waits until the last has left".to_string());
+    let departs =
+        costs.waits_for_departure.then(|| "each packet of a message waits until the last has left".to_string());
     let rebuilds = (!costs.reconstruction.is_zero())
         .then(|| format!("{} more for a message whose packets come out of order", costs.reconstruction));
     let system = (!costs.system_message.is_zero()).then(|| format!("{} for a system message", costs.system_message));
-    let more: Vec<String> = [copies, moves, departs, rebuilds, system].into_iter().flatten().collect();
-    if !more.is_empty() {
-        rows.push(row("besides", more.join("; ")));
-    }
+    let names = std::iter::once("besides").chain(std::iter::repeat(""));
+    rows.extend(
+        names.zip([copies, moves, departs, rebuilds, system].into_iter().flatten()).map(|(name, it)| row(name, it)),
+    );
     rows.push(row("a send", format!("{}; {}", over(costs.send), across(costs.protocol))));
     rows
 }

@@ -172,7 +172,11 @@ impl Chosen {
     /// Says whether ranks were to be in an order, where they have none.
     pub(super) fn check_unordered(&self, algorithm: &str) -> Result<(), Failure> {
         if self.is_permuted {
-            return Err(Failure::argument("--order", "permuted", format!("cyclic, as {algorithm} reaches all at once")));
+            return Err(Failure::argument(
+                "--order",
+                "permuted",
+                format!("cyclic, as {algorithm} reaches all at once"),
+            ));
         }
         Ok(())
     }

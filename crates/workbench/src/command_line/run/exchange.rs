@@ -109,6 +109,10 @@ impl How {
             Exchange::Irregular(_) if self.reshuffle.is_some() => {
                 Err(Failure::argument("--reshuffle", "a time", format!("none, as {name} does not forward messages")))
             }
+            Exchange::Irregular(Irregular::Linear) => self.order.map_or(Ok(()), |order| {
+                let allowed = "none, as in a step of linear nobody both sends and receives";
+                Err(Failure::argument("--order", order.name(), allowed))
+            }),
             _ => Ok(()),
         }
     }
@@ -130,7 +134,13 @@ impl How {
     }
 
     /// By a program that works out for itself who is next.
-    fn program(&self, algorithm: Complete, mut prepared: Prepared, bytes: Bytes, as_json: bool) -> Result<Said, Failure> {
+    fn program(
+        &self,
+        algorithm: Complete,
+        mut prepared: Prepared,
+        bytes: Bytes,
+        as_json: bool,
+    ) -> Result<Said, Failure> {
         algorithm.check(prepared.ranks)?;
         let largest = algorithm.largest_message(prepared.ranks, bytes);
         if largest.0 > MOST_BYTES {

@@ -18,6 +18,7 @@ use super::simulation::Manner;
 use super::summary::{Finding, Summary};
 use crate::command_line::Said;
 use crate::command_line::failure::{Failure, warn};
+use crate::command_line::progress::Spinner;
 use crate::command_line::sizes::MOST_BYTES;
 use crate::experiment::InputFile;
 use crate::launch::stage;
@@ -46,8 +47,10 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let Arguments { file, machine, manner } = self;
+        let spinner = Spinner::saying("reads the schedule");
         let text = fs::read(&file).map_err(|cause| Failure::Unreadable { path: file.clone(), cause })?;
         let schedule = Schedule::parse(&file.display().to_string(), &text)?;
+        drop(spinner);
         let mut prepared = manner.prepare_for(&machine, schedule.size())?;
         prepared.runs("goal", json!({"file": file.display().to_string()}));
         prepared.experiment.read(InputFile::new(&file, &text));

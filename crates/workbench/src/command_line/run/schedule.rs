@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use machines::model::Machine;
-use programs::schedule::{Measures, Order, Pacing, ReadError, Schedule, Scheduled};
+use programs::schedule::{Measures, Order, Pacing, ReadError, Rule, Schedule, Scheduled};
 use quantities::Bytes;
 use serde_json::json;
 
@@ -48,6 +48,10 @@ impl Arguments {
         let (schedule, input) = schedule_file::read(&file)?;
         let mut prepared = world.prepare_for(manner, schedule.ranks)?;
         prepared.experiment.read(input);
+        if let Some(order) = wanted.filter(|_| schedule.rule == Rule::ManyToOne) {
+            let allowed = "none, as in a step of such a schedule nobody both sends and receives";
+            return Err(Failure::argument("--order", order.name(), allowed));
+        }
         let largest = schedule.transfers().map(|transfer| transfer.bytes).max().unwrap_or(Bytes(0));
         let name = file.display().to_string();
         check_size(&name, &schedule, largest, &prepared)?;

@@ -293,9 +293,7 @@ impl Prepared {
         if let Some((format, file)) = packets {
             finish(file, |file| match &answer.frame_log {
                 Some(frames) => write_frames(file, format, frames, &experiment),
-                None => {
-                    write_packets(file, format, answer.packet_log.as_deref().unwrap_or_default(), &experiment)
-                }
+                None => write_packets(file, format, answer.packet_log.as_deref().unwrap_or_default(), &experiment),
             })?;
         }
         if let Some(file) = timeline {

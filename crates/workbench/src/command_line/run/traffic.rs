@@ -82,13 +82,7 @@ fn told(progress: Progress) -> String {
     format!("{phase}, {} cycles", progress.cycles)
 }
 
-fn text(
-    machine: &Machine,
-    network: &FlitNetwork,
-    load: &Load,
-    outcome: &Outcome,
-    experiment: &Experiment,
-) -> String {
+fn text(machine: &Machine, network: &FlitNetwork, load: &Load, outcome: &Outcome, experiment: &Experiment) -> String {
     let Load { pattern, rate, packet, .. } = load;
     let mut text = format!("{pattern} traffic on {} (rate {rate}, packet {packet} flits)\n", machine.name);
     text += &format!("{}\n", experiment.line());

@@ -16,33 +16,69 @@ const CASES: &[Case] = &[
     (
         "run ping-pong --machine moc-2-1 --nodes 4",
         &[
-            "--machine moc-3-1", "--nodes 5", "--set buffers=4", "--engine reference", "--seed 2", "--bytes 7", "--from 1",
-            "--to 2", "--rounds 2",
+            "--machine moc-3-1",
+            "--nodes 5",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--bytes 7",
+            "--from 1",
+            "--to 2",
+            "--rounds 2",
         ],
     ),
     (
-        "run all-to-all --machine moc-2-1 --nodes 4 --rounds 1",
+        "run all-to-all --machine delta --nodes 4 --rounds 1",
         &[
-            "--machine moc-3-1", "--nodes 3", "--set buffers=4", "--engine reference", "--seed 2", "--bytes 7", "--rounds 2",
+            "--machine moc-3-1",
+            "--nodes 3",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--bytes 7",
+            "--rounds 2",
             "--order shuffled",
         ],
     ),
     (
         "run equal-dist --machine moc-2-1 --nodes 4 --messages 8",
-        &["--machine moc-3-1", "--nodes 2", "--set buffers=4", "--engine reference", "--seed 2", "--bytes 7", "--messages 4"],
+        &[
+            "--machine moc-3-1",
+            "--nodes 2",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--bytes 7",
+            "--messages 4",
+        ],
     ),
     (
         "run unequal-dist --machine moc-2-1 --nodes 4 --messages 8",
-        &["--machine moc-3-1", "--nodes 2", "--set buffers=4", "--engine reference", "--seed 2", "--bytes 7", "--messages 4"],
-    ),
-    (
-        "run exchange --machine moc-2-1 --nodes 4",
         &[
-            "--machine moc-3-1", "--nodes 2", "--set buffers=4", "--engine reference", "--seed 2", "--bytes 7",
-            "--algorithm greedy", "--pacing barrier", "--order alternating",
+            "--machine moc-3-1",
+            "--nodes 2",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--bytes 7",
+            "--messages 4",
         ],
     ),
-    ("run exchange --machine moc-2-1 --nodes 4 --algorithm balanced", &["--reshuffle 1ns"]),
+    (
+        "run exchange --machine delta --nodes 4",
+        &[
+            "--machine moc-3-1",
+            "--nodes 2",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--bytes 7",
+            "--algorithm greedy",
+            "--pacing barrier",
+            "--order alternating",
+        ],
+    ),
+    ("run exchange --machine moc-2-1 --nodes 4 --algorithm bruck", &["--reshuffle 1ns"]),
     ("run exchange --lambda 2 --nodes 4", &["--lambda 3", "--t0 7us"]),
     (
         "run exchange --machine loggp --traffic tests/command_line/plan.in/traffic.csv",
@@ -51,29 +87,65 @@ const CASES: &[Case] = &[
     (
         "run fft --machine moc-2-1 --nodes 4 --size 8",
         &[
-            "--machine moc-3-1", "--nodes 2", "--set buffers=4", "--engine reference", "--seed 2", "--size 16",
-            "--algorithm linear", "--operation 2ns", "--reshuffle 1ns", "--only-sizes",
+            "--machine moc-3-1",
+            "--nodes 2",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--size 16",
+            "--algorithm linear",
+            "--operation 2ns",
+            "--reshuffle 1ns",
+            "--only-sizes",
         ],
     ),
     (
         "run conjugate-gradient --machine moc-2-1 --nodes 4 --width 8 --height 8",
         &[
-            "--machine moc-3-1", "--nodes 2", "--set buffers=4", "--engine reference", "--seed 2", "--width 9", "--height 9",
-            "--algorithm linear", "--pacing barrier", "--operation 2ns", "--tolerance 0.1", "--most-iterations 2",
+            "--machine moc-3-1",
+            "--nodes 2",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--width 9",
+            "--height 9",
+            "--algorithm linear",
+            "--pacing barrier",
+            "--operation 2ns",
+            "--tolerance 0.1",
+            "--most-iterations 2",
         ],
     ),
     (
         "run euler --machine moc-2-1 --nodes 4 --vertices 40 --most-cycles 2",
         &[
-            "--machine moc-3-1", "--nodes 2", "--set buffers=4", "--engine reference", "--seed 2", "--vertices 41",
-            "--algorithm linear", "--pacing barrier", "--operation 2ns", "--tolerance 0.1", "--most-cycles 1",
+            "--machine moc-3-1",
+            "--nodes 2",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--vertices 41",
+            "--algorithm linear",
+            "--pacing barrier",
+            "--operation 2ns",
+            "--tolerance 0.1",
+            "--most-cycles 1",
         ],
     ),
     (
         "run broadcast --machine moc-2-1 --nodes 4",
         &[
-            "--machine moc-3-1", "--nodes 2", "--set buffers=4", "--engine reference", "--seed 2", "--bytes 7", "--root 1",
-            "--order permuted", "--algorithm linear", "--lambda 2", "--alpha 0.6",
+            "--machine moc-3-1",
+            "--nodes 2",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--bytes 7",
+            "--root 1",
+            "--order permuted",
+            "--algorithm linear",
+            "--lambda 2",
+            "--alpha 0.6",
         ],
     ),
     ("run broadcast --machine moc-2-1 --nodes 4 --algorithm pipeline", &["--segment 1KiB"]),
@@ -81,8 +153,16 @@ const CASES: &[Case] = &[
     (
         "run combine --machine moc-2-1 --nodes 4",
         &[
-            "--machine moc-3-1", "--nodes 2", "--set buffers=4", "--engine reference", "--seed 2", "--bytes 16", "--root 1",
-            "--order permuted", "--algorithm ring", "--operator max-i64",
+            "--machine moc-3-1",
+            "--nodes 2",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--bytes 16",
+            "--root 1",
+            "--order permuted",
+            "--algorithm ring",
+            "--operator max-i64",
         ],
     ),
     ("run combine --machine moc-2-1 --nodes 4 --algorithm reduce-broadcast --alpha 0.6", &["--alpha 0.7"]),
@@ -90,9 +170,22 @@ const CASES: &[Case] = &[
     (
         "run linear-hash --machine moc-2-1 --servers 3 --random-keys 50",
         &[
-            "--machine moc-3-1", "--servers 4", "--clients 2", "--random-keys 51", "--body 8", "--server-time 1us",
-            "--hash last-letters", "--capacity 40", "--sensitivity 0.7", "--chunk 1KiB", "--apart", "--shrink 0.2",
-            "--then get", "--set buffers=4", "--engine reference", "--seed 2",
+            "--machine moc-3-1",
+            "--servers 4",
+            "--clients 2",
+            "--random-keys 51",
+            "--body 8",
+            "--server-time 1us",
+            "--hash last-letters",
+            "--capacity 40",
+            "--sensitivity 0.7",
+            "--chunk 1KiB",
+            "--apart",
+            "--shrink 0.2",
+            "--then get",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
         ],
     ),
     (
@@ -102,24 +195,39 @@ const CASES: &[Case] = &[
     (
         "run schedule tests/command_line/schedule.in/less.json --machine moc-2-1",
         &[
-            "--machine moc-3-1", "--set buffers=4", "--engine reference", "--seed 2", "--pacing barrier", "--order alternating",
-            "tests/command_line/schedule.in/less.json=>tests/command_line/schedule.in/early.json",
+            "--machine moc-3-1",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--pacing barrier",
+            "--order send-first",
+            "tests/command_line/schedule.in/less.json=>tests/schedules/linear.json",
         ],
     ),
     ("run schedule tests/command_line/schedule.in/less.json --lambda 2", &["--lambda 3", "--t0 2us"]),
     (
-        "run goal tests/command_line/runs.in/unreceived.goal",
+        "run goal tests/command_line/ethernet.in/ring.goal",
         &[
-            "--machine moc-2-1", "--set o=3us", "--seed 2",
-            "tests/command_line/runs.in/unreceived.goal=>tests/command_line/ethernet.in/ring.goal",
+            "--machine moc-2-1",
+            "--set o=3us",
+            "--seed 2",
+            "tests/command_line/ethernet.in/ring.goal=>tests/command_line/runs.in/unreceived.goal",
         ],
     ),
     ("run goal tests/command_line/ethernet.in/ring.goal --machine moc-2-1", &["--engine reference"]),
     (
         "run traffic --machine moc-2-1 --rate 0.01 --warm-up 100 --measure 100",
         &[
-            "--machine moc-3-1", "--set buffers=4", "--engine reference", "--seed 2", "--pattern shuffle", "--packet 4",
-            "--rate 0.02", "--warm-up 110", "--measure 110", "--latency-limit 10000",
+            "--machine moc-3-1",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--pattern shuffle",
+            "--packet 4",
+            "--rate 0.02",
+            "--warm-up 110",
+            "--measure 110",
+            "--latency-limit 10000",
         ],
     ),
     (
@@ -129,8 +237,16 @@ const CASES: &[Case] = &[
     (
         "saturate --machine moc-2-1 --warm-up 100 --measure 100 --precision 0.5",
         &[
-            "--machine moc-3-1", "--set buffers=4", "--engine reference", "--seed 2", "--pattern shuffle", "--packet 4",
-            "--precision 0.4", "--warm-up 110", "--measure 110", "--latency-limit 10000",
+            "--machine moc-3-1",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--pattern shuffle",
+            "--packet 4",
+            "--precision 0.4",
+            "--warm-up 110",
+            "--measure 110",
+            "--latency-limit 10000",
         ],
     ),
     (
@@ -138,15 +254,27 @@ const CASES: &[Case] = &[
         &["--hot-node 1", "--hot-fraction 0.2"],
     ),
     (
-        "measure lambda --machine moc-2-1 --bytes 8 --partners 2 --draws 1",
-        &["--machine moc-3-1", "--set buffers=4", "--bytes 16", "--nodes 8", "--from 1", "--partners 3", "--draws 2", "--seed 2"],
+        "measure lambda --machine moc-2-1 --bytes 8 --partners 2 --draws 2",
+        &[
+            "--machine moc-3-1",
+            "--set buffers=4",
+            "--bytes 16",
+            "--nodes 8",
+            "--from 1",
+            "--partners 3",
+            "--draws 3",
+            "--seed 2",
+        ],
     ),
     (
         "plan broadcast --machine loggp --ranks 4",
         &["--machine moc-2-1", "--set o=3us", "--ranks 5", "--budget 7", "--bytes 7"],
     ),
     ("plan broadcast --lambda 2 --ranks 4", &["--lambda 3"]),
-    ("plan combine --machine loggp --ranks 4", &["--machine moc-2-1", "--set o=3us", "--ranks 5", "--budget 7", "--bytes 7"]),
+    (
+        "plan combine --machine loggp --ranks 4",
+        &["--machine moc-2-1", "--set o=3us", "--ranks 5", "--budget 7", "--bytes 7"],
+    ),
     ("plan combine --lambda 2 --ranks 4", &["--lambda 3"]),
     (
         "plan exchange --machine loggp --ranks 4 --bytes 8",
@@ -162,7 +290,10 @@ const CASES: &[Case] = &[
         "calibrate --machine tests/command_line/calibrate.in/cluster.toml --times tests/command_line/calibrate.in/times.csv \
          --fit o=100ns..100us --evaluations 2",
         &[
-            "--machine loggp", "--set L=3us", "--times tests/command_line/calibrate.in/one-way.csv", "--fit o=100ns..10us",
+            "--machine loggp",
+            "--set L=3us",
+            "--times tests/command_line/calibrate.in/one-way.csv",
+            "--fit o=100ns..10us",
             "--evaluations 3",
         ],
     ),
@@ -176,17 +307,25 @@ const CASES: &[Case] = &[
         "schedule --traffic tests/command_line/plan.in/traffic.csv --algorithm greedy",
         &["--traffic tests/command_line/schedule.in/three.csv"],
     ),
-    (
-        "schedule --read tests/command_line/schedule.in/less.json",
-        &["--read tests/command_line/schedule.in/early.json"],
-    ),
+    ("schedule --read tests/command_line/schedule.in/less.json", &["--read tests/schedules/linear.json"]),
     ("postal --lambda 2 --nodes 4", &["--lambda 3", "--nodes 5", "--alpha 0.6", "--t0 1us"]),
 ];
 
 /// Options that say where a result goes, how it is shown, or how quickly it is there; and those of GOAL text, which only a written
 /// file shows.
-const OF_NO_RESULT: &[&str] =
-    &["help", "json", "packets", "timeline", "write", "chart", "report", "print", "threads", "schedule pacing", "schedule order"];
+const OF_NO_RESULT: &[&str] = &[
+    "help",
+    "json",
+    "packets",
+    "timeline",
+    "write",
+    "chart",
+    "report",
+    "print",
+    "threads",
+    "schedule pacing",
+    "schedule order",
+];
 
 /// The line of a case with one of its changes.
 fn changed(line: &str, change: &str) -> String {
@@ -204,7 +343,8 @@ fn changed(line: &str, change: &str) -> String {
 
 fn experiment(line: &str) -> Value {
     let said = said(line, true).unwrap_or_else(|failure| panic!("{line}: {failure}"));
-    let object: Value = serde_json::from_str(&said.text).unwrap_or_else(|error| panic!("{line}: {error}: {}", said.text));
+    let object: Value =
+        serde_json::from_str(&said.text).unwrap_or_else(|error| panic!("{line}: {error}: {}", said.text));
     let experiment = object[Experiment::KEY].clone();
     assert_eq!(experiment["maquette"], env!("CARGO_PKG_VERSION"), "{line}: {experiment}");
     experiment

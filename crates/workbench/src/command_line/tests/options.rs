@@ -39,12 +39,22 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("schedule --traffic tests/command_line/plan.in/traffic.csv --algorithm greedy --bytes 8", "--bytes"),
     // Nothing is forwarded.
     ("run exchange --machine moc-2-1 --algorithm greedy --reshuffle 1ns", "--reshuffle"),
-    ("run exchange --machine moc-2-1 --algorithm balanced --pacing barrier", "--pacing"),
+    ("run exchange --machine moc-2-1 --algorithm bruck --pacing barrier", "--pacing"),
+    // Nobody both sends and receives in a step.
+    ("run exchange --machine moc-2-1 --algorithm linear --order send-first", "--order"),
+    ("run schedule tests/schedules/linear.json --machine moc-2-1 --order send-first", "--order"),
     // No GOAL text is written.
     ("schedule --complete 4 --algorithm greedy --pacing barrier", "--pacing"),
     ("schedule --complete 4 --algorithm greedy --order send-first", "--order"),
     ("schedule --complete 4 --pacing barrier", "--pacing"),
+    // No messages are made.
+    ("schedule --read tests/schedules/linear.json --bytes 4", "--bytes"),
+    // A machine has steps of its own.
+    ("run exchange --machine moc-2-1 --t0 2us", "--t0"),
+    ("run schedule tests/schedules/linear.json --machine moc-2-1 --t0 2us", "--t0"),
     // Nothing is random.
+    ("schedule --complete 4 --algorithm greedy --seed 3", "--seed"),
+    ("schedule --traffic tests/command_line/plan.in/traffic.csv --seed 3", "--seed"),
     ("pattern conjugate-gradient --seed 2", "--seed"),
     ("pattern euler-545 --density 7", "--density"),
     ("pattern euler-545 --bytes 7", "--bytes"),
@@ -65,6 +75,8 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("launch --local 2 exchange --t0 2us", "--t0"),
     ("launch --local 2 broadcast --algorithm binomial --lambda 2", "--lambda"),
     ("launch --local 2 broadcast --algorithm binomial --t0 1us", "--t0"),
+    // No host is to be reached.
+    ("launch --local 2 --shell ssh\t{host} ping-pong", "--shell"),
     // Nor is anything of these programs random.
     ("launch --local 2 ping-pong --seed 2", "--seed"),
     ("launch --local 2 all-to-all --seed 2", "--seed"),
@@ -78,18 +90,14 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
 /// Command lines that the parser of arguments refuses, with what it names.
 const BADLY_COMBINED: &[(&str, &str)] = &[
     ("run exchange --machine moc-2-1 --lambda 2", "--lambda"),
-    ("run exchange --machine moc-2-1 --t0 2us", "--lambda"),
     ("plan broadcast --machine moc-2-1 --lambda 2", "--lambda"),
-    ("schedule --complete 4 --algorithm greedy --seed 3", "--random"),
     ("schedule --complete 4 --check", "--algorithm"),
     ("schedule --complete 4 --print", "--algorithm"),
     ("schedule --complete 4 --write never.json", "--algorithm"),
-    ("schedule --read never.json --bytes 4", "--complete"),
     ("schedule --complete 4 --machine cm5-32 --branch 2", "--branch"),
     ("run linear-hash --machine moc-2-1 --keys never.txt --random-keys 7", "--random-keys"),
     ("machine moc-2-1 --dot --graphml", "--dot"),
     ("launch --hosts never.txt --interface 10.0.0.1 ping-pong", "--interface"),
-    ("launch --local 2 --shell ssh ping-pong", "--hosts"),
     ("launch --local 2 --no-multicast --group 239.1.2.3:7000 ping-pong", "--group"),
 ];
 

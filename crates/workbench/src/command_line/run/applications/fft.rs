@@ -52,19 +52,18 @@ impl Fft {
         program.order = order(prepared.waits_for_receivers(program.longest(prepared.ranks)));
         program.speed = nodes.speed();
         program.packing.byte = reshuffle;
-        prepared.runs(
-            "fft",
-            json!({
-                "size": size,
-                "algorithm": algorithm.name(),
-                "operation": nodes.operation.to_string(),
-                "reshuffle": reshuffle.to_string(),
-                "only_sizes": only_sizes,
-            }),
-        );
-        if !only_sizes {
+        let mut parameters = json!({
+            "size": size,
+            "algorithm": algorithm.name(),
+            "operation": nodes.operation.to_string(),
+            "reshuffle": reshuffle.to_string(),
+        });
+        if only_sizes {
+            parameters["only_sizes"] = json!(true);
+        } else {
             prepared.experiment.draws();
         }
+        prepared.runs("fft", parameters);
         let ran = prepared.run(program)?;
         let mut findings =
             vec![exchanged(block), communication(&ran, ran.output.iter().map(|part| part.communication))];

@@ -145,7 +145,8 @@ impl Arguments {
             "server_time": self.server_time.to_string(), "chunk": self.chunk.0,
         });
         if !self.then.is_empty() {
-            parameters["then"] = self.then.iter().map(|phase| phase.name()).collect();
+            let phases: Vec<&str> = self.then.iter().map(|phase| phase.name()).collect();
+            parameters["then"] = Value::from(phases.join(","));
         }
         if self.apart {
             parameters["apart"] = Value::from(true);
