@@ -11,7 +11,7 @@ mod rewrite;
 mod settings;
 
 use crate::error::{Error, Fault, Origin, Problem};
-use crate::model::Machine;
+use crate::model::{Machine, Source};
 use crate::resolve;
 use fields::Fields;
 use quantities::Bytes;
@@ -106,7 +106,26 @@ impl Description {
     /// # Errors
     /// What in it is not allowed, or does not fit together.
     pub fn resolve(&self) -> Result<Machine, Error> {
-        resolve::machine(&self.fields, &self.name()).map_err(|fault| self.located(fault))
+        let machine = resolve::machine(&self.fields, &self.name()).map_err(|fault| self.located(fault))?;
+        Ok(Machine { about: self.about(), source: self.source(), ..machine })
+    }
+
+    /// What the machine is. What the text says was said of the machine without the settings.
+    fn about(&self) -> String {
+        let about = &self.fields.about;
+        if self.settings.iter().all(|(path, _)| path == "about") {
+            return about.clone();
+        }
+        let settings: Vec<&str> = self.settings.iter().map(|(_, setting)| setting.as_str()).collect();
+        format!("with {}; unchanged: {about}", settings.join(" "))
+    }
+
+    fn source(&self) -> Source {
+        Source {
+            description: self.file.clone(),
+            blake3: blake3::hash(self.text.as_bytes()).to_hex().to_string(),
+            settings: self.settings.iter().map(|(_, setting)| setting.clone()).collect(),
+        }
     }
 
     /// Its own name, or its file's without folder and ending.

@@ -20,6 +20,32 @@ pub struct Machine {
     pub node: NodeCosts,
     /// The network for broadcasts, where there is one.
     pub control_network: Option<ControlNetwork>,
+    /// What it was resolved from.
+    pub source: Source,
+}
+
+impl Machine {
+    /// Whether anything in it follows from the seed of a run: which way packets take, or what becomes of frames.
+    pub fn is_random(&self) -> bool {
+        match &self.interconnect {
+            Interconnect::Flits(network) => {
+                matches!(network.selection, Selection::Random | Selection::IdleRandom) || network.routing.choices() > 1
+            }
+            Interconnect::LogGp(_) => false,
+            Interconnect::Ethernet(ethernet) => ethernet.faults != Faults::NONE,
+        }
+    }
+}
+
+/// The description that a machine was resolved from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Source {
+    /// The preset or the file, as it was asked for; what else the machine is made of, where nobody has described it.
+    pub description: String,
+    /// The BLAKE3 digest of its text, in hexadecimal digits; empty where there is no text.
+    pub blake3: String,
+    /// What was set to other values, `field=value`, in the order in which that was done.
+    pub settings: Vec<String>,
 }
 
 /// What lies between the nodes.

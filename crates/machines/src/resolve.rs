@@ -8,7 +8,9 @@ mod virtual_channels;
 
 use crate::description::fields::{self, Fields, Mode, Rule};
 use crate::error::{Fault, Problem};
-use crate::model::{Arbitration, ChannelId, FlitNetwork, Interconnect, Machine, PacketFormat, Router, Switching};
+use crate::model::{
+    Arbitration, ChannelId, FlitNetwork, Interconnect, Machine, PacketFormat, Router, Source, Switching,
+};
 use crate::routing::{Routing, Selection, deadlock};
 use crate::topology::{self, Built, Plan};
 use quantities::{Bytes, Duration};
@@ -41,7 +43,8 @@ pub(crate) fn machine(fields: &Fields, name: &str) -> Result<Machine, Fault> {
         }
     };
     let control_network = fields.control_network.as_ref().map(node::control_network).transpose()?;
-    Ok(Machine { name: name.to_string(), about: fields.about.clone(), nodes, interconnect, node, control_network })
+    let (name, about, source) = (name.to_string(), fields.about.clone(), Source::default());
+    Ok(Machine { name, about, nodes, interconnect, node, control_network, source })
 }
 
 fn missing(field: &str, missing: &str) -> Fault {

@@ -11,7 +11,7 @@ fn json_lists_every_channel() {
     let channels = value["network"]["channels"].as_array().unwrap();
     assert_eq!(channels.len(), 2 * (64 + 24));
     let first = serde_json::json!({
-        "id": 0, "from": {"node": 0}, "to": {"router": 0}, "input_port": 0, "flit_time_ps": 100_000,
+        "id": 0, "from": {"node": 0}, "to": {"router": 0}, "input_port": 0, "flit_time_ps": 100_000, "bits_per_second": 80_000_000,
         "wire_latency_ps": 0, "credit_latency_ps": 30_000, "buffer_slots": 1, "virtual_channels": 1,
     });
     assert_eq!(channels[0], first);
@@ -20,6 +20,38 @@ fn json_lists_every_channel() {
     assert_eq!(value["network"]["packet"]["payload_bytes"], 128);
     assert_eq!(value["network"]["switching"]["mode"], "wormhole");
     assert_eq!(value["node"]["send"], "synchronous");
+}
+
+#[test]
+fn a_machine_that_was_changed_says_so_wherever_it_is_written() {
+    let settings = [("sides".to_string(), "[16, 8, 8]".to_string()), ("name".to_string(), "big <&>".to_string())];
+    let machine = load_with("torus-512", &settings).unwrap();
+    let unchanged = load("torus-512").unwrap();
+    assert_eq!((unchanged.nodes, machine.nodes), (512, 1024));
+    let about = format!("with sides=[16, 8, 8] name=big <&>; unchanged: {}", unchanged.about);
+    assert_eq!(machine.about, about);
+    let value: serde_json::Value = serde_json::from_str(&export::json(&machine)).unwrap();
+    assert_eq!(value["set"], serde_json::json!(["sides=[16, 8, 8]", "name=big <&>"]));
+    assert_eq!((&value["description"], value["about"].as_str()), (&"torus-512".into(), Some(about.as_str())));
+    assert_eq!(value["blake3"].as_str().map(str::len), Some(64));
+    assert!(export::dot(&machine).contains("label=\"big <&>: with sides=[16, 8, 8]"));
+    assert!(export::graphml(&machine).contains("<desc>big &lt;&amp;&gt;: with sides=[16, 8, 8]"));
+    assert!(!export::dot(&unchanged).contains("label=\"torus-512"));
+    // Who sets what a machine is has said it.
+    let own = [("about".to_string(), "mine".to_string())];
+    assert_eq!(load_with("torus-512", &own).unwrap().about, "mine");
+}
+
+#[test]
+fn only_a_machine_in_which_something_is_drawn_is_random() {
+    let is_random = |name: &str, settings: &[(&str, &str)]| {
+        let settings: Vec<_> = settings.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        load_with(name, &settings).unwrap().is_random()
+    };
+    assert!(!is_random("torus-512", &[]) && !is_random("loggp", &[]));
+    assert!(is_random("moc-3-1", &[("selection", "random")]) && !is_random("moc-3-1", &[("selection", "fixed")]));
+    assert!(is_random("mpich-tcp-8", &[("loss", "0.1")]) && !is_random("mpich-tcp-8", &[("loss", "0")]));
+    assert!(is_random("slingshot-1024", &[("rule", "valiant"), ("virtual_channels", "3")]));
 }
 
 #[test]

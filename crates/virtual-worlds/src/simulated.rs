@@ -1,10 +1,12 @@
 //! A machine of any kind as a world: a network of flits, an Ethernet, or the costs of the LogGP model.
 
-use endpoint::{Program, World};
-use machines::model::{Interconnect, Machine};
+use endpoint::{Program, Result, World};
+use machines::model::{Interconnect, LogGp, Machine};
+use programs::goal::Schedule;
 
 use crate::answer::{Answer, Run};
 use crate::clock::Clock;
+use crate::clock::goal::GoalAnswer;
 use crate::ethernet_world::EthernetWorld;
 use crate::network_world::{NetworkWorld, Options};
 
@@ -21,11 +23,31 @@ impl<'a> Simulated<'a> {
         Simulated { machine, options }
     }
 
-    /// The world of a machine that is an Ethernet.
-    pub const fn ethernet(&self) -> EthernetWorld<'a> {
+    /// Runs a GOAL schedule.
+    ///
+    /// # Errors
+    /// As for a program; a deadlock names the ranks and the lines that wait.
+    pub fn run_goal(&self, schedule: &Schedule) -> Result<GoalAnswer> {
+        match &self.machine.interconnect {
+            Interconnect::Flits(_) => self.network().run_goal(schedule),
+            Interconnect::Ethernet(_) => self.ethernet().run_goal(schedule),
+            Interconnect::LogGp(model) => self.clock(*model).run_goal(schedule),
+        }
+    }
+
+    fn network(&self) -> NetworkWorld<'a> {
+        NetworkWorld::new(self.machine, self.options)
+    }
+
+    fn ethernet(&self) -> EthernetWorld<'a> {
         let world = EthernetWorld::new(self.machine, self.options.seed).with_stop(self.options.stop);
         let world = if self.options.packet_log { world.with_frames() } else { world };
         if self.options.timeline { world.with_timeline() } else { world }
+    }
+
+    fn clock(&self, model: LogGp) -> Clock {
+        let clock = Clock::new(model).with_stop(self.options.stop);
+        if self.options.timeline { clock.with_timeline() } else { clock }
     }
 }
 
@@ -34,13 +56,9 @@ impl World for Simulated<'_> {
 
     fn run<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
         match &self.machine.interconnect {
-            Interconnect::Flits(_) => NetworkWorld::new(self.machine, self.options).run(ranks, program),
+            Interconnect::Flits(_) => self.network().run(ranks, program),
             Interconnect::Ethernet(_) => self.ethernet().run(ranks, program),
-            Interconnect::LogGp(model) => {
-                let clock = Clock::new(*model).with_stop(self.options.stop);
-                let clock = if self.options.timeline { clock.with_timeline() } else { clock };
-                clock.run(ranks, program)
-            }
+            Interconnect::LogGp(model) => self.clock(*model).run(ranks, program),
         }
     }
 }

@@ -1,31 +1,97 @@
-//! How a run is asked to end.
+//! How a run is asked to end, and how far it has come.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use endpoint::{Error, Result};
+use quantities::Time;
 
 /// A flag that ends a run once it is set: the run then gives [`Error::Stopped`], and nothing else follows from it. By default
-/// there is none.
+/// there is none. A run may also write down how far it has come.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Stop(Option<&'static AtomicBool>);
+pub struct Stop {
+    flag: Option<&'static AtomicBool>,
+    progress: Option<&'static Progress>,
+}
 
 impl Stop {
     /// Never ends a run.
-    pub const NEVER: Stop = Stop(None);
+    pub const NEVER: Stop = Stop { flag: None, progress: None };
 
     /// Ends a run once `flag` is set.
     pub const fn at(flag: &'static AtomicBool) -> Stop {
-        Stop(Some(flag))
+        Stop { flag: Some(flag), progress: None }
     }
 
-    /// Whether to go on.
+    /// The same, which also ends a run once `flag` is set.
+    pub const fn or_at(self, flag: &'static AtomicBool) -> Stop {
+        Stop { flag: Some(flag), ..self }
+    }
+
+    /// The same, for a run that writes into `progress` how far it has come.
+    pub const fn telling(self, progress: &'static Progress) -> Stop {
+        Stop { progress: Some(progress), ..self }
+    }
+
+    /// Whether to go on, asked by a run that has come as far as `reached` says.
     ///
     /// # Errors
     /// [`Error::Stopped`] when the flag is set.
-    pub(crate) fn go_on(self) -> Result<()> {
-        match self.0 {
+    #[inline]
+    pub(crate) fn go_on(self, reached: impl FnOnce() -> Reached) -> Result<()> {
+        if let Some(progress) = self.progress {
+            progress.write(reached());
+        }
+        match self.flag {
             Some(flag) if flag.load(Ordering::Relaxed) => Err(Error::Stopped),
             _ => Ok(()),
         }
+    }
+}
+
+/// How far a run has come. The run writes it, on one thread; others may read it meanwhile, and no result depends on it.
+#[derive(Debug, Default)]
+pub struct Progress {
+    time: AtomicU64,
+    messages: AtomicU64,
+    packets: AtomicU64,
+}
+
+/// How far a run has come at some moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reached {
+    /// The simulated time; where ranks run ahead of each other, that of the rank which is farthest. [ps]
+    pub time: Time,
+    /// Messages that programs have sent.
+    pub messages: u64,
+    /// Packets, or frames of an Ethernet, that have arrived; 0 where messages are not cut.
+    pub packets: u64,
+}
+
+impl Progress {
+    /// That of a run that has not begun.
+    pub const fn new() -> Progress {
+        Progress { time: AtomicU64::new(0), messages: AtomicU64::new(0), packets: AtomicU64::new(0) }
+    }
+
+    /// How far the run has come. The parts may be an instant apart.
+    pub fn read(&self) -> Reached {
+        Reached {
+            time: Time::from_picoseconds(self.time.load(Ordering::Relaxed)),
+            messages: self.messages.load(Ordering::Relaxed),
+            packets: self.packets.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Goes back to the beginning, for another run.
+    pub fn reset(&self) {
+        [&self.time, &self.messages, &self.packets].into_iter().for_each(|part| part.store(0, Ordering::Relaxed));
+    }
+
+    /// Plain stores, as there is one writer: a run pays a nanosecond for them.
+    fn write(&self, reached: Reached) {
+        let farthest = self.time.load(Ordering::Relaxed).max(reached.time.picoseconds());
+        self.time.store(farthest, Ordering::Relaxed);
+        self.messages.store(reached.messages, Ordering::Relaxed);
+        self.packets.store(reached.packets, Ordering::Relaxed);
     }
 }

@@ -1,13 +1,17 @@
-//! A run that is asked to end does so, and gives nothing else.
+//! A run that is asked to end does so, and gives nothing else; and it tells how far it has come.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use endpoint::{Endpoint, Error, Message, Program, Result, World};
 use machines::model::Interconnect;
+use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::clock::Clock;
+use maquette_virtual_worlds::ethernet_world::EthernetWorld;
 use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
-use maquette_virtual_worlds::stop::Stop;
-use quantities::Rank;
+use maquette_virtual_worlds::stop::{Progress, Reached, Stop};
+use programs::benchmarks::EqualDist;
+use programs::goal::Schedule;
+use quantities::{Bytes, Rank, Time};
 
 /// Two ranks that send each other a message in turn, and ask to end after some of it.
 struct Asking {
@@ -57,4 +61,64 @@ fn the_clock_world_ends() {
     let all = world.run(2, &Asking { flag: &FLAG, after: u32::MAX }).unwrap().0;
     assert_eq!(all, [Ok(10_000), Ok(10_000)]);
     assert_eq!(world.run(2, &Asking { flag: &FLAG, after: 100 }).unwrap_err(), Error::Stopped);
+}
+
+/// Runs `run` with a progress of its own, and gives how far it then has come.
+fn told(progress: &'static Progress, run: impl FnOnce(Stop) -> Answer) -> (Reached, Answer) {
+    let answer = run(Stop::NEVER.telling(progress));
+    (progress.read(), answer)
+}
+
+#[test]
+fn the_network_says_how_far_it_has_come() {
+    static PROGRESS: Progress = Progress::new();
+    let machine = machines::load("moc-2-1").unwrap();
+    let program = EqualDist { bytes: Bytes(100), messages: 64 };
+    for engine in [EngineKind::Fast, EngineKind::Reference] {
+        let (reached, answer) = told(&PROGRESS, |stop| {
+            let world = NetworkWorld::new(&machine, Options { engine, stop, ..Options::default() });
+            world.run_with_answer(16, &program).unwrap().1
+        });
+        assert_eq!((reached.messages, reached.packets), (64, answer.packets));
+        assert_eq!(reached.time, answer.makespan());
+        PROGRESS.reset();
+        assert_eq!(PROGRESS.read(), Reached::default());
+    }
+}
+
+#[test]
+fn the_clock_world_says_how_far_it_has_come() {
+    static PROGRESS: Progress = Progress::new();
+    let Interconnect::LogGp(model) = machines::load("loggp").unwrap().interconnect else { panic!("no LogGP") };
+    let program = EqualDist { bytes: Bytes(100), messages: 64 };
+    let (reached, answer) =
+        told(&PROGRESS, |stop| Clock::new(model).with_stop(stop).run_with_answer(16, &program).unwrap().1);
+    // What happens in the last turn of a rank is not told any more.
+    assert!((1..=64).contains(&reached.messages) && reached.time <= answer.makespan(), "{reached:?}");
+    assert!(reached.time > Time::ZERO);
+}
+
+#[test]
+fn a_schedule_under_loggp_says_how_far_it_has_come_and_ends() {
+    static PROGRESS: Progress = Progress::new();
+    static FLAG: AtomicBool = AtomicBool::new(true);
+    let Interconnect::LogGp(model) = machines::load("loggp").unwrap().interconnect else { panic!("no LogGP") };
+    let text = b"num_ranks 2\nrank 0 {\nl1: send 8b to 1\n}\nrank 1 {\nl1: recv 8b from 0\n}\n";
+    let schedule = Schedule::parse("two.goal", text).unwrap();
+    let clock = Clock::new(model);
+    let (reached, answer) = told(&PROGRESS, |stop| clock.with_stop(stop).run_goal(&schedule).unwrap().answer);
+    assert!(reached.messages == 1 && reached.time <= answer.makespan(), "{reached:?}");
+    assert_eq!(clock.with_stop(Stop::at(&FLAG)).run_goal(&schedule).unwrap_err(), Error::Stopped);
+}
+
+#[test]
+fn an_ethernet_says_how_far_it_has_come() {
+    static PROGRESS: Progress = Progress::new();
+    let machine = machines::load("mpich-tcp-8").unwrap();
+    let program = EqualDist { bytes: Bytes(100), messages: 16 };
+    let (reached, answer) =
+        told(&PROGRESS, |stop| EthernetWorld::new(&machine, 1).with_stop(stop).run_with_answer(8, &program).unwrap().1);
+    let received = answer.ethernet.as_ref().map_or(0, |ethernet| ethernet.received);
+    assert_eq!((reached.messages, reached.packets), (16, received));
+    assert!(reached.time >= answer.makespan());
 }

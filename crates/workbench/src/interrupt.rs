@@ -88,12 +88,20 @@ pub fn flag() -> &'static AtomicBool {
 }
 
 /// How often a thread that waits looks whether it is asked to end.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+pub const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// Does `work` on a thread of its own and gives what comes out, or nothing if it was asked to end before.
 ///
 /// Then the thread is left to itself: the process is about to end.
 pub fn unless_requested<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    unless_requested_while(work, || {})
+}
+
+/// As [`unless_requested`]; `look` is called every now and then while the work is done.
+pub fn unless_requested_while<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+    mut look: impl FnMut(),
+) -> Option<T> {
     let (done, result) = mpsc::channel();
     // If it was left to itself, nobody waits for the result.
     let worker = thread::spawn(move || drop(done.send(work())));
@@ -101,7 +109,7 @@ pub fn unless_requested<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'st
         match result.recv_timeout(BETWEEN_LOOKS) {
             Ok(result) => return Some(result),
             Err(RecvTimeoutError::Timeout) if requested() => return None,
-            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Timeout) => look(),
             // It ended without a result: it panicked.
             Err(RecvTimeoutError::Disconnected) => match worker.join() {
                 Ok(()) => return None,

@@ -3,6 +3,7 @@
 pub mod calibrate;
 pub mod cells;
 pub mod command_line;
+pub mod experiment;
 pub mod input;
 pub mod interrupt;
 pub mod latency;

@@ -1,6 +1,6 @@
 //! The postal model as a machine.
 
-use machines::model::{Interconnect, LogGp, Machine};
+use machines::model::{Interconnect, LogGp, Machine, Source};
 use programs::postal::{Lambda, Steps};
 use quantities::Duration;
 
@@ -29,6 +29,11 @@ pub fn postal_machine(lambda: Lambda, t0: Duration) -> Result<Machine, machines:
         name: format!("the postal model with lambda {lambda}"),
         about: "The postal model: a message takes the same whatever its size, and nothing contends".to_string(),
         interconnect: Interconnect::LogGp(model),
+        source: Source {
+            description: "the postal model".to_string(),
+            blake3: String::new(),
+            settings: vec![format!("lambda={lambda}"), format!("t0={t0}")],
+        },
         ..machines::load("loggp")?
     })
 }

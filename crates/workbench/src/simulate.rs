@@ -5,9 +5,7 @@ use machines::model::{Acknowledged, Interconnect, Machine, Protocol, SendMode};
 use quantities::Bytes;
 use virtual_worlds::Simulated;
 use virtual_worlds::answer::Run;
-use virtual_worlds::ethernet_world::EthernetWorld;
 use virtual_worlds::network_world::Options;
-use virtual_worlds::stop::Stop;
 
 use crate::interrupt;
 
@@ -16,17 +14,12 @@ use crate::interrupt;
 /// # Errors
 /// What keeps the machine from running it: more ranks than nodes, a deadlock; that it was asked to end.
 pub fn simulate<P: Program>(machine: &Machine, options: Options, ranks: u32, program: &P) -> Run<P::Output> {
-    Simulated::new(machine, interruptible(options)).run(ranks, program)
+    simulated(machine, options).run(ranks, program)
 }
 
-/// The world of `machine` where it is an Ethernet.
-pub fn ethernet(machine: &Machine, options: Options) -> EthernetWorld<'_> {
-    Simulated::new(machine, interruptible(options)).ethernet()
-}
-
-/// The same options, for a run that a person can end.
-fn interruptible(options: Options) -> Options {
-    Options { stop: Stop::at(interrupt::flag()), ..options }
+/// The world of `machine`, whose runs a person can end.
+pub fn simulated(machine: &Machine, options: Options) -> Simulated<'_> {
+    Simulated::new(machine, Options { stop: options.stop.or_at(interrupt::flag()), ..options })
 }
 
 /// Lets sends on `machine` be over when the message has arrived, if they were to wait until the receiver asks for it, and says

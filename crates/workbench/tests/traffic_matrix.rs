@@ -28,7 +28,7 @@ fn named(matrix: &TrafficMatrix) -> (Vec<u64>, bool, bool) {
 }
 
 fn read(name: &str) -> TrafficMatrix {
-    traffic_matrix::read(&file(name), Bytes(7)).unwrap_or_else(|error| panic!("{error}"))
+    traffic_matrix::read(&file(name), Bytes(7)).unwrap_or_else(|error| panic!("{error}")).0
 }
 
 #[test]

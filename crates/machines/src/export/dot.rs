@@ -8,6 +8,9 @@ use crate::model::Machine;
 /// The machine as a Graphviz graph: routers as boxes, nodes as circles, a line for the two channels of a link.
 pub fn dot(machine: &Machine) -> String {
     let mut text = format!("graph {} {{\n", quoted(&machine.name));
+    if !machine.source.settings.is_empty() {
+        let _ = writeln!(text, "  label={};", quoted(&format!("{}: {}", machine.name, machine.about)));
+    }
     for node in 0..machine.nodes {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  n{node} [shape=circle, label={}];", quoted(&node.to_string()));

@@ -29,6 +29,10 @@ pub fn graphml(machine: &Machine) -> String {
         let _ = writeln!(text, "  <key id=\"{name}\" for=\"{what}\" attr.name=\"{name}\" attr.type=\"{kind}\"/>");
     }
     let _ = writeln!(text, "  <graph id=\"{}\" edgedefault=\"directed\">", escaped(&machine.name));
+    if !machine.source.settings.is_empty() {
+        let about = format!("{}: {}", machine.name, machine.about);
+        let _ = writeln!(text, "    <desc>{}</desc>", escaped(&about));
+    }
     for node in 0..machine.nodes {
         let values = [("kind", "node".to_string()), ("name", node.to_string())];
         let _ = writeln!(text, "    <node id=\"n{node}\">{}</node>", data(&values));

@@ -35,6 +35,7 @@ struct ChannelRow {
     to: End,
     input_port: u32,
     flit_time_ps: u64,
+    bits_per_second: u64,
     wire_latency_ps: u64,
     credit_latency_ps: u64,
     buffer_slots: u32,
@@ -58,6 +59,9 @@ pub fn json(machine: &Machine) -> String {
         "about": machine.about,
         "nodes": machine.nodes,
         "node": costs(&machine.node),
+        "description": machine.source.description,
+        "blake3": machine.source.blake3,
+        "set": machine.source.settings,
     });
     if let Some(control) = &machine.control_network {
         object["control_network"] = json!({
@@ -81,7 +85,8 @@ pub fn json(machine: &Machine) -> String {
 }
 
 fn of_network(network: &FlitNetwork) -> Value {
-    let channels: Vec<ChannelRow> = network.channels.iter().enumerate().map(channel).collect();
+    let channels: Vec<ChannelRow> =
+        network.channels.iter().enumerate().map(|it| channel(it, network.packet.flit)).collect();
     let routers: Vec<RouterRow<'_>> = network.routers.iter().enumerate().map(router).collect();
     let ids = |list: &[crate::model::ChannelId]| list.iter().map(|channel| channel.0).collect::<Vec<u32>>();
     json!({
@@ -105,13 +110,21 @@ fn of_network(network: &FlitNetwork) -> Value {
     })
 }
 
-fn channel((id, channel): (usize, &Channel)) -> ChannelRow {
+/// The rate of a channel that flits of so many bytes cross in `flit_time`, rounded.
+fn bits_per_second(flit: Bytes, flit_time: Duration) -> u64 {
+    let bits = u128::from(flit.0) * 8_000_000_000_000;
+    let time = u128::from(flit_time.picoseconds().max(1));
+    u64::try_from((bits + time / 2) / time).unwrap_or(u64::MAX)
+}
+
+fn channel((id, channel): (usize, &Channel), flit: Bytes) -> ChannelRow {
     ChannelRow {
         id,
         from: channel.from.into(),
         to: channel.to.into(),
         input_port: channel.input_port,
         flit_time_ps: channel.flit_time.picoseconds(),
+        bits_per_second: bits_per_second(flit, channel.flit_time),
         wire_latency_ps: channel.wire_latency.picoseconds(),
         credit_latency_ps: channel.credit_latency.picoseconds(),
         buffer_slots: channel.buffer,

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use endpoint::{Error, Result, WaitsFor, deadlock};
 use quantities::Rank;
 
-use crate::stop::Stop;
+use crate::stop::{Reached, Stop};
 
 /// Who runs next.
 pub(super) trait Turns {
@@ -16,6 +16,8 @@ pub(super) trait Turns {
     fn next_turn(&mut self) -> Option<Rank>;
     /// What a rank waits for, if it does.
     fn waits_for(&self, rank: Rank) -> Option<WaitsFor>;
+    /// How far the run has come, of which it is `rank`'s turn.
+    fn reached(&self, rank: Rank) -> Reached;
 }
 
 /// The ranks of a run.
@@ -43,9 +45,9 @@ impl<F: Future<Output = Result<T>>, T> Ranks<F, T> {
     /// Runs all of them to their end.
     pub(super) fn run(mut self, turns: &RefCell<impl Turns>, start: impl Fn(Rank) -> F) -> Result<Vec<Result<T>>> {
         loop {
-            self.stop.go_on()?;
             let turn = turns.borrow_mut().next_turn();
             let Some(rank) = turn else { break };
+            self.stop.go_on(|| turns.borrow().reached(rank))?;
             let future = match self.waiting[rank.0 as usize].take() {
                 Some(future) => future,
                 None => self.place(start(rank)),

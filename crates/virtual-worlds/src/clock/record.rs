@@ -23,6 +23,11 @@ impl Record {
         self.messages += 1;
     }
 
+    /// How many were counted.
+    pub(super) fn messages(&self) -> u64 {
+        self.messages
+    }
+
     /// Notes what a rank did.
     pub(super) fn span(&mut self, rank: Rank, activity: Activity, start: Time, end: Time) {
         if let Some(timeline) = &mut self.timeline {

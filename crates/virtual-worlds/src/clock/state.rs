@@ -12,6 +12,7 @@ use super::rank_clock::RankClock;
 use super::ranks::Turns;
 use super::record::Record;
 use crate::answer::{Activity, Answer, Unreceived};
+use crate::stop::Reached;
 
 /// All that the ranks of a run share.
 #[derive(Debug)]
@@ -148,6 +149,10 @@ impl Turns for State {
 
     fn waits_for(&self, rank: Rank) -> Option<WaitsFor> {
         self.ranks[rank.0 as usize].waits_for
+    }
+
+    fn reached(&self, rank: Rank) -> Reached {
+        Reached { time: self.now(rank), messages: self.record.messages(), packets: 0 }
     }
 }
 

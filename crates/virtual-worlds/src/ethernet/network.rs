@@ -189,6 +189,11 @@ impl<P: Clone> Network<P> {
         }
     }
 
+    /// Frames that have come into receive rings so far.
+    pub fn arrived(&self) -> u64 {
+        self.statistics.received
+    }
+
     /// What it has done so far.
     pub fn statistics(&self) -> EthernetStatistics {
         let busy = self.up.iter().zip(&self.down).map(|(up, down)| [up.busy, down.busy]).collect();

@@ -15,7 +15,7 @@ use super::port::Port;
 use crate::answer::{Answer, MessagingStatistics, Run};
 use crate::ethernet::{Network, Notice};
 use crate::horizon::{beyond, counted};
-use crate::stop::Stop;
+use crate::stop::{Reached, Stop};
 
 /// After so many events it is looked whether all ranks wait for what nobody has sent.
 const EVENTS_BETWEEN_LOOKS: u64 = 4_096;
@@ -109,7 +109,7 @@ impl Setting<'_> {
         };
         (0..here.len()).for_each(&mut poll);
         for event in 1_u64.. {
-            self.stop.go_on()?;
+            self.stop.go_on(|| reached(&network.borrow(), here))?;
             if left.get() == 0 {
                 break;
             }
@@ -129,6 +129,12 @@ impl Setting<'_> {
         }
         Ok(())
     }
+}
+
+/// How far the run has come.
+fn reached(network: &Network<Datagram>, here: &[Here<'_>]) -> Reached {
+    let messages = here.first().map_or(0, |here| here.record.borrow().messages);
+    Reached { time: network.now(), messages, packets: network.arrived() }
 }
 
 /// An error when no rank can ever go on.

@@ -154,6 +154,9 @@ pub trait Engine: Sized {
     /// Packets that were injected and have not arrived.
     fn in_flight(&self) -> u64;
 
+    /// Packets that have arrived.
+    fn arrived(&self) -> u64;
+
     /// Who holds and who waits, for a report on a deadlock.
     fn stuck(&self) -> Vec<stuck::Waiting>;
 

@@ -212,6 +212,10 @@ impl Engine for Reference {
         self.in_flight
     }
 
+    fn arrived(&self) -> u64 {
+        self.recorder.statistics.packets
+    }
+
     fn stuck(&self) -> Vec<Waiting> {
         let mut tally = Tally::default();
         for (index, link) in self.links.iter().enumerate() {

@@ -47,7 +47,7 @@ impl<E: Engine> Machine for Running<E> {
 
     fn next_over(&mut self) -> Result<Option<Over>> {
         loop {
-            self.stop.go_on()?;
+            self.stop.go_on(|| self.nodes.reached())?;
             if let Some(done) = self.nodes.next_done() {
                 let result = match done.result {
                     nodes::Outcome::Received(received, sent) => Ok(Outcome::Received(received, sent)),

@@ -86,7 +86,7 @@ impl<'a, E: Engine> Driver<'a, E> {
 
     fn run(mut self, network: &FlitNetwork) -> Result<GoalAnswer> {
         loop {
-            self.stop.go_on()?;
+            self.stop.go_on(|| self.nodes.reached())?;
             if let Some((rank, operation)) = self.ready.pop_front() {
                 self.begin(rank, operation);
             } else if let Some(done) = self.nodes.next_done() {

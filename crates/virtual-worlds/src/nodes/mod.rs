@@ -33,6 +33,7 @@ use crate::matching::Matching;
 pub use crate::matching::{ANY, Wanted};
 use crate::network::forwarding::Forwarding;
 use crate::network::{Engine, NetworkEvent, Notice, Recorder};
+use crate::stop::Reached;
 
 /// An event: the network's or a node's.
 #[derive(Clone, Copy, Debug)]
@@ -311,6 +312,11 @@ impl<E: Engine> Nodes<E> {
     /// The network, to look at.
     pub fn engine(&self) -> &E {
         &self.engine
+    }
+
+    /// How far the run has come.
+    pub fn reached(&self) -> Reached {
+        Reached { time: self.now(), messages: self.messages, packets: self.engine.arrived() }
     }
 
     /// Ends the run: what the network did, what each rank waited for, messages sent.

@@ -27,6 +27,7 @@ use quantities::{Bytes, Duration};
 use super::cells_by_name::Row;
 use super::program;
 use crate::cells::{BadLine, Lines};
+use crate::experiment::InputFile;
 use crate::input;
 use crate::trial::Trial;
 
@@ -156,14 +157,14 @@ fn meant(found: &str) -> String {
 ///
 /// # Errors
 /// As [`parse`], and that the file cannot be read.
-pub fn read(path: &Path, nodes: u32) -> Result<Vec<Measurement>, TimesError> {
+pub fn read(path: &Path, nodes: u32) -> Result<(Vec<Measurement>, InputFile), TimesError> {
     let name = path.display().to_string();
     let fail = |problem| TimesError { file: name.clone(), line: None, problem };
     let content = input::read(path, Bytes(LONGEST_FILE)).map_err(|cause| match cause.kind() {
         io::ErrorKind::FileTooLarge => fail(TimesProblem::TooLong { found: Bytes(LONGEST_FILE).to_string() }),
         _ => fail(TimesProblem::Unreadable(cause.to_string())),
     })?;
-    parse(&name, &content, nodes)
+    Ok((parse(&name, &content, nodes)?, InputFile::new(path, &content)))
 }
 
 /// Reads `content`, which was measured on a machine of `nodes` nodes; `file` is what messages call it.

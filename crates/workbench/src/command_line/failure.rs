@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use ::cast::cast::CastError;
 use programs::goal::GoalError;
 
+use crate::experiment::Experiment;
 use crate::interrupt;
 use crate::launch::LaunchError;
 use crate::output::Unwritable;
@@ -91,7 +92,7 @@ pub(super) enum Failure {
     Usage(Box<clap::Error>),
     /// Nothing went wrong: the program went to the stage that was set, and is not simulated.
     #[error("the program runs elsewhere")]
-    Staged,
+    Staged(Box<Experiment>),
     /// It was asked to end before it was done.
     #[error("interrupted")]
     Interrupted,

@@ -1,12 +1,14 @@
 //! `maquette machine`: a machine as it is resolved.
 
+mod costs;
+
 use std::ffi::OsString;
 use std::fmt::Display;
 
 use clap::Args;
 use machines::export;
 use machines::facts::{NetworkFacts, Range, ZeroLoad};
-use machines::model::{ControlNetwork, Ethernet, Faults, FlitNetwork, Interconnect, LogGp, Machine, Messaging};
+use machines::model::{Ethernet, Faults, FlitNetwork, Interconnect, LogGp, Machine, Messaging};
 use machines::{Facts, facts};
 
 use super::Said;
@@ -60,14 +62,14 @@ fn described(machine: &Machine, facts: &Facts) -> String {
             rows.push(row("routers", facts.routers));
             rows.push(row("channels", format!("{}, one way each, those to and from nodes included", facts.channels)));
             rows.push(row("routing", routing(network)));
+            rows.extend(costs::network(network));
+            rows.extend(costs::node(&machine.node));
         }
         Interconnect::LogGp(model) => rows.extend(loggp(model)),
         Interconnect::Ethernet(model) => rows.extend(ethernet(model)),
     }
     rows.extend(facts.network.iter().flat_map(network));
-    if let Some(ControlNetwork { latency, rate, .. }) = &machine.control_network {
-        rows.push(row("control network", format!("broadcasts at {rate}, {latency} later everywhere")));
-    }
+    rows.extend(machine.control_network.iter().map(costs::control_network));
     let mut text = format!("{}: {}\n\n", machine.name, machine.about);
     text += &columns([Side::Left, Side::Left], &rows);
     if let Some(network) = &facts.network {
@@ -102,9 +104,9 @@ fn network(facts: &NetworkFacts) -> Vec<[String; 2]> {
 }
 
 fn ethernet(model: &Ethernet) -> Vec<[String; 2]> {
-    let Ethernet { rate, switch_latency, queue, payload, transmit_ring, receive_ring, .. } = model;
+    let Ethernet { rate, wire_latency, switch_latency, queue, payload, transmit_ring, receive_ring, .. } = model;
     let mut rows = vec![
-        row("wires", format!("{rate}, each way, from every node to the switch")),
+        row("wires", format!("{rate}, {wire_latency}, each way, from every node to the switch")),
         row(
             "switch",
             format!("{switch_latency} for a frame; {queue} wait at each output, what does not fit is dropped"),

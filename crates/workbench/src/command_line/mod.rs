@@ -154,6 +154,15 @@ fn unless_interrupted<T: Send + 'static>(
     interrupt::unless_requested(work).ok_or(Failure::Interrupted)?
 }
 
+/// As [`unless_interrupted`]; whoever waits long is told that it `does` something.
+fn working<T: Send + 'static>(
+    does: &str,
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    let _spinner = progress::Spinner::saying(does);
+    unless_interrupted(work)
+}
+
 /// A value as JSON on one line.
 fn json(value: &impl serde::Serialize) -> String {
     // Only maps whose keys are no strings cannot be written, and there are none.
@@ -166,3 +175,6 @@ fn json(value: &impl serde::Serialize) -> String {
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
+
+#[cfg(test)]
+mod tests;

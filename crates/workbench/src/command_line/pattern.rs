@@ -9,10 +9,11 @@ use programs::schedule::{MOST_RANKS, Pattern};
 use quantities::Bytes;
 use serde_json::{Value, json};
 
-use super::Said;
 use super::choice::value_name;
 use super::failure::Failure;
 use super::terminal::{Side, columns};
+use super::{Said, working};
+use crate::experiment::Experiment;
 use crate::output::WholeFile;
 use crate::traffic_matrix::csv;
 
@@ -20,7 +21,7 @@ use crate::traffic_matrix::csv;
 ///
 /// The applications are those of the CM-5 paper's Table 12. Its meshes are not known: those here are Delaunay meshes of random
 /// points around a wing, cut by recursive coordinate bisection.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  maquette pattern euler-9k --parts 32 --write euler.csv\n  \
                         maquette pattern random --parts 64 --density 10 --bytes 512 --seed 7 --write random.csv")]
 pub(super) struct Arguments {
@@ -30,9 +31,9 @@ pub(super) struct Arguments {
     /// In how many parts it is cut: so many ranks exchange messages.
     #[arg(long, value_name = "P", default_value_t = PRINTED_PROCESSORS)]
     parts: NonZeroU16,
-    /// What the points of the mesh, or the random messages, follow from.
-    #[arg(long, value_name = "S", default_value_t = 1)]
-    seed: u64,
+    /// What the points of the mesh, or the random messages, follow from; 1, if left out.
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
     /// Alter the pattern so that it has exactly the density and mean size that the paper prints for 32 processors.
     #[arg(long)]
     synthetic: bool,
@@ -46,6 +47,11 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
 }
+
+/// How many random messages there are, if nothing else is asked for. [percent of those of a complete exchange]
+const USUAL_DENSITY: u8 = 25;
+/// The size of each.
+const USUAL_SIZE: Bytes = Bytes(256);
 
 /// Whose traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -86,7 +92,8 @@ impl Arguments {
         let application = self.name.application();
         self.check(application)?;
         let file = self.write.as_deref().map(WholeFile::create).transpose()?;
-        let pattern = self.pattern(application)?;
+        let (experiment, asked) = (self.experiment(application), self.clone());
+        let pattern = working("makes the pattern", move || asked.pattern(application))?;
         if let Some(mut file) = file {
             match csv::write(&pattern, &mut file) {
                 Ok(()) => file.finish()?,
@@ -94,7 +101,11 @@ impl Arguments {
             }
         }
         let printed = application.filter(|_| self.parts == PRINTED_PROCESSORS).map(Application::printed);
-        let text = if as_json { self.as_object(&pattern, printed) } else { self.text(&pattern, printed) };
+        let text = if as_json {
+            super::json(&experiment.beside(self.as_object(&pattern, printed)))
+        } else {
+            self.text(&pattern, printed, &experiment)
+        };
         Ok(text.into())
     }
 
@@ -110,6 +121,10 @@ impl Arguments {
         if let Some(path) = self.write.as_deref().filter(|path| path.extension() != Some("csv".as_ref())) {
             return Err(Failure::argument("--write", path.display(), "a name that ends in .csv"));
         }
+        if let Some(seed) = self.seed.filter(|_| self.name == Name::ConjugateGradient) {
+            let allowed = "none, as nothing of a grid is random";
+            return Err(Failure::argument("--seed", seed, allowed));
+        }
         for (argument, given) in [("--density", self.density.is_some()), ("--bytes", self.bytes.is_some())] {
             if given && application.is_some() {
                 return Err(Failure::argument(argument, self.title(), "only random messages, which have one"));
@@ -120,22 +135,38 @@ impl Arguments {
 
     fn pattern(&self, application: Option<Application>) -> Result<Pattern, Failure> {
         let made = match application {
-            Some(application) if self.synthetic => application.synthetic(self.seed),
-            Some(application) => application.pattern(self.parts, self.seed),
+            Some(application) if self.synthetic => application.synthetic(self.seed()),
+            Some(application) => application.pattern(self.parts, self.seed()),
             None => {
-                let millionths = 10_000 * u64::from(self.density.unwrap_or(25));
-                let bytes = self.bytes.unwrap_or(Bytes(256));
-                Pattern::random(self.parts.get().into(), millionths, bytes, self.seed).map_err(ApplicationError::from)
+                let millionths = 10_000 * u64::from(self.density.unwrap_or(USUAL_DENSITY));
+                let bytes = self.bytes.unwrap_or(USUAL_SIZE);
+                Pattern::random(self.parts.get().into(), millionths, bytes, self.seed()).map_err(ApplicationError::from)
             }
         };
         made.map_err(Failure::from)
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed.unwrap_or(1)
+    }
+
+    /// What is made.
+    fn experiment(&self, application: Option<Application>) -> Experiment {
+        let mut parameters = json!({"name": self.title(), "parts": self.parts, "synthetic": self.synthetic});
+        if application.is_none() {
+            parameters["density"] = json!(self.density.unwrap_or(USUAL_DENSITY));
+            parameters["bytes"] = json!(self.bytes.unwrap_or(USUAL_SIZE).0);
+        }
+        let experiment = Experiment::of("pattern").given(parameters);
+        // It stands in the first line of the text.
+        if self.name == Name::ConjugateGradient { experiment } else { experiment.seeded(self.seed(), false) }
     }
 
     fn title(&self) -> String {
         value_name(self.name)
     }
 
-    fn text(&self, pattern: &Pattern, printed: Option<Printed>) -> String {
+    fn text(&self, pattern: &Pattern, printed: Option<Printed>, experiment: &Experiment) -> String {
         let kind = if self.synthetic { ", synthetic: altered to the printed figures" } else { "" };
         let Figures { messages, percent, mean_bytes, total, most } = Figures::of(pattern);
         let mut rows = vec![
@@ -147,16 +178,16 @@ impl Arguments {
         if let Some(Printed { percent, mean_bytes }) = printed {
             rows.push(["printed".to_string(), format!("{percent}% of {mean_bytes} B, in the CM-5 paper's Table 12")]);
         }
-        let heading = format!("{} in {} parts (seed {}{kind})", self.title(), self.parts, self.seed);
-        format!("{heading}\n\n{}", columns([Side::Left, Side::Left], &rows))
+        let heading = format!("{} in {} parts (seed {}{kind})", self.title(), self.parts, self.seed());
+        format!("{heading}\n{}\n{}", experiment.line(), columns([Side::Left, Side::Left], &rows))
     }
 
-    fn as_object(&self, pattern: &Pattern, printed: Option<Printed>) -> String {
+    fn as_object(&self, pattern: &Pattern, printed: Option<Printed>) -> Value {
         let Figures { messages, percent, mean_bytes, total, most } = Figures::of(pattern);
-        super::json(&json!({
+        json!({
             "pattern": self.title(),
             "parts": self.parts,
-            "seed": self.seed,
+            "seed": self.seed(),
             "synthetic": self.synthetic || self.name == Name::Random,
             "messages": messages,
             "percent": percent,
@@ -164,7 +195,7 @@ impl Arguments {
             "total_bytes": total.0,
             "most_messages_of_a_rank": most,
             "printed": printed.map_or(Value::Null, |it| json!({"percent": it.percent, "mean_bytes": it.mean_bytes})),
-        }))
+        })
     }
 }
 

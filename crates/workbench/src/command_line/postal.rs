@@ -12,6 +12,7 @@ use super::failure::Failure;
 use super::quantity::duration;
 use super::terminal::{Side, columns, rounded};
 use super::{Said, json};
+use crate::experiment::Experiment;
 
 /// The most nodes: as many as the LogGP machine has.
 const MOST_NODES: i64 = 1 << 20;
@@ -41,6 +42,7 @@ pub(super) struct Arguments {
 
 /// What is said.
 struct Theory {
+    experiment: Experiment,
     lambda: Lambda,
     nodes: u64,
     t0: Option<Duration>,
@@ -55,7 +57,7 @@ struct Theory {
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let Arguments { lambda, nodes, alpha, t0 } = self;
-        let nodes = u64::from(nodes);
+        let (nodes_asked, nodes) = (nodes, u64::from(nodes));
         let table = AlphaTable::new(lambda, nodes);
         let tree = |splitting: Splitting| predicted_time(lambda, nodes, &splitting);
         let mut trees = vec![
@@ -63,7 +65,13 @@ impl Arguments {
             ("binomial tree".to_string(), tree(Splitting::BINOMIAL)),
         ];
         trees.extend(alpha.map(|alpha| (format!("alpha {alpha}"), tree(Splitting::Fixed(alpha)))));
+        let experiment = Experiment::of("postal").among(nodes_asked).given(json!({
+            "lambda": lambda.to_string(),
+            "alpha": alpha.map(Alpha::as_f64),
+            "t0_ps": t0.map(Duration::picoseconds),
+        }));
         let theory = Theory {
+            experiment,
             lambda,
             nodes,
             t0,
@@ -73,14 +81,14 @@ impl Arguments {
             for_all: alpha_for_all(lambda, nodes),
             table,
         };
-        Ok(if as_json { json(&theory.json()) } else { theory.text() }.into())
+        Ok(if as_json { json(&theory.experiment.beside(theory.json())) } else { theory.text() }.into())
     }
 }
 
 impl Theory {
     fn text(&self) -> String {
         let Theory { lambda, nodes, .. } = self;
-        let mut text = format!("lambda = {lambda}, {nodes} nodes\n\n");
+        let mut text = format!("lambda = {lambda}, {nodes} nodes\n{}\n", self.experiment.line());
         let mut rows = vec![
             ["gamma".to_string(), format!("{:.4}, what a broadcast grows by in a step", gamma(*lambda))],
             ["lower bound".to_string(), self.time(self.lower_bound)],

@@ -1,28 +1,73 @@
 //! How far a long run is, on standard error, if that is a terminal.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{self, IsTerminal};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Steps of a bar that shows a share.
 const STEPS: u64 = 1000;
 
+/// So long nothing is shown: what is over soon leaves the terminal as it was.
+const UNSHOWN: Duration = Duration::from_secs(1);
+/// How often the time that has passed is shown anew.
+const TICK: Duration = Duration::from_millis(200);
+
+/// Something to be shown once it has gone on for a while, and only on a terminal.
+struct Late {
+    bar: ProgressBar,
+    /// What ends the thread that waits until it is to be shown.
+    waiting: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Late {
+    /// What `template` draws, of a length if that is known.
+    fn new(length: Option<u64>, template: &str) -> Late {
+        let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());
+        // A template that cannot be read would leave the usual style, which tells as much.
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        let waiting = io::stderr().is_terminal().then(|| {
+            let (shown, (over, ended)) = (bar.clone(), mpsc::channel());
+            let wait = move || {
+                if ended.recv_timeout(UNSHOWN) == Err(RecvTimeoutError::Timeout) {
+                    shown.set_draw_target(ProgressDrawTarget::stderr());
+                    shown.enable_steady_tick(TICK);
+                }
+            };
+            (over, thread::spawn(wait))
+        });
+        Late { bar, waiting }
+    }
+}
+
+impl Drop for Late {
+    fn drop(&mut self) {
+        if let Some((over, thread)) = self.waiting.take() {
+            drop(over);
+            // It does nothing that could fail; and if it did, there would be nothing to show.
+            let _ = thread.join();
+        }
+        self.bar.finish_and_clear();
+    }
+}
+
 /// A bar that fills up.
-pub(super) struct Bar(ProgressBar);
+pub(super) struct Bar(Late);
 
 impl Bar {
     /// An empty bar.
     pub(super) fn new() -> Bar {
-        let bar = ProgressBar::new(STEPS);
-        // A template that cannot be read would leave the usual style, which tells as much.
-        if let Ok(style) = ProgressStyle::with_template("{elapsed_precise} [{wide_bar}] {percent:>3}% {msg}") {
-            bar.set_style(style.progress_chars("=> "));
-        }
-        Bar(bar)
+        Bar(Late::new(Some(STEPS), "{elapsed_precise} [{wide_bar}] {percent:>3}% {msg}"))
     }
 
     /// Shows that `share` of the work is done, from 0 to 1, and a few words more.
     pub(super) fn show(&self, share: f64, words: String) {
-        self.0.set_position((share * STEPS as f64) as u64);
-        self.0.set_message(words);
+        self.0.bar.set_position(((share * STEPS as f64) as u64).min(STEPS));
+        self.0.bar.set_message(words);
     }
 }
 
@@ -69,29 +114,23 @@ impl Drop for DataBar {
 }
 
 /// A sign of life, for runs whose length is not known.
-pub(super) struct Spinner(ProgressBar);
+pub(super) struct Spinner(Late);
 
 impl Spinner {
-    /// One that has not turned yet.
+    /// One that says nothing yet.
     pub(super) fn new() -> Spinner {
-        Spinner(ProgressBar::new_spinner())
+        Spinner(Late::new(None, "{spinner} {elapsed_precise} {msg}"))
     }
 
-    /// Turns it, and shows a few words.
+    /// One with a few words.
+    pub(super) fn saying(words: &str) -> Spinner {
+        let spinner = Spinner::new();
+        spinner.show(words.to_owned());
+        spinner
+    }
+
+    /// Shows a few other words.
     pub(super) fn show(&self, words: String) {
-        self.0.set_message(words);
-        self.0.tick();
-    }
-}
-
-impl Drop for Spinner {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
-    }
-}
-
-impl Drop for Bar {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.0.bar.set_message(words);
     }
 }

@@ -15,6 +15,7 @@ use super::progress::Spinner;
 use super::terminal::{Side, columns};
 use super::traffic::{Traffic, network, verdict};
 use super::{Said, cores};
+use crate::experiment::Experiment;
 use crate::interrupt;
 use crate::output::WholeFile;
 use crate::report::{Axis, LineChart, Mark, Measure, Page, Series};
@@ -59,6 +60,8 @@ impl Arguments {
         let machine = self.traffic.machine()?;
         let network = network(&machine)?;
         let load = self.traffic.load(1.0);
+        let own = json!({"precision": self.precision});
+        let experiment = self.traffic.experiment("saturate", &machine, self.engine, own);
         traffic::check(network, &load)?;
         let chart = self.chart.as_deref().map(WholeFile::create).transpose()?;
         let spinner = Spinner::new();
@@ -74,9 +77,13 @@ impl Arguments {
             return Err(Failure::Program(endpoint::Error::Deadlock(how.to_string())));
         }
         if let Some(file) = chart {
-            file.fill(page(&machine, &load, &search).html().as_bytes())?;
+            file.fill(page(&machine, &load, &search, &experiment).html().as_bytes())?;
         }
-        let text = if as_json { object(&machine, &load, &search) } else { text(&machine, &load, &search) };
+        let text = if as_json {
+            super::json(&experiment.beside(object(&machine, &load, &search)))
+        } else {
+            text(&machine, &load, &search, &experiment)
+        };
         Ok(Said { text, status: if search.interrupted { interrupt::status() } else { 0 } })
     }
 }
@@ -111,7 +118,7 @@ fn title(machine: &Machine, load: &Load) -> String {
     format!("{} traffic of {}-flit packets on {}", load.pattern, load.packet, machine.name)
 }
 
-fn text(machine: &Machine, load: &Load, search: &Search) -> String {
+fn text(machine: &Machine, load: &Load, search: &Search, experiment: &Experiment) -> String {
     let highest =
         search.points.iter().filter_map(|point| latency(&point.outcome)).map(|(mean, _)| mean).fold(0.0, f64::max);
     let mut rows = vec![["rate", "accepted", "latency", "99%", ""].map(str::to_string)];
@@ -127,7 +134,7 @@ fn text(machine: &Machine, load: &Load, search: &Search) -> String {
         rows.push([format!("{rate:.5}"), format!("{:.5}", outcome.accepted), mean, high, bar]);
     }
     let table = columns([Side::Right, Side::Right, Side::Right, Side::Right, Side::Left], &rows);
-    let mut text = format!("{}\n\n{table}\n", title(machine, load));
+    let mut text = format!("{}\n{}\n{table}\n", title(machine, load), experiment.line());
     text += "Rates in flits/node/cycle; latency from birth to the arrival of the tail, in cycles";
     text += &search.points.first().map_or_else(String::new, |point| format!(" of {}", point.outcome.cycle));
     text += &format!(".\nSaturation is {}.\n", span(&search.span));
@@ -140,7 +147,7 @@ fn text(machine: &Machine, load: &Load, search: &Search) -> String {
     text
 }
 
-fn object(machine: &Machine, load: &Load, search: &Search) -> String {
+fn object(machine: &Machine, load: &Load, search: &Search) -> Value {
     let point = |point: &Point| {
         let (mean, high) = latency(&point.outcome).unzip();
         json!({
@@ -154,7 +161,7 @@ fn object(machine: &Machine, load: &Load, search: &Search) -> String {
             "cycle_ps": point.outcome.cycle.picoseconds(),
         })
     };
-    super::json(&json!({
+    json!({
         "machine": machine.name,
         "pattern": load.pattern.to_string(),
         "packet_flits": load.packet,
@@ -164,11 +171,11 @@ fn object(machine: &Machine, load: &Load, search: &Search) -> String {
         "overload": search.overload.as_ref().map(point),
         "interrupted": search.interrupted,
         "points": search.points.iter().map(point).collect::<Vec<Value>>(),
-    }))
+    })
 }
 
 /// A page with the chart.
-fn page(machine: &Machine, load: &Load, search: &Search) -> Page {
+fn page(machine: &Machine, load: &Load, search: &Search, experiment: &Experiment) -> Page {
     let line = |name: &str, mark, value: fn((f64, f64)) -> f64| Series {
         name: name.to_string(),
         mark,
@@ -185,7 +192,7 @@ fn page(machine: &Machine, load: &Load, search: &Search) -> Page {
         crate::report::legend(&[("mean".to_string(), Mark::full(0)), ("99% of packets".to_string(), Mark::full(1))]);
     Page {
         title: title(machine, load),
-        lead: format!("{}. Saturation is {}.", machine.about, span(&search.span)),
+        lead: format!("{}. Saturation is {}. {}", machine.about, span(&search.span), experiment.line()),
         sections: vec![legend, chart.draw()],
         foot: "Latency is from birth to the arrival of the tail. A cycle is the time in which a node can send a flit."
             .to_string(),

@@ -12,6 +12,7 @@ use clap::{ArgGroup, Args};
 use programs::exchange::Irregular;
 use programs::schedule::{MOST_RANKS, Order, Pacing, Pattern, Schedule};
 use quantities::Bytes;
+use serde_json::json;
 
 use super::algorithms::Exchange;
 use super::choice::choice;
@@ -19,8 +20,9 @@ use super::failure::Failure;
 use super::progress::Spinner;
 use super::schedule_file::{self, Format, ScheduleFile};
 use super::settings::Settings;
-use super::sizes::size;
-use super::{Said, unless_interrupted};
+use super::sizes::{check_size, size};
+use super::{Said, unless_interrupted, working};
+use crate::experiment::{Experiment, InputFile};
 use crate::traffic_matrix;
 use check::{Checked, check};
 use text::{Name, Told};
@@ -54,12 +56,13 @@ pub(super) struct Arguments {
     /// Take the schedule in FILE.json, as `--write` writes it.
     #[arg(long, value_name = "FILE")]
     read: Option<PathBuf>,
-    /// Size of a message of a complete exchange or of random ones, and of what a matrix only says that it is there.
-    #[arg(long, value_name = "B", default_value = "256", value_parser = size)]
-    bytes: Bytes,
-    /// What random messages follow from.
-    #[arg(long, value_name = "S", default_value_t = 1)]
-    seed: u64,
+    /// Size of a message of a complete exchange or of random ones, and of what a matrix only says that it is there; 256 B, if
+    /// left out.
+    #[arg(long, value_name = "B", value_parser = size)]
+    bytes: Option<Bytes>,
+    /// What random messages follow from; 1, if left out.
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
     /// Who decides when a message goes.
     #[arg(long, value_name = "NAME", value_parser = choice::<Exchange>())]
     algorithm: Option<Exchange>,
@@ -74,12 +77,12 @@ pub(super) struct Arguments {
     /// FILE.xml (for MSCCL). May be given more than once.
     #[arg(long, value_name = "FILE", requires = "one")]
     write: Vec<PathBuf>,
-    /// What keeps the ranks in step, in GOAL text.
-    #[arg(long, value_name = "PACING", default_value = "free-running", value_parser = choice::<Pacing>())]
-    pacing: Pacing,
-    /// What a rank does first that both sends and receives in a step, in GOAL text.
-    #[arg(long, value_name = "ORDER", default_value = "alternating", value_parser = choice::<Order>())]
-    order: Order,
+    /// What keeps the ranks in step, in GOAL text; free-running, if left out.
+    #[arg(long, value_name = "PACING", value_parser = choice::<Pacing>())]
+    pacing: Option<Pacing>,
+    /// What a rank does first that both sends and receives in a step, in GOAL text; alternating, if left out.
+    #[arg(long, value_name = "ORDER", value_parser = choice::<Order>())]
+    order: Option<Order>,
     /// Count the messages through the root of this machine's tree: a preset (`maquette machines` lists them) or a
     /// description.
     #[arg(long, value_name = "NAME|FILE")]
@@ -100,6 +103,15 @@ struct Random {
     millionths: u64,
 }
 
+impl Random {
+    fn in_words(self) -> String {
+        format!("{},{}", self.ranks, self.millionths as f64 / 10_000.0)
+    }
+}
+
+/// The size of a message, if none is asked for.
+const USUAL_SIZE: Bytes = Bytes(256);
+
 /// Reads a number of ranks and a density in percent: `32,12.5`.
 fn random(text: &str) -> Result<Random, String> {
     let allowed = || format!("allowed are 1 to {MOST_RANKS} ranks and 0 to 100 percent, such as `32,12.5`");
@@ -117,6 +129,8 @@ struct Traffic {
     pattern: Pattern,
     /// How many bytes each message of it has, if it is a complete exchange.
     complete: Option<Bytes>,
+    /// The file that it is from.
+    file: Option<InputFile>,
 }
 
 /// What is to be done with one schedule.
@@ -132,6 +146,8 @@ struct Wanted {
 /// What came out of one schedule.
 struct Made {
     traffic: Traffic,
+    /// The file that the schedule is from.
+    file: Option<InputFile>,
     told: Told,
     table: Option<String>,
     checked: Option<Checked>,
@@ -144,18 +160,22 @@ impl Arguments {
         let forwards = matches!(algorithm, Some(Exchange::Forwarding(_)));
         let paths = self.write.iter();
         let files = paths.map(|path| ScheduleFile::create(path, forwards)).collect::<Result<Vec<_>, Failure>>()?;
+        self.check_messages()?;
+        self.check_goal(&files)?;
         let branch = self.branch()?;
-        let (source, bytes) = (self.source(), self.bytes);
+        let (source, bytes, experiment) = (self.source(), self.bytes, self.experiment(&branch));
         if self.read.is_none() && algorithm.is_none() {
             let Some(source) = source else { return Err(nothing()) };
-            let traffic = Arc::new(unless_interrupted(move || source.traffic(bytes))?);
+            let traffic = Arc::new(working("makes the messages", move || source.traffic(bytes))?);
             let told = compared(&traffic, branch.of(traffic.pattern.ranks())?)?;
-            return Ok(text::comparison(&traffic, &told, as_json).into());
+            let experiment = traffic.read_by(experiment);
+            return Ok(text::comparison(&traffic, &told, &experiment, as_json).into());
         }
         let formats = files.iter().map(|file| file.format).collect();
-        let Arguments { print, check, pacing, order, read, .. } = self;
+        let Arguments { print, check, read, .. } = self;
+        let (pacing, order) = (self.pacing.unwrap_or(Pacing::FreeRunning), self.order.unwrap_or(Order::Alternating));
         let wanted = Wanted { branch, print, check, formats, pacing, order };
-        let made = unless_interrupted(move || {
+        let made = working("makes the schedule", move || {
             let traffic = source.map(|source| source.traffic(bytes)).transpose()?;
             match (read, algorithm, traffic) {
                 (Some(path), _, traffic) => wanted.of_file(&path, traffic),
@@ -167,7 +187,62 @@ impl Arguments {
             file.fill(content)?;
         }
         let wrong = made.checked.as_ref().is_some_and(|checked| checked.wrong.is_some());
-        Ok(Said { text: text::one(&made, as_json), status: i32::from(wrong) })
+        let mut experiment = made.traffic.read_by(experiment);
+        made.file.iter().for_each(|file| experiment.read(file.clone()));
+        Ok(Said { text: text::one(&made, &experiment, as_json), status: i32::from(wrong) })
+    }
+
+    /// That nothing is said of messages that are not made.
+    fn check_messages(&self) -> Result<(), Failure> {
+        if let Some(seed) = self.seed.filter(|_| self.random.is_none()) {
+            return Err(Failure::argument("--seed", seed, "none but with --random: nothing else is random"));
+        }
+        if let Some(bytes) = self.bytes.filter(|_| self.source().is_none()) {
+            return Err(Failure::argument("--bytes", bytes, "none but with --traffic, --complete or --random"));
+        }
+        Ok(())
+    }
+
+    /// That what only GOAL text has was not asked for without one.
+    fn check_goal(&self, files: &[ScheduleFile]) -> Result<(), Failure> {
+        let allowed = "none but with --write FILE.goal: it is a matter of GOAL text";
+        if files.iter().any(|file| file.format == Format::Goal) {
+            return Ok(());
+        }
+        if let Some(pacing) = self.pacing {
+            return Err(Failure::argument("--pacing", pacing.name(), allowed));
+        }
+        self.order.map_or(Ok(()), |order| Err(Failure::argument("--order", order.name(), allowed)))
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed.unwrap_or(1)
+    }
+
+    /// What is scheduled, but for the files that are read.
+    fn experiment(&self, branch: &Branch) -> Experiment {
+        let mut parameters = json!({
+            "algorithm": self.algorithm.map(Exchange::name),
+            "traffic": self.traffic,
+            "complete": self.complete,
+            "random": self.random.map(|random| random.in_words()),
+            "read": self.read,
+            "branch": self.branch,
+            "check": self.check,
+        });
+        if self.complete.is_some() || self.random.is_some() || self.bytes.is_some() {
+            parameters["bytes"] = json!(self.bytes.unwrap_or(USUAL_SIZE).0);
+        }
+        if let Some(pacing) = self.pacing {
+            parameters["pacing"] = json!(pacing.name());
+        }
+        if let Some(order) = self.order {
+            parameters["order"] = json!(order.name());
+        }
+        let experiment = Experiment::of("schedule").given(parameters);
+        let experiment = branch.machine().into_iter().fold(experiment, |experiment, machine| experiment.on(machine));
+        // The first line of the text says it.
+        if self.random.is_some() { experiment.seeded(self.seed(), false) } else { experiment }
     }
 
     /// Whose messages are to be sent, if that is said.
@@ -175,7 +250,7 @@ impl Arguments {
         match (&self.traffic, self.complete, self.random) {
             (Some(path), ..) => Some(Source::File(path.clone())),
             (None, Some(ranks), _) => Some(Source::Complete(ranks)),
-            (None, None, Some(random)) => Some(Source::Random(random, self.seed)),
+            (None, None, Some(random)) => Some(Source::Random(random, self.seed())),
             (None, None, None) => None,
         }
     }
@@ -246,14 +321,14 @@ impl Branch {
 impl Wanted {
     /// The schedule in the file `path`, for `traffic` or what it moves itself.
     fn of_file(self, path: &Path, traffic: Option<Traffic>) -> Result<Made, Failure> {
-        let schedule = schedule_file::read(path)?;
+        let (schedule, file) = schedule_file::read(path)?;
         let title = path.display().to_string();
         let name = Name::File(title.clone());
         let traffic = match traffic {
             Some(traffic) => traffic,
-            None => Traffic { title, pattern: schedule.pattern()?, complete: None },
+            None => Traffic { title, pattern: schedule.pattern()?, complete: None, file: None },
         };
-        self.of(&schedule, name, traffic, false)
+        Ok(Made { file: Some(file), ..self.of(&schedule, name, traffic, false)? })
     }
 
     /// The schedule that `algorithm` makes of `traffic`.
@@ -272,6 +347,7 @@ impl Wanted {
             table: self.print.then(|| schedule.table(text::WIDTH)),
             checked: self.check.then(|| check(schedule, (!forwards).then_some(&traffic.pattern))),
             traffic,
+            file: None,
         })
     }
 }
@@ -284,25 +360,35 @@ enum Source {
 }
 
 impl Source {
-    fn traffic(self, bytes: Bytes) -> Result<Traffic, Failure> {
+    fn traffic(self, asked: Option<Bytes>) -> Result<Traffic, Failure> {
+        let bytes = asked.unwrap_or(USUAL_SIZE);
         match self {
             Source::File(path) => {
-                let pattern = traffic_matrix::read(&path, bytes)?.pattern;
-                Ok(Traffic { title: path.display().to_string(), pattern, complete: None })
+                let (matrix, file) = traffic_matrix::read(&path, bytes)?;
+                check_size(asked, &matrix)?;
+                let (title, pattern) = (path.display().to_string(), matrix.pattern);
+                Ok(Traffic { title, pattern, complete: None, file: Some(file) })
             }
             Source::Complete(ranks) => {
                 let pattern = Pattern::complete(ranks, bytes)?;
-                Ok(Traffic { title: "a complete exchange".to_owned(), pattern, complete: Some(bytes) })
+                let title = "a complete exchange".to_owned();
+                Ok(Traffic { title, pattern, complete: Some(bytes), file: None })
             }
             Source::Random(Random { ranks, millionths }, seed) => {
                 let pattern = Pattern::random(ranks, millionths, bytes, seed)?;
-                Ok(Traffic { title: format!("random messages (seed {seed})"), pattern, complete: None })
+                Ok(Traffic { title: format!("random messages (seed {seed})"), pattern, complete: None, file: None })
             }
         }
     }
 }
 
 impl Traffic {
+    /// `experiment` with the file that this is from, if it is from one.
+    fn read_by(&self, mut experiment: Experiment) -> Experiment {
+        self.file.iter().for_each(|file| experiment.read(file.clone()));
+        experiment
+    }
+
     fn schedule(&self, algorithm: Exchange) -> Result<Schedule, Failure> {
         match (algorithm, self.complete) {
             (Exchange::Irregular(algorithm), _) => Ok(algorithm.schedule(&self.pattern)),

@@ -6,6 +6,7 @@ use programs::schedule::{Order, Pacing, Schedule};
 use quantities::Bytes;
 
 use super::failure::Failure;
+use crate::experiment::InputFile;
 use crate::input;
 use crate::output::WholeFile;
 
@@ -83,11 +84,11 @@ impl ScheduleFile {
     }
 }
 
-/// Reads the schedule in the file `path`, as [`Format::Json`] has it.
+/// Reads the schedule in the file `path`, as [`Format::Json`] has it; with the digest of what is in it.
 ///
 /// # Errors
 /// A file that can't be read, or that holds no schedule.
-pub(super) fn read(path: &Path) -> Result<Schedule, Failure> {
+pub(super) fn read(path: &Path) -> Result<(Schedule, InputFile), Failure> {
     let text = input::read(path, LONGEST).map_err(|cause| Failure::Unreadable { path: path.to_path_buf(), cause })?;
-    Ok(Schedule::from_json(&path.display().to_string(), &text)?)
+    Ok((Schedule::from_json(&path.display().to_string(), &text)?, InputFile::new(path, &text)))
 }

@@ -2,6 +2,9 @@
 
 use quantities::Bytes;
 
+use super::failure::Failure;
+use crate::traffic_matrix::TrafficMatrix;
+
 /// The largest message that can be asked for: its packets can be counted, however small they are. [B]
 pub(super) const MOST_BYTES: u64 = 2 << 30;
 /// The most sizes of a list.
@@ -14,6 +17,16 @@ pub(super) fn size(text: &str) -> Result<Bytes, String> {
         return Err(format!("allowed is at most {}", Bytes(MOST_BYTES)));
     }
     Ok(size)
+}
+
+/// That a size of messages was only `asked` for where the matrix does not say it itself.
+pub(super) fn check_size(asked: Option<Bytes>, matrix: &TrafficMatrix) -> Result<(), Failure> {
+    match asked {
+        Some(bytes) if matrix.has_sizes => {
+            Err(Failure::argument("--bytes", bytes, "none, as the matrix says how many bytes each message has"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Sizes of messages, in ascending order, each once.

@@ -4,10 +4,17 @@ use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
 use machines::model::{FlitNetwork, Interconnect, Machine, NodeId};
+use serde_json::{Value, json};
 use virtual_worlds::traffic::{Load, Parameter, Pattern, Unfit, Verdict, Windows};
 
+use super::choice::value_name;
+use super::engine::Engine;
 use super::failure::Failure;
 use super::settings::Settings;
+use crate::experiment::Experiment;
+
+/// The share of packets that are meant for a hot spot, if none is asked for.
+const USUAL_HOT_FRACTION: f64 = 0.1;
 
 /// Who sends to whom on which machine, and for how long.
 #[derive(Args, Debug)]
@@ -20,12 +27,12 @@ pub(super) struct Traffic {
     /// Who sends to whom.
     #[arg(long, value_enum, default_value = "uniform")]
     pattern: PatternName,
-    /// The node that a hot spot is at.
-    #[arg(long, value_name = "NODE", default_value_t = 0)]
-    hot_node: u32,
-    /// The share of packets that are meant for the hot spot in particular.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
-    hot_fraction: f64,
+    /// The node that a hot spot is at; 0, if left out.
+    #[arg(long, value_name = "NODE")]
+    hot_node: Option<u32>,
+    /// The share of packets that are meant for the hot spot in particular; 0.1, if left out.
+    #[arg(long, value_name = "SHARE")]
+    hot_fraction: Option<f64>,
     /// The length of a packet, header included. [flits]
     #[arg(long, value_name = "FLITS", default_value_t = 16)]
     packet: u32,
@@ -45,7 +52,7 @@ pub(super) struct Traffic {
 }
 
 /// Who sends to whom.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum PatternName {
     /// To any node, all equally likely.
     Uniform,
@@ -68,7 +75,31 @@ enum PatternName {
 impl Traffic {
     /// The machine that is meant.
     pub(super) fn machine(&self) -> Result<Machine, Failure> {
+        let given = [("--hot-node", self.hot_node.is_some()), ("--hot-fraction", self.hot_fraction.is_some())];
+        if let Some((argument, _)) = given.iter().find(|given| given.1 && self.pattern != PatternName::HotSpot) {
+            let found = format!("a hot spot with {} traffic", value_name(self.pattern));
+            return Err(Failure::argument(argument, found, "none but with --pattern hot-spot"));
+        }
         self.settings.load(&self.machine)
+    }
+
+    /// What is run by `command` on `machine`, with `own` parameters of it.
+    pub(super) fn experiment(&self, command: &str, machine: &Machine, engine: Engine, own: Value) -> Experiment {
+        let mut parameters = json!({
+            "pattern": value_name(self.pattern),
+            "packet_flits": self.packet,
+            "warm_up_cycles": self.warm_up,
+            "measure_cycles": self.measure,
+            "latency_limit_cycles": self.latency_limit,
+        });
+        if let Pattern::HotSpot { node, fraction } = self.pattern() {
+            parameters["hot_node"] = json!(node.0);
+            parameters["hot_fraction"] = json!(fraction);
+        }
+        let experiment = Experiment::of(command).on(machine).with_engine(Some(engine.name()));
+        let mut experiment = experiment.seeded(self.seed, true).given(parameters).given(own);
+        experiment.draws();
+        experiment
     }
 
     /// What it is offered at `rate`.
@@ -85,7 +116,10 @@ impl Traffic {
             PatternName::Shuffle => Pattern::Shuffle,
             PatternName::Tornado => Pattern::Tornado,
             PatternName::Neighbour => Pattern::Neighbour,
-            PatternName::HotSpot => Pattern::HotSpot { node: NodeId(self.hot_node), fraction: self.hot_fraction },
+            PatternName::HotSpot => Pattern::HotSpot {
+                node: NodeId(self.hot_node.unwrap_or(0)),
+                fraction: self.hot_fraction.unwrap_or(USUAL_HOT_FRACTION),
+            },
         }
     }
 

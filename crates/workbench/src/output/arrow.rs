@@ -59,6 +59,8 @@ pub(super) struct ArrowFile<'a, W> {
     /// How much was written. [B]
     at: usize,
     fields: &'a [Field],
+    /// What is said of the whole of it, by name.
+    note: (&'static str, String),
     blocks: Vec<Block>,
 }
 
@@ -70,13 +72,13 @@ struct Block {
 }
 
 impl<'a, W: Write> ArrowFile<'a, W> {
-    /// Begins a file of the columns `fields`.
-    pub(super) fn new(out: W, fields: &'a [Field]) -> io::Result<Self> {
-        let mut file = ArrowFile { out, at: 0, fields, blocks: Vec::new() };
+    /// Begins a file of the columns `fields`, with a note, of that name, in the metadata of its schema.
+    pub(super) fn new(out: W, fields: &'a [Field], note: (&'static str, String)) -> io::Result<Self> {
+        let mut file = ArrowFile { out, at: 0, fields, note, blocks: Vec::new() };
         file.write(MARK)?;
         file.write(&[0, 0])?;
         let mut build = FlatBufferBuilder::new();
-        let schema = schema(&mut build, fields);
+        let schema = schema(&mut build, fields, &file.note);
         let header = message(build, SCHEMA, schema, 0);
         file.header(&header)?;
         Ok(file)
@@ -111,7 +113,7 @@ impl<'a, W: Write> ArrowFile<'a, W> {
         self.write(&u32::MAX.to_le_bytes())?;
         self.write(&[0; 4])?;
         let mut build = FlatBufferBuilder::new();
-        let schema = schema(&mut build, self.fields);
+        let schema = schema(&mut build, self.fields, &self.note);
         // A block is a structure of 8 + 4 + 4 (unused) + 8 bytes, put together from its end.
         build.start_vector::<i64>(3 * self.blocks.len());
         for block in self.blocks.iter().rev() {
@@ -206,7 +208,11 @@ fn message(
     build.finished_data().to_vec()
 }
 
-fn schema(build: &mut FlatBufferBuilder<'_>, fields: &[Field]) -> WIPOffset<TableFinishedWIPOffset> {
+fn schema(
+    build: &mut FlatBufferBuilder<'_>,
+    fields: &[Field],
+    (name, text): &(&str, String),
+) -> WIPOffset<TableFinishedWIPOffset> {
     let fields: Vec<_> = fields
         .iter()
         .map(|field| {
@@ -221,8 +227,15 @@ fn schema(build: &mut FlatBufferBuilder<'_>, fields: &[Field]) -> WIPOffset<Tabl
         })
         .collect();
     let fields = build.create_vector(&fields);
+    let (name, text) = (build.create_string(name), build.create_string(text));
+    let note = build.start_table();
+    build.push_slot_always(slot(0), name);
+    build.push_slot_always(slot(1), text);
+    let note = build.end_table(note);
+    let notes = build.create_vector(&[note]);
     let table = build.start_table();
     build.push_slot_always(slot(1), fields);
+    build.push_slot_always(slot(2), notes);
     build.end_table(table)
 }
 

@@ -15,6 +15,7 @@ use virtual_worlds::answer::{FrameFate, FrameRecord};
 
 use super::arrow::{ArrowFile, Column, Field};
 use super::packets::PacketFormat;
+use crate::experiment::Experiment;
 
 const fn number(name: &'static str, bits: i32) -> Field {
     Field { name, bits, list: false }
@@ -30,14 +31,19 @@ const FIELDS: [Field; 7] = [
     number("fate", 32),
 ];
 
-/// Writes the log `frames` to `out`.
+/// Writes the log `frames` of `experiment` to `out`; Arrow says what was run, CSV has no place for it.
 ///
 /// # Errors
 /// When `out` fails.
-pub fn write_frames(out: impl Write, format: PacketFormat, frames: &[FrameRecord]) -> io::Result<()> {
+pub fn write_frames(
+    out: impl Write,
+    format: PacketFormat,
+    frames: &[FrameRecord],
+    experiment: &Experiment,
+) -> io::Result<()> {
     match format {
         PacketFormat::Csv => write_csv(out, frames),
-        PacketFormat::Arrow => write_arrow(out, frames),
+        PacketFormat::Arrow => write_arrow(out, frames, experiment),
     }
 }
 
@@ -67,10 +73,10 @@ fn write_csv(mut out: impl Write, frames: &[FrameRecord]) -> io::Result<()> {
     out.flush()
 }
 
-fn write_arrow(out: impl Write, frames: &[FrameRecord]) -> io::Result<()> {
+fn write_arrow(out: impl Write, frames: &[FrameRecord], experiment: &Experiment) -> io::Result<()> {
     /// Rows of a batch.
     const ROWS: usize = 1 << 16;
-    let mut file = ArrowFile::new(out, &FIELDS)?;
+    let mut file = ArrowFile::new(out, &FIELDS, (Experiment::KEY, serde_json::to_string(experiment)?))?;
     for batch in frames.chunks(ROWS) {
         let mut columns: [Column; FIELDS.len()] = Default::default();
         for frame in batch {
@@ -108,7 +114,7 @@ mod tests {
     #[test]
     fn csv_has_a_line_for_each_receiver() {
         let mut text = Vec::new();
-        write_frames(&mut text, PacketFormat::Csv, &log()).unwrap();
+        write_frames(&mut text, PacketFormat::Csv, &log(), &Experiment::of("run")).unwrap();
         let expected = "source,destination,broadcast,bytes,sent_ps,ended_ps,fate\n0,1,1,92,5,900,0\n0,2,1,92,5,900,2\n";
         assert_eq!(String::from_utf8(text).unwrap(), expected);
     }
@@ -116,7 +122,7 @@ mod tests {
     #[test]
     fn an_arrow_file_is_marked_at_both_ends() {
         let mut bytes = Vec::new();
-        write_frames(&mut bytes, PacketFormat::Arrow, &log()).unwrap();
+        write_frames(&mut bytes, PacketFormat::Arrow, &log(), &Experiment::of("run")).unwrap();
         assert!(bytes.starts_with(b"ARROW1\0\0") && bytes.ends_with(b"ARROW1"));
     }
 }

@@ -12,7 +12,8 @@
 //! | `virtual_channels` | for each channel: which of the virtual channels that share it, from 0 |
 //! | `requested_ps`, `granted_ps`, `released_ps` | for each channel: when the header asked for it, when the packet had it, when its tail had crossed [ps] |
 //!
-//! In CSV the numbers of a list stand in one field, with spaces between them. In Arrow they are lists.
+//! In CSV the numbers of a list stand in one field, with spaces between them. In Arrow they are lists, and the metadata of the schema says under
+//! `experiment`, in JSON, what was run.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -20,6 +21,7 @@ use std::path::Path;
 use virtual_worlds::answer::{HopRecord, PacketRecord};
 
 use super::arrow::{ArrowFile, Column, Field};
+use crate::experiment::Experiment;
 
 /// In which form a packet log is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,14 +46,19 @@ impl PacketFormat {
     }
 }
 
-/// Writes the packet log `packets` to `out`.
+/// Writes the packet log `packets` of `experiment` to `out`; Arrow says what was run, CSV has no place for it.
 ///
 /// # Errors
 /// When `out` fails.
-pub fn write_packets(out: impl Write, format: PacketFormat, packets: &[PacketRecord]) -> io::Result<()> {
+pub fn write_packets(
+    out: impl Write,
+    format: PacketFormat,
+    packets: &[PacketRecord],
+    experiment: &Experiment,
+) -> io::Result<()> {
     match format {
         PacketFormat::Csv => write_csv(out, packets),
-        PacketFormat::Arrow => write_arrow(out, packets),
+        PacketFormat::Arrow => write_arrow(out, packets, experiment),
     }
 }
 
@@ -104,10 +111,10 @@ const FIELDS: [Field; 12] = [
     list("released_ps", 64),
 ];
 
-fn write_arrow(out: impl Write, packets: &[PacketRecord]) -> io::Result<()> {
+fn write_arrow(out: impl Write, packets: &[PacketRecord], experiment: &Experiment) -> io::Result<()> {
     /// Rows of a batch: enough for headers not to count, few enough for the ends of lists, which have 31 bits.
     const ROWS: usize = 1 << 16;
-    let mut file = ArrowFile::new(out, &FIELDS)?;
+    let mut file = ArrowFile::new(out, &FIELDS, (Experiment::KEY, serde_json::to_string(experiment)?))?;
     for batch in packets.chunks(ROWS) {
         let mut columns: [Column; FIELDS.len()] = Default::default();
         for packet in batch {
@@ -172,7 +179,7 @@ mod tests {
     #[test]
     fn csv_has_a_line_a_packet() {
         let mut text = Vec::new();
-        write_packets(&mut text, PacketFormat::Csv, &log()).unwrap();
+        write_packets(&mut text, PacketFormat::Csv, &log(), &Experiment::of("run")).unwrap();
         let expected = "source,destination,bytes,flits,injected_ps,delivered_ps,blocking_ps,\
                         channels,virtual_channels,requested_ps,granted_ps,released_ps\n\
                         0,1,100,102,5,900,25,3 9,0 1,10 20,10 45,500 600\n\
@@ -184,8 +191,10 @@ mod tests {
     #[test]
     fn an_arrow_file_is_marked_at_both_ends_and_aligned() {
         let mut bytes = Vec::new();
-        write_packets(&mut bytes, PacketFormat::Arrow, &log()).unwrap();
+        write_packets(&mut bytes, PacketFormat::Arrow, &log(), &Experiment::of("run")).unwrap();
         assert!(bytes.starts_with(b"ARROW1\0\0") && bytes.ends_with(b"ARROW1"));
+        // What was run stands in the schema, which a file has at both ends.
+        assert_eq!(String::from_utf8_lossy(&bytes).matches("\"command\":\"run\"").count(), 2);
         let footer = u32::from_le_bytes(bytes[bytes.len() - 10..][..4].try_into().unwrap()) as usize;
         assert_eq!((bytes.len() - 10 - footer) % 8, 0);
     }

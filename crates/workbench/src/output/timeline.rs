@@ -2,7 +2,7 @@
 //!
 //! Ranks are the threads of one process, channels those of another. A rank's stretches of sending, receiving and
 //! computing are slices; so are the times during which a channel belonged to a packet. An arrow leads from each call of
-//! `send` to the `receive` that got the message. Times are in microseconds, to the picosecond.
+//! `send` to the `receive` that got the message. Times are in microseconds, to the picosecond. What was run is in `otherData`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,15 +13,17 @@ use quantities::{Duration, Rank, Time};
 use serde_json::Value;
 use virtual_worlds::answer::{Activity, Answer, MessageRecord, PacketRecord, Span, Timeline};
 
+use crate::experiment::Experiment;
+
 /// The processes of the trace.
 const RANKS: u32 = 1;
 const CHANNELS: u32 = 2;
 
-/// Writes the timeline of `answer`, a run on `machine`, to `out`.
+/// Writes the timeline of `answer`, what `experiment` gave on `machine`, to `out`.
 ///
 /// # Errors
 /// When `out` fails.
-pub fn write_timeline(out: impl Write, machine: &Machine, answer: &Answer) -> io::Result<()> {
+pub fn write_timeline(out: impl Write, machine: &Machine, answer: &Answer, experiment: &Experiment) -> io::Result<()> {
     let mut trace = Trace { out, first: true };
     trace.out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
     trace.process(RANKS, "ranks")?;
@@ -42,7 +44,9 @@ pub fn write_timeline(out: impl Write, machine: &Machine, answer: &Answer) -> io
             trace.packet(number, packet)?;
         }
     }
-    trace.out.write_all(b"\n]}\n")?;
+    trace.out.write_all(b"\n],\"otherData\":")?;
+    serde_json::to_writer(&mut trace.out, &Value::from_iter([(Experiment::KEY, serde_json::to_value(experiment)?)]))?;
+    trace.out.write_all(b"}\n")?;
     trace.out.flush()
 }
 

@@ -32,6 +32,15 @@ pub enum Question {
 }
 
 impl Question {
+    /// What it is called on a command line.
+    pub fn command(&self) -> &'static str {
+        match self {
+            Question::Broadcast { .. } => "broadcast",
+            Question::Combine { .. } => "combine",
+            Question::Complete { .. } | Question::Irregular(_) => "exchange",
+        }
+    }
+
     /// What it is called: `broadcast`.
     pub fn name(&self) -> &'static str {
         match self {

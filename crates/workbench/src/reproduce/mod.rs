@@ -23,6 +23,7 @@ pub use outcome::{Check, Judgement, Outcome, Verdict, check};
 pub use render::plain;
 pub use runs::{Gap, Job, Progress, Runs, Watch, plan, run_all};
 
+use crate::experiment::Experiment;
 use crate::report::Element;
 
 /// A figure or section of a paper: what must be run for it, how its claims are judged, how it is drawn.
@@ -193,7 +194,9 @@ impl Reproduction {
 
     /// One JSON object a claim, each on a line of its own.
     pub fn json_lines(&self) -> String {
-        let line = |outcome: &Outcome| serde_json::to_string(outcome).unwrap_or_default() + "\n";
+        let experiment = Experiment::of("reproduce");
+        let object = |outcome: &Outcome| experiment.beside(serde_json::to_value(outcome).unwrap_or_default());
+        let line = |outcome: &Outcome| object(outcome).to_string() + "\n";
         self.outcomes.iter().map(line).collect()
     }
 
@@ -211,6 +214,7 @@ impl Reproduction {
         }
         let [met, missed, not_run] = self.tally();
         let _ = writeln!(text, "{met} met, {missed} missed, {not_run} not run");
+        text += &Experiment::of("reproduce").line();
         text
     }
 

@@ -36,7 +36,8 @@ pub fn parse(file: &str, content: &[u8], entry: Bytes) -> Result<TrafficMatrix, 
     let body = lines.filter(|line| !line.text.starts_with('%') && !line.text.trim().is_empty());
     let cells = if header.sparse { coordinate(body, &header, entry) } else { array(body, &header) };
     let (ranks, messages) = cells.map_err(fail)?;
-    messages.matrix(ranks, Headings::NONE).map_err(|problem| fail((Place::File, problem)))
+    let matrix = messages.matrix(ranks, Headings::NONE).map_err(|problem| fail((Place::File, problem)))?;
+    Ok(TrafficMatrix { has_sizes: !header.pattern, ..matrix })
 }
 
 /// What is wrong, and where.

@@ -23,6 +23,7 @@ use std::path::Path;
 use programs::schedule::{MOST_MESSAGES, MOST_RANKS, Pattern, Transfer};
 use quantities::{Bytes, Rank};
 
+use crate::experiment::InputFile;
 use crate::input;
 
 /// The most bytes from one rank to another: those of all messages together can then be counted. [B]
@@ -37,6 +38,8 @@ pub struct TrafficMatrix {
     pub pattern: Pattern,
     /// Which names stood around it.
     pub headings: Headings,
+    /// Whether it says how many bytes each message has, not only that there is one.
+    pub has_sizes: bool,
 }
 
 /// Names that stood above and beside a matrix and were left out of it.
@@ -71,12 +74,12 @@ impl Format {
     }
 }
 
-/// Reads the file `path`. What a file says only that it is there, as a Matrix Market pattern does, is `entry` bytes.
+/// Reads the file `path`; with the digest of what is in it. What a file says only that it is there, as a Matrix Market pattern does, is `entry` bytes.
 ///
 /// # Errors
 /// Where in the file what was found that is not allowed; an ending that is none of the formats; a file that cannot be
 /// read.
-pub fn read(path: &Path, entry: Bytes) -> Result<TrafficMatrix, MatrixError> {
+pub fn read(path: &Path, entry: Bytes) -> Result<(TrafficMatrix, InputFile), MatrixError> {
     let name = path.display().to_string();
     let fail = |problem| MatrixError { file: name.clone(), place: Place::File, problem };
     let format = Format::of(path).ok_or_else(|| fail(Problem::Ending))?;
@@ -84,11 +87,12 @@ pub fn read(path: &Path, entry: Bytes) -> Result<TrafficMatrix, MatrixError> {
         io::ErrorKind::FileTooLarge => fail(Problem::TooLong),
         _ => fail(Problem::Unreadable(cause.to_string())),
     })?;
-    match format {
+    let matrix = match format {
         Format::Csv => csv::parse(&name, &content),
         Format::MatrixMarket => matrix_market::parse(&name, &content, entry),
         Format::Npy => npy::parse(&name, &content, entry),
-    }
+    }?;
+    Ok((matrix, InputFile::new(path, &content)))
 }
 
 /// Says whether a matrix of `rows` by `columns` is one that can be read, and of how many ranks.
@@ -125,6 +129,6 @@ impl Messages {
     /// The matrix of `ranks` ranks that has them.
     fn matrix(self, ranks: u32, headings: Headings) -> Result<TrafficMatrix, Problem> {
         let pattern = Pattern::of_messages(ranks, self.0).map_err(|error| Problem::Pattern(error.to_string()))?;
-        Ok(TrafficMatrix { pattern, headings })
+        Ok(TrafficMatrix { pattern, headings, has_sizes: true })
     }
 }

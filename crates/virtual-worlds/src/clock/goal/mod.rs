@@ -59,7 +59,7 @@ impl Clock {
     /// A deadlock, with the ranks and lines that wait; a run that comes to the end of time.
     pub fn run_goal(&self, schedule: &Schedule) -> Result<GoalAnswer> {
         let mut simulation = Simulation::new(schedule, Costs::new(&self.model), self.with_timeline);
-        simulation.run();
+        simulation.run(self.stop)?;
         if let Some(deadlock) = simulation.deadlock() {
             return Err(deadlock);
         }

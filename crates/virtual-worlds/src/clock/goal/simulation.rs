@@ -3,6 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
+use endpoint::Result;
 use programs::goal::{GoalRank, Operation, OperationId, OperationKind, Ready, Schedule};
 use quantities::{Bytes, Rank, Time};
 
@@ -10,6 +11,7 @@ use super::matching::Matching;
 use super::resources::{Interface, Needs, Resources, Task};
 use crate::answer::{Activity, Answer, MessageRecord, RankStatistics, Span, Timeline};
 use crate::clock::costs::{Costs, later, sum};
+use crate::stop::{Reached, Stop};
 
 /// A schedule as it runs.
 pub(super) struct Simulation<'schedule> {
@@ -99,19 +101,24 @@ impl<'schedule> Simulation<'schedule> {
     }
 
     /// Runs until nothing more happens.
-    pub(super) fn run(&mut self) {
+    ///
+    /// # Errors
+    /// That it was asked to end before.
+    pub(super) fn run(&mut self, stop: Stop) -> Result<()> {
         let schedule = self.schedule;
         for (rank, _) in schedule.busy_ranks() {
             self.state(rank);
             self.schedule_ready();
         }
         while let Some(Reverse(event)) = self.events.pop() {
+            stop.go_on(|| Reached { time: event.time, messages: self.messages, packets: 0 })?;
             match event.what {
                 What::Begin(task) => self.begin(event.rank, task, event.time, event.sequence),
                 What::TryAgain(needs) => self.try_again(event.rank, needs, event.time, event.sequence),
             }
             self.schedule_ready();
         }
+        Ok(())
     }
 
     /// A rank, if it has something to do or was sent something.

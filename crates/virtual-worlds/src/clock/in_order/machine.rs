@@ -17,7 +17,7 @@ use crate::clock::no_hardware;
 use crate::events::EventQueue;
 use crate::horizon::beyond;
 use crate::matching::{Matching, Wanted};
-use crate::stop::Stop;
+use crate::stop::{Reached, Stop};
 
 /// All ranks and what is under way between them.
 #[derive(Debug)]
@@ -283,7 +283,7 @@ impl Machine for InOrder {
 
     fn next_over(&mut self) -> Result<Option<Over>> {
         loop {
-            self.stop.go_on()?;
+            self.stop.go_on(|| Reached { time: self.queue.now(), messages: self.messages, packets: 0 })?;
             if let Some(event) = self.queue.beyond() {
                 return Err(beyond(self.what(event), Time::HORIZON));
             }

@@ -283,6 +283,10 @@ impl Engine for Fast {
         self.in_flight
     }
 
+    fn arrived(&self) -> u64 {
+        self.recorder.statistics.packets
+    }
+
     fn stuck(&self) -> Vec<Waiting> {
         let mut tally = Tally::default();
         for (index, link) in (0..).zip(&self.links[..self.network.channels.len()]) {

@@ -5,7 +5,9 @@ mod text;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use ::machines::model::Machine;
 use clap::Args;
+use serde_json::json;
 
 use self::text::Report;
 use super::failure::Failure;
@@ -13,6 +15,7 @@ use super::progress::Bar;
 use super::settings::Settings;
 use super::{Said, cores};
 use crate::calibrate::{Calibration, CalibrationError, Effort, Parameter, Progress, read};
+use crate::experiment::{Experiment, InputFile};
 use crate::interrupt;
 use crate::output::WholeFile;
 
@@ -61,7 +64,8 @@ impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let description = self.settings.describe(&self.machine)?;
         let machine = description.resolve()?;
-        let measurements = read(&self.times, machine.nodes)?;
+        let (measurements, file) = read(&self.times, machine.nodes)?;
+        let experiment = self.experiment(&machine, file);
         let calibration = Calibration { description, parameters: self.parameters, measurements };
         calibration.check()?;
         let file = self.write.as_deref().map(WholeFile::create).transpose()?;
@@ -88,9 +92,24 @@ impl Arguments {
         if let Some(file) = file {
             file.fill(calibration.fitted_text(&outcome)?.as_bytes())?;
         }
-        let report = Report { machine: &machine.name, calibration: &calibration, outcome: &outcome };
+        let report =
+            Report { machine: &machine.name, experiment: &experiment, calibration: &calibration, outcome: &outcome };
         let text = if as_json { report.json() } else { report.text() };
         Ok(Said { text, status: if outcome.interrupted { interrupt::status() } else { 0 } })
+    }
+}
+
+impl Arguments {
+    fn experiment(&self, machine: &Machine, times: InputFile) -> Experiment {
+        let range = |parameter: &Parameter| {
+            let (low, high) = parameter.bounds();
+            format!("{}={low}..{high}", parameter.name)
+        };
+        let fit: Vec<String> = self.parameters.iter().map(range).collect();
+        let parameters = json!({"fit": fit, "evaluations": self.evaluations});
+        let mut experiment = Experiment::of("calibrate").on(machine).given(parameters);
+        experiment.read(times);
+        experiment
     }
 }
 

@@ -5,23 +5,26 @@ use serde_json::{Value, json};
 
 use crate::calibrate::{Calibration, Estimate, Fitted, Outcome};
 use crate::command_line::terminal::{Side, columns, rounded, signed_percent};
+use crate::experiment::Experiment;
 
 /// What was fitted to what.
 pub(super) struct Report<'a> {
     pub(super) machine: &'a str,
+    pub(super) experiment: &'a Experiment,
     pub(super) calibration: &'a Calibration,
     pub(super) outcome: &'a Outcome,
 }
 
 impl Report<'_> {
     pub(super) fn text(&self) -> String {
-        let Report { machine, calibration, outcome } = self;
+        let Report { machine, experiment, calibration, outcome } = self;
         let all = calibration.measurements.len();
         let held = calibration.measurements.iter().filter(|it| it.held).count();
         let mut text = format!(
-            "{machine}, fitted to {} of {all} times, {held} held back ({} evaluations)\n\n",
+            "{machine}, fitted to {} of {all} times, {held} held back ({} evaluations)\n{}\n",
             all - held,
-            outcome.evaluations
+            outcome.evaluations,
+            experiment.line()
         );
         text += &self.parameters();
         if !outcome.interrupted && outcome.estimates.iter().any(|it| it.confidence.is_none()) {
@@ -93,7 +96,7 @@ impl Report<'_> {
     }
 
     pub(super) fn json(&self) -> String {
-        let Report { machine, calibration, outcome } = self;
+        let Report { machine, experiment, calibration, outcome } = self;
         let estimate = |it: &Estimate| {
             let (low, high) = it.parameter.bounds();
             json!({
@@ -117,7 +120,7 @@ impl Report<'_> {
                 "error": fitted.error,
             })
         };
-        crate::command_line::json(&json!({
+        crate::command_line::json(&experiment.beside(json!({
             "machine": machine,
             "evaluations": outcome.evaluations,
             "interrupted": outcome.interrupted,
@@ -125,6 +128,6 @@ impl Report<'_> {
             "mean_absolute_error_fitted": outcome.mean_error(&calibration.measurements, false),
             "mean_absolute_error_held": outcome.mean_error(&calibration.measurements, true),
             "times": outcome.fitted.iter().map(time).collect::<Vec<Value>>(),
-        }))
+        })))
     }
 }

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser};
 use quantities::{Bytes, Duration, Rate};
 use real_worlds::udp::hears_multicast;
+use serde_json::json;
 
 use super::choice::nearest_value;
 use super::failure::{Failure, warn};
@@ -20,6 +21,7 @@ use super::progress::Spinner;
 use super::quantity::duration;
 use super::run;
 use super::{Said, unless_interrupted};
+use crate::experiment::{Experiment, InputFile};
 use crate::input;
 use crate::launch::hosts::{self, Host, MOST_RANKS};
 use crate::launch::stage::{self, Stage};
@@ -68,7 +70,7 @@ struct Options {
     #[arg(long, value_name = "FILE", conflicts_with = "local")]
     hosts: Option<PathBuf>,
     /// What runs a command on a host; if left out, `ssh {host}`, and nothing for hosts whose address is this computer's own.
-    #[arg(long, value_name = "COMMAND", value_parser = Shell::parse, requires = "hosts")]
+    #[arg(long, value_name = "COMMAND", value_parser = Shell::parse)]
     shell: Option<Shell>,
     /// The command on the hosts that is this one; if left out, it lies where it does here.
     #[arg(long, value_name = "PATH")]
@@ -121,10 +123,12 @@ fn some_time(text: &str) -> Result<Duration, String> {
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let (options, program, as_json) = own_options::take(self.options, self.program, as_json)?;
-        let hosts = options.hosts()?;
+        let (hosts, file) = options.hosts()?;
         let ranks: u32 = hosts.iter().map(|host| host.ranks).sum();
-        check(&program, ranks)?;
+        refuse_a_models(&program)?;
+        let experiment = check(&program, ranks)?;
         let plan = options.plan(hosts, program)?;
+        let experiment = launched(experiment, &plan, file);
         let (name, shown) = (plan.arguments.join(" "), plan.clone());
         let records = unless_interrupted(move || {
             let spinner = Spinner::new();
@@ -135,7 +139,7 @@ impl Arguments {
             };
             launch(&plan, &mut progress).map_err(Failure::from)
         })?;
-        Ok(text::said(&name, &shown, &records, as_json).into())
+        Ok(text::said(&name, &shown, &records, &experiment, as_json).into())
     }
 }
 
@@ -165,13 +169,64 @@ fn run_line(program: &[String], ranks: u32) -> Result<run::Arguments, Failure> {
     Ok(line.run)
 }
 
-/// Makes the program of `program`, as a rank does, so that nobody is started in vain.
-fn check(program: &[String], ranks: u32) -> Result<(), Failure> {
+/// Options of `maquette run` that only a model of a machine can follow.
+const OF_A_MODEL: [(&str, &str); 7] = [
+    ("--machine", "none: launched ranks run on real hosts, which --local or --hosts names"),
+    ("--nodes", "none: --local says how many ranks there are, or the hosts of --hosts"),
+    ("--ranks", "none: --local says how many ranks there are, or the hosts of --hosts"),
+    ("--set", "none: launched ranks run on real hosts, of which nothing can be set"),
+    ("--engine", "none: launched ranks run on real hosts, where no flits are to be moved"),
+    ("--packets", "none: only of a model it is known what became of every packet"),
+    ("--timeline", "none: only of a model it is known what ranks and channels did when"),
+];
+
+/// Of programs that can run in the postal model in place of a machine, what says so.
+const OF_THE_POSTAL_MODEL: [(&str, &str); 2] = [
+    ("--lambda", "none: launched ranks run on real hosts, not in the postal model"),
+    ("--t0", "none: launched ranks run on real hosts, not in the postal model"),
+];
+/// These programs. In others a tree may be made for a latency.
+const IN_THE_POSTAL_MODEL: [&str; 2] = ["exchange", "schedule"];
+
+/// That nothing is asked of a launch that only a model can do.
+fn refuse_a_models(program: &[String]) -> Result<(), Failure> {
+    let can_be_postal = program.first().is_some_and(|name| IN_THE_POSTAL_MODEL.contains(&name.as_str()));
+    let postal = OF_THE_POSTAL_MODEL.iter().filter(|_| can_be_postal);
+    let refused: Vec<&(&str, &str)> = OF_A_MODEL.iter().chain(postal).collect();
+    // What comes after `--` is no option.
+    let words = || program.iter().take_while(|word| *word != "--");
+    for (word, next) in words().zip(words().skip(1).map(Some).chain([None])) {
+        let (name, value) = word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
+        if let Some((option, allowed)) = refused.iter().find(|refused| refused.0 == name) {
+            let value = value.or(next.map(String::as_str)).unwrap_or("nothing after it");
+            return Err(Failure::argument(option, value, allowed));
+        }
+    }
+    Ok(())
+}
+
+/// What a launch is, of the program that `experiment` tells of.
+fn launched(experiment: Experiment, launch: &Launch, hosts: Option<InputFile>) -> Experiment {
+    let Tuning { window, repair, rate, patience } = launch.tuning;
+    let mut experiment = experiment.for_real().given(json!({
+        "repeat": launch.repeat,
+        "multicast": launch.group.is_some(),
+        "window": window,
+        "repair": repair,
+        "rate_bits_per_second": rate,
+        "patience_ps": patience,
+    }));
+    hosts.into_iter().for_each(|file| experiment.read(file));
+    experiment
+}
+
+/// Makes the program of `program`, as a rank does, so that nobody is started in vain; gives what it is.
+fn check(program: &[String], ranks: u32) -> Result<Experiment, Failure> {
     let line = run_line(program, ranks)?;
     let (done, stage) = stage::with(Stage::Looking(None), || line.execute(false));
     match (done, stage) {
-        (Err(Failure::Staged), Some(Stage::Looking(Some(own)))) if own == ranks => Ok(()),
-        (Err(Failure::Staged), Some(Stage::Looking(Some(own)))) => {
+        (Err(Failure::Staged(experiment)), Some(Stage::Looking(Some(own)))) if own == ranks => Ok(*experiment),
+        (Err(Failure::Staged(_)), Some(Stage::Looking(Some(own)))) => {
             Err(Failure::argument("--local or --hosts", format!("{ranks} ranks"), format!("{own}, as the program has")))
         }
         (Err(failure), _) => Err(failure),
@@ -183,13 +238,19 @@ fn check(program: &[String], ranks: u32) -> Result<(), Failure> {
 }
 
 impl Options {
-    fn hosts(&self) -> Result<Vec<Host>, Failure> {
+    fn hosts(&self) -> Result<(Vec<Host>, Option<InputFile>), Failure> {
+        if self.local.is_some() && self.shell.is_some() {
+            return Err(Failure::argument("--shell", "a command", "none with --local: no host is to be reached"));
+        }
         match (self.local, &self.hosts) {
-            (Some(ranks), _) => Ok(vec![Host { name: "this computer".to_owned(), address: self.interface, ranks }]),
+            (Some(ranks), _) => {
+                let host = Host { name: "this computer".to_owned(), address: self.interface, ranks };
+                Ok((vec![host], None))
+            }
             (None, Some(path)) => {
                 let text = input::read_text(path, LONGEST_HOSTS)
                     .map_err(|cause| Failure::Unreadable { path: path.clone(), cause })?;
-                Ok(hosts::parse(path, &text)?)
+                Ok((hosts::parse(path, &text)?, Some(InputFile::new(path, text.as_bytes()))))
             }
             (None, None) => {
                 Err(Failure::argument("--local", "nothing", "how many ranks, or --hosts with a file of hosts"))

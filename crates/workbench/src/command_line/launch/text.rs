@@ -4,6 +4,7 @@ use quantities::{Bytes, Duration};
 use serde_json::{Value, json};
 
 use crate::command_line::terminal::{Side, columns, rounded};
+use crate::experiment::Experiment;
 use crate::launch::Launch;
 use crate::launch::wire::Record;
 
@@ -30,12 +31,28 @@ fn times(records: &[Record]) -> Vec<Duration> {
     (0..runs).filter_map(run).map(Duration::from_picoseconds).collect()
 }
 
-pub(super) fn said(program: &str, launch: &Launch, records: &[Record], as_json: bool) -> String {
+pub(super) fn said(
+    program: &str,
+    launch: &Launch,
+    records: &[Record],
+    experiment: &Experiment,
+    as_json: bool,
+) -> String {
     let times = times(records);
-    if as_json { json_of(program, launch, records, &times) } else { text(program, launch, records, times) }
+    if as_json {
+        crate::command_line::json(&experiment.beside(json_of(program, launch, records, &times)))
+    } else {
+        text(program, launch, records, times, experiment)
+    }
 }
 
-fn text(program: &str, launch: &Launch, records: &[Record], mut times: Vec<Duration>) -> String {
+fn text(
+    program: &str,
+    launch: &Launch,
+    records: &[Record],
+    mut times: Vec<Duration>,
+    experiment: &Experiment,
+) -> String {
     times.sort_unstable();
     let time = |place: usize| times.get(place).copied().map_or_else(String::new, rounded);
     let last = times.len().saturating_sub(1);
@@ -65,10 +82,11 @@ fn text(program: &str, launch: &Launch, records: &[Record], mut times: Vec<Durat
         rows.push(["strangers".to_owned(), format!("{strangers} datagrams came from others, and were not taken")]);
     }
     let ranks = if records.len() == 1 { "1 rank".to_owned() } else { format!("{} ranks", records.len()) };
-    format!("{program}\non {ranks} by {network}\n\n{}", columns([Side::Left, Side::Left], &rows))
+    let what = experiment.line();
+    format!("{program}\non {ranks} by {network}\n{what}\n{}", columns([Side::Left, Side::Left], &rows))
 }
 
-fn json_of(program: &str, launch: &Launch, records: &[Record], times: &[Duration]) -> String {
+fn json_of(program: &str, launch: &Launch, records: &[Record], times: &[Duration]) -> Value {
     let rank = |record: &Record| {
         json!({
             "times_ps": record.times,
@@ -81,7 +99,7 @@ fn json_of(program: &str, launch: &Launch, records: &[Record], times: &[Duration
             "strangers": record.strangers,
         })
     };
-    crate::command_line::json(&json!({
+    json!({
         "program": program,
         "arguments": launch.arguments,
         "nodes": records.len(),
@@ -93,5 +111,5 @@ fn json_of(program: &str, launch: &Launch, records: &[Record], times: &[Duration
         "copied_bytes": total(records, |it| it.copied),
         "repeated": total(records, |it| it.repeated),
         "ranks": records.iter().map(rank).collect::<Vec<Value>>(),
-    }))
+    })
 }

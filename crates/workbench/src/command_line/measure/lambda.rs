@@ -7,6 +7,7 @@ use ::machines::model::{Interconnect, Machine};
 use clap::Args;
 use programs::measure::{Experiment, MOST_PARTNERS, MOST_SAMPLES, Measured};
 use quantities::{Bytes, Rank};
+use serde_json::json;
 
 use super::text::Outcome;
 use crate::command_line::failure::Failure;
@@ -14,6 +15,7 @@ use crate::command_line::progress::Bar;
 use crate::command_line::settings::Settings;
 use crate::command_line::sizes::{Sizes, sizes};
 use crate::command_line::{Said, cores};
+use crate::experiment;
 use crate::interrupt;
 use crate::latency::{MeasureError, Survey};
 use crate::output::WholeFile;
@@ -73,12 +75,23 @@ impl Arguments {
         let report = self.report.as_deref().map(WholeFile::create).transpose()?;
         let threads = self.threads.map_or_else(cores, usize::from);
         let rows = measure(&machine, survey, &self.bytes.0, threads)?;
-        let outcome = Outcome { machine, survey, interrupted: rows.len() < self.bytes.0.len(), rows };
+        let experiment = self.experiment(&machine, survey);
+        let interrupted = rows.len() < self.bytes.0.len();
+        let outcome = Outcome { machine, experiment, survey, interrupted, rows };
         if let Some(file) = report {
             file.fill(outcome.page().html().as_bytes())?;
         }
         let text = if as_json { outcome.json() } else { outcome.text() };
         Ok(Said { text, status: if outcome.interrupted { interrupt::status() } else { 0 } })
+    }
+
+    fn experiment(&self, machine: &Machine, survey: Survey) -> experiment::Experiment {
+        let Survey { ranks, source, partners, draws, seed } = survey;
+        let bytes: Vec<u64> = self.bytes.0.iter().map(|bytes| bytes.0).collect();
+        let parameters = json!({"bytes": bytes, "from": source.0, "partners": partners, "draws": draws});
+        let mut experiment = experiment::Experiment::of("measure lambda").on(machine).among(ranks).seeded(seed, true);
+        experiment.draws();
+        experiment.given(parameters)
     }
 
     /// How the experiments are run, if they can be.

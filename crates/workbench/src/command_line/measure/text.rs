@@ -7,12 +7,14 @@ use serde_json::{Value, json};
 
 use super::lambda::Row;
 use crate::command_line::terminal::{Side, columns, rounded, signed_percent};
+use crate::experiment::Experiment;
 use crate::latency::Survey;
 use crate::report::{Axis, Cell, LineChart, Mark, Measure, Page, Series, Table, element, legend};
 
 /// What was measured on which machine, and how.
 pub(super) struct Outcome {
     pub(super) machine: Machine,
+    pub(super) experiment: Experiment,
     pub(super) survey: Survey,
     pub(super) rows: Vec<Row>,
     pub(super) interrupted: bool,
@@ -36,7 +38,7 @@ impl Outcome {
         let mut rows = vec![HEAD.map(str::to_string)];
         rows.extend(self.rows.iter().map(cells));
         let table = columns([Side::Right; 8], &rows);
-        let mut text = format!("{}\n{}\n\n{table}\n", self.title(), self.lead());
+        let mut text = format!("{}\n{}\n{}\n{table}\n", self.title(), self.lead(), self.experiment.line());
         text += "(1) the last one answers: T = t0 (k - 1 + 2 lambda)\n";
         text += "(2) the last one sends to all others: T = 2 t0 (k - 1 + lambda)\n";
         if self.interrupted {
@@ -54,7 +56,7 @@ impl Outcome {
                 "lambda_difference": difference(row),
             })
         };
-        crate::command_line::json(&json!({
+        crate::command_line::json(&self.experiment.beside(json!({
             "machine": self.machine.name,
             "nodes": self.survey.ranks,
             "from": self.survey.source.0,
@@ -63,7 +65,7 @@ impl Outcome {
             "seed": self.survey.seed,
             "interrupted": self.interrupted,
             "sizes": self.rows.iter().map(row).collect::<Vec<Value>>(),
-        }))
+        })))
     }
 
     /// A page with lambda and t0 over size, and the table.
@@ -83,7 +85,7 @@ impl Outcome {
         };
         Page {
             title: self.title(),
-            lead: format!("{}. {}", self.machine.about, self.lead()),
+            lead: format!("{}. {} {}", self.machine.about, self.lead(), self.experiment.line()),
             sections: vec![
                 section("Latency", self.lambda_chart(&names), &names),
                 section("Times of a message", self.time_chart(&times), &times),

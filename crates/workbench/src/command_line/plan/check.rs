@@ -11,6 +11,7 @@ use crate::command_line::progress::Bar;
 use crate::command_line::settings::noted;
 use crate::command_line::terminal::{Side, columns, rounded};
 use crate::command_line::{Said, cores, unless_interrupted};
+use crate::experiment::Experiment;
 use crate::interrupt;
 use crate::parallel::{Watch, map};
 use crate::planner::check::{Case, Checked, Places};
@@ -51,6 +52,7 @@ type Answered = (String, Checked);
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let places = self.places()?;
+        let experiment = self.experiment(&places);
         let numbers: Vec<u64> = (0..self.cases).collect();
         let bar = Bar::new();
         let progress =
@@ -65,9 +67,20 @@ impl Arguments {
         if answered.is_empty() {
             return Err(Failure::Interrupted);
         }
-        let text = if as_json { json(&answered) } else { text(&answered, self.cases) };
+        let text = if as_json { json(&answered, &experiment) } else { text(&answered, self.cases, &experiment) };
         let missed = answered.iter().any(|(_, checked)| checked.loss() > NEAR);
         Ok(Said { text, status: if interrupt::requested() { interrupt::status() } else { i32::from(missed) } })
+    }
+
+    fn experiment(&self, places: &Places) -> Experiment {
+        let machines: Vec<&str> = places.machines.iter().map(|machine| machine.name.as_str()).collect();
+        let parameters = json!({
+            "cases": self.cases, "machines": machines, "postal_model": places.postal, "budget_millions": self.budget,
+        });
+        let mut experiment = Experiment::of("plan check").seeded(self.seed, true).given(parameters);
+        experiment.draws();
+        places.machines.iter().for_each(|machine| experiment.also_on(machine));
+        experiment
     }
 
     /// The machines that are named, or all presets.
@@ -96,7 +109,7 @@ impl Arguments {
     }
 }
 
-fn text(answered: &[Answered], cases: u64) -> String {
+fn text(answered: &[Answered], cases: u64, experiment: &Experiment) -> String {
     let asked = answered.len();
     let mut worst: Vec<&Answered> = answered.iter().filter(|(_, checked)| checked.loss() > 0.0).collect();
     worst.sort_by(|one, other| other.1.loss().total_cmp(&one.1.loss()));
@@ -111,7 +124,7 @@ fn text(answered: &[Answered], cases: u64) -> String {
             rounded(checked.least),
         ]);
     }
-    let mut text = String::new();
+    let mut text = format!("{}\n", experiment.line());
     if !worst.is_empty() {
         let sides = [Side::Right, Side::Left, Side::Left, Side::Right, Side::Left, Side::Right];
         text += &format!("{}\n", columns(sides, &rows));
@@ -134,7 +147,7 @@ fn text(answered: &[Answered], cases: u64) -> String {
     text
 }
 
-fn json(answered: &[Answered]) -> String {
+fn json(answered: &[Answered], experiment: &Experiment) -> String {
     let case = |(question, checked): &Answered| {
         json!({
             "question": question,
@@ -149,10 +162,10 @@ fn json(answered: &[Answered]) -> String {
             "planned_in_s": checked.planned_in.as_secs_f64(),
         })
     };
-    crate::command_line::json(&json!({
+    crate::command_line::json(&experiment.beside(json!({
         "cases": answered.iter().map(case).collect::<Vec<Value>>(),
         "within_5_percent": answered.iter().filter(|(_, checked)| checked.loss() <= NEAR).count(),
-    }))
+    })))
 }
 
 /// The machine called `name`, or described in the file of that name.

@@ -7,8 +7,10 @@ mod written;
 
 use std::path::PathBuf;
 
+use ::machines::model::Machine;
 use clap::{Args, Subcommand};
 use quantities::Bytes;
+use serde_json::json;
 
 use self::place::Place;
 use self::text::Report;
@@ -16,7 +18,8 @@ use self::written::Written;
 use super::Said;
 use super::failure::Failure;
 use super::progress::Bar;
-use super::sizes::size;
+use super::sizes::{check_size, size};
+use crate::experiment::{Experiment, InputFile};
 use crate::interrupt;
 use crate::planner::{Effort, Question, plan};
 use crate::traffic_matrix;
@@ -100,26 +103,52 @@ impl Arguments {
                 said(&place, None, |ranks| Question::Complete { ranks, bytes }, write, as_json)
             }
             What::Exchange(Exchange { place, bytes, traffic: Some(path), write }) => {
-                let traffic = traffic_matrix::read(&path, bytes.unwrap_or(Bytes(1)))?;
-                let ranks = traffic.pattern.ranks();
-                let question = |_| Question::Irregular(traffic.pattern.clone());
-                said(&place, Some((ranks, text::traffic(&path, &traffic))), question, write, as_json)
+                let (matrix, file) = traffic_matrix::read(&path, bytes.unwrap_or(USUAL_ENTRY))?;
+                check_size(bytes, &matrix)?;
+                let (ranks, said_of_it) = (matrix.pattern.ranks(), text::traffic(&path, &matrix));
+                let traffic = Traffic { ranks, said: said_of_it, has_sizes: matrix.has_sizes, file };
+                said(&place, Some(traffic), |_| Question::Irregular(matrix.pattern), write, as_json)
             }
             What::Check(arguments) => arguments.execute(as_json),
         }
     }
 }
 
-/// Plans what is asked of the ranks that take part; `traffic` is how many ranks a matrix has, and what is said of it.
+/// The size of what a matrix only says that it is there, if none is asked for.
+const USUAL_ENTRY: Bytes = Bytes(1);
+
+/// A traffic matrix, but for what is in it.
+struct Traffic {
+    ranks: u32,
+    /// What is said of it.
+    said: String,
+    has_sizes: bool,
+    file: InputFile,
+}
+
+/// What is planned.
+fn experiment(place: &Place, machine: &Machine, question: &Question, traffic: Option<&Traffic>) -> Experiment {
+    let mut parameters = json!({"question": question.name(), "budget_millions": place.budget() / 1e6});
+    if traffic.is_none_or(|traffic| !traffic.has_sizes) {
+        parameters["bytes"] = json!(question.most_bytes().0);
+    }
+    let experiment = Experiment::of("plan").running(question.command()).on(machine).among(question.ranks());
+    let mut experiment = experiment.given(parameters);
+    traffic.into_iter().for_each(|traffic| experiment.read(traffic.file.clone()));
+    experiment
+}
+
+/// Plans what is asked of the ranks that take part, with the messages of `traffic`, if that is given.
 fn said(
     place: &Place,
-    traffic: Option<(u32, String)>,
+    traffic: Option<Traffic>,
     question: impl FnOnce(u32) -> Question,
     write: Option<PathBuf>,
     as_json: bool,
 ) -> Result<Said, Failure> {
-    let (machine, ranks) = place.machine(traffic.as_ref().map(|traffic| traffic.0))?;
+    let (machine, ranks) = place.machine(traffic.as_ref().map(|traffic| traffic.ranks))?;
     let question = question(ranks);
+    let experiment = experiment(place, &machine, &question, traffic.as_ref());
     let write = write.as_deref().map(|path| Written::create(path, &question)).transpose()?;
     let bar = Bar::new();
     let progress = |done: usize, of: usize| {
@@ -135,8 +164,9 @@ fn said(
     let plan = plan(&question, &machine, &effort)?;
     drop(bar);
     let written = write.map(|file| file.fill(&plan, &question, &machine)).transpose()?;
-    let traffic = traffic.map(|traffic| traffic.1);
-    let report = Report { machine: &machine, question: &question, plan: &plan, traffic, written };
+    let traffic = traffic.map(|traffic| traffic.said);
+    let report =
+        Report { machine: &machine, experiment: &experiment, question: &question, plan: &plan, traffic, written };
     let text = if as_json { report.json()? } else { report.text()? };
     Ok(Said { text, status: if plan.interrupted { interrupt::status() } else { 0 } })
 }

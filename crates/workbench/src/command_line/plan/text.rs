@@ -9,12 +9,14 @@ use serde_json::{Value, json};
 
 use crate::command_line::failure::Failure;
 use crate::command_line::terminal::{Side, columns, rounded};
+use crate::experiment::Experiment;
 use crate::planner::{Plan, Prediction, Question, Source};
 use crate::traffic_matrix::TrafficMatrix;
 
 /// What was planned.
 pub(super) struct Report<'a> {
     pub(super) machine: &'a Machine,
+    pub(super) experiment: &'a Experiment,
     pub(super) question: &'a Question,
     pub(super) plan: &'a Plan,
     /// What is said of the file with the traffic.
@@ -42,6 +44,7 @@ impl Report<'_> {
         let mut text = format!("{} among {} ranks of {}", self.asked(), question.ranks(), machine.name);
         let (t0, lambda) = (plan.model.send_time(question.bytes()), plan.model.lambda(question.bytes())?);
         text += &format!(" (t0 {}, lambda {lambda})\n", rounded(t0));
+        text += &self.experiment.line();
         if let Some(traffic) = &self.traffic {
             text += &format!("{traffic}\n");
         }
@@ -136,7 +139,7 @@ impl Report<'_> {
             })
         };
         let (t0, lambda) = (plan.model.send_time(question.bytes()), plan.model.lambda(question.bytes())?);
-        Ok(crate::command_line::json(&json!({
+        Ok(crate::command_line::json(&self.experiment.beside(json!({
             "question": question.name(),
             "machine": machine.name,
             "ranks": question.ranks(),
@@ -148,7 +151,7 @@ impl Report<'_> {
             "left_out": plan.left_out.iter().map(|(name, why)| json!({"algorithm": name, "why": why})).collect::<Vec<Value>>(),
             "interrupted": plan.interrupted,
             "budget_wanted": plan.wanted.map(|wanted| (wanted / 1e6).ceil()),
-        })))
+        }))))
     }
 }
 

@@ -72,28 +72,33 @@ impl Arguments {
         }
         chosen.parameters.insert("algorithm".to_owned(), json!(text));
         if name == Name::Hardware {
-            chosen.check_alpha(&text)?;
+            chosen.check_used(&text)?;
+            chosen.check_unordered(&text)?;
             return hardware(chosen, as_json);
         }
         let algorithm = name.algorithm(&mut chosen, segment.unwrap_or(USUAL_SEGMENT))?;
-        chosen.check_alpha(&text)?;
+        chosen.check_used(&text)?;
         let sends = chosen.sends(algorithm.ring_message(chosen.bytes, chosen.group.len()));
         let findings = chosen.lower_bound().into_iter().collect();
-        let Chosen { prepared, group, bytes, parameters, .. } = chosen;
+        let Chosen { mut prepared, group, bytes, parameters, .. } = chosen;
+        prepared.runs("broadcast", Value::Object(parameters));
+        if !matches!(algorithm, Algorithm::Segmented(..) | Algorithm::ScatterGather) {
+            prepared.expected_messages = Some(u64::from(prepared.ranks) - 1);
+        }
         let message = prepared.message(bytes);
         let ran = prepared.run_to(Broadcast { algorithm, group, message: message.clone(), sends }, message)?;
-        Ok(Summary { program: "broadcast", parameters: Value::Object(parameters), findings }.said(&ran, as_json))
+        Ok(Summary { findings }.said(&ran, as_json))
     }
 }
 
 /// Runs it where the machine has a network for broadcasts.
 fn hardware(chosen: Chosen, as_json: bool) -> Result<Said, Failure> {
-    let Chosen { prepared, group, bytes, parameters, .. } = chosen;
+    let Chosen { mut prepared, group, bytes, parameters, .. } = chosen;
+    prepared.runs("broadcast", Value::Object(parameters));
     let message = prepared.message(bytes);
     let program = Hardware { root: group.source(), message: message.clone() };
     let ran = prepared.run_to(program, message)?;
-    let parameters = Value::Object(parameters);
-    Ok(Summary { program: "broadcast", parameters, findings: Vec::new() }.said(&ran, as_json))
+    Ok(Summary { findings: Vec::new() }.said(&ran, as_json))
 }
 
 impl Name {

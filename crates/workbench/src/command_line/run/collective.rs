@@ -67,7 +67,10 @@ pub(super) struct Chosen {
     pub(super) bytes: Bytes,
     pub(super) lambda: Option<Lambda>,
     pub(super) t0: Option<Duration>,
+    asked_t0: Option<Duration>,
     pub(super) alpha: Option<Alpha>,
+    /// Whether ranks are in another order than that of their numbers.
+    is_permuted: bool,
     /// Whether it runs in the postal model itself.
     pub(super) is_postal: bool,
     /// What it was given, to be said again.
@@ -81,9 +84,10 @@ impl Collective {
         if t0.is_some_and(Duration::is_zero) {
             return Err(Failure::argument("--t0", "0", "more than no time"));
         }
-        let seed = manner.seed;
+        let seed = manner.seed();
         let is_postal = machine.is_none();
-        let (prepared, t0) = match (machine, lambda) {
+        let asked_t0 = t0;
+        let (mut prepared, t0) = match (machine, lambda) {
             (Some(name), _) => (manner.prepare_on(&name, nodes)?, t0),
             (None, Some(lambda)) => {
                 let t0 = t0.unwrap_or_else(|| exact_step(lambda));
@@ -95,7 +99,10 @@ impl Collective {
         };
         let group = match order {
             Order::Cyclic => Group::from_source(Rank(root), prepared.ranks)?,
-            Order::Permuted => Group::permuted(Rank(root), prepared.ranks, seed)?,
+            Order::Permuted => {
+                prepared.experiment.draws();
+                Group::permuted(Rank(root), prepared.ranks, seed)?
+            }
         };
         let mut parameters = Map::new();
         parameters.insert("bytes".to_owned(), json!(bytes.0));
@@ -103,7 +110,8 @@ impl Collective {
         if order == Order::Permuted {
             parameters.insert("order".to_owned(), json!("permuted"));
         }
-        Ok(Chosen { prepared, group, bytes, lambda, t0, alpha, is_postal, parameters })
+        let is_permuted = order == Order::Permuted;
+        Ok(Chosen { prepared, group, bytes, lambda, t0, asked_t0, alpha, is_postal, is_permuted, parameters })
     }
 }
 
@@ -139,14 +147,40 @@ impl Chosen {
         Ok(t0)
     }
 
-    /// Says whether the algorithm makes use of --alpha, if that was given.
-    pub(super) fn check_alpha(&self, algorithm: &str) -> Result<(), Failure> {
-        match self.alpha {
-            Some(alpha) if !self.parameters.contains_key("alpha") => {
-                Err(Failure::argument("--alpha", alpha, format!("none, as {algorithm} does not split by shares")))
-            }
-            _ => Ok(()),
+    /// Says whether the algorithm makes use of --alpha, --lambda and --t0, where these were given. In the postal model the latter
+    /// two are the machine's.
+    pub(super) fn check_used(&self, algorithm: &str) -> Result<(), Failure> {
+        let unused = |name: &str| !self.parameters.contains_key(name);
+        if let Some(alpha) = self.alpha.filter(|_| unused("alpha")) {
+            return Err(Failure::argument("--alpha", alpha, format!("none, as {algorithm} does not split by shares")));
         }
+        if self.is_postal {
+            return Ok(());
+        }
+        if let Some(lambda) = self.lambda.filter(|_| unused("lambda")) {
+            let allowed = match self.alpha {
+                Some(_) => "none beside --alpha, by which the tree splits".to_owned(),
+                None => format!("none on a machine, as {algorithm} is not made for a latency"),
+            };
+            return Err(Failure::argument("--lambda", lambda, allowed));
+        }
+        if let Some(t0) = self.asked_t0.filter(|_| unused("t0")) {
+            let allowed = format!("none on a machine, as {algorithm} is not made for a step");
+            return Err(Failure::argument("--t0", t0, allowed));
+        }
+        Ok(())
+    }
+
+    /// Says whether ranks were to be in an order, where they have none.
+    pub(super) fn check_unordered(&self, algorithm: &str) -> Result<(), Failure> {
+        if self.is_permuted {
+            return Err(Failure::argument(
+                "--order",
+                "permuted",
+                format!("cyclic, as {algorithm} reaches all at once"),
+            ));
+        }
+        Ok(())
     }
 
     /// When sends are over, for ranks that send each other messages of `size` in rings.

@@ -52,15 +52,16 @@ impl Arguments {
         let mut chosen = collective.prepare()?;
         let usual = if chosen.lambda.is_some() { Name::Census } else { Name::RecursiveDoubling };
         let algorithm = algorithm.unwrap_or(usual).algorithm(&mut chosen)?;
-        chosen.check_alpha(algorithm.name())?;
+        chosen.check_used(algorithm.name())?;
         chosen.parameters.insert("algorithm".to_owned(), json!(algorithm.name()));
         chosen.parameters.insert("operator".to_owned(), json!(operator.to_string()));
         let element = Bytes(operator.element());
         let sends = chosen.sends(algorithm.ring_message(chosen.bytes, element, chosen.group.len()));
         let findings = chosen.lower_bound().into_iter().collect();
-        let Chosen { prepared, group, bytes, parameters, .. } = chosen;
+        let Chosen { mut prepared, group, bytes, parameters, .. } = chosen;
+        prepared.runs("combine", Value::Object(parameters));
         let ran = prepared.run(AllReduce { algorithm, group, operator, inputs: Inputs::OfSize(bytes), sends })?;
-        Ok(Summary { program: "combine", parameters: Value::Object(parameters), findings }.said(&ran, as_json))
+        Ok(Summary { findings }.said(&ran, as_json))
     }
 }
 

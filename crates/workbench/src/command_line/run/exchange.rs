@@ -16,8 +16,8 @@ use crate::command_line::algorithms::{Exchange, order};
 use crate::command_line::choice::choice;
 use crate::command_line::failure::Failure;
 use crate::command_line::quantity::duration;
-use crate::command_line::sizes::{MOST_BYTES, size};
-use crate::command_line::{Said, unless_interrupted};
+use crate::command_line::sizes::{MOST_BYTES, check_size, size};
+use crate::command_line::{Said, working};
 use crate::traffic_matrix;
 
 /// Let every node send a message to every other (complete exchange, all-to-all personalised), or to those that a matrix
@@ -41,9 +41,9 @@ pub(super) struct Arguments {
     /// How the messages go; if left out, pairwise, or greedy with --traffic.
     #[arg(long, value_name = "NAME", value_parser = choice::<Exchange>())]
     algorithm: Option<Exchange>,
-    /// Size of the message from one node to another, or of what a matrix only says that it is there.
-    #[arg(long, value_name = "B", default_value = "1024", value_parser = size)]
-    bytes: Bytes,
+    /// Size of the message from one node to another, or of what a matrix only says that it is there; 1 KiB, if left out.
+    #[arg(long, value_name = "B", value_parser = size)]
+    bytes: Option<Bytes>,
     /// What keeps the nodes in step.
     #[arg(long, value_name = "PACING", default_value = "free-running", value_parser = choice::<Pacing>())]
     pacing: Pacing,
@@ -57,6 +57,9 @@ pub(super) struct Arguments {
     #[command(flatten)]
     manner: Manner,
 }
+
+/// The size of a message, if none is asked for.
+const USUAL_SIZE: Bytes = Bytes(1024);
 
 /// How the messages go.
 struct How {
@@ -75,15 +78,22 @@ impl Arguments {
         how.check()?;
         let Some(path) = traffic else {
             let prepared = world.prepare(manner, nodes)?;
-            return how.complete(prepared, bytes, as_json);
+            return how.complete(prepared, bytes.unwrap_or(USUAL_SIZE), as_json);
         };
-        let pattern = traffic_matrix::read(&path, bytes)?.pattern;
+        let (matrix, file) = traffic_matrix::read(&path, bytes.unwrap_or(USUAL_SIZE))?;
+        check_size(bytes, &matrix)?;
+        let mut parameters = json!({"traffic": path.display().to_string()});
+        if !matrix.has_sizes {
+            parameters["bytes"] = json!(bytes.unwrap_or(USUAL_SIZE).0);
+        }
+        let pattern = matrix.pattern;
         let ranks = pattern.ranks();
         if let Some(nodes) = nodes.filter(|&nodes| nodes != ranks) {
             return Err(Failure::argument("--nodes", nodes, format!("{ranks}, as many as the matrix has rows")));
         }
-        let prepared = world.prepare_for(manner, ranks)?;
-        how.scheduled(prepared, pattern, json!({"traffic": path.display().to_string()}), as_json)
+        let mut prepared = world.prepare_for(manner, ranks)?;
+        prepared.experiment.read(file);
+        how.scheduled(prepared, pattern, parameters, as_json)
     }
 }
 
@@ -99,6 +109,10 @@ impl How {
             Exchange::Irregular(_) if self.reshuffle.is_some() => {
                 Err(Failure::argument("--reshuffle", "a time", format!("none, as {name} does not forward messages")))
             }
+            Exchange::Irregular(Irregular::Linear) => self.order.map_or(Ok(()), |order| {
+                let allowed = "none, as in a step of linear nobody both sends and receives";
+                Err(Failure::argument("--order", order.name(), allowed))
+            }),
             _ => Ok(()),
         }
     }
@@ -120,7 +134,13 @@ impl How {
     }
 
     /// By a program that works out for itself who is next.
-    fn program(&self, algorithm: Complete, prepared: Prepared, bytes: Bytes, as_json: bool) -> Result<Said, Failure> {
+    fn program(
+        &self,
+        algorithm: Complete,
+        mut prepared: Prepared,
+        bytes: Bytes,
+        as_json: bool,
+    ) -> Result<Said, Failure> {
         algorithm.check(prepared.ranks)?;
         let largest = algorithm.largest_message(prepared.ranks, bytes);
         if largest.0 > MOST_BYTES {
@@ -133,6 +153,13 @@ impl How {
         let messages = if algorithm.forwards() { others.min(1) } else { others };
         let bound = lower_bound(&prepared.machine, messages, Bytes(others.saturating_mul(bytes.0)));
         let reshuffle = self.reshuffle.unwrap_or_default();
+        let mut parameters = self.parameters(order, json!({"bytes": bytes.0}));
+        if algorithm.forwards() {
+            parameters["reshuffle"] = json!(reshuffle.to_string());
+        } else {
+            prepared.expected_messages = Some(others * u64::from(prepared.ranks));
+        }
+        prepared.runs("exchange", parameters);
         let ran = prepared.run(CompleteExchange { algorithm, bytes, order, reshuffle })?;
         let received = ran.output.iter().map(|bytes| bytes.0).max().unwrap_or(0);
         let finding = Finding {
@@ -141,17 +168,13 @@ impl How {
             key: "received_bytes",
             value: json!(ran.output.iter().map(|bytes| bytes.0).collect::<Vec<u64>>()),
         };
-        let mut parameters = self.parameters(order, json!({"bytes": bytes.0}));
-        if algorithm.forwards() {
-            parameters["reshuffle"] = json!(reshuffle.to_string());
-        }
-        Ok(Summary { program: "exchange", parameters, findings: vec![bound, finding] }.said(&ran, as_json))
+        Ok(Summary { findings: vec![bound, finding] }.said(&ran, as_json))
     }
 
     /// By a schedule of `pattern`, which came from what `parameters` say.
     fn scheduled(
         &self,
-        prepared: Prepared,
+        mut prepared: Prepared,
         pattern: Pattern,
         parameters: Value,
         as_json: bool,
@@ -171,14 +194,17 @@ impl How {
             u64::from(pattern.most_messages_of_a_rank()),
             pattern.most_bytes_of_a_rank(),
         );
-        let (measures, program) = unless_interrupted(move || {
+        prepared.runs("exchange", self.parameters(order, parameters));
+        let (measures, program) = working("makes the schedule", move || {
             let schedule = algorithm.schedule(&pattern);
             Ok((schedule.measures(), Scheduled::in_order(&schedule, pacing, order)))
         })?;
+        if pacing == Pacing::FreeRunning {
+            prepared.expected_messages = Some(measures.transfers as u64);
+        }
         let ran = prepared.run(program)?;
-        let parameters = self.parameters(order, parameters);
         let findings = std::iter::once(bound).chain(findings(&measures)).collect();
-        Ok(Summary { program: "exchange", parameters, findings }.said(&ran, as_json))
+        Ok(Summary { findings }.said(&ran, as_json))
     }
 
     fn parameters(&self, order: Order, mut parameters: Value) -> Value {

@@ -11,18 +11,18 @@ use programs::goal::{OperationKind, Play, Schedule};
 use quantities::Bytes;
 use serde_json::{Value, json};
 use virtual_worlds::answer::Answer;
-use virtual_worlds::clock::Clock;
 use virtual_worlds::clock::goal::{GoalAnswer, Unreceived};
-use virtual_worlds::network_world::{NetworkWorld, Options};
+use virtual_worlds::network_world::Options;
 
 use super::simulation::Manner;
 use super::summary::{Finding, NOT_RECEIVED, Summary};
 use crate::command_line::failure::{Failure, warn};
 use crate::command_line::sizes::MOST_BYTES;
-use crate::command_line::{Said, unless_interrupted};
+use crate::command_line::{Said, working};
+use crate::experiment::InputFile;
 use crate::input;
 use crate::launch::stage;
-use crate::simulate::ethernet;
+use crate::simulate::simulated;
 
 /// As many messages that nobody received are named one by one.
 const NAMED: usize = 8;
@@ -52,21 +52,22 @@ impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let Arguments { file, machine, manner } = self;
         let text = input::read(&file, LONGEST).map_err(|cause| Failure::Unreadable { path: file.clone(), cause })?;
-        let name = file.display().to_string();
-        let schedule = unless_interrupted(move || Ok(Schedule::parse(&name, &text)?))?;
-        let prepared = manner.prepare_for(&machine, schedule.size())?;
-        let parameters = json!({"file": file.display().to_string()});
+        let (name, read) = (file.display().to_string(), InputFile::new(&file, &text));
+        let schedule = working("reads the schedule", move || Ok(Schedule::parse(&name, &text)?))?;
+        let mut prepared = manner.prepare_for(&machine, schedule.size())?;
+        prepared.runs("goal", json!({"file": file.display().to_string()}));
+        prepared.experiment.read(read);
+        prepared.expected_messages = Some(sends(&schedule));
         let schedule = Arc::new(schedule);
         if stage::is_set() {
             let ran = prepared.run(Play { schedule })?;
-            return Ok(Summary { program: "goal", parameters, findings: Vec::new() }.said(&ran, as_json));
+            return Ok(Summary { findings: Vec::new() }.said(&ran, as_json));
         }
         let ran = prepared.run_by(move |machine, options| simulate(machine, options, &schedule))?;
         for message in ran.output.iter().take(NAMED) {
             warn(&format!("{}:{}: {}", file.display(), message.line, words(message)));
         }
-        let findings = vec![not_received(&ran.output)];
-        Ok(Summary { program: "goal", parameters, findings }.said(&ran, as_json))
+        Ok(Summary { findings: vec![not_received(&ran.output)] }.said(&ran, as_json))
     }
 }
 
@@ -76,22 +77,17 @@ fn simulate(
     options: Options,
     schedule: &Arc<Schedule>,
 ) -> Result<(Vec<Unreceived>, Answer), Failure> {
-    let GoalAnswer { answer, unreceived } = match &machine.interconnect {
-        Interconnect::LogGp(model) => {
-            let clock = Clock::new(*model);
-            let clock = if options.timeline { clock.with_timeline() } else { clock };
-            clock.run_goal(schedule)?
-        }
-        Interconnect::Ethernet(_) => {
-            check_sizes(schedule)?;
-            ethernet(machine, options).run_goal(schedule)?
-        }
-        Interconnect::Flits(_) => {
-            check_sizes(schedule)?;
-            NetworkWorld::new(machine, options).run_goal(schedule)?
-        }
-    };
+    if !matches!(machine.interconnect, Interconnect::LogGp(_)) {
+        check_sizes(schedule)?;
+    }
+    let GoalAnswer { answer, unreceived } = simulated(machine, options).run_goal(schedule)?;
     Ok((unreceived, answer))
+}
+
+/// How many messages it sends.
+fn sends(schedule: &Schedule) -> u64 {
+    let operations = schedule.busy_ranks().flat_map(|(_, block)| block.operations());
+    operations.filter(|operation| matches!(operation.kind, OperationKind::Send { .. })).count() as u64
 }
 
 /// Whether the packets of every message can be counted.

@@ -8,6 +8,7 @@ mod exchange;
 mod goal;
 mod linear_hash;
 mod programs;
+mod progress;
 mod schedule;
 mod simulation;
 mod summary;

@@ -5,7 +5,7 @@ use programs::benchmarks::{self, Order};
 use quantities::{Bytes, Duration, Rank};
 use serde_json::json;
 
-use super::simulation::{Ran, Simulation};
+use super::simulation::{Prepared, Ran, Simulation};
 use super::summary::{Finding, Summary};
 use crate::command_line::Said;
 use crate::command_line::choice::value_name;
@@ -36,8 +36,10 @@ pub(super) struct PingPong {
 impl PingPong {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let PingPong { simulation, bytes, from, to, rounds } = self;
-        let prepared = simulation.prepare()?;
+        let mut prepared = simulation.prepare()?;
         let to = to.unwrap_or(prepared.ranks - 1);
+        prepared.runs("ping-pong", json!({"bytes": bytes.0, "from": from, "to": to, "rounds": rounds}));
+        prepared.expected_messages = Some(2 * u64::from(rounds));
         let ran = prepared.run(benchmarks::PingPong { first: Rank(from), second: Rank(to), bytes, rounds })?;
         let times = &ran.output[from as usize];
         let finding = Finding {
@@ -46,8 +48,7 @@ impl PingPong {
             key: "round_trips_ps",
             value: json!(times.iter().map(|time| time.picoseconds()).collect::<Vec<u64>>()),
         };
-        let parameters = json!({"bytes": bytes.0, "from": from, "to": to, "rounds": rounds});
-        Ok(Summary { program: "ping-pong", parameters, findings: vec![finding] }.said(&ran, as_json))
+        Ok(Summary { findings: vec![finding] }.said(&ran, as_json))
     }
 }
 
@@ -96,8 +97,8 @@ enum OrderName {
 impl AllToAll {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let AllToAll { simulation, bytes, rounds, order } = self;
-        let seed = simulation.manner.seed;
-        let prepared = simulation.prepare()?;
+        let seed = simulation.manner.seed();
+        let mut prepared = simulation.prepare()?;
         // Where nobody has its send over before the other end receives, only turns do not end in a deadlock.
         let usual = if prepared.waits_for_receivers(bytes) { OrderName::InTurn } else { OrderName::Shift };
         let name = order.unwrap_or(usual);
@@ -108,9 +109,14 @@ impl AllToAll {
             OrderName::Linear => Order::Linear,
             OrderName::Shuffled => Order::Shuffled { seed },
         };
+        prepared.runs("all-to-all", json!({"bytes": bytes.0, "rounds": rounds, "order": value_name(name)}));
+        if matches!(name, OrderName::Shuffled) {
+            prepared.experiment.draws();
+        }
+        let ranks = u64::from(prepared.ranks);
+        prepared.expected_messages = (ranks * (ranks - 1)).checked_mul(rounds.into());
         let ran = prepared.run(benchmarks::AllToAll { bytes, rounds, order })?;
-        let parameters = json!({"bytes": bytes.0, "rounds": rounds, "order": value_name(name)});
-        Ok(plain("all-to-all", parameters, &ran, as_json))
+        Ok(plain(&ran, as_json))
     }
 }
 
@@ -148,20 +154,31 @@ pub(super) struct UnequalDist {
 impl EqualDist {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let Pairs { simulation, bytes, messages } = self.pairs;
-        let ran = simulation.prepare()?.run(benchmarks::EqualDist { bytes, messages })?;
-        Ok(plain("equal-dist", json!({"bytes": bytes.0, "messages": messages}), &ran, as_json))
+        let prepared = simulation.prepare()?.of_pairs("equal-dist", bytes, messages);
+        let ran = prepared.run(benchmarks::EqualDist { bytes, messages })?;
+        Ok(plain(&ran, as_json))
     }
 }
 
 impl UnequalDist {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let Pairs { simulation, bytes, messages } = self.pairs;
-        let ran = simulation.prepare()?.run(benchmarks::UnequalDist { bytes, messages })?;
-        Ok(plain("unequal-dist", json!({"bytes": bytes.0, "messages": messages}), &ran, as_json))
+        let prepared = simulation.prepare()?.of_pairs("unequal-dist", bytes, messages);
+        let ran = prepared.run(benchmarks::UnequalDist { bytes, messages })?;
+        Ok(plain(&ran, as_json))
     }
 }
 
 /// What is said of a run whose ranks end with nothing to tell.
-fn plain(program: &'static str, parameters: serde_json::Value, ran: &Ran<Vec<()>>, as_json: bool) -> Said {
-    Summary { program, parameters, findings: Vec::new() }.said(ran, as_json)
+fn plain(ran: &Ran<Vec<()>>, as_json: bool) -> Said {
+    Summary { findings: Vec::new() }.said(ran, as_json)
+}
+
+impl Prepared {
+    /// The same for a program in which pairs send each other so many messages in all.
+    fn of_pairs(mut self, program: &'static str, bytes: Bytes, messages: u32) -> Prepared {
+        self.runs(program, json!({"bytes": bytes.0, "messages": messages}));
+        self.expected_messages = Some(messages.into());
+        self
+    }
 }

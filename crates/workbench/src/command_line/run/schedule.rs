@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use machines::model::Machine;
-use programs::schedule::{Measures, Order, Pacing, ReadError, Schedule, Scheduled};
+use programs::schedule::{Measures, Order, Pacing, ReadError, Rule, Schedule, Scheduled};
 use quantities::Bytes;
 use serde_json::json;
 
@@ -45,8 +45,13 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let Arguments { file, world, manner, pacing, order: wanted } = self;
-        let schedule = schedule_file::read(&file)?;
-        let prepared = world.prepare_for(manner, schedule.ranks)?;
+        let (schedule, input) = schedule_file::read(&file)?;
+        let mut prepared = world.prepare_for(manner, schedule.ranks)?;
+        prepared.experiment.read(input);
+        if let Some(order) = wanted.filter(|_| schedule.rule == Rule::ManyToOne) {
+            let allowed = "none, as in a step of such a schedule nobody both sends and receives";
+            return Err(Failure::argument("--order", order.name(), allowed));
+        }
         let largest = schedule.transfers().map(|transfer| transfer.bytes).max().unwrap_or(Bytes(0));
         let name = file.display().to_string();
         check_size(&name, &schedule, largest, &prepared)?;
@@ -54,9 +59,12 @@ impl Arguments {
         let measures = schedule.measures();
         let bound = lower_bound(&prepared.machine, u64::from(measures.least_steps), measures.most_bytes_of_a_rank);
         let findings = std::iter::once(bound).chain(findings(&measures)).collect();
+        prepared.runs("schedule", json!({"file": name, "pacing": pacing.name(), "order": order.name()}));
+        if pacing == Pacing::FreeRunning {
+            prepared.expected_messages = Some(measures.transfers as u64);
+        }
         let ran = prepared.run(Scheduled::in_order(&schedule, pacing, order))?;
-        let parameters = json!({"file": name, "pacing": pacing.name(), "order": order.name()});
-        Ok(Summary { program: "schedule", parameters, findings }.said(&ran, as_json))
+        Ok(Summary { findings }.said(&ran, as_json))
     }
 }
 

@@ -9,13 +9,17 @@ use clap::Args;
 use endpoint::{Endpoint, Message, Needs, Program};
 use machines::model::{Interconnect, Machine};
 use quantities::{Bytes, Rank};
+use serde_json::Value;
 use virtual_worlds::answer::{Answer, Unreceived};
 use virtual_worlds::network_world::Options;
+use virtual_worlds::stop::Stop;
 
+use super::progress::Shown;
 use crate::command_line::engine::Engine;
 use crate::command_line::failure::{Failure, warn};
 use crate::command_line::settings::Settings;
 use crate::command_line::unless_interrupted;
+use crate::experiment::Experiment;
 use crate::interrupt;
 use crate::launch::stage;
 use crate::output::{PacketFormat, Unwritable, WholeFile, write_frames, write_packets, write_timeline};
@@ -23,6 +27,9 @@ use crate::simulate::{send_without_waiting, simulate, waits_for_receivers};
 
 /// Messages of so many pairs of ranks that were not received are named one by one.
 const NAMED: usize = 8;
+
+/// The seed, if none is asked for.
+const USUAL_SEED: u64 = 1;
 
 /// On what a program runs, and how.
 #[derive(Args, Debug)]
@@ -42,12 +49,12 @@ pub(super) struct Simulation {
 pub(super) struct Manner {
     #[command(flatten)]
     settings: Settings,
-    /// What moves the flits; both give the same times.
-    #[arg(long, value_name = "ENGINE", default_value = "fast")]
-    engine: Engine,
-    /// What random choices follow from.
-    #[arg(long, value_name = "S", default_value_t = 1)]
-    pub(super) seed: u64,
+    /// What moves the flits; both give the same times. Fast, if left out.
+    #[arg(long, value_name = "ENGINE")]
+    engine: Option<Engine>,
+    /// What random choices follow from; 1, if left out.
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
     /// Write the way of every packet, or what became of every frame of an Ethernet, to FILE.csv or FILE.arrow.
     #[arg(long, value_name = "FILE")]
     packets: Option<PathBuf>,
@@ -62,6 +69,11 @@ pub(super) struct Prepared {
     pub(super) ranks: u32,
     /// Who begins, where one rank does and the others wait for it.
     pub(super) first: Option<Rank>,
+    /// What is run.
+    pub(super) experiment: Experiment,
+    /// How many messages the program sends, where that is known.
+    pub(super) expected_messages: Option<u64>,
+    program: &'static str,
     options: Options,
     packets: Option<(PacketFormat, WholeFile)>,
     timeline: Option<WholeFile>,
@@ -70,7 +82,9 @@ pub(super) struct Prepared {
 /// A run that has ended.
 pub(super) struct Ran<T> {
     pub(super) machine: Arc<Machine>,
-    pub(super) seed: u64,
+    /// The program's name.
+    pub(super) program: &'static str,
+    pub(super) experiment: Experiment,
     /// What came out beside the answer: for a program, what each rank ended with.
     pub(super) output: T,
     pub(super) answer: Answer,
@@ -84,6 +98,11 @@ impl Simulation {
 }
 
 impl Manner {
+    /// What random choices follow from.
+    pub(super) fn seed(&self) -> u64 {
+        self.seed.unwrap_or(USUAL_SEED)
+    }
+
     /// Checks a run on `nodes` nodes of the machine called `name`, all of them if that is left out.
     pub(super) fn prepare_on(self, name: &OsStr, nodes: Option<u32>) -> Result<Prepared, Failure> {
         let machine = self.settings.load(name)?;
@@ -102,6 +121,12 @@ impl Manner {
 
     /// Checks what else there is to check of a run on `ranks` nodes of a machine that it has settings for.
     fn prepare(self, machine: Machine, ranks: u32) -> Result<Prepared, Failure> {
+        let engine = Engine::of(&machine, self.engine)?;
+        let experiment = Experiment::of("run")
+            .on(&machine)
+            .with_engine(engine.map(Engine::name))
+            .seeded(self.seed(), self.seed.is_some())
+            .among(ranks);
         let format = self.packets.as_deref().map(|path| packet_format(&machine, path)).transpose()?;
         if self.packets.is_some() && self.packets == self.timeline {
             return Err(Failure::argument("--timeline", "the file of --packets", "another file"));
@@ -109,14 +134,16 @@ impl Manner {
         let file = |path: &Option<PathBuf>| path.as_deref().map(WholeFile::create).transpose();
         let (packets, timeline) = (format.zip(file(&self.packets)?), file(&self.timeline)?);
         let options = Options {
-            engine: self.engine.kind(),
-            seed: self.seed,
+            engine: engine.unwrap_or(Engine::Fast).kind(),
+            seed: self.seed(),
             // What channels did when is known from the packets.
             packet_log: packets.is_some() || timeline.is_some(),
             timeline: timeline.is_some(),
             ..Options::default()
         };
-        Ok(Prepared { machine: Arc::new(machine), ranks, first: None, options, packets, timeline })
+        let (machine, program) = (Arc::new(machine), "");
+        let (first, expected_messages) = (None, None);
+        Ok(Prepared { machine, ranks, first, program, experiment, expected_messages, options, packets, timeline })
     }
 
     /// Checks a run of a program that has `ranks` ranks on the machine called `name`.
@@ -156,6 +183,20 @@ fn packet_format(machine: &Machine, path: &Path) -> Result<PacketFormat, Failure
 }
 
 impl Prepared {
+    /// Notes which program runs, and what it was given.
+    pub(super) fn runs(&mut self, program: &'static str, parameters: Value) {
+        self.program = program;
+        self.experiment = self.experiment.clone().running(program).given(parameters);
+    }
+
+    /// The failure that hands what is run to whoever has set a stage, where the program has gone.
+    fn staged(self) -> Failure {
+        match self.experiment.seed_without_effect() {
+            Some(seed) => Failure::argument("--seed", seed, "none, as nothing of the program is random"),
+            None => Failure::Staged(Box::new(self.experiment)),
+        }
+    }
+
     /// Whether messages go over a network, in packets.
     pub(super) fn has_network(&self) -> bool {
         !stage::is_set() && matches!(self.machine.interconnect, Interconnect::Flits(_))
@@ -174,7 +215,7 @@ impl Prepared {
     {
         let ranks = self.ranks;
         if stage::enter(ranks, self.first, async |here| program.run(here).await.map(drop)) {
-            return Err(Failure::Staged);
+            return Err(self.staged());
         }
         self.run_program(move |machine, options| {
             let (results, answer) = simulate(machine, options, ranks, &program)?;
@@ -224,24 +265,27 @@ impl Prepared {
         self,
         simulate: impl FnOnce(&Machine, Options) -> Result<(T, Answer), Failure> + Send + 'static,
     ) -> Result<Ran<T>, Failure> {
-        let Prepared { machine, options, packets, timeline, .. } = self;
+        let Prepared { machine, program, experiment, expected_messages, options, packets, timeline, .. } = self;
         let model = Arc::clone(&machine);
-        let ended = interrupt::unless_requested(move || simulate(&model, options));
+        let (progress, mut shown) = Shown::new(expected_messages);
+        let options = Options { stop: Stop::NEVER.telling(progress), ..options };
+        let ended = interrupt::unless_requested_while(move || simulate(&model, options), || shown.look());
+        drop(shown);
         let (output, answer) = ended.ok_or(Failure::Interrupted)??;
-        let model = Arc::clone(&machine);
+        let (model, said) = (Arc::clone(&machine), experiment.clone());
         let answer = unless_interrupted(move || {
             if let Some((format, file)) = packets {
                 finish(file, |file| match &answer.frame_log {
-                    Some(frames) => write_frames(file, format, frames),
-                    None => write_packets(file, format, answer.packet_log.as_deref().unwrap_or_default()),
+                    Some(frames) => write_frames(file, format, frames, &said),
+                    None => write_packets(file, format, answer.packet_log.as_deref().unwrap_or_default(), &said),
                 })?;
             }
             if let Some(file) = timeline {
-                finish(file, |file| write_timeline(file, &model, &answer))?;
+                finish(file, |file| write_timeline(file, &model, &answer, &said))?;
             }
             Ok(answer)
         })?;
-        Ok(Ran { machine, seed: options.seed, output, answer })
+        Ok(Ran { machine, program, experiment, output, answer })
     }
 }
 

@@ -19,11 +19,8 @@ const SHOWN: usize = 5;
 /// As what messages that no receive took are told in JSON.
 pub(super) const NOT_RECEIVED: &str = "not_received";
 
-/// What was run, and what is to be said beside what every run tells.
+/// What is to be said beside what every run tells.
 pub(super) struct Summary {
-    pub(super) program: &'static str,
-    /// What the program was given, as JSON.
-    pub(super) parameters: Value,
     /// What the program itself found out.
     pub(super) findings: Vec<Finding>,
 }
@@ -49,12 +46,12 @@ impl Summary {
 
     fn text<T>(self, ran: &Ran<T>, network: Option<&FlitNetwork>) -> String {
         let answer = &ran.answer;
-        let Value::Object(parameters) = &self.parameters else { return String::new() };
         let parameters: Vec<String> =
-            parameters.iter().map(|(name, value)| format!("{name} {}", bare(value))).collect();
+            ran.experiment.parameters().iter().map(|(name, value)| format!("{name} {}", bare(value))).collect();
         let ranks = answer.finish.len();
         let on = &ran.machine.name;
-        let mut text = format!("{} on {ranks} nodes of {on} ({})\n\n", self.program, parameters.join(", "));
+        let mut text = format!("{} on {ranks} nodes of {on} ({})\n", ran.program, parameters.join(", "));
+        text += &format!("{}\n", ran.experiment.line());
         let mut rows = vec![["makespan".to_string(), rounded(answer.makespan().since(Time::ZERO))]];
         for Finding { name, text, .. } in &self.findings {
             let names = std::iter::once(*name).chain(std::iter::repeat(""));
@@ -81,11 +78,11 @@ impl Summary {
     fn json<T>(self, ran: &Ran<T>, network: Option<&FlitNetwork>) -> String {
         let answer = &ran.answer;
         let mut object = json!({
-            "program": self.program,
-            "parameters": self.parameters,
+            "program": ran.program,
+            "parameters": ran.experiment.parameters(),
             "machine": ran.machine.name,
             "nodes": answer.finish.len(),
-            "seed": ran.seed,
+            "seed": ran.experiment.seed(),
             "makespan_ps": answer.makespan().picoseconds(),
             "messages": answer.messages,
             "finish_ps": answer.finish.iter().map(|time| time.picoseconds()).collect::<Vec<u64>>(),
@@ -112,7 +109,7 @@ impl Summary {
             object["channels"] = answer.channels.iter().enumerate().map(|it| channel(network, answer, it)).collect();
             object["routers"] = answer.routers.iter().enumerate().map(|it| router(network, it)).collect();
         }
-        crate::command_line::json(&object)
+        crate::command_line::json(&ran.experiment.beside(object))
     }
 }
 

@@ -17,6 +17,7 @@ use crate::command_line::failure::Failure;
 use crate::command_line::progress::Spinner;
 use crate::command_line::terminal::{Side, columns};
 use crate::command_line::traffic::{Traffic, network, verdict};
+use crate::experiment::Experiment;
 use crate::interrupt;
 
 /// How many of the busiest channels are shown to a person.
@@ -45,6 +46,7 @@ impl Arguments {
         let machine = self.traffic.machine()?;
         let network = network(&machine)?;
         let load = self.traffic.load(self.rate);
+        let experiment = self.traffic.experiment("run traffic", &machine, self.engine, json!({"rate": self.rate}));
         let spinner = Spinner::new();
         let mut watch = |progress: Progress| {
             spinner.show(told(progress));
@@ -62,8 +64,11 @@ impl Arguments {
             Verdict::Stable => 0,
             Verdict::Saturated(_) => 1,
         };
-        let text =
-            if as_json { as_object(&machine, &load, &outcome) } else { text(&machine, network, &load, &outcome) };
+        let text = if as_json {
+            crate::command_line::json(&experiment.beside(as_object(&machine, &load, &outcome)))
+        } else {
+            text(&machine, network, &load, &outcome, &experiment)
+        };
         Ok(Said { text, status })
     }
 }
@@ -77,9 +82,10 @@ fn told(progress: Progress) -> String {
     format!("{phase}, {} cycles", progress.cycles)
 }
 
-fn text(machine: &Machine, network: &FlitNetwork, load: &Load, outcome: &Outcome) -> String {
+fn text(machine: &Machine, network: &FlitNetwork, load: &Load, outcome: &Outcome, experiment: &Experiment) -> String {
     let Load { pattern, rate, packet, .. } = load;
-    let mut text = format!("{pattern} traffic on {} (rate {rate}, packet {packet} flits)\n\n", machine.name);
+    let mut text = format!("{pattern} traffic on {} (rate {rate}, packet {packet} flits)\n", machine.name);
+    text += &format!("{}\n", experiment.line());
     let rows = [
         ["verdict".to_string(), verdict(&outcome.verdict)],
         ["offered".to_string(), format!("{:.5} flits/node/cycle", outcome.offered)],
@@ -125,7 +131,7 @@ fn busiest(network: &FlitNetwork, outcome: &Outcome) -> String {
     section("busiest channels", [Side::Right, Side::Left, Side::Right], ["id", "from and to", "busy"], rows)
 }
 
-fn as_object(machine: &Machine, load: &Load, outcome: &Outcome) -> String {
+fn as_object(machine: &Machine, load: &Load, outcome: &Outcome) -> Value {
     let mut object = json!({
         "program": "traffic",
         "machine": machine.name,
@@ -151,7 +157,7 @@ fn as_object(machine: &Machine, load: &Load, outcome: &Outcome) -> String {
         object["latency_ps"] = spread(&packets.latency);
         object["network_latency_ps"] = spread(&packets.network_latency);
     }
-    crate::command_line::json(&object)
+    object
 }
 
 fn spread(spread: &Distribution) -> Value {

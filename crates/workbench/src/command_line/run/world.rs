@@ -22,13 +22,26 @@ pub(super) struct World {
     #[arg(long, value_name = "L")]
     lambda: Option<Lambda>,
     /// In the postal model, how long a sender needs for a message; a microsecond, if left out.
-    #[arg(long, value_name = "TIME", value_parser = duration, requires = "lambda")]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     t0: Option<Duration>,
 }
 
 impl World {
+    /// That there is a step only where there is the postal model. (That an option requires one which excludes another that is
+    /// given, clap does not notice.)
+    fn check(&self) -> Result<(), Failure> {
+        match (&self.machine, self.t0) {
+            (Some(name), Some(t0)) => {
+                let allowed = format!("none on {}: it is the step of the postal model, of --lambda", name.display());
+                Err(Failure::argument("--t0", t0, allowed))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Checks a run on so many nodes, on all of them if that is left out.
     pub(super) fn prepare(self, manner: Manner, nodes: Option<u32>) -> Result<Prepared, Failure> {
+        self.check()?;
         match (&self.machine, self.lambda) {
             (Some(name), _) => manner.prepare_on(name, nodes),
             (None, lambda) => self.prepare_postal(lambda, manner, nodes),
@@ -37,6 +50,7 @@ impl World {
 
     /// Checks a run of a program that has `ranks` ranks.
     pub(super) fn prepare_for(self, manner: Manner, ranks: u32) -> Result<Prepared, Failure> {
+        self.check()?;
         match (&self.machine, self.lambda) {
             (Some(name), _) => manner.prepare_for(name, ranks),
             (None, lambda) => self.prepare_postal(lambda, manner, Some(ranks)),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Made, Traffic};
 use crate::command_line::terminal::{Side, columns, rounded};
+use crate::experiment::Experiment;
 use crate::planner::{Bound, busiest};
 
 /// How wide a printed schedule is. [letters]
@@ -112,7 +113,7 @@ impl Told {
 }
 
 fn heading(traffic: &Traffic) -> String {
-    let Traffic { title, pattern, complete } = traffic;
+    let Traffic { title, pattern, complete, .. } = traffic;
     let share = match complete {
         Some(_) => String::new(),
         None => format!(", {:.1}% of those of a complete exchange", 100.0 * pattern.density()),
@@ -121,7 +122,7 @@ fn heading(traffic: &Traffic) -> String {
 }
 
 /// One schedule, with itself as a table and with its check, where these were asked for.
-pub(super) fn one(made: &Made, as_json: bool) -> String {
+pub(super) fn one(made: &Made, experiment: &Experiment, as_json: bool) -> String {
     let Made { traffic, told, table, checked, .. } = made;
     if as_json {
         let mut object = told.object();
@@ -129,7 +130,7 @@ pub(super) fn one(made: &Made, as_json: bool) -> String {
         if let Some(checked) = checked {
             object["check"] = json!({"right": checked.wrong.is_none(), "wrong": checked.wrong});
         }
-        return crate::command_line::json(&object);
+        return crate::command_line::json(&experiment.beside(object));
     }
     let mut rows = told.rows().to_vec();
     if let Some(Bound { time, reason }) = &told.bound {
@@ -146,14 +147,15 @@ pub(super) fn one(made: &Made, as_json: bool) -> String {
         Name::File(name) if *name == traffic.title => format!("schedule {}", heading(traffic)),
         Name::File(name) => format!("schedule {name} for {}", heading(traffic)),
     };
-    format!("{title}\n\n{rows}{table}")
+    format!("{title}\n{}\n{rows}{table}", experiment.line())
 }
 
 /// Several schedules.
-pub(super) fn comparison(traffic: &Traffic, told: &[Told], as_json: bool) -> String {
+pub(super) fn comparison(traffic: &Traffic, told: &[Told], experiment: &Experiment, as_json: bool) -> String {
     if as_json {
         let schedules: Vec<Value> = told.iter().map(Told::object).collect();
-        return crate::command_line::json(&json!({"traffic": traffic.title, "schedules": schedules}));
+        let object = json!({"traffic": traffic.title, "schedules": schedules});
+        return crate::command_line::json(&experiment.beside(object));
     }
     let names = ["algorithm", "steps", "in step", "of the least", "through root, at most"];
     let mut rows = vec![names.map(str::to_string)];
@@ -170,10 +172,11 @@ pub(super) fn comparison(traffic: &Traffic, told: &[Told], as_json: bool) -> Str
     let (steps, bytes) = (traffic.pattern.most_messages_of_a_rank(), traffic.pattern.most_bytes_of_a_rank());
     let branch = told.first().map_or(0, |told| told.branch);
     format!(
-        "{}\n\n{}\nAt least {steps} steps are needed, and {bytes} go after each other at the busiest rank. In step: the sum \
+        "{}\n{}\n{}\nAt least {steps} steps are needed, and {bytes} go after each other at the busiest rank. In step: the sum \
          of the\nsteps' largest messages. Through root: the most in one step, for a tree whose branches below the root \
          have\n{branch} ranks each.\n",
         heading(traffic),
+        experiment.line(),
         columns(sides, &rows),
     )
 }

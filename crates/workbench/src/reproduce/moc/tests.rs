@@ -65,7 +65,8 @@ fn all_claims_are_judged_and_printed_as_one_object_each() {
     assert_eq!(lines.len(), 17);
     for line in &lines {
         let fields: Vec<&str> = line.as_object().unwrap().keys().map(String::as_str).collect();
-        let mut wanted = ["id", "kind", "published", "ours", "unit", "error_percent", "verdict", "ran", "note"];
+        let mut wanted =
+            ["id", "kind", "published", "ours", "unit", "error_percent", "verdict", "ran", "note", "experiment"];
         wanted.sort_unstable();
         assert_eq!(fields, wanted);
     }

@@ -50,6 +50,11 @@ impl Element {
         fits.then_some(Element { kind, size, big_endian: order == '>' })
     }
 
+    /// Whether it says only that there is something.
+    pub(super) fn is_truth(self) -> bool {
+        matches!(self.kind, Kind::Truth)
+    }
+
     /// In how many bytes each is written.
     pub(super) fn size(self) -> usize {
         self.size

@@ -34,7 +34,8 @@ pub fn parse(file: &str, content: &[u8], entry: Bytes) -> Result<TrafficMatrix, 
         let value = element.bytes(raw, entry).map_err(|problem| fail((place, problem)))?;
         messages.add(row, column, value).map_err(|problem| fail((place, problem)))?;
     }
-    messages.matrix(ranks, Headings::NONE).map_err(|problem| fail((Place::File, problem)))
+    let matrix = messages.matrix(ranks, Headings::NONE).map_err(|problem| fail((Place::File, problem)))?;
+    Ok(TrafficMatrix { has_sizes: !element.is_truth(), ..matrix })
 }
 
 fn check_length(begin: usize, found: usize, needed: usize) -> Result<(), (Place, Problem)> {

@@ -47,8 +47,8 @@ impl ConjugateGradient {
     pub(in crate::command_line::run) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let ConjugateGradient { simulation, width, height, halos, tolerance, most_iterations, nodes } = self;
         let grid = Grid { width, height };
-        let seed = simulation.manner.seed;
-        let prepared = simulation.prepare()?;
+        let seed = simulation.manner.seed();
+        let mut prepared = simulation.prepare()?;
         let partition = grid_in_blocks(grid, parts(&prepared)?);
         let scheduled = halos.schedule(&prepared, &partition, &grid.edges(), BYTES)?;
         let halo = scheduled.finding();
@@ -57,6 +57,20 @@ impl ConjugateGradient {
             conjugate_gradient::ConjugateGradient::new(grid, &partition, scheduled.exchanges, right_side)?;
         program.speed = nodes.speed();
         (program.tolerance, program.most_iterations) = (tolerance, most_iterations);
+        let [algorithm, pacing] = halos.names();
+        prepared.runs(
+            "conjugate-gradient",
+            json!({
+                "width": width,
+                "height": height,
+                "algorithm": algorithm,
+                "pacing": pacing,
+                "operation": nodes.operation.to_string(),
+                "tolerance": tolerance,
+                "most_iterations": most_iterations,
+            }),
+        );
+        prepared.experiment.draws();
         let ran = prepared.run(program)?;
         let residuals = &ran.output[0].residuals;
         let findings = vec![
@@ -65,14 +79,6 @@ impl ConjugateGradient {
             halo,
             communication(&ran, ran.output.iter().map(|part| part.communication)),
         ];
-        let [algorithm, pacing] = halos.names();
-        let parameters = json!({
-            "width": width,
-            "height": height,
-            "algorithm": algorithm,
-            "pacing": pacing,
-            "operation": nodes.operation.to_string(),
-        });
-        Ok(Summary { program: "conjugate-gradient", parameters, findings }.said(&ran, as_json))
+        Ok(Summary { findings }.said(&ran, as_json))
     }
 }

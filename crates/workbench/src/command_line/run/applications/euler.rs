@@ -9,6 +9,7 @@ use serde_json::json;
 use super::{Halos, Nodes, communication, iterations, parts, residual, tolerance};
 use crate::command_line::Said;
 use crate::command_line::failure::Failure;
+use crate::command_line::progress::Spinner;
 use crate::command_line::run::simulation::Simulation;
 use crate::command_line::run::summary::Summary;
 
@@ -45,9 +46,10 @@ pub(in crate::command_line::run) struct Euler {
 impl Euler {
     pub(in crate::command_line::run) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let Euler { simulation, vertices, halos, tolerance, most_cycles, nodes } = self;
-        let seed = simulation.manner.seed;
-        let prepared = simulation.prepare()?;
+        let seed = simulation.manner.seed();
+        let mut prepared = simulation.prepare()?;
         let parts = parts(&prepared)?;
+        let spinner = Spinner::saying("makes the mesh");
         let mesh = mesh(vertices, seed).map_err(ApplicationError::from)?;
         let partition = recursive_coordinate_bisection(mesh.points(), parts.into());
         let scheduled = halos.schedule(&prepared, &partition, &mesh.edges(), BYTES)?;
@@ -56,6 +58,20 @@ impl Euler {
         let mut program = euler::Euler::new(&mesh, &partition, scheduled.exchanges, start, free_stream(MACH))?;
         program.speed = nodes.speed();
         (program.tolerance, program.most_cycles) = (tolerance, most_cycles);
+        drop(spinner);
+        let [algorithm, pacing] = halos.names();
+        prepared.runs(
+            "euler",
+            json!({
+                "vertices": vertices,
+                "algorithm": algorithm,
+                "pacing": pacing,
+                "operation": nodes.operation.to_string(),
+                "tolerance": tolerance,
+                "most_cycles": most_cycles,
+            }),
+        );
+        prepared.experiment.draws();
         let ran = prepared.run(program)?;
         let residuals = &ran.output[0].residuals;
         let findings = vec![
@@ -64,13 +80,6 @@ impl Euler {
             halo,
             communication(&ran, ran.output.iter().map(|part| part.communication)),
         ];
-        let [algorithm, pacing] = halos.names();
-        let parameters = json!({
-            "vertices": vertices,
-            "algorithm": algorithm,
-            "pacing": pacing,
-            "operation": nodes.operation.to_string(),
-        });
-        Ok(Summary { program: "euler", parameters, findings }.said(&ran, as_json))
+        Ok(Summary { findings }.said(&ran, as_json))
     }
 }

@@ -45,26 +45,32 @@ impl Fft {
         if !only_sizes && size > LARGEST {
             return Err(Failure::argument("--size", size, format!("at most {LARGEST}, or more with --only-sizes")));
         }
-        let array = if only_sizes { Array::OnlySizes } else { Array::Seeded(simulation.manner.seed) };
+        let array = if only_sizes { Array::OnlySizes } else { Array::Seeded(simulation.manner.seed()) };
         let mut program = Fft2d::new(size, array, algorithm)?;
-        let prepared = simulation.prepare()?;
+        let mut prepared = simulation.prepare()?;
         let block = program.block(prepared.ranks);
         program.order = order(prepared.waits_for_receivers(program.longest(prepared.ranks)));
         program.speed = nodes.speed();
         program.packing.byte = reshuffle;
+        let mut parameters = json!({
+            "size": size,
+            "algorithm": algorithm.name(),
+            "operation": nodes.operation.to_string(),
+            "reshuffle": reshuffle.to_string(),
+        });
+        if only_sizes {
+            parameters["only_sizes"] = json!(true);
+        } else {
+            prepared.experiment.draws();
+        }
+        prepared.runs("fft", parameters);
         let ran = prepared.run(program)?;
         let mut findings =
             vec![exchanged(block), communication(&ran, ran.output.iter().map(|part| part.communication))];
         if let Array::Seeded(seed) = array {
             findings.push(compared(size, seed, &ran.output));
         }
-        let parameters = json!({
-            "size": size,
-            "algorithm": algorithm.name(),
-            "operation": nodes.operation.to_string(),
-            "reshuffle": reshuffle.to_string(),
-        });
-        Ok(Summary { program: "fft", parameters, findings }.said(&ran, as_json))
+        Ok(Summary { findings }.said(&ran, as_json))
     }
 }
 

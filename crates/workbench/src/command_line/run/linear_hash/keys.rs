@@ -8,6 +8,7 @@ use programs::linear_hash::{Key, random_words};
 use quantities::Bytes;
 
 use crate::command_line::failure::Failure;
+use crate::experiment::InputFile;
 use crate::{input, words};
 
 /// The largest file that is read. [B]
@@ -33,20 +34,28 @@ pub(super) struct Keys {
 pub(super) struct Words {
     pub(super) words: Vec<Key>,
     pub(super) source: String,
+    /// The file that they are from, if they are from one.
+    pub(super) file: Option<InputFile>,
+    /// Whether they follow from the seed.
+    pub(super) are_random: bool,
 }
 
 impl Keys {
     pub(super) fn get(&self, seed: u64) -> Result<Words, Failure> {
+        let built_in = |words, source| Words { words, source, file: None, are_random: self.random_keys.is_some() };
         match (&self.keys, self.random_keys) {
-            (Some(path), _) => Ok(Words { words: read(path)?, source: path.display().to_string() }),
-            (None, Some(count)) => Ok(Words { words: random_words(count, seed), source: format!("{count} random") }),
-            (None, None) => Ok(Words { words: words::dutch(), source: "Dutch".to_string() }),
+            (Some(path), _) => {
+                let (words, file) = read(path)?;
+                Ok(Words { words, source: path.display().to_string(), file: Some(file), are_random: false })
+            }
+            (None, Some(count)) => Ok(built_in(random_words(count, seed), format!("{count} random"))),
+            (None, None) => Ok(built_in(words::dutch(), "Dutch".to_string())),
         }
     }
 }
 
 /// Reads one key a line; lines without anything are none.
-fn read(path: &Path) -> Result<Vec<Key>, Failure> {
+fn read(path: &Path) -> Result<(Vec<Key>, InputFile), Failure> {
     let shown = path.display();
     let text = input::read(path, Bytes(LARGEST_FILE)).map_err(|cause| match cause.kind() {
         io::ErrorKind::FileTooLarge => {
@@ -69,5 +78,5 @@ fn read(path: &Path) -> Result<Vec<Key>, Failure> {
     if keys.is_empty() {
         return Err(Failure::argument("--keys", format!("no key in {shown}"), "a file with a key on each line"));
     }
-    Ok(keys)
+    Ok((keys, InputFile::new(path, &text)))
 }

@@ -17,7 +17,7 @@ use crate::command_line::choice::choice;
 use crate::command_line::failure::Failure;
 use crate::command_line::quantity::duration;
 use crate::command_line::sizes::size;
-use crate::command_line::{Said, unless_interrupted};
+use crate::command_line::{Said, working};
 use crate::linear_hash::{Built, entries_of_chunk, filled_capacity};
 use findings::findings;
 use keys::Keys;
@@ -97,8 +97,8 @@ fn sensitivity(text: &str) -> Result<f64, String> {
 
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
-        let (source, seed) = (self.keys.clone(), self.manner.seed);
-        let keys = unless_interrupted(move || source.get(seed))?;
+        let (source, seed) = (self.keys.clone(), self.manner.seed());
+        let keys = working("reads the keys", move || source.get(seed))?;
         let growth = self.growth(&keys.words)?;
         let mut parameters = self.parameters(&growth, &keys.source);
         let Arguments { machine, servers, clients, body, server_time, hash, then, manner, .. } = self;
@@ -107,14 +107,19 @@ impl Arguments {
             parameters["sends"] = Value::from("over on arrival");
         }
         check(&prepared, body, &machine)?;
+        prepared.runs("linear-hash", parameters);
+        keys.file.into_iter().for_each(|file| prepared.experiment.read(file));
+        if keys.are_random {
+            prepared.experiment.draws();
+        }
         let (keys, phases) = (keys.words, then.clone());
         let program =
             LinearHash { servers, clients, keys, body, hash, growth, server_time, then: phases, finish_splits: true };
         let ran = prepared.run(program)?;
-        unless_interrupted(move || {
+        working("looks at the table", move || {
             let mut findings = findings(&Built::new(&ran.output), growth.capacity);
             findings.extend(phases::findings(&then, &ran.output));
-            Ok(Summary { program: "linear-hash", parameters, findings }.said(&ran, as_json))
+            Ok(Summary { findings }.said(&ran, as_json))
         })
     }
 
@@ -141,6 +146,10 @@ impl Arguments {
             "capacity": growth.capacity, "sensitivity": self.sensitivity, "hash": self.hash.name(),
             "server_time": self.server_time.to_string(), "chunk": self.chunk.0,
         });
+        if !self.then.is_empty() {
+            let phases: Vec<&str> = self.then.iter().map(|phase| phase.name()).collect();
+            parameters["then"] = Value::from(phases.join(","));
+        }
         if self.apart {
             parameters["apart"] = Value::from(true);
         }

@@ -1,0 +1,14 @@
+//! What holds of all commands.
+
+mod experiment;
+mod options;
+
+use super::{CommandLine, Failure, Said};
+use clap::Parser;
+
+/// What a command line says, whose words have single spaces between them.
+fn said(line: &str, json: bool) -> Result<Said, Failure> {
+    let words = std::iter::once("maquette").chain(line.split(' '));
+    let parsed = CommandLine::try_parse_from(words).map_err(|error| Failure::Usage(Box::new(error)))?;
+    parsed.command.execute(json)
+}

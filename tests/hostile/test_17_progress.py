@@ -1,0 +1,110 @@
+"""Who waits at a terminal sees how far it is; nobody else is told anything."""
+
+import os
+import pty
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from command import COMMAND, maquette
+
+# Each goes on for minutes, and is ended as soon as it has said something.
+LONG_RUNS = {
+    "flits": "run all-to-all --machine fat-tree-1024 --rounds 100",
+    "flits, reference engine": "run all-to-all --machine moc-3-2 --rounds 100000 --engine reference",
+    "Ethernet": "run all-to-all --machine ethernet-128 --rounds 100000",
+    "LogGP": "run all-to-all --machine loggp --nodes 256 --rounds 100000",
+    "LogGP, from anyone": "run linear-hash --machine loggp --clients 8 --servers 64",
+    "pairs": "run equal-dist --machine moc-3-2 --messages 4000000000",
+    "application": "run euler --machine moc-3-2 --vertices 20000 --tolerance 0 --most-cycles 1000000",
+}
+WORDS = ("simulated, ", " messages")
+
+
+@contextmanager
+def at_a_terminal(*arguments: str | Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """A command whose standard error is a terminal, and the other end of that."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([COMMAND, *arguments], stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    try:
+        yield process, ours
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+def shown(process: subprocess.Popen[bytes], terminal: int, words: tuple[str, ...], seconds: float) -> str:
+    """What appears at the terminal until all `words` have, the command ends, or `seconds` are over."""
+    text, end = "", time.monotonic() + seconds
+    os.set_blocking(terminal, False)
+    while time.monotonic() < end and not all(word in text for word in words):
+        try:
+            text += os.read(terminal, 1 << 16).decode(errors="replace")
+        except BlockingIOError:
+            if process.poll() is not None:
+                break
+            time.sleep(0.05)
+        except OSError:  # the command has ended, and closed its end
+            break
+    return text
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", LONG_RUNS.values(), ids=LONG_RUNS.keys())
+def test_a_long_run_says_how_far_it_is(command: str) -> None:
+    """Simulated time and messages so far appear, and go on."""
+    with at_a_terminal(*command.split()) as (process, terminal):
+        text = shown(process, terminal, WORDS, 60)
+    assert [word for word in WORDS if word not in text] == [], text
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "command",
+    [
+        "plan exchange --machine fat-tree-1024 --bytes 1KiB --budget 100000",
+        "measure lambda --machine fat-tree-1024 --draws 40",
+        "schedule --random 1024,60 --algorithm birkhoff",
+    ],
+)
+def test_other_long_commands_give_signs_of_life(command: str) -> None:
+    """The time that has passed appears."""
+    with at_a_terminal(*command.split()) as (process, terminal):
+        text = shown(process, terminal, ("00:00:0",), 60)
+    assert "00:00:0" in text, text
+
+
+def test_a_share_is_shown_where_the_end_is_known() -> None:
+    """A share in percent, where it is known how many messages there will be."""
+    with at_a_terminal(*LONG_RUNS["pairs"].split()) as (process, terminal):
+        text = shown(process, terminal, ("%", *WORDS), 30)
+    assert "%" in text and "packets" in text, text
+
+
+def test_a_short_run_leaves_the_terminal_clean() -> None:
+    """What is over within a second shows nothing."""
+    with at_a_terminal("run", "ping-pong", "--machine", "moc-2-1") as (process, terminal):
+        text = shown(process, terminal, ("never",), 30)
+        assert process.wait(timeout=30) == 0
+    assert text == ""
+
+
+def test_without_a_terminal_nothing_is_shown() -> None:
+    """Standard error stays empty when it is no terminal, however long it takes."""
+    done = maquette("run", "all-to-all", "--machine", "loggp", "--nodes", "512", "--rounds", "24")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_progress_changes_no_result() -> None:
+    """The same bytes come out at a terminal and without one."""
+    command = ["run", "all-to-all", "--machine", "torus-512", "--rounds", "1", "--nodes", "64", "--json"]
+    ours, theirs = pty.openpty()
+    at_terminal = subprocess.run([COMMAND, *command], stdout=subprocess.PIPE, stderr=theirs, timeout=120, check=True)
+    os.close(theirs)
+    os.close(ours)
+    assert at_terminal.stdout.decode() == maquette(*command).stdout
