@@ -81,11 +81,26 @@ impl Arguments {
             for_all: alpha_for_all(lambda, nodes),
             table,
         };
+        theory.check_times()?;
         Ok(if as_json { json(&theory.experiment.beside(theory.json())) } else { theory.text() }.into())
     }
 }
 
 impl Theory {
+    /// Whether all times can be told.
+    fn check_times(&self) -> Result<(), Failure> {
+        let Some(t0) = self.t0 else { return Ok(()) };
+        let census = [Delay::Receive, Delay::Send].map(|delay| delay.time(self.lambda, self.nodes));
+        let times = self.trees.iter().map(|(_, time)| *time).chain(census).chain([self.lower_bound]);
+        match times.max().filter(|longest| longest.of(t0) == Duration::LONGEST) {
+            Some(longest) => {
+                let allowed = format!("{longest} steps of it that picoseconds can count, 213 days");
+                Err(Failure::argument("--t0", t0, allowed))
+            }
+            None => Ok(()),
+        }
+    }
+
     fn text(&self) -> String {
         let Theory { lambda, nodes, .. } = self;
         let mut text = format!("lambda = {lambda}, {nodes} nodes\n{}\n", self.experiment.line());

@@ -1,0 +1,185 @@
+//! No clock wraps: a run that goes on for longer than can be counted is an error in every world, which says so.
+
+use endpoint::{AnySource, AnySourceProgram, Endpoint, Error, Message, Program, Result};
+use machines::model::{Interconnect, Machine};
+use maquette_virtual_worlds::answer::Answer;
+use maquette_virtual_worlds::clock::Clock;
+use maquette_virtual_worlds::ethernet_world::EthernetWorld;
+use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
+use programs::goal::Schedule;
+use quantities::{Bytes, Duration, Rank, Time};
+
+const DAY: Duration = Duration::from_microseconds(86_400_000_000);
+/// One of each kind; of flits a torus with virtual channels and a network of worms.
+const MACHINES: [&str; 4] = ["loggp", "torus-512", "moc-3-1", "dp-smp-8"];
+
+/// `run` in every world and with every engine that there is for a machine.
+fn in_every_world<T>(name: &str, run: impl Fn(&Machine, Option<EngineKind>) -> T) -> Vec<T> {
+    let machine = machines::load(name).unwrap();
+    match machine.interconnect {
+        Interconnect::Flits(_) => {
+            [EngineKind::Fast, EngineKind::Reference].map(|engine| run(&machine, Some(engine))).into()
+        }
+        _ => vec![run(&machine, None)],
+    }
+}
+
+fn ran<P: AnySourceProgram>(machine: &Machine, engine: Option<EngineKind>, program: &P) -> Result<Answer> {
+    let run = match (&machine.interconnect, engine) {
+        (Interconnect::LogGp(model), _) => Clock::new(*model).run_any_with_answer(2, program),
+        (Interconnect::Ethernet(_), _) => EthernetWorld::new(machine, 1).run_any_with_answer(2, program),
+        (Interconnect::Flits(_), engine) => {
+            let options = Options { engine: engine.unwrap_or_default(), ..Options::default() };
+            NetworkWorld::new(machine, options).run_any_with_answer(2, program)
+        }
+    };
+    run.map(|(_, answer)| answer)
+}
+
+fn says_so(outcome: &Result<Answer>, machine: &str) {
+    match outcome {
+        Err(Error::Unfit(why)) => assert!(why.contains("that picoseconds can count"), "{machine}: {why}"),
+        other => panic!("{machine}: {:?}", other.as_ref().map(Answer::makespan)),
+    }
+}
+
+/// Rank 0 computes as often and as long, then sends; rank 1 receives.
+struct Computes(u32, Duration);
+
+impl AnySourceProgram for Computes {
+    type Output = ();
+
+    async fn run<E: AnySource>(&self, here: &E) -> Result<()> {
+        if here.rank() == Rank(1) {
+            return here.receive(Rank(0)).await.map(drop);
+        }
+        for _ in 0..self.0 {
+            here.compute(self.1).await;
+        }
+        here.send(Rank(1), Message::of_size(Bytes(100))).await
+    }
+}
+
+#[test]
+fn computations_that_sum_to_too_much_are_an_error_in_every_world() {
+    // One that is too long by itself, and several that are together; each sum as far as 64 bits would count it is small.
+    let wraps = Duration::from_picoseconds(u64::MAX - DAY.picoseconds() + 1);
+    for name in MACHINES {
+        for program in [Computes(1, Duration::LONGEST), Computes(2, wraps)] {
+            for outcome in in_every_world(name, |machine, engine| ran(machine, engine, &program)) {
+                says_so(&outcome, name);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_can_be_counted_is_counted() {
+    for name in ["loggp", "torus-512", "moc-3-1"] {
+        for outcome in in_every_world(name, |machine, engine| ran(machine, engine, &Computes(10, DAY * 10))) {
+            let makespan = outcome.unwrap().makespan();
+            let late = makespan.since(Time::ZERO + DAY * 100);
+            assert!(!late.is_zero() && late < Duration::from_microseconds(10_000), "{name}: {makespan}");
+        }
+    }
+}
+
+/// Rank 0 waits for nothing until then; rank 1 ends.
+struct Waits(Time);
+
+impl AnySourceProgram for Waits {
+    type Output = ();
+
+    async fn run<E: AnySource>(&self, here: &E) -> Result<()> {
+        if here.rank() == Rank(0) { here.receive_any(Some(self.0)).await.map(drop) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn a_deadline_that_is_too_late_is_an_error_unless_something_comes_before_it() {
+    for name in MACHINES {
+        for outcome in in_every_world(name, |machine, engine| ran(machine, engine, &Waits(Time::NEVER))) {
+            says_so(&outcome, name);
+        }
+        for outcome in in_every_world(name, |machine, engine| ran(machine, engine, &ReceivesInTime)) {
+            assert!(outcome.unwrap().makespan() < Time::ZERO + DAY, "{name}");
+        }
+    }
+}
+
+/// Rank 0 would wait for ever, but rank 1 sends.
+struct ReceivesInTime;
+
+impl AnySourceProgram for ReceivesInTime {
+    type Output = ();
+
+    async fn run<E: AnySource>(&self, here: &E) -> Result<()> {
+        match here.rank() {
+            Rank(0) => here.receive_any(Some(Time::NEVER)).await.map(drop),
+            _ => here.send(Rank(0), Message::of_size(Bytes(100))).await,
+        }
+    }
+}
+
+fn goal(machine: &Machine, engine: Option<EngineKind>, text: &str) -> Result<Answer> {
+    let schedule = Schedule::parse("test.goal", text.as_bytes()).unwrap();
+    let ran = match &machine.interconnect {
+        Interconnect::LogGp(model) => Clock::new(*model).run_goal(&schedule),
+        Interconnect::Ethernet(_) => EthernetWorld::new(machine, 1).run_goal(&schedule),
+        Interconnect::Flits(_) => {
+            let options = Options { engine: engine.unwrap_or_default(), ..Options::default() };
+            NetworkWorld::new(machine, options).run_goal(&schedule)
+        }
+    };
+    ran.map(|ran| ran.answer)
+}
+
+#[test]
+fn schedules_that_compute_for_too_long_are_an_error_in_every_world() {
+    let calculations: String = (0..5).map(|number| format!("  c{number}: calc 9000000000000000\n")).collect();
+    let requirements: String = (1..5).map(|number| format!("  c{number} requires c{}\n", number - 1)).collect();
+    let text = format!("num_ranks 1\nrank 0 {{\n{calculations}{requirements}}}\n");
+    for name in MACHINES {
+        for outcome in in_every_world(name, |machine, engine| goal(machine, engine, &text)) {
+            says_so(&outcome, name);
+        }
+    }
+}
+
+/// Each of several receives waits for half of what can be counted: the sum of them can't be.
+#[test]
+fn sums_of_waiting_times_that_are_too_long_are_an_error() {
+    let receives: String = (0..8).map(|tag| format!("  r{tag}: recv 8b from 0 tag {tag}\n")).collect();
+    let sends: String = (0..8).map(|tag| format!("  s{tag}: send 8b to 1 tag {tag}\n  s{tag} requires c\n")).collect();
+    let text = format!("num_ranks 2\nrank 0 {{\n  c: calc 8000000000000000\n{sends}}}\nrank 1 {{\n{receives}}}\n");
+    for name in ["loggp", "torus-512", "moc-3-1"] {
+        for outcome in in_every_world(name, |machine, engine| goal(machine, engine, &text)) {
+            says_so(&outcome, name);
+        }
+    }
+}
+
+/// Every rank computes until shortly before the end of time, then sends to the next one.
+struct LateMessages;
+
+impl Program for LateMessages {
+    type Output = ();
+
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+        let (Rank(me), size) = (here.rank(), here.size());
+        here.compute(Time::HORIZON.since(Time::ZERO) - Duration::from_nanoseconds(300)).await;
+        here.send(Rank((me + 1) % size), Message::of_size(Bytes(1 << 20))).await?;
+        here.receive(Rank((me + size - 1) % size)).await.map(drop)
+    }
+}
+
+#[test]
+fn packets_that_would_arrive_after_the_end_of_time_are_an_error() {
+    for name in ["torus-512", "fat-tree-1024", "booksim-mesh-8x8", "moc-3-2", "cm5-32"] {
+        let machine = machines::load(name).unwrap();
+        for engine in [EngineKind::Fast, EngineKind::Reference] {
+            let world = NetworkWorld::new(&machine, Options { engine, ..Options::default() });
+            says_so(&world.run_with_answer(16, &LateMessages).map(|(_, answer)| answer), name);
+        }
+    }
+}
