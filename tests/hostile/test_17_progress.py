@@ -95,9 +95,18 @@ def test_a_short_run_leaves_the_terminal_clean() -> None:
 
 
 def test_without_a_terminal_nothing_is_shown() -> None:
-    """Standard error stays empty when it is no terminal, however long it takes."""
-    done = maquette("run", "all-to-all", "--machine", "loggp", "--nodes", "512", "--rounds", "24")
-    assert (done.returncode, done.stderr) == (0, "")
+    """Standard error stays empty when it is no terminal, while the same command, begun later, already shows something at one."""
+    command = LONG_RUNS["pairs"].split()
+    quiet = subprocess.Popen([COMMAND, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    try:
+        with at_a_terminal(*command) as (process, terminal):
+            assert "simulated" in shown(process, terminal, WORDS, 30)
+        assert quiet.stderr is not None and quiet.poll() is None
+        os.set_blocking(quiet.stderr.fileno(), False)
+        assert not quiet.stderr.read()
+    finally:
+        quiet.kill()
+        quiet.wait()
 
 
 def test_progress_changes_no_result() -> None:

@@ -200,7 +200,7 @@ impl How {
             Ok((schedule.measures(), Scheduled::in_order(&schedule, pacing, order)))
         })?;
         if pacing == Pacing::FreeRunning {
-            prepared.expected_messages = Some(measures.transfers as u64);
+            prepared.expected_messages = Some(measures.transfers);
         }
         let ran = prepared.run(program)?;
         let findings = std::iter::once(bound).chain(findings(&measures)).collect();

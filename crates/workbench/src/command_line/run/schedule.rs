@@ -61,7 +61,7 @@ impl Arguments {
         let findings = std::iter::once(bound).chain(findings(&measures)).collect();
         prepared.runs("schedule", json!({"file": name, "pacing": pacing.name(), "order": order.name()}));
         if pacing == Pacing::FreeRunning {
-            prepared.expected_messages = Some(measures.transfers as u64);
+            prepared.expected_messages = Some(measures.transfers);
         }
         let ran = prepared.run(Scheduled::in_order(&schedule, pacing, order))?;
         Ok(Summary { findings }.said(&ran, as_json))
