@@ -78,7 +78,8 @@ pub fn describe(name_or_path: impl AsRef<OsStr>) -> Result<Description, Error> {
         return Description::parse(preset.text, preset.name);
     }
     let unreadable = |reason: String| Error::Unreadable { file: shown.to_string(), reason };
-    let bytes = quantities::read_at_most(name_or_path.as_ref(), LONGEST).map_err(|error| unreadable(error.to_string()))?;
+    let bytes =
+        quantities::read_at_most(name_or_path.as_ref(), LONGEST).map_err(|error| unreadable(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not text in UTF-8".to_string()))?;
     Description::parse(&text, &shown)
 }

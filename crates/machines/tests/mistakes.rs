@@ -516,9 +516,14 @@ fn a_field_at_the_wrong_place_is_told_where_it_belongs() {
     assert!(top("rates = 3").contains("did you mean `topology.fat_tree.rates`?"), "{}", top("rates = 3"));
     let near = complaint("buffers = 2", "rates = \"1 GB/s\"");
     assert!(near.contains("did you mean `rate`?"), "{near}");
-    let set =
-        |name: &str, value: &str| said(load_with("slingshot-1024", &[(name.to_string(), value.to_string())]).expect_err(name));
-    assert!(set("processor_send", "5us").contains("did you mean `node.processor_send`?"), "{}", set("processor_send", "5us"));
+    let set = |name: &str, value: &str| {
+        said(load_with("slingshot-1024", &[(name.to_string(), value.to_string())]).expect_err(name))
+    };
+    assert!(
+        set("processor_send", "5us").contains("did you mean `node.processor_send`?"),
+        "{}",
+        set("processor_send", "5us")
+    );
     for name in ["nodes", "L", "loggp.nodes", "ethernet.queue", "topology.torus.sides"] {
         let said = set(name, "8");
         assert!(said.contains("which the machine does not have; allowed is fields of `topology.dragonfly`"), "{said}");
@@ -536,9 +541,17 @@ fn a_field_at_the_wrong_place_is_told_where_it_belongs() {
 #[test]
 fn a_value_of_the_wrong_type_is_told_in_plain_words() {
     let cases = [
-        ("[topology.mesh]\ncolumns = 4\nrows = 2\n", "[topology]\nmesh = \"4x4\"\n", "expected a table of fields, such as { columns = 4"),
+        (
+            "[topology.mesh]\ncolumns = 4\nrows = 2\n",
+            "[topology]\nmesh = \"4x4\"\n",
+            "expected a table of fields, such as { columns = 4",
+        ),
         ("columns = 4\nrows = 2", "sides = 4", "expected a list, in brackets"),
-        ("columns = 4", "columns = 99999999999999999999999", "integer `99999999999999999999999`, expected a whole number"),
+        (
+            "columns = 4",
+            "columns = 99999999999999999999999",
+            "integer `99999999999999999999999`, expected a whole number",
+        ),
         ("rate = \"10 MB/s\"", "rate = []", "invalid type: list, expected a rate in quotes"),
     ];
     for (part, instead, expected) in cases {

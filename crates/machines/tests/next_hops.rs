@@ -35,7 +35,9 @@ fn lengths(network: &FlitNetwork, source: u32, destination: u32) -> (usize, usiz
         };
         match network.routing.step(at, source, destination, 0) {
             Step::Only(next) | Step::Virtual { channel: next, .. } => ahead.push((next, length + 1)),
-            Step::Choose { options, .. } => ahead.extend([options[0], options[options.len() - 1]].map(|next| (next, length + 1))),
+            Step::Choose { options, .. } => {
+                ahead.extend([options[0], options[options.len() - 1]].map(|next| (next, length + 1)))
+            }
         }
     }
     (least, most)

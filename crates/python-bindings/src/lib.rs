@@ -17,7 +17,9 @@ const SIGINT: i32 = 2;
 /// The signal whose handler raised `error`: one that `main` set raises `SystemExit` with 128 and the signal, as a shell counts;
 /// any other stands for Ctrl-C.
 fn signal_of(py: Python<'_>, error: &PyErr) -> i32 {
-    let status = error.is_instance_of::<PySystemExit>(py).then(|| error.value(py).getattr("code").and_then(|code| code.extract()));
+    let status = error
+        .is_instance_of::<PySystemExit>(py)
+        .then(|| error.value(py).getattr("code").and_then(|code| code.extract()));
     match status {
         Some(Ok(status @ 129..=192)) => status - 128,
         _ => SIGINT,

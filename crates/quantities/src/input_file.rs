@@ -15,7 +15,10 @@ pub fn read_at_most(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     File::open(path)?.take(most.0.saturating_add(1)).read_to_end(&mut content)?;
     if content.len() as u64 > most.0 {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is longer than {most}, the most that is read")));
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("it is longer than {most}, the most that is read"),
+        ));
     }
     Ok(content)
 }

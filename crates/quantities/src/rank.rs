@@ -9,8 +9,15 @@ use crate::notation::{self, Kind, ParseError};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rank(pub u32);
 
-static RANK: Kind =
-    Kind { quantity: "a rank", example: "17", units: &[], other_spellings: &[], meant: |_| String::new(), unit_left_out: Some(("", 1)), finest: "a whole number" };
+static RANK: Kind = Kind {
+    quantity: "a rank",
+    example: "17",
+    units: &[],
+    other_spellings: &[],
+    meant: |_| String::new(),
+    unit_left_out: Some(("", 1)),
+    finest: "a whole number",
+};
 
 impl FromStr for Rank {
     type Err = ParseError;

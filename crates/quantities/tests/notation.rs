@@ -55,7 +55,11 @@ fn bits_and_bytes_are_told_apart() {
         ("20 MBs", "did you mean `MB/s`?"),
     ];
     for (text, hint) in meant {
-        assert!(complaint::<Rate>(text).contains(&format!(", {hint}; ").replace("; ", " | ")), "{}", complaint::<Rate>(text));
+        assert!(
+            complaint::<Rate>(text).contains(&format!(", {hint}; ").replace("; ", " | ")),
+            "{}",
+            complaint::<Rate>(text)
+        );
     }
     for text in ["1 Mb", "1 kb", "1 Mbit", "1 gb"] {
         assert!(complaint::<Bytes>(text).contains("a `b` is a bit, and amounts of data are in bytes"), "{text}");

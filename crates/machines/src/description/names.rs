@@ -3,8 +3,8 @@
 use serde::de::DeserializeOwned;
 
 use super::fields::{
-    Channels, Clos, ControlNetwork, Dragonfly, Ethernet, FatTree, Faults, Fields, Graph, GraphLink, GraphRouter, Grid, Line, LogGp, MeshOfClos,
-    Messaging, Node, Packet, Routers, Routing, Star, Switching, Topology,
+    Channels, Clos, ControlNetwork, Dragonfly, Ethernet, FatTree, Faults, Fields, Graph, GraphLink, GraphRouter, Grid,
+    Line, LogGp, MeshOfClos, Messaging, Node, Packet, Routers, Routing, Star, Switching, Topology,
 };
 
 /// Every table and the names of its fields, those first that are meant most often.
@@ -69,7 +69,8 @@ pub(super) fn places_like(name: &str) -> Vec<String> {
 /// description itself, else any.
 pub(super) fn likeliest(table: &str, paths: Vec<String>) -> Vec<String> {
     let inner = format!("{table}.");
-    let kept = |keep: &dyn Fn(&String) -> bool| paths.iter().filter(|path| keep(path)).cloned().collect::<Vec<String>>();
+    let kept =
+        |keep: &dyn Fn(&String) -> bool| paths.iter().filter(|path| keep(path)).cloned().collect::<Vec<String>>();
     let within = if table.is_empty() { Vec::new() } else { kept(&|path| path.starts_with(&inner)) };
     let outside = kept(&|path| !path.contains('.'));
     match (within.is_empty(), outside.is_empty()) {

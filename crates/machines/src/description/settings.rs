@@ -139,7 +139,8 @@ pub(super) fn path(name: &str, fields: &Fields) -> Result<String, Problem> {
 /// model in place of all.
 fn absent_table<'a>(path: &'a str, fields: &Fields) -> Option<&'a str> {
     let first = path.split('.').next().unwrap_or_default();
-    let second = path.strip_prefix(first).and_then(|rest| rest.strip_prefix('.')).and_then(|rest| rest.split('.').next());
+    let second =
+        path.strip_prefix(first).and_then(|rest| rest.strip_prefix('.')).and_then(|rest| rest.split('.').next());
     let is_there = match (first, second, topology(fields)) {
         ("loggp", ..) => fields.loggp.is_some(),
         ("ethernet", ..) => fields.ethernet.is_some(),

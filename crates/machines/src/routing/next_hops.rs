@@ -169,7 +169,8 @@ impl Sets {
             return self.add(mask[place], chosen(out, masks, place));
         }
         // What stands for masks of several numbers need not be different for different ones: then the next that is free.
-        let mix = |key: u64, mask: &[u64; BATCH]| (key ^ mask[place]).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        let mix =
+            |key: u64, mask: &[u64; BATCH]| (key ^ mask[place]).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
         let mut key = masks.iter().fold(0, mix);
         loop {
             match self.known.get(&key) {

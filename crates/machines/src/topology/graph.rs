@@ -58,6 +58,9 @@ fn find(numbers: &BTreeMap<&str, RouterId>, name: &str, field: &str) -> Result<R
             known.truncate(SHOWN);
             known.extend(nearest);
         }
-        Fault::new(field, Problem::UnknownName { what: "router", found: name.to_string(), known, elsewhere: Vec::new() })
+        Fault::new(
+            field,
+            Problem::UnknownName { what: "router", found: name.to_string(), known, elsewhere: Vec::new() },
+        )
     })
 }

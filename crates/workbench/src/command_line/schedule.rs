@@ -193,8 +193,13 @@ impl Arguments {
             Interconnect::Flits(network) => network.branch(),
             Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
         };
-        let none =
-            || Failure::argument("--machine", name.display(), "a machine whose network is a tree: [topology.fat_tree] or clos");
+        let none = || {
+            Failure::argument(
+                "--machine",
+                name.display(),
+                "a machine whose network is a tree: [topology.fat_tree] or clos",
+            )
+        };
         let ranks = branch.ok_or_else(none)?;
         Ok(Branch::Machine { machine: Box::new(machine), ranks })
     }

@@ -116,7 +116,10 @@ mod tests {
         reads(&file).unwrap();
         for name in ["a", "hard", "soft", "./a"] {
             let error = writes(&folder.join(name)).unwrap_err().to_string();
-            assert!(error.starts_with("it is the same file as `") && error.ends_with("a`, which is also read"), "{error}");
+            assert!(
+                error.starts_with("it is the same file as `") && error.ends_with("a`, which is also read"),
+                "{error}"
+            );
         }
         writes(&folder.join("b")).unwrap();
         forget();

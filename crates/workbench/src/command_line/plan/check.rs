@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::command_line::failure::Failure;
 use crate::command_line::progress::Bar;
-use crate::command_line::terminal::{Side, columns, rounded};
 use crate::command_line::settings::noted;
+use crate::command_line::terminal::{Side, columns, rounded};
 use crate::command_line::{Said, cores, unless_interrupted};
 use crate::interrupt;
 use crate::parallel::{Watch, map};

@@ -121,7 +121,11 @@ impl Manner {
         let machine = self.settings.load(name)?;
         if ranks > machine.nodes {
             let allowed = format!("a machine with at least {ranks} nodes, as the program has so many ranks");
-            return Err(Failure::argument("--machine", format!("{} with {} nodes", name.display(), machine.nodes), allowed));
+            return Err(Failure::argument(
+                "--machine",
+                format!("{} with {} nodes", name.display(), machine.nodes),
+                allowed,
+            ));
         }
         self.prepare(machine, ranks)
     }
