@@ -45,7 +45,8 @@ def _asked_to_end() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    usual = [each for each in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)) if signal.getsignal(each) is signal.SIG_DFL]
+    signals = {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
+    usual = [each for each in signals if signal.getsignal(each) is signal.SIG_DFL]
     for each in usual:
         signal.signal(each, _end)
     try:

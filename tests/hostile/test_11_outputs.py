@@ -74,7 +74,7 @@ def test_outputs_differ(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
     """An ended run removes its unfinished files, and has the status that shells give."""
-    words = ["run", "all-to-all", "--machine", "torus-512", "--bytes", "1MiB", "--timeline", tmp_path / "t.json"]
+    words: list[str | Path] = ["run", "all-to-all", "--machine", "torus-512", "--bytes", "1MiB", "--timeline", tmp_path / "t.json"]
     running = subprocess.Popen(
         [COMMAND, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=lambda: usual(number)
     )

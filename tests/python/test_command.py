@@ -93,3 +93,19 @@ def test_after_ctrl_c_a_single_run_leaves_nothing(tmp_path: Path) -> None:
     status, out = interrupted(endless, tmp_path, after=1)
     assert (status, out) == (130, "")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_whoever_ends_it_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+    endless = ["run", "equal-dist", "--machine", "moc-3-2", "--messages", "4000000000", "--packets", "log.csv"]
+    usual = lambda: signal.signal(number, signal.SIG_DFL)  # noqa: E731
+    with subprocess.Popen([COMMAND, *endless], stdout=subprocess.PIPE, cwd=tmp_path, preexec_fn=usual) as process:
+        try:
+            deadline = time.monotonic() + 60
+            while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
+                time.sleep(0.02)
+            process.send_signal(number)
+            assert process.wait(timeout=60) == 128 + number
+        finally:
+            process.kill()
+    assert list(tmp_path.iterdir()) == []
