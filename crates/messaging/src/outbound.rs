@@ -47,6 +47,8 @@ pub struct Outbound {
     round_trip: RoundTrip,
     /// A packet that was sent once, and when: the next round trip that will be measured.
     timed: Option<(u64, Time)>,
+    /// That packet, if it is what the receiver was asked with: it is measured if the receiver had it without the question.
+    doubted: Option<(u64, Time)>,
     /// When the base is sent again if nothing is heard.
     timer: Option<Time>,
     /// How it stands with asking the receiver what it has.
@@ -60,10 +62,18 @@ pub struct Outbound {
 }
 
 /// When nothing is heard, one packet is sent again rather than all: its answer says which are needed.
+///
+/// A question is told from the packet that it repeats by wanting an answer: the report that it brings about says that it answers. If the
+/// receiver is further by a report that does not, the packet itself had arrived, and the time to wait was too short (the Eifel
+/// algorithm, with marks on what is sent again instead of times: RFC 3522). Then nothing is taken for lost.
+///
+/// Where several questions are under way, nobody knows which of them is answered: what was sent before the first is lost if it is not
+/// there, and of the rest nothing is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asking {
     Nothing,
-    ToAsk,
+    /// It is to be asked, perhaps again: when it was asked first, all before that packet had been sent.
+    ToAsk(Option<u64>),
     /// It was asked, when all before this packet had been sent.
     Asked(u64),
 }
@@ -82,6 +92,7 @@ impl Outbound {
             repeats,
             round_trip: RoundTrip::new(timing),
             timed: None,
+            doubted: None,
             timer: None,
             asking: Asking::Nothing,
             no_room: false,
@@ -139,7 +150,7 @@ impl Outbound {
     /// Nothing of what is under way is needed any more.
     pub fn give_up(&mut self) {
         (self.base, self.seen) = (self.next, self.next);
-        (self.timer, self.timed, self.no_room) = (None, None, false);
+        (self.timer, self.timed, self.doubted, self.no_room) = (None, None, None, false);
     }
 
     /// When [`Outbound::wake`] has something to do.
@@ -162,7 +173,11 @@ impl Outbound {
         if self.timer.is_some_and(|timer| timer <= now) {
             self.round_trip.back_off();
             self.timer = Some(now + self.round_trip.timeout());
-            self.asking = Asking::ToAsk;
+            self.asking = match self.asking {
+                Asking::Asked(first) => Asking::ToAsk(Some(first)),
+                Asking::Nothing => Asking::ToAsk(None),
+                to_ask @ Asking::ToAsk(_) => to_ask,
+            };
         }
     }
 
@@ -171,8 +186,9 @@ impl Outbound {
         if !self.is_under_way() {
             return None;
         }
-        let repeat = if self.asking == Asking::ToAsk {
-            self.asking = Asking::Asked(self.next);
+        let repeat = if let Asking::ToAsk(first) = self.asking {
+            self.asking = Asking::Asked(first.unwrap_or(self.next));
+            self.doubted = self.timed.filter(|&(timed, _)| timed == self.base);
             Some((self.base, true))
         } else if self.no_room {
             None
@@ -199,8 +215,8 @@ impl Outbound {
             return None;
         }
         self.measure(now, |sequence| sequence < expected || selective_repeat::has(&report.bitmap, expected, sequence));
-        let progress = expected > self.base;
-        if progress {
+        if expected > self.base {
+            self.settle(now, report);
             self.base = expected;
             self.since = now;
             self.timer = self.is_under_way().then(|| now + self.round_trip.timeout());
@@ -222,7 +238,7 @@ impl Outbound {
             Asking::Asked(end) if report.answers => Some(end),
             _ => None,
         };
-        let end = if had_no_room { Some(self.next) } else { asked };
+        let end = if had_no_room && self.drops_without_room() { Some(self.next) } else { asked };
         if report.missing || end.is_some_and(|end| self.base < end) {
             self.lost(now, report, end);
         }
@@ -231,6 +247,22 @@ impl Outbound {
             self.seen = self.seen.max(end);
         }
         Some(end.is_some())
+    }
+
+    /// The receiver has the packet with which it was asked, if it was.
+    fn settle(&mut self, now: Time, report: &Report) {
+        let doubted = self.doubted.take().filter(|_| !report.answers);
+        if !report.answers {
+            self.asking = Asking::Nothing;
+        }
+        if let Some((_, sent)) = doubted {
+            self.round_trip.sample(now.since(sent));
+        }
+    }
+
+    /// Whether a receiver that has no room throws away what comes. One that keeps what comes early keeps that, too.
+    const fn drops_without_room(&self) -> bool {
+        !matches!(self.repeats, Repeats::Selective(_))
     }
 
     /// Notes how far the receiver has seen what was sent.

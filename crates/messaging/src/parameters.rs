@@ -36,6 +36,8 @@ pub struct Parameters {
     pub largest: u64,
     /// How many messages to one rank, or broadcasts, are under way before a send waits.
     pub send_queue: usize,
+    /// How many datagrams are handed over before it is looked again what has come and what time it is; a few more if all are due.
+    pub batch: usize,
     /// The bounds of the retransmission time.
     pub timing: Timing,
     /// When receivers report.
@@ -94,6 +96,7 @@ impl Default for Parameters {
             pushed_buffer: 12 * 1_024,
             largest: LARGEST_MESSAGE,
             send_queue: 64,
+            batch: usize::MAX,
             timing: Timing { first: ms(10), least: ms(1), most: ms(500) },
             reporting: Reporting { packets: 4, delay: Duration::from_microseconds(500) },
             broadcast_packets: None,
@@ -144,6 +147,7 @@ impl Parameters {
             ("packets of a window", u64::from(self.window), 1, packets),
             ("packets of all blocks", all_blocks, least_blocks, most_blocks),
             ("messages of a send queue", self.send_queue as u64, 1, u64::from(LARGEST_WINDOW)),
+            ("datagrams of a batch", self.batch.min(u32::MAX as usize) as u64, 1, u64::from(u32::MAX)),
             ("packets to a report", self.reporting.packets, 1, u64::from(self.window)),
             ("packets of broadcasts to a report", self.broadcast_packets.unwrap_or(1), 1, u64::from(self.window)),
             ("picoseconds of the least retransmission time", least.picoseconds(), 1, most.picoseconds()),

@@ -75,6 +75,11 @@ impl<D> Sealed<D> {
         }
     }
 
+    /// The network below.
+    pub const fn network(&self) -> &D {
+        &self.network
+    }
+
     /// How many datagrams came that were none of this session's, or came before.
     pub fn strange(&self) -> u64 {
         self.strange.get()

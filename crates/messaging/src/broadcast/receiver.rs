@@ -230,6 +230,11 @@ impl Receiver {
         Some(first.into_message())
     }
 
+    /// How many packets came that were there already.
+    pub(crate) const fn again(&self) -> u64 {
+        self.inbound.again()
+    }
+
     pub(crate) const fn waiting(&self) -> &Waiting {
         &self.waiting
     }

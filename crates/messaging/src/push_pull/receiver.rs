@@ -208,6 +208,11 @@ impl Receiver {
         self.inbound.report_at(now);
     }
 
+    /// How many packets came that were there already.
+    pub(crate) const fn again(&self) -> u64 {
+        self.inbound.again()
+    }
+
     pub(crate) const fn waiting(&self) -> &Waiting {
         &self.waiting
     }

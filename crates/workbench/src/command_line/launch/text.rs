@@ -64,6 +64,11 @@ fn text(program: &str, launch: &Launch, records: &[Record], mut times: Vec<Durat
     if strangers > 0 {
         rows.push(["strangers".to_owned(), format!("{strangers} datagrams came from others, and were not taken")]);
     }
+    let forged = total(records, |it| it.forged);
+    if forged > 0 {
+        let text = format!("{forged} datagrams came in the name of ranks that had not sent them, and were not taken");
+        rows.push(["forged".to_owned(), text]);
+    }
     let ranks = if records.len() == 1 { "1 rank".to_owned() } else { format!("{} ranks", records.len()) };
     format!("{program}\non {ranks} by {network}\n\n{}", columns([Side::Left, Side::Left], &rows))
 }
@@ -77,8 +82,10 @@ fn json_of(program: &str, launch: &Launch, records: &[Record], times: &[Duration
             "datagrams": record.datagrams,
             "copied_bytes": record.copied,
             "repeated": record.repeated,
+            "needless": record.needless,
             "received": record.received,
             "strangers": record.strangers,
+            "forged": record.forged,
         })
     };
     crate::command_line::json(&json!({
@@ -92,6 +99,9 @@ fn json_of(program: &str, launch: &Launch, records: &[Record], times: &[Duration
         "datagrams": total(records, |it| it.datagrams),
         "copied_bytes": total(records, |it| it.copied),
         "repeated": total(records, |it| it.repeated),
+        "needless": total(records, |it| it.needless),
+        "strangers": total(records, |it| it.strangers),
+        "forged": total(records, |it| it.forged),
         "ranks": records.iter().map(rank).collect::<Vec<Value>>(),
     }))
 }
