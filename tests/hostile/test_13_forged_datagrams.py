@@ -10,6 +10,7 @@ import struct
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -106,7 +107,7 @@ def launched_among_forged(is_to_group: bool, *options: str) -> dict[str, Any]:
         wire.bind(("lo", 0))
         wire.settimeout(20)
         raw.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton("127.0.0.1"))
-        start = [COMMAND, "launch", "--local", "3", "--json", "--patience", "5s", *options, *program]
+        start: list[str | Path] = [COMMAND, "launch", "--local", "3", "--json", "--patience", "5s", *options, *program]
         launch = subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
             heard = listen(wire, is_to_group)

@@ -47,8 +47,8 @@ def launched_among(strangers: list[bytes], folder: Path) -> dict[str, object]:
     gate.write_text(GATE.format(go=go))
     hosts.write_text("here 127.0.0.1 3\n")
     port = free_port()
-    start = [COMMAND, "launch", "--hosts", hosts, "--shell", f"sh {gate} {{host}}", "--control", f"127.0.0.1:{port}"]
-    start += ["--timeout", "30s", "--json", "ping-pong", "--bytes", "64"]
+    start: list[str | Path] = [COMMAND, "launch", "--hosts", hosts, "--shell", f"sh {gate} {{host}}"]
+    start += ["--control", f"127.0.0.1:{port}", "--timeout", "30s", "--json", "ping-pong", "--bytes", "64"]
     # The launcher itself has the files that a shell gives everybody.
     fewer = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (min(1_024, hard), hard))  # noqa: E731
     launcher = subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=fewer)

@@ -183,6 +183,12 @@ impl<P> Inbound<P> {
         }
     }
 
+    /// The source asks what is here.
+    pub fn ask(&mut self, now: Time) {
+        self.asked = true;
+        self.report_at(now);
+    }
+
     /// A report is due at `time` at the latest.
     pub fn report_at(&mut self, time: Time) {
         self.due = Some(self.due.map_or(time, |due| due.min(time)));

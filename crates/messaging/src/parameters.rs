@@ -40,6 +40,8 @@ pub struct Parameters {
     pub batch: usize,
     /// The bounds of the retransmission time.
     pub timing: Timing,
+    /// What is sent when that has passed.
+    pub asking: Asking,
     /// When receivers report.
     pub reporting: Reporting,
     /// After how many packets receivers of broadcasts report, if it is another number.
@@ -52,6 +54,17 @@ pub struct Parameters {
     pub losses: Losses,
     /// A receiver of broadcasts is too slow when it gets no further for so long, even if it is heard of.
     pub slowest: Option<Duration>,
+}
+
+/// What a source sends when it has heard nothing for a retransmission time. The answer says what is lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Asking {
+    /// The first packet that the receiver is not known to have, once more: if it is lost, that saves a round trip.
+    #[default]
+    ByPacket,
+    /// A question without anything: if nothing is lost but time, little is sent in vain. With parity packets broadcasts ask by packet all
+    /// the same.
+    Alone,
 }
 
 /// BTP, the bytes to push: how much of a message comes without being pulled.
@@ -98,6 +111,7 @@ impl Default for Parameters {
             send_queue: 64,
             batch: usize::MAX,
             timing: Timing { first: ms(10), least: ms(1), most: ms(500) },
+            asking: Asking::ByPacket,
             reporting: Reporting { packets: 4, delay: Duration::from_microseconds(500) },
             broadcast_packets: None,
             patience: ms(10_000),

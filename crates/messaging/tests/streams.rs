@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use draws::{Draws, seeds};
 use maquette_messaging::packet::Report;
 use maquette_messaging::sequence::FIRST;
-use maquette_messaging::{Inbound, Outbound, Repeat, Reporting, Timing};
+use maquette_messaging::{Asking, Inbound, Outbound, Repeat, Reporting, Timing};
 use quantities::{Duration, Time};
 
 const fn us(microseconds: u64) -> Duration {
@@ -20,6 +20,7 @@ const WINDOW: u64 = 16;
 
 enum Flying {
     Packet(u64, bool),
+    Question,
     Report(Report),
 }
 
@@ -79,6 +80,9 @@ impl Pair {
         while let Some((sequence, answer)) = self.outbound.repeat(self.now) {
             self.launch(|| Flying::Packet(sequence, answer));
         }
+        if self.outbound.asks() {
+            self.launch(|| Flying::Question);
+        }
         while self.next < self.end && self.next - self.outbound.base() < WINDOW {
             self.outbound.sent(self.now);
             let sequence = self.next;
@@ -116,6 +120,7 @@ impl Pair {
                     self.inbound.offer(self.now, sequence as u32, answer, sequence);
                     self.take();
                 }
+                Flying::Question => self.inbound.ask(self.now),
                 Flying::Report(report) => {
                     self.outbound.report(self.now, &report);
                 }
@@ -136,14 +141,16 @@ impl Pair {
 
 #[test]
 fn every_packet_comes_once_and_in_order_whatever_the_wire_does() {
-    for repeat in [Repeat::GoBackN, Repeat::Selective] {
+    let both = |asking| [(Repeat::GoBackN, asking), (Repeat::Selective, asking)];
+    for (repeat, asking) in [Asking::ByPacket, Asking::Alone].into_iter().flat_map(both) {
         for seed in seeds(300) {
             let mut pair = Pair::new(repeat, seed, 200);
+            pair.outbound = pair.outbound.asking(asking);
             pair.run();
             let expected: Vec<u64> = (FIRST..FIRST + 200).collect();
             assert!(
                 pair.taken == expected,
-                "{repeat:?}: {:?}\nagain: SEED={seed} cargo test -p maquette-messaging --test streams",
+                "{repeat:?}, {asking:?}: {:?}\nagain: SEED={seed} cargo test -p maquette-messaging --test streams",
                 pair.taken
             );
         }

@@ -50,6 +50,8 @@ pub struct Engine {
     ended: bool,
     /// Whether there may be more to send than went into a batch.
     more: bool,
+    /// Whose turn it is first in the next batch: the one after the last that had a part in one that was full.
+    first: Rank,
     outbox: Vec<(Destination, Datagram)>,
     counts: Counts,
 }
@@ -93,6 +95,7 @@ impl Engine {
             turns: 0,
             ended: false,
             more: false,
+            first: Rank(0),
             outbox: Vec::new(),
             counts: Counts::default(),
         })
@@ -225,6 +228,7 @@ impl Engine {
             Body::Data(data) => peer.take(now, data, broadcast, answer, &mut turns),
             Body::Parity(parity) => peer.take_parity(now, &parity, broadcast),
             Body::Dropped => peer.dropped = true,
+            Body::Question => peer.ask(now, broadcast),
             Body::Report(report) => {
                 if answer {
                     peer.receiver.report_at(now);
@@ -287,7 +291,10 @@ impl Engine {
             self.awaited = awaited;
         }
         self.source.started().into_iter().for_each(|rank| self.agenda.touch(rank));
-        for rank in self.agenda.touched() {
+        let mut touched = self.agenda.touched();
+        let turn = touched.partition_point(|&rank| rank < self.first);
+        touched.rotate_left(turn);
+        for rank in touched {
             self.drain_to(now, rank);
             let due = self.due_with(rank);
             self.agenda.note(rank, due);
@@ -315,6 +322,13 @@ impl Engine {
             && let Some((data, answer)) = self.known(rank).and_then(next)
         {
             self.push(to, false, answer, Body::Data(data));
+            self.first = if self.has_room_in_batch() { self.first } else { Rank(rank.0 + 1) };
+        }
+        if self.source.asks(rank) {
+            self.push(to, true, true, Body::Question);
+        }
+        if self.known(rank).is_some_and(|peer| peer.sender.asks()) {
+            self.push(to, false, true, Body::Question);
         }
         let (ended, awaited) = (self.ended, self.awaited == Some(rank));
         let Some(peer) = self.known(rank).filter(|peer| peer.state != State::Gone) else { return };

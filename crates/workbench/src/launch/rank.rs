@@ -1,6 +1,6 @@
 //! A rank that runs as a process: its endpoint, and its program again and again.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::rc::Rc;
 
@@ -85,9 +85,21 @@ pub struct Here {
     patience: Duration,
     messages: Cell<u64>,
     bytes: Cell<u64>,
+    /// What ranks tell each other that meet, and from which ranks it has come while the program still ran here.
+    meeting: Message,
+    early: RefCell<Vec<Rank>>,
 }
 
 impl Here {
+    /// Whether that message is of a rank that waits for this one to meet it; then it is noted.
+    fn is_to_meet(&self, (from, message): &(Rank, Message)) -> bool {
+        let is_to_meet = *message == self.meeting;
+        if is_to_meet {
+            self.early.borrow_mut().push(*from);
+        }
+        is_to_meet
+    }
+
     fn sends(&self, message: &Message) {
         self.messages.set(self.messages.get() + 1);
         self.bytes.set(self.bytes.get() + message.size().0);
@@ -130,10 +142,52 @@ impl Endpoint for Here {
 
 impl AnySource for Here {
     async fn receive_any(&self, deadline: Option<Time>) -> Result<(Rank, Message)> {
-        match deadline {
-            Some(_) => self.messenger.receive_any(deadline).await,
-            None => self.patiently(self.messenger.receive_any(None)).await,
+        loop {
+            let received = match deadline {
+                Some(_) => self.messenger.receive_any(deadline).await,
+                None => self.patiently(self.messenger.receive_any(None)).await,
+            }?;
+            if !self.is_to_meet(&received) {
+                return Ok(received);
+            }
         }
+    }
+}
+
+/// The same ranks, as they meet between two runs of a program: one that receives messages of anyone may have taken what others said who
+/// were done before it.
+struct Meeting<'here>(&'here Here);
+
+impl Endpoint for Meeting<'_> {
+    fn rank(&self) -> Rank {
+        self.0.rank()
+    }
+
+    fn size(&self) -> u32 {
+        self.0.size()
+    }
+
+    fn now(&self) -> Time {
+        self.0.now()
+    }
+
+    async fn send(&self, to: Rank, _: Message) -> Result<()> {
+        self.0.messenger.send(to, self.0.meeting.clone()).await
+    }
+
+    async fn receive(&self, from: Rank) -> Result<Message> {
+        let early = self.0.early.borrow().iter().position(|&early| early == from);
+        match early {
+            Some(place) => {
+                self.0.early.borrow_mut().remove(place);
+                Ok(self.0.meeting.clone())
+            }
+            None => self.0.messenger.receive(from).await,
+        }
+    }
+
+    async fn compute(&self, work: Duration) {
+        self.0.compute(work).await;
     }
 }
 
@@ -172,6 +226,7 @@ impl Running {
         };
         let group = roster.group.map(|address| Group { address, interface, hops: 1, others_here });
         let usual = parameters(roster);
+        let meeting = Message::from(secret.meeting());
         let secret = Some(secret).filter(|_| !roster.tuning.trusted_network);
         let parameters = Parameters { datagram: Network::inner(usual.datagram, secret.is_some()), ..usual };
         let clock = roster.zero.map_or_else(Clock::starting_now, Clock::starting_at);
@@ -192,7 +247,8 @@ impl Running {
         let network = Patient { network, me, until: Rc::clone(&until), counts: Rc::clone(&counts) };
         let messenger = Messenger::new(network, me, size, parameters)?;
         let patience = roster.tuning.patience.map_or(USUAL_PATIENCE, Duration::from_picoseconds);
-        let here = Here { messenger, until, patience, messages: Cell::new(0), bytes: Cell::new(0) };
+        let (messages, bytes) = (Cell::new(0), Cell::new(0));
+        let here = Here { messenger, until, patience, messages, bytes, meeting, early: RefCell::default() };
         Ok(Running { here, counts, same_clock: roster.zero.is_some(), repeat: roster.repeat })
     }
 
@@ -245,7 +301,7 @@ impl Running {
         let Running { here, same_clock, .. } = self;
         let messenger = &here.messenger;
         let (me, size) = (messenger.rank(), messenger.size());
-        here.patiently(dissemination(messenger)).await?;
+        here.patiently(dissemination(&Meeting(here))).await?;
         let start = if me == Rank(0) {
             let start = here.now() + NOTICE + NOTICE_EACH * u64::from(size);
             for rank in (1..size).map(Rank) {

@@ -83,7 +83,7 @@ struct Options {
     /// With --local, the address of the interface to use.
     #[arg(long, value_name = "ADDRESS", default_value_t = Ipv4Addr::LOCALHOST, conflicts_with = "hosts")]
     interface: Ipv4Addr,
-    /// Do not seal datagrams: whoever is on the network can then speak as a rank, and read what ranks send.
+    /// Do not authenticate datagrams: whoever is on the network can then speak as a rank.
     #[arg(long)]
     trusted_network: bool,
     /// How often the program runs.

@@ -50,10 +50,14 @@ fn text(program: &str, launch: &Launch, records: &[Record], mut times: Vec<Durat
     let (messages, bytes) = (total(records, |it| it.messages), total(records, |it| it.bytes));
     let (datagrams, repeated) = (total(records, |it| it.datagrams), total(records, |it| it.repeated));
     let copied = total(records, |it| it.copied);
+    let needless = match total(records, |it| it.needless) {
+        0 => String::new(),
+        needless => format!(", {needless} of them needlessly"),
+    };
     let mut rows = vec![
         ["time".to_owned(), time],
         ["messages".to_owned(), format!("{messages} of {} together", Bytes(bytes))],
-        ["datagrams".to_owned(), format!("{datagrams} sent for them; {repeated} packets sent again")],
+        ["datagrams".to_owned(), format!("{datagrams} sent for them; {repeated} packets sent again{needless}")],
     ];
     if bytes > 0 {
         let copies = copied as f64 / bytes as f64;
