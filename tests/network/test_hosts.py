@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hosts import Hosts
 
-MAQUETTE = str(Path(sys.executable).with_name("maquette"))
+MAQUETTE = os.environ.get("MAQUETTE", str(Path(sys.executable).with_name("maquette")))
 TO = "239.255.77.2"
 PATIENCE = 60
 

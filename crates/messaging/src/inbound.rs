@@ -34,6 +34,8 @@ pub struct Inbound<P> {
     /// Whether the source has asked for a report since the last one.
     asked: bool,
     no_room: bool,
+    /// How many packets came that were there already.
+    again: u64,
     spaced: Option<Spaced>,
 }
 
@@ -66,6 +68,7 @@ impl<P> Inbound<P> {
             missing: false,
             asked: false,
             no_room: false,
+            again: 0,
             spaced: None,
         }
     }
@@ -90,6 +93,7 @@ impl<P> Inbound<P> {
     pub fn offer(&mut self, now: Time, sequence: u32, answer: bool, packet: P) {
         let Some(sequence) = near(self.expected(), sequence) else { return };
         let is_new = sequence >= self.expected();
+        self.again += u64::from(!is_new || self.early(sequence).is_some());
         let gap = match &mut self.order {
             Order::GoBackN(order) => order.offer(sequence, packet),
             Order::Selective(order) => order.offer(sequence, packet),
@@ -125,6 +129,11 @@ impl<P> Inbound<P> {
             Order::GoBackN(_) => None,
             Order::Selective(order) => order.early(sequence),
         }
+    }
+
+    /// How many packets came that were there already: they were sent again needlessly.
+    pub const fn again(&self) -> u64 {
+        self.again
     }
 
     /// The packet whose turn it is, if it has come.
@@ -172,6 +181,12 @@ impl<P> Inbound<P> {
             self.no_room = false;
             self.report_at(now);
         }
+    }
+
+    /// The source asks what is here.
+    pub fn ask(&mut self, now: Time) {
+        self.asked = true;
+        self.report_at(now);
     }
 
     /// A report is due at `time` at the latest.

@@ -16,7 +16,7 @@
 //!     |  packet          how they are written down    |
 //!     +-----------------------------------------------+
 //!                     |    Datagrams
-//!                 [Sealed]        where packets are encrypted and authenticated
+//!                 [Sealed]        where packets are authenticated, and encrypted if need be
 //!                     |    Datagrams
 //!                  network       UDP, or a simulated Ethernet
 //! ```
@@ -56,9 +56,9 @@ pub use engine::{Awaited, Counts, Engine};
 pub use inbound::{Inbound, Reporting};
 pub use messenger::Messenger;
 pub use outbound::{Outbound, Repeat};
-pub use parameters::{Losses, Manner, Parameters, Push};
+pub use parameters::{Asking, Losses, Manner, Parameters, Push};
 pub use parity::Parity;
 pub use round_trip::{RoundTrip, Timing};
-pub use sealed::{Key, SEAL, Sealed};
+pub use sealed::{Key, SEAL, Sealed, Secrecy};
 pub use shared_queue::SharedQueue;
 pub use stuck::{Doing, stuck};

@@ -7,7 +7,7 @@ use quantities::{Duration, Time};
 
 use crate::packet::Report;
 use crate::sequence::near;
-use crate::{Parity, RoundTrip, Timing, go_back_n, selective_repeat};
+use crate::{Asking, Parity, RoundTrip, Timing, go_back_n, selective_repeat};
 
 /// What is sent again when a packet is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,10 +47,13 @@ pub struct Outbound {
     round_trip: RoundTrip,
     /// A packet that was sent once, and when: the next round trip that will be measured.
     timed: Option<(u64, Time)>,
+    /// That packet, if it is what the receiver was asked with: it is measured if the receiver had it without the question.
+    doubted: Option<(u64, Time)>,
     /// When the base is sent again if nothing is heard.
     timer: Option<Time>,
-    /// How it stands with asking the receiver what it has.
+    /// How the receiver is asked what it has, and how it stands with that.
     asking: Asking,
+    question: Question,
     /// The receiver has no room.
     no_room: bool,
     /// Since when the base is what it is and something is under way.
@@ -59,11 +62,19 @@ pub struct Outbound {
     repeated: u64,
 }
 
-/// When nothing is heard, one packet is sent again rather than all: its answer says which are needed.
+/// When nothing is heard, one packet is sent again rather than all, or a question alone: its answer says which are needed.
+///
+/// A question is told from the packet that it may repeat by wanting an answer: the report that it brings about says that it answers. If the
+/// receiver is further by a report that does not, the packet itself had arrived, and the time to wait was too short (the Eifel
+/// algorithm, with marks on what is sent again instead of times: RFC 3522). Then nothing is taken for lost.
+///
+/// Where several questions are under way, nobody knows which of them is answered: what was sent before the first is lost if it is not
+/// there, and of the rest nothing is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asking {
+enum Question {
     Nothing,
-    ToAsk,
+    /// It is to be asked, perhaps again: when it was asked first, all before that packet had been sent.
+    ToAsk(Option<u64>),
     /// It was asked, when all before this packet had been sent.
     Asked(u64),
 }
@@ -82,8 +93,10 @@ impl Outbound {
             repeats,
             round_trip: RoundTrip::new(timing),
             timed: None,
+            doubted: None,
             timer: None,
-            asking: Asking::Nothing,
+            asking: Asking::ByPacket,
+            question: Question::Nothing,
             no_room: false,
             since: Time::ZERO,
             repeated: 0,
@@ -94,6 +107,12 @@ impl Outbound {
     pub(crate) fn with_parity(first: u64, timing: Timing) -> Outbound {
         let repeats = Repeats::Told(selective_repeat::Repeats::default());
         Outbound { repeats, ..Outbound::new(first, Repeat::Selective, timing) }
+    }
+
+    /// The same, where the receiver is asked so.
+    #[must_use]
+    pub fn asking(self, asking: Asking) -> Outbound {
+        Outbound { asking, ..self }
     }
 
     /// The first packet that the receiver is not known to have.
@@ -130,7 +149,7 @@ impl Outbound {
     /// waited for as long as it has room.
     pub fn is_behind(&self) -> bool {
         let lost = match &self.repeats {
-            Repeats::GoBackN(repeats) => repeats.is_going_back(self.base) || self.asking != Asking::Nothing,
+            Repeats::GoBackN(repeats) => repeats.is_going_back(self.base) || self.question != Question::Nothing,
             Repeats::Selective(_) | Repeats::Told(_) => false,
         };
         self.is_under_way() && (lost || self.no_room)
@@ -139,7 +158,7 @@ impl Outbound {
     /// Nothing of what is under way is needed any more.
     pub fn give_up(&mut self) {
         (self.base, self.seen) = (self.next, self.next);
-        (self.timer, self.timed, self.no_room) = (None, None, false);
+        (self.timer, self.timed, self.doubted, self.no_room) = (None, None, None, false);
     }
 
     /// When [`Outbound::wake`] has something to do.
@@ -162,7 +181,22 @@ impl Outbound {
         if self.timer.is_some_and(|timer| timer <= now) {
             self.round_trip.back_off();
             self.timer = Some(now + self.round_trip.timeout());
-            self.asking = Asking::ToAsk;
+            self.question = match self.question {
+                Question::Asked(first) => Question::ToAsk(Some(first)),
+                Question::Nothing => Question::ToAsk(None),
+                to_ask @ Question::ToAsk(_) => to_ask,
+            };
+        }
+    }
+
+    /// Whether the receiver is to be asked now what it has, by a question alone.
+    pub fn asks(&mut self) -> bool {
+        match (self.question, self.asking) {
+            (Question::ToAsk(first), Asking::Alone) if self.is_under_way() => {
+                self.question = Question::Asked(first.unwrap_or(self.next));
+                true
+            }
+            _ => false,
         }
     }
 
@@ -171,8 +205,9 @@ impl Outbound {
         if !self.is_under_way() {
             return None;
         }
-        let repeat = if self.asking == Asking::ToAsk {
-            self.asking = Asking::Asked(self.next);
+        let repeat = if let (Question::ToAsk(first), Asking::ByPacket) = (self.question, self.asking) {
+            self.question = Question::Asked(first.unwrap_or(self.next));
+            self.doubted = self.timed.filter(|&(timed, _)| timed == self.base);
             Some((self.base, true))
         } else if self.no_room {
             None
@@ -199,8 +234,8 @@ impl Outbound {
             return None;
         }
         self.measure(now, |sequence| sequence < expected || selective_repeat::has(&report.bitmap, expected, sequence));
-        let progress = expected > self.base;
-        if progress {
+        if expected > self.base {
+            self.settle(now, report);
             self.base = expected;
             self.since = now;
             self.timer = self.is_under_way().then(|| now + self.round_trip.timeout());
@@ -211,26 +246,42 @@ impl Outbound {
             repeats.acknowledged(expected, |sequence| selective_repeat::has(&report.bitmap, expected, sequence));
         }
         if !self.is_under_way() {
-            self.asking = Asking::Nothing;
+            self.question = Question::Nothing;
             return Some(false);
         }
         if report.no_room {
             return Some(false);
         }
         // What was sent before the question is lost if it is not there when that is answered.
-        let asked = match self.asking {
-            Asking::Asked(end) if report.answers => Some(end),
+        let asked = match self.question {
+            Question::Asked(end) if report.answers => Some(end),
             _ => None,
         };
-        let end = if had_no_room { Some(self.next) } else { asked };
+        let end = if had_no_room && self.drops_without_room() { Some(self.next) } else { asked };
         if report.missing || end.is_some_and(|end| self.base < end) {
             self.lost(now, report, end);
         }
         if let Some(end) = end {
-            self.asking = Asking::Nothing;
+            self.question = Question::Nothing;
             self.seen = self.seen.max(end);
         }
         Some(end.is_some())
+    }
+
+    /// The receiver has the packet with which it was asked, if it was.
+    fn settle(&mut self, now: Time, report: &Report) {
+        let doubted = self.doubted.take().filter(|_| !report.answers);
+        if !report.answers {
+            self.question = Question::Nothing;
+        }
+        if let Some((_, sent)) = doubted {
+            self.round_trip.sample(now.since(sent));
+        }
+    }
+
+    /// Whether a receiver that has no room throws away what comes. One that keeps what comes early keeps that, too.
+    const fn drops_without_room(&self) -> bool {
+        !matches!(self.repeats, Repeats::Selective(_))
     }
 
     /// Notes how far the receiver has seen what was sent.

@@ -33,6 +33,7 @@
 //!    +-------------------+-------+-- so many times ---------+--------
 //!    | as a report's   18| blocks| first 4 | count | next   | bitmap
 //!    +-------------------+-------+--------------------------+--------
+//!    question, 7: a source wants to know what a receiver has
 //! ```
 //!
 //! Version and kind are four bits each. Flags of data: 1 broadcast, 2 answer at once, 4 the message carries bytes, 8 a part of the payload is
@@ -93,6 +94,7 @@ const REPORT: u8 = 3;
 const DROPPED: u8 = 4;
 const PARITY: u8 = 5;
 const PARITY_REPORT: u8 = 6;
+const QUESTION: u8 = 7;
 pub(crate) const SEALED: u8 = VERSION | 15;
 
 const BROADCAST: u8 = 1;
@@ -132,6 +134,8 @@ pub enum Body {
     Dropped,
     /// What lost packets are computed from.
     Parity(Parity),
+    /// What does the receiver have of the stream?
+    Question,
 }
 
 /// What a lost packet of a block is computed from.
@@ -228,7 +232,7 @@ impl Packet {
         let payload = match &self.body {
             Body::Data(data) => data.write(&mut header),
             Body::Report(report) => report.write(&mut header),
-            Body::Dropped => Message::default(),
+            Body::Dropped | Body::Question => Message::default(),
             Body::Parity(parity) => parity.write(&mut header),
         };
         header.write_over(CHECKSUM.start, &checksum(header.bytes(), &payload).to_be_bytes());
@@ -254,6 +258,7 @@ impl Packet {
                 (kind, common | flags | set(*answers, ANSWERS) | set(*ended, ENDED) | set(*knows, KNOWS))
             }
             Body::Dropped => (DROPPED, common),
+            Body::Question => (QUESTION, common),
             Body::Parity(Parity { symbol, .. }) => (PARITY, common | set(symbol.unseen() > Size(0), UNSEEN)),
         }
     }
@@ -278,7 +283,8 @@ impl Packet {
             REPORT | PARITY_REPORT => Report::read(kind, flags, &mut header, datagram.payload())?,
             PARITY => Parity::read(flags, &mut header, datagram.payload())?,
             DROPPED if datagram.payload().size() == Size(0) => (Body::Dropped, Message::default()),
-            DROPPED => return Err(Unreadable::Field),
+            QUESTION if datagram.payload().size() == Size(0) => (Body::Question, Message::default()),
+            DROPPED | QUESTION => return Err(Unreadable::Field),
             // Who has no key does not read what is sealed.
             _ => return Err(Unreadable::Header),
         };
@@ -351,8 +357,8 @@ pub(crate) fn header_length(bytes: &[u8]) -> Option<usize> {
         REPORT => (REPORT_HEADER, u8::MAX),
         PARITY_REPORT => (PARITY_REPORT_HEADER, u8::MAX),
         PARITY => (PARITY_HEADER, BROADCAST | UNSEEN),
-        DROPPED => (COMMON, BROADCAST | ANSWER),
-        _ if first == SEALED => (crate::sealed::HEADER, 0),
+        DROPPED | QUESTION => (COMMON, BROADCAST | ANSWER),
+        _ if first == SEALED => (crate::sealed::HEADER, crate::sealed::READABLE),
         _ => return None,
     };
     let is_report = matches!(first ^ VERSION, REPORT | PARITY_REPORT);

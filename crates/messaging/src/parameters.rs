@@ -36,8 +36,12 @@ pub struct Parameters {
     pub largest: u64,
     /// How many messages to one rank, or broadcasts, are under way before a send waits.
     pub send_queue: usize,
+    /// How many datagrams are handed over before it is looked again what has come and what time it is; a few more if all are due.
+    pub batch: usize,
     /// The bounds of the retransmission time.
     pub timing: Timing,
+    /// What is sent when that has passed.
+    pub asking: Asking,
     /// When receivers report.
     pub reporting: Reporting,
     /// After how many packets receivers of broadcasts report, if it is another number.
@@ -50,6 +54,17 @@ pub struct Parameters {
     pub losses: Losses,
     /// A receiver of broadcasts is too slow when it gets no further for so long, even if it is heard of.
     pub slowest: Option<Duration>,
+}
+
+/// What a source sends when it has heard nothing for a retransmission time. The answer says what is lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Asking {
+    /// The first packet that the receiver is not known to have, once more: if it is lost, that saves a round trip.
+    #[default]
+    ByPacket,
+    /// A question without anything: if nothing is lost but time, little is sent in vain. With parity packets broadcasts ask by packet all
+    /// the same.
+    Alone,
 }
 
 /// BTP, the bytes to push: how much of a message comes without being pulled.
@@ -94,7 +109,9 @@ impl Default for Parameters {
             pushed_buffer: 12 * 1_024,
             largest: LARGEST_MESSAGE,
             send_queue: 64,
+            batch: usize::MAX,
             timing: Timing { first: ms(10), least: ms(1), most: ms(500) },
+            asking: Asking::ByPacket,
             reporting: Reporting { packets: 4, delay: Duration::from_microseconds(500) },
             broadcast_packets: None,
             patience: ms(10_000),
@@ -144,6 +161,7 @@ impl Parameters {
             ("packets of a window", u64::from(self.window), 1, packets),
             ("packets of all blocks", all_blocks, least_blocks, most_blocks),
             ("messages of a send queue", self.send_queue as u64, 1, u64::from(LARGEST_WINDOW)),
+            ("datagrams of a batch", self.batch.min(u32::MAX as usize) as u64, 1, u64::from(u32::MAX)),
             ("packets to a report", self.reporting.packets, 1, u64::from(self.window)),
             ("packets of broadcasts to a report", self.broadcast_packets.unwrap_or(1), 1, u64::from(self.window)),
             ("picoseconds of the least retransmission time", least.picoseconds(), 1, most.picoseconds()),

@@ -97,6 +97,15 @@ impl Peer {
         }
     }
 
+    /// It asks what is here of its messages, or of what it broadcasts.
+    pub(crate) fn ask(&mut self, now: Time, broadcast: bool) {
+        if !broadcast {
+            self.receiver.ask(now);
+        } else if !self.dropped {
+            self.broadcasts.ask(now);
+        }
+    }
+
     /// Takes a report on what this rank sent to it.
     pub(crate) fn report(&mut self, now: Time, report: &Report) {
         self.sender.report(now, report);

@@ -10,7 +10,7 @@ use endpoint::{Endpoint, Error, Message, Result};
 use faults::draws::{Draws, seeds};
 use faults::network::Faults;
 use faults::{Ended, Faulty, Here};
-use maquette_messaging::{Losses, Manner, Parameters, Parity, Push, Repeat, Reporting, Timing};
+use maquette_messaging::{Asking, Losses, Manner, Parameters, Parity, Push, Repeat, Reporting, Timing};
 use quantities::{Bytes, Duration, Rank, Time};
 
 const fn us(microseconds: u64) -> Duration {
@@ -93,6 +93,8 @@ fn parameters(draws: &mut Draws) -> Parameters {
         manner: if draws.percent(50) { Manner::Simple } else { Manner::PushPull },
         losses: if draws.percent(50) { Losses::Fail } else { Losses::GoOn },
         slowest: None,
+        batch: if draws.percent(50) { usize::MAX } else { 1 + draws.below(20) as usize },
+        asking: if draws.percent(50) { Asking::ByPacket } else { Asking::Alone },
     }
 }
 

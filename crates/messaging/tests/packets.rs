@@ -57,7 +57,7 @@ prop_compose! {
         source in 0_u32..65_536,
         broadcast: bool,
         answer: bool,
-        body in prop_oneof![data(), report(), parity(), Just(Body::Dropped)],
+        body in prop_oneof![data(), report(), parity(), Just(Body::Dropped), Just(Body::Question)],
     ) -> Packet {
         // Nobody is asked to answer to a parity packet.
         let answer = answer && !matches!(body, Body::Parity(_));

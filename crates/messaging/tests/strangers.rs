@@ -85,7 +85,7 @@ prop_compose! {
         source in 0..RANKS + 1,
         broadcast: bool,
         answer: bool,
-        body in prop_oneof![20 => data(), 20 => report(), 10 => parity(), 1 => Just(Body::Dropped)],
+        body in prop_oneof![20 => data(), 20 => report(), 10 => parity(), 1 => Just(Body::Dropped), 5 => Just(Body::Question)],
     ) -> Packet {
         let answer = answer && !matches!(body, Body::Parity(_));
         Packet { session: SESSION, source: Rank(source), broadcast, answer, body }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use draws::{Draws, seeds};
 use maquette_messaging::packet::Report;
 use maquette_messaging::sequence::FIRST;
-use maquette_messaging::{Inbound, Outbound, Repeat, Reporting, Timing};
+use maquette_messaging::{Asking, Inbound, Outbound, Repeat, Reporting, Timing};
 use quantities::{Duration, Time};
 
 const fn us(microseconds: u64) -> Duration {
@@ -20,6 +20,7 @@ const WINDOW: u64 = 16;
 
 enum Flying {
     Packet(u64, bool),
+    Question,
     Report(Report),
 }
 
@@ -79,6 +80,9 @@ impl Pair {
         while let Some((sequence, answer)) = self.outbound.repeat(self.now) {
             self.launch(|| Flying::Packet(sequence, answer));
         }
+        if self.outbound.asks() {
+            self.launch(|| Flying::Question);
+        }
         while self.next < self.end && self.next - self.outbound.base() < WINDOW {
             self.outbound.sent(self.now);
             let sequence = self.next;
@@ -116,6 +120,7 @@ impl Pair {
                     self.inbound.offer(self.now, sequence as u32, answer, sequence);
                     self.take();
                 }
+                Flying::Question => self.inbound.ask(self.now),
                 Flying::Report(report) => {
                     self.outbound.report(self.now, &report);
                 }
@@ -136,14 +141,16 @@ impl Pair {
 
 #[test]
 fn every_packet_comes_once_and_in_order_whatever_the_wire_does() {
-    for repeat in [Repeat::GoBackN, Repeat::Selective] {
+    let both = |asking| [(Repeat::GoBackN, asking), (Repeat::Selective, asking)];
+    for (repeat, asking) in [Asking::ByPacket, Asking::Alone].into_iter().flat_map(both) {
         for seed in seeds(300) {
             let mut pair = Pair::new(repeat, seed, 200);
+            pair.outbound = pair.outbound.asking(asking);
             pair.run();
             let expected: Vec<u64> = (FIRST..FIRST + 200).collect();
             assert!(
                 pair.taken == expected,
-                "{repeat:?}: {:?}\nagain: SEED={seed} cargo test -p maquette-messaging --test streams",
+                "{repeat:?}, {asking:?}: {:?}\nagain: SEED={seed} cargo test -p maquette-messaging --test streams",
                 pair.taken
             );
         }
@@ -169,4 +176,78 @@ fn selective_repeat_sends_little_more_than_was_lost_and_go_back_n_much_more() {
     let [go_back_n, selective] = [Repeat::GoBackN, Repeat::Selective].map(|repeat| sent_again(repeat, 5));
     assert!((100..200).contains(&selective), "{selective}");
     assert!(go_back_n > 3 * selective, "{go_back_n} and {selective}");
+}
+
+/// What a receiver says that has all before `expected`.
+fn has_all_before(expected: u64, answers: bool) -> Report {
+    Report { expected: expected as u32, answers, ..Report::default() }
+}
+
+fn all_repeats(outbound: &mut Outbound, now: Time) -> Vec<(u64, bool)> {
+    std::iter::from_fn(|| outbound.repeat(now)).collect()
+}
+
+fn send(outbound: &mut Outbound, now: Time, packets: u64) {
+    (0..packets).for_each(|_| outbound.sent(now));
+}
+
+#[test]
+fn a_timeout_that_came_too_soon_is_taken_back_and_the_next_comes_later() {
+    for repeat in [Repeat::GoBackN, Repeat::Selective] {
+        let at = |microseconds| Time::ZERO + us(microseconds);
+        let mut outbound = Outbound::new(FIRST, repeat, TIMING);
+        send(&mut outbound, at(0), 8);
+        outbound.wake(at(2_000));
+        assert_eq!(all_repeats(&mut outbound, at(2_000)), [(FIRST, true)], "{repeat:?}: it asks what is there");
+        // It had been on its way all the time, and so are those after it: this is no answer.
+        outbound.report(at(9_000), &has_all_before(FIRST + 3, false));
+        assert_eq!(all_repeats(&mut outbound, at(9_000)), [], "{repeat:?}");
+        assert!(outbound.deadline() >= Some(at(18_000)), "{repeat:?}: {:?}", outbound.deadline());
+        // Neither is what it asked taken for lost when the answer comes.
+        outbound.report(at(9_500), &has_all_before(FIRST + 3, true));
+        assert_eq!(all_repeats(&mut outbound, at(9_500)), [], "{repeat:?}");
+    }
+}
+
+#[test]
+fn what_was_sent_after_the_first_of_two_questions_is_not_taken_for_lost() {
+    let at = |microseconds| Time::ZERO + us(microseconds);
+    let mut outbound = Outbound::new(FIRST, Repeat::Selective, TIMING);
+    send(&mut outbound, at(0), 3);
+    for question in [2_000, 6_000] {
+        outbound.wake(at(question));
+        assert_eq!(all_repeats(&mut outbound, at(question)), [(FIRST, true)]);
+        send(&mut outbound, at(question + 1), 2);
+    }
+    // Packet FIRST + 2 is lost, and those after it are still under way when the first question is answered.
+    outbound.report(at(9_000), &has_all_before(FIRST + 2, true));
+    assert_eq!(all_repeats(&mut outbound, at(9_000)), [(FIRST + 2, true)]);
+    outbound.report(at(9_100), &has_all_before(FIRST + 2, true));
+    assert_eq!(all_repeats(&mut outbound, at(9_100)), []);
+}
+
+#[test]
+fn a_receiver_that_keeps_what_is_early_has_lost_nothing_when_it_had_no_room() {
+    for (repeat, again) in [(Repeat::Selective, 0), (Repeat::GoBackN, 4)] {
+        let at = |microseconds| Time::ZERO + us(microseconds);
+        let mut outbound = Outbound::new(FIRST, repeat, TIMING);
+        send(&mut outbound, at(0), 6);
+        outbound.report(at(100), &Report { no_room: true, ..has_all_before(FIRST + 2, false) });
+        outbound.report(at(200), &has_all_before(FIRST + 2, false));
+        assert_eq!(all_repeats(&mut outbound, at(200)).len(), again, "{repeat:?}");
+    }
+}
+
+#[test]
+fn packets_that_were_there_already_are_counted() {
+    for repeat in [Repeat::GoBackN, Repeat::Selective] {
+        let mut inbound = Inbound::new(FIRST, WINDOW, repeat, Reporting { packets: 4, delay: us(500) });
+        for sequence in [FIRST, FIRST, FIRST + 1, FIRST + 3, FIRST + 3, FIRST] {
+            inbound.offer(Time::ZERO, sequence as u32, false, sequence);
+            while inbound.advance(Time::ZERO).is_some() {}
+        }
+        // Who goes back n keeps nothing that is early.
+        let again = if repeat == Repeat::GoBackN { 2 } else { 3 };
+        assert_eq!(inbound.again(), again, "{repeat:?}");
+    }
 }

@@ -41,7 +41,10 @@ impl Source {
                 let view = Outbound::with_parity(FIRST, parameters.timing);
                 (parity.window(), view, Some(Repairs::new(parity, parameters.window)))
             }
-            repeat => (parameters.window, Outbound::new(FIRST, repeat, parameters.timing), None),
+            repeat => {
+                let view = Outbound::new(FIRST, repeat, parameters.timing).asking(parameters.asking);
+                (parameters.window, view, None)
+            }
         };
         let mut packets = SharedQueue::new(FIRST, stored as usize, size);
         packets.unlink(me.0 as usize);
@@ -232,6 +235,11 @@ impl Source {
     pub(crate) fn wake(&mut self, now: Time, rank: Rank) {
         let view = self.views.get_mut(rank.0 as usize).and_then(Option::as_mut);
         view.into_iter().for_each(|view| view.wake(now));
+    }
+
+    /// Whether that receiver is to be asked now what it has.
+    pub(crate) fn asks(&mut self, rank: Rank) -> bool {
+        self.views.get_mut(rank.0 as usize).and_then(Option::as_mut).is_some_and(Outbound::asks)
     }
 
     /// The receivers to which something is under way again, which were not waited for before.

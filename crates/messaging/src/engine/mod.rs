@@ -48,6 +48,10 @@ pub struct Engine {
     /// How many messages were completed.
     turns: u64,
     ended: bool,
+    /// Whether there may be more to send than went into a batch.
+    more: bool,
+    /// Whose turn it is first in the next batch: the one after the last that had a part in one that was full.
+    first: Rank,
     outbox: Vec<(Destination, Datagram)>,
     counts: Counts,
 }
@@ -90,6 +94,8 @@ impl Engine {
             left_behind: Vec::new(),
             turns: 0,
             ended: false,
+            more: false,
+            first: Rank(0),
             outbox: Vec::new(),
             counts: Counts::default(),
         })
@@ -114,6 +120,11 @@ impl Engine {
     pub fn repeated(&self) -> u64 {
         let to_one: u64 = self.peers.iter().flatten().map(|peer| peer.sender.window().repeated()).sum();
         to_one + self.source.repeated()
+    }
+
+    /// How many packets came that were here already: others sent them again needlessly.
+    pub fn needless(&self) -> u64 {
+        self.peers.iter().flatten().map(|peer| peer.receiver.again() + peer.broadcasts.again()).sum()
     }
 
     /// The receivers without which broadcasts went on, in the order they were lost.
@@ -217,6 +228,7 @@ impl Engine {
             Body::Data(data) => peer.take(now, data, broadcast, answer, &mut turns),
             Body::Parity(parity) => peer.take_parity(now, &parity, broadcast),
             Body::Dropped => peer.dropped = true,
+            Body::Question => peer.ask(now, broadcast),
             Body::Report(report) => {
                 if answer {
                     peer.receiver.report_at(now);
@@ -248,6 +260,9 @@ impl Engine {
 
     /// When [`Engine::wake`] and [`Engine::drain`] have something to do, if nothing happens before.
     pub fn deadline(&self) -> Option<Time> {
+        if self.more {
+            return Some(Time::ZERO);
+        }
         let touched = self.agenda.peek().iter().filter_map(|&rank| self.due_with(rank));
         touched.chain(self.agenda.first()).min()
     }
@@ -259,12 +274,14 @@ impl Engine {
         [self.look(rank)?.deadline(), view].into_iter().chain(lost).flatten().min()
     }
 
-    /// What is to be sent now. It is to be asked after everything else that happens.
+    /// What is to be sent now, or as much of that as a batch holds. It is to be asked after everything else that happens.
     pub fn drain(&mut self, now: Time) -> Vec<(Destination, Datagram)> {
         let parameters = self.parameters;
         self.agenda.touch_due(now);
         let touched = self.agenda.touched();
-        while let Some((to, body, answer)) = self.source.next_packet(now, &parameters, &touched) {
+        while self.has_room_in_batch()
+            && let Some((to, body, answer)) = self.source.next_packet(now, &parameters, &touched)
+        {
             self.counts.broadcast += u64::from(to == Destination::All);
             self.push(to, true, answer, body);
         }
@@ -274,7 +291,10 @@ impl Engine {
             self.awaited = awaited;
         }
         self.source.started().into_iter().for_each(|rank| self.agenda.touch(rank));
-        for rank in self.agenda.touched() {
+        let mut touched = self.agenda.touched();
+        let turn = touched.partition_point(|&rank| rank < self.first);
+        touched.rotate_left(turn);
+        for rank in touched {
             self.drain_to(now, rank);
             let due = self.due_with(rank);
             self.agenda.note(rank, due);
@@ -283,16 +303,32 @@ impl Engine {
             keep(&mut self.begun, rank, begun);
             keep(&mut self.owed, rank, owed);
         }
-        self.agenda.clear();
+        self.more = !self.has_room_in_batch();
+        if !self.more {
+            self.agenda.clear();
+        }
         std::mem::take(&mut self.outbox)
     }
 
-    /// What is to be sent to that rank alone.
+    fn has_room_in_batch(&self) -> bool {
+        self.outbox.len() < self.parameters.batch
+    }
+
+    /// What is to be sent to that rank alone: of messages as much as goes into the batch, and all that is due besides.
     fn drain_to(&mut self, now: Time, rank: Rank) {
         let (parameters, to) = (self.parameters, Destination::One(rank));
         let next = |peer: &mut Peer| peer.sender.next_packet(now, &parameters);
-        while let Some((data, answer)) = self.known(rank).and_then(next) {
+        while self.has_room_in_batch()
+            && let Some((data, answer)) = self.known(rank).and_then(next)
+        {
             self.push(to, false, answer, Body::Data(data));
+            self.first = if self.has_room_in_batch() { self.first } else { Rank(rank.0 + 1) };
+        }
+        if self.source.asks(rank) {
+            self.push(to, true, true, Body::Question);
+        }
+        if self.known(rank).is_some_and(|peer| peer.sender.asks()) {
+            self.push(to, false, true, Body::Question);
         }
         let (ended, awaited) = (self.ended, self.awaited == Some(rank));
         let Some(peer) = self.known(rank).filter(|peer| peer.state != State::Gone) else { return };

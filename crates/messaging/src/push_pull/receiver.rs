@@ -208,6 +208,16 @@ impl Receiver {
         self.inbound.report_at(now);
     }
 
+    /// The source asks what is here.
+    pub(crate) fn ask(&mut self, now: Time) {
+        self.inbound.ask(now);
+    }
+
+    /// How many packets came that were there already.
+    pub(crate) const fn again(&self) -> u64 {
+        self.inbound.again()
+    }
+
     pub(crate) const fn waiting(&self) -> &Waiting {
         &self.waiting
     }

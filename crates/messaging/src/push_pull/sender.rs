@@ -32,7 +32,7 @@ impl Sender {
             messages: VecDeque::new(),
             next: FIRST,
             packets: SharedQueue::new(FIRST, parameters.window as usize, 1),
-            window: Outbound::new(FIRST, parameters.repeat, parameters.timing),
+            window: Outbound::new(FIRST, parameters.repeat, parameters.timing).asking(parameters.asking),
         }
     }
 
@@ -75,6 +75,11 @@ impl Sender {
         self.window.sent(now);
         // Who can't go on wants to know as soon as it can.
         Some((data, parameters.asks_when_full() && self.packets.room() == 0))
+    }
+
+    /// Whether the receiver is to be asked now what it has.
+    pub(crate) fn asks(&mut self) -> bool {
+        self.window.asks()
     }
 
     /// Takes a receiver's report.

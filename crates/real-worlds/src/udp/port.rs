@@ -76,6 +76,16 @@ impl UdpPort {
         self.pace.set(rate.map(Pace::new));
     }
 
+    /// Holds no more than about so many bytes back of what is to be sent, as the kernel counts them: as long as the interface has not
+    /// sent as much, the next call waits. What is in the queue of the interface counts as held back.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn hold_back_at_most(&self, bytes: usize) -> io::Result<()> {
+        // The kernel takes twice of what it is asked for.
+        SockRef::from(&self.own).set_send_buffer_size(bytes / 2)
+    }
+
     /// The address of its own socket.
     pub const fn address(&self) -> SocketAddr {
         self.address

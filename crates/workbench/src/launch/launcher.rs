@@ -1,8 +1,8 @@
 //! Starts ranks, brings them together, and takes what they have to say.
 
 use std::ffi::OsString;
-use std::io::{self, BufReader};
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::io::{self, BufReader, Read};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
 use std::process::ExitStatus;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
@@ -10,18 +10,16 @@ use std::time::{Duration, Instant};
 
 use real_worlds::machine_time;
 
+use super::callers::{Caller, Callers};
 use super::hosts::Host;
 use super::process::{Process, Shell};
-use super::wire::{Ended, Hello, LONGEST, LONGEST_HELLO, Record, Roster, Tuning, read_line, write_line};
+use super::secret::Secret;
+use super::wire::{Ended, Hello, LONGEST, Record, Roster, Tuning, read_line, write_line};
 
 /// How often it is looked whether a rank's process has ended, or another one calls.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
-/// How long a caller may take to say who it is.
-const HELLO: Duration = Duration::from_secs(10);
 /// How long a rank's last words may take to come after its process has ended.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// So many more than there are ranks may call before nobody is listened to any more.
-const MOST_STRANGERS: usize = 64;
 
 /// What is to be started.
 #[derive(Clone, Debug)]
@@ -108,12 +106,12 @@ enum Heard {
 /// A launch that is under way.
 struct Launched<'a> {
     launch: &'a Launch,
-    listener: TcpListener,
-    token: String,
+    /// Who calls; nobody is listened to any more once all ranks are there.
+    callers: Option<Callers>,
+    secret: Secret,
     /// The host of each rank.
     places: Vec<&'a Host>,
     processes: Vec<Process>,
-    callers: usize,
     heard: Receiver<Heard>,
     speak: Sender<Heard>,
     deadline: Instant,
@@ -125,17 +123,16 @@ struct Launched<'a> {
 /// [`LaunchError`]; then no rank runs any more.
 pub fn launch(launch: &Launch, progress: &mut dyn FnMut(usize, usize)) -> Result<Vec<Record>, LaunchError> {
     let system = |what| move |cause| LaunchError::System { what, cause };
-    let listener = TcpListener::bind(launch.control).map_err(system("the control socket"))?;
-    listener.set_nonblocking(true).map_err(system("the control socket"))?;
-    let token = random_token().map_err(system("random numbers"))?;
+    let callers = Some(Callers::new(launch.control).map_err(system("the control socket"))?);
+    let secret = Secret::random().map_err(system("random numbers"))?;
     let places: Vec<&Host> =
         launch.hosts.iter().flat_map(|host| std::iter::repeat_n(host, host.ranks as usize)).collect();
     let (speak, heard) = mpsc::channel();
     let deadline = now() + launch.timeout;
-    let mut launched =
-        Launched { launch, listener, token, places, processes: Vec::new(), callers: 0, heard, speak, deadline };
+    let mut launched = Launched { launch, callers, secret, places, processes: Vec::new(), heard, speak, deadline };
     launched.start()?;
     let (hellos, mut streams) = launched.gather(progress)?;
+    launched.callers = None;
     let roster = launched.roster(&hellos).map_err(system("random numbers"))?;
     for stream in &mut streams {
         // One that is gone is noticed by how its process ends.
@@ -148,14 +145,15 @@ impl Launched<'_> {
     /// Starts a process for each rank.
     fn start(&mut self) -> Result<(), LaunchError> {
         let system = |cause| LaunchError::System { what: "the control socket", cause };
-        let control = self.listener.local_addr().map_err(system)?;
+        let Some(control) = self.callers.as_ref().map(Callers::address) else { return Ok(()) };
+        let control = control.map_err(system)?;
         for (rank, host) in (0..).zip(&self.places) {
             let mut command = self.launch.command.clone();
             let own = ["launch-rank", "--control", &control.to_string(), "--rank", &rank.to_string()];
             command.extend(own.map(OsString::from));
             command.extend(["--bind", &host.address.to_string()].map(OsString::from));
             let shell = self.launch.shell.as_ref().map(|shell| (shell, host.name.as_str()));
-            let process = Process::start(&rank.to_string(), &command, shell, &self.token);
+            let process = Process::start(&rank.to_string(), &command, shell, self.secret.line());
             let failed = |cause| LaunchError::Start { rank, host: host.name.clone(), cause };
             self.processes.push(process.map_err(failed)?);
         }
@@ -170,8 +168,7 @@ impl Launched<'_> {
             self.check(&there.iter().map(Option::is_some).collect::<Vec<bool>>(), "has not called")?;
             match self.next()? {
                 Some(Heard::Hello(hello, stream)) => {
-                    let free = there.get_mut(hello.rank as usize).filter(|place| place.is_none());
-                    if let (Some(place), true) = (free, hello.token == self.token) {
+                    if let Some(place) = there.get_mut(hello.rank as usize).filter(|place| place.is_none()) {
                         *place = Some((hello, stream));
                     }
                 }
@@ -186,15 +183,11 @@ impl Launched<'_> {
 
     /// What is heard next, if it is soon; calls are taken by the way.
     fn next(&mut self) -> Result<Option<Heard>, LaunchError> {
-        match self.listener.accept() {
-            Ok((stream, _)) if self.callers < self.places.len() + MOST_STRANGERS => {
-                self.callers += 1;
-                let (speak, token) = (self.speak.clone(), self.token.clone());
-                thread::spawn(move || drop(listen(stream, &token, &speak)));
-            }
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(cause) => return Err(LaunchError::System { what: "the control socket", cause }),
+        let system = |cause| LaunchError::System { what: "the control socket", cause };
+        let ranks = self.callers.as_mut().map(|callers| callers.ranks(now(), &self.secret));
+        for caller in ranks.transpose().map_err(system)?.into_iter().flatten() {
+            let speak = self.speak.clone();
+            thread::spawn(move || drop(listen(caller, &speak)));
         }
         match self.heard.recv_timeout(BETWEEN_LOOKS) {
             Ok(heard) => Ok(Some(heard)),
@@ -251,11 +244,9 @@ impl Launched<'_> {
     fn roster(&self, hellos: &[Hello]) -> io::Result<Roster> {
         let Launch { group, repeat, arguments, tuning, .. } = self.launch;
         let same = hellos.windows(2).all(|pair| matches!(pair, [one, next] if one.machine == next.machine));
-        let [session, ..] = random::<4>()?.map(u32::from);
-        let session = session << 24 | (machine_time() as u32 & 0xFF_FFFF);
         Ok(Roster {
             ranks: hellos.iter().map(|hello| hello.address).collect(),
-            session,
+            session: u32::from_be_bytes(random()?),
             group: *group,
             zero: same.then(machine_time),
             repeat: *repeat,
@@ -284,28 +275,16 @@ impl Launched<'_> {
     }
 }
 
-/// Passes on what a caller says: first who it is, then how it has ended. Who does not know the token is not listened to.
-fn listen(stream: TcpStream, token: &str, speak: &Sender<Heard>) -> io::Result<()> {
-    stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(HELLO))?;
-    let mut lines = BufReader::new(stream.try_clone()?);
-    let Some(hello) = read_line::<Hello>(&mut lines, LONGEST_HELLO)? else { return Ok(()) };
-    if hello.token != token {
-        return Ok(());
-    }
+/// Passes on what a rank says: first who it is, then how it has ended.
+fn listen(Caller { hello, rest, stream }: Caller, speak: &Sender<Heard>) -> io::Result<()> {
+    let mut lines = BufReader::new(io::Cursor::new(rest).chain(stream.try_clone()?));
     let rank = hello.rank;
-    stream.set_read_timeout(None)?;
     // Who launches may have given up.
     let _ = speak.send(Heard::Hello(hello, stream));
     if let Some(ended) = read_line::<Ended>(&mut lines, LONGEST)? {
         let _ = speak.send(Heard::Ended(rank, ended));
     }
     Ok(())
-}
-
-/// What nobody can guess, in letters.
-fn random_token() -> io::Result<String> {
-    Ok(random::<16>()?.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// A group that nobody else is likely to have, from those that every site may use as it likes.
@@ -320,7 +299,7 @@ pub fn random_group() -> io::Result<SocketAddrV4> {
 
 fn random<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
-    io::Read::read_exact(&mut std::fs::File::open("/dev/urandom")?, &mut bytes)?;
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
     Ok(bytes)
 }
 

@@ -2,21 +2,27 @@
 //!
 //! ```text
 //!     maquette launch                                  maquette launch-rank       one for each rank
-//!     launcher  --- starts, by a shell if elsewhere -->  rank     token on its standard input
+//!     launcher  --- starts, by a shell if elsewhere -->  rank     secret on its standard input
 //!               <-- hello: token, UDP address ---------           control connection, TCP [wire]
 //!               --- roster: all addresses, arguments -->          a program meets its stage [stage]
-//!                                                        rank <== UDP, multicast ==> ranks
+//!                                                        rank <== UDP, multicast, sealed ==> ranks
 //!               <-- ended: times and counts, or an error
 //!               --- closes ----------------------------->         whoever loses it ends
 //! ```
 //!
 //! What a rank runs is a command line of `maquette run`: the same code reads it and makes the program of it, and where that would go to a
 //! simulated machine it goes to the [`stage`] instead.
+//!
+//! Who does not know the secret can't be taken for a rank, neither where these are waited for ([`callers`]) nor among them: each
+//! datagram is sealed with a key that is made of the [`secret`], unless the network is said to be trusted.
 
+mod callers;
 pub mod hosts;
 mod launcher;
 mod process;
 pub mod rank;
+mod sealing;
+pub mod secret;
 pub mod stage;
 pub mod wire;
 

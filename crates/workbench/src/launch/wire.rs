@@ -16,7 +16,7 @@ pub const LONGEST: u64 = 4 << 20;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hello {
-    /// What it was given on its standard input, so that nobody else can say that it is a rank.
+    /// What follows for this rank from the secret on its standard input, so that nobody else can say that it is this rank.
     pub token: String,
     /// Which rank it is.
     pub rank: u32,
@@ -58,6 +58,8 @@ pub struct Tuning {
     pub rate: Option<u64>,
     /// How long a rank waits for a message. [ps]
     pub patience: Option<u64>,
+    /// Whether datagrams are not sealed.
+    pub trusted_network: bool,
 }
 
 /// What becomes of what is lost.
@@ -117,10 +119,14 @@ pub struct Record {
     pub copied: u64,
     /// Packets that were sent again.
     pub repeated: u64,
+    /// Packets that came although they were here already.
+    pub needless: u64,
     /// Datagrams that came.
     pub received: u64,
     /// Datagrams that came from nobody that belongs to the program.
     pub strangers: u64,
+    /// Datagrams that came from the address of a rank and that no rank had sent, or had come before.
+    pub forged: u64,
 }
 
 /// Writes `what` as a line.

@@ -87,6 +87,9 @@ struct Options {
     /// With --local, the address of the interface to use.
     #[arg(long, value_name = "ADDRESS", default_value_t = Ipv4Addr::LOCALHOST, conflicts_with = "hosts")]
     interface: Ipv4Addr,
+    /// Do not authenticate datagrams: whoever is on the network can then speak as a rank.
+    #[arg(long)]
+    trusted_network: bool,
     /// How often the program runs.
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=MOST_REPEATS))]
     repeat: u32,
@@ -282,6 +285,7 @@ impl Options {
                 repair: self.repair,
                 rate: self.rate.map(Rate::bits_per_second),
                 patience: self.patience.map(Duration::picoseconds),
+                trusted_network: self.trusted_network,
             },
             timeout: std::time::Duration::from_nanos(timeout.picoseconds() / 1_000),
             repeat: self.repeat,

@@ -67,10 +67,14 @@ fn text(
     let (messages, bytes) = (total(records, |it| it.messages), total(records, |it| it.bytes));
     let (datagrams, repeated) = (total(records, |it| it.datagrams), total(records, |it| it.repeated));
     let copied = total(records, |it| it.copied);
+    let needless = match total(records, |it| it.needless) {
+        0 => String::new(),
+        needless => format!(", {needless} of them needlessly"),
+    };
     let mut rows = vec![
         ["time".to_owned(), time],
         ["messages".to_owned(), format!("{messages} of {} together", Bytes(bytes))],
-        ["datagrams".to_owned(), format!("{datagrams} sent for them; {repeated} packets sent again")],
+        ["datagrams".to_owned(), format!("{datagrams} sent for them; {repeated} packets sent again{needless}")],
     ];
     if bytes > 0 {
         let copies = copied as f64 / bytes as f64;
@@ -80,6 +84,11 @@ fn text(
     let strangers = total(records, |it| it.strangers);
     if strangers > 0 {
         rows.push(["strangers".to_owned(), format!("{strangers} datagrams came from others, and were not taken")]);
+    }
+    let forged = total(records, |it| it.forged);
+    if forged > 0 {
+        let text = format!("{forged} datagrams came in the name of ranks that had not sent them, and were not taken");
+        rows.push(["forged".to_owned(), text]);
     }
     let ranks = if records.len() == 1 { "1 rank".to_owned() } else { format!("{} ranks", records.len()) };
     let what = experiment.line();
@@ -95,8 +104,10 @@ fn json_of(program: &str, launch: &Launch, records: &[Record], times: &[Duration
             "datagrams": record.datagrams,
             "copied_bytes": record.copied,
             "repeated": record.repeated,
+            "needless": record.needless,
             "received": record.received,
             "strangers": record.strangers,
+            "forged": record.forged,
         })
     };
     json!({
@@ -110,6 +121,9 @@ fn json_of(program: &str, launch: &Launch, records: &[Record], times: &[Duration
         "datagrams": total(records, |it| it.datagrams),
         "copied_bytes": total(records, |it| it.copied),
         "repeated": total(records, |it| it.repeated),
+        "needless": total(records, |it| it.needless),
+        "strangers": total(records, |it| it.strangers),
+        "forged": total(records, |it| it.forged),
         "ranks": records.iter().map(rank).collect::<Vec<Value>>(),
     })
 }

@@ -1,0 +1,231 @@
+//! Who has called and has not said yet that it is a rank.
+//!
+//! Anybody on the network can call. Whoever does not say the token of a rank within a time is hung up on, and so is the one that has
+//! waited longest when too many are there at once: strangers cost a bounded amount of memory and no thread, and keep nobody out. A
+//! rank that was hung up on before it could say its token calls again.
+
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, Read};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::{Duration, Instant};
+
+use super::secret::Secret;
+use super::wire::{Hello, LONGEST_HELLO, read_line};
+
+/// How long a caller may take to say who it is.
+const HELLO: Duration = Duration::from_secs(10);
+/// How many callers of which nothing is known are listened to at once.
+const MOST_STRANGERS: usize = 256;
+/// How many calls are taken before what else there is to do is looked at.
+const MOST_CALLS: usize = 2_048;
+
+/// The control socket, and those who have called there.
+#[derive(Debug)]
+pub(super) struct Callers {
+    listener: TcpListener,
+    /// In the order in which they called.
+    strangers: VecDeque<Stranger>,
+}
+
+/// A caller of which nothing is known.
+#[derive(Debug)]
+struct Stranger {
+    stream: TcpStream,
+    until: Instant,
+    /// What it has said.
+    said: Vec<u8>,
+}
+
+/// A rank that has called.
+#[derive(Debug)]
+pub(super) struct Caller {
+    /// What it has said.
+    pub(super) hello: Hello,
+    /// What it has said after that already.
+    pub(super) rest: Vec<u8>,
+    /// Its connection; calls of it block.
+    pub(super) stream: TcpStream,
+}
+
+/// What is known of a stranger.
+enum Known {
+    Rank(Box<Caller>),
+    NotYet(Stranger),
+    /// It has hung up, or said something else than a rank does.
+    NoRank,
+}
+
+impl Callers {
+    /// Listens at `control`.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(super) fn new(control: SocketAddr) -> io::Result<Callers> {
+        let listener = TcpListener::bind(control)?;
+        listener.set_nonblocking(true)?;
+        Ok(Callers { listener, strangers: VecDeque::new() })
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(super) fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Takes the calls that are there, and gives the ranks among those who have called.
+    ///
+    /// # Errors
+    /// What the system says when nobody can be listened to.
+    pub(super) fn ranks(&mut self, now: Instant, secret: &Secret) -> io::Result<Vec<Caller>> {
+        let mut ranks = Vec::new();
+        for _ in 0..MOST_CALLS {
+            match self.listener.accept() {
+                Ok((stream, _)) => {
+                    // One that can't be set is not heard, and is hung up on in time.
+                    let _ = stream.set_nonblocking(true);
+                    self.strangers.push_back(Stranger { stream, until: now + HELLO, said: Vec::new() });
+                    ranks.extend(self.make_room(secret));
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted) => {}
+                // There are too many open files, or too little memory: one stranger less may help.
+                Err(error) => match self.strangers.pop_front() {
+                    Some(_) => break,
+                    None => return Err(error),
+                },
+            }
+        }
+        for _ in 0..self.strangers.len() {
+            match self.strangers.pop_front().map(|stranger| stranger.listen(secret)) {
+                Some(Known::Rank(caller)) => ranks.push(*caller),
+                Some(Known::NotYet(stranger)) if now < stranger.until => self.strangers.push_back(stranger),
+                _ => {}
+            }
+        }
+        Ok(ranks)
+    }
+
+    /// Hangs up on the stranger that has waited longest if there are too many, unless it has just said that it is a rank.
+    fn make_room(&mut self, secret: &Secret) -> Option<Caller> {
+        if self.strangers.len() <= MOST_STRANGERS {
+            return None;
+        }
+        match self.strangers.pop_front()?.listen(secret) {
+            Known::Rank(caller) => Some(*caller),
+            Known::NotYet(_) | Known::NoRank => None,
+        }
+    }
+}
+
+impl Stranger {
+    /// What is known of it after what it has said by now.
+    fn listen(mut self, secret: &Secret) -> Known {
+        let mut room = [0; LONGEST_HELLO as usize];
+        loop {
+            if let Some(end) = self.said.iter().position(|&byte| byte == b'\n') {
+                return self.recognize(end + 1, secret);
+            }
+            let left = room.len() - self.said.len();
+            match self.stream.read(&mut room[..left]) {
+                Ok(0) => return Known::NoRank,
+                Ok(more) => self.said.extend_from_slice(&room[..more]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Known::NotYet(self),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return Known::NoRank,
+            }
+        }
+    }
+
+    /// Who it is, as it has said in so many bytes.
+    fn recognize(self, length: usize, secret: &Secret) -> Known {
+        let Stranger { stream, mut said, .. } = self;
+        let rest = said.split_off(length);
+        let hello = read_line::<Hello>(&mut &said[..], LONGEST_HELLO).ok().flatten();
+        match hello.filter(|hello| secret.admits(hello)) {
+            Some(hello) if stream.set_nonblocking(false).is_ok() => {
+                Known::Rank(Box::new(Caller { hello, rest, stream }))
+            }
+            _ => Known::NoRank,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::super::wire::write_line;
+    use super::*;
+
+    #[expect(clippy::disallowed_methods, reason = "sockets are waited for, and not for ever")]
+    fn now() -> Instant {
+        Instant::now()
+    }
+
+    fn callers() -> Callers {
+        Callers::new("127.0.0.1:0".parse().unwrap()).unwrap()
+    }
+
+    fn call(callers: &Callers, said: &[u8]) -> TcpStream {
+        let mut stream = TcpStream::connect(callers.address().unwrap()).unwrap();
+        stream.write_all(said).unwrap();
+        stream
+    }
+
+    fn hello(secret: &Secret, rank: u32) -> Vec<u8> {
+        let (token, address, machine) = (secret.token_of(rank), "127.0.0.1:7".parse().unwrap(), "here".to_owned());
+        let mut line = Vec::new();
+        write_line(&mut line, &Hello { token, rank, address, machine }).unwrap();
+        line
+    }
+
+    /// The ranks that are recognized until there is one.
+    fn recognized(callers: &mut Callers, secret: &Secret) -> Vec<Caller> {
+        let until = now() + Duration::from_secs(20);
+        loop {
+            let ranks = callers.ranks(now(), secret).unwrap();
+            if !ranks.is_empty() {
+                return ranks;
+            }
+            assert!(now() < until, "nobody is recognized");
+        }
+    }
+
+    #[test]
+    fn a_rank_is_recognized_among_strangers_however_many_these_are() {
+        let (mut callers, secret) = (callers(), Secret::random().unwrap());
+        let mut silent = Vec::new();
+        for _ in 0..2 * MOST_STRANGERS {
+            silent.push(call(&callers, b""));
+            assert!(callers.ranks(now(), &secret).unwrap().is_empty());
+            assert!(callers.strangers.len() <= MOST_STRANGERS);
+        }
+        let _noisy = [&b"{}\n"[..], &[b'x'; 2_000], b"\n", b"\xff\n"].map(|said| call(&callers, said));
+        let mut line = hello(&secret, 5);
+        line.extend_from_slice(b"more");
+        let (first, last) = line.split_at(40);
+        let mut rank = call(&callers, first);
+        assert!(callers.ranks(now(), &secret).unwrap().is_empty());
+        rank.write_all(last).unwrap();
+        let ranks = recognized(&mut callers, &secret);
+        assert_eq!((ranks.len(), ranks[0].hello.rank, &ranks[0].rest[..]), (1, 5, &b"more"[..]));
+    }
+
+    #[test]
+    fn who_says_nothing_or_something_wrong_is_hung_up_on() {
+        let (mut callers, secret) = (callers(), Secret::random().unwrap());
+        let _silent = call(&callers, b"");
+        let wrong = hello(&Secret::random().unwrap(), 0);
+        let mut impostor = call(&callers, &wrong);
+        let until = now() + Duration::from_secs(20);
+        while callers.strangers.len() != 1 {
+            assert!(now() < until && callers.ranks(now(), &secret).unwrap().is_empty());
+        }
+        impostor.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        assert!(matches!(impostor.read(&mut [0; 8]), Ok(0) | Err(_)), "it hears nothing");
+        assert!(callers.ranks(now() + HELLO, &secret).unwrap().is_empty());
+        assert_eq!(callers.strangers.len(), 0);
+    }
+}

@@ -1,0 +1,85 @@
+"""Strangers at the control port of a launch."""
+
+import json
+import resource
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+from command import COMMAND
+
+STRANGERS = 1_000
+GARBAGE = [b"\n", b"{}\n", b"x" * 4_000, b"\xff\xfe\n", b'{"token":"","rank":0,"address":"127.0.0.1:7","machine":""}\n']
+GATE = """#!/bin/sh
+# Starts a rank when the strangers are there.
+shift
+while [ ! -e {go} ]; do sleep 0.01; done
+exec "$@"
+"""
+
+
+def free_port() -> int:
+    """A port at which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+def call(port: int) -> socket.socket:
+    """A connection to the launcher, which may not listen yet."""
+    for _ in range(2_000):
+        try:
+            return socket.create_connection(("127.0.0.1", port), timeout=10)
+        except ConnectionRefusedError:
+            subprocess.run(["sleep", "0.01"], check=True)
+    raise AssertionError("nobody listens")
+
+
+def launched_among(strangers: list[bytes], folder: Path) -> dict[str, object]:
+    """What a launch says while so many strangers have called before its ranks, and said that."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < 2 * STRANGERS:
+        if hard != resource.RLIM_INFINITY and hard < 2 * STRANGERS:
+            pytest.skip(f"no more than {hard} open files are allowed")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (2 * STRANGERS, hard))
+    gate, go, hosts = folder / "gate", folder / "go", folder / "hosts"
+    gate.write_text(GATE.format(go=go))
+    hosts.write_text("here 127.0.0.1 3\n")
+    port = free_port()
+    start: list[str | Path] = [COMMAND, "launch", "--hosts", hosts, "--shell", f"sh {gate} {{host}}"]
+    start += ["--control", f"127.0.0.1:{port}", "--timeout", "30s", "--json", "ping-pong", "--bytes", "64"]
+    # The launcher itself has the files that a shell gives everybody.
+    fewer = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (min(1_024, hard), hard))  # noqa: E731
+    launcher = subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=fewer)
+    connections = []
+    try:
+        for said in strangers:
+            connection = call(port)
+            connections.append(connection)
+            try:
+                connection.sendall(said)
+            except OSError:
+                pass  # It has been hung up on already.
+        go.touch()
+        told, problem = launcher.communicate(timeout=60)
+        assert launcher.returncode == 0, problem
+        answer: dict[str, object] = json.loads(told)
+        return answer
+    finally:
+        go.touch()
+        launcher.kill()
+        launcher.wait(timeout=60)
+        for connection in connections:
+            connection.close()
+
+
+def test_a_thousand_strangers_that_say_nothing_keep_no_rank_out(tmp_path: Path) -> None:
+    """The launch succeeds although a thousand callers hold their connections open and never say who they are."""
+    assert launched_among([b""] * STRANGERS, tmp_path)["messages"] == 2
+
+
+def test_strangers_that_send_garbage_keep_no_rank_out(tmp_path: Path) -> None:
+    """The same where callers send lines that are none of a rank's, lines without end, or half of one."""
+    garbage = [*GARBAGE, b'{"token":'] * 40
+    assert launched_among(garbage, tmp_path)["messages"] == 2
