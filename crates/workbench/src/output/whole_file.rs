@@ -4,9 +4,11 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use ::cast::names::shown_path;
+
 /// A file that cannot be written.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write `{}`: {cause}", path.display())]
+#[error("cannot write `{}`: {cause}", shown_path(path))]
 pub struct Unwritable {
     /// The file, as it was asked for.
     pub path: PathBuf,
