@@ -90,7 +90,9 @@ pub enum ManifestError {
     #[error("it is no list of files")]
     Unreadable,
     /// Bytes of another version.
-    #[error("a list of files of version {0}, and this is version {VERSION}: sender and receivers need the same version of Maquette")]
+    #[error(
+        "a list of files of version {0}, and this is version {VERSION}: sender and receivers need the same version of Maquette"
+    )]
     Version(u8),
     /// A mode with other bits than those of reading, writing and executing, such as setuid.
     #[error("`{0}` has the mode {1:o}: allowed are 0 to 777")]
@@ -338,7 +340,10 @@ mod tests {
             assert_eq!(Manifest::decode(bytes), Err(ManifestError::Version(version)));
         }
         let needs = ManifestError::Version(1).to_string();
-        assert!(needs.ends_with("and this is version 2: sender and receivers need the same version of Maquette"), "{needs}");
+        assert!(
+            needs.ends_with("and this is version 2: sender and receivers need the same version of Maquette"),
+            "{needs}"
+        );
         let kind = Kind::File { size: 1, mode: 0o4755 };
         let setuid = vec![Entry { name: Name::new("a").unwrap(), kind }];
         assert_eq!(told(setuid), "`a` has the mode 4755: allowed are 0 to 777");

@@ -184,7 +184,8 @@ fn permissions_are_carried_less_the_umask_and_no_other_bits() {
     let Some(place) = Place::new(4) else { return };
     let tree = place.folder.join("tree");
     let folders = [("", 0o700), ("shared", 0o775), ("closed", 0o555), ("sticky", 0o1777)];
-    let files = [("secret", 0o600), ("shared/program", 0o775), ("closed/fixed", 0o444), ("setuid", 0o6755), ("open", 0o666)];
+    let files =
+        [("secret", 0o600), ("shared/program", 0o775), ("closed/fixed", 0o444), ("setuid", 0o6755), ("open", 0o666)];
     for (name, _) in folders {
         fs::create_dir_all(tree.join(name)).unwrap();
     }
@@ -221,7 +222,10 @@ fn what_cannot_be_sent_is_named_and_left_out_if_that_is_wanted() {
     let (status, _, complaints) = ended(place.send(&["tree", "--wait", "0.2"]));
     assert_eq!(status, Some(2));
     assert!(complaints.ends_with("; --skip-unsendable sends the others\n"), "{complaints}");
-    assert!(["`tree/a\\nb\\u{1b}[2J`", "`tree/in\\nside`"].iter().any(|name| complaints.contains(name)), "{complaints}");
+    assert!(
+        ["`tree/a\\nb\\u{1b}[2J`", "`tree/in\\nside`"].iter().any(|name| complaints.contains(name)),
+        "{complaints}"
+    );
     let receiver = place.receive("into", &[]);
     let (status, _, complaints) = ended(place.send(&["tree", "--receivers", "1", "--skip-unsendable"]));
     assert_eq!(status, Some(0), "{complaints}");
@@ -229,7 +233,8 @@ fn what_cannot_be_sent_is_named_and_left_out_if_that_is_wanted() {
         assert!(complaints.contains(name), "{complaints}");
     }
     assert_eq!((ended(receiver).0, complaints.lines().count()), (Some(0), 2));
-    let came: Vec<_> = fs::read_dir(place.folder.join("into/tree")).unwrap().map(|it| it.unwrap().file_name()).collect();
+    let came: Vec<_> =
+        fs::read_dir(place.folder.join("into/tree")).unwrap().map(|it| it.unwrap().file_name()).collect();
     assert_eq!(came, ["fine"]);
 }
 

@@ -25,7 +25,9 @@ fn what_tests_start_can_be_interrupted_although_they_cannot() {
     ignoring.args(["-c", "trap '' INT; exec \"$@\"", "sh"]).arg(endless.get_program()).args(endless.get_args());
     let mut process = Process::start(&mut ignoring);
     let id = process.child().id();
-    until("the command begins", || fs::read_link(format!("/proc/{id}/exe")).ok().filter(|exe| exe.ends_with("maquette")));
+    until("the command begins", || {
+        fs::read_link(format!("/proc/{id}/exe")).ok().filter(|exe| exe.ends_with("maquette"))
+    });
     process.signal("-INT");
     let status = process.ended().status;
     // Before it has said what it does when it is interrupted, the signal itself ends it.

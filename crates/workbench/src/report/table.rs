@@ -53,9 +53,8 @@ impl Table {
             }))
         });
         let table = if self.stacks { element("table").class("stacks") } else { element("table") };
-        let table = table
-            .child(element("thead").child(element("tr").children(names)))
-            .child(element("tbody").children(rows));
+        let table =
+            table.child(element("thead").child(element("tr").children(names))).child(element("tbody").children(rows));
         element("div").class("wide").attribute("tabindex", "0").child(table)
     }
 }

@@ -134,7 +134,9 @@ fn as_json_text(sent: &Sent, count: usize, size: Bytes, sealed: bool) -> String 
 fn mismatch(why: Mismatch, from: Ipv4Addr) -> String {
     match why {
         Mismatch::Sealed => format!("the receiver at {from} has no key: it needs --key-file to receive this"),
-        Mismatch::Open => format!("the receiver at {from} has a key, and receives nothing that is sent without --key-file"),
+        Mismatch::Open => {
+            format!("the receiver at {from} has a key, and receives nothing that is sent without --key-file")
+        }
         Mismatch::OtherKey => {
             format!("the receiver at {from} has another key: its --key-file may be the wrong one, or this one may be")
         }

@@ -81,6 +81,9 @@ mod tests {
     #[test]
     fn next_to_nothing_is_not_as_good_as_two() {
         let holds = |blocked| compare("all-to-all", blocked, 2.0).1.holds;
-        assert_eq!([0.0, 0.04, 1.4, 1.5, 2.0, 2.5, 2.6, 5.9].map(holds), [false, false, false, true, true, true, false, false]);
+        assert_eq!(
+            [0.0, 0.04, 1.4, 1.5, 2.0, 2.5, 2.6, 5.9].map(holds),
+            [false, false, false, true, true, true, false, false]
+        );
     }
 }
