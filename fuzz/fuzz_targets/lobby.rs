@@ -5,6 +5,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
+use cast::VERSION;
 use cast::lobby::{Announce, Call, Envelope, Guest, Host, Join, LONGEST, Said, Token};
 use cast::manifest::Id;
 use cast::round::Outcome;
@@ -40,14 +41,14 @@ fuzz_target!(|bytes: &[u8]| {
     let (open, sealed) = (Envelope::new(None), Envelope::new(Some(&[7; 32])));
     let (mut host, mut guest, mut now) = (host(), Guest::new("name".to_string(), RUN, 9), Time::ZERO);
     guest.join(now, RUN, RUN, at(1));
-    let join = Join { run: RUN, member: RUN, nonce: RUN, name: "name".to_string(), port: 9, last: 0 };
+    let join = Join { run: RUN, member: RUN, nonce: RUN, number: 1, name: "name".to_string(), port: 9, last: 0 };
     host.take(now, at(2), Said::Join(join));
     let mut session = 0;
     for (action, part) in parts(bytes) {
         now += Duration::from_microseconds(u64::from(action) * 10_000);
         assert!(sealed.read(part).is_err());
         // With the right checksum, so that it is read.
-        let datagram = [b"MQC\x01", &crc32c::crc32c(part).to_be_bytes()[..], part].concat();
+        let datagram = [b"MQC\x03", &[VERSION, 1], &crc32c::crc32c(part).to_be_bytes()[..], part].concat();
         if let Ok(said) = open.read(&datagram) {
             let written = open.write(&said, [0; 24]);
             assert_eq!(open.read(&written).as_ref(), Ok(&said));

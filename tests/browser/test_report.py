@@ -22,8 +22,10 @@ STUDIES = ("moc", "postal")
 FIGURES = range(5, 15)
 #: What upright axes have that is a bare number.
 COUNTS = {"lambda", "nodes", "servers", "entries of the table"}
-#: A phone, and a desk.
-WIDTHS = (400, 1280)
+#: Phones, and a desk.
+WIDTHS = (400, 420, 1280)
+#: How much room a heading needs above it, so that it belongs to what follows. [px]
+ABOVE_A_HEADING = 24
 
 
 @pytest.fixture(scope="session")
@@ -144,3 +146,50 @@ def test_labels_of_a_chart_do_not_lie_on_each_other(page: chromium.Page) -> None
             })"""
         )
         assert overlaps == []
+
+
+def test_no_heading_sticks_to_what_is_above_it(page: chromium.Page) -> None:
+    for width in WIDTHS:
+        page.view(width)
+        gaps = page.evaluate(
+            """[...document.querySelectorAll('main h1, main h2')].map(heading => {
+              let block = heading;
+              while (!block.previousElementSibling && block.parentElement !== document.body) block = block.parentElement;
+              const above = block.previousElementSibling.getBoundingClientRect().bottom;
+              return [heading.textContent, heading.getBoundingClientRect().top - above];
+            })"""
+        )
+        # A page of several papers has a heading for each.
+        assert len(gaps) > 10 and any("reproduced" in heading for heading, _ in gaps)
+        assert [gap for gap in gaps if gap[1] < ABOVE_A_HEADING] == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_column_of_the_verdicts_is_in_the_window(page: chromium.Page, studies: list[str], width: int) -> None:
+    page.view(width)
+    for study in studies:
+        cells = page.evaluate(
+            f"""[...document.querySelectorAll('#{study}-verdicts tbody td')].map(cell => {{
+              const box = cell.getBoundingClientRect();
+              const name = getComputedStyle(cell, '::before').content;
+              return {{ text: cell.textContent, left: box.left, right: box.right, name: name }};
+            }})"""
+        )
+        assert len(cells) == 7 * CLAIMS[study]
+        assert [cell for cell in cells if cell["left"] < 0 or cell["right"] > width] == []
+        named = page.evaluate(f"getComputedStyle(document.querySelector('#{study}-verdicts thead')).display") != "none"
+        # Where there is no head to name the columns, each cell does.
+        assert all(named or cell["name"] not in ("none", '""') for cell in cells if cell["text"])
+
+
+def test_a_table_that_is_too_wide_shows_that_it_scrolls(page: chromium.Page) -> None:
+    page.view(420)
+    wide = page.evaluate(
+        """[...document.querySelectorAll('.wide')].filter(box => box.scrollWidth > box.clientWidth).map(box => {
+          const style = getComputedStyle(box);
+          return [style.overflowX, style.scrollbarWidth, style.backgroundAttachment];
+        })"""
+    )
+    assert wide
+    # The shadows at both edges stay where they are, and what hides them at an end moves with the table.
+    assert all(box == ["auto", "thin", "local, local, scroll, scroll"] for box in wide)

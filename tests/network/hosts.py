@@ -25,6 +25,10 @@ from types import TracebackType
 PREFIX = "maquette"
 
 
+#: How long a command that makes or removes something may take. [s]
+PATIENCE = 30.0
+
+
 class Unavailable(Exception):
     """Such hosts can't be made here; the message says why."""
 
@@ -43,18 +47,18 @@ class Wire:
 
 def run(*command: str) -> None:
     """Runs a command that must succeed."""
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     if done.returncode != 0:
         raise Unavailable(f"`{' '.join(command)}`: {done.stderr.strip() or done.stdout.strip()}")
 
 
 def sweep() -> None:
     """Removes what a run has left behind that was killed."""
-    listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True).stdout
+    listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, timeout=PATIENCE).stdout
     for name in (line.split()[0] for line in listed.splitlines() if line):
         made = re.fullmatch(rf"{PREFIX}-(\d+)-\w+", name)
         if made and not Path(f"/proc/{made[1]}").exists():
-            subprocess.run(["ip", "netns", "delete", name], capture_output=True)
+            subprocess.run(["ip", "netns", "delete", name], capture_output=True, timeout=PATIENCE)
 
 
 @dataclass
@@ -107,7 +111,8 @@ class Hosts:
     def lose(self, percent: float, source: int = 1) -> None:
         """From now on so many of the UDP packets that `source` sends are lost on the way to each other host."""
         switch = self._switch
-        subprocess.run(["ip", "netns", "exec", switch, "nft", "flush", "ruleset"], capture_output=True)
+        flush = ["ip", "netns", "exec", switch, "nft", "flush", "ruleset"]
+        subprocess.run(flush, capture_output=True, timeout=PATIENCE)
         if percent == 0.0:
             return
         rules = ["table bridge losses {", "chain forward { type filter hook forward priority 0;"]
@@ -117,7 +122,7 @@ class Hosts:
             rules.append(f"{which} numgen random mod 10000 < {share} drop")
         text = "\n".join([*rules, "}", "}"])
         command = ["ip", "netns", "exec", switch, "nft", "-f", "-"]
-        done = subprocess.run(command, input=text, capture_output=True, text=True)
+        done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=PATIENCE)
         if done.returncode != 0:
             raise Unavailable(f"losses by nft: {done.stderr.strip()}")
 
@@ -152,5 +157,5 @@ class Hosts:
 
     def _remove(self) -> None:
         for name in reversed(self._made):
-            subprocess.run(["ip", "netns", "delete", name], capture_output=True)
+            subprocess.run(["ip", "netns", "delete", name], capture_output=True, timeout=PATIENCE)
         self._made.clear()

@@ -65,7 +65,7 @@ def mpich(hosts: Hosts, scratch: Path, shell: Path) -> None:
     """MPICH by TCP."""
     program = scratch / "mpich"
     source = str(Path(__file__).parent / "mpi_broadcast.c")
-    subprocess.run(["mpicc.mpich", "-O2", "-o", str(program), source], check=True)
+    subprocess.run(["mpicc.mpich", "-O2", "-o", str(program), source], check=True, timeout=120)
     everyone = ",".join(hosts.name(host) for host in range(1, hosts.count + 1))
     start = ["mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", str(shell), "-hosts", everyone]
     start += ["-n", str(hosts.count), "-iface", "eth0"]
@@ -77,7 +77,7 @@ def open_mpi(hosts: Hosts, scratch: Path, shell: Path) -> None:
     """Open MPI by TCP."""
     program = scratch / "open-mpi"
     source = str(Path(__file__).parent / "mpi_broadcast.c")
-    subprocess.run(["mpicc.openmpi", "-O2", "-o", str(program), source], check=True)
+    subprocess.run(["mpicc.openmpi", "-O2", "-o", str(program), source], check=True, timeout=120)
     everyone = ",".join(hosts.name(host) for host in range(1, hosts.count + 1))
     start = ["mpirun.openmpi", "--allow-run-as-root", "--mca", "plm_rsh_agent", str(shell)]
     start += [*OPEN_MPI, *OPEN_MPI_OUT_OF_BAND, "-H", everyone, "-n", str(hosts.count)]

@@ -67,8 +67,12 @@ def test_a_reader_may_stop_reading() -> None:
 
 
 def interrupted(arguments: list[str], folder: Path, after: float) -> tuple[int, str]:
-    """The status and output of a command that gets a Ctrl-C so many seconds after its start."""
-    with subprocess.Popen([COMMAND, *arguments], stdout=subprocess.PIPE, text=True, cwd=folder) as process:
+    """The status and output of a command that gets a Ctrl-C so many seconds after its start.
+
+    `env` sees to it that the command hears it, also where this process was started to ignore it, and becomes the command.
+    """
+    command: list[str | Path] = ["env", "--default-signal=INT", COMMAND, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder) as process:
         time.sleep(after)
         process.send_signal(signal.SIGINT)
         try:

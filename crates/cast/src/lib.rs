@@ -35,3 +35,6 @@ pub mod names;
 pub mod parameters;
 pub mod round;
 pub mod secret;
+
+/// The version of what senders and receivers tell each other. Those of different versions do not understand each other, but say so.
+pub const VERSION: u8 = 2;

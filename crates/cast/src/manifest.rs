@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use quantities::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::VERSION;
 use crate::names::{Name, NameError};
 
 /// The most files and folders.
@@ -15,6 +16,8 @@ pub const LONGEST: usize = 16 << 20;
 pub const LARGEST: u64 = 1 << 44;
 /// The shortest and the longest piece. [B]
 pub const PIECE: [u32; 2] = [1 << 20, 16 << 20];
+/// Who may read, write and execute: all of it.
+const MOST_MODE: u32 = 0o777;
 /// There are no more pieces than about so many, if they can be longer.
 const PIECES: u64 = 4_096;
 
@@ -40,21 +43,37 @@ pub struct Entry {
     pub kind: Kind,
 }
 
-/// What an entry is.
+/// What an entry is. Its mode says who may read, write and execute it, as the lowest nine bits of the system's do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// A folder.
-    Folder,
+    Folder {
+        /// Its mode.
+        mode: u16,
+    },
     /// A file.
     File {
         /// Its size. [B]
         size: u64,
-        /// Whether it may be run.
-        executable: bool,
+        /// Its mode.
+        mode: u16,
     },
 }
 
-/// Which transfer it is: the same names and sizes are the same transfer, so that one that was broken off goes on.
+impl Kind {
+    /// Its mode, for the system.
+    pub fn mode(self) -> u32 {
+        match self {
+            Kind::Folder { mode } | Kind::File { mode, .. } => u32::from(mode),
+        }
+    }
+
+    const fn is_folder(self) -> bool {
+        matches!(self, Kind::Folder { .. })
+    }
+}
+
+/// Which transfer it is: the same names, sizes and modes are the same transfer, so that one that was broken off goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Id(pub [u8; 16]);
 
@@ -70,6 +89,14 @@ pub enum ManifestError {
     /// Bytes that are none.
     #[error("it is no list of files")]
     Unreadable,
+    /// Bytes of another version.
+    #[error(
+        "a list of files of version {0}, and this is version {VERSION}: sender and receivers need the same version of Maquette"
+    )]
+    Version(u8),
+    /// A mode with other bits than those of reading, writing and executing, such as setuid.
+    #[error("`{0}` has the mode {1:o}: allowed are 0 to 777")]
+    Mode(Name, u16),
     /// A name that leads elsewhere.
     #[error(transparent)]
     Name(#[from] NameError),
@@ -120,10 +147,10 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// It as bytes.
+    /// It as bytes: the version, then the rest.
     pub fn encode(&self) -> Vec<u8> {
         // A vector has room for whatever is written.
-        postcard::to_allocvec(self).unwrap_or_default()
+        postcard::to_allocvec(&(VERSION, self)).unwrap_or_default()
     }
 
     /// Reads one. Whatever the bytes are, this ends with a manifest that is safe, or an error.
@@ -132,6 +159,13 @@ impl Manifest {
     /// [`ManifestError`].
     pub fn decode(bytes: &[u8]) -> Result<Manifest, ManifestError> {
         check("bytes of a list of files", bytes.len() as u64, LONGEST as u64)?;
+        let bytes = match bytes {
+            [VERSION, rest @ ..] => rest,
+            // Version 1 began with the length of a piece, which is a multiple of 128.
+            [128..=u8::MAX, ..] => return Err(ManifestError::Version(1)),
+            [version, ..] => return Err(ManifestError::Version(*version)),
+            [] => return Err(ManifestError::Unreadable),
+        };
         let (piece, rest) = postcard::take_from_bytes::<u32>(bytes).map_err(|_| ManifestError::Unreadable)?;
         let (count, mut rest) = postcard::take_from_bytes::<u64>(rest).map_err(|_| ManifestError::Unreadable)?;
         check("files and folders", count, MOST_ENTRIES as u64)?;
@@ -156,10 +190,13 @@ impl Manifest {
         if !(least..=most).contains(&self.piece) || !self.piece.is_power_of_two() {
             return Err(ManifestError::Piece(self.piece));
         }
+        if let Some(entry) = self.entries.iter().find(|entry| entry.kind.mode() > MOST_MODE) {
+            return Err(ManifestError::Mode(entry.name.clone(), u16::try_from(entry.kind.mode()).unwrap_or(u16::MAX)));
+        }
         if let Some(pair) = self.entries.windows(2).find(|pair| pair[0].name >= pair[1].name) {
             return Err(ManifestError::Twice(pair[1].name.clone()));
         }
-        let is_file = |entry: &&Entry| entry.kind != Kind::Folder;
+        let is_file = |entry: &&Entry| !entry.kind.is_folder();
         let files: BTreeSet<&str> = self.entries.iter().filter(is_file).map(|entry| entry.name.as_str()).collect();
         let in_file = self.entries.iter().find(|entry| entry.name.folders().any(|folder| files.contains(folder)));
         in_file.map_or(Ok(()), |entry| Err(ManifestError::InFile(entry.name.clone())))
@@ -167,7 +204,7 @@ impl Manifest {
 
     /// Which transfer it is.
     pub fn id(&self) -> Id {
-        let hash = blake3::derive_key("maquette cast 1: transfer", &self.encode());
+        let hash = blake3::derive_key("maquette cast 2: transfer", &self.encode());
         let mut id = [0; 16];
         id.copy_from_slice(&hash[..16]);
         Id(id)
@@ -180,7 +217,7 @@ impl Manifest {
 
     /// How many files there are.
     pub fn files(&self) -> usize {
-        self.entries.iter().filter(|entry| entry.kind != Kind::Folder).count()
+        self.entries.iter().filter(|entry| !entry.kind.is_folder()).count()
     }
 
     /// How much all files are. [B]
@@ -221,7 +258,7 @@ impl Entry {
     pub const fn size(&self) -> u64 {
         match self.kind {
             Kind::File { size, .. } => size,
-            Kind::Folder => 0,
+            Kind::Folder { .. } => 0,
         }
     }
 }
@@ -265,11 +302,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn file(name: &str, size: u64) -> Entry {
-        Entry { name: Name::new(name).unwrap(), kind: Kind::File { size, executable: false } }
+        Entry { name: Name::new(name).unwrap(), kind: Kind::File { size, mode: 0o644 } }
     }
 
     fn folder(name: &str) -> Entry {
-        Entry { name: Name::new(name).unwrap(), kind: Kind::Folder }
+        Entry { name: Name::new(name).unwrap(), kind: Kind::Folder { mode: 0o755 } }
     }
 
     fn told(entries: Vec<Entry>) -> String {
@@ -287,11 +324,29 @@ mod tests {
         );
         let many = (0..=MOST_ENTRIES).map(|number| folder(&number.to_string())).collect();
         assert_eq!(told(many), "100001 files and folders: allowed are 100000");
-        let hostile = postcard::to_allocvec(&(1_u32 << 20, vec![("../x", Kind::Folder)])).unwrap();
+        let hostile = postcard::to_allocvec(&(VERSION, 1_u32 << 20, vec![("../x", Kind::Folder { mode: 0 })])).unwrap();
         let told = Manifest::decode(&hostile).unwrap_err().to_string();
         assert_eq!(told, "the name `../x` is refused: `.` and `..` lead elsewhere");
-        let hostile = postcard::to_allocvec(&(1_u32 << 20, u64::MAX)).unwrap();
+        let hostile = postcard::to_allocvec(&(VERSION, 1_u32 << 20, u64::MAX)).unwrap();
         assert!(matches!(Manifest::decode(&hostile), Err(ManifestError::TooMuch { .. })));
+    }
+
+    #[test]
+    fn a_list_of_another_version_or_with_bits_that_are_not_carried_is_refused() {
+        let old = postcard::to_allocvec(&(1_u32 << 20, vec![("x", 0_u8)])).unwrap();
+        let mut newer = Manifest::new(vec![file("a", 1)]).unwrap().encode();
+        newer[0] = VERSION + 1;
+        for (bytes, version) in [(&old, 1), (&newer, VERSION + 1)] {
+            assert_eq!(Manifest::decode(bytes), Err(ManifestError::Version(version)));
+        }
+        let needs = ManifestError::Version(1).to_string();
+        assert!(
+            needs.ends_with("and this is version 2: sender and receivers need the same version of Maquette"),
+            "{needs}"
+        );
+        let kind = Kind::File { size: 1, mode: 0o4755 };
+        let setuid = vec![Entry { name: Name::new("a").unwrap(), kind }];
+        assert_eq!(told(setuid), "`a` has the mode 4755: allowed are 0 to 777");
     }
 
     #[test]

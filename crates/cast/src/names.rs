@@ -114,14 +114,29 @@ fn not_on_windows(part: &str) -> bool {
 /// The most characters of somebody else's text that are printed.
 const SHOWN: usize = 120;
 
-/// Somebody else's text as it can be printed: on one line, without what a terminal would take as a command, and not too long.
+/// Somebody else's text as it can be printed: on one line, with what a terminal would take as a command or not show written out, such
+/// as `\n` or `\u{1b}`, and not too long.
 pub fn shown(text: &str) -> String {
-    let safe = |character: char| if hides(character) { '\u{FFFD}' } else { character };
-    let mut shown: String = text.chars().take(SHOWN).map(safe).collect();
+    let mut shown = escaped(text.chars().take(SHOWN));
     if text.chars().nth(SHOWN).is_some() {
         shown.push_str("...");
     }
     shown
+}
+
+/// A path as it can be printed: as [`shown`], but whole; bytes that are no text are written `\xff`.
+pub fn shown_path(path: &Path) -> String {
+    let chunks = path.as_os_str().as_encoded_bytes().utf8_chunks();
+    let each = chunks.map(|chunk| {
+        let strange: String = chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")).collect();
+        escaped(chunk.valid().chars()) + &strange
+    });
+    each.collect()
+}
+
+fn escaped(text: impl Iterator<Item = char>) -> String {
+    text.map(|character| if hides(character) { character.escape_default().to_string() } else { character.to_string() })
+        .collect()
 }
 
 #[cfg(test)]
@@ -137,6 +152,14 @@ mod tests {
         let name = Name::new("a/b/c").unwrap();
         assert_eq!(name.below(Path::new("/into")), Path::new("/into/a/b/c"));
         assert_eq!(name.folders().collect::<Vec<_>>(), ["a", "a/b"]);
+    }
+
+    #[test]
+    fn a_path_is_printed_on_one_line_whatever_it_holds() {
+        use std::os::unix::ffi::OsStrExt;
+        let path = std::ffi::OsStr::from_bytes(b"a\nb/\x1b[2J\xff\xc3\xbc\x7f");
+        assert_eq!(shown_path(Path::new(path)), "a\\nb/\\u{1b}[2J\\xff\u{fc}\\u{7f}");
+        assert_eq!(shown_path(Path::new("a b/\u{202e}c")), "a b/\\u{202e}c");
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl KeyFile {
             let what = format!("a key file has {least} to {most} bytes, and this one has {}", bytes.len());
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
-        Ok(KeyFile { secret: Secret(blake3::derive_key("maquette cast 1: secret", bytes)), is_open })
+        Ok(KeyFile { secret: Secret(blake3::derive_key("maquette cast 2: secret", bytes)), is_open })
     }
 
     /// Makes a key file with a secret that nobody knows, for its owner alone.
@@ -71,14 +71,14 @@ impl KeyFile {
 impl Secret {
     /// What the lobby is sealed with.
     pub fn of_lobby(&self) -> [u8; 32] {
-        blake3::derive_key("maquette cast 1: lobby", &self.0)
+        blake3::derive_key("maquette cast 2: lobby", &self.0)
     }
 
     /// What each of so many ranks seals with in a round: `salt` is drawn by each run of a sender, which counts its sessions.
     pub fn of_round(&self, salt: Token, session: u32, ranks: u16) -> Vec<Key> {
         let of_rank = |rank: u16| {
             let parts = [&self.0[..], &salt.0, &session.to_be_bytes(), &rank.to_be_bytes()];
-            Key(blake3::derive_key("maquette cast 1: rank of a round", &parts.concat()))
+            Key(blake3::derive_key("maquette cast 2: rank of a round", &parts.concat()))
         };
         (0..ranks).map(of_rank).collect()
     }

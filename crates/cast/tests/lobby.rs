@@ -1,8 +1,9 @@
-//! A sender and receivers in a lobby whose datagrams are lost, in simulated time: who is called to which round, as what.
+//! A sender and receivers in a lobby whose datagrams are lost, or recorded and sent again, in simulated time: who is called to which
+//! round, as what.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-use maquette_cast::lobby::{Announce, Call, Guest, Heard, Host, Join, Said, To, Token};
+use maquette_cast::lobby::{Announce, Ask, Call, Guest, Heard, Here, Host, Join, Said, To, Token};
 use maquette_cast::manifest::Id;
 use maquette_cast::round::Outcome;
 use proptest::prelude::*;
@@ -10,6 +11,8 @@ use quantities::{Duration, Time};
 
 const RUN: Token = Token([9; 16]);
 const HOST: u16 = 1;
+/// Whoever sends again what was recorded, and answers nothing.
+const GONE: u16 = 66;
 
 fn at(port: u16) -> SocketAddr {
     SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, port))
@@ -19,8 +22,12 @@ const fn ms(milliseconds: u64) -> Duration {
     Duration::from_microseconds(1_000 * milliseconds)
 }
 
+fn announce(run: Token) -> Announce {
+    Announce { transfer: Id([1; 16]), run, title: "title".to_string(), files: 1, bytes: 1 }
+}
+
 fn host() -> Host {
-    Host::new(Announce { transfer: Id([1; 16]), run: RUN, title: "title".to_string(), files: 1, bytes: 1 })
+    Host::new(announce(RUN))
 }
 
 fn call(session: u32) -> Call {
@@ -51,10 +58,14 @@ struct Simulation {
     /// Of a hundred datagrams.
     loss: u64,
     host: Host,
+    run: Token,
     receivers: Vec<Receiver>,
     session: u32,
     /// On their way: from, to, what.
     flying: Vec<(SocketAddr, SocketAddr, Said)>,
+    /// All that was ever sent, also in an earlier cast; and of a hundred milliseconds, in how many one of it is sent again.
+    recorded: Vec<(SocketAddr, SocketAddr, Said)>,
+    replays: u64,
 }
 
 impl Simulation {
@@ -65,10 +76,35 @@ impl Simulation {
         };
         let receivers = (0..receivers).map(receiver).collect();
         let (now, draws) = (Time::ZERO, Draws(seed));
-        Simulation { now, draws, loss, host: host(), receivers, session: 0, flying: Vec::new() }
+        let (flying, recorded) = (Vec::new(), Vec::new());
+        Simulation { now, draws, loss, host: host(), run: RUN, receivers, session: 0, flying, recorded, replays: 0 }
+    }
+
+    /// Another cast, by another run of a sender to receivers that were started anew, on a network on which somebody has recorded the
+    /// cast before it.
+    fn after(earlier: Simulation, replays: u64, seed: u64) -> Simulation {
+        let count = earlier.receivers.len() as u16;
+        let mut later = Simulation::new(count, earlier.loss, seed);
+        later.run = Token([8; 16]);
+        later.host = Host::new(announce(later.run));
+        for (number, receiver) in later.receivers.iter_mut().enumerate() {
+            receiver.guest = Guest::new(format!("r{number}"), Token([number as u8 + 50; 16]), 1_000 + number as u16);
+        }
+        (later.recorded, later.replays) = (earlier.recorded, replays);
+        later
+    }
+
+    fn ends(&mut self, limit: Duration) -> bool {
+        let end = self.now + limit;
+        while self.host.done() < self.receivers.len() && self.now < end {
+            let (waiting, _) = self.host.waiting(self.now);
+            if waiting > 0 { self.round() } else { self.step() }
+        }
+        self.host.done() == self.receivers.len()
     }
 
     fn say(&mut self, from: SocketAddr, to: SocketAddr, said: Said) {
+        self.recorded.push((from, to, said.clone()));
         if self.draws.below(100) >= self.loss {
             self.flying.push((from, to, said));
         }
@@ -78,9 +114,14 @@ impl Simulation {
     fn step(&mut self) {
         self.now += ms(1);
         let now = self.now;
+        if self.draws.below(100) < self.replays && !self.recorded.is_empty() {
+            let which = self.draws.below(self.recorded.len() as u64) as usize;
+            self.flying.push(self.recorded[which].clone());
+        }
         for (from, to, said) in std::mem::take(&mut self.flying) {
             match to.port() {
                 HOST => drop(self.host.take(now, from, said)),
+                GONE => {}
                 port => self.hear(usize::from(port - 100), from, said),
             }
         }
@@ -103,7 +144,7 @@ impl Simulation {
         let Receiver { guest, round } = &mut self.receivers[number];
         let mut answers = Vec::new();
         match guest.take(now, from, said, &mut answers) {
-            Some(Heard::Announced(announce, from)) => guest.join(now, announce.run, Token([number as u8; 16]), from),
+            Some(Heard::Answered(announce, from)) => guest.join(now, announce.run, Token([number as u8; 16]), from),
             Some(Heard::Called(call, _)) => {
                 answers.extend(guest.is_there(call.session));
                 *round = Some(call);
@@ -123,6 +164,9 @@ impl Simulation {
                 None => self.step(),
             }
         };
+        for guest in self.receivers.iter_mut().map(|receiver| &mut receiver.guest) {
+            guest.is_left(self.now);
+        }
         if !is_assembled {
             self.host.give_up(self.now);
             return;
@@ -137,7 +181,7 @@ impl Simulation {
                 _ => Outcome::Done,
             };
             self.host.ended(self.now, called.member, &outcome, false);
-            if outcome == Outcome::Done { guest.forget() } else { guest.comes_back(self.now) }
+            if outcome == Outcome::Done { guest.is_over(self.run) } else { guest.comes_back(self.now) }
         }
     }
 }
@@ -148,29 +192,128 @@ proptest! {
     #[test]
     fn all_are_called_until_they_have_everything_whatever_is_lost(receivers in 1_u16..12, loss in 0_u64..50, seed: u64) {
         let mut simulation = Simulation::new(receivers, loss, seed);
-        // A receiver that is done wants nothing more, whoever announces it.
-        let run_is_over = |simulation: &Simulation| simulation.host.done() == usize::from(receivers);
-        while !run_is_over(&simulation) {
-            prop_assert!(simulation.now < Time::ZERO + ms(120_000), "{} have it", simulation.host.done());
-            let (waiting, _) = simulation.host.waiting(simulation.now);
-            if waiting > 0 { simulation.round() } else { simulation.step() }
-        }
+        prop_assert!(simulation.ends(ms(120_000)), "{} have it", simulation.host.done());
         prop_assert_eq!(simulation.host.without(), Vec::<String>::new());
+    }
+
+    /// Whatever was said in an earlier cast, or in this one, is said again and again by somebody: that holds nobody up.
+    #[test]
+    fn who_sends_again_what_was_recorded_keeps_nobody_from_it(receivers in 1_u16..8, loss in 0_u64..30, seed: u64) {
+        let mut earlier = Simulation::new(receivers, loss, seed);
+        prop_assert!(earlier.ends(ms(120_000)));
+        let mut later = Simulation::after(earlier, 50, seed);
+        prop_assert!(later.ends(ms(120_000)), "{} have it", later.host.done());
+        prop_assert_eq!(later.host.without(), Vec::<String>::new());
+        // They are through, and it goes on being sent again: nobody is back, and nobody is waited for.
+        let joined = later.host.joined();
+        (0..10_000).for_each(|_| later.step());
+        prop_assert_eq!((later.host.done(), later.host.joined()), (usize::from(receivers), joined));
     }
 }
 
-fn join(member: u8, nonce: u8, last: u32) -> Said {
+/// The case of old: an announcement is sent again every two seconds, before there is a sender, and for as long as there is one.
+#[test]
+fn an_old_announcement_binds_nobody_to_a_sender_that_is_gone() {
+    let old = Said::Announce(announce(Token([7; 16])));
+    let mut simulation = Simulation::new(2, 0, 1);
+    for _ in 0..3 {
+        simulation.hear(0, at(GONE), old.clone());
+        (0..2_000).for_each(|_| simulation.step());
+    }
+    let asked = simulation.recorded.iter().filter(|(_, to, _)| *to == at(GONE)).count();
+    assert!(asked < 4, "it asks no more than once for each announcement");
+    assert!(simulation.ends(ms(5_000)));
+}
+
+#[test]
+fn a_sender_that_falls_silent_is_left_although_its_answers_are_sent_again() {
+    let (mut guest, mut answers, here) = (Guest::new("r".to_string(), Token([1; 16]), 9), Vec::new(), at(HOST));
+    let mut host = host();
+    let mut now = Time::ZERO;
+    guest.take(now, here, Said::Announce(announce(RUN)), &mut answers);
+    let Some((_, ask)) = answers.pop() else { panic!("it asks") };
+    host.take(now, at(2), ask);
+    let Some(Heard::Answered(found, _)) =
+        host.due(now).into_iter().find_map(|(_, said)| guest.take(now, here, said, &mut answers))
+    else {
+        panic!("it is answered")
+    };
+    guest.join(now, found.run, Token([2; 16]), here);
+    // For one second the sender answers, and all of that is recorded.
+    let mut recorded = Vec::new();
+    while !guest.is_left(now) {
+        assert!(now < Time::ZERO + ms(7_000), "it is bound to a sender that is gone");
+        if let Some((_, said)) = guest.due(now).filter(|_| now < Time::ZERO + ms(1_000)) {
+            host.take(now, at(2), said);
+            recorded.extend(host.due(now).into_iter().map(|(_, said)| said));
+        }
+        for said in recorded.clone() {
+            guest.take(now, here, said, &mut answers);
+        }
+        now += ms(10);
+    }
+    assert!(now > Time::ZERO + ms(5_500), "it was left while it answered");
+    // And with what is left of that, it is not bound anew.
+    let mut bound = recorded.into_iter().filter_map(|said| guest.take(now, here, said, &mut answers));
+    assert_eq!(bound.next(), None);
+}
+
+#[test]
+fn a_join_or_a_goodbye_that_is_sent_again_changes_nothing() {
+    let mut host = host();
+    let (now, later) = (Time::ZERO, Time::ZERO + ms(2_500));
+    let (first, second) = (join(1, 1, 1), join(1, 2, 1));
+    assert!(host.take(now, at(2), first.clone()).is_some() && host.take(now, at(2), second.clone()).is_some());
+    host.due(now);
+    for said in [first, Said::Leave(Token([1; 16])), second] {
+        assert_eq!(host.take(later, at(GONE), said), None);
+    }
+    let answered = |due: Vec<(To, Said)>| due.iter().any(|(_, said)| matches!(said, Said::Answer(_)));
+    assert!(!answered(host.due(later)));
+    assert_eq!(host.waiting(later).0, 1);
+    assert_eq!(host.waiting(later + ms(1_000)).0, 0, "it was heard of last at the time of its own join");
+    // The newer one is called, where it is.
+    host.call(later, call(1));
+    let called = host.due(later).into_iter().find_map(|(to, said)| match said {
+        Said::Call(call) => Some((to, call.nonce)),
+        _ => None,
+    });
+    assert_eq!(called, Some((To::One(at(2)), Token([2; 16]))));
+    // Who has left does not come back with what it said before, even if that was not heard then.
+    host.take(later, at(2), Said::Leave(Token([2; 16])));
+    assert_eq!(host.take(later, at(GONE), join(1, 2, 9)), None);
+}
+
+#[test]
+fn only_a_sender_of_that_run_answers() {
+    let mut host = host();
+    host.due(Time::ZERO);
+    for run in [Token([0; 16]), RUN] {
+        host.take(Time::ZERO, at(2), Said::Ask(Ask { run, nonce: Token([1; 16]), number: 3 }));
+    }
+    let due = host.due(Time::ZERO);
+    let [(To::One(to), Said::Answer(answer))] = &due[..] else { panic!("{due:?}") };
+    assert_eq!((*to, answer.nonce, answer.number, &answer.announce), (at(2), Token([1; 16]), 3, &announce(RUN)));
+}
+
+fn join(member: u8, nonce: u8, number: u64) -> Said {
+    join_after(member, nonce, number, 0)
+}
+
+/// A join of who took part in the round `last`.
+fn join_after(member: u8, nonce: u8, number: u64, last: u32) -> Said {
     let name = "a\u{1b}[2Jb".to_string();
-    Said::Join(Join { run: RUN, member: Token([member; 16]), nonce: Token([nonce; 16]), name, port: 9, last })
+    let (member, nonce) = (Token([member; 16]), Token([nonce; 16]));
+    Said::Join(Join { run: RUN, member, nonce, number, name, port: 9, last })
 }
 
 #[test]
 fn a_receiver_that_begins_anew_is_the_same_and_one_of_another_run_is_none() {
     let mut host = host();
-    assert_eq!(host.take(Time::ZERO, at(2), join(1, 1, 0)).as_deref(), Some("a\u{FFFD}[2Jb (127.0.0.1)"));
-    assert_eq!(host.take(Time::ZERO, at(2), join(1, 1, 0)), None, "it asks again");
-    assert!(host.take(Time::ZERO, at(3), join(1, 2, 0)).is_some(), "it was started again");
-    let Said::Join(other) = join(2, 3, 0) else { return };
+    assert_eq!(host.take(Time::ZERO, at(2), join(1, 1, 1)).as_deref(), Some("a\\u{1b}[2Jb (127.0.0.1)"));
+    assert_eq!(host.take(Time::ZERO, at(2), join(1, 1, 2)), None, "it asks again");
+    assert!(host.take(Time::ZERO, at(3), join(1, 2, 1)).is_some(), "it was started again");
+    let Said::Join(other) = join(2, 3, 1) else { return };
     assert_eq!(host.take(Time::ZERO, at(2), Said::Join(Join { run: Token([0; 16]), ..other })), None);
     assert_eq!(host.waiting(Time::ZERO).0, 1);
     assert_eq!(host.call(Time::ZERO, call(1)), 1);
@@ -181,9 +324,9 @@ fn who_comes_out_of_a_round_too_often_is_not_called_again() {
     let mut host = host();
     let mut rounds = 0;
     for session in 1..20 {
-        host.take(Time::ZERO, at(2), join(1, 1, session - 1));
+        host.take(Time::ZERO, at(2), join_after(1, 1, session.into(), session - 1));
         rounds += u32::from(host.call(Time::ZERO, call(session)));
-        let here = maquette_cast::lobby::Here { nonce: Token([1; 16]), session };
+        let here = Here { nonce: Token([1; 16]), session };
         host.take(Time::ZERO, at(2), Said::Here(here));
         host.roster().iter().for_each(|called| host.ended(Time::ZERO, called.member, &Outcome::Lost, true));
     }
@@ -197,7 +340,7 @@ fn more_receivers_than_anybody_has_are_not_remembered() {
         let mut token = [0; 16];
         token[..4].copy_from_slice(&number.to_be_bytes());
         let token = Token(token);
-        let join = Join { run: RUN, member: token, nonce: token, name: String::new(), port: 9, last: 0 };
+        let join = Join { run: RUN, member: token, nonce: token, number: 1, name: String::new(), port: 9, last: 0 };
         host.take(Time::ZERO, at(2), Said::Join(join));
     }
     assert_eq!(host.call(Time::ZERO, call(1)), 1_024);

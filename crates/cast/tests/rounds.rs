@@ -30,7 +30,7 @@ struct File {
 
 impl File {
     fn new() -> File {
-        let kind = Kind::File { size: SIZE, executable: false };
+        let kind = Kind::File { size: SIZE, mode: 0o644 };
         let entry = Entry { name: Name::new("file").unwrap(), kind };
         let content = (0..SIZE).map(|place| ((place * place) >> 7) as u8).collect();
         File { manifest: Manifest::new(vec![entry]).unwrap(), content }

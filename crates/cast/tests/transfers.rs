@@ -1,30 +1,47 @@
-//! Whole transfers on this machine, sender and receivers each on a thread of their own, over UDP and multicast.
+//! Whole transfers on this machine, sender and receivers each on a thread of their own, over UDP and multicast. What hangs is interrupted
+//! after a minute.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Instant;
 
 use maquette_cast::cast::{
     CastError, Event, Meeting, ReceiveSettings, Received, SendSettings, Sent, Watch, receive, send,
 };
-use maquette_cast::files::{Folder, Wishes, list};
+use maquette_cast::files::{Folder, Unsendable, Wishes, list};
+use maquette_cast::lobby::{Announce, Envelope, Mismatch, Said, Token};
+use maquette_cast::manifest::Id;
 use maquette_cast::secret::{KeyFile, Secret};
 use quantities::{Bytes, Duration};
 use real_worlds::udp::hears_multicast;
 
 const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
+/// No transfer may take longer. [s]
+const LIMIT: u64 = 60;
 
-/// Notes what happens, and ends it when it is told so.
-#[derive(Default)]
+/// Notes what happens, and ends it when it is told so, or when it has taken too long.
 struct Notes<'a> {
+    began: Instant,
     events: Vec<Event>,
     /// It ends when so many bytes have come.
     ends_at: Option<Bytes>,
     ends: AtomicBool,
     /// Set when so much has been sent.
     tells: Option<(&'a AtomicBool, Bytes)>,
+}
+
+impl Default for Notes<'_> {
+    fn default() -> Self {
+        Notes { began: now(), events: Vec::new(), ends_at: None, ends: AtomicBool::new(false), tells: None }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "what hangs is ended")]
+fn now() -> Instant {
+    Instant::now()
 }
 
 impl Watch for Notes<'_> {
@@ -39,7 +56,7 @@ impl Watch for Notes<'_> {
         }
     }
     fn ends(&self) -> bool {
-        self.ends.load(Ordering::Relaxed)
+        self.ends.load(Ordering::Relaxed) || self.began.elapsed().as_secs() >= LIMIT
     }
 }
 
@@ -122,7 +139,7 @@ fn sends(
         receivers,
         wait: receivers.is_none().then(|| seconds(2)),
     };
-    send(list(&[files.to_path_buf()]).unwrap(), &settings, notes)
+    send(list(&[files.to_path_buf()], Unsendable::Refuse).unwrap(), &settings, notes)
 }
 
 fn receives(into: &Path, meeting: &Meeting, notes: &mut Notes<'_>, wait: u64) -> Result<Received, CastError> {
@@ -173,7 +190,9 @@ fn who_comes_late_gets_all_and_who_was_stopped_goes_on() {
             receives(&stopped, &meeting, &mut Notes::default(), 20).unwrap()
         });
         let comes_late = scope.spawn(|| {
+            let waits_since = now();
             while !begun.load(Ordering::Relaxed) {
+                assert!(waits_since.elapsed().as_secs() < LIMIT, "the sender has not begun");
                 thread::yield_now();
             }
             receives(&late, &meeting, &mut Notes::default(), 20).unwrap()
@@ -215,14 +234,66 @@ fn with_a_key_only_those_who_have_it_get_anything() {
             })
         });
         // It goes on announcing for two seconds after that.
-        let result = sends(&sent, &meeting, None, None, &mut Notes::default()).unwrap();
+        let mut notes = Notes::default();
+        let result = sends(&sent, &meeting, None, None, &mut notes).unwrap();
         assert_eq!(result.done, 1);
         receiver.join().unwrap();
         let told = strangers.map(|stranger| stranger.join().unwrap());
-        assert_eq!(told, [vec![Event::Unreadable { sealed: true }], vec![]]);
+        let mismatch = |why| vec![Event::SenderMismatch(why, HERE)];
+        assert_eq!(told, [mismatch(Mismatch::Sealed), mismatch(Mismatch::OtherKey)]);
+        for why in [Mismatch::Sealed, Mismatch::OtherKey] {
+            assert!(notes.events.contains(&Event::ReceiverMismatch(why, HERE)), "{:?}", notes.events);
+        }
     });
     assert_same(&sent, &with);
     assert!([without, other].iter().all(|into| fs::read_dir(into).unwrap().count() == 0));
+}
+
+/// Somebody without the key sends again what a sender announced once, as it was recorded, before there is another sender and while it
+/// sends.
+#[test]
+fn a_recorded_announcement_does_not_hold_up_a_receiver() {
+    let temporary = Temporary::new("recorded");
+    let path = temporary.0.join("key");
+    KeyFile::make(&path).unwrap();
+    let secret = KeyFile::read(&path).unwrap().secret;
+    let (sent, into, ends) = (files(&temporary.0), temporary.folder("into"), AtomicBool::new(false));
+    for (place, secret) in [(6, Some(secret)), (7, None)] {
+        let Some(meeting) = meeting(place, secret.clone()) else { return };
+        let old = Announce {
+            transfer: Id([1; 16]),
+            run: Token([2; 16]),
+            title: "gone".to_string(),
+            files: 1,
+            bytes: 1 << 30,
+        };
+        let key = secret.map(|secret| secret.of_lobby());
+        let recorded = Envelope::new(key.as_ref()).write(&Said::Announce(old), [3; 24]);
+        let replayer = UdpSocket::bind((HERE, 0)).unwrap();
+        let replay = || replayer.send_to(&recorded, meeting.group).unwrap();
+        ends.store(false, Ordering::Relaxed);
+        thread::scope(|scope| {
+            let receiver = scope.spawn(|| receives(&into, &meeting, &mut Notes::default(), 20).unwrap());
+            // It is heard by the receiver before there is a sender: that it asks shows it.
+            replayer.set_read_timeout(Some(std::time::Duration::from_millis(100))).unwrap();
+            let began = now();
+            while replayer.recv(&mut [0; 2_000]).map_err(|_| replay()).is_err() {
+                assert!(began.elapsed().as_secs() < LIMIT, "the receiver does not hear it");
+            }
+            scope.spawn(|| {
+                while !ends.load(Ordering::Relaxed) {
+                    replay();
+                    thread::park_timeout(std::time::Duration::from_millis(20));
+                }
+            });
+            let result = sends(&sent, &meeting, Some(1), None, &mut Notes::default());
+            ends.store(true, Ordering::Relaxed);
+            assert_eq!(result.unwrap().done, 1);
+            assert_eq!(receiver.join().unwrap().title, "tree");
+        });
+        assert_same(&sent, &into);
+        fs::remove_dir_all(into.join("tree")).unwrap();
+    }
 }
 
 #[test]

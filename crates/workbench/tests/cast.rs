@@ -1,13 +1,15 @@
 //! `maquette cast` as people use it: a process for the sender and one for each receiver, on this machine.
 
+mod processes;
+
 use std::fs;
 use std::net::{Ipv4Addr, UdpSocket};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::thread;
-use std::time::Duration;
+use std::process::Output;
 
 use cast::interface::hears_multicast;
+use processes::{Process, maquette, output, until};
 
 /// A folder that is removed at the end, and a group that no other test has.
 struct Place {
@@ -29,28 +31,23 @@ impl Place {
         Some(Place { folder, group: format!("{group}:{port}") })
     }
 
-    fn cast(&self, arguments: &[&str]) -> Child {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_maquette"));
-        command.arg("cast").args(arguments).current_dir(&self.folder);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    fn cast(&self, arguments: &[&str]) -> Process {
+        Process::start(maquette(&["cast"]).args(arguments).current_dir(&self.folder))
     }
 
-    fn send(&self, more: &[&str]) -> Child {
+    fn send(&self, more: &[&str]) -> Process {
         self.cast(&[&["send", "--to", &self.group][..], more].concat())
     }
 
-    fn receive(&self, into: &str, more: &[&str]) -> Child {
-        fs::create_dir_all(self.folder.join(into)).unwrap();
+    fn receive(&self, into: &str, more: &[&str]) -> Process {
         self.cast(&[&["receive", "--from", &self.group, "--into", into][..], more].concat())
     }
 
     /// Waits until pieces have come into that folder, but not all.
     fn until_pieces_are_in(&self, into: &str) {
         let into = self.folder.join(into);
-        while !unfinished(&into).is_some_and(|folder| fs::metadata(folder.join("pieces")).is_ok_and(|it| it.len() > 0))
-        {
-            thread::park_timeout(Duration::from_millis(5));
-        }
+        let pieces = || fs::metadata(unfinished(&into)?.join("pieces")).ok().filter(|pieces| pieces.len() > 0);
+        until("pieces have come", pieces);
     }
 
     fn same(&self, sent: &str, received: &str) -> bool {
@@ -66,17 +63,13 @@ impl Drop for Place {
 
 /// The folder of what is not whole.
 fn unfinished(into: &Path) -> Option<PathBuf> {
-    let entries = fs::read_dir(into).unwrap().map(|entry| entry.unwrap().path());
-    entries.into_iter().find(|path| path.file_name().unwrap().to_str().unwrap().starts_with(".maquette-cast-"))
+    let mut entries = fs::read_dir(into).ok()?.map(|entry| entry.unwrap().path());
+    entries.find(|path| path.file_name().unwrap().to_str().unwrap().starts_with(".maquette-cast-"))
 }
 
-fn ended(child: Child) -> (Option<i32>, String, String) {
-    let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
+fn ended(process: Process) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = process.ended();
     (status.code(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
-}
-
-fn interrupt(child: &Child) {
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
 }
 
 fn bytes(length: u64) -> Vec<u8> {
@@ -94,12 +87,12 @@ fn a_late_receiver_and_a_killed_one_get_a_folder_and_one_with_another_key_gets_n
     fs::write(place.folder.join("tree/in/side/empty"), b"").unwrap();
     let ours = ["--key-file", "our.key"];
     let first = place.receive("first", &ours);
-    let mut killed = place.receive("killed", &ours);
+    let killed = place.receive("killed", &ours);
     let stranger = place.receive("stranger", &["--key-file", "other.key", "--wait", "3"]);
     let sender = place.send(&["tree", "--receivers", "2", "--rate", "40 Mbit/s", "--json", "--key-file", "our.key"]);
     place.until_pieces_are_in("killed");
-    killed.kill().unwrap();
-    killed.wait().unwrap();
+    // As if by `kill -KILL`.
+    drop(killed);
     assert!(unfinished(&place.folder.join("killed")).is_some() && !place.folder.join("killed/tree").exists());
     let (late, again) = (place.receive("late", &ours), place.receive("killed", &[&ours[..], &["--json"]].concat()));
     let (status, told, _) = ended(again);
@@ -112,6 +105,8 @@ fn a_late_receiver_and_a_killed_one_get_a_folder_and_one_with_another_key_gets_n
         assert!(status == Some(0) && told.starts_with("received tree: 2 files, 6 MB, in "), "{told}");
     }
     let (status, told, complaints) = ended(sender);
+    let may_be = "the receiver at 127.0.0.1 has another key: its --key-file may be the wrong one, or this one may be";
+    assert_eq!(complaints.matches(may_be).count(), 1, "{complaints}");
     let sent: serde_json::Value = serde_json::from_str(&told).unwrap();
     assert_eq!((status, sent["sealed"].as_bool()), (Some(0), Some(true)), "{told}{complaints}");
     assert!(sent["receivers"].as_u64().unwrap() >= 2, "{told}");
@@ -121,7 +116,8 @@ fn a_late_receiver_and_a_killed_one_get_a_folder_and_one_with_another_key_gets_n
         assert!(unfinished(&place.folder.join(into)).is_none());
     }
     let (status, _, complaints) = ended(stranger);
-    assert_eq!((status, complaints.as_str()), (Some(1), "error: nothing was announced for 3 s\n"));
+    let may_be = "warning: 127.0.0.1 sends here with another key: this --key-file may be the wrong one, or the sender's may be\n";
+    assert_eq!((status, complaints), (Some(1), format!("{may_be}error: nothing was announced for 3 s\n")));
     assert_eq!(fs::read_dir(place.folder.join("stranger")).unwrap().count(), 0);
 }
 
@@ -131,15 +127,15 @@ fn interrupted_on_either_side_it_goes_on_from_there() {
     fs::write(place.folder.join("file"), bytes(4_000_000)).unwrap();
     let trusts = "note: without --key-file the network is trusted: whoever is on it can send files here, and read what is sent\n";
     let sending = ["file", "--receivers", "1", "--rate", "30 Mbit/s"];
-    let sender = place.send(&sending);
-    let receiver = place.receive("into", &[]);
+    let mut sender = place.send(&sending);
+    let mut receiver = place.receive("into", &[]);
     place.until_pieces_are_in("into");
-    interrupt(&receiver);
+    receiver.signal("-INT");
     let (status, told, complaints) = ended(receiver);
     assert_eq!((status, told.as_str()), (Some(130), ""));
     let kept = "note: what has come is kept; the same command goes on from there\nerror: interrupted\n";
     assert_eq!(complaints, format!("{trusts}{kept}"));
-    interrupt(&sender);
+    sender.signal("-INT");
     let (status, _, complaints) = ended(sender);
     let kept = "note: receivers keep what they have, and go on from there when the same files are sent again\nerror: interrupted\n";
     assert!(status == Some(130) && complaints.ends_with(kept), "{complaints}");
@@ -176,4 +172,95 @@ fn a_sender_whom_nobody_hears_and_a_receiver_who_refuses_end_with_status_1() {
     assert_eq!(ended(place.send(&["file", "--receivers", "1"])).0, Some(0));
     assert_eq!(ended(receiver).0, Some(0));
     assert_eq!(fs::read(place.folder.join("into/file")).unwrap(), b"new");
+}
+
+/// The mode of a file or folder.
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+#[test]
+fn permissions_are_carried_less_the_umask_and_no_other_bits() {
+    let Some(place) = Place::new(4) else { return };
+    let tree = place.folder.join("tree");
+    let folders = [("", 0o700), ("shared", 0o775), ("closed", 0o555), ("sticky", 0o1777)];
+    let files =
+        [("secret", 0o600), ("shared/program", 0o775), ("closed/fixed", 0o444), ("setuid", 0o6755), ("open", 0o666)];
+    for (name, _) in folders {
+        fs::create_dir_all(tree.join(name)).unwrap();
+    }
+    for (name, content) in files.map(|(name, _)| name).iter().zip(["a", "", "b", "c", "d"]) {
+        fs::write(tree.join(name), content).unwrap();
+    }
+    for (name, mode) in files.into_iter().chain(folders) {
+        fs::set_permissions(tree.join(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let receive = "umask \"$1\"; shift; exec \"$@\"";
+    for umask in [0o000, 0o022, 0o077] {
+        let into = format!("into-{umask:o}");
+        let command = maquette(&["cast", "receive", "--sync", "--from", &place.group, "--into", &into]);
+        let mut with_umask = std::process::Command::new("sh");
+        with_umask.args(["-c", receive, "sh", &format!("{umask:o}")]).current_dir(&place.folder);
+        let receiver = Process::start(with_umask.arg(command.get_program()).args(command.get_args()));
+        assert_eq!(ended(place.send(&["tree", "--receivers", "1"])).0, Some(0));
+        assert_eq!(ended(receiver).0, Some(0));
+        for (name, sent) in files.into_iter().chain(folders) {
+            let came = mode(&place.folder.join(&into).join("tree").join(name));
+            assert_eq!(format!("{came:o}"), format!("{:o}", sent & 0o777 & !umask), "{name}, umask {umask:o}");
+        }
+        assert_eq!(fs::read(place.folder.join(&into).join("tree/closed/fixed")).unwrap(), b"b");
+    }
+}
+
+#[test]
+fn what_cannot_be_sent_is_named_and_left_out_if_that_is_wanted() {
+    let Some(place) = Place::new(5) else { return };
+    fs::create_dir_all(place.folder.join("tree/in\nside")).unwrap();
+    for name in ["fine", "a\nb\u{1b}[2J", "in\nside/file"] {
+        fs::write(place.folder.join("tree").join(name), "content").unwrap();
+    }
+    let (status, _, complaints) = ended(place.send(&["tree", "--wait", "0.2"]));
+    assert_eq!(status, Some(2));
+    assert!(complaints.ends_with("; --skip-unsendable sends the others\n"), "{complaints}");
+    assert!(
+        ["`tree/a\\nb\\u{1b}[2J`", "`tree/in\\nside`"].iter().any(|name| complaints.contains(name)),
+        "{complaints}"
+    );
+    let receiver = place.receive("into", &[]);
+    let (status, _, complaints) = ended(place.send(&["tree", "--receivers", "1", "--skip-unsendable"]));
+    assert_eq!(status, Some(0), "{complaints}");
+    for name in ["warning: not sent: `tree/a\\nb\\u{1b}[2J`: ", "warning: not sent: `tree/in\\nside`: "] {
+        assert!(complaints.contains(name), "{complaints}");
+    }
+    assert_eq!((ended(receiver).0, complaints.lines().count()), (Some(0), 2));
+    let came: Vec<_> =
+        fs::read_dir(place.folder.join("into/tree")).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(came, ["fine"]);
+}
+
+#[test]
+fn a_sender_says_how_many_of_those_it_waited_for_came() {
+    let Some(place) = Place::new(6) else { return };
+    fs::write(place.folder.join("file"), b"content").unwrap();
+    let receiver = place.receive("made/with/all/above", &[]);
+    let (status, told, complaints) = ended(place.send(&["file", "--receivers", "7", "--wait", "1.5"]));
+    assert_eq!((status, complaints.as_str()), (Some(1), "warning: 1 of 7 receivers came\n"));
+    assert!(told.starts_with("sent 1 file, 7 B, to 1 receiver in "), "{told}");
+    assert_eq!(ended(receiver).0, Some(0));
+    assert!(place.same("file", "made/with/all/above/file"));
+}
+
+/// Nothing was sent yet, and it is known already.
+#[test]
+fn a_folder_that_cannot_be_written_to_is_told_at_once() {
+    let Some(place) = Place::new(7) else { return };
+    let told = output(maquette(&["cast", "receive", "--from", &place.group, "--into", "/proc"]));
+    let complaints = String::from_utf8(told.stderr).unwrap();
+    assert!(complaints.starts_with("error: `/proc`: nothing can be written in it: "), "{complaints}");
+    assert_eq!(told.status.code(), Some(2));
+    fs::write(place.folder.join("file"), b"content").unwrap();
+    let (status, _, complaints) = ended(place.receive("file", &[]));
+    assert_eq!((status, complaints.as_str()), (Some(2), "error: `file`: it is no folder\n"));
+    let (status, _, complaints) = ended(place.receive("file/below", &[]));
+    assert!(status == Some(2) && complaints.starts_with("error: `file/below`: "), "{complaints}");
 }

@@ -3,7 +3,12 @@
 //! Each file of tests/command_line is a text with commands and what they must answer. To write down what they answer now,
 //! run this with `TRYCMD=overwrite` in the environment, and read the difference.
 
+use std::time::Duration;
+
+/// No command may take longer.
+const LIMIT: Duration = Duration::from_secs(300);
+
 #[test]
 fn command_lines() {
-    trycmd::TestCases::new().case("tests/command_line/*.md");
+    trycmd::TestCases::new().case("tests/command_line/*.md").timeout(LIMIT);
 }

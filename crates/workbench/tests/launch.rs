@@ -1,17 +1,18 @@
 //! Programs as real processes on this computer.
 
+mod processes;
+
 use std::fs;
 use std::io::Write;
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{Output, Stdio};
 
+use processes::{Process, maquette, output, signal, until};
 use serde_json::Value;
 
 fn launch(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_maquette")).arg("launch").args(arguments).output().unwrap()
+    output(maquette(&["launch"]).args(arguments))
 }
 
 /// What a launch that goes well says as JSON.
@@ -87,14 +88,12 @@ fn a_program_that_is_stuck_ends() {
 }
 
 /// Ranks of two hosts that are this computer, at an address that only they have, with a ping-pong that goes on for hours.
-fn endless(folder: &Path, address: &str, shell: &str) -> Child {
+fn endless(folder: &Path, address: &str, shell: &str) -> Process {
     fs::create_dir_all(folder).unwrap();
     let hosts = folder.join("hosts.txt");
     fs::write(&hosts, format!("here {address}\nthere {address}\n")).unwrap();
     let program = ["ping-pong", "--bytes", "8", "--rounds", "1000000000"];
-    let mut command = Command::new(env!("CARGO_BIN_EXE_maquette"));
-    command.args(["launch", "--hosts", hosts.to_str().unwrap(), "--shell", shell]).args(program);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    Process::start(maquette(&["launch", "--hosts", hosts.to_str().unwrap(), "--shell", shell]).args(program))
 }
 
 /// The ranks at that address, by their process number.
@@ -108,24 +107,7 @@ fn ranks(address: &str) -> Vec<String> {
 
 /// Waits until there are so many ranks at that address.
 fn until_there_are(count: usize, address: &str) -> Vec<String> {
-    let begun = now();
-    loop {
-        let there = ranks(address);
-        if there.len() == count {
-            return there;
-        }
-        assert!(now() - begun < Duration::from_secs(20), "{} ranks, not {count}", there.len());
-        thread::yield_now();
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "processes are waited for, and not for ever")]
-fn now() -> Instant {
-    Instant::now()
-}
-
-fn signal(which: &str, process: &str) {
-    assert!(Command::new("kill").args([which, process]).status().unwrap().success());
+    until(&format!("{count} ranks"), || Some(ranks(address)).filter(|there| there.len() == count))
 }
 
 #[test]
@@ -134,8 +116,8 @@ fn when_the_launch_is_interrupted_no_rank_stays() {
     let address = "127.91.2.3";
     let mut launch = endless(&folder, address, "env HOST={host}");
     until_there_are(2, address);
-    signal("-INT", &launch.id().to_string());
-    assert_eq!(launch.wait().unwrap().code(), Some(130));
+    launch.signal("-INT");
+    assert_eq!(launch.ended().status.code(), Some(130));
     until_there_are(0, address);
     fs::remove_dir_all(folder).unwrap();
 }
@@ -147,7 +129,7 @@ fn a_rank_that_is_killed_ends_the_launch_and_is_named() {
     let launch = endless(&folder, address, "env HOST={host}");
     let there = until_there_are(2, address);
     signal("-KILL", &there[0]);
-    let ended = launch.wait_with_output().unwrap();
+    let ended = launch.ended();
     assert_eq!(ended.status.code(), Some(1));
     assert!(told(&ended).contains("is gone: signal: 9 (SIGKILL)"), "{}", told(&ended));
     until_there_are(0, address);
@@ -176,11 +158,11 @@ fn a_rank_that_nobody_launched_ends() {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let control = listener.local_addr().unwrap().to_string();
     let arguments = ["launch-rank", "--control", &control, "--rank", "0", "--bind", "127.0.0.1"];
-    let mut command = Command::new(env!("CARGO_BIN_EXE_maquette"));
-    let mut rank = command.args(arguments).stdin(Stdio::piped()).spawn().unwrap();
-    rank.stdin.take().unwrap().write_all(b"token\n").unwrap();
-    let (mut launcher, _): (TcpStream, _) = listener.accept().unwrap();
+    let mut rank = Process::start(maquette(&arguments).stdin(Stdio::piped()));
+    rank.child().stdin.take().unwrap().write_all(b"token\n").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let (mut launcher, _): (TcpStream, _) = until("it comes", || listener.accept().ok());
     launcher.write_all(b"{\"ranks\":[]}\n").unwrap();
     drop(launcher);
-    assert_eq!(rank.wait().unwrap().code(), Some(1));
+    assert_eq!(rank.ended().status.code(), Some(1));
 }

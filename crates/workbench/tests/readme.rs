@@ -1,9 +1,14 @@
 //! The commands that the README shows answer as it says.
 
+use std::time::Duration;
+
+/// No command may take longer.
+const LIMIT: Duration = Duration::from_secs(300);
+
 #[test]
 fn readme() {
     // A file of its own, because all tests of a file share one current folder.
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     std::env::set_current_dir(root).expect("the folder of the workspace can be entered");
-    trycmd::TestCases::new().case("README.md");
+    trycmd::TestCases::new().case("README.md").timeout(LIMIT);
 }

@@ -1,13 +1,35 @@
 //! Signals as the command finds them when it is started.
 
+mod processes;
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
+
+use processes::{Process, maquette, output, until};
 
 /// As under `nohup`, or in the background of a script: then it is not asked to end by these, and says nothing of it.
 #[test]
 fn signals_that_are_ignored_stay_ignored() {
     let script = "trap '' INT HUP; \"$1\" machines --json";
-    let maquette = env!("CARGO_BIN_EXE_maquette");
-    let ended = Command::new("sh").args(["-c", script, "sh", maquette]).output().unwrap();
+    let ended = output(Command::new("sh").args(["-c", script, "sh", env!("CARGO_BIN_EXE_maquette")]));
     assert!(ended.status.success());
     assert_eq!(String::from_utf8_lossy(&ended.stderr), "");
+}
+
+/// What tests start ends when it is interrupted also where the tests themselves were started to ignore that.
+#[test]
+fn what_tests_start_can_be_interrupted_although_they_cannot() {
+    let endless = maquette(&["run", "equal-dist", "--machine", "moc-3-2", "--messages", "4000000000"]);
+    let mut ignoring = Command::new("sh");
+    ignoring.args(["-c", "trap '' INT; exec \"$@\"", "sh"]).arg(endless.get_program()).args(endless.get_args());
+    let mut process = Process::start(&mut ignoring);
+    let id = process.child().id();
+    until("the command begins", || {
+        fs::read_link(format!("/proc/{id}/exe")).ok().filter(|exe| exe.ends_with("maquette"))
+    });
+    process.signal("-INT");
+    let status = process.ended().status;
+    // Before it has said what it does when it is interrupted, the signal itself ends it.
+    assert!(status.code() == Some(130) || status.signal() == Some(2), "{status}");
 }

@@ -14,7 +14,7 @@ use messaging::SEAL;
 use quantities::{Bytes, Duration};
 
 use crate::files::FileError;
-use crate::lobby::Announce;
+use crate::lobby::{Announce, Mismatch};
 use crate::secret::Secret;
 
 /// The largest datagram that fits into an Ethernet frame. [B]
@@ -54,11 +54,10 @@ pub enum Event {
     Has(Bytes, Bytes),
     /// The sender is gone, or has left, for that reason.
     SenderLeft(String),
-    /// Others cast here with a key, and there is none; or without one, and there is one.
-    Unreadable {
-        /// Whether it is sealed.
-        sealed: bool,
-    },
+    /// For a receiver: what is sent from that address cannot be read.
+    SenderMismatch(Mismatch, Ipv4Addr),
+    /// For a sender: somebody at that address says that it cannot read what is sent, since that is so for it. Anybody could say so.
+    ReceiverMismatch(Mismatch, Ipv4Addr),
 }
 
 /// Who is told what happens, and can end it.

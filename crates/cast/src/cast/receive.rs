@@ -13,7 +13,7 @@ use super::attended::Attended;
 use super::wire::{Wire, token, v4};
 use super::{CastError, DATAGRAM, Event, Meeting, Watch, inner, ms};
 use crate::files::Folder;
-use crate::lobby::{Announce, Call, Guest, Heard, Said, Strange, To, Token};
+use crate::lobby::{Announce, Call, Guest, Heard, Mismatch, Said, Strange, To};
 use crate::manifest::Manifest;
 use crate::names::shown;
 use crate::parameters::{LARGEST_TO_RECEIVER, parameters};
@@ -23,8 +23,8 @@ use crate::round::{self, Ended};
 const LOOK: Duration = ms(50);
 /// How long the sender's goodbye is answered.
 const GOODBYE: Duration = ms(60);
-/// As many runs of senders are remembered with which nothing more is to be done.
-const MOST_RUNS: usize = 1_000;
+/// How often senders are told, at most, that they cannot be understood.
+const BETWEEN_NOTICES: Duration = ms(1_000);
 
 /// From whom, and how.
 #[derive(Clone, Debug)]
@@ -65,7 +65,7 @@ pub fn receive(
     let mut receiver = Receiver {
         settings,
         watch: RefCell::new(watch),
-        lobby: RefCell::new(Lobby { guest, over: BTreeSet::new(), told: [false; 2], called: None, found: None }),
+        lobby: RefCell::new(Lobby::new(guest)),
         waits_since: wire.now(),
         wire,
         current: None,
@@ -83,10 +83,11 @@ pub fn receive(
 /// What the lobby knows, also while a round goes on.
 struct Lobby {
     guest: Guest,
-    /// Runs of senders with which nothing more is to be done.
-    over: BTreeSet<Token>,
-    /// Whether it was told that others cast openly, and sealed.
-    told: [bool; 2],
+    /// Why others could not be understood, as far as that was told; and when senders may be told of it again.
+    told: BTreeSet<Mismatch>,
+    notices_at: Time,
+    /// Whether an announcement came since the last answer.
+    is_unanswered: bool,
     called: Option<(Call, SocketAddr)>,
     found: Option<(Announce, SocketAddr)>,
 }
@@ -128,7 +129,7 @@ impl<W: Watch> Receiver<'_, W> {
             self.wire.say(To::One(to), &said)?;
         }
         if self.lobby.borrow_mut().guest.is_left(now) {
-            self.sender_left(folder, "nothing was heard of it for five seconds");
+            self.sender_left(folder, "it has not answered for five seconds");
         }
         let until = deadline.map_or(now + LOOK, |deadline| deadline.min(now + LOOK));
         hear(&self.wire, &self.lobby, &self.watch, until)?;
@@ -144,7 +145,12 @@ impl<W: Watch> Receiver<'_, W> {
         }
         match self.settings.wait {
             Some(wait) if self.current.is_none() && self.waits_since + wait <= now => {
-                Err(CastError::Nobody(format!("nothing was announced for {wait}")))
+                let what = if self.lobby.borrow().is_unanswered {
+                    "something was announced, but no sender has answered"
+                } else {
+                    "nothing was announced"
+                };
+                Err(CastError::Nobody(format!("{what} for {wait}")))
             }
             _ => Ok(None),
         }
@@ -158,7 +164,7 @@ impl<W: Watch> Receiver<'_, W> {
         let (member, has) = match folder.prepare(announce.transfer, token()?) {
             Ok(ready) => ready,
             Err(error) => {
-                self.lobby.borrow_mut().is_over(announce.run);
+                self.lobby.borrow_mut().guest.is_over(announce.run);
                 return Ok(Some(error.to_string()));
             }
         };
@@ -283,18 +289,39 @@ impl<W: Watch> Receiver<'_, W> {
     /// Nothing more is to be done with this run of the sender.
     fn forget_run(&mut self) {
         if let Some(current) = &self.current {
-            self.lobby.borrow_mut().is_over(current.announce.run);
+            self.lobby.borrow_mut().guest.is_over(current.announce.run);
         }
     }
 }
 
 impl Lobby {
-    fn is_over(&mut self, run: Token) {
-        if self.over.len() >= MOST_RUNS {
-            self.over.clear();
+    const fn new(guest: Guest) -> Lobby {
+        let told = BTreeSet::new();
+        Lobby { guest, told, notices_at: Time::ZERO, is_unanswered: false, called: None, found: None }
+    }
+
+    /// Takes what somebody says; what is to be answered goes into `answers`.
+    fn take(&mut self, now: Time, from: SocketAddr, said: Said, answers: &mut Vec<(SocketAddr, Said)>) {
+        let is_announcement = matches!(said, Said::Announce(_));
+        let asked = answers.len();
+        match self.guest.take(now, from, said, answers) {
+            // Of several senders it takes the one that answers first.
+            Some(Heard::Answered(announce, from)) => {
+                self.is_unanswered = false;
+                self.found.get_or_insert((announce, from));
+            }
+            Some(Heard::Called(call, from)) => self.called = Some((call, from)),
+            None => self.is_unanswered |= is_announcement && answers.len() > asked,
         }
-        self.over.insert(run);
-        self.guest.forget();
+    }
+
+    /// Whether the sender is to be told now that it cannot be understood.
+    fn notices(&mut self, now: Time) -> bool {
+        let notices = self.notices_at <= now;
+        if notices {
+            self.notices_at = now + BETWEEN_NOTICES;
+        }
+        notices
     }
 }
 
@@ -302,23 +329,22 @@ impl Lobby {
 fn hear<W: Watch>(wire: &Wire, lobby: &RefCell<Lobby>, watch: &RefCell<&mut W>, until: Time) -> Result<()> {
     let now = wire.now();
     let mut answers: Vec<(SocketAddr, Said)> = Vec::new();
+    let mut notice = None;
     wire.listen(until, |from, said| {
         let lobby = &mut *lobby.borrow_mut();
         match said {
-            Ok(said) => match lobby.guest.take(now, from, said, &mut answers) {
-                Some(Heard::Announced(announce, _)) if lobby.over.contains(&announce.run) => {}
-                Some(Heard::Announced(announce, from)) => lobby.found = Some((announce, from)),
-                Some(Heard::Called(call, from)) => lobby.called = Some((call, from)),
-                None => {}
-            },
-            Err(strange @ (Strange::Sealed | Strange::Open)) => {
-                let sealed = strange == Strange::Sealed;
-                if !std::mem::replace(&mut lobby.told[usize::from(sealed)], true) {
-                    watch.borrow_mut().see(Event::Unreadable { sealed });
+            Ok(said) => lobby.take(now, from, said, &mut answers),
+            Err(Strange::Mismatch(why)) => {
+                if lobby.told.insert(why) {
+                    watch.borrow_mut().see(Event::SenderMismatch(why, v4(from)));
+                }
+                if lobby.notices(now) {
+                    notice = Some((from, why));
                 }
             }
-            Err(Strange::Unreadable) => {}
+            Err(Strange::Unreadable | Strange::Notice(_)) => {}
         }
     })?;
+    notice.map_or(Ok(()), |(from, why): (SocketAddr, Mismatch)| wire.notice(from, why))?;
     answers.iter().try_for_each(|(to, said)| wire.say(To::One(*to), said))
 }

@@ -1,6 +1,8 @@
 //! The sender.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
 
 use endpoint::Result;
 use messaging::{Datagrams, Messenger, Sealed};
@@ -8,10 +10,10 @@ use quantities::{Bytes, Duration, Rank, Rate, Time};
 use real_worlds::block_on;
 
 use super::attended::Attended;
-use super::wire::{Wire, token};
+use super::wire::{Wire, token, v4};
 use super::{CastError, DATAGRAM, Event, Meeting, Watch, inner, ms};
 use crate::files::{Listing, Reader};
-use crate::lobby::{Announce, Call, Called, Host, Said, To, Token};
+use crate::lobby::{Announce, Call, Called, Host, Mismatch, Said, Strange, To, Token};
 use crate::parameters::{largest_to_sender, parameters};
 use crate::round::{self, Digest, Goal, Outcome, Transfer};
 
@@ -23,6 +25,8 @@ const WAIT: Duration = ms(10_000);
 const LOOK: Duration = ms(50);
 /// How long a goodbye may take.
 const GOODBYE: Duration = ms(250);
+/// Of so many receivers it is told that they cannot read what is sent.
+const MOST_TOLD: usize = 16;
 
 /// What is sent, to whom, and how.
 #[derive(Clone, Debug)]
@@ -58,6 +62,13 @@ pub struct Sent {
     pub digest: Option<Digest>,
 }
 
+impl Sent {
+    /// How many receivers joined.
+    pub const fn came(&self) -> usize {
+        self.done + self.without.len()
+    }
+}
+
 /// Sends the files of `listing`.
 ///
 /// # Errors
@@ -76,7 +87,7 @@ pub fn send(listing: Listing, settings: &SendSettings, watch: &mut impl Watch) -
     let mut sender = Sender {
         settings,
         watch: RefCell::new(watch),
-        host: RefCell::new(Host::new(announce)),
+        lobby: RefCell::new(Lobby { host: Host::new(announce), told: BTreeSet::new() }),
         transfer: Transfer::new(&listing.manifest),
         piece: Bytes(u64::from(listing.manifest.piece())),
         reader: Reader::new(listing),
@@ -97,11 +108,17 @@ pub fn send(listing: Listing, settings: &SendSettings, watch: &mut impl Watch) -
     Ok(sender.sent())
 }
 
+/// Who is there, and of whom it was told that they are but cannot read what is sent.
+struct Lobby {
+    host: Host,
+    told: BTreeSet<(Mismatch, Ipv4Addr)>,
+}
+
 struct Sender<'a, W> {
     settings: &'a SendSettings,
     watch: RefCell<&'a mut W>,
     wire: Wire,
-    host: RefCell<Host>,
+    lobby: RefCell<Lobby>,
     transfer: Transfer,
     /// How long a piece is.
     piece: Bytes,
@@ -130,16 +147,16 @@ impl<W: Watch> Sender<'_, W> {
             if let Some(begins) = self.decides(now)? {
                 return Ok(begins);
             }
-            attend(&self.wire, &self.host, now)?;
-            let until = self.host.borrow().deadline().min(now + LOOK);
-            hear(&self.wire, &self.host, &self.watch, until)?;
+            attend(&self.wire, &self.lobby, now)?;
+            let until = self.lobby.borrow().host.deadline().min(now + LOOK);
+            hear(&self.wire, &self.lobby, &self.watch, until)?;
         }
     }
 
     /// Whether a round begins, or all is over, if one of both.
     fn decides(&self, now: Time) -> std::result::Result<Option<bool>, CastError> {
         let SendSettings { receivers, wait, .. } = self.settings;
-        let host = self.host.borrow();
+        let host = &self.lobby.borrow().host;
         let (waiting, since) = host.waiting(now);
         let passed = |start: Time, wait: Duration| start + wait <= now;
         let changed = host.joined().map_or(self.changed, |joined| joined.max(self.changed));
@@ -177,22 +194,22 @@ impl<W: Watch> Sender<'_, W> {
                 datagram: DATAGRAM as u16,
                 salt: self.salt,
             };
-            if self.host.borrow_mut().call(now, call) == 0 {
+            if self.lobby.borrow_mut().host.call(now, call) == 0 {
                 return Ok(Vec::new());
             }
             let assembled = loop {
                 let now = self.wire.now();
-                if let Some(assembled) = self.host.borrow().is_assembled(now) {
+                if let Some(assembled) = self.lobby.borrow().host.is_assembled(now) {
                     break assembled;
                 }
-                attend(&self.wire, &self.host, now)?;
-                let until = self.host.borrow().deadline().min(now + LOOK);
-                hear(&self.wire, &self.host, &self.watch, until)?;
+                attend(&self.wire, &self.lobby, now)?;
+                let until = self.lobby.borrow().host.deadline().min(now + LOOK);
+                hear(&self.wire, &self.lobby, &self.watch, until)?;
             };
             if assembled {
-                return Ok(self.host.borrow().roster());
+                return Ok(self.lobby.borrow().host.roster());
             }
-            for name in self.host.borrow_mut().give_up(self.wire.now()) {
+            for name in self.lobby.borrow_mut().host.give_up(self.wire.now()) {
                 self.watch.borrow_mut().see(Event::Lost(name));
             }
         }
@@ -220,7 +237,7 @@ impl<W: Watch> Sender<'_, W> {
         let now = self.wire.now();
         self.changed = now;
         for (called, outcome) in roster.iter().zip(outcomes) {
-            self.host.borrow_mut().ended(now, called.member, &outcome, self.whole);
+            self.lobby.borrow_mut().host.ended(now, called.member, &outcome, self.whole);
             let name = called.name.clone();
             match outcome {
                 Outcome::Done => self.watch.borrow_mut().see(Event::Done(name)),
@@ -233,10 +250,10 @@ impl<W: Watch> Sender<'_, W> {
     }
 
     fn round_on<D: Datagrams>(&mut self, network: D, ranks: u32) -> std::result::Result<Vec<Outcome>, CastError> {
-        let (wire, host, watch, piece) = (&self.wire, &self.host, &self.watch, self.piece);
+        let (wire, lobby, watch, piece) = (&self.wire, &self.lobby, &self.watch, self.piece);
         let network = Attended::new(network, |now| {
-            hear(wire, host, watch, now)?;
-            attend(wire, host, now)
+            hear(wire, lobby, watch, now)?;
+            attend(wire, lobby, now)
         });
         let sealed = self.settings.meeting.secret.is_some();
         let largest = largest_to_sender(self.transfer.pieces());
@@ -251,7 +268,7 @@ impl<W: Watch> Sender<'_, W> {
                 return Goal::Leave("the sender was interrupted".to_string());
             }
             let now = wire.now();
-            let newcomers = host.borrow().waiting(now).1.is_some_and(|since| since + GATHER <= now);
+            let newcomers = lobby.borrow().host.waiting(now).1.is_some_and(|since| since + GATHER <= now);
             whole.set(!newcomers || done == of);
             if whole.get() { Goal::All } else { Goal::EndSoon }
         };
@@ -271,7 +288,7 @@ impl<W: Watch> Sender<'_, W> {
     }
 
     fn sent(&self) -> Sent {
-        let host = self.host.borrow();
+        let host = &self.lobby.borrow().host;
         let time = self.last.zip(self.began).map_or(Duration::ZERO, |(last, began)| last.since(began));
         Sent {
             done: host.done(),
@@ -286,18 +303,24 @@ impl<W: Watch> Sender<'_, W> {
 }
 
 /// Says what is due.
-fn attend(wire: &Wire, host: &RefCell<Host>, now: Time) -> Result<()> {
-    let due: Vec<(To, Said)> = host.borrow_mut().due(now);
+fn attend(wire: &Wire, lobby: &RefCell<Lobby>, now: Time) -> Result<()> {
+    let due: Vec<(To, Said)> = lobby.borrow_mut().host.due(now);
     due.iter().try_for_each(|(to, said)| wire.say(*to, said))
 }
 
 /// Hears what is said in the lobby, until then.
-fn hear<W: Watch>(wire: &Wire, host: &RefCell<Host>, watch: &RefCell<&mut W>, until: Time) -> Result<()> {
+fn hear<W: Watch>(wire: &Wire, lobby: &RefCell<Lobby>, watch: &RefCell<&mut W>, until: Time) -> Result<()> {
     let now = wire.now();
     wire.listen(until, |from, said| {
-        let joined = said.ok().and_then(|said| host.borrow_mut().take(now, from, said));
-        if let Some(name) = joined {
-            watch.borrow_mut().see(Event::Joined(name));
-        }
+        let lobby = &mut *lobby.borrow_mut();
+        let event = match said {
+            Ok(said) => lobby.host.take(now, from, said).map(Event::Joined),
+            Err(Strange::Notice(why)) => {
+                let is_new = lobby.told.len() < MOST_TOLD && lobby.told.insert((why, v4(from)));
+                is_new.then(|| Event::ReceiverMismatch(why, v4(from)))
+            }
+            Err(Strange::Unreadable | Strange::Mismatch(_)) => None,
+        };
+        event.into_iter().for_each(|event| watch.borrow_mut().see(event));
     })
 }

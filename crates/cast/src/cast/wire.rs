@@ -8,7 +8,7 @@ use real_worlds::Clock;
 use real_worlds::udp::{Group, Piece, UdpNetwork, UdpPort, UdpSettings};
 
 use super::{DATAGRAM, Meeting, group_of_rounds};
-use crate::lobby::{Envelope, LONGEST, Said, Strange, To, Token};
+use crate::lobby::{Envelope, LONGEST, Mismatch, Said, Strange, To, Token};
 
 /// All sockets of a sender or a receiver.
 #[derive(Debug)]
@@ -56,7 +56,16 @@ impl Wire {
             To::Group => SocketAddr::V4(self.meeting.group),
             To::One(address) => address,
         };
-        self.lobby.send_all(address, &[Piece { header: &bytes, payload: &[], zeros: 0 }]).map_err(failed)
+        self.send(address, &bytes)
+    }
+
+    /// Tells a sender that what it sends cannot be read, and why.
+    pub(super) fn notice(&self, to: SocketAddr, why: Mismatch) -> Result<()> {
+        self.send(to, &why.notice())
+    }
+
+    fn send(&self, to: SocketAddr, bytes: &[u8]) -> Result<()> {
+        self.lobby.send_all(to, &[Piece { header: bytes, payload: &[], zeros: 0 }]).map_err(failed)
     }
 
     /// Waits until somebody says something in the lobby, or it is `until`. What this one says itself is not heard.

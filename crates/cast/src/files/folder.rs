@@ -1,6 +1,7 @@
 //! A receiver's folder: pieces written behind the network, and files put in their places when they are whole.
 
-use std::fs;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -16,6 +17,7 @@ use super::unfinished::Unfinished;
 use super::writing::{Shared, Work, Writing, lock};
 use crate::lobby::Token;
 use crate::manifest::{Id, Manifest};
+use crate::names::UNFINISHED;
 use crate::round::{Digest, Store};
 
 /// How many pieces may wait for the disk.
@@ -63,15 +65,21 @@ struct Writer {
 }
 
 impl Folder {
-    /// The folder `into`.
+    /// The folder `into`, which is made if it is not there.
     ///
     /// # Errors
-    /// [`FileError`] when it is none.
+    /// [`FileError`] when it is none, or nothing can be written in it.
     pub fn new(into: &Path, wishes: Wishes) -> Result<Folder, FileError> {
-        let there = fs::metadata(into).map_err(FileError::io(into))?;
-        if !there.is_dir() {
+        if fs::metadata(into).is_ok_and(|there| !there.is_dir()) {
             return Err(FileError::new(into, "it is no folder"));
         }
+        fs::create_dir_all(into).map_err(FileError::io(into))?;
+        // Only the attempt tells: permissions are not all that there is, and do not hold for everybody.
+        let attempt = into.join(format!("{UNFINISHED}{}", std::process::id()));
+        let attempted = DirBuilder::new().mode(0o700).create(&attempt);
+        attempted
+            .and_then(|()| fs::remove_dir(&attempt))
+            .map_err(|error| FileError::new(into, format!("nothing can be written in it: {error}")))?;
         Ok(Folder { into: into.to_path_buf(), wishes, transfer: None, finished: None })
     }
 

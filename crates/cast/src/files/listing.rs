@@ -1,13 +1,14 @@
 //! Which files are sent.
 
-use std::fs::{self, Metadata};
+use std::ffi::OsStr;
+use std::fs::{self, File, Metadata, ReadDir};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::FileError;
 use crate::manifest::{Entry, Kind, MOST_ENTRIES, Manifest};
-use crate::names::{DEEPEST, Name};
+use crate::names::Name;
 
 /// The files to be sent, as they were when they were listed.
 #[derive(Clone, Debug)]
@@ -18,6 +19,17 @@ pub struct Listing {
     sources: Vec<Source>,
     /// What lies in folders and is neither a file nor a folder.
     pub left_out: Vec<PathBuf>,
+    /// What cannot be sent, and was left out as well: why.
+    pub unsendable: Vec<FileError>,
+}
+
+/// What becomes of files and folders that cannot be read, or whose names cannot be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unsendable {
+    /// Nothing is sent.
+    Refuse,
+    /// The others are sent.
+    Skip,
 }
 
 /// Where an entry is.
@@ -56,62 +68,89 @@ impl Listing {
 /// Lists files and folders, these with all that is in them. Links are followed where they are named here, and nowhere else.
 ///
 /// # Errors
-/// [`FileError`] for what cannot be read, or has a name that cannot be sent.
-pub fn list(paths: &[PathBuf]) -> Result<Listing, FileError> {
-    let mut found = Found::default();
+/// [`FileError`] for what is not there, or if nothing is left to be sent; and for what cannot be read or has a name that cannot be sent,
+/// unless that is skipped.
+pub fn list(paths: &[PathBuf], unsendable: Unsendable) -> Result<Listing, FileError> {
+    let mut found = Found { entries: Vec::new(), left_out: Vec::new(), unsendable, skipped: Vec::new() };
     for path in paths {
         let metadata = fs::metadata(path).map_err(FileError::io(path))?;
         let whole = fs::canonicalize(path).map_err(FileError::io(path))?;
         let name = path.file_name().or_else(|| whole.file_name());
         let name = name.ok_or_else(|| FileError::new(path, "it has no name"))?;
-        let name = name.to_str().ok_or_else(|| FileError::new(path, "its name is no text"))?;
         if !metadata.is_dir() && !metadata.is_file() {
             return Err(FileError::new(path, "it is neither a file nor a folder"));
         }
-        found.add(path, name.to_string(), &metadata)?;
+        found.add(path, None, name, &metadata)?;
     }
-    found.entries.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
-    let (entries, sources): (Vec<Entry>, Vec<Source>) = found.entries.into_iter().unzip();
+    let Found { mut entries, left_out, skipped, .. } = found;
     let first = paths.first().map_or(Path::new(""), PathBuf::as_path);
+    if entries.is_empty() && !skipped.is_empty() {
+        return Err(FileError::new(first, "nothing is left to be sent"));
+    }
+    entries.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
+    let (entries, sources): (Vec<Entry>, Vec<Source>) = entries.into_iter().unzip();
     let manifest = Manifest::new(entries).map_err(|error| FileError::new(first, error))?;
-    Ok(Listing { manifest, sources, left_out: found.left_out })
+    Ok(Listing { manifest, sources, left_out, unsendable: skipped })
 }
 
-#[derive(Default)]
 struct Found {
     entries: Vec<(Entry, Source)>,
     left_out: Vec<PathBuf>,
+    unsendable: Unsendable,
+    skipped: Vec<FileError>,
 }
 
 impl Found {
-    fn add(&mut self, path: &Path, name: String, metadata: &Metadata) -> Result<(), FileError> {
-        let folders = name.matches('/').count();
-        let name = Name::new(name).map_err(|error| FileError::new(path, error))?;
-        let kind = if metadata.is_dir() {
-            Kind::Folder
-        } else {
-            Kind::File { size: metadata.len(), executable: metadata.permissions().mode() & 0o111 != 0 }
+    /// Adds what is at `path`, of that name in `folder`; or notes why it cannot be sent, if that is to be skipped.
+    fn add(&mut self, path: &Path, folder: Option<&str>, own: &OsStr, metadata: &Metadata) -> Result<(), FileError> {
+        let entry = sendable(path, folder, own, metadata);
+        let (entry, inside) = match (entry, self.unsendable) {
+            (Ok(entry), _) => entry,
+            (Err(error), Unsendable::Skip) => {
+                self.skipped.push(error);
+                return Ok(());
+            }
+            (Err(FileError { path, what }), Unsendable::Refuse) => {
+                return Err(FileError { path, what: format!("{what}; --skip-unsendable sends the others") });
+            }
         };
+        let name = entry.name.clone();
         let source = Source { path: path.to_path_buf(), modified: metadata.modified().ok(), length: metadata.len() };
-        self.entries.push((Entry { name: name.clone(), kind }, source));
-        if self.entries.len() > MOST_ENTRIES || folders > DEEPEST {
+        self.entries.push((entry, source));
+        if self.entries.len() > MOST_ENTRIES {
             return Err(FileError::new(path, format!("more than {MOST_ENTRIES} files and folders")));
         }
-        if metadata.is_dir() { self.inside(path, name.as_str()) } else { Ok(()) }
-    }
-
-    fn inside(&mut self, folder: &Path, name: &str) -> Result<(), FileError> {
-        for entry in fs::read_dir(folder).map_err(FileError::io(folder))? {
-            let path = entry.map_err(FileError::io(folder))?.path();
+        for entry in inside.into_iter().flatten() {
+            let path = entry.map_err(FileError::io(path))?.path();
             let metadata = fs::symlink_metadata(&path).map_err(FileError::io(&path))?;
-            if !metadata.is_dir() && !metadata.is_file() {
-                self.left_out.push(path);
-                continue;
+            match path.file_name() {
+                Some(own) if metadata.is_dir() || metadata.is_file() => {
+                    self.add(&path, Some(name.as_str()), own, &metadata)?;
+                }
+                _ => self.left_out.push(path),
             }
-            let own = path.file_name().and_then(|own| own.to_str());
-            let own = own.ok_or_else(|| FileError::new(&path, "its name is no text"))?;
-            self.add(&path, format!("{name}/{own}"), &metadata)?;
         }
         Ok(())
     }
+}
+
+/// The entry for what is at `path`, and for a folder what is in it; an error if it cannot be sent.
+fn sendable(
+    path: &Path,
+    folder: Option<&str>,
+    own: &OsStr,
+    metadata: &Metadata,
+) -> Result<(Entry, Option<ReadDir>), FileError> {
+    let own = own.to_str().ok_or_else(|| FileError::new(path, "its name is no text (UTF-8)"))?;
+    let name = folder.map_or_else(|| own.to_string(), |folder| format!("{folder}/{own}"));
+    let name = Name::new(name).map_err(|error| FileError::new(path, error))?;
+    // Bits beyond these, such as setuid, are not carried.
+    let mode = (metadata.permissions().mode() & 0o777) as u16;
+    if metadata.is_dir() {
+        let inside = fs::read_dir(path).map_err(FileError::io(path))?;
+        return Ok((Entry { name, kind: Kind::Folder { mode } }, Some(inside)));
+    }
+    // That it cannot be read is better known now than in the middle of it.
+    File::open(path).map_err(FileError::io(path))?;
+    Ok((Entry { name, kind: Kind::File { size: metadata.len(), mode } }, None))
 }

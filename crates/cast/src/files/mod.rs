@@ -8,15 +8,17 @@ mod unfinished;
 mod writing;
 
 pub use folder::{Folder, Wishes};
-pub use listing::{Listing, list};
+pub use listing::{Listing, Unsendable, list};
 pub use reader::Reader;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::names::shown_path;
+
 /// What is wrong with a file or a folder.
-#[derive(Debug, thiserror::Error)]
-#[error("`{}`: {what}", path.display())]
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("`{}`: {what}", shown_path(path))]
 pub struct FileError {
     /// Which.
     pub path: PathBuf,

@@ -1,10 +1,17 @@
 //! Where received files go: below the folder that was named, and nowhere else.
+//!
+//! They get the modes that the sender's have, less the bits that the receiver's umask takes away. Folders that are there keep theirs. A
+//! folder is made so that its owner can write in it, and gets its own mode when all is in its place: nobody else may ever do more in it
+//! than in the end.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::ErrorKind;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use nix::fcntl::{AT_FDCWD, AtFlags};
+use nix::unistd::{AccessFlags, faccessat};
 
 use super::FileError;
 use crate::manifest::{Entry, Kind, Manifest};
@@ -16,14 +23,18 @@ pub(super) fn check(manifest: &Manifest, into: &Path, overwrite: bool) -> Result
 }
 
 fn check_entry(entry: &Entry, into: &Path, overwrite: bool) -> Result<(), FileError> {
-    for folder in entry.name.folders() {
-        check_folder(&into.join(folder))?;
+    let mut innermost = into.to_path_buf();
+    for folder in entry.name.folders().map(|folder| into.join(folder)) {
+        check_folder(&folder)?;
+        innermost = if folder.exists() { folder } else { innermost };
     }
+    faccessat(AT_FDCWD, &innermost, AccessFlags::W_OK | AccessFlags::X_OK, AtFlags::AT_EACCESS)
+        .map_err(|error| FileError::new(&innermost, format!("nothing can be written in it: {}", error.desc())))?;
     let path = entry.name.below(into);
     match (entry.kind, fs::symlink_metadata(&path)) {
         (_, Err(error)) if error.kind() == ErrorKind::NotFound => Ok(()),
         (_, Err(error)) => Err(FileError::new(&path, error)),
-        (Kind::Folder, Ok(_)) => check_folder(&path),
+        (Kind::Folder { .. }, Ok(_)) => check_folder(&path),
         (Kind::File { .. }, Ok(there)) if there.is_dir() => Err(FileError::new(&path, "a folder is in the way")),
         (Kind::File { .. }, Ok(_)) if overwrite => Ok(()),
         (Kind::File { .. }, Ok(_)) => Err(FileError::new(&path, "it is there already; --overwrite replaces it")),
@@ -40,28 +51,36 @@ fn check_folder(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Puts the file `whole` in its place; or makes the folder.
-pub(super) fn place(entry: &Entry, whole: &Path, into: &Path, overwrite: bool) -> Result<(), FileError> {
+/// Puts the file `whole` in its place; or makes the folder: true if it was not there.
+pub(super) fn place(entry: &Entry, whole: &Path, into: &Path, overwrite: bool) -> Result<bool, FileError> {
     check_entry(entry, into, overwrite)?;
     for folder in entry.name.folders() {
-        make_folder(&into.join(folder))?;
+        make_folder(&into.join(folder), 0o777)?;
     }
     let path = entry.name.below(into);
-    let Kind::File { executable, .. } = entry.kind else { return make_folder(&path) };
-    if executable {
-        let mut permissions = fs::metadata(whole).map_err(FileError::io(whole))?.permissions();
-        // Who may read it may run it.
-        permissions.set_mode(permissions.mode() | (permissions.mode() & 0o444) >> 2);
-        fs::set_permissions(whole, permissions).map_err(FileError::io(whole))?;
+    match entry.kind {
+        Kind::Folder { mode } => make_folder(&path, u32::from(mode)),
+        Kind::File { mode, .. } => {
+            restrict(whole, u32::from(mode))?;
+            fs::rename(whole, &path).map_err(FileError::io(&path)).map(|()| false)
+        }
     }
-    fs::rename(whole, &path).map_err(FileError::io(&path))
 }
 
-fn make_folder(path: &Path) -> Result<(), FileError> {
-    match fs::create_dir(path) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(FileError::new(path, error)),
-        _ => check_folder(path),
+/// Makes a folder with that mode, as far as the umask lets it, that its owner can write in; false if it is there.
+fn make_folder(path: &Path, mode: u32) -> Result<bool, FileError> {
+    match DirBuilder::new().mode(mode | 0o700).create(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => check_folder(path).map(|()| false),
+        Err(error) => Err(FileError::new(path, error)),
+        Ok(()) => Ok(true),
     }
+}
+
+/// Takes from a file or folder what `mode` does not have. It was made with all that the umask lets it have. The other bits, as a folder
+/// may get them from the one in which it is, stay.
+pub(super) fn restrict(path: &Path, mode: u32) -> Result<(), FileError> {
+    let now = fs::metadata(path).map_err(FileError::io(path))?.permissions().mode();
+    fs::set_permissions(path, Permissions::from_mode(now & (mode | !0o777))).map_err(FileError::io(path))
 }
 
 /// Sees to it that the disk has the names of all files, too.

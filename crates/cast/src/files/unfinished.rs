@@ -132,10 +132,12 @@ impl Unfinished {
     }
 }
 
-/// A file that is made if it is not there, and opened if it is.
+/// A file that is made if it is not there, and opened if it is. It gets every permission that the umask lets it have, so that its own
+/// mode less the umask can be made of it later; nobody else comes to it in its folder until then.
 pub(super) fn open_to_write(path: &Path) -> Result<File, FileError> {
-    let options = OpenOptions::new().create(true).write(true).truncate(false).custom_flags(NO_LINKS).open(path);
-    options.map_err(FileError::io(path))
+    let mut options = OpenOptions::new();
+    options.create(true).write(true).truncate(false).custom_flags(NO_LINKS).mode(0o777);
+    options.open(path).map_err(FileError::io(path))
 }
 
 const NO_LINKS: i32 = nix::fcntl::OFlag::O_NOFOLLOW.bits();

@@ -130,17 +130,24 @@ impl Writing {
         let Writing { manifest, into, wishes, .. } = self;
         // Nothing is put in its place unless everything can be.
         target::check(manifest, into, wishes.overwrite)?;
+        let mut made = Vec::new();
         for (entry, path) in manifest.entries().iter().zip(&self.paths) {
             self.prepare(entry, path)?;
-            target::place(entry, path, into, wishes.overwrite)?;
+            if target::place(entry, path, into, wishes.overwrite)? {
+                made.push(entry);
+            }
         }
-        if wishes.sync { target::sync(manifest, into) } else { Ok(()) }
+        if wishes.sync {
+            target::sync(manifest, into)?;
+        }
+        // The inner ones first: who may not enter a folder can change nothing in it.
+        made.iter().rev().try_for_each(|folder| target::restrict(&folder.name.below(into), folder.kind.mode()))
     }
 
     /// Sees to it that the file is there, also one that is empty, and on the disk if that is wanted.
     fn prepare(&self, entry: &Entry, path: &Path) -> Result<(), FileError> {
         match entry.kind {
-            Kind::Folder => Ok(()),
+            Kind::Folder { .. } => Ok(()),
             Kind::File { .. } => {
                 let file = open_to_write(path)?;
                 if self.wishes.sync { file.sync_all().map_err(FileError::io(path)) } else { Ok(()) }

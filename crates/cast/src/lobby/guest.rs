@@ -1,21 +1,26 @@
 //! A receiver's side of the lobby.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use quantities::{Duration, Time};
 
-use super::{Announce, Call, Here, Join, Said, Token};
+use super::{Announce, Answer, Ask, Call, Here, Join, Said, Token};
 
 /// How often it asks until it is called.
 const BETWEEN_JOINS: Duration = Duration::from_microseconds(250_000);
-/// The sender is gone when it does not announce anything for so long.
+/// The sender is gone when it has not answered for so long.
 const GONE: Duration = Duration::from_microseconds(5_000_000);
+/// An answer to a join that is older than the last so many is no sign of life any more.
+const RECENT: u64 = 8;
+/// As many runs of senders are remembered with which nothing more is to be done.
+const MOST_RUNS: usize = 1_000;
 
 /// What a receiver hears.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// Something can be had there.
-    Announced(Announce, SocketAddr),
+    /// Something can be had there, and its sender has just answered.
+    Answered(Announce, SocketAddr),
     /// It is called to a round, by whom is there.
     Called(Call, SocketAddr),
 }
@@ -25,9 +30,13 @@ pub enum Heard {
 pub struct Guest {
     name: String,
     nonce: Token,
+    /// How much was asked with this nonce.
+    asked: u64,
     /// The port of its socket for rounds.
     port: u16,
     wants: Option<Wanted>,
+    /// Runs of senders with which nothing more is to be done.
+    over: BTreeSet<Token>,
 }
 
 /// What it has joined.
@@ -39,30 +48,46 @@ struct Wanted {
     /// When it asks next, and when it last heard of its sender.
     asks_at: Time,
     heard: Time,
+    /// The last of its questions that was answered.
+    answered: u64,
     /// The round that it is in, or was in last; whether it is there now.
     session: u32,
     is_there: bool,
 }
 
 impl Guest {
-    /// A receiver of that name, whose socket for rounds has this port, and that wants nothing yet.
+    /// A receiver of that name, whose socket for rounds has this port, and that wants nothing yet. Nobody else has drawn that nonce.
     pub const fn new(name: String, nonce: Token, port: u16) -> Guest {
-        Guest { name, nonce, port, wants: None }
+        Guest { name, nonce, asked: 0, port, wants: None, over: BTreeSet::new() }
     }
 
-    /// It wants what `host` has announced.
+    /// It wants what `host` has announced, and has just answered for.
     pub fn join(&mut self, now: Time, run: Token, member: Token, host: SocketAddr) {
-        self.wants = Some(Wanted { run, member, host, asks_at: now, heard: now, session: 0, is_there: false });
+        let answered = self.asked;
+        self.wants =
+            Some(Wanted { run, member, host, asks_at: now, heard: now, answered, session: 0, is_there: false });
     }
 
     /// It wants it no more; what is to be said of that.
     pub fn leave(&mut self) -> Option<(SocketAddr, Said)> {
-        self.wants.take().map(|wanted| (wanted.host, Said::Leave(self.nonce)))
+        let left = self.nonce;
+        self.forget().map(|wanted| (wanted.host, Said::Leave(left)))
     }
 
-    /// It wants nothing any more, and the sender knows.
-    pub const fn forget(&mut self) {
-        self.wants = None;
+    /// Nothing more is to be done with that run of a sender.
+    pub fn is_over(&mut self, run: Token) {
+        if self.over.len() >= MOST_RUNS {
+            self.over.clear();
+        }
+        self.over.insert(run);
+        self.forget();
+    }
+
+    /// It wants nothing any more. Whatever was said to it until now is void: a nonce is used for one sender, once.
+    fn forget(&mut self) -> Option<Wanted> {
+        self.nonce = self.nonce.next();
+        self.asked = 0;
+        self.wants.take()
     }
 
     /// Takes what somebody says, and puts what is to be answered into `answers`.
@@ -74,21 +99,35 @@ impl Guest {
         answers: &mut Vec<(SocketAddr, Said)>,
     ) -> Option<Heard> {
         match (said, &mut self.wants) {
-            (Said::Announce(announce), None) => Some(Heard::Announced(announce, from)),
-            (Said::Announce(announce), Some(wanted)) => {
-                if announce.run == wanted.run && from == wanted.host {
-                    wanted.heard = now;
-                }
+            // It may be an old one, sent again by somebody: only an answer shows that its sender is there.
+            (Said::Announce(Announce { run, .. }), None) if !self.over.contains(&run) => {
+                self.asked += 1;
+                answers.push((from, Said::Ask(Ask { run, nonce: self.nonce, number: self.asked })));
                 None
             }
+            (Said::Answer(Answer { announce, nonce, number }), wants) if nonce == self.nonce => match wants {
+                None => {
+                    let is_new = number <= self.asked && !self.over.contains(&announce.run);
+                    is_new.then_some(Heard::Answered(announce, from))
+                }
+                Some(wanted) => {
+                    let is_recent = number > wanted.answered && number <= self.asked && number + RECENT > self.asked;
+                    if is_recent && announce.run == wanted.run && from == wanted.host {
+                        (wanted.heard, wanted.answered) = (now, number);
+                    }
+                    None
+                }
+            },
             (Said::Call(call), Some(wanted)) if call.nonce == self.nonce && from == wanted.host => {
-                wanted.heard = now;
                 if wanted.is_there && call.session == wanted.session {
                     answers.push((from, here(self.nonce, call.session)));
                     return None;
                 }
-                let is_fit = call.session > wanted.session && (1..call.ranks).contains(&call.rank);
-                (is_fit && call.port > 0).then_some(Heard::Called(call, from))
+                let is_fit = call.session > wanted.session && (1..call.ranks).contains(&call.rank) && call.port > 0;
+                is_fit.then(|| {
+                    wanted.heard = now;
+                    Heard::Called(call, from)
+                })
             }
             _ => None,
         }
@@ -112,9 +151,11 @@ impl Guest {
     pub fn due(&mut self, now: Time) -> Option<(SocketAddr, Said)> {
         let wanted = self.wants.as_mut().filter(|wanted| !wanted.is_there && wanted.asks_at <= now)?;
         wanted.asks_at = now + BETWEEN_JOINS;
+        self.asked += 1;
         let Wanted { run, member, host, session, .. } = *wanted;
+        let (nonce, number, port) = (self.nonce, self.asked, self.port);
         let name: String = self.name.chars().take(100).collect();
-        Some((host, Said::Join(Join { run, member, nonce: self.nonce, name, port: self.port, last: session })))
+        Some((host, Said::Join(Join { run, member, nonce, number, name, port, last: session })))
     }
 
     /// When something will be to be said.
@@ -126,7 +167,7 @@ impl Guest {
     pub fn is_left(&mut self, now: Time) -> bool {
         let is_left = self.wants.is_some_and(|wanted| !wanted.is_there && wanted.heard + GONE <= now);
         if is_left {
-            self.wants = None;
+            self.forget();
         }
         is_left
     }

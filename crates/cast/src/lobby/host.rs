@@ -1,16 +1,20 @@
 //! The sender's side of the lobby.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
 use quantities::{Duration, Time};
 
-use super::{Announce, Call, Here, Join, Said, Token};
+use super::{Announce, Answer, Ask, Call, Here, Join, Said, Token};
 use crate::names::shown;
 use crate::round::Outcome;
 
 /// The most receivers that are known at a time.
 const MOST_MEMBERS: usize = 1_024;
+/// A receiver may begin anew so often.
+const MOST_NONCES: usize = 64;
+/// The most answers that wait to be sent.
+const MOST_ANSWERS: usize = 4_096;
 /// How often it is told what can be had.
 const BETWEEN_ANNOUNCES: Duration = ms(500);
 /// How often a receiver is called until it is there; and for how long.
@@ -49,6 +53,9 @@ pub struct Called {
 struct Member {
     name: String,
     nonce: Token,
+    /// The number of its last join with that nonce, and the nonces that it had before.
+    number: u64,
+    former: BTreeSet<Token>,
     /// Where it is in the lobby, and its port for rounds.
     lobby: SocketAddr,
     port: u16,
@@ -73,6 +80,17 @@ enum State {
     Out,
 }
 
+impl Member {
+    /// Whether a join with that nonce and number is none that was said before: by somebody who sends again what was recorded.
+    fn is_fresh(&self, nonce: Token, number: u64) -> bool {
+        if nonce == self.nonce {
+            number > self.number
+        } else {
+            !self.former.contains(&nonce) && self.former.len() < MOST_NONCES
+        }
+    }
+}
+
 /// Who is there, and who has what.
 #[derive(Clone, Debug)]
 pub struct Host {
@@ -83,63 +101,96 @@ pub struct Host {
     call: Option<(Call, Time)>,
     /// When somebody joined last.
     joined: Option<Time>,
+    /// What is to be answered.
+    answers: Vec<(To, Said)>,
 }
 
 impl Host {
     /// One that announces this, at once.
     pub const fn new(announce: Announce) -> Host {
-        Host { announce, announces_at: Time::ZERO, members: BTreeMap::new(), call: None, joined: None }
+        let members = BTreeMap::new();
+        Host { announce, announces_at: Time::ZERO, members, call: None, joined: None, answers: Vec::new() }
     }
 
     /// Takes what somebody says; the name of a receiver that is new, or is back.
     pub fn take(&mut self, now: Time, from: SocketAddr, said: Said) -> Option<String> {
         match said {
-            Said::Join(join) if join.run == self.announce.run && join.port > 0 => self.join(now, from, join),
+            Said::Ask(Ask { run, nonce, number }) if run == self.announce.run => {
+                self.answer(from, nonce, number);
+                None
+            }
+            Said::Join(join) if join.run == self.announce.run && join.port > 0 => {
+                let (nonce, number) = (join.nonce, join.number);
+                let (joined, may_come) = self.join(now, from, join);
+                if may_come {
+                    self.answer(from, nonce, number);
+                }
+                joined
+            }
             Said::Here(here) => {
                 self.here(now, &here);
                 None
             }
             Said::Leave(nonce) => {
-                let left = self.members.values_mut().find(|member| member.nonce == nonce);
-                left.filter(|member| !matches!(member.state, State::Done | State::Out))?.state = State::Lost;
+                let left = self.members.values_mut().find(|member| member.nonce == nonce)?;
+                // It has said its last with this nonce.
+                left.number = u64::MAX;
+                if !matches!(left.state, State::Done | State::Out) {
+                    left.state = State::Lost;
+                }
                 None
             }
             _ => None,
         }
     }
 
-    fn join(&mut self, now: Time, from: SocketAddr, join: Join) -> Option<String> {
-        let Join { member: token, nonce, name, port, last, .. } = join;
-        let name = format!("{} ({})", shown(&name), from.ip());
+    fn answer(&mut self, to: SocketAddr, nonce: Token, number: u64) {
+        if self.answers.len() < MOST_ANSWERS {
+            let announce = self.announce.clone();
+            self.answers.push((To::One(to), Said::Answer(Answer { announce, nonce, number })));
+        }
+    }
+
+    /// The name of a receiver that comes, or is back; and whether it may wait to be called, or is at it.
+    fn join(&mut self, now: Time, from: SocketAddr, join: Join) -> (Option<String>, bool) {
+        let name = format!("{} ({})", shown(&join.name), from.ip());
         let session = self.call.as_ref().map_or(0, |(call, _)| call.session);
-        if let Some(member) = self.members.get_mut(&token) {
-            // Who is in a round asks for no other one, unless it has come out of it, or begins anew.
-            let left = nonce != member.nonce || last == session;
-            let comes = match member.state {
-                State::TakesPart(_) | State::Called(..) => left,
-                State::Lost => member.losses <= MOST_LOSSES,
-                State::Waits(_) | State::Done | State::Out => nonce != member.nonce && member.losses <= MOST_LOSSES,
-            };
-            if !comes && nonce != member.nonce {
-                return None;
+        let Join { member: token, nonce, number, port, last, .. } = join;
+        let Some(member) = self.members.get_mut(&token) else {
+            if self.members.len() >= MOST_MEMBERS {
+                return (None, false);
             }
-            (member.heard, member.lobby, member.port, member.nonce) = (now, from, port, nonce);
-            if !comes {
-                return None;
-            }
+            let (state, former) = (State::Waits(now), BTreeSet::new());
+            let member =
+                Member { name: name.clone(), nonce, number, former, lobby: from, port, heard: now, state, losses: 0 };
+            self.members.insert(token, member);
+            self.joined = Some(now);
+            return (Some(name), true);
+        };
+        if !member.is_fresh(nonce, number) {
+            return (None, false);
+        }
+        // Who is in a round asks for no other one, unless it has come out of it, or begins anew.
+        let is_new = nonce != member.nonce;
+        let comes = match member.state {
+            State::TakesPart(_) | State::Called(..) => is_new || last == session,
+            State::Lost => member.losses <= MOST_LOSSES,
+            State::Waits(_) | State::Done | State::Out => is_new && member.losses <= MOST_LOSSES,
+        };
+        if is_new && !comes {
+            return (None, false);
+        }
+        if is_new {
+            member.former.insert(member.nonce);
+        }
+        (member.heard, member.lobby, member.port) = (now, from, port);
+        (member.nonce, member.number) = (nonce, number);
+        if comes {
             member.losses += u32::from(matches!(member.state, State::TakesPart(_)));
             member.state = State::Waits(now);
             self.joined = Some(now);
-            return Some(name);
         }
-        if self.members.len() >= MOST_MEMBERS {
-            return None;
-        }
-        let state = State::Waits(now);
-        self.members
-            .insert(token, Member { name: name.clone(), nonce, lobby: from, port, heard: now, state, losses: 0 });
-        self.joined = Some(now);
-        Some(name)
+        (comes.then_some(name), !matches!(member.state, State::Lost | State::Done | State::Out))
     }
 
     fn here(&mut self, now: Time, here: &Here) {
@@ -155,7 +206,7 @@ impl Host {
 
     /// What is to be said now.
     pub fn due(&mut self, now: Time) -> Vec<(To, Said)> {
-        let mut due = Vec::new();
+        let mut due = std::mem::take(&mut self.answers);
         if self.announces_at <= now {
             self.announces_at = now + BETWEEN_ANNOUNCES;
             due.push((To::Group, Said::Announce(self.announce.clone())));
@@ -181,7 +232,8 @@ impl Host {
             State::Called(_, at) => Some(at),
             _ => None,
         });
-        calls.chain([self.announces_at]).min().unwrap_or(self.announces_at)
+        let answers = self.answers.first().map(|_| Time::ZERO);
+        calls.chain(answers).chain([self.announces_at]).min().unwrap_or(self.announces_at)
     }
 
     /// Calls all that wait to a round, of which `call` says everything but who is who; how many they are.

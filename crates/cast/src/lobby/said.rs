@@ -1,9 +1,13 @@
 //! What is said in the lobby, and how it is written down.
 //!
 //! ```text
-//!     open     M Q C 1 | CRC-32C of the rest 4 | what is said, by postcard
-//!     sealed   M Q C 2 | random nonce       24 | what is said, encrypted | tag 16
+//!     open     M Q C 3 | version 1 | 1 | CRC-32C of the rest 4 | what is said, by postcard
+//!     sealed   M Q C 3 | version 1 | 2 | random nonce       24 | what is said, encrypted | tag 16
+//!     notice   M Q C 0 | version 1 | why the datagram that it answers could not be read 1
 //! ```
+//!
+//! Version 1 of the protocol had no version on the wire: its datagrams begin with `M Q C 1` and `M Q C 2`. A notice is the same in all
+//! versions, is never sealed, and is believed in nothing but a warning to a person.
 //!
 //! Source of the sealing: ChaCha20-Poly1305 of RFC 8439 with the longer nonce of S. Arciszewski, XChaCha, an IRTF draft of 2020: so that
 //! all who have the secret can draw nonces as they like.
@@ -12,13 +16,19 @@ use chacha20poly1305::aead::AeadInPlace;
 use chacha20poly1305::{KeyInit, Tag, XChaCha20Poly1305, XNonce};
 use serde::{Deserialize, Serialize};
 
+use crate::VERSION;
 use crate::manifest::Id;
 
 /// The longest datagram of the lobby. [B]
 pub const LONGEST: usize = 1_400;
 
-const OPEN: [u8; 4] = *b"MQC\x01";
-const SEALED: [u8; 4] = *b"MQC\x02";
+const MAGIC: [u8; 3] = *b"MQC";
+const NOTICE: u8 = 0;
+/// What stands in its place in the two kinds of datagrams of version 1.
+const VERSION_1: [u8; 2] = [1, 2];
+const VERSIONED: u8 = 3;
+const OPEN: [u8; 6] = [MAGIC[0], MAGIC[1], MAGIC[2], VERSIONED, VERSION, 1];
+const SEALED: [u8; 6] = [MAGIC[0], MAGIC[1], MAGIC[2], VERSIONED, VERSION, 2];
 const NONCE: usize = 24;
 const TAG: usize = 16;
 
@@ -26,11 +36,22 @@ const TAG: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Token(pub [u8; 16]);
 
+impl Token {
+    /// Another one, which the same one that drew this may use after it.
+    pub(super) const fn next(self) -> Token {
+        Token(u128::from_be_bytes(self.0).wrapping_add(1).to_be_bytes())
+    }
+}
+
 /// What is said in the lobby.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Said {
     /// By the sender, to all.
     Announce(Announce),
+    /// By a receiver that heard an announcement, which may be an old one: is its sender there?
+    Ask(Ask),
+    /// By the sender, to a receiver that asked or joined: it is there.
+    Answer(Answer),
     /// By a receiver: it wants it.
     Join(Join),
     /// By the sender: a round begins, and the receiver takes part in it.
@@ -56,6 +77,28 @@ pub struct Announce {
     pub bytes: u64,
 }
 
+/// Is the sender of that there?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ask {
+    /// Which run of the sender.
+    pub run: Token,
+    /// Drawn anew by the receiver for each sender that it comes to wait for.
+    pub nonce: Token,
+    /// Counts what the receiver asks with this nonce.
+    pub number: u64,
+}
+
+/// The sender is there: nobody else can know the nonce and have the key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// What it announces.
+    pub announce: Announce,
+    /// The nonce of the receiver that asked or joined.
+    pub nonce: Token,
+    /// Which of its questions this answers.
+    pub number: u64,
+}
+
 /// A receiver wants it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Join {
@@ -63,8 +106,10 @@ pub struct Join {
     pub run: Token,
     /// Which receiver; the same when it goes on after it was broken off.
     pub member: Token,
-    /// Which run of the receiver.
+    /// The nonce under which the sender has answered.
     pub nonce: Token,
+    /// Counts what the receiver asks with this nonce: a join with a number that came before is an old one, sent again.
+    pub number: u64,
     /// What it is called.
     pub name: String,
     /// The port of its socket for rounds.
@@ -76,7 +121,7 @@ pub struct Join {
 /// A receiver's part in a round.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
-    /// To which run of a receiver this is said.
+    /// The nonce of the receiver to which this is said.
     pub nonce: Token,
     /// The session of the messaging.
     pub session: u32,
@@ -95,21 +140,57 @@ pub struct Call {
 /// A receiver is there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Here {
-    /// Which run of the receiver.
+    /// The nonce of the receiver.
     pub nonce: Token,
     /// For which session.
     pub session: u32,
 }
 
-/// Why a datagram says nothing here.
+/// Why a datagram says nothing to who reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strange {
-    /// It is none of the lobby's, or damaged, or sealed with another key.
+    /// It is none of the lobby's, or damaged.
     Unreadable,
+    /// It is one of the lobby's, but cannot be read.
+    Mismatch(Mismatch),
+    /// It is a notice: somebody could not read what was sent to the group.
+    Notice(Mismatch),
+}
+
+/// Why two that meet in a lobby cannot read what the other sends. In a notice it is what the other has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mismatch {
     /// It is sealed, and there is no key.
     Sealed,
     /// It is not sealed, and there is a key.
     Open,
+    /// It is sealed with another key, as far as can be told: it may be damaged, too.
+    OtherKey,
+    /// It is of that version of the protocol.
+    Version(u8),
+}
+
+impl Mismatch {
+    /// The notice of it to whoever has sent what could not be read.
+    pub fn notice(self) -> [u8; 6] {
+        let reason = match self {
+            Mismatch::Sealed => 1,
+            Mismatch::Open => 2,
+            Mismatch::OtherKey => 3,
+            Mismatch::Version(_) => 4,
+        };
+        [MAGIC[0], MAGIC[1], MAGIC[2], NOTICE, VERSION, reason]
+    }
+
+    fn of_notice(version: u8, reason: u8) -> Option<Mismatch> {
+        match reason {
+            1 => Some(Mismatch::Sealed),
+            2 => Some(Mismatch::Open),
+            3 => Some(Mismatch::OtherKey),
+            4 => Some(Mismatch::Version(version)),
+            _ => None,
+        }
+    }
 }
 
 /// How what is said is written down: openly or, with a key, sealed.
@@ -147,9 +228,24 @@ impl Envelope {
     /// # Errors
     /// [`Strange`].
     pub fn read(&self, datagram: &[u8]) -> Result<Said, Strange> {
-        let (kind, rest) = datagram.split_first_chunk::<4>().ok_or(Strange::Unreadable)?;
+        let ([magic @ .., kind], rest) = datagram.split_first_chunk::<4>().ok_or(Strange::Unreadable)?;
+        if *magic != MAGIC || datagram.len() > LONGEST {
+            return Err(Strange::Unreadable);
+        }
+        match (*kind, rest) {
+            (NOTICE, [version, reason]) => {
+                Err(Mismatch::of_notice(*version, *reason).map_or(Strange::Unreadable, Strange::Notice))
+            }
+            (kind, _) if VERSION_1.contains(&kind) => Err(Strange::Mismatch(Mismatch::Version(1))),
+            (VERSIONED, [VERSION, ..]) => self.read_of_this_version(datagram),
+            (VERSIONED, [version, ..]) => Err(Strange::Mismatch(Mismatch::Version(*version))),
+            _ => Err(Strange::Unreadable),
+        }
+    }
+
+    fn read_of_this_version(&self, datagram: &[u8]) -> Result<Said, Strange> {
+        let (kind, rest) = datagram.split_first_chunk::<6>().ok_or(Strange::Unreadable)?;
         match (*kind, &self.cipher) {
-            _ if datagram.len() > LONGEST => Err(Strange::Unreadable),
             (OPEN, None) => {
                 let (sum, text) = rest.split_first_chunk::<4>().ok_or(Strange::Unreadable)?;
                 if crc32c::crc32c(text).to_be_bytes() != *sum {
@@ -167,11 +263,11 @@ impl Envelope {
                     &mut text,
                     Tag::from_slice(tag),
                 );
-                opened.map_err(|_| Strange::Unreadable)?;
+                opened.map_err(|_| Strange::Mismatch(Mismatch::OtherKey))?;
                 read(&text)
             }
-            (OPEN, Some(_)) => Err(Strange::Open),
-            (SEALED, None) => Err(Strange::Sealed),
+            (OPEN, Some(_)) => Err(Strange::Mismatch(Mismatch::Open)),
+            (SEALED, None) => Err(Strange::Mismatch(Mismatch::Sealed)),
             _ => Err(Strange::Unreadable),
         }
     }
@@ -192,15 +288,14 @@ mod tests {
 
     fn all() -> Vec<Said> {
         let token = Token([7; 16]);
+        let title = "a".repeat(200);
+        let announce = Announce { transfer: Id([1; 16]), run: token, title, files: 3, bytes: 1 << 40 };
+        let name = "host".to_string();
         vec![
-            Said::Announce(Announce {
-                transfer: Id([1; 16]),
-                run: token,
-                title: "a".repeat(200),
-                files: 3,
-                bytes: 1 << 40,
-            }),
-            Said::Join(Join { run: token, member: token, nonce: token, name: "host".to_string(), port: 9, last: 4 }),
+            Said::Announce(announce.clone()),
+            Said::Ask(Ask { run: token, nonce: token, number: 1 }),
+            Said::Answer(Answer { announce, nonce: token, number: u64::MAX }),
+            Said::Join(Join { run: token, member: token, nonce: token, number: 2, name, port: 9, last: 4 }),
             Said::Call(Call { nonce: token, session: 5, rank: 2, ranks: 9, port: 80, datagram: 1_472, salt: token }),
             Said::Here(Here { nonce: token, session: 5 }),
             Said::Leave(token),
@@ -214,9 +309,26 @@ mod tests {
             let (openly, secretly) = (open.write(&said, [3; 24]), sealed.write(&said, [3; 24]));
             assert!(openly.len().max(secretly.len()) <= LONGEST);
             assert_eq!((open.read(&openly), sealed.read(&secretly)), (Ok(said.clone()), Ok(said)));
-            assert_eq!((open.read(&secretly), sealed.read(&openly)), (Err(Strange::Sealed), Err(Strange::Open)));
-            assert_eq!(other.read(&secretly), Err(Strange::Unreadable));
+            let mismatch = |why| Err(Strange::Mismatch(why));
+            assert_eq!(open.read(&secretly), mismatch(Mismatch::Sealed));
+            assert_eq!(sealed.read(&openly), mismatch(Mismatch::Open));
+            assert_eq!(other.read(&secretly), mismatch(Mismatch::OtherKey));
         }
+    }
+
+    #[test]
+    fn another_version_is_named_and_so_is_a_notice() {
+        let envelope = Envelope::new(None);
+        let mut written = envelope.write(&all()[0], [3; 24]);
+        written[4] = VERSION + 1;
+        for (datagram, version) in [(&written[..], VERSION + 1), (b"MQC\x01....", 1), (b"MQC\x02....", 1)] {
+            assert_eq!(envelope.read(datagram), Err(Strange::Mismatch(Mismatch::Version(version))));
+        }
+        for why in [Mismatch::Sealed, Mismatch::Open, Mismatch::OtherKey, Mismatch::Version(VERSION)] {
+            assert_eq!(envelope.read(&why.notice()), Err(Strange::Notice(why)));
+        }
+        let told = envelope.read(&Mismatch::Version(VERSION + 1).notice());
+        assert_eq!(told, Err(Strange::Notice(Mismatch::Version(VERSION))), "it says its own version");
     }
 
     #[test]

@@ -18,7 +18,7 @@ impl Digest {
 
     /// That of a whole transfer: of its manifest, and of its pieces in their order.
     pub fn of_all(manifest: &[u8], pieces: impl IntoIterator<Item = Digest>) -> Digest {
-        let mut hasher = blake3::Hasher::new_derive_key("maquette cast 1: all of a transfer");
+        let mut hasher = blake3::Hasher::new_derive_key("maquette cast 2: all of a transfer");
         hasher.update(&(manifest.len() as u64).to_be_bytes()).update(manifest);
         pieces.into_iter().for_each(|Digest(piece)| {
             hasher.update(&piece);

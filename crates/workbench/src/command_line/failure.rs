@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Style};
 use std::path::PathBuf;
 
 use ::cast::cast::CastError;
+use ::cast::names::shown_path;
 use programs::goal::GoalError;
 
 use crate::experiment::Experiment;
@@ -36,7 +37,7 @@ pub(super) enum Failure {
     #[error(transparent)]
     Matrix(#[from] crate::traffic_matrix::MatrixError),
     /// A file that cannot be read.
-    #[error("cannot read `{}`: {cause}", path.display())]
+    #[error("cannot read `{}`: {cause}", shown_path(path))]
     Unreadable {
         /// The file, as it was asked for.
         path: PathBuf,

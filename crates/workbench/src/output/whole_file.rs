@@ -9,9 +9,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::files;
 use crate::interrupt;
 
+use ::cast::names::shown_path;
+
 /// A file that cannot be written.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write `{}`: {cause}", path.display())]
+#[error("cannot write `{}`: {cause}", shown_path(path))]
 pub struct Unwritable {
     /// The file, as it was asked for.
     pub path: PathBuf,

@@ -9,6 +9,8 @@ pub struct Table {
     pub head: Vec<String>,
     /// Its rows.
     pub rows: Vec<Vec<Cell>>,
+    /// Whether, where the page is narrow, the cells of a row stand below each other, each with the name of its column.
+    pub stacks: bool,
 }
 
 /// A cell of a table.
@@ -27,23 +29,32 @@ pub enum Cell {
 impl Table {
     /// A table with these columns and no rows yet.
     pub fn with_head(head: &[&str]) -> Table {
-        Table { head: head.iter().map(|name| (*name).to_string()).collect(), rows: Vec::new() }
+        Table { head: head.iter().map(|name| (*name).to_string()).collect(), rows: Vec::new(), stacks: false }
+    }
+
+    /// The same, whose cells stand below each other where the page is narrow.
+    #[must_use]
+    pub fn stacking(self) -> Table {
+        Table { stacks: true, ..self }
     }
 
     /// It, in a box that scrolls by itself where the page is too narrow for it.
     pub fn draw(&self) -> Element {
         let names = self.head.iter().map(|name| element("th").attribute("scope", "col").text(name));
         let rows = self.rows.iter().map(|row| {
-            element("tr").children(row.iter().map(|cell| match cell {
-                Cell::Words(text) => element("td").text(text),
-                Cell::Short(text) => element("td").class("short").text(text),
-                Cell::Number(text) => element("td").class("number").text(text),
-                Cell::Element(inner) => element("td").child(inner.clone()),
+            element("tr").children(row.iter().zip(&self.head).map(|(cell, name)| {
+                let drawn = match cell {
+                    Cell::Words(text) => element("td").text(text),
+                    Cell::Short(text) => element("td").class("short").text(text),
+                    Cell::Number(text) => element("td").class("number").text(text),
+                    Cell::Element(inner) => element("td").child(inner.clone()),
+                };
+                if self.stacks { drawn.attribute("data-column", name) } else { drawn }
             }))
         });
-        let table = element("table")
-            .child(element("thead").child(element("tr").children(names)))
-            .child(element("tbody").children(rows));
+        let table = if self.stacks { element("table").class("stacks") } else { element("table") };
+        let table =
+            table.child(element("thead").child(element("tr").children(names))).child(element("tbody").children(rows));
         element("div").class("wide").attribute("tabindex", "0").child(table)
     }
 }

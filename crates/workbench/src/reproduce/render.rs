@@ -81,7 +81,7 @@ fn badge(verdict: Verdict) -> Element {
 
 /// The table at the top: each claim with its verdict, and a link to where it is treated.
 fn verdicts<J: Job, A>(paper: &Paper, studies: &[Study<J, A>], outcomes: &[Outcome]) -> Element {
-    let mut table = Table::with_head(&["claim", "verdict", "where", "kind", "published", "ours", "error"]);
+    let mut table = Table::with_head(&["claim", "verdict", "where", "kind", "published", "ours", "error"]).stacking();
     for outcome in outcomes {
         let link = element("a").attribute("href", format!("#{}", outcome.id)).child(element("code").text(&outcome.id));
         let study = studies.iter().find(|study| study.claims.contains(&outcome.id.as_str()));
@@ -103,7 +103,7 @@ fn verdicts<J: Job, A>(paper: &Paper, studies: &[Study<J, A>], outcomes: &[Outco
 }
 
 fn machines(paper: &Paper) -> Element {
-    let mut table = Table::with_head(&["machine", "what it is and what its nodes cost"]);
+    let mut table = Table::with_head(&["machine", "what it is and what its nodes cost"]).stacking();
     for (name, what) in &paper.machines {
         table.rows.push(vec![Cell::Element(element("code").text(name)), Cell::Words(what.clone())]);
     }

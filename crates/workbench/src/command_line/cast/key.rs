@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use ::cast::names::shown_path;
 use ::cast::secret::KeyFile;
 use clap::Args;
 use serde_json::json;
@@ -24,7 +25,7 @@ impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
         let Arguments { file: path } = self;
         KeyFile::make(&path).map_err(|cause| Unwritable { path: path.clone(), cause })?;
-        let text = format!("a new key in {}\n", path.display());
+        let text = format!("a new key in {}\n", shown_path(&path));
         Ok(if as_json { json(&json!({"key_file": path})) } else { text }.into())
     }
 }

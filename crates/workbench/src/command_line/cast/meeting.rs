@@ -3,8 +3,10 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 
+use ::cast::VERSION;
 use ::cast::cast::Meeting;
 use ::cast::interface;
+use ::cast::names::shown_path;
 use ::cast::secret::KeyFile;
 use clap::Args;
 
@@ -35,7 +37,7 @@ impl Way {
         let key_file = self.key_file.as_ref().map(|path| {
             let read = KeyFile::read(path).map_err(|cause| Failure::Unreadable { path: path.clone(), cause })?;
             if read.is_open {
-                warn(&format!("`{}` can be read by others of this machine: `chmod 600` it", path.display()));
+                warn(&format!("`{}` can be read by others of this machine: `chmod 600` it", shown_path(path)));
             }
             Ok::<_, Failure>(read.secret)
         });
@@ -53,4 +55,12 @@ pub(super) fn group(text: &str) -> Result<SocketAddrV4, String> {
     both.ok_or_else(|| {
         "allowed are 224.0.0.0 to 239.255.255.255, best 239.x.y.z, and after `:` a port up to 65534".to_string()
     })
+}
+
+/// That the `other`, at that address, cannot be understood because of its version.
+pub(super) fn other_version(other: &str, version: u8, at: Ipv4Addr) -> String {
+    format!(
+        "the {other} at {at} has version {version} of the protocol of casts, and this is version {VERSION}: both sides need the same \
+         version of Maquette"
+    )
 }

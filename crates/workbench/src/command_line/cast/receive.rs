@@ -1,17 +1,18 @@
 //! `maquette cast receive`.
 
 use std::fs;
-use std::net::SocketAddrV4;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 
 use ::cast::cast::{CastError, Event, ReceiveSettings, Received, Watch, receive};
 use ::cast::files::{Folder, Wishes};
+use ::cast::lobby::Mismatch;
 use ::cast::names::shown;
 use clap::Args;
 use quantities::{Bytes, Duration};
 use serde_json::json;
 
-use super::meeting::{GROUP, Way, group};
+use super::meeting::{GROUP, Way, group, other_version};
 use crate::command_line::failure::{Failure, note, warn};
 use crate::command_line::progress::DataBar;
 use crate::command_line::quantity::seconds;
@@ -22,11 +23,13 @@ use crate::interrupt;
 /// Receive what somebody sends
 ///
 /// Ends when everything that a sender has is there, whole and checked, under its own name. Until then it lies in a folder whose name
-/// begins with `.maquette-cast-`; stopped and started again, it goes on from there.
+/// begins with `.maquette-cast-`; stopped and started again, it goes on from there. Files and folders get the permissions that the
+/// sender's have, less this process's umask; setuid, setgid and sticky bits, owners and times are not carried, and folders that are there
+/// already keep what they have.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  maquette cast receive --into /srv/images --interface eth0 --key-file our.key")]
 pub(super) struct Arguments {
-    /// The folder into which to receive. Nothing is written anywhere else.
+    /// The folder into which to receive, made if it is not there. Nothing is written anywhere else.
     #[arg(long, value_name = "DIR", default_value = ".")]
     into: PathBuf,
     /// The multicast group where to listen.
@@ -118,6 +121,18 @@ fn as_json_text(received: &Received, sealed: bool) -> String {
     }))
 }
 
+/// Why what is sent from that address cannot be received.
+fn mismatch(why: Mismatch, from: Ipv4Addr) -> String {
+    match why {
+        Mismatch::Sealed => format!("{from} sends here with a key: --key-file is needed to receive it"),
+        Mismatch::Open => format!("{from} sends here without a key: that is not received where --key-file is given"),
+        Mismatch::OtherKey => {
+            format!("{from} sends here with another key: this --key-file may be the wrong one, or the sender's may be")
+        }
+        Mismatch::Version(version) => other_version("sender", version, from),
+    }
+}
+
 /// What a person sees meanwhile.
 struct Watching {
     bar: DataBar,
@@ -135,14 +150,9 @@ impl Watch for Watching {
             Event::SenderLeft(reason) => self.bar.aside(|| {
                 warn(&format!("the sender is gone: {reason}; what has come is kept for when it comes back"));
             }),
-            Event::Unreadable { sealed: true } => {
-                self.bar.aside(|| warn("somebody sends here with a key: --key-file is needed to receive it"));
-            }
-            Event::Unreadable { sealed: false } => {
-                self.bar.aside(|| warn("somebody sends here without a key: that is not received"));
-            }
+            Event::SenderMismatch(why, from) => self.bar.aside(|| warn(&mismatch(why, from))),
             Event::Joined(_) | Event::Begins(_) | Event::Sent(..) => {}
-            Event::Lost(_) | Event::Refused(..) | Event::Done(_) => {}
+            Event::Lost(_) | Event::Refused(..) | Event::Done(_) | Event::ReceiverMismatch(..) => {}
         }
     }
 

@@ -1,15 +1,17 @@
 //! `maquette cast send`.
 
-use std::net::SocketAddrV4;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 
 use ::cast::cast::{CastError, Event, SendSettings, Sent, Watch, send};
-use ::cast::files::{Listing, list};
+use ::cast::files::{Listing, Unsendable, list};
+use ::cast::lobby::Mismatch;
+use ::cast::names::shown_path;
 use clap::Args;
 use quantities::{Bytes, Duration, Rate};
 use serde_json::json;
 
-use super::meeting::{GROUP, Way, group};
+use super::meeting::{GROUP, Way, group, other_version};
 use crate::command_line::failure::{Failure, note, warn};
 use crate::command_line::progress::DataBar;
 use crate::command_line::quantity::{rate, seconds};
@@ -20,7 +22,8 @@ use crate::interrupt;
 /// Send files and folders to all that receive
 ///
 /// Begins when all receivers that are waited for are there, or else with the first. Those that come later are taken in. The exit
-/// status is 1 when a receiver that had joined has not got everything.
+/// status is 1 when a receiver that had joined has not got everything, or fewer have than were waited for. Permissions are carried, less
+/// the receiver's umask; setuid, setgid and sticky bits, owners and times are not.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   maquette cast send disk.img --receivers 7 --interface eth0 --rate \"900 Mbit/s\"
@@ -41,18 +44,26 @@ pub(super) struct Arguments {
     /// Send no faster than this, counted in what packets take of an Ethernet: "900 Mbit/s".
     #[arg(long, value_name = "RATE", value_parser = rate)]
     rate: Option<Rate>,
+    /// Leave out what cannot be sent, and name it: what cannot be read, and names with characters that do not show. Otherwise nothing
+    /// is sent if there is any.
+    #[arg(long)]
+    skip_unsendable: bool,
     #[command(flatten)]
     way: Way,
 }
 
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
-        let Arguments { files, to, receivers, wait, rate, way } = self;
+        let Arguments { files, to, receivers, wait, rate, skip_unsendable, way } = self;
         let meeting = way.meeting(to)?;
         let sealed = meeting.secret.is_some();
-        let listing = list(&files).map_err(CastError::from)?;
+        let unsendable = if skip_unsendable { Unsendable::Skip } else { Unsendable::Refuse };
+        let listing = list(&files, unsendable).map_err(CastError::from)?;
         for path in &listing.left_out {
-            warn(&format!("`{}` is not sent: it is neither a file nor a folder", path.display()));
+            warn(&format!("`{}` is not sent: it is neither a file nor a folder", shown_path(path)));
+        }
+        for error in &listing.unsendable {
+            warn(&format!("not sent: {error}"));
         }
         let title = title(&listing, &files);
         let (count, size) = (listing.manifest.files(), listing.manifest.size());
@@ -69,7 +80,11 @@ impl Arguments {
         for name in &sent.without {
             warn(&format!("{name} has not got everything"));
         }
-        let status = i32::from(sent.done == 0 || !sent.without.is_empty());
+        let wanted = receivers.map_or(1, |receivers| receivers as usize);
+        if sent.came() < wanted {
+            warn(&format!("{} of {wanted} receivers came", sent.came()));
+        }
+        let status = i32::from(sent.done < wanted || !sent.without.is_empty());
         let text = if as_json { as_json_text(&sent, count, size, sealed) } else { text(&sent, count, size) };
         Ok(Said { text, status })
     }
@@ -115,6 +130,20 @@ fn as_json_text(sent: &Sent, count: usize, size: Bytes, sealed: bool) -> String 
     }))
 }
 
+/// Why a receiver at that address cannot read what is sent.
+fn mismatch(why: Mismatch, from: Ipv4Addr) -> String {
+    match why {
+        Mismatch::Sealed => format!("the receiver at {from} has no key: it needs --key-file to receive this"),
+        Mismatch::Open => {
+            format!("the receiver at {from} has a key, and receives nothing that is sent without --key-file")
+        }
+        Mismatch::OtherKey => {
+            format!("the receiver at {from} has another key: its --key-file may be the wrong one, or this one may be")
+        }
+        Mismatch::Version(version) => other_version("receiver", version, from),
+    }
+}
+
 /// What a person sees meanwhile.
 struct Watching {
     bar: DataBar,
@@ -151,7 +180,8 @@ impl Watch for Watching {
                 self.done += 1;
                 self.bar.say(format!("{} have it", self.done));
             }
-            Event::Found(..) | Event::Has(..) | Event::SenderLeft(_) | Event::Unreadable { .. } => {}
+            Event::ReceiverMismatch(why, from) => self.bar.aside(|| warn(&mismatch(why, from))),
+            Event::Found(..) | Event::Has(..) | Event::SenderLeft(_) | Event::SenderMismatch(..) => {}
         }
     }
 

@@ -210,7 +210,7 @@ fn refuse_a_models(program: &[String]) -> Result<(), Failure> {
 
 /// What a launch is, of the program that `experiment` tells of.
 fn launched(experiment: Experiment, launch: &Launch, hosts: Option<InputFile>) -> Experiment {
-    let Tuning { window, repair, rate, patience } = launch.tuning;
+    let Tuning { window, repair, rate, patience, trusted_network } = launch.tuning;
     let mut experiment = experiment.for_real().given(json!({
         "repeat": launch.repeat,
         "multicast": launch.group.is_some(),
@@ -218,6 +218,7 @@ fn launched(experiment: Experiment, launch: &Launch, hosts: Option<InputFile>) -
         "repair": repair,
         "rate_bits_per_second": rate,
         "patience_ps": patience,
+        "trusted_network": trusted_network,
     }));
     hosts.into_iter().for_each(|file| experiment.read(file));
     experiment

@@ -69,7 +69,7 @@ fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
         head.push(format!("{what}, printed"));
         head.extend(["uniform".to_string(), "letters".to_string()]);
     }
-    let mut table = Table { head, rows: Vec::new() };
+    let mut table = Table { head, ..Table::default() };
     for (clients, (adjustments, messages, overhead)) in CLIENTS.into_iter().zip(PRINTED) {
         let of = |hash| runs.get(&Job::new(hash, clients));
         let [uniform, letters] = KeyHash::all().map(of);

@@ -1,0 +1,93 @@
+//! Processes that tests start. Each can be interrupted, whatever the process of the tests was started to ignore, such as SIGINT in the
+//! background of a script; none is waited for without limit; and none stays.
+
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Nothing that is waited for may take longer.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// The command with these arguments. `env` gives it the signals that a terminal would, and becomes it.
+pub fn maquette(arguments: &[&str]) -> Command {
+    let mut command = Command::new("env");
+    command.args(["--default-signal=HUP,INT,TERM", env!("CARGO_BIN_EXE_maquette")]).args(arguments);
+    command
+}
+
+/// What a command prints and how it ends.
+pub fn output(command: &mut Command) -> Output {
+    Process::start(command).ended()
+}
+
+/// A process; it is killed where its end is not waited for.
+#[derive(Debug)]
+pub struct Process(Option<Child>);
+
+impl Process {
+    /// Starts it, with pipes to print to.
+    pub fn start(command: &mut Command) -> Process {
+        Process(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
+    }
+
+    /// The process itself.
+    pub fn child(&mut self) -> &mut Child {
+        self.0.as_mut().unwrap()
+    }
+
+    /// Sends it a signal, `-INT` for one.
+    pub fn signal(&mut self, which: &str) {
+        let process = self.child().id().to_string();
+        signal(which, &process);
+    }
+
+    /// Waits until it ends; what it has printed, and how it ended.
+    pub fn ended(mut self) -> Output {
+        let child = self.0.take().unwrap();
+        let process = child.id().to_string();
+        let (give, ended) = channel();
+        thread::spawn(move || give.send(child.wait_with_output()));
+        match ended.recv_timeout(LIMIT) {
+            Ok(output) => output.unwrap(),
+            Err(RecvTimeoutError::Disconnected) => panic!("nobody waits for it"),
+            Err(RecvTimeoutError::Timeout) => {
+                signal("-KILL", &process);
+                // Not even this is certain: its own children may still have its pipes.
+                let printed = ended.recv_timeout(Duration::from_secs(10));
+                panic!("it has not ended within {LIMIT:?}, and was killed: {printed:?}");
+            }
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            // One that has ended already cannot be killed, and need not.
+            let _ = child.kill().and_then(|()| child.wait());
+        }
+    }
+}
+
+/// Sends a signal to the process of that number.
+pub fn signal(which: &str, process: &str) {
+    assert!(Command::new("kill").args([which, process]).status().unwrap().success());
+}
+
+/// Waits until `look` finds something.
+pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let begun = now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begun.elapsed() < LIMIT, "waited in vain: {what}");
+        thread::park_timeout(Duration::from_millis(5));
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "processes are waited for, and not for ever")]
+fn now() -> Instant {
+    Instant::now()
+}
