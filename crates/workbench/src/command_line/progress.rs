@@ -1,9 +1,14 @@
 //! How far a long run is, on standard error, if that is a terminal.
 
+use std::time::Duration;
+
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Steps of a bar that shows a share.
 const STEPS: u64 = 1000;
+
+/// How long a spinner that turns by itself stands still.
+const TURN: Duration = Duration::from_millis(200);
 
 /// A bar that fills up.
 pub(super) struct Bar(ProgressBar);
@@ -75,6 +80,14 @@ impl Spinner {
     /// One that has not turned yet.
     pub(super) fn new() -> Spinner {
         Spinner(ProgressBar::new_spinner())
+    }
+
+    /// One that turns by itself, for work between whose signs of life much time may pass, with a few words.
+    pub(super) fn turning(words: String) -> Spinner {
+        let bar = ProgressBar::new_spinner();
+        bar.set_message(words);
+        bar.enable_steady_tick(TURN);
+        Spinner(bar)
     }
 
     /// Turns it, and shows a few words.

@@ -7,6 +7,9 @@ use virtual_worlds::traffic::{Load, Parameter, Pattern, Unfit, Verdict, Windows}
 use super::failure::Failure;
 use super::settings::Settings;
 
+/// The longest window that can be asked for: half a day of work for the smallest machines. [cycles]
+const MOST_CYCLES: u64 = 10_000_000_000;
+
 /// Who sends to whom on which machine, and for how long.
 #[derive(Args, Debug)]
 pub(super) struct Traffic {
@@ -31,11 +34,16 @@ pub(super) struct Traffic {
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// The length of the warm-up; until the latency has settled, if left out. [cycles]
-    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..=MOST_CYCLES))]
     warm_up: Option<u64>,
-    /// The length of the measurement; long enough for the load, if left out. [cycles]
-    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
+    /// The length of the measurement; if left out, it goes on until it is decided whether the network carries the load.
+    /// [cycles]
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..=MOST_CYCLES))]
     measure: Option<u64>,
+    /// The most cycles in which that is to be decided; those in which each node sends 20,000 packets, if left out.
+    /// [cycles]
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..=MOST_CYCLES), conflicts_with = "measure")]
+    budget: Option<u64>,
     /// The mean latency above which a load is too much; five times that of the empty network and at least 500, if left
     /// out. [cycles]
     #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
@@ -89,7 +97,7 @@ impl Traffic {
 
     /// How long it is offered.
     pub(super) fn windows(&self) -> Windows {
-        Windows { warm_up: self.warm_up, measure: self.measure, latency_limit: self.latency_limit }
+        Windows { warm_up: self.warm_up, measure: self.measure, budget: self.budget, latency_limit: self.latency_limit }
     }
 }
 
@@ -108,6 +116,7 @@ pub(super) fn verdict(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Stable => "stable".to_string(),
         Verdict::Saturated(sign) => format!("saturated: {sign}"),
+        Verdict::Undecided => "not decided".to_string(),
         Verdict::Deadlocked(how) => format!("deadlocked: {how}"),
         Verdict::Interrupted => "interrupted".to_string(),
     }
