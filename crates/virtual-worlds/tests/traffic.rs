@@ -123,7 +123,7 @@ fn measurements_go_on_until_they_decide() {
         let evidence = outcome.evidence.unwrap();
         assert!(evidence.deficit.value.abs() + evidence.deficit.margin < 0.01, "{evidence:?}");
     }
-    assert!(outcomes[1].measured > 3 * outcomes[0].measured);
+    assert!(outcomes[1].measured > 2 * outcomes[0].measured);
 }
 
 #[test]
@@ -166,10 +166,11 @@ fn a_run_tells_how_far_it_is_and_can_be_ended() {
     };
     let outcome = run::<Fast>(&network, &load(Pattern::Uniform, 0.1, 1), &windows, &mut watch).unwrap();
     assert_eq!(outcome.verdict, Verdict::Interrupted);
+    // A warm-up of 2,500 cycles has three periods of at most 1,000, a measurement of 2,000 has 32 batches.
     let expected =
-        [(Phase::WarmUp, 1_000), (Phase::WarmUp, 2_000), (Phase::Measurement, 2_500), (Phase::Measurement, 3_500)];
+        [(Phase::WarmUp, 834), (Phase::WarmUp, 1_667), (Phase::Measurement, 2_500), (Phase::Measurement, 2_562)];
     assert_eq!(told[..4], expected);
-    assert_eq!(told.last(), Some(&(Phase::Drain, 4_500)));
+    assert_eq!(told.last(), Some(&(Phase::Measurement, 4_000)));
 }
 
 #[test]
