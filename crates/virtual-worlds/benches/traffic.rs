@@ -14,7 +14,7 @@ use maquette_virtual_worlds::traffic::{Load, Pattern, Windows, run};
 
 /// Runs `load` three times and tells the best; gives flit-hops a second.
 fn measure<E: Engine>(name: &str, network: &FlitNetwork, load: &Load, cycles: u64) -> f64 {
-    let windows = Windows { warm_up: Some(cycles / 10), measure: Some(cycles), latency_limit: None };
+    let windows = Windows { warm_up: Some(cycles / 10), measure: Some(cycles), budget: None, latency_limit: None };
     let mut best = f64::INFINITY;
     let (mut flit_hops, mut simulated, mut packets) = (0.0, 0.0, 0);
     for _ in 0..3 {

@@ -59,7 +59,7 @@ const SATURATION_TOLERANCE: f64 = 0.03;
 
 #[test]
 fn as_much_arrives_under_overload() {
-    let windows = Windows { warm_up: Some(20_000), measure: Some(100_000), latency_limit: None };
+    let windows = Windows { warm_up: Some(20_000), measure: Some(100_000), budget: None, latency_limit: None };
     for (buffers, expected) in SATURATION {
         let load = Load { pattern: Pattern::Uniform, rate: 1.0, packet: 16, seed: 1 };
         let outcome = run::<Fast>(&mesh(buffers), &load, &windows, &mut |_| true).unwrap();

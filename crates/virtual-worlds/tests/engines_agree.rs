@@ -3,10 +3,13 @@
 
 mod random_networks;
 
+use machines::model::{Interconnect, NodeId};
+use maquette_virtual_worlds::network::Order;
 use maquette_virtual_worlds::network::fast::Fast;
 use maquette_virtual_worlds::network::reference::Reference;
 use maquette_virtual_worlds::network::replay::{Outcome, carry};
 use proptest::prelude::*;
+use quantities::{Bytes, Time};
 use random_networks::{Case, cases};
 
 fn sorted_log(outcome: Outcome) -> Vec<maquette_virtual_worlds::answer::PacketRecord> {
@@ -41,5 +44,26 @@ proptest! {
     #[test]
     fn every_packet_has_the_same_times_in_both_engines(case in cases()) {
         agree(&case)?;
+    }
+}
+
+/// Three nodes of a star send to a fourth at one instant: the first turn is port 0's, which is node 0's.
+#[test]
+fn round_robin_begins_at_port_0() {
+    let text = "[topology.star]\nnodes = 4\n[channels]\nflit_time = \"1 ns\"\nbuffers = 64\n[routers]\nrouting_delay = \"1 ns\"\n\
+                arbitration = \"round-robin\"\n[packet]\npayload = 8\nheader = 1\nflit = 1\n";
+    let machine = machines::Description::parse(text, "test.toml").unwrap().resolve().unwrap();
+    let Interconnect::Flits(network) = &machine.interconnect else { unreachable!("it has a topology") };
+    let order = |source: u32| Order {
+        source: NodeId(source),
+        destination: NodeId(3),
+        bytes: Bytes(8),
+        flits: 9,
+        token: u64::from(source),
+    };
+    let orders: Vec<(Time, Order)> = [2, 1, 0].map(|source| (Time::ZERO, order(source))).to_vec();
+    for outcome in [carry::<Fast>(network, 1, true, &orders), carry::<Reference>(network, 1, true, &orders)] {
+        let sources: Vec<u32> = sorted_log(outcome).iter().map(|packet| packet.source.0).collect();
+        assert_eq!(sources, [0, 1, 2]);
     }
 }

@@ -22,7 +22,7 @@ fn network(description: &Description) -> FlitNetwork {
 
 /// What comes of a load over so many cycles, after as many to warm up.
 fn offered(network: &FlitNetwork, pattern: Pattern, rate: f64, packet: u32, cycles: u64) -> Outcome {
-    let windows = Windows { warm_up: Some(cycles), measure: Some(cycles), latency_limit: None };
+    let windows = Windows { warm_up: Some(cycles), measure: Some(cycles), budget: None, latency_limit: None };
     run::<Fast>(network, &Load { pattern, rate, packet, seed: 1 }, &windows, &mut |_| true).unwrap()
 }
 
@@ -50,7 +50,10 @@ fn a_torus_carries_nearly_twice_what_a_mesh_does() {
 #[test]
 fn the_tornado_uses_one_way_round_a_torus() {
     let [torus, _] = torus_and_mesh();
-    assert_eq!(offered(&torus, Pattern::Tornado, 0.24, 16, 1_500).verdict, Verdict::Stable);
+    // So few cycles do not decide that a load is stable, but what is offered arrives.
+    let carried = offered(&torus, Pattern::Tornado, 0.24, 16, 3_000);
+    assert!(!matches!(carried.verdict, Verdict::Saturated(_)), "{:?}", carried.evidence);
+    assert!((carried.accepted / carried.offered - 1.0).abs() < 0.03, "{carried:?}");
     let overload = offered(&torus, Pattern::Tornado, 0.5, 16, 1_500);
     assert!(matches!(overload.verdict, Verdict::Saturated(_)) && overload.accepted <= 1.0 / 3.0, "{overload:?}");
 }

@@ -11,7 +11,7 @@ use maquette_virtual_worlds::traffic::{
 };
 use quantities::Duration;
 
-const FREE: Windows = Windows { warm_up: None, measure: None, latency_limit: None };
+const FREE: Windows = Windows { warm_up: None, measure: None, budget: None, latency_limit: None };
 
 const PATTERNS: [Pattern; 8] = [
     Pattern::Uniform,
@@ -44,7 +44,7 @@ fn fast(network: &FlitNetwork, load: &Load, windows: &Windows) -> Outcome {
 /// On meshes, Clos networks with idle links preferred, packets stored by nodes; at low loads, near saturation and past it.
 #[test]
 fn both_engines_find_the_same() {
-    let windows = Windows { warm_up: Some(2_000), measure: Some(3_000), latency_limit: None };
+    let windows = Windows { warm_up: Some(2_000), measure: Some(3_000), budget: None, latency_limit: None };
     for machine in ["booksim-mesh-8x8", "moc-2-1", "parsytec-cc-16", "parsytec-gcel-16"] {
         let network = network(machine, &[]);
         let packet = network.packet.flits(quantities::Bytes(8));
@@ -100,6 +100,53 @@ fn a_load_past_saturation_is_told_early() {
     assert!(matches!(outcome.verdict, Verdict::Saturated(_)) && outcome.cycles <= 20_000, "{}", outcome.cycles);
 }
 
+/// What the network does not carry for long is not called stable because a short measurement does not show it: of 0.182
+/// flits a node and cycle 0.7% are left over, of 0.18 the mean latency comes to 500 cycles in 300,000.
+#[test]
+fn loads_just_past_saturation_are_not_stable() {
+    let network = network("booksim-mesh-8x8", &[]);
+    for (rate, budget) in [(0.18, 200_000), (0.184, 400_000), (0.19, 400_000)] {
+        let windows = Windows { budget: Some(budget), ..FREE };
+        let outcome = fast(&network, &load(Pattern::Uniform, rate, 16), &windows);
+        assert!(matches!(outcome.verdict, Verdict::Saturated(_) | Verdict::Undecided), "{rate}: {:?}", outcome.verdict);
+        assert!(outcome.cycles <= budget || outcome.verdict == Verdict::Undecided, "{rate}: {} cycles", outcome.cycles);
+    }
+}
+
+/// Below saturation the verdict comes, and comes the later the closer to saturation the load is.
+#[test]
+fn measurements_go_on_until_they_decide() {
+    let network = network("booksim-mesh-8x8", &[]);
+    let outcomes = [0.1, 0.174].map(|rate| fast(&network, &load(Pattern::Uniform, rate, 16), &FREE));
+    for outcome in &outcomes {
+        assert_eq!(outcome.verdict, Verdict::Stable, "{:?}", outcome.evidence);
+        let evidence = outcome.evidence.unwrap();
+        assert!(evidence.deficit.value.abs() + evidence.deficit.margin < 0.01, "{evidence:?}");
+    }
+    assert!(outcomes[1].measured > 2 * outcomes[0].measured);
+}
+
+#[test]
+fn what_the_budget_does_not_decide_is_called_so() {
+    let network = network("booksim-mesh-8x8", &[]);
+    let windows = Windows { budget: Some(60_000), ..FREE };
+    let outcome = fast(&network, &load(Pattern::Uniform, 0.178, 16), &windows);
+    assert_eq!(outcome.verdict, Verdict::Undecided);
+    assert!(outcome.packets.is_some() && outcome.evidence.is_some());
+    let short = Windows { warm_up: Some(1_000), measure: Some(20), ..FREE };
+    assert_eq!(fast(&network, &load(Pattern::Uniform, 0.1, 16), &short).verdict, Verdict::Undecided);
+}
+
+/// However long a run is asked for, time does not overflow: it ends when it is told to.
+#[test]
+fn windows_without_end_can_be_asked_for() {
+    let network = network("moc-2-1", &[]);
+    let windows = Windows { warm_up: Some(u64::MAX), measure: Some(u64::MAX), ..FREE };
+    let mut watch = |progress: maquette_virtual_worlds::traffic::Progress| progress.cycles < 5_000;
+    let outcome = run::<Fast>(&network, &load(Pattern::Uniform, 0.05, 20), &windows, &mut watch).unwrap();
+    assert_eq!(outcome.verdict, Verdict::Interrupted);
+}
+
 #[test]
 fn the_same_seed_gives_the_same_and_another_another() {
     let network = network("moc-2-1", &[]);
@@ -111,7 +158,7 @@ fn the_same_seed_gives_the_same_and_another_another() {
 #[test]
 fn a_run_tells_how_far_it_is_and_can_be_ended() {
     let network = network("booksim-mesh-8x8", &[]);
-    let windows = Windows { warm_up: Some(2_500), measure: Some(2_000), latency_limit: None };
+    let windows = Windows { warm_up: Some(2_500), measure: Some(2_000), budget: None, latency_limit: None };
     let mut told = Vec::new();
     let mut watch = |progress: maquette_virtual_worlds::traffic::Progress| {
         told.push((progress.phase, progress.cycles));
@@ -119,10 +166,11 @@ fn a_run_tells_how_far_it_is_and_can_be_ended() {
     };
     let outcome = run::<Fast>(&network, &load(Pattern::Uniform, 0.1, 1), &windows, &mut watch).unwrap();
     assert_eq!(outcome.verdict, Verdict::Interrupted);
+    // A warm-up of 2,500 cycles has three periods of at most 1,000, a measurement of 2,000 has 32 batches.
     let expected =
-        [(Phase::WarmUp, 1_000), (Phase::WarmUp, 2_000), (Phase::Measurement, 2_500), (Phase::Measurement, 3_500)];
+        [(Phase::WarmUp, 834), (Phase::WarmUp, 1_667), (Phase::Measurement, 2_500), (Phase::Measurement, 2_562)];
     assert_eq!(told[..4], expected);
-    assert_eq!(told.last(), Some(&(Phase::Drain, 4_500)));
+    assert_eq!(told.last(), Some(&(Phase::Measurement, 4_000)));
 }
 
 #[test]
@@ -144,16 +192,21 @@ fn the_search_finds_saturation_whatever_the_number_of_threads() {
     let told = |_| {
         runs.fetch_add(1, Ordering::Relaxed);
     };
+    // What is close to saturation would take most of the time: it is left undecided.
+    let windows = Windows { budget: Some(200_000), ..FREE };
     let found = |threads| {
         let effort = Effort { precision: 0.05, threads };
-        search::<Fast>(&network, &load(Pattern::Uniform, 0.5, 16), &FREE, &effort, &told, &AtomicBool::new(false))
+        search::<Fast>(&network, &load(Pattern::Uniform, 0.5, 16), &windows, &effort, &told, &AtomicBool::new(false))
             .unwrap()
     };
     let first = found(1);
     assert_eq!(runs.load(Ordering::Relaxed), first.points.len());
     assert_eq!(first, found(3));
     let (stable, saturated) = (first.span.stable.unwrap(), first.span.saturated.unwrap());
-    assert!(0.14 < stable && stable < saturated && saturated < 0.2 && saturated - stable <= 0.05 * saturated);
+    assert!(0.14 < stable && stable <= 0.18 && 0.178 <= saturated && saturated < 0.2, "{:?}", first.span);
+    let steps: Vec<f64> = [stable].into_iter().chain(first.undecided()).chain([saturated]).collect();
+    let close = |pair: &[f64]| pair[1] - pair[0] <= 0.05 * pair[1];
+    assert!(steps.windows(2).all(close), "{steps:?}");
     assert!(first.points.is_sorted_by(|one, other| one.rate < other.rate));
     let accepted = first.overload.unwrap().outcome.accepted;
     assert!((accepted / 0.1893 - 1.0).abs() < 0.03, "{accepted}");

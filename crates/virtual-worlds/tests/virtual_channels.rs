@@ -24,7 +24,7 @@ fn network(topology: &str, virtual_channels: u32) -> FlitNetwork {
 
 /// What arrives when as much is offered as the nodes can send. [flits/node/cycle]
 fn under_overload(network: &FlitNetwork, pattern: Pattern) -> Outcome {
-    let windows = Windows { warm_up: Some(4_000), measure: Some(10_000), latency_limit: None };
+    let windows = Windows { warm_up: Some(4_000), measure: Some(10_000), budget: None, latency_limit: None };
     run::<Fast>(network, &Load { pattern, rate: 1.0, packet: 16, seed: 1 }, &windows, &mut |_| true).unwrap()
 }
 
@@ -41,7 +41,7 @@ fn a_torus_carries_more_than_a_mesh() {
 #[test]
 fn the_ways_round_a_torus_are_used_alike() {
     let network = network("torus]\nsides = [8, 8]", 2);
-    let windows = Windows { warm_up: Some(4_000), measure: Some(20_000), latency_limit: None };
+    let windows = Windows { warm_up: Some(4_000), measure: Some(20_000), budget: None, latency_limit: None };
     let load = Load { pattern: Pattern::Uniform, rate: 0.3, packet: 16, seed: 1 };
     let outcome = run::<Fast>(&network, &load, &windows, &mut |_| true).unwrap();
     // Channels of links come in pairs, the one ahead first.

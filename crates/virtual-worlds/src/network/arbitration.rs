@@ -22,8 +22,8 @@ pub struct Request {
 #[derive(Clone, Debug, Default)]
 pub struct Requests {
     waiting: Vec<Request>,
-    /// The input port served last, for round-robin.
-    last: u32,
+    /// The input port that goes first, for round-robin: the one after that which was served last, at first port 0.
+    next: u32,
 }
 
 /// Who goes first: the lower.
@@ -79,13 +79,54 @@ impl Requests {
         let request = &self.waiting[index];
         match arbitration {
             Arbitration::FirstCome => (request.at.picoseconds(), request.port),
-            Arbitration::RoundRobin => (u64::from(request.port <= self.last), request.port),
+            Arbitration::RoundRobin => (u64::from(request.port < self.next), request.port),
         }
     }
 
     fn take(&mut self, index: usize) -> Request {
         let request = self.waiting.swap_remove(index);
-        self.last = request.port;
+        self.next = request.port + 1;
         request
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(port: u32, lane: u32) -> Request {
+        Request { at: Time::ZERO, port, packet: port, input: port, lane }
+    }
+
+    /// The ports in the order in which they are served, all of which have asked.
+    fn served(ports: &[u32], arbitration: Arbitration) -> Vec<u32> {
+        let mut requests = Requests::default();
+        ports.iter().for_each(|&port| requests.post(request(port, 0)));
+        std::iter::from_fn(|| requests.grant(arbitration)).map(|request| request.port).collect()
+    }
+
+    #[test]
+    fn round_robin_begins_at_port_0() {
+        assert_eq!(served(&[2, 0, 1], Arbitration::RoundRobin), [0, 1, 2]);
+        assert_eq!(served(&[3, 1], Arbitration::RoundRobin), [1, 3]);
+    }
+
+    #[test]
+    fn round_robin_goes_on_behind_the_port_that_was_served() {
+        let mut requests = Requests::default();
+        for (asking, expected) in [([0, 1], 0), ([0, 2], 1), ([0, 3], 2), ([0, 1], 3)] {
+            asking.iter().for_each(|&port| requests.post(request(port, 0)));
+            assert_eq!(requests.grant(Arbitration::RoundRobin).map(|request| request.port), Some(expected));
+        }
+    }
+
+    #[test]
+    fn round_robin_begins_at_port_0_where_virtual_channels_share_the_wire() {
+        let mut requests = Requests::default();
+        [(1, 0), (0, 1), (2, 1)].iter().for_each(|&(port, lane)| requests.post(request(port, lane)));
+        let order: Vec<u32> = std::iter::from_fn(|| requests.grant_shared(Arbitration::RoundRobin, 2, |_| true))
+            .map(|request| request.port)
+            .collect();
+        assert_eq!(order, [0, 1, 2]);
     }
 }

@@ -4,8 +4,11 @@
 //! A *cycle* is the flit time of the nodes' injection channels. Every node tosses a coin each cycle, and with the
 //! probability `rate / packet` a packet of `packet` flits is born and joins the node's queue. A run warms up, measures,
 //! and drains: the packets born during the measurement are those whose latency counts, and traffic goes on until the last
-//! of them has arrived. A load that the network can't carry is told as soon as its queues show it.
+//! of them has arrived. A load that is far too much is told as soon as the queues show it; whether any other is carried,
+//! `decision` tells from the measurement, and as long as it doesn't, another one follows that is twice as long.
 
+mod course;
+mod decision;
 mod distribution;
 mod patterns;
 mod random;
@@ -53,8 +56,11 @@ pub struct Windows {
     /// The length of the warm-up; if left out, until a period is like the one before. With a length, the measurement
     /// goes on to its end even if the load is too much. [cycles]
     pub warm_up: Option<u64>,
-    /// The length of the measurement; if left out, ten periods. [cycles]
+    /// The length of the measurement; if left out, so long that its outcome is decided. [cycles]
     pub measure: Option<u64>,
+    /// Where the length of the measurement is left out, the most cycles of warm-up and measurements: what is not decided
+    /// then is [`Verdict::Undecided`]. If left out, those in which 20,000 packets of each node are born. [cycles]
+    pub budget: Option<u64>,
     /// The mean latency above which a load is too much; if left out, five times that of the empty network, and at least
     /// 500, which is BookSim's. [cycles]
     pub latency_limit: Option<u64>,
@@ -85,6 +91,30 @@ pub struct Outcome {
     pub utilisation: Vec<f64>,
     /// Flits times channels crossed in the whole run.
     pub flit_hops: u64,
+    /// What the measurement shows, if it was long enough to show anything.
+    pub evidence: Option<Evidence>,
+}
+
+/// What a measurement shows of whether the network carries the load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Evidence {
+    /// The share of the packets born that did not arrive.
+    pub deficit: Estimate,
+    /// The mean latency by Little's law, which counts those that still wait too. [ps]
+    pub latency: Estimate,
+    /// By how much the packets on their way or waiting became more from the beginning to the end, in terms of their mean.
+    pub backlog_growth: Estimate,
+    /// By how much the latency of what arrived grew from the beginning to the end, in terms of its mean.
+    pub latency_growth: Estimate,
+}
+
+/// A value that is known up to chance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The most likely value.
+    pub value: f64,
+    /// In 95 of 100 cases the true value is no farther from it.
+    pub margin: f64,
 }
 
 /// What became of the packets that were born in the measured cycles.
@@ -105,6 +135,8 @@ pub enum Verdict {
     Stable,
     /// It does not.
     Saturated(Sign),
+    /// What was measured does not tell; a longer measurement may.
+    Undecided,
     /// Packets wait for each other for good: who holds what and waits for what.
     Deadlocked(String),
     /// It was asked to end before it was known.
@@ -118,8 +150,8 @@ pub enum Sign {
     Latency,
     /// Fewer flits arrive than are born.
     Accepted,
-    /// One period is not like the one before, however long it runs.
-    Unsettled,
+    /// The packets that are on their way or wait become more and more.
+    Backlog,
     /// Packets of the measurement don't arrive.
     Drain,
 }
@@ -129,7 +161,7 @@ impl fmt::Display for Sign {
         out.write_str(match self {
             Sign::Latency => "the mean latency, with the packets that still wait, exceeds the limit",
             Sign::Accepted => "fewer flits arrive than are born",
-            Sign::Unsettled => "the latency does not settle",
+            Sign::Backlog => "the packets on their way or waiting become more and more",
             Sign::Drain => "packets of the measurement don't arrive",
         })
     }

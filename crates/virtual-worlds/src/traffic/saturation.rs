@@ -110,22 +110,44 @@ impl Search {
     fn add(&mut self, point: Point) {
         let place = self.points.partition_point(|other| other.rate < point.rate);
         self.points.insert(place, point);
-        let saturated = |point: &&Point| point.outcome.verdict != Verdict::Stable;
+        let saturated = |point: &&Point| !matches!(point.outcome.verdict, Verdict::Stable | Verdict::Undecided);
         self.span.saturated = self.points.iter().find(saturated).map(|point| point.rate);
         let below = self.points.iter().take_while(|point| !saturated(point));
-        self.span.stable = below.last().map(|point| point.rate);
+        let stable = below.filter(|point| point.outcome.verdict == Verdict::Stable);
+        self.span.stable = stable.last().map(|point| point.rate);
     }
 
-    /// The rates of the next round: none if the span is narrow enough, or if there is none.
+    /// The rates between the ends of the span, in increasing order: of none of them it was decided whether it is too much.
+    pub fn undecided(&self) -> impl Iterator<Item = f64> {
+        let Span { stable, saturated } = self.span;
+        let rates = self.points.iter().map(|point| point.rate);
+        rates.filter(move |&rate| stable.is_none_or(|low| rate > low) && saturated.is_none_or(|high| rate < high))
+    }
+
+    /// The rates of the next round: none if the span is narrow enough, or if there is none. Around rates of which it could
+    /// not be decided, both sides are looked at.
     fn next_round(&self, precision: f64) -> Vec<f64> {
         let Some(high) = self.span.saturated else { return Vec::new() };
         let low = self.span.stable.unwrap_or(0.0);
-        let step = (high - low) / f64::from(ROUND + 1);
-        if high - low <= precision * high || low + step < LOWEST_RATE {
-            return Vec::new();
+        let undecided: Vec<f64> = self.undecided().collect();
+        match (undecided.first(), undecided.last()) {
+            (Some(&first), Some(&last)) => {
+                let mut rates = between(low, first, ROUND / 2, precision);
+                rates.extend(between(last, high, ROUND / 2, precision));
+                rates
+            }
+            _ => between(low, high, ROUND, precision),
         }
-        (1..=ROUND).map(|number| low + f64::from(number) * step).collect()
     }
+}
+
+/// So many rates evenly between two, if those are not close enough.
+fn between(low: f64, high: f64, rates: u32, precision: f64) -> Vec<f64> {
+    let step = (high - low) / f64::from(rates + 1);
+    if high - low <= precision * high || low + step < LOWEST_RATE {
+        return Vec::new();
+    }
+    (1..=rates).map(|number| low + f64::from(number) * step).collect()
 }
 
 /// Runs loads on several threads.
@@ -174,7 +196,7 @@ impl Runner<'_> {
     }
 
     fn overload<E: Engine>(&self, offer: &Offer, rate: f64) -> Option<Point> {
-        let period = super::run::period(self.network, offer);
+        let period = super::course::period(self.network, offer);
         let (warm_up, measure) = OVERLOAD_PERIODS;
         let windows = Windows { warm_up: Some(warm_up * period), measure: Some(measure * period), ..*self.windows };
         Some(Point { rate, outcome: self.one::<E>(rate, &windows)? })

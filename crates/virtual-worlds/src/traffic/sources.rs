@@ -1,4 +1,7 @@
 //! When packets are born, and where they go.
+//!
+//! No birth is kept: however far a network falls behind, each source has one stream of random numbers that makes its packets
+//! when their turn comes to be injected, and a second, the same and further on, that counts what has been born.
 
 use machines::model::{FlitNetwork, NodeId};
 use quantities::{Duration, Time};
@@ -7,31 +10,86 @@ use super::Offer;
 use super::random::Stream;
 use crate::network::Order;
 
+/// The births of one node from some point on.
+#[derive(Clone, Debug)]
+struct Births {
+    stream: Stream,
+    /// When the next packet is born.
+    next: Time,
+}
+
+impl Births {
+    /// The destination of the packet that is born next; the one after it is next then.
+    #[inline]
+    fn pass(&mut self, node: NodeId, offer: &Offer, cycle: Duration) -> NodeId {
+        let destination = offer.destinations.draw(node, &mut self.stream);
+        self.next = later(self.next, cycle, offer.gaps.draw(&mut self.stream));
+        destination
+    }
+}
+
+/// So many cycles after `time`; never, if that is later than can be told.
+fn later(time: Time, cycle: Duration, cycles: u64) -> Time {
+    let picoseconds = cycle.picoseconds().saturating_mul(cycles);
+    Time::from_picoseconds(time.picoseconds().saturating_add(picoseconds))
+}
+
+/// How many packets have been born, and when.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Born {
+    pub(super) packets: u64,
+    /// The instants of their births, summed. [ps]
+    pub(super) instants: u128,
+}
+
 /// A stream of births for each node, which depends on the seed and the node alone.
 #[derive(Debug)]
 pub(super) struct Sources<'a> {
     offer: &'a Offer,
     cycle: Duration,
-    streams: Vec<Stream>,
+    /// For each node, its packets that have not been injected.
+    waiting: Vec<Births>,
+    /// For each node, its packets that have not been counted.
+    uncounted: Vec<Births>,
+    born: Born,
 }
 
 impl<'a> Sources<'a> {
     pub(super) fn new(network: &FlitNetwork, offer: &'a Offer, seed: u64) -> Sources<'a> {
-        let streams = (0..network.injection.len() as u64).map(|node| Stream::new(seed, node)).collect();
-        Sources { offer, cycle: super::cycle_of(network), streams }
+        let cycle = super::cycle_of(network);
+        let births = |node: u64| {
+            let mut stream = Stream::new(seed, node);
+            // In cycle 0 at the earliest.
+            let next = later(Time::ZERO, cycle, offer.gaps.draw(&mut stream) - 1);
+            Births { stream, next }
+        };
+        let waiting: Vec<Births> = (0..network.injection.len() as u64).map(births).collect();
+        Sources { offer, cycle, uncounted: waiting.clone(), waiting, born: Born::default() }
     }
 
-    /// When the first packet of each node is born: in cycle 0 at the earliest.
-    pub(super) fn first(&mut self) -> Vec<Time> {
-        let birth = |stream: &mut Stream| Time::ZERO + self.cycle * (self.offer.gaps.draw(stream) - 1);
-        self.streams.iter_mut().map(birth).collect()
+    /// When the next packet that `source` injects is born, or was born.
+    pub(super) fn next(&self, source: NodeId) -> Time {
+        self.waiting[source.0 as usize].next
     }
 
-    /// The packet that is born at `source` at `now`, and when the next is.
-    pub(super) fn birth(&mut self, source: NodeId, now: Time, token: u64) -> (Order, Time) {
-        let stream = &mut self.streams[source.0 as usize];
-        let destination = self.offer.destinations.draw(source, stream);
+    /// The next packet that `source` injects, and when it was born.
+    pub(super) fn inject(&mut self, source: NodeId, token: u64) -> (Order, Time) {
+        let births = &mut self.waiting[source.0 as usize];
+        let born = births.next;
+        let destination = births.pass(source, self.offer, self.cycle);
         let order = Order { source, destination, bytes: self.offer.bytes, flits: self.offer.flits, token };
-        (order, now + self.cycle * self.offer.gaps.draw(stream))
+        (order, born)
+    }
+
+    /// What has been born up to the end of `now`.
+    pub(super) fn born(&mut self, now: Time) -> Born {
+        for (node, births) in (0..).map(NodeId).zip(&mut self.uncounted) {
+            while births.next <= now {
+                self.born.packets += 1;
+                self.born.instants += u128::from(births.next.picoseconds());
+                births.pass(node, self.offer, self.cycle);
+            }
+        }
+        self.born
     }
 }

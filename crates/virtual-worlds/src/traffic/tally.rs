@@ -1,21 +1,25 @@
 //! Counts packets from birth to arrival.
 
+use std::ops::RangeInclusive;
+
 use machines::model::NodeId;
 use quantities::Time;
 
-/// A packet that has been born and has not arrived.
+use super::distribution::Histogram;
+use super::sources::Born;
+
+/// A packet in the network.
 #[derive(Clone, Copy, Debug)]
-struct Flight {
-    born: Time,
-    /// When it was granted its injection channel; known once it has left its source.
-    granted: Time,
-    hops: u32,
-    /// Whether it was born in the measurement.
-    counts: bool,
+pub(super) struct Flight {
+    pub(super) source: NodeId,
+    pub(super) destination: NodeId,
+    pub(super) born: Time,
+    /// When it was granted its injection channel.
+    pub(super) granted: Time,
 }
 
-/// What has happened up to an instant.
-#[derive(Clone, Copy, Debug, Default)]
+/// What has happened up to an instant, or between two.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Totals {
     pub(super) born: u64,
     pub(super) arrived: u64,
@@ -36,6 +40,16 @@ impl Totals {
         }
     }
 
+    /// What has happened in two spans of time.
+    pub(super) fn and(&self, other: &Totals) -> Totals {
+        Totals {
+            born: self.born + other.born,
+            arrived: self.arrived + other.arrived,
+            latency: self.latency + other.latency,
+            waiting: self.waiting + other.waiting,
+        }
+    }
+
     /// The mean latency of the packets that arrived, if any did. [ps]
     pub(super) fn mean_latency(&self) -> Option<f64> {
         (self.arrived > 0).then(|| self.latency as f64 / self.arrived as f64)
@@ -47,106 +61,94 @@ impl Totals {
     }
 }
 
-/// The packets in flight, and what is known of those that arrived.
-#[derive(Debug)]
-pub(super) struct Tally {
-    flights: Vec<Flight>,
-    unused: Vec<u32>,
-    /// For each node, since when its injection channel is free of the packets that have left.
-    free_since: Vec<Time>,
-    totals: Totals,
-    in_flight: u64,
-    last_change: Time,
-    /// Whether packets that are born now count.
-    measuring: bool,
-    /// Packets that count and have not arrived.
-    pub(super) missing: u64,
-    /// Of the packets that count and have arrived. [ps]
-    pub(super) latencies: Vec<u64>,
-    /// The same from the grant of the injection channel. [ps]
-    pub(super) network_latencies: Vec<u64>,
+/// The packets of a measurement: those that are born in it.
+#[derive(Debug, Default)]
+pub(super) struct Measured {
+    /// From birth to arrival.
+    pub(super) latencies: Histogram,
+    /// From the grant of the injection channel to arrival.
+    pub(super) network_latencies: Histogram,
     /// Channels on their ways, summed.
     pub(super) hops: u64,
 }
 
+/// The packets in the network, and what is known of those that arrived. Those that wait to be injected are the sources'.
+#[derive(Debug)]
+pub(super) struct Tally {
+    flights: Vec<Flight>,
+    unused: Vec<u32>,
+    arrived: u64,
+    /// The instants of their arrivals, summed. [ps]
+    arrivals: u128,
+    latency: u128,
+    /// The births that count: after the one instant, up to the other.
+    counts: Option<RangeInclusive<Time>>,
+    pub(super) measured: Measured,
+}
+
 impl Tally {
-    pub(super) fn new(nodes: usize) -> Tally {
+    pub(super) fn new() -> Tally {
         Tally {
             flights: Vec::new(),
             unused: Vec::new(),
-            free_since: vec![Time::ZERO; nodes],
-            totals: Totals::default(),
-            in_flight: 0,
-            last_change: Time::ZERO,
-            measuring: false,
-            missing: 0,
-            latencies: Vec::new(),
-            network_latencies: Vec::new(),
-            hops: 0,
+            arrived: 0,
+            arrivals: 0,
+            latency: 0,
+            counts: None,
+            measured: Measured::default(),
         }
     }
 
-    /// From now on, packets that are born count, or don't.
-    pub(super) fn measure(&mut self, measuring: bool) {
-        self.measuring = measuring;
+    /// From now on the packets that are born after `now` are measured, and no others.
+    pub(super) fn begin_measurement(&mut self, now: Time) {
+        let first = Time::from_picoseconds(now.picoseconds() + 1);
+        self.counts = Some(first..=Time::NEVER);
+        self.measured = Measured::default();
     }
 
-    /// Whether packets that are born now count.
-    pub(super) fn is_measuring(&self) -> bool {
-        self.measuring
+    /// Packets that are born after `now` are not measured.
+    pub(super) fn end_measurement(&mut self, now: Time) {
+        self.counts = self.counts.take().map(|counts| *counts.start()..=now);
     }
 
-    /// The token of the packet that is born next.
+    /// The token of the packet that is injected next.
     pub(super) fn next_token(&self) -> u64 {
         self.unused.last().map_or(self.flights.len() as u64, |&token| u64::from(token))
     }
 
-    /// A packet is born.
-    pub(super) fn born(&mut self, now: Time, hops: u32) {
-        self.pass(now);
-        let flight = Flight { born: now, granted: now, hops, counts: self.measuring };
+    /// A packet is injected.
+    pub(super) fn injected(&mut self, flight: Flight) {
         match self.unused.pop() {
             Some(token) => self.flights[token as usize] = flight,
             None => self.flights.push(flight),
         }
-        self.in_flight += 1;
-        self.totals.born += 1;
-        self.missing += u64::from(self.measuring);
     }
 
-    /// The tail of a packet has left its source. It had the channel since the one before it had left, or since its birth.
-    pub(super) fn departed(&mut self, now: Time, node: NodeId, token: u64) {
-        let flight = &mut self.flights[token as usize];
-        let free_since = &mut self.free_since[node.0 as usize];
-        flight.granted = flight.born.max(*free_since);
-        *free_since = now;
-    }
-
-    /// A packet has arrived.
-    pub(super) fn arrived(&mut self, now: Time, token: u64) {
-        self.pass(now);
-        let flight = self.flights[token as usize];
+    /// A packet has arrived; `hops` counts the channels on its way.
+    pub(super) fn arrived(&mut self, now: Time, token: u64, hops: impl FnOnce(&Flight) -> usize) {
+        let flight = &self.flights[token as usize];
         let latency = now.since(flight.born).picoseconds();
-        self.in_flight -= 1;
-        self.totals.arrived += 1;
-        self.totals.latency += u128::from(latency);
+        self.arrived += 1;
+        self.arrivals += u128::from(now.picoseconds());
+        self.latency += u128::from(latency);
         self.unused.push(token as u32);
-        if flight.counts {
-            self.missing -= 1;
-            self.latencies.push(latency);
-            self.network_latencies.push(now.since(flight.granted).picoseconds());
-            self.hops += u64::from(flight.hops);
+        if self.counts.as_ref().is_some_and(|counts| counts.contains(&flight.born)) {
+            self.measured.latencies.add(latency);
+            self.measured.network_latencies.add(now.since(flight.granted).picoseconds());
+            self.measured.hops += hops(flight) as u64;
         }
     }
 
-    /// What has happened up to `now`.
-    pub(super) fn totals(&mut self, now: Time) -> Totals {
-        self.pass(now);
-        self.totals
-    }
-
-    fn pass(&mut self, now: Time) {
-        self.totals.waiting += u128::from(now.since(self.last_change).picoseconds()) * u128::from(self.in_flight);
-        self.last_change = now;
+    /// What has happened up to `now`, when so many packets had been born.
+    pub(super) fn totals(&self, now: Time, born: Born) -> Totals {
+        let now = u128::from(now.picoseconds());
+        let since_birth = u128::from(born.packets) * now - born.instants;
+        let since_arrival = u128::from(self.arrived) * now - self.arrivals;
+        Totals {
+            born: born.packets,
+            arrived: self.arrived,
+            latency: self.latency,
+            waiting: since_birth - since_arrival,
+        }
     }
 }

@@ -25,8 +25,9 @@ const BAR: f64 = 40.0;
 
 /// Find the load at which a network saturates, and draw latency over load.
 ///
-/// Loads are run until the highest that the network carries and the lowest that it does not are close. A load that is too
-/// much is told as soon as its queues show it. Ctrl-C ends the search early; what was found by then is printed.
+/// Loads are run until the highest that the network carries and the lowest that it does not are close. Each has the verdict
+/// of `run traffic`. Those between which and saturation no difference could be told within the budget of each are named,
+/// and lie between the two. Ctrl-C ends the search early; what was found by then is printed.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example:\n  maquette saturate --machine booksim-mesh-8x8 --set buffers=4 --chart saturation.html"
@@ -64,7 +65,7 @@ impl Arguments {
         let experiment = self.traffic.experiment("saturate", &machine, self.engine, own);
         traffic::check(network, &load)?;
         let chart = self.chart.as_deref().map(WholeFile::create).transpose()?;
-        let spinner = Spinner::new();
+        let spinner = Spinner::saying("the first loads are run");
         let told = |known: Known| spinner.show(format!("{} loads run, saturation {}", known.runs, span(&known.span)));
         let effort = Effort { precision: self.precision, threads: self.threads.map_or_else(cores, usize::from) };
         let (windows, stop) = (self.traffic.windows(), interrupt::flag());
@@ -128,6 +129,7 @@ fn text(machine: &Machine, load: &Load, search: &Search, experiment: &Experiment
                 let bar = "#".repeat((BAR * mean / highest).round() as usize);
                 [format!("{mean:.1}"), format!("{high:.1}"), bar]
             }
+            None if outcome.verdict == Verdict::Undecided => [String::new(), String::new(), "not decided".to_string()],
             None => [String::new(), String::new(), "too much".to_string()],
         };
         let [mean, high, bar] = drawn;
@@ -138,6 +140,7 @@ fn text(machine: &Machine, load: &Load, search: &Search, experiment: &Experiment
     text += "Rates in flits/node/cycle; latency from birth to the arrival of the tail, in cycles";
     text += &search.points.first().map_or_else(String::new, |point| format!(" of {}", point.outcome.cycle));
     text += &format!(".\nSaturation is {}.\n", span(&search.span));
+    text += &undecided(search);
     if let Some(Point { rate, outcome }) = &search.overload {
         text += &format!("When {rate:.5} is offered, {:.5} is accepted.\n", outcome.accepted);
     }
@@ -145,6 +148,18 @@ fn text(machine: &Machine, load: &Load, search: &Search, experiment: &Experiment
         text += "The search was interrupted.\n";
     }
     text
+}
+
+/// Which rates near saturation remained undecided, in words.
+fn undecided(search: &Search) -> String {
+    let rates: Vec<String> = search.undecided().map(|rate| format!("{rate:.5}")).collect();
+    match rates.as_slice() {
+        [] => String::new(),
+        [rate] => format!("Whether {rate} is too much was not decided within its budget.\n"),
+        [rates @ .., last] => {
+            format!("Whether {} and {last} are too much was not decided within their budgets.\n", rates.join(", "))
+        }
+    }
 }
 
 fn object(machine: &Machine, load: &Load, search: &Search) -> Value {
@@ -169,6 +184,7 @@ fn object(machine: &Machine, load: &Load, search: &Search) -> Value {
         "stable_rate": search.span.stable,
         "saturated_rate": search.span.saturated,
         "overload": search.overload.as_ref().map(point),
+        "undecided_rates": search.undecided().collect::<Vec<f64>>(),
         "interrupted": search.interrupted,
         "points": search.points.iter().map(point).collect::<Vec<Value>>(),
     })

@@ -16,6 +16,9 @@ use crate::experiment::Experiment;
 /// The share of packets that are meant for a hot spot, if none is asked for.
 const USUAL_HOT_FRACTION: f64 = 0.1;
 
+/// The longest window that can be asked for: half a day of work for the smallest machines. [cycles]
+const MOST_CYCLES: u64 = 10_000_000_000;
+
 /// Who sends to whom on which machine, and for how long.
 #[derive(Args, Debug)]
 pub(super) struct Traffic {
@@ -40,11 +43,16 @@ pub(super) struct Traffic {
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// The length of the warm-up; until the latency has settled, if left out. [cycles]
-    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..=MOST_CYCLES))]
     warm_up: Option<u64>,
-    /// The length of the measurement; long enough for the load, if left out. [cycles]
-    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
+    /// The length of the measurement; if left out, it goes on until it is decided whether the network carries the load.
+    /// [cycles]
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..=MOST_CYCLES))]
     measure: Option<u64>,
+    /// The most cycles in which that is to be decided; those in which each node sends 20,000 packets, if left out.
+    /// [cycles]
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..=MOST_CYCLES), conflicts_with = "measure")]
+    budget: Option<u64>,
     /// The mean latency above which a load is too much; five times that of the empty network and at least 500, if left
     /// out. [cycles]
     #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
@@ -90,6 +98,7 @@ impl Traffic {
             "packet_flits": self.packet,
             "warm_up_cycles": self.warm_up,
             "measure_cycles": self.measure,
+            "budget_cycles": self.budget,
             "latency_limit_cycles": self.latency_limit,
         });
         if let Pattern::HotSpot { node, fraction } = self.pattern() {
@@ -125,7 +134,7 @@ impl Traffic {
 
     /// How long it is offered.
     pub(super) fn windows(&self) -> Windows {
-        Windows { warm_up: self.warm_up, measure: self.measure, latency_limit: self.latency_limit }
+        Windows { warm_up: self.warm_up, measure: self.measure, budget: self.budget, latency_limit: self.latency_limit }
     }
 }
 
@@ -144,6 +153,7 @@ pub(super) fn verdict(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Stable => "stable".to_string(),
         Verdict::Saturated(sign) => format!("saturated: {sign}"),
+        Verdict::Undecided => "not decided".to_string(),
         Verdict::Deadlocked(how) => format!("deadlocked: {how}"),
         Verdict::Interrupted => "interrupted".to_string(),
     }
