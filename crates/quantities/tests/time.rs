@@ -20,7 +20,10 @@ fn sums_stay_at_the_end_of_time() {
 #[test]
 fn products_stay_at_the_longest() {
     assert_eq!(Duration::from_picoseconds(1 << 40) * (1 << 24), Duration::LONGEST);
-    assert_eq!(Duration::from_picoseconds(1 << 40) * ((1 << 24) - 1), Duration::from_picoseconds(((1 << 24) - 1) << 40));
+    assert_eq!(
+        Duration::from_picoseconds(1 << 40) * ((1 << 24) - 1),
+        Duration::from_picoseconds(((1 << 24) - 1) << 40)
+    );
     assert_eq!(Duration::from_nanoseconds(u64::MAX / 999), Duration::LONGEST);
     assert_eq!(Duration::from_microseconds(u64::MAX / 999_999), Duration::LONGEST);
 }

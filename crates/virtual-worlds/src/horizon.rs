@@ -22,7 +22,8 @@ pub(crate) fn counted(answer: Answer) -> Result<Answer> {
     if let Some((rank, _)) = ranks().zip(&answer.finish).find(|(_, finish)| **finish == Time::NEVER) {
         return Err(beyond(format_args!("rank {rank}"), Time::NEVER));
     }
-    let too_long = |sum: String| Err(Error::Unfit(format!("{sum}, is longer than the 213 days that picoseconds can count")));
+    let too_long =
+        |sum: String| Err(Error::Unfit(format!("{sum}, is longer than the 213 days that picoseconds can count")));
     for (rank, statistics) in ranks().zip(&answer.ranks) {
         if statistics.receive_idle == Duration::LONGEST {
             return too_long(format!("the time that rank {rank} waits for messages, summed over its receives"));

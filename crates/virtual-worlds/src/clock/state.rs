@@ -128,9 +128,10 @@ impl State {
 
     /// What the run tells, when it is over.
     pub(super) fn into_answer(self) -> Answer {
-        let left = (0..).map(Rank).zip(&self.ranks).flat_map(|(to, rank)| {
-            self.letters.senders(to, &rank.mailbox).into_iter().map(move |from| (from, to))
-        });
+        let left = (0..)
+            .map(Rank)
+            .zip(&self.ranks)
+            .flat_map(|(to, rank)| self.letters.senders(to, &rank.mailbox).into_iter().map(move |from| (from, to)));
         let unreceived = Unreceived::counted(left);
         Answer { unreceived, ..self.record.into_answer(self.ranks.iter().map(|rank| &rank.clock)) }
     }

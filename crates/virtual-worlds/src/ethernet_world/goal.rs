@@ -72,7 +72,8 @@ impl Shared<'_> {
             Unreceived { from, to, tag, line }
         };
         let came = early.iter().flat_map(|(&to, all)| all.iter().map(move |it| of_schedule(to, it.from, it.sent)));
-        let others = under_way.iter().flat_map(|(&(from, to), all)| all.iter().map(move |&it| of_schedule(to, from, it)));
+        let others =
+            under_way.iter().flat_map(|(&(from, to), all)| all.iter().map(move |&it| of_schedule(to, from, it)));
         let mut all: Vec<Unreceived> = came.chain(others).collect();
         all.sort_by_key(|message| (message.to, message.from, message.tag, message.line));
         all

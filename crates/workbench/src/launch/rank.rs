@@ -1,6 +1,6 @@
 //! A rank that runs as a process: its endpoint, and its program again and again.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::rc::Rc;
 
@@ -63,12 +63,16 @@ pub struct Here {
     patience: Duration,
     messages: Cell<u64>,
     bytes: Cell<u64>,
+    /// For each other rank, the messages of the program to it and from it.
+    sent_to: RefCell<Vec<u64>>,
+    received_from: RefCell<Vec<u64>>,
 }
 
 impl Here {
-    fn sends(&self, message: &Message) {
+    fn sends(&self, message: &Message, to: impl Iterator<Item = Rank>) {
         self.messages.set(self.messages.get() + 1);
         self.bytes.set(self.bytes.get() + message.size().0);
+        to.for_each(|rank| count(&self.sent_to, rank));
     }
 
     async fn patiently<T>(&self, received: impl Future<Output = Result<T>>) -> Result<T> {
@@ -93,12 +97,13 @@ impl Endpoint for Here {
     }
 
     async fn send(&self, to: Rank, message: Message) -> Result<()> {
-        self.sends(&message);
+        self.sends(&message, std::iter::once(to));
         self.patiently(self.messenger.send(to, message)).await
     }
 
     async fn receive(&self, from: Rank) -> Result<Message> {
-        self.patiently(self.messenger.receive(from)).await
+        let received = self.patiently(self.messenger.receive(from)).await;
+        received.inspect(|_| count(&self.received_from, from))
     }
 
     async fn compute(&self, work: Duration) {
@@ -108,21 +113,29 @@ impl Endpoint for Here {
 
 impl AnySource for Here {
     async fn receive_any(&self, deadline: Option<Time>) -> Result<(Rank, Message)> {
-        match deadline {
+        let received = match deadline {
             Some(_) => self.messenger.receive_any(deadline).await,
             None => self.patiently(self.messenger.receive_any(None)).await,
-        }
+        };
+        received.inspect(|(from, _)| count(&self.received_from, *from))
     }
 }
 
 impl Multicast for Here {
     async fn multicast(&self, message: Message) -> Result<()> {
-        self.sends(&message);
+        self.sends(&message, (0..self.size()).map(Rank).filter(|&rank| rank != self.rank()));
         self.patiently(self.messenger.multicast(message)).await
     }
 
     async fn receive_multicast(&self, from: Rank) -> Result<Message> {
-        self.patiently(self.messenger.receive_multicast(from)).await
+        let received = self.patiently(self.messenger.receive_multicast(from)).await;
+        received.inspect(|_| count(&self.received_from, from))
+    }
+}
+
+fn count(messages: &RefCell<Vec<u64>>, rank: Rank) {
+    if let Some(count) = messages.borrow_mut().get_mut(rank.0 as usize) {
+        *count += 1;
     }
 }
 
@@ -165,7 +178,9 @@ impl Running {
         let network = Patient { network, me, until: Rc::clone(&until), counts: Rc::clone(&counts) };
         let messenger = Messenger::new(network, me, size, parameters)?;
         let patience = roster.tuning.patience.map_or(USUAL_PATIENCE, Duration::from_picoseconds);
-        let here = Here { messenger, until, patience, messages: Cell::new(0), bytes: Cell::new(0) };
+        let none = || RefCell::new(vec![0; roster.ranks.len()]);
+        let (messages, bytes, sent_to, received_from) = (Cell::new(0), Cell::new(0), none(), none());
+        let here = Here { messenger, until, patience, messages, bytes, sent_to, received_from };
         Ok(Running { here, counts, same_clock: roster.zero.is_some(), repeat: roster.repeat })
     }
 
@@ -185,6 +200,7 @@ impl Running {
             }
             self.here.patiently(self.here.messenger.end()).await?;
             (record.messages, record.bytes) = (self.here.messages.get(), self.here.bytes.get());
+            (record.sent_to, record.received_from) = (self.here.sent_to.take(), self.here.received_from.take());
             record.repeated = self.here.messenger.engine().repeated();
             let counts = self.counts.get();
             (record.received, record.strangers) = (counts.received, counts.strangers);

@@ -12,9 +12,9 @@ use std::cell::RefCell;
 
 use endpoint::{AnySourceProgram, AnySourceWorld, Result};
 
+use super::Clock;
 use super::costs::Costs;
 use super::ranks::Ranks;
-use super::Clock;
 use crate::answer::Answer;
 use crate::horizon::counted;
 use here::Here;

@@ -64,8 +64,22 @@ fn text(program: &str, launch: &Launch, records: &[Record], mut times: Vec<Durat
     if strangers > 0 {
         rows.push(["strangers".to_owned(), format!("{strangers} datagrams came from others, and were not taken")]);
     }
+    let left: u64 = not_received(records).map(|(_, _, messages)| messages).sum();
+    if left > 0 {
+        rows.push(["not received".to_owned(), left.to_string()]);
+    }
     let ranks = if records.len() == 1 { "1 rank".to_owned() } else { format!("{} ranks", records.len()) };
     format!("{program}\non {ranks} by {network}\n\n{}", columns([Side::Left, Side::Left], &rows))
+}
+
+/// From whom to whom messages were sent that no program received, and how many.
+fn not_received(records: &[Record]) -> impl Iterator<Item = (usize, usize, u64)> {
+    records.iter().enumerate().flat_map(move |(from, record)| {
+        record.sent_to.iter().enumerate().filter_map(move |(to, sent)| {
+            let received = records.get(to)?.received_from.get(from).copied().unwrap_or(0);
+            Some((from, to, sent.saturating_sub(received))).filter(|(_, _, left)| *left > 0)
+        })
+    })
 }
 
 fn json_of(program: &str, launch: &Launch, records: &[Record], times: &[Duration]) -> String {
@@ -81,6 +95,7 @@ fn json_of(program: &str, launch: &Launch, records: &[Record], times: &[Duration
             "strangers": record.strangers,
         })
     };
+    let left = |(from, to, messages): (usize, usize, u64)| json!({"from": from, "to": to, "messages": messages});
     crate::command_line::json(&json!({
         "program": program,
         "arguments": launch.arguments,
@@ -92,6 +107,7 @@ fn json_of(program: &str, launch: &Launch, records: &[Record], times: &[Duration
         "datagrams": total(records, |it| it.datagrams),
         "copied_bytes": total(records, |it| it.copied),
         "repeated": total(records, |it| it.repeated),
+        "not_received": not_received(records).map(left).collect::<Vec<Value>>(),
         "ranks": records.iter().map(rank).collect::<Vec<Value>>(),
     }))
 }
