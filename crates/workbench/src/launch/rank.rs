@@ -88,6 +88,9 @@ pub struct Here {
     /// What ranks tell each other that meet, and from which ranks it has come while the program still ran here.
     meeting: Message,
     early: RefCell<Vec<Rank>>,
+    /// For each other rank, the messages of the program to it and from it.
+    sent_to: RefCell<Vec<u64>>,
+    received_from: RefCell<Vec<u64>>,
 }
 
 impl Here {
@@ -100,9 +103,10 @@ impl Here {
         is_to_meet
     }
 
-    fn sends(&self, message: &Message) {
+    fn sends(&self, message: &Message, to: impl Iterator<Item = Rank>) {
         self.messages.set(self.messages.get() + 1);
         self.bytes.set(self.bytes.get() + message.size().0);
+        to.for_each(|rank| count(&self.sent_to, rank));
     }
 
     async fn patiently<T>(&self, received: impl Future<Output = Result<T>>) -> Result<T> {
@@ -127,7 +131,7 @@ impl Endpoint for Here {
     }
 
     async fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Result<()> {
-        self.sends(&message);
+        self.sends(&message, std::iter::once(to));
         self.patiently(self.messenger.send_tagged(to, tag, message)).await
     }
 
@@ -136,6 +140,7 @@ impl Endpoint for Here {
             let next = self.messenger.receive_matching(from, tags, deadline);
             let received = if deadline.is_some() { next.await } else { self.patiently(next).await }?;
             if from != Source::Any || !self.is_to_meet(received.from, &received.message) {
+                count(&self.received_from, received.from);
                 return Ok(received);
             }
         }
@@ -146,12 +151,19 @@ impl Endpoint for Here {
     }
 
     async fn multicast(&self, message: Message) -> Result<()> {
-        self.sends(&message);
+        self.sends(&message, (0..self.size()).map(Rank).filter(|&rank| rank != self.rank()));
         self.patiently(self.messenger.multicast(message)).await
     }
 
     async fn receive_multicast(&self, from: Rank) -> Result<Message> {
-        self.patiently(self.messenger.receive_multicast(from)).await
+        let received = self.patiently(self.messenger.receive_multicast(from)).await;
+        received.inspect(|_| count(&self.received_from, from))
+    }
+}
+
+fn count(messages: &RefCell<Vec<u64>>, rank: Rank) {
+    if let Some(count) = messages.borrow_mut().get_mut(rank.0 as usize) {
+        *count += 1;
     }
 }
 
@@ -245,8 +257,10 @@ impl Running {
         let network = Patient { network, me, until: Rc::clone(&until), counts: Rc::clone(&counts) };
         let messenger = Messenger::new(network, me, size, parameters)?;
         let patience = roster.tuning.patience.map_or(USUAL_PATIENCE, Duration::from_picoseconds);
-        let (messages, bytes) = (Cell::new(0), Cell::new(0));
-        let here = Here { messenger, until, patience, messages, bytes, meeting, early: RefCell::default() };
+        let none = || RefCell::new(vec![0; roster.ranks.len()]);
+        let (messages, bytes, sent_to, received_from) = (Cell::new(0), Cell::new(0), none(), none());
+        let early = RefCell::default();
+        let here = Here { messenger, until, patience, messages, bytes, meeting, early, sent_to, received_from };
         Ok(Running { here, counts, same_clock: roster.zero.is_some(), repeat: roster.repeat })
     }
 
@@ -266,6 +280,7 @@ impl Running {
             }
             self.here.patiently(self.here.messenger.end()).await?;
             (record.messages, record.bytes) = (self.here.messages.get(), self.here.bytes.get());
+            (record.sent_to, record.received_from) = (self.here.sent_to.take(), self.here.received_from.take());
             record.repeated = self.here.messenger.engine().repeated();
             record.needless = self.here.messenger.engine().needless();
             let Counts { udp, forged } = self.counts.get();

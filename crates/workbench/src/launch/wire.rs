@@ -127,6 +127,10 @@ pub struct Record {
     pub strangers: u64,
     /// Datagrams that came from the address of a rank and that no rank had sent, or had come before.
     pub forged: u64,
+    /// For each rank, the messages that it was to receive from this one; a broadcast is one for each.
+    pub sent_to: Vec<u64>,
+    /// For each rank, the messages that this one received from it.
+    pub received_from: Vec<u64>,
 }
 
 /// Writes `what` as a line.

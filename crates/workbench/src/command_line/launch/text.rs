@@ -90,9 +90,23 @@ fn text(
         let text = format!("{forged} datagrams came in the name of ranks that had not sent them, and were not taken");
         rows.push(["forged".to_owned(), text]);
     }
+    let left: u64 = not_received(records).map(|(_, _, messages)| messages).sum();
+    if left > 0 {
+        rows.push(["not received".to_owned(), left.to_string()]);
+    }
     let ranks = if records.len() == 1 { "1 rank".to_owned() } else { format!("{} ranks", records.len()) };
     let what = experiment.line();
     format!("{program}\non {ranks} by {network}\n{what}\n{}", columns([Side::Left, Side::Left], &rows))
+}
+
+/// From whom to whom messages were sent that no program received, and how many.
+fn not_received(records: &[Record]) -> impl Iterator<Item = (usize, usize, u64)> {
+    records.iter().enumerate().flat_map(move |(from, record)| {
+        record.sent_to.iter().enumerate().filter_map(move |(to, sent)| {
+            let received = records.get(to)?.received_from.get(from).copied().unwrap_or(0);
+            Some((from, to, sent.saturating_sub(received))).filter(|(_, _, left)| *left > 0)
+        })
+    })
 }
 
 fn json_of(program: &str, launch: &Launch, records: &[Record], times: &[Duration]) -> Value {
@@ -110,6 +124,7 @@ fn json_of(program: &str, launch: &Launch, records: &[Record], times: &[Duration
             "forged": record.forged,
         })
     };
+    let left = |(from, to, messages): (usize, usize, u64)| json!({"from": from, "to": to, "messages": messages});
     json!({
         "program": program,
         "arguments": launch.arguments,
@@ -124,6 +139,7 @@ fn json_of(program: &str, launch: &Launch, records: &[Record], times: &[Duration
         "needless": total(records, |it| it.needless),
         "strangers": total(records, |it| it.strangers),
         "forged": total(records, |it| it.forged),
+        "not_received": not_received(records).map(left).collect::<Vec<Value>>(),
         "ranks": records.iter().map(rank).collect::<Vec<Value>>(),
     })
 }
