@@ -47,8 +47,6 @@ pub struct Outbound {
     round_trip: RoundTrip,
     /// A packet that was sent once, and when: the next round trip that will be measured.
     timed: Option<(u64, Time)>,
-    /// That packet, if it is what the receiver was asked with: it is measured if the receiver had it without the question.
-    doubted: Option<(u64, Time)>,
     /// When the base is sent again if nothing is heard.
     timer: Option<Time>,
     /// How the receiver is asked what it has, and how it stands with that.
@@ -66,10 +64,11 @@ pub struct Outbound {
 ///
 /// A question is told from the packet that it may repeat by wanting an answer: the report that it brings about says that it answers. If the
 /// receiver is further by a report that does not, the packet itself had arrived, and the time to wait was too short (the Eifel
-/// algorithm, with marks on what is sent again instead of times: RFC 3522). Then nothing is taken for lost.
+/// algorithm, with marks on what is sent again instead of times: RFC 3522). Then nothing is taken for lost; and what was not sent again
+/// tells by its round trip how long to wait.
 ///
-/// Where several questions are under way, nobody knows which of them is answered: what was sent before the first is lost if it is not
-/// there, and of the rest nothing is known.
+/// Where several questions are under way, nobody knows which of them is answered. Those that stand alone are mostly asked too soon: then
+/// the first is, and of what was sent after it nothing is known. Otherwise the others were lost, and the last is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Question {
     Nothing,
@@ -93,7 +92,6 @@ impl Outbound {
             repeats,
             round_trip: RoundTrip::new(timing),
             timed: None,
-            doubted: None,
             timer: None,
             asking: Asking::ByPacket,
             question: Question::Nothing,
@@ -158,7 +156,7 @@ impl Outbound {
     /// Nothing of what is under way is needed any more.
     pub fn give_up(&mut self) {
         (self.base, self.seen) = (self.next, self.next);
-        (self.timer, self.timed, self.doubted, self.no_room) = (None, None, None, false);
+        (self.timer, self.timed, self.no_room) = (None, None, false);
     }
 
     /// When [`Outbound::wake`] has something to do.
@@ -205,9 +203,8 @@ impl Outbound {
         if !self.is_under_way() {
             return None;
         }
-        let repeat = if let (Question::ToAsk(first), Asking::ByPacket) = (self.question, self.asking) {
-            self.question = Question::Asked(first.unwrap_or(self.next));
-            self.doubted = self.timed.filter(|&(timed, _)| timed == self.base);
+        let repeat = if let (Question::ToAsk(_), Asking::ByPacket) = (self.question, self.asking) {
+            self.question = Question::Asked(self.next);
             Some((self.base, true))
         } else if self.no_room {
             None
@@ -235,7 +232,10 @@ impl Outbound {
         }
         self.measure(now, |sequence| sequence < expected || selective_repeat::has(&report.bitmap, expected, sequence));
         if expected > self.base {
-            self.settle(now, report);
+            if !report.answers {
+                // It had been on its way all the time.
+                self.question = Question::Nothing;
+            }
             self.base = expected;
             self.since = now;
             self.timer = self.is_under_way().then(|| now + self.round_trip.timeout());
@@ -266,17 +266,6 @@ impl Outbound {
             self.seen = self.seen.max(end);
         }
         Some(end.is_some())
-    }
-
-    /// The receiver has the packet with which it was asked, if it was.
-    fn settle(&mut self, now: Time, report: &Report) {
-        let doubted = self.doubted.take().filter(|_| !report.answers);
-        if !report.answers {
-            self.question = Question::Nothing;
-        }
-        if let Some((_, sent)) = doubted {
-            self.round_trip.sample(now.since(sent));
-        }
     }
 
     /// Whether a receiver that has no room throws away what comes. One that keeps what comes early keeps that, too.
