@@ -137,7 +137,8 @@ mod tests {
     fn many_different_values_share_bins() {
         let many = 1_000_000;
         // Half of them close to each other, half spread over twenty binary places.
-        let value = |index: u64| if index % 2 == 0 { 1_000_000 + index } else { (1 << (20 + index % 20)) + index };
+        let value =
+            |index: u64| if index.is_multiple_of(2) { 1_000_000 + index } else { (1 << (20 + index % 20)) + index };
         let (histogram, found) = distribution((0..many).map(value));
         assert!(histogram.bins.len() <= MOST_BINS);
         let mut sorted: Vec<u64> = (0..many).map(value).collect();
