@@ -1,6 +1,6 @@
 //! No clock wraps: a run that goes on for longer than can be counted is an error in every world, which says so.
 
-use endpoint::{AnySource, AnySourceProgram, Endpoint, Error, Message, Program, Result};
+use endpoint::{Endpoint, Error, Message, Needs, Program, Result, World};
 use machines::model::{Interconnect, Machine};
 use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::clock::Clock;
@@ -24,13 +24,13 @@ fn in_every_world<T>(name: &str, run: impl Fn(&Machine, Option<EngineKind>) -> T
     }
 }
 
-fn ran<P: AnySourceProgram>(machine: &Machine, engine: Option<EngineKind>, program: &P) -> Result<Answer> {
+fn ran<P: Program>(machine: &Machine, engine: Option<EngineKind>, program: &P) -> Result<Answer> {
     let run = match (&machine.interconnect, engine) {
-        (Interconnect::LogGp(model), _) => Clock::new(*model).run_any_with_answer(2, program),
-        (Interconnect::Ethernet(_), _) => EthernetWorld::new(machine, 1).run_any_with_answer(2, program),
+        (Interconnect::LogGp(model), _) => Clock::new(*model).run(2, program),
+        (Interconnect::Ethernet(_), _) => EthernetWorld::new(machine, 1).run(2, program),
         (Interconnect::Flits(_), engine) => {
             let options = Options { engine: engine.unwrap_or_default(), ..Options::default() };
-            NetworkWorld::new(machine, options).run_any_with_answer(2, program)
+            NetworkWorld::new(machine, options).run(2, program)
         }
     };
     run.map(|(_, answer)| answer)
@@ -46,10 +46,11 @@ fn says_so(outcome: &Result<Answer>, machine: &str) {
 /// Rank 0 computes as often and as long, then sends; rank 1 receives.
 struct Computes(u32, Duration);
 
-impl AnySourceProgram for Computes {
+impl Program for Computes {
+    const NEEDS: Needs = Needs::ANY_SOURCE;
     type Output = ();
 
-    async fn run<E: AnySource>(&self, here: &E) -> Result<()> {
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
         if here.rank() == Rank(1) {
             return here.receive(Rank(0)).await.map(drop);
         }
@@ -87,10 +88,11 @@ fn what_can_be_counted_is_counted() {
 /// Rank 0 waits for nothing until then; rank 1 ends.
 struct Waits(Time);
 
-impl AnySourceProgram for Waits {
+impl Program for Waits {
+    const NEEDS: Needs = Needs::ANY_SOURCE;
     type Output = ();
 
-    async fn run<E: AnySource>(&self, here: &E) -> Result<()> {
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
         if here.rank() == Rank(0) { here.receive_any(Some(self.0)).await.map(drop) } else { Ok(()) }
     }
 }
@@ -110,10 +112,11 @@ fn a_deadline_that_is_too_late_is_an_error_unless_something_comes_before_it() {
 /// Rank 0 would wait for ever, but rank 1 sends.
 struct ReceivesInTime;
 
-impl AnySourceProgram for ReceivesInTime {
+impl Program for ReceivesInTime {
+    const NEEDS: Needs = Needs::ANY_SOURCE;
     type Output = ();
 
-    async fn run<E: AnySource>(&self, here: &E) -> Result<()> {
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
         match here.rank() {
             Rank(0) => here.receive_any(Some(Time::NEVER)).await.map(drop),
             _ => here.send(Rank(0), Message::of_size(Bytes(100))).await,
@@ -179,7 +182,7 @@ fn packets_that_would_arrive_after_the_end_of_time_are_an_error() {
         let machine = machines::load(name).unwrap();
         for engine in [EngineKind::Fast, EngineKind::Reference] {
             let world = NetworkWorld::new(&machine, Options { engine, ..Options::default() });
-            says_so(&world.run_with_answer(16, &LateMessages).map(|(_, answer)| answer), name);
+            says_so(&world.run(16, &LateMessages).map(|(_, answer)| answer), name);
         }
     }
 }

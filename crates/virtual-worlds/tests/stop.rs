@@ -77,7 +77,7 @@ fn the_network_says_how_far_it_has_come() {
     for engine in [EngineKind::Fast, EngineKind::Reference] {
         let (reached, answer) = told(&PROGRESS, |stop| {
             let world = NetworkWorld::new(&machine, Options { engine, stop, ..Options::default() });
-            world.run_with_answer(16, &program).unwrap().1
+            world.run(16, &program).unwrap().1
         });
         assert_eq!((reached.messages, reached.packets), (64, answer.packets));
         assert_eq!(reached.time, answer.makespan());
@@ -91,8 +91,7 @@ fn the_clock_world_says_how_far_it_has_come() {
     static PROGRESS: Progress = Progress::new();
     let Interconnect::LogGp(model) = machines::load("loggp").unwrap().interconnect else { panic!("no LogGP") };
     let program = EqualDist { bytes: Bytes(100), messages: 64 };
-    let (reached, answer) =
-        told(&PROGRESS, |stop| Clock::new(model).with_stop(stop).run_with_answer(16, &program).unwrap().1);
+    let (reached, answer) = told(&PROGRESS, |stop| Clock::new(model).with_stop(stop).run(16, &program).unwrap().1);
     // What happens in the last turn of a rank is not told any more.
     assert!((1..=64).contains(&reached.messages) && reached.time <= answer.makespan(), "{reached:?}");
     assert!(reached.time > Time::ZERO);
@@ -117,7 +116,7 @@ fn an_ethernet_says_how_far_it_has_come() {
     let machine = machines::load("mpich-tcp-8").unwrap();
     let program = EqualDist { bytes: Bytes(100), messages: 16 };
     let (reached, answer) =
-        told(&PROGRESS, |stop| EthernetWorld::new(&machine, 1).with_stop(stop).run_with_answer(8, &program).unwrap().1);
+        told(&PROGRESS, |stop| EthernetWorld::new(&machine, 1).with_stop(stop).run(8, &program).unwrap().1);
     let received = answer.ethernet.as_ref().map_or(0, |ethernet| ethernet.received);
     assert_eq!((reached.messages, reached.packets), (16, received));
     assert!(reached.time >= answer.makespan());

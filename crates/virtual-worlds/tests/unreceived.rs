@@ -1,6 +1,6 @@
 //! Messages that nobody receives are told in every world.
 
-use endpoint::{AnySource, AnySourceProgram, Endpoint, Message, Multicast, MulticastProgram, Program, Result};
+use endpoint::{Endpoint, Message, Needs, Program, Result, World};
 use machines::model::{Interconnect, LogGp, Machine};
 use maquette_virtual_worlds::answer::{Answer, Unreceived};
 use maquette_virtual_worlds::clock::{Clock, goal};
@@ -24,30 +24,28 @@ struct TooMany {
     size: Bytes,
 }
 
-impl TooMany {
-    async fn all<E: Endpoint>(&self, here: &E) -> Result<()> {
-        if here.rank() == Rank(2) {
-            here.receive(Rank(1)).await?;
-            return here.receive(Rank(0)).await.map(drop);
+impl Program for TooMany {
+    type Output = ();
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        if endpoint.rank() == Rank(2) {
+            endpoint.receive(Rank(1)).await?;
+            return endpoint.receive(Rank(0)).await.map(drop);
         }
         for _ in 0..self.messages {
-            here.send(Rank(2), Message::of_size(self.size)).await?;
+            endpoint.send(Rank(2), Message::of_size(self.size)).await?;
         }
         Ok(())
     }
 }
 
-impl Program for TooMany {
-    type Output = ();
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-        self.all(here).await
-    }
-}
+/// The same, in the order of time.
+struct InOrder(TooMany);
 
-impl AnySourceProgram for TooMany {
+impl Program for InOrder {
     type Output = ();
-    async fn run<E: AnySource>(&self, here: &E) -> Result<()> {
-        self.all(here).await
+    const NEEDS: Needs = Needs::ANY_SOURCE;
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        self.0.run(endpoint).await
     }
 }
 
@@ -62,10 +60,10 @@ fn of_a_program_on_a_network() {
         let machine = machines::load(name).unwrap();
         for engine in [EngineKind::Fast, EngineKind::Reference] {
             let program = TooMany { messages: 4, size: Bytes(size) };
-            let (_, answer) = network(&machine, engine).run_with_answer(3, &program).unwrap();
+            let (_, answer) = network(&machine, engine).run(3, &program).unwrap();
             assert_eq!(answer.unreceived, left(3), "{name}, {size} B");
             let program = TooMany { messages: 1, size: Bytes(size) };
-            let (_, answer) = network(&machine, engine).run_with_answer(3, &program).unwrap();
+            let (_, answer) = network(&machine, engine).run(3, &program).unwrap();
             assert_eq!(answer.unreceived, [], "{name}, {size} B");
         }
     }
@@ -77,9 +75,9 @@ fn of_a_program_under_loggp_whether_it_asks_for_anyone_or_not() {
     for messages in [1, 4, 100] {
         let program = TooMany { messages, size: Bytes(8) };
         let expected = if messages == 1 { Vec::new() } else { left(messages - 1) };
-        let (_, answer) = Clock::new(loggp()).run_with_answer(3, &program).unwrap();
+        let (_, answer) = Clock::new(loggp()).run(3, &program).unwrap();
         assert_eq!(answer.unreceived, expected);
-        let (_, answer) = Clock::new(loggp()).run_any_with_answer(3, &program).unwrap();
+        let (_, answer) = Clock::new(loggp()).run(3, &InOrder(program)).unwrap();
         assert_eq!(answer.unreceived, expected);
     }
 }
@@ -89,7 +87,7 @@ fn of_a_program_on_an_ethernet() {
     let machine = machines::load("dp-smp-8").unwrap();
     for (messages, expected) in [(1, Vec::new()), (4, left(3))] {
         let program = TooMany { messages, size: Bytes(5_000) };
-        let (_, answer) = EthernetWorld::new(&machine, 1).run_with_answer(3, &program).unwrap();
+        let (_, answer) = EthernetWorld::new(&machine, 1).run(3, &program).unwrap();
         assert_eq!(answer.unreceived, expected);
     }
 }
@@ -97,9 +95,10 @@ fn of_a_program_on_an_ethernet() {
 /// Rank 0 broadcasts twice; rank 1 receives both, and rank 2 one.
 struct Broadcasts;
 
-impl MulticastProgram for Broadcasts {
+impl Program for Broadcasts {
+    const NEEDS: Needs = Needs::MULTICAST;
     type Output = ();
-    async fn run<E: Multicast>(&self, here: &E) -> Result<()> {
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
         for number in 0..2 {
             match here.rank() {
                 Rank(0) => here.multicast(Message::of_size(Bytes(100))).await?,
@@ -115,12 +114,12 @@ impl MulticastProgram for Broadcasts {
 fn of_broadcasts_in_hardware() {
     let expected = [Unreceived { from: Rank(0), to: Rank(2), messages: 1 }];
     let ethernet = machines::load("dp-smp-8").unwrap();
-    let (_, answer) = EthernetWorld::new(&ethernet, 1).run_multicast_with_answer(3, &Broadcasts).unwrap();
+    let (_, answer) = EthernetWorld::new(&ethernet, 1).run(3, &Broadcasts).unwrap();
     assert_eq!(answer.unreceived, expected);
     let cm5 = machines::load("cm5-32").unwrap();
     assert!(cm5.control_network.is_some());
     for engine in [EngineKind::Fast, EngineKind::Reference] {
-        let (_, answer) = network(&cm5, engine).run_multicast_with_answer(3, &Broadcasts).unwrap();
+        let (_, answer) = network(&cm5, engine).run(3, &Broadcasts).unwrap();
         assert_eq!(answer.unreceived, expected);
     }
 }
