@@ -10,7 +10,8 @@ fn sums_stay_at_the_end_of_time() {
     assert_eq!(LONG + six, Duration::LONGEST);
     assert_eq!(Time::ZERO + LONG + six, Time::NEVER);
     let (mut length, mut time) = (LONG, Time::ZERO + LONG);
-    (length += six, time += six);
+    length += six;
+    time += six;
     assert_eq!((length, time), (Duration::LONGEST, Time::NEVER));
     assert_eq!([LONG, six, six].into_iter().sum::<Duration>(), Duration::LONGEST);
     assert_eq!(LONG + Duration::from_picoseconds(5), Duration::LONGEST);

@@ -27,7 +27,7 @@ fn messages(node: u32, nodes: u32) -> VecDeque<Uncut> {
     let message = |ahead: u32| Uncut {
         destination: NodeId((node + ahead) % nodes),
         token: u64::from(ahead),
-        bytes: Bytes(u64::from((ahead - 1) * (2_000 + 37 * node))),
+        bytes: Bytes(u64::from((ahead - 1) * (4_200 + 37 * node))),
     };
     (1..4).map(message).collect()
 }
