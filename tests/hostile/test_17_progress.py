@@ -17,7 +17,7 @@ LONG_RUNS = {
     "flits, reference engine": "run all-to-all --machine moc-3-2 --rounds 100000 --engine reference",
     "Ethernet": "run all-to-all --machine ethernet-128 --rounds 100000",
     "LogGP": "run all-to-all --machine loggp --nodes 256 --rounds 100000",
-    "LogGP, from anyone": "run linear-hash --machine loggp --clients 8 --servers 64",
+    "LogGP, from anyone": "run linear-hash --machine loggp --clients 8 --servers 64 --then " + ",".join(["get"] * 40),
     "pairs": "run equal-dist --machine moc-3-2 --messages 4000000000",
     "application": "run euler --machine moc-3-2 --vertices 20000 --tolerance 0 --most-cycles 1000000",
 }

@@ -38,7 +38,9 @@ impl Stop {
     /// [`Error::Stopped`] when the flag is set.
     #[inline]
     pub(crate) fn go_on(self, reached: impl FnOnce() -> Reached) -> Result<()> {
-        if let Some(progress) = self.progress {
+        if let Some(progress) = self.progress
+            && progress.is_due()
+        {
             progress.write(reached());
         }
         match self.flag {
@@ -48,9 +50,14 @@ impl Stop {
     }
 }
 
+/// A run writes how far it has come each time that it has asked so often whether to go on: more would cost it time.
+const BETWEEN_WRITES: u64 = 64;
+
 /// How far a run has come. The run writes it, on one thread; others may read it meanwhile, and no result depends on it.
 #[derive(Debug, Default)]
 pub struct Progress {
+    /// How often the run has asked whether to go on.
+    asked: AtomicU64,
     time: AtomicU64,
     messages: AtomicU64,
     packets: AtomicU64,
@@ -70,7 +77,12 @@ pub struct Reached {
 impl Progress {
     /// That of a run that has not begun.
     pub const fn new() -> Progress {
-        Progress { time: AtomicU64::new(0), messages: AtomicU64::new(0), packets: AtomicU64::new(0) }
+        Progress {
+            asked: AtomicU64::new(0),
+            time: AtomicU64::new(0),
+            messages: AtomicU64::new(0),
+            packets: AtomicU64::new(0),
+        }
     }
 
     /// How far the run has come. The parts may be an instant apart.
@@ -84,10 +96,20 @@ impl Progress {
 
     /// Goes back to the beginning, for another run.
     pub fn reset(&self) {
-        [&self.time, &self.messages, &self.packets].into_iter().for_each(|part| part.store(0, Ordering::Relaxed));
+        [&self.asked, &self.time, &self.messages, &self.packets]
+            .into_iter()
+            .for_each(|part| part.store(0, Ordering::Relaxed));
     }
 
-    /// Plain stores, as there is one writer: a run pays a nanosecond for them.
+    /// Whether the run is to write again: it asks far more often than anybody looks.
+    #[inline]
+    fn is_due(&self) -> bool {
+        let asked = self.asked.load(Ordering::Relaxed);
+        self.asked.store(asked.wrapping_add(1), Ordering::Relaxed);
+        asked.is_multiple_of(BETWEEN_WRITES)
+    }
+
+    /// Plain loads and stores do, as there is one writer.
     fn write(&self, reached: Reached) {
         let farthest = self.time.load(Ordering::Relaxed).max(reached.time.picoseconds());
         self.time.store(farthest, Ordering::Relaxed);

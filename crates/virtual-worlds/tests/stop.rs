@@ -79,8 +79,8 @@ fn the_network_says_how_far_it_has_come() {
             let world = NetworkWorld::new(&machine, Options { engine, stop, ..Options::default() });
             world.run(16, &program).unwrap().1
         });
-        assert_eq!((reached.messages, reached.packets), (64, answer.packets));
-        assert_eq!(reached.time, answer.makespan());
+        assert!((1..=64).contains(&reached.messages) && (1..=answer.packets).contains(&reached.packets), "{reached:?}");
+        assert!(reached.time > Time::ZERO && reached.time <= answer.makespan(), "{reached:?}");
         PROGRESS.reset();
         assert_eq!(PROGRESS.read(), Reached::default());
     }
@@ -90,10 +90,10 @@ fn the_network_says_how_far_it_has_come() {
 fn the_clock_world_says_how_far_it_has_come() {
     static PROGRESS: Progress = Progress::new();
     let Interconnect::LogGp(model) = machines::load("loggp").unwrap().interconnect else { panic!("no LogGP") };
-    let program = EqualDist { bytes: Bytes(100), messages: 64 };
+    let program = EqualDist { bytes: Bytes(100), messages: 640 };
     let (reached, answer) = told(&PROGRESS, |stop| Clock::new(model).with_stop(stop).run(16, &program).unwrap().1);
-    // What happens in the last turn of a rank is not told any more.
-    assert!((1..=64).contains(&reached.messages) && reached.time <= answer.makespan(), "{reached:?}");
+    // What happens in the last turns is not told any more.
+    assert!((1..=640).contains(&reached.messages) && reached.time <= answer.makespan(), "{reached:?}");
     assert!(reached.time > Time::ZERO);
 }
 
@@ -106,7 +106,7 @@ fn a_schedule_under_loggp_says_how_far_it_has_come_and_ends() {
     let schedule = Schedule::parse("two.goal", text).unwrap();
     let clock = Clock::new(model);
     let (reached, answer) = told(&PROGRESS, |stop| clock.with_stop(stop).run_goal(&schedule).unwrap().answer);
-    assert!(reached.messages == 1 && reached.time <= answer.makespan(), "{reached:?}");
+    assert!(reached.messages <= 1 && reached.time <= answer.makespan(), "{reached:?}");
     assert_eq!(clock.with_stop(Stop::at(&FLAG)).run_goal(&schedule).unwrap_err(), Error::Stopped);
 }
 
@@ -118,6 +118,6 @@ fn an_ethernet_says_how_far_it_has_come() {
     let (reached, answer) =
         told(&PROGRESS, |stop| EthernetWorld::new(&machine, 1).with_stop(stop).run(8, &program).unwrap().1);
     let received = answer.ethernet.as_ref().map_or(0, |ethernet| ethernet.received);
-    assert_eq!((reached.messages, reached.packets), (16, received));
-    assert!(reached.time >= answer.makespan());
+    assert!((1..=16).contains(&reached.messages) && (1..=received).contains(&reached.packets), "{reached:?}");
+    assert!(reached.time > Time::ZERO, "{reached:?}");
 }
