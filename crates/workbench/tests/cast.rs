@@ -254,7 +254,7 @@ fn a_sender_says_how_many_of_those_it_waited_for_came() {
 #[test]
 fn a_folder_that_cannot_be_written_to_is_told_at_once() {
     let Some(place) = Place::new(7) else { return };
-    let told = output(maquette(&["cast", "receive", "--from", &place.group, "--into", "/proc"]));
+    let told = output(&mut maquette(&["cast", "receive", "--from", &place.group, "--into", "/proc"]));
     let complaints = String::from_utf8(told.stderr).unwrap();
     assert!(complaints.starts_with("error: `/proc`: nothing can be written in it: "), "{complaints}");
     assert_eq!(told.status.code(), Some(2));
