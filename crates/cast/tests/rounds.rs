@@ -11,7 +11,7 @@ use std::rc::Rc;
 use bytes::Bytes;
 use endpoint::Endpoint;
 use faults::network::Faults;
-use faults::{Faulty, Here};
+use faults::{Faulty, Node};
 use maquette_cast::manifest::{Entry, Kind, Manifest};
 use maquette_cast::names::Name;
 use maquette_cast::parameters::{LARGEST_TO_RECEIVER, parameters};
@@ -126,20 +126,20 @@ fn round(
 ) -> Round {
     let file = &File::new();
     let outcomes = &RefCell::new(Ok(Vec::new()));
-    let program = |here: Here| {
+    let program = |endpoint: Node| {
         let goal = goal.clone();
         async move {
-            let Rank(me) = here.rank();
+            let Rank(me) = endpoint.rank();
             if me > 0 {
                 let mut store = stores[me as usize - 1].take();
-                let ended = receive(&*here, &mut store, |_| {}).await;
+                let ended = receive(&*endpoint, &mut store, |_| {}).await;
                 stores[me as usize - 1].replace(store);
-                return ended.map(|ended| (Some(ended), here.now()));
+                return ended.map(|ended| (Some(ended), endpoint.now()));
             }
             let mut supply = FromMemory { file, announced: vec![], slow: false };
             let mut transfer = Transfer::new(&file.manifest);
-            *outcomes.borrow_mut() = send(&*here, &mut transfer, &mut supply, goal).await;
-            Ok((None, here.now()))
+            *outcomes.borrow_mut() = send(&*endpoint, &mut transfer, &mut supply, goal).await;
+            Ok((None, endpoint.now()))
         }
     };
     let world = Faulty { parameters: parameters(7, 1_472, LARGEST_TO_RECEIVER), faults, seed };

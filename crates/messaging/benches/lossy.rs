@@ -10,7 +10,7 @@ mod faults;
 
 use endpoint::{Endpoint, Message};
 use faults::network::Faults;
-use faults::{Faulty, Here};
+use faults::{Faulty, Node};
 use maquette_messaging::{Manner, Parameters, Repeat};
 use quantities::{Bytes, Rank};
 
@@ -25,14 +25,14 @@ const PACKET: (u64, u64) = (1_446, 1_538);
 fn run(parameters: Parameters, loss: u64) -> (f64, u64) {
     // From one rank to the other it takes 20 us to 50 us besides the wire; the switch holds 64 KiB for each port.
     let faults = Faults { loss, delay: 30, byte_time: BYTE_TIME, queue: 64 << 10, ..Faults::default() };
-    let program = |here: Here| async move {
-        if here.rank() == Rank(0) {
-            here.multicast(Message::of_size(Bytes(SIZE))).await?;
-            here.flush().await?;
+    let program = |endpoint: Node| async move {
+        if endpoint.rank() == Rank(0) {
+            endpoint.multicast(Message::of_size(Bytes(SIZE))).await?;
+            endpoint.flush().await?;
         } else {
-            here.receive_multicast(Rank(0)).await?;
+            endpoint.receive_multicast(Rank(0)).await?;
         }
-        Ok(here.now())
+        Ok(endpoint.now())
     };
     let ended = Faulty { parameters, faults, seed: 1 }.run_ranks(RANKS, program).expect("it ends");
     let repeated = ended.ranks[0].engine().repeated();

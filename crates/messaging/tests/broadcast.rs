@@ -5,7 +5,7 @@ mod faults;
 use bytes::Bytes;
 use endpoint::{Endpoint, Error, Message, Result};
 use faults::network::{Faults, Sent};
-use faults::{Ended, Faulty, Here};
+use faults::{Ended, Faulty, Node};
 use maquette_messaging::packet::{Body, Packet};
 use maquette_messaging::{Destination, Losses, Manner, Parameters, Parity, Repeat};
 use quantities::{Bytes as Size, Duration, Rank, Time};
@@ -21,17 +21,17 @@ fn bytes(size: usize) -> Bytes {
 }
 
 /// Rank 0 broadcasts `message` after `work`; the others receive it after `late` each.
-async fn broadcast(here: Here, message: Message, late: impl Fn(Rank) -> Duration) -> Result<Message> {
-    if here.rank() == Rank(0) {
-        here.multicast(message.clone()).await?;
+async fn broadcast(endpoint: Node, message: Message, late: impl Fn(Rank) -> Duration) -> Result<Message> {
+    if endpoint.rank() == Rank(0) {
+        endpoint.multicast(message.clone()).await?;
         return Ok(message);
     }
-    here.compute(late(here.rank())).await;
-    here.receive_multicast(Rank(0)).await
+    endpoint.compute(late(endpoint.rank())).await;
+    endpoint.receive_multicast(Rank(0)).await
 }
 
 fn run(world: Faulty, ranks: u32, message: &Message, late: impl Fn(Rank) -> Duration + Copy) -> Ended<Message> {
-    let ended = world.run_ranks(ranks, |here| broadcast(here, message.clone(), late)).unwrap();
+    let ended = world.run_ranks(ranks, |endpoint| broadcast(endpoint, message.clone(), late)).unwrap();
     for (rank, result) in ended.results.iter().enumerate() {
         assert_eq!(result.as_ref(), Ok(message), "rank {rank}");
     }
@@ -174,9 +174,9 @@ fn one_receiver_acknowledges_what_is_pushed_and_the_others_a_little_later() {
         let parameters = Parameters { broadcast_packets, ..Parameters::default() };
         let world = Faulty { faults: RECORDED, ..Faulty::perfect(parameters) };
         let delay = parameters.reporting.delay;
-        let program = async |here: Here| {
-            let message = broadcast(here.clone(), Message::from(bytes(256)), |_| us(0)).await?;
-            here.compute(us(10_000)).await;
+        let program = async |endpoint: Node| {
+            let message = broadcast(endpoint.clone(), Message::from(bytes(256)), |_| us(0)).await?;
+            endpoint.compute(us(10_000)).await;
             Ok(message)
         };
         let ended = world.run_ranks(8, program).unwrap();
@@ -233,16 +233,16 @@ fn a_broadcast_goes_no_further_than_the_window_beyond_the_slowest() {
 fn too_slow(losses: Losses) -> Ended<Vec<Message>> {
     let slowest = Some(us(100_000));
     let parameters = Parameters { losses, slowest, manner: Manner::Simple, ..Parameters::default() };
-    let program = |here: Here| async move {
+    let program = |endpoint: Node| async move {
         let mut received = Vec::new();
         for number in 0..3_u8 {
             let message = Message::that_begins(vec![number], Size(100_000));
-            if here.rank() == Rank(0) {
-                here.multicast(message).await?;
-                here.compute(us(1_000_000)).await;
+            if endpoint.rank() == Rank(0) {
+                endpoint.multicast(message).await?;
+                endpoint.compute(us(1_000_000)).await;
             } else {
-                here.compute(us(if here.rank() == Rank(2) { 2_000_000 } else { 0 })).await;
-                received.push(here.receive_multicast(Rank(0)).await?);
+                endpoint.compute(us(if endpoint.rank() == Rank(2) { 2_000_000 } else { 0 })).await;
+                received.push(endpoint.receive_multicast(Rank(0)).await?);
             }
         }
         Ok(received)

@@ -4,7 +4,7 @@ mod faults;
 
 use endpoint::{Endpoint, Error, Message};
 use faults::network::{Faults, Sent};
-use faults::{Faulty, Here};
+use faults::{Faulty, Node};
 use maquette_messaging::{Destination, Parameters};
 use quantities::{Bytes, Duration, Rank, Time};
 
@@ -18,18 +18,18 @@ fn all_ranks_say_goodbye_once_everything_has_arrived() {
         // Of those that leave at once the last may miss their last words.
         let faults = Faults { loss: 25, delay: 200, leave: seed % 2 == 1, ..Faults::default() };
         let world = Faulty { parameters: Parameters::default(), faults, seed };
-        let program = |here: Here| async move {
-            let next = Rank((here.rank().0 + 1) % here.size());
-            here.send(next, Message::of_size(Bytes(10_000))).await?;
-            here.multicast(Message::of_size(Bytes(500))).await?;
-            if here.rank() != Rank(3) {
-                let before = Rank((here.rank().0 + here.size() - 1) % here.size());
-                here.receive(before).await?;
+        let program = |endpoint: Node| async move {
+            let next = Rank((endpoint.rank().0 + 1) % endpoint.size());
+            endpoint.send(next, Message::of_size(Bytes(10_000))).await?;
+            endpoint.multicast(Message::of_size(Bytes(500))).await?;
+            if endpoint.rank() != Rank(3) {
+                let before = Rank((endpoint.rank().0 + endpoint.size() - 1) % endpoint.size());
+                endpoint.receive(before).await?;
             } else {
-                here.receive_any(None).await?;
+                endpoint.receive_any(None).await?;
             }
-            let ended = here.end().await;
-            ended.map(|()| here.now())
+            let ended = endpoint.end().await;
+            ended.map(|()| endpoint.now())
         };
         let ended = world.run_ranks(5, program).unwrap();
         for (rank, result) in ended.results.iter().enumerate() {
@@ -45,18 +45,18 @@ fn in_a_star_only_the_source_says_goodbye_to_all() {
     for seed in 0..50 {
         let faults = Faults { loss: 25, delay: 200, leave: true, record: true, ..Faults::default() };
         let world = Faulty { parameters: Parameters::default(), faults, seed };
-        let program = |here: Here| async move {
-            if here.rank() == Rank(0) {
-                here.multicast(Message::of_size(Bytes(20_000))).await?;
-                here.flush().await?;
-                assert!(here.engine().is_quiet());
-                here.multicast(Message::of_size(Bytes(500))).await?;
-                return here.end().await;
+        let program = |endpoint: Node| async move {
+            if endpoint.rank() == Rank(0) {
+                endpoint.multicast(Message::of_size(Bytes(20_000))).await?;
+                endpoint.flush().await?;
+                assert!(endpoint.engine().is_quiet());
+                endpoint.multicast(Message::of_size(Bytes(500))).await?;
+                return endpoint.end().await;
             }
             for size in [20_000, 500] {
-                assert_eq!(here.receive_multicast(Rank(0)).await?.size(), Bytes(size));
+                assert_eq!(endpoint.receive_multicast(Rank(0)).await?.size(), Bytes(size));
             }
-            here.end_with(&[Rank(0)]).await
+            endpoint.end_with(&[Rank(0)]).await
         };
         let ended = world.run_ranks(8, program).unwrap();
         assert_eq!(ended.results, vec![Ok(()); 8], "seed {seed}");
@@ -68,19 +68,19 @@ fn in_a_star_only_the_source_says_goodbye_to_all() {
 
 #[test]
 fn nothing_goes_to_a_rank_that_has_ended_and_nothing_more_comes_from_it() {
-    let program = |here: Here| async move {
-        if here.rank() == Rank(1) {
-            here.send(Rank(0), Message::from(&b"last words"[..])).await?;
-            return here.end().await.map(|()| Vec::new());
+    let program = |endpoint: Node| async move {
+        if endpoint.rank() == Rank(1) {
+            endpoint.send(Rank(0), Message::from(&b"last words"[..])).await?;
+            return endpoint.end().await.map(|()| Vec::new());
         }
-        here.compute(us(100_000)).await;
+        endpoint.compute(us(100_000)).await;
         let results = vec![
-            here.receive(Rank(1)).await.map(|message| message.size().0),
-            here.receive(Rank(1)).await.map(|message| message.size().0),
-            here.receive_any(None).await.map(|(_, message)| message.size().0),
-            here.send(Rank(1), Message::default()).await.map(|()| 0),
+            endpoint.receive(Rank(1)).await.map(|message| message.size().0),
+            endpoint.receive(Rank(1)).await.map(|message| message.size().0),
+            endpoint.receive_any(None).await.map(|(_, message)| message.size().0),
+            endpoint.send(Rank(1), Message::default()).await.map(|()| 0),
         ];
-        here.end().await.map(|()| results)
+        endpoint.end().await.map(|()| results)
     };
     let ended = Faulty::perfect(Parameters::default()).run_ranks(2, program).unwrap();
     let lost = || Err(Error::Lost(Rank(1)));
@@ -90,16 +90,16 @@ fn nothing_goes_to_a_rank_that_has_ended_and_nothing_more_comes_from_it() {
 /// Rank 1 is gone after a millisecond.
 fn without_rank_1(
     patience: Duration,
-    program: impl AsyncFn(Here) -> endpoint::Result<()>,
+    program: impl AsyncFn(Node) -> endpoint::Result<()>,
 ) -> (endpoint::Result<()>, Time) {
     let faults = Faults { dies: Some((Rank(1), Time::ZERO + us(1_000))), ..Faults::default() };
     let world = Faulty { parameters: Parameters { patience, ..Parameters::default() }, faults, seed: 0 };
     let program = &program;
     let ended = world
-        .run_ranks(2, |here: Here| async move {
-            here.compute(us(2_000)).await;
-            let result = program(here.clone()).await;
-            Ok((result, here.now()))
+        .run_ranks(2, |endpoint: Node| async move {
+            endpoint.compute(us(2_000)).await;
+            let result = program(endpoint.clone()).await;
+            Ok((result, endpoint.now()))
         })
         .unwrap();
     ended.results.into_iter().next().unwrap().unwrap()
@@ -108,16 +108,16 @@ fn without_rank_1(
 #[test]
 fn a_rank_that_is_gone_is_an_error_after_the_stated_time() {
     let patience = us(3_000_000);
-    let receives = without_rank_1(patience, async |here| here.receive(Rank(1)).await.map(drop));
-    let sends = without_rank_1(patience, async |here| {
-        here.send(Rank(1), Message::of_size(Bytes(100_000))).await?;
-        here.end().await
+    let receives = without_rank_1(patience, async |endpoint| endpoint.receive(Rank(1)).await.map(drop));
+    let sends = without_rank_1(patience, async |endpoint| {
+        endpoint.send(Rank(1), Message::of_size(Bytes(100_000))).await?;
+        endpoint.end().await
     });
-    let broadcasts = without_rank_1(patience, async |here| {
-        here.multicast(Message::of_size(Bytes(100_000))).await?;
-        here.end().await
+    let broadcasts = without_rank_1(patience, async |endpoint| {
+        endpoint.multicast(Message::of_size(Bytes(100_000))).await?;
+        endpoint.end().await
     });
-    let ends = without_rank_1(patience, async |here| here.end().await);
+    let ends = without_rank_1(patience, async |endpoint| endpoint.end().await);
     assert_eq!(ends.0, Ok(()), "it missed nothing");
     assert!(ends.1 < Time::ZERO + us(2_000) + patience + us(1_000));
     for (result, at) in [receives, sends, broadcasts] {
@@ -129,16 +129,16 @@ fn a_rank_that_is_gone_is_an_error_after_the_stated_time() {
 
 /// Rank 1 sends to rank 2 once it has the broadcast of rank 0, and rank 2 receives the broadcast after that.
 fn one_after_the_other(size: u64) -> endpoint::Result<Vec<endpoint::Result<()>>> {
-    let program = move |here: Here| async move {
-        match here.rank() {
-            Rank(0) => here.multicast(Message::of_size(Bytes(size))).await?,
+    let program = move |endpoint: Node| async move {
+        match endpoint.rank() {
+            Rank(0) => endpoint.multicast(Message::of_size(Bytes(size))).await?,
             Rank(1) => {
-                here.receive_multicast(Rank(0)).await?;
-                here.send(Rank(2), Message::default()).await?;
+                endpoint.receive_multicast(Rank(0)).await?;
+                endpoint.send(Rank(2), Message::default()).await?;
             }
             _ => {
-                here.receive(Rank(1)).await?;
-                here.receive_multicast(Rank(0)).await?;
+                endpoint.receive(Rank(1)).await?;
+                endpoint.receive_multicast(Rank(0)).await?;
             }
         }
         Ok(())

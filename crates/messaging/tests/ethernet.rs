@@ -4,7 +4,7 @@ mod faults;
 
 use endpoint::{Endpoint, Message};
 use faults::network::Faults;
-use faults::{Faulty, Here};
+use faults::{Faulty, Node};
 use maquette_messaging::{Manner, Parameters, Repeat};
 use quantities::{Bytes, Rank};
 
@@ -16,13 +16,13 @@ const NOTHING: Faults = Faults { delay: 10, ..Faults::NONE };
 /// How long it takes until seven receivers have 2 MiB, beside what the bytes alone take on the wire.
 fn slower_than_the_wire(parameters: Parameters, loss: u64) -> f64 {
     let world = Faulty { parameters, faults: Faults { loss, ..ETHERNET }, seed: 1 };
-    let program = |here: Here| async move {
-        if here.rank() == Rank(0) {
-            here.multicast(Message::of_size(Bytes(SIZE))).await?;
+    let program = |endpoint: Node| async move {
+        if endpoint.rank() == Rank(0) {
+            endpoint.multicast(Message::of_size(Bytes(SIZE))).await?;
         } else {
-            here.receive_multicast(Rank(0)).await?;
+            endpoint.receive_multicast(Rank(0)).await?;
         }
-        Ok(here.now())
+        Ok(endpoint.now())
     };
     let ended = world.run_ranks(8, program).unwrap();
     let last = ended.results.into_iter().map(Result::unwrap).max().unwrap();

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use endpoint::{Endpoint, Error, Message, Result};
 use faults::draws::{Draws, seeds};
 use faults::network::Faults;
-use faults::{Ended, Faulty, Here};
+use faults::{Ended, Faulty, Node};
 use maquette_messaging::{Asking, Losses, Manner, Parameters, Parity, Push, Repeat, Reporting, Timing};
 use quantities::{Bytes, Duration, Rank, Time};
 
@@ -154,17 +154,17 @@ impl Done {
     }
 }
 
-async fn run(here: Here, case: &Case, done: &RefCell<Vec<Done>>) -> Result<()> {
-    let me = here.rank();
+async fn run(endpoint: Node, case: &Case, done: &RefCell<Vec<Done>>) -> Result<()> {
+    let me = endpoint.rank();
     let mut own = Done::default();
     for step in &case.steps {
         match *step {
             Step::Send { from, to, number } if me == from && !own.lost.contains(&to) => {
-                let sent = here.send(to, message_of(from, to, number, case.most)).await;
+                let sent = endpoint.send(to, message_of(from, to, number, case.most)).await;
                 lose(sent, &mut own.lost)?;
             }
             Step::Send { from, to, number } if me == to && !own.lost.contains(&from) => {
-                let received = here.receive(from).await;
+                let received = endpoint.receive(from).await;
                 if let Some(received) = lose(received, &mut own.lost)? {
                     own.check("message", from, number, &received, &message_of(from, to, number, case.most));
                 }
@@ -172,27 +172,27 @@ async fn run(here: Here, case: &Case, done: &RefCell<Vec<Done>>) -> Result<()> {
             Step::Broadcast { from, number } if !own.failed.contains(&from) => {
                 let sent = message_of(from, from, number, case.most);
                 if me == from {
-                    if lose(here.multicast(sent).await, &mut own.failed)?.is_none() {
+                    if lose(endpoint.multicast(sent).await, &mut own.failed)?.is_none() {
                         own.failed.insert(me);
                     }
-                } else if let Some(received) = lose(here.receive_multicast(from).await, &mut own.failed)? {
+                } else if let Some(received) = lose(endpoint.receive_multicast(from).await, &mut own.failed)? {
                     own.check("broadcast", from, number, &received, &sent);
                 }
             }
-            Step::Gather { to, number, each } if me == to => gather(&here, case, (number, each), &mut own).await?,
+            Step::Gather { to, number, each } if me == to => gather(&endpoint, case, (number, each), &mut own).await?,
             Step::Gather { to, number, each } => {
                 for number in number..number + each {
-                    here.send(to, message_of(me, to, number, case.most)).await?;
+                    endpoint.send(to, message_of(me, to, number, case.most)).await?;
                 }
                 // What is sent to it later would be taken for a part of this.
-                here.receive(to).await?;
+                endpoint.receive(to).await?;
             }
-            Step::Compute { rank, work } if me == rank => here.compute(work).await,
+            Step::Compute { rank, work } if me == rank => endpoint.compute(work).await,
             _ => {}
         }
     }
     if case.world.faults.leave {
-        lose(here.end().await, &mut own.lost)?;
+        lose(endpoint.end().await, &mut own.lost)?;
     }
     done.borrow_mut()[me.0 as usize] = own;
     Ok(())
@@ -210,21 +210,21 @@ fn lose<T>(result: Result<T>, lost: &mut BTreeSet<Rank>) -> Result<Option<T>> {
     }
 }
 
-async fn gather(here: &Here, case: &Case, (number, each): (u32, u32), own: &mut Done) -> Result<()> {
+async fn gather(endpoint: &Node, case: &Case, (number, each): (u32, u32), own: &mut Done) -> Result<()> {
     let mut next = vec![number; case.ranks as usize];
     let mut left = each * (case.ranks - 1);
     while left > 0 {
-        let (from, received) = match here.receive_any(Some(here.now() + us(700))).await {
+        let (from, received) = match endpoint.receive_any(Some(endpoint.now() + us(700))).await {
             Err(Error::Deadline(_)) => continue,
             received => received?,
         };
         let number = next[from.0 as usize];
         next[from.0 as usize] += 1;
-        own.check("gathered message", from, number, &received, &message_of(from, here.rank(), number, case.most));
+        own.check("gathered message", from, number, &received, &message_of(from, endpoint.rank(), number, case.most));
         left -= 1;
     }
-    for other in (0..case.ranks).map(Rank).filter(|&other| other != here.rank()) {
-        here.send(other, Message::default()).await?;
+    for other in (0..case.ranks).map(Rank).filter(|&other| other != endpoint.rank()) {
+        endpoint.send(other, Message::default()).await?;
     }
     Ok(())
 }
@@ -240,7 +240,7 @@ struct Outcome {
 fn simulate(case: &Case) -> std::result::Result<Outcome, String> {
     let done = RefCell::new(vec![Done::default(); case.ranks as usize]);
     let Ended { results, ranks, network } =
-        case.world.run_ranks(case.ranks, |here| run(here, case, &done)).map_err(|error| error.to_string())?;
+        case.world.run_ranks(case.ranks, |endpoint| run(endpoint, case, &done)).map_err(|error| error.to_string())?;
     let dead = case.world.faults.dies.map(|(rank, _)| rank);
     for (rank, (result, own)) in (0..).map(Rank).zip(results.iter().zip(done.borrow().iter())) {
         match result {
@@ -259,8 +259,8 @@ fn simulate(case: &Case) -> std::result::Result<Outcome, String> {
             return Err(format!("rank {rank} lost broadcasts of {:?}, but {dead:?} is dead", own.failed));
         }
     }
-    let repeated = ranks.iter().map(|here| here.engine().repeated()).sum();
-    let strange = ranks.iter().map(|here| here.engine().counts().strange).sum();
+    let repeated = ranks.iter().map(|endpoint| endpoint.engine().repeated()).sum();
+    let strange = ranks.iter().map(|endpoint| endpoint.engine().counts().strange).sum();
     let network = network.borrow();
     Ok(Outcome { done: done.take(), end: (network.now, network.sent, repeated), strange })
 }

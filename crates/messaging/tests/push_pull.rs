@@ -4,7 +4,7 @@ mod faults;
 
 use endpoint::{Endpoint, Message, Result};
 use faults::network::{Faults, Sent};
-use faults::{Faulty, Here};
+use faults::{Faulty, Node};
 use maquette_messaging::packet::{Body, Packet, Part, Report};
 use maquette_messaging::{Parameters, Push};
 use quantities::{Bytes, Duration, Rank, Time};
@@ -23,13 +23,13 @@ fn recorded(parameters: Parameters) -> Faulty {
 
 /// Rank 0 sends a message of that size after `early`; rank 1 receives it after `late`.
 fn sent(parameters: Parameters, size: usize, early: Duration, late: Duration) -> Vec<Sent> {
-    let program = |here: Here| async move {
-        if here.rank() == Rank(0) {
-            here.compute(early).await;
-            here.send(Rank(1), message(size)).await?;
+    let program = |endpoint: Node| async move {
+        if endpoint.rank() == Rank(0) {
+            endpoint.compute(early).await;
+            endpoint.send(Rank(1), message(size)).await?;
         } else {
-            here.compute(late).await;
-            assert!(here.receive(Rank(0)).await? == message(size));
+            endpoint.compute(late).await;
+            assert!(endpoint.receive(Rank(0)).await? == message(size));
         }
         Ok(())
     };
@@ -101,17 +101,17 @@ fn what_does_not_fit_into_the_pushed_buffer_is_pulled_from_its_beginning() {
 fn messages_that_nobody_receives_take_bounded_room_even_empty_ones() {
     for size in [0, 64] {
         let parameters = Parameters { pushed_buffer: 64 * 20, send_queue: 8, ..Parameters::default() };
-        let program = |here: Here| async move {
+        let program = |endpoint: Node| async move {
             let mut sent_by_then = 0;
-            if here.rank() == Rank(0) {
+            if endpoint.rank() == Rank(0) {
                 for _ in 0..200 {
-                    here.send(Rank(1), message(size)).await?;
-                    sent_by_then += u32::from(here.now() < Time::ZERO + us(50_000));
+                    endpoint.send(Rank(1), message(size)).await?;
+                    sent_by_then += u32::from(endpoint.now() < Time::ZERO + us(50_000));
                 }
             } else {
-                here.compute(us(50_000)).await;
+                endpoint.compute(us(50_000)).await;
                 for _ in 0..200 {
-                    assert!(here.receive_any(None).await? == (Rank(0), message(size)));
+                    assert!(endpoint.receive_any(None).await? == (Rank(0), message(size)));
                 }
             }
             Ok(sent_by_then)
@@ -124,18 +124,18 @@ fn messages_that_nobody_receives_take_bounded_room_even_empty_ones() {
 
 #[test]
 fn many_ranks_send_a_long_message_to_one_at_once() {
-    let program = |here: Here| async move {
-        if here.rank() > Rank(0) {
-            return here.send(Rank(0), message(30_000 + here.rank().0 as usize)).await;
+    let program = |endpoint: Node| async move {
+        if endpoint.rank() > Rank(0) {
+            return endpoint.send(Rank(0), message(30_000 + endpoint.rank().0 as usize)).await;
         }
         let mut sizes = Vec::new();
-        for _ in 1..here.size() {
-            let (from, received) = here.receive_any(None).await?;
+        for _ in 1..endpoint.size() {
+            let (from, received) = endpoint.receive_any(None).await?;
             assert!(received == message(30_000 + from.0 as usize));
             sizes.push(received.size());
         }
         sizes.sort();
-        assert_eq!(sizes, (1..here.size()).map(|rank| Bytes(30_000 + u64::from(rank))).collect::<Vec<_>>());
+        assert_eq!(sizes, (1..endpoint.size()).map(|rank| Bytes(30_000 + u64::from(rank))).collect::<Vec<_>>());
         Ok(())
     };
     let faults = Faults { loss: 5, delay: 100, ..Faults::default() };

@@ -27,15 +27,15 @@ pub(crate) fn distances(size: u32) -> impl Iterator<Item = u32> {
 ///
 /// # Errors
 /// What sending and receiving can end with.
-pub async fn dissemination<E: Endpoint>(here: &E) -> Result<()> {
-    for distance in distances(here.size()) {
-        let shift = Shift::new(here.rank(), distance, here.size());
+pub async fn dissemination<E: Endpoint>(endpoint: &E) -> Result<()> {
+    for distance in distances(endpoint.size()) {
+        let shift = Shift::new(endpoint.rank(), distance, endpoint.size());
         if shift.sends_first {
-            here.send(shift.to, Message::default()).await?;
-            here.receive(shift.from).await?;
+            endpoint.send(shift.to, Message::default()).await?;
+            endpoint.receive(shift.from).await?;
         } else {
-            here.receive(shift.from).await?;
-            here.send(shift.to, Message::default()).await?;
+            endpoint.receive(shift.from).await?;
+            endpoint.send(shift.to, Message::default()).await?;
         }
     }
     Ok(())
@@ -51,9 +51,9 @@ pub struct Dissemination {
 impl Program for Dissemination {
     type Output = ();
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
         for _ in 0..self.times {
-            dissemination(here).await?;
+            dissemination(endpoint).await?;
         }
         Ok(())
     }

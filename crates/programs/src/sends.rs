@@ -45,13 +45,13 @@ impl Trade {
     }
 
     /// Sends `message` and gives what it receives.
-    pub(crate) async fn carry_out<E: Endpoint>(self, here: &E, message: Message) -> Result<Message> {
+    pub(crate) async fn carry_out<E: Endpoint>(self, endpoint: &E, message: Message) -> Result<Message> {
         if self.sends_first {
-            here.send(self.to, message).await?;
-            return here.receive(self.from).await;
+            endpoint.send(self.to, message).await?;
+            return endpoint.receive(self.from).await;
         }
-        let received = here.receive(self.from).await?;
-        here.send(self.to, message).await?;
+        let received = endpoint.receive(self.from).await?;
+        endpoint.send(self.to, message).await?;
         Ok(received)
     }
 }

@@ -26,17 +26,17 @@ fn content(from: Rank, to: Rank, bytes: u64) -> Vec<u8> {
 impl Program for Delivery {
     type Output = Vec<(Rank, Vec<u8>)>;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Self::Output> {
-        let (me, bytes, order, reshuffle) = (here.rank(), self.bytes, self.order, Duration::from_picoseconds(3));
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output> {
+        let (me, bytes, order, reshuffle) = (endpoint.rank(), self.bytes, self.order, Duration::from_picoseconds(3));
         let mut taken = Vec::new();
         let message_for = |to| Message::from(content(me, to, bytes));
         let take = |from, message: Message| taken.push((from, message.content().map_or(Vec::new(), |it| it.to_vec())));
         match self.algorithm {
-            Complete::Linear => linear(here, message_for, take).await?,
-            Complete::Pairwise => pairwise(here, order, message_for, take).await?,
-            Complete::Balanced => balanced(here, order, message_for, take).await?,
-            Complete::Recursive => recursive(here, Bytes(bytes), order, reshuffle, message_for, take).await?,
-            Complete::Bruck => bruck(here, Bytes(bytes), order, reshuffle, message_for, take).await?,
+            Complete::Linear => linear(endpoint, message_for, take).await?,
+            Complete::Pairwise => pairwise(endpoint, order, message_for, take).await?,
+            Complete::Balanced => balanced(endpoint, order, message_for, take).await?,
+            Complete::Recursive => recursive(endpoint, Bytes(bytes), order, reshuffle, message_for, take).await?,
+            Complete::Bruck => bruck(endpoint, Bytes(bytes), order, reshuffle, message_for, take).await?,
         }
         taken.sort();
         Ok(taken)
@@ -91,9 +91,9 @@ struct Uneven;
 
 impl Program for Uneven {
     type Output = ();
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
         let message_for = |to: Rank| Message::of_size(Bytes(u64::from(to.0)));
-        bruck(here, Bytes(1), Order::Alternating, Duration::ZERO, message_for, |_, _| ()).await
+        bruck(endpoint, Bytes(1), Order::Alternating, Duration::ZERO, message_for, |_, _| ()).await
     }
 }
 
@@ -217,12 +217,12 @@ struct Late(Rank);
 
 impl Program for Late {
     type Output = u64;
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<u64> {
-        if here.rank() == self.0 {
-            here.compute(Duration::from_picoseconds(1_000_000_000)).await;
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<u64> {
+        if endpoint.rank() == self.0 {
+            endpoint.compute(Duration::from_picoseconds(1_000_000_000)).await;
         }
-        maquette_programs::barrier::dissemination(here).await?;
-        Ok(here.now().picoseconds())
+        maquette_programs::barrier::dissemination(endpoint).await?;
+        Ok(endpoint.now().picoseconds())
     }
 }
 

@@ -39,12 +39,12 @@ struct Delivery<'test> {
 impl Program for Delivery<'_> {
     type Output = Vec<(Rank, Vec<u8>)>;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Self::Output> {
-        let me = here.rank();
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output> {
+        let me = endpoint.rank();
         let mut taken = Vec::new();
         let message_for = |to| Message::from(content(me, to, self.pattern.bytes(me, to)));
         let take = |from, message: Message| taken.push((from, message.content().map_or(Vec::new(), |it| it.to_vec())));
-        follow(here, &self.ranks[me.0 as usize], self.pacing, message_for, take).await?;
+        follow(endpoint, &self.ranks[me.0 as usize], self.pacing, message_for, take).await?;
         taken.sort();
         Ok(taken)
     }
@@ -72,11 +72,11 @@ struct Unplanned(Unscheduled);
 impl Program for Unplanned {
     type Output = Vec<(Rank, Vec<u8>)>;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Self::Output> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output> {
         let mut taken = Vec::new();
         let message_for = |Transfer { from, to, bytes }: Transfer| Message::from(content(from, to, bytes));
         let take = |from, message: Message| taken.push((from, message.content().map_or(Vec::new(), |it| it.to_vec())));
-        self.0.exchange(here, message_for, take).await?;
+        self.0.exchange(endpoint, message_for, take).await?;
         taken.sort();
         Ok(taken)
     }

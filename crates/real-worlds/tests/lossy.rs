@@ -67,17 +67,17 @@ fn word(number: u32) -> Message {
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// How many broadcasts were wrong at a rank, and how many datagrams it lost.
-async fn rank(here: &Messenger<Lossy<UdpNetwork>>, lost: impl Fn() -> u64) -> Result<(u32, u64)> {
+async fn rank(endpoint: &Messenger<Lossy<UdpNetwork>>, lost: impl Fn() -> u64) -> Result<(u32, u64)> {
     let mut wrong = 0;
     for number in 0..BROADCASTS {
         let root = Rank(number / 50 % RANKS);
-        if here.rank() == root {
-            here.multicast(word(number)).await?;
+        if endpoint.rank() == root {
+            endpoint.multicast(word(number)).await?;
         } else {
-            wrong += u32::from(here.receive_multicast(root).await? != word(number));
+            wrong += u32::from(endpoint.receive_multicast(root).await? != word(number));
         }
     }
-    here.end().await?;
+    endpoint.end().await?;
     Ok((wrong, lost()))
 }
 
@@ -100,8 +100,8 @@ fn run(with_group: bool) {
             let state = Cell::new(u64::from(me) + 1);
             let lost = Rc::new(Cell::new(0));
             let network = Lossy { network, percent: 5, state, lost: lost.clone() };
-            let here = Messenger::new(network, Rank(me), RANKS, parameters).unwrap();
-            let ended = block_on(rank(&here, || lost.get())).unwrap();
+            let endpoint = Messenger::new(network, Rank(me), RANKS, parameters).unwrap();
+            let ended = block_on(rank(&endpoint, || lost.get())).unwrap();
             // If a rank took too long, nobody waits for the others any more.
             let _ = give.send(ended);
         });

@@ -22,13 +22,13 @@ struct AllAtOnce {
 impl Program for AllAtOnce {
     type Output = ();
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-        let size = here.size();
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        let size = endpoint.size();
         for step in 1..size {
-            here.send(Rank((here.rank().0 + step) % size), Message::of_size(self.bytes)).await?;
+            endpoint.send(Rank((endpoint.rank().0 + step) % size), Message::of_size(self.bytes)).await?;
         }
         for step in 1..size {
-            here.receive(Rank((here.rank().0 + size - step) % size)).await?;
+            endpoint.receive(Rank((endpoint.rank().0 + size - step) % size)).await?;
         }
         Ok(())
     }

@@ -142,18 +142,18 @@ struct TwoInARow {
 
 impl Program for TwoInARow {
     type Output = Vec<Time>;
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Vec<Time>> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Vec<Time>> {
         let mut times = Vec::new();
-        if here.rank() == Rank(1) {
-            here.compute(picoseconds(150_000)).await;
+        if endpoint.rank() == Rank(1) {
+            endpoint.compute(picoseconds(150_000)).await;
         }
         for _ in 0..2 {
-            if here.rank() == Rank(0) {
-                here.send(Rank(1), Message::of_size(self.bytes)).await?;
+            if endpoint.rank() == Rank(0) {
+                endpoint.send(Rank(1), Message::of_size(self.bytes)).await?;
             } else {
-                here.receive(Rank(0)).await?;
+                endpoint.receive(Rank(0)).await?;
             }
-            times.push(here.now());
+            times.push(endpoint.now());
         }
         Ok(times)
     }
@@ -202,8 +202,8 @@ struct InOrder<P>(P);
 impl<P: Program> Program for InOrder<P> {
     const NEEDS: Needs = Needs::ANY_SOURCE;
     type Output = P::Output;
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<P::Output> {
-        self.0.run(here).await
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<P::Output> {
+        self.0.run(endpoint).await
     }
 }
 
@@ -268,16 +268,16 @@ impl Program for Deadlines {
     const NEEDS: Needs = Needs::ANY_SOURCE;
     /// From whom something came, if anything did, and when that was known.
     type Output = Vec<(Option<Rank>, u64)>;
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Self::Output> {
-        if here.rank() > Rank(0) {
-            here.compute(picoseconds(if here.rank() == Rank(1) { 50_000 } else { 0 })).await;
-            here.send(Rank(0), Message::of_size(Bytes(1))).await?;
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output> {
+        if endpoint.rank() > Rank(0) {
+            endpoint.compute(picoseconds(if endpoint.rank() == Rank(1) { 50_000 } else { 0 })).await;
+            endpoint.send(Rank(0), Message::of_size(Bytes(1))).await?;
             return Ok(Vec::new());
         }
         let mut seen = Vec::new();
         for deadline in [107_000, 156_999, 157_000] {
-            let came = here.receive_any(Some(Time::from_picoseconds(deadline))).await;
-            seen.push((came.ok().map(|(from, _)| from), here.now().picoseconds()));
+            let came = endpoint.receive_any(Some(Time::from_picoseconds(deadline))).await;
+            seen.push((came.ok().map(|(from, _)| from), endpoint.now().picoseconds()));
         }
         Ok(seen)
     }
@@ -295,14 +295,14 @@ struct ManyToOne;
 
 impl Program for ManyToOne {
     type Output = ();
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-        if here.rank() > Rank(0) {
-            here.send(Rank(0), Message::of_size(Bytes(1))).await?;
-            return here.send(Rank(0), Message::of_size(Bytes(2))).await;
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        if endpoint.rank() > Rank(0) {
+            endpoint.send(Rank(0), Message::of_size(Bytes(1))).await?;
+            return endpoint.send(Rank(0), Message::of_size(Bytes(2))).await;
         }
-        for from in (1..here.size()).rev().map(Rank) {
-            assert_eq!(here.receive(from).await?.size(), Bytes(1));
-            assert_eq!(here.receive(from).await?.size(), Bytes(2));
+        for from in (1..endpoint.size()).rev().map(Rank) {
+            assert_eq!(endpoint.receive(from).await?.size(), Bytes(1));
+            assert_eq!(endpoint.receive(from).await?.size(), Bytes(2));
         }
         Ok(())
     }
@@ -321,30 +321,30 @@ struct ManyThenMore;
 impl Program for ManyThenMore {
     /// The sizes, as rank 1 received them.
     type Output = Vec<u64>;
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Vec<u64>> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Vec<u64>> {
         let mut received = Vec::new();
-        match here.rank().0 {
+        match endpoint.rank().0 {
             0 => {
                 for size in 0..120 {
                     if size == 60 {
-                        here.receive(Rank(1)).await?;
+                        endpoint.receive(Rank(1)).await?;
                     }
-                    here.send(Rank(1), Message::of_size(Bytes(size))).await?;
+                    endpoint.send(Rank(1), Message::of_size(Bytes(size))).await?;
                 }
-                here.send(Rank(2), Message::default()).await?;
+                endpoint.send(Rank(2), Message::default()).await?;
             }
             1 => {
                 for message in 0..120 {
                     if message == 50 {
-                        here.send(Rank(0), Message::default()).await?;
-                        here.receive(Rank(2)).await?;
+                        endpoint.send(Rank(0), Message::default()).await?;
+                        endpoint.receive(Rank(2)).await?;
                     }
-                    received.push(here.receive(Rank(0)).await?.size().0);
+                    received.push(endpoint.receive(Rank(0)).await?.size().0);
                 }
             }
             _ => {
-                here.receive(Rank(0)).await?;
-                here.send(Rank(1), Message::default()).await?;
+                endpoint.receive(Rank(0)).await?;
+                endpoint.send(Rank(1), Message::default()).await?;
             }
         }
         Ok(received)

@@ -47,13 +47,13 @@ struct OneWay(Bytes);
 impl Program for OneWay {
     type Output = Time;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Time> {
-        if here.rank() == Rank(0) {
-            here.send(Rank(1), Message::of_size(self.0)).await?;
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Time> {
+        if endpoint.rank() == Rank(0) {
+            endpoint.send(Rank(1), Message::of_size(self.0)).await?;
         } else {
-            here.receive(Rank(0)).await?;
+            endpoint.receive(Rank(0)).await?;
         }
-        Ok(here.now())
+        Ok(endpoint.now())
     }
 }
 

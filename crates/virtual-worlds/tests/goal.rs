@@ -153,11 +153,11 @@ struct Round {
 impl Program for Round {
     type Output = ();
 
-    async fn run<E: Endpoint>(&self, here: &E) -> endpoint::Result<()> {
-        let (Rank(me), size) = (here.rank(), here.size());
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> endpoint::Result<()> {
+        let (Rank(me), size) = (endpoint.rank(), endpoint.size());
         for _ in 0..self.rounds {
-            here.send(Rank((me + 1) % size), Message::of_size(self.bytes)).await?;
-            here.receive(Rank((me + size - 1) % size)).await?;
+            endpoint.send(Rank((me + 1) % size), Message::of_size(self.bytes)).await?;
+            endpoint.receive(Rank((me + size - 1) % size)).await?;
         }
         Ok(())
     }

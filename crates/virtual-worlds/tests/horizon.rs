@@ -50,14 +50,14 @@ impl Program for Computes {
     const NEEDS: Needs = Needs::ANY_SOURCE;
     type Output = ();
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-        if here.rank() == Rank(1) {
-            return here.receive(Rank(0)).await.map(drop);
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        if endpoint.rank() == Rank(1) {
+            return endpoint.receive(Rank(0)).await.map(drop);
         }
         for _ in 0..self.0 {
-            here.compute(self.1).await;
+            endpoint.compute(self.1).await;
         }
-        here.send(Rank(1), Message::of_size(Bytes(100))).await
+        endpoint.send(Rank(1), Message::of_size(Bytes(100))).await
     }
 }
 
@@ -92,8 +92,8 @@ impl Program for Waits {
     const NEEDS: Needs = Needs::ANY_SOURCE;
     type Output = ();
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-        if here.rank() == Rank(0) { here.receive_any(Some(self.0)).await.map(drop) } else { Ok(()) }
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        if endpoint.rank() == Rank(0) { endpoint.receive_any(Some(self.0)).await.map(drop) } else { Ok(()) }
     }
 }
 
@@ -116,10 +116,10 @@ impl Program for ReceivesInTime {
     const NEEDS: Needs = Needs::ANY_SOURCE;
     type Output = ();
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-        match here.rank() {
-            Rank(0) => here.receive_any(Some(Time::NEVER)).await.map(drop),
-            _ => here.send(Rank(0), Message::of_size(Bytes(100))).await,
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        match endpoint.rank() {
+            Rank(0) => endpoint.receive_any(Some(Time::NEVER)).await.map(drop),
+            _ => endpoint.send(Rank(0), Message::of_size(Bytes(100))).await,
         }
     }
 }
@@ -168,11 +168,11 @@ struct LateMessages;
 impl Program for LateMessages {
     type Output = ();
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-        let (Rank(me), size) = (here.rank(), here.size());
-        here.compute(Time::HORIZON.since(Time::ZERO) - Duration::from_nanoseconds(300)).await;
-        here.send(Rank((me + 1) % size), Message::of_size(Bytes(1 << 20))).await?;
-        here.receive(Rank((me + size - 1) % size)).await.map(drop)
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        let (Rank(me), size) = (endpoint.rank(), endpoint.size());
+        endpoint.compute(Time::HORIZON.since(Time::ZERO) - Duration::from_nanoseconds(300)).await;
+        endpoint.send(Rank((me + 1) % size), Message::of_size(Bytes(1 << 20))).await?;
+        endpoint.receive(Rank((me + size - 1) % size)).await.map(drop)
     }
 }
 

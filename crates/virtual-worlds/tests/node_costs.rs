@@ -35,12 +35,12 @@ struct OneMessage(Bytes);
 impl Program for OneMessage {
     type Output = Time;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Time> {
-        match here.rank() {
-            Rank(0) => here.send(Rank(1), Message::of_size(self.0)).await?,
-            _ => drop(here.receive(Rank(0)).await?),
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Time> {
+        match endpoint.rank() {
+            Rank(0) => endpoint.send(Rank(1), Message::of_size(self.0)).await?,
+            _ => drop(endpoint.receive(Rank(0)).await?),
         }
-        Ok(here.now())
+        Ok(endpoint.now())
     }
 }
 

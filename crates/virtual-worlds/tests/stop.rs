@@ -23,16 +23,16 @@ impl Program for Asking {
     /// How many rounds there were.
     type Output = u32;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<u32> {
-        let other = Rank(1 - here.rank().0);
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<u32> {
+        let other = Rank(1 - endpoint.rank().0);
         for round in 0..10_000 {
             self.flag.fetch_or(round == self.after, Ordering::Relaxed);
-            if here.rank().0 == 0 {
-                here.send(other, Message::default()).await?;
-                here.receive(other).await?;
+            if endpoint.rank().0 == 0 {
+                endpoint.send(other, Message::default()).await?;
+                endpoint.receive(other).await?;
             } else {
-                here.receive(other).await?;
-                here.send(other, Message::default()).await?;
+                endpoint.receive(other).await?;
+                endpoint.send(other, Message::default()).await?;
             }
         }
         Ok(10_000)

@@ -98,12 +98,12 @@ struct Broadcasts;
 impl Program for Broadcasts {
     const NEEDS: Needs = Needs::MULTICAST;
     type Output = ();
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
         for number in 0..2 {
-            match here.rank() {
-                Rank(0) => here.multicast(Message::of_size(Bytes(100))).await?,
+            match endpoint.rank() {
+                Rank(0) => endpoint.multicast(Message::of_size(Bytes(100))).await?,
                 Rank(2) if number == 1 => {}
-                _ => here.receive_multicast(Rank(0)).await.map(drop)?,
+                _ => endpoint.receive_multicast(Rank(0)).await.map(drop)?,
             }
         }
         Ok(())

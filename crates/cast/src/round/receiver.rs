@@ -27,11 +27,11 @@ pub enum Ended {
 /// # Errors
 /// Those of the network: [`endpoint::Error::Lost`] when the sender is gone, or goes on without this rank.
 pub async fn receive<E: Endpoint, S: Store>(
-    here: &E,
+    endpoint: &E,
     store: &mut S,
     mut watch: impl FnMut(usize),
 ) -> endpoint::Result<Ended> {
-    let opened = match hear(here).await? {
+    let opened = match hear(endpoint).await? {
         ToAll::Manifest(bytes) => {
             Manifest::decode(&bytes).map_err(|error| error.to_string()).and_then(|it| store.open(&it))
         }
@@ -39,82 +39,88 @@ pub async fn receive<E: Endpoint, S: Store>(
     };
     let has = match opened {
         Ok(has) => has,
-        Err(reason) => return refuse(here, reason).await,
+        Err(reason) => return refuse(endpoint, reason).await,
     };
-    here.send(SENDER, ToSender::Has(has).encode()).await?;
+    endpoint.send(SENDER, ToSender::Has(has).encode()).await?;
     let ended = loop {
-        match hear(here).await? {
+        match hear(endpoint).await? {
             ToAll::Piece { index, digest, content } => {
                 let length = content.len();
-                match room(here, store).await {
+                match room(endpoint, store).await {
                     Ok(()) if store.put(index, digest, content) => watch(length),
                     Ok(()) => {}
-                    Err(reason) => return refuse(here, reason).await,
+                    Err(reason) => return refuse(endpoint, reason).await,
                 }
             }
-            ToAll::End(whole) => break end(here, store, whole).await,
+            ToAll::End(whole) => break end(endpoint, store, whole).await,
             ToAll::Leaves(reason) => {
-                here.send(SENDER, ToSender::Lacks(0).encode()).await?;
+                endpoint.send(SENDER, ToSender::Lacks(0).encode()).await?;
                 break Ok(Ended::Left(reason));
             }
-            ToAll::Manifest(_) | ToAll::Bye => return refuse(here, "the sender says what can't be".to_string()).await,
+            ToAll::Manifest(_) | ToAll::Bye => {
+                return refuse(endpoint, "the sender says what can't be".to_string()).await;
+            }
         }
     };
     match ended {
         Ok(ended) => {
             match &ended {
-                Ended::Done => here.send(SENDER, ToSender::Done.encode()).await?,
-                Ended::Lacks(pieces) => here.send(SENDER, ToSender::Lacks(*pieces).encode()).await?,
+                Ended::Done => endpoint.send(SENDER, ToSender::Done.encode()).await?,
+                Ended::Lacks(pieces) => endpoint.send(SENDER, ToSender::Lacks(*pieces).encode()).await?,
                 Ended::Left(_) | Ended::Refused(_) => {}
             }
-            goodbye(here).await;
+            goodbye(endpoint).await;
             Ok(ended)
         }
-        Err(reason) => refuse(here, reason).await,
+        Err(reason) => refuse(endpoint, reason).await,
     }
 }
 
 /// The next thing that the sender says. What says nothing is passed over.
-async fn hear<E: Endpoint>(here: &E) -> endpoint::Result<ToAll> {
+async fn hear<E: Endpoint>(endpoint: &E) -> endpoint::Result<ToAll> {
     loop {
-        if let Some(said) = ToAll::decode(&here.receive_multicast(SENDER).await?) {
+        if let Some(said) = ToAll::decode(&endpoint.receive_multicast(SENDER).await?) {
             return Ok(said);
         }
     }
 }
 
 /// Waits until there is room for another piece.
-async fn room<E: Endpoint, S: Store>(here: &E, store: &mut S) -> Result<(), String> {
+async fn room<E: Endpoint, S: Store>(endpoint: &E, store: &mut S) -> Result<(), String> {
     while !store.has_room()? {
-        here.compute(WAIT_FOR_DISK).await;
+        endpoint.compute(WAIT_FOR_DISK).await;
     }
     Ok(())
 }
 
 /// All pieces of this round have come.
-async fn end<E: Endpoint, S: Store>(here: &E, store: &mut S, whole: Option<super::Digest>) -> Result<Ended, String> {
+async fn end<E: Endpoint, S: Store>(
+    endpoint: &E,
+    store: &mut S,
+    whole: Option<super::Digest>,
+) -> Result<Ended, String> {
     let missing = loop {
         match store.missing()? {
             Some(missing) => break missing,
-            None => here.compute(WAIT_FOR_DISK).await,
+            None => endpoint.compute(WAIT_FOR_DISK).await,
         }
     };
     let Some(whole) = whole.filter(|_| missing == 0) else { return Ok(Ended::Lacks(missing)) };
     while !store.finish(whole)? {
-        here.compute(WAIT_FOR_DISK).await;
+        endpoint.compute(WAIT_FOR_DISK).await;
     }
     Ok(Ended::Done)
 }
 
-async fn refuse<E: Endpoint>(here: &E, reason: String) -> endpoint::Result<Ended> {
-    here.send(SENDER, ToSender::Refuses(reason.clone()).encode()).await?;
-    goodbye(here).await;
+async fn refuse<E: Endpoint>(endpoint: &E, reason: String) -> endpoint::Result<Ended> {
+    endpoint.send(SENDER, ToSender::Refuses(reason.clone()).encode()).await?;
+    goodbye(endpoint).await;
     Ok(Ended::Refused(reason))
 }
 
 /// Waits until the sender has said goodbye, and so has heard what was said to it. If it is gone before, nobody is waiting.
-async fn goodbye<E: Endpoint>(here: &E) {
-    while let Ok(said) = hear(here).await {
+async fn goodbye<E: Endpoint>(endpoint: &E) {
+    while let Ok(said) = hear(endpoint).await {
         if said == ToAll::Bye {
             return;
         }

@@ -79,25 +79,25 @@ pub enum Outcome {
 /// # Errors
 /// Those of the network; [`Error::Unfit`] when a file cannot be read, or changes.
 pub async fn send<E: Endpoint, S: Supply>(
-    here: &E,
+    endpoint: &E,
     transfer: &mut Transfer,
     supply: &mut S,
     mut goal: impl FnMut(u32, u32) -> Goal,
 ) -> endpoint::Result<Vec<Outcome>> {
-    here.multicast(ToAll::Manifest(transfer.manifest.clone()).encode()).await?;
-    let (mut outcomes, claims) = inventories(here, transfer.pieces).await?;
-    let left = pieces(here, transfer, supply, &claims, &mut goal).await;
+    endpoint.multicast(ToAll::Manifest(transfer.manifest.clone()).encode()).await?;
+    let (mut outcomes, claims) = inventories(endpoint, transfer.pieces).await?;
+    let left = pieces(endpoint, transfer, supply, &claims, &mut goal).await;
     let end = match &left {
         Ok(Goal::All) => ToAll::End(transfer.whole()),
         Ok(Goal::EndSoon) => ToAll::End(None),
         Ok(Goal::Leave(reason)) => ToAll::Leaves(reason.clone()),
         Err(error) => ToAll::Leaves(error.to_string()),
     };
-    here.multicast(end.encode()).await?;
+    endpoint.multicast(end.encode()).await?;
     for (rank, outcome) in
         (1..).map(Rank).zip(&mut outcomes).filter(|(_, outcome)| **outcome == Outcome::Lacks(transfer.pieces))
     {
-        *outcome = match heard(here, rank).await? {
+        *outcome = match heard(endpoint, rank).await? {
             Some(ToSender::Done) => Outcome::Done,
             Some(ToSender::Lacks(pieces)) => Outcome::Lacks(pieces),
             Some(ToSender::Refuses(reason)) => Outcome::Refuses(reason),
@@ -105,16 +105,16 @@ pub async fn send<E: Endpoint, S: Supply>(
             None => Outcome::Lost,
         };
     }
-    here.multicast(ToAll::Bye.encode()).await?;
+    endpoint.multicast(ToAll::Bye.encode()).await?;
     left.map(|_| outcomes)
 }
 
 /// What each receiver has, and how they are: those that lack something lack all, as far as is known.
-async fn inventories<E: Endpoint>(here: &E, pieces: u32) -> endpoint::Result<(Vec<Outcome>, Claims)> {
+async fn inventories<E: Endpoint>(endpoint: &E, pieces: u32) -> endpoint::Result<(Vec<Outcome>, Claims)> {
     let mut outcomes = Vec::new();
     let mut claims = Claims::default();
-    for rank in (1..here.size()).map(Rank) {
-        outcomes.push(match heard(here, rank).await? {
+    for rank in (1..endpoint.size()).map(Rank) {
+        outcomes.push(match heard(endpoint, rank).await? {
             Some(ToSender::Has(has)) => {
                 claims.add(has);
                 Outcome::Lacks(pieces)
@@ -158,8 +158,8 @@ impl Claims {
 }
 
 /// What a receiver says; nothing when it is gone.
-async fn heard<E: Endpoint>(here: &E, rank: Rank) -> endpoint::Result<Option<ToSender>> {
-    match here.receive(rank).await {
+async fn heard<E: Endpoint>(endpoint: &E, rank: Rank) -> endpoint::Result<Option<ToSender>> {
+    match endpoint.receive(rank).await {
         Ok(message) => Ok(ToSender::decode(&message)),
         Err(Error::Lost(_)) => Ok(None),
         Err(error) => Err(error),
@@ -168,7 +168,7 @@ async fn heard<E: Endpoint>(here: &E, rank: Rank) -> endpoint::Result<Option<ToS
 
 /// Sends the pieces but for those that all have, as `claims` says; but what they claim is only believed if it is what the files hold.
 async fn pieces<E: Endpoint, S: Supply>(
-    here: &E,
+    endpoint: &E,
     transfer: &mut Transfer,
     supply: &mut S,
     claims: &Claims,
@@ -189,12 +189,12 @@ async fn pieces<E: Endpoint, S: Supply>(
             }
             match supply.next().map_err(Error::Unfit)? {
                 Some(piece) => break piece,
-                None => here.compute(WAIT_FOR_DISK).await,
+                None => endpoint.compute(WAIT_FOR_DISK).await,
             }
         };
         transfer.note(piece.index, piece.digest).map_err(Error::Unfit)?;
         if claims.of_all(piece.index) != Some(piece.digest) {
-            here.multicast(piece.message).await?;
+            endpoint.multicast(piece.message).await?;
         }
     }
     supply.end().map_err(Error::Unfit)?;

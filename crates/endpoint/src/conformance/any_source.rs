@@ -12,18 +12,18 @@ impl Program for Gather {
     const NEEDS: Needs = Needs::ANY_SOURCE;
     /// From whom each message came, and when rank 0 had it.
     type Output = Vec<(Rank, Time)>;
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Self::Output> {
-        let me = here.rank();
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output> {
+        let me = endpoint.rank();
         let mut taken = Vec::new();
         if me > Rank(0) {
-            here.compute(Duration::from_nanoseconds(u64::from(me.0 % 3) * 10)).await;
-            here.send(Rank(0), patterned(me, Rank(0), 0, 64)).await?;
+            endpoint.compute(Duration::from_nanoseconds(u64::from(me.0 % 3) * 10)).await;
+            endpoint.send(Rank(0), patterned(me, Rank(0), 0, 64)).await?;
             return Ok(taken);
         }
-        for _ in 1..here.size() {
-            let (from, message) = here.receive_any(None).await?;
+        for _ in 1..endpoint.size() {
+            let (from, message) = endpoint.receive_any(None).await?;
             assert_eq!(message, patterned(from, me, 0, 64));
-            taken.push((from, here.now()));
+            taken.push((from, endpoint.now()));
         }
         Ok(taken)
     }
@@ -52,11 +52,11 @@ pub fn a_deadline_passes<W: World>(world: &W, ranks: u32) {
     impl Program for Waits {
         const NEEDS: Needs = Needs::ANY_SOURCE;
         type Output = ();
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
             for wait in [0, 1, 5_000].map(Duration::from_picoseconds) {
-                let deadline = here.now() + wait;
-                assert_eq!(here.receive_any(Some(deadline)).await.err(), Some(Error::Deadline(deadline)));
-                assert!(here.now() >= deadline, "back at {:?}, before {deadline:?}", here.now());
+                let deadline = endpoint.now() + wait;
+                assert_eq!(endpoint.receive_any(Some(deadline)).await.err(), Some(Error::Deadline(deadline)));
+                assert!(endpoint.now() >= deadline, "back at {:?}, before {deadline:?}", endpoint.now());
             }
             Ok(())
         }
@@ -70,14 +70,14 @@ pub fn a_message_before_the_deadline_is_taken<W: World>(world: &W, ranks: u32) {
     impl Program for InTime {
         const NEEDS: Needs = Needs::ANY_SOURCE;
         type Output = ();
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            let (first, last) = (Rank(0), Rank(here.size() - 1));
-            if here.rank() == first {
-                here.send(last, patterned(first, last, 0, 16)).await?;
-            } else if here.rank() == last {
-                let deadline = here.now() + LONG;
-                assert_eq!(here.receive_any(Some(deadline)).await?, (first, patterned(first, last, 0, 16)));
-                assert!(here.now() < deadline);
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            let (first, last) = (Rank(0), Rank(endpoint.size() - 1));
+            if endpoint.rank() == first {
+                endpoint.send(last, patterned(first, last, 0, 16)).await?;
+            } else if endpoint.rank() == last {
+                let deadline = endpoint.now() + LONG;
+                assert_eq!(endpoint.receive_any(Some(deadline)).await?, (first, patterned(first, last, 0, 16)));
+                assert!(endpoint.now() < deadline);
             }
             Ok(())
         }
@@ -91,17 +91,17 @@ pub fn a_message_that_is_there_beats_a_deadline_that_has_passed<W: World>(world:
     impl Program for Late {
         const NEEDS: Needs = Needs::ANY_SOURCE;
         type Output = ();
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            let (first, last) = (Rank(0), Rank(here.size() - 1));
-            if here.rank() == first {
-                here.send(last, patterned(first, last, 0, 16)).await?;
-                here.send(last, patterned(first, last, 1, 16)).await?;
-            } else if here.rank() == last {
-                here.compute(LONG).await;
-                let (_, message) = here.receive_any(Some(here.now())).await?;
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            let (first, last) = (Rank(0), Rank(endpoint.size() - 1));
+            if endpoint.rank() == first {
+                endpoint.send(last, patterned(first, last, 0, 16)).await?;
+                endpoint.send(last, patterned(first, last, 1, 16)).await?;
+            } else if endpoint.rank() == last {
+                endpoint.compute(LONG).await;
+                let (_, message) = endpoint.receive_any(Some(endpoint.now())).await?;
                 assert_eq!(message, patterned(first, last, 0, 16));
-                here.compute(LONG).await;
-                let (_, message) = here.receive_any(Some(Time::ZERO)).await?;
+                endpoint.compute(LONG).await;
+                let (_, message) = endpoint.receive_any(Some(Time::ZERO)).await?;
                 assert_eq!(message, patterned(first, last, 1, 16));
             }
             Ok(())
@@ -116,21 +116,24 @@ pub fn order_holds_between_named_and_any<W: World>(world: &W, ranks: u32) {
     impl Program for Mixed {
         const NEEDS: Needs = Needs::ANY_SOURCE;
         type Output = ();
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            let (me, last) = (here.rank(), Rank(here.size() - 1));
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            let (me, last) = (endpoint.rank(), Rank(endpoint.size() - 1));
             if me != last {
                 for number in 0..4 {
-                    here.send(last, patterned(me, last, number, 100)).await?;
+                    endpoint.send(last, patterned(me, last, number, 100)).await?;
                 }
                 return Ok(());
             }
-            let mut next = vec![0; here.size() as usize];
+            let mut next = vec![0; endpoint.size() as usize];
             for turn in 0..4 * last.0 {
                 // Every other message is asked for by name, from the first rank that has one left.
                 let unfinished = next[..last.0 as usize].iter().position(|&number| number < 4);
                 let named = Rank(unfinished.expect("a rank has a message left") as u32);
-                let (from, message) =
-                    if turn % 2 == 0 { (named, here.receive(named).await?) } else { here.receive_any(None).await? };
+                let (from, message) = if turn % 2 == 0 {
+                    (named, endpoint.receive(named).await?)
+                } else {
+                    endpoint.receive_any(None).await?
+                };
                 assert_eq!(message, patterned(from, last, next[from.0 as usize], 100), "from rank {from}");
                 next[from.0 as usize] += 1;
             }
@@ -146,10 +149,10 @@ pub fn waiting_for_anyone_for_ever_is_a_deadlock<W: World>(world: &W, ranks: u32
     impl Program for Waits {
         const NEEDS: Needs = Needs::ANY_SOURCE;
         type Output = ();
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            if here.rank() == Rank(1) {
-                here.receive_any(None).await?;
-                here.send(Rank(0), Message::of_size(Bytes(1))).await?;
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            if endpoint.rank() == Rank(1) {
+                endpoint.receive_any(None).await?;
+                endpoint.send(Rank(0), Message::of_size(Bytes(1))).await?;
             }
             Ok(())
         }
@@ -162,9 +165,9 @@ pub fn receiving_from_anyone_must_be_declared<W: World>(world: &W, ranks: u32) {
     struct Undeclared;
     impl Program for Undeclared {
         type Output = ();
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
             for deadline in [None, Some(Time::ZERO)] {
-                assert_eq!(here.receive_any(deadline).await.err(), Some(Error::Undeclared("ANY_SOURCE")));
+                assert_eq!(endpoint.receive_any(deadline).await.err(), Some(Error::Undeclared("ANY_SOURCE")));
             }
             Ok(())
         }

@@ -11,14 +11,18 @@ pub fn broadcasts_reach_everyone_in_order<W: World>(world: &W, ranks: u32) {
     impl Program for InTurn {
         const NEEDS: Needs = Needs::MULTICAST;
         type Output = ();
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            for root in (0..here.size()).map(Rank) {
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            for root in (0..endpoint.size()).map(Rank) {
                 for (number, length) in (0u32..).zip([0, 1, 3000, 20]) {
                     let message = patterned(root, root, number, length);
-                    if here.rank() == root {
-                        here.multicast(message).await?;
+                    if endpoint.rank() == root {
+                        endpoint.multicast(message).await?;
                     } else {
-                        assert_eq!(here.receive_multicast(root).await?, message, "broadcast {number} of rank {root}");
+                        assert_eq!(
+                            endpoint.receive_multicast(root).await?,
+                            message,
+                            "broadcast {number} of rank {root}"
+                        );
                     }
                 }
             }
@@ -34,17 +38,17 @@ pub fn broadcasts_and_messages_are_kept_apart<W: World>(world: &W, ranks: u32) {
     impl Program for Both {
         const NEEDS: Needs = Needs::MULTICAST;
         type Output = ();
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            let (first, last) = (Rank(0), Rank(here.size() - 1));
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            let (first, last) = (Rank(0), Rank(endpoint.size() - 1));
             let (to_all, to_one) = (patterned(first, first, 1, 40), patterned(first, last, 2, 30));
-            if here.rank() == first {
-                here.multicast(to_all).await?;
-                return here.send(last, to_one).await;
+            if endpoint.rank() == first {
+                endpoint.multicast(to_all).await?;
+                return endpoint.send(last, to_one).await;
             }
-            if here.rank() == last {
-                assert_eq!(here.receive(first).await?, to_one, "the message");
+            if endpoint.rank() == last {
+                assert_eq!(endpoint.receive(first).await?, to_one, "the message");
             }
-            assert_eq!(here.receive_multicast(first).await?, to_all, "the broadcast");
+            assert_eq!(endpoint.receive_multicast(first).await?, to_all, "the broadcast");
             Ok(())
         }
     }
@@ -57,10 +61,10 @@ pub fn broadcasts_of_nobody_are_errors<W: World>(world: &W, ranks: u32) {
     impl Program for Wrong {
         const NEEDS: Needs = Needs::MULTICAST;
         type Output = ();
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            let (nobody, size) = (Rank(here.size()), here.size());
-            assert_eq!(here.receive_multicast(nobody).await, Err(Error::NoSuchRank { rank: nobody, size }));
-            assert_eq!(here.receive_multicast(here.rank()).await, Err(Error::ToItself(here.rank())));
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            let (nobody, size) = (Rank(endpoint.size()), endpoint.size());
+            assert_eq!(endpoint.receive_multicast(nobody).await, Err(Error::NoSuchRank { rank: nobody, size }));
+            assert_eq!(endpoint.receive_multicast(endpoint.rank()).await, Err(Error::ToItself(endpoint.rank())));
             Ok(())
         }
     }
@@ -73,9 +77,9 @@ pub fn a_broadcast_that_never_comes_is_a_deadlock<W: World>(world: &W, ranks: u3
     impl Program for Never {
         const NEEDS: Needs = Needs::MULTICAST;
         type Output = ();
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            if here.rank() == Rank(1) {
-                here.receive_multicast(Rank(0)).await?;
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            if endpoint.rank() == Rank(1) {
+                endpoint.receive_multicast(Rank(0)).await?;
             }
             Ok(())
         }
@@ -88,10 +92,10 @@ pub fn broadcasting_must_be_declared<W: World>(world: &W, ranks: u32) {
     struct Undeclared;
     impl Program for Undeclared {
         type Output = ();
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
             let undeclared = Error::Undeclared("MULTICAST");
-            assert_eq!(here.multicast(patterned(Rank(0), Rank(0), 0, 8)).await.err(), Some(undeclared.clone()));
-            assert_eq!(here.receive_multicast(Rank(0)).await.err(), Some(undeclared));
+            assert_eq!(endpoint.multicast(patterned(Rank(0), Rank(0), 0, 8)).await.err(), Some(undeclared.clone()));
+            assert_eq!(endpoint.receive_multicast(Rank(0)).await.err(), Some(undeclared));
             Ok(())
         }
     }

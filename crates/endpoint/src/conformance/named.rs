@@ -10,8 +10,8 @@ pub fn results_come_in_order_of_rank<W: World>(world: &W, ranks: u32) {
     struct WhoAmI;
     impl Program for WhoAmI {
         type Output = (Rank, u32);
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<Self::Output> {
-            Ok((here.rank(), here.size()))
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output> {
+            Ok((endpoint.rank(), endpoint.size()))
         }
     }
     let expected: Vec<_> = (0..ranks).map(|rank| (Rank(rank), ranks)).collect();
@@ -23,8 +23,8 @@ pub fn time_begins_at_zero<W: World>(world: &W, ranks: u32) {
     struct WhatTimeIsIt;
     impl Program for WhatTimeIsIt {
         type Output = Time;
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<Time> {
-            Ok(here.now())
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Time> {
+            Ok(endpoint.now())
         }
     }
     assert_eq!(run(world, ranks, &WhatTimeIsIt), vec![Time::ZERO; ranks as usize]);
@@ -35,12 +35,12 @@ struct Compute;
 
 impl Program for Compute {
     type Output = Vec<(u64, u64)>;
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Vec<(u64, u64)>> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Vec<(u64, u64)>> {
         let mut took = Vec::new();
-        for picoseconds in [0, 1, 999, u64::from(here.rank().0), 1_000_000_007] {
-            let before = here.now();
-            here.compute(Duration::from_picoseconds(picoseconds)).await;
-            took.push((picoseconds, here.now().picoseconds() - before.picoseconds()));
+        for picoseconds in [0, 1, 999, u64::from(endpoint.rank().0), 1_000_000_007] {
+            let before = endpoint.now();
+            endpoint.compute(Duration::from_picoseconds(picoseconds)).await;
+            took.push((picoseconds, endpoint.now().picoseconds() - before.picoseconds()));
         }
         Ok(took)
     }
@@ -74,18 +74,18 @@ struct Exchange;
 impl Program for Exchange {
     /// From whom this rank received, and when it had the message.
     type Output = Vec<(Rank, Time)>;
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Self::Output> {
-        let me = here.rank();
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output> {
+        let me = endpoint.rank();
         let mut received = Vec::new();
-        for partner in (0..here.size()).map(Rank).filter(|&partner| partner != me) {
+        for partner in (0..endpoint.size()).map(Rank).filter(|&partner| partner != me) {
             let mine = patterned(me, partner, 0, 40);
             if me < partner {
-                here.send(partner, mine).await?;
+                endpoint.send(partner, mine).await?;
             }
-            assert_eq!(here.receive(partner).await?, patterned(partner, me, 0, 40));
-            received.push((partner, here.now()));
+            assert_eq!(endpoint.receive(partner).await?, patterned(partner, me, 0, 40));
+            received.push((partner, endpoint.now()));
             if me > partner {
-                here.send(partner, patterned(me, partner, 0, 40)).await?;
+                endpoint.send(partner, patterned(me, partner, 0, 40)).await?;
             }
         }
         Ok(received)
@@ -97,12 +97,12 @@ pub fn a_rank_that_does_not_exist_is_an_error<W: World>(world: &W, ranks: u32) {
     struct OutOfRange;
     impl Program for OutOfRange {
         type Output = ();
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            for rank in [here.size(), u32::MAX].map(Rank) {
-                let expected = Error::NoSuchRank { rank, size: here.size() };
-                let sent = here.send(rank, Message::of_size(Bytes(8))).await;
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            for rank in [endpoint.size(), u32::MAX].map(Rank) {
+                let expected = Error::NoSuchRank { rank, size: endpoint.size() };
+                let sent = endpoint.send(rank, Message::of_size(Bytes(8))).await;
                 assert_eq!(sent.as_ref().err(), Some(&expected), "a send to rank {rank}");
-                assert_eq!(here.receive(rank).await.err(), Some(expected), "a receive from rank {rank}");
+                assert_eq!(endpoint.receive(rank).await.err(), Some(expected), "a receive from rank {rank}");
             }
             Ok(())
         }
@@ -116,10 +116,10 @@ pub fn a_message_to_oneself_is_an_error<W: World>(world: &W, ranks: u32) {
     struct ToItself;
     impl Program for ToItself {
         type Output = ();
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            let me = here.rank();
-            assert_eq!(here.send(me, Message::of_size(Bytes(8))).await.err(), Some(Error::ToItself(me)));
-            assert_eq!(here.receive(me).await.err(), Some(Error::ToItself(me)));
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            let me = endpoint.rank();
+            assert_eq!(endpoint.send(me, Message::of_size(Bytes(8))).await.err(), Some(Error::ToItself(me)));
+            assert_eq!(endpoint.receive(me).await.err(), Some(Error::ToItself(me)));
             Ok(())
         }
     }
@@ -131,15 +131,15 @@ pub fn one_senders_messages_come_in_order<W: World>(world: &W, ranks: u32) {
     struct Numbered;
     impl Program for Numbered {
         type Output = ();
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            let (first, last) = (Rank(0), Rank(here.size() - 1));
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            let (first, last) = (Rank(0), Rank(endpoint.size() - 1));
             for number in 0..20 {
                 let length = [700, 1, 0, 130, 64][number as usize % 5];
-                if here.rank() == first {
-                    here.send(last, patterned(first, last, number, length)).await?;
-                } else if here.rank() == last {
+                if endpoint.rank() == first {
+                    endpoint.send(last, patterned(first, last, number, length)).await?;
+                } else if endpoint.rank() == last {
                     let expected = patterned(first, last, number, length);
-                    assert_eq!(here.receive(first).await?, expected, "message {number}");
+                    assert_eq!(endpoint.receive(first).await?, expected, "message {number}");
                 }
             }
             Ok(())
@@ -153,17 +153,17 @@ pub fn bytes_arrive_undamaged<W: World>(world: &W, ranks: u32) {
     struct Undamaged;
     impl Program for Undamaged {
         type Output = ();
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            let (first, last) = (Rank(0), Rank(here.size() - 1));
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            let (first, last) = (Rank(0), Rank(endpoint.size() - 1));
             for length in [0, 1, 2, 127, 128, 129, 2048, 100_000] {
                 let real = patterned(first, last, 0, length);
                 let size_only = Message::of_size(Bytes(length as u64));
-                if here.rank() == first {
-                    here.send(last, real).await?;
-                    here.send(last, size_only).await?;
-                } else if here.rank() == last {
-                    assert_eq!(here.receive(first).await?, real, "{length} bytes");
-                    assert_eq!(here.receive(first).await?, size_only, "a size of {length}");
+                if endpoint.rank() == first {
+                    endpoint.send(last, real).await?;
+                    endpoint.send(last, size_only).await?;
+                } else if endpoint.rank() == last {
+                    assert_eq!(endpoint.receive(first).await?, real, "{length} bytes");
+                    assert_eq!(endpoint.receive(first).await?, size_only, "a size of {length}");
                 }
             }
             Ok(())
@@ -177,17 +177,17 @@ pub fn many_senders_reach_one_receiver<W: World>(world: &W, ranks: u32) {
     struct ManyToOne;
     impl Program for ManyToOne {
         type Output = ();
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            let me = here.rank();
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            let me = endpoint.rank();
             for number in 0..3 {
                 if me > Rank(0) {
-                    here.send(Rank(0), patterned(me, Rank(0), number, 300)).await?;
+                    endpoint.send(Rank(0), patterned(me, Rank(0), number, 300)).await?;
                 }
             }
             if me == Rank(0) {
-                for from in (1..here.size()).rev().map(Rank) {
+                for from in (1..endpoint.size()).rev().map(Rank) {
                     for number in 0..3 {
-                        assert_eq!(here.receive(from).await?, patterned(from, me, number, 300));
+                        assert_eq!(endpoint.receive(from).await?, patterned(from, me, number, 300));
                     }
                 }
             }
@@ -202,27 +202,27 @@ pub fn time_never_runs_backward<W: World>(world: &W, ranks: u32) {
     struct Clocks;
     impl Program for Clocks {
         type Output = ();
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            let (me, size) = (here.rank().0, here.size());
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            let (me, size) = (endpoint.rank().0, endpoint.size());
             let (next, previous) = (Rank((me + 1) % size), Rank((me + size - 1) % size));
-            let mut last = here.now();
+            let mut last = endpoint.now();
             for round in 0..10 {
-                here.compute(Duration::from_nanoseconds(u64::from((me * 7 + round) % 5))).await;
-                assert!(here.now() >= last);
-                last = here.now();
+                endpoint.compute(Duration::from_nanoseconds(u64::from((me * 7 + round) % 5))).await;
+                assert!(endpoint.now() >= last);
+                last = endpoint.now();
                 if me > 0 {
-                    let message = here.receive(previous).await?;
+                    let message = endpoint.receive(previous).await?;
                     let content = message.content().expect("it was sent with its bytes");
                     let sent = u64::from_le_bytes(content[..8].try_into().expect("eight bytes"));
-                    assert!(here.now().picoseconds() >= sent, "received at {:?}, sent at {sent}", here.now());
+                    assert!(endpoint.now().picoseconds() >= sent, "received at {:?}, sent at {sent}", endpoint.now());
                 }
-                assert!(here.now() >= last);
-                last = here.now();
+                assert!(endpoint.now() >= last);
+                last = endpoint.now();
                 if me + 1 < size {
-                    here.send(next, Message::from(last.picoseconds().to_le_bytes().to_vec())).await?;
+                    endpoint.send(next, Message::from(last.picoseconds().to_le_bytes().to_vec())).await?;
                 }
-                assert!(here.now() >= last);
-                last = here.now();
+                assert!(endpoint.now() >= last);
+                last = endpoint.now();
             }
             Ok(())
         }
@@ -235,12 +235,12 @@ pub fn one_ranks_error_is_its_own<W: World>(world: &W, ranks: u32) {
     struct Fails;
     impl Program for Fails {
         type Output = Rank;
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<Rank> {
-            if here.rank() == Rank(1) {
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Rank> {
+            if endpoint.rank() == Rank(1) {
                 return Err(Error::Unfit("by intent".to_owned()));
             }
-            here.compute(Duration::from_nanoseconds(5)).await;
-            Ok(here.rank())
+            endpoint.compute(Duration::from_nanoseconds(5)).await;
+            Ok(endpoint.rank())
         }
     }
     let (results, _) = world.run(ranks, &Fails).expect("the world itself has no error");
@@ -255,10 +255,10 @@ pub fn a_message_that_never_comes_is_a_deadlock<W: World>(world: &W, ranks: u32)
     struct Waits;
     impl Program for Waits {
         type Output = ();
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            if here.rank() == Rank(1) {
-                here.compute(Duration::from_nanoseconds(3)).await;
-                here.receive(Rank(0)).await?;
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            if endpoint.rank() == Rank(1) {
+                endpoint.compute(Duration::from_nanoseconds(3)).await;
+                endpoint.receive(Rank(0)).await?;
             }
             Ok(())
         }
@@ -271,10 +271,10 @@ pub fn a_ring_of_receives_is_a_deadlock<W: World>(world: &W, ranks: u32) {
     struct Ring;
     impl Program for Ring {
         type Output = ();
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            let next = Rank((here.rank().0 + 1) % here.size());
-            here.receive(next).await?;
-            here.send(next, Message::of_size(Bytes(1))).await
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            let next = Rank((endpoint.rank().0 + 1) % endpoint.size());
+            endpoint.receive(next).await?;
+            endpoint.send(next, Message::of_size(Bytes(1))).await
         }
     }
     is_deadlock(

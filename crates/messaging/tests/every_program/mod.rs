@@ -71,11 +71,11 @@ struct Delivery(CompleteExchange);
 impl Program for Delivery {
     type Output = Vec<(Rank, Message)>;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Self::Output> {
-        let (me, bytes) = (here.rank(), self.0.bytes.0 as usize);
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output> {
+        let (me, bytes) = (endpoint.rank(), self.0.bytes.0 as usize);
         let mut taken = Vec::new();
         let message_for = |to: Rank| Message::from(content(me.0 * 100 + to.0, bytes));
-        self.0.exchange(here, message_for, |from, message| taken.push((from, message))).await?;
+        self.0.exchange(endpoint, message_for, |from, message| taken.push((from, message))).await?;
         taken.sort_by_key(|(from, _)| *from);
         Ok(taken)
     }

@@ -22,7 +22,7 @@ use quantities::{Rank, Time};
 const END: Time = Time::from_picoseconds(10_000_000_000_000_000);
 
 /// One rank's endpoint.
-pub type Here = Rc<Messenger<Wire>>;
+pub type Node = Rc<Messenger<Wire>>;
 type Running<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
 /// The world: the same seed gives the same run.
@@ -36,7 +36,7 @@ pub struct Faulty {
 /// How a run ended.
 pub struct Ended<T> {
     pub results: Vec<Result<T>>,
-    pub ranks: Vec<Here>,
+    pub ranks: Vec<Node>,
     pub network: Rc<RefCell<Network>>,
 }
 
@@ -46,7 +46,7 @@ impl Faulty {
     }
 
     /// Runs `program` on every rank. A rank answers others when its program has ended.
-    pub fn run_ranks<'a, T: 'a, F>(&self, ranks: u32, program: impl Fn(Here) -> F) -> Result<Ended<T>>
+    pub fn run_ranks<'a, T: 'a, F>(&self, ranks: u32, program: impl Fn(Node) -> F) -> Result<Ended<T>>
     where
         F: Future<Output = Result<T>> + 'a,
     {
@@ -54,7 +54,7 @@ impl Faulty {
     }
 
     /// As [`Faulty::run_ranks`], for a program that does no more than it `needs`.
-    fn run_for<'a, T: 'a, F>(&self, needs: Needs, ranks: u32, program: impl Fn(Here) -> F) -> Result<Ended<T>>
+    fn run_for<'a, T: 'a, F>(&self, needs: Needs, ranks: u32, program: impl Fn(Node) -> F) -> Result<Ended<T>>
     where
         F: Future<Output = Result<T>> + 'a,
     {
@@ -63,10 +63,10 @@ impl Faulty {
             let wire = Wire { rank, network: network.clone() };
             Ok(Rc::new(Messenger::new(wire, rank, ranks, self.parameters)?.for_needs(needs)))
         };
-        let here: Vec<Here> = (0..ranks).map(Rank).map(endpoint).collect::<Result<_>>()?;
+        let here: Vec<Node> = (0..ranks).map(Rank).map(endpoint).collect::<Result<_>>()?;
         let results: Rc<RefCell<Vec<Option<Result<T>>>>> =
             Rc::new(RefCell::new(std::iter::repeat_with(|| None).take(ranks as usize).collect()));
-        let start = |(rank, here): (usize, &Here)| {
+        let start = |(rank, here): (usize, &Node)| {
             let (program, here, results) = (program(here.clone()), here.clone(), results.clone());
             let (network, leaves) = (network.clone(), self.faults.leave);
             let running: Running<'a, ()> = Box::pin(async move {
@@ -90,7 +90,7 @@ impl Faulty {
 
 fn run_all<T>(
     running: &mut [Running<'_, ()>],
-    here: &[Here],
+    here: &[Node],
     network: &RefCell<Network>,
     results: &RefCell<Vec<Option<Result<T>>>>,
 ) -> Result<()> {
@@ -121,9 +121,9 @@ fn run_all<T>(
 }
 
 /// An error when no rank can ever go on.
-fn check<T>(here: &[Here], results: &RefCell<Vec<Option<Result<T>>>>) -> Result<()> {
+fn check<T>(here: &[Node], results: &RefCell<Vec<Option<Result<T>>>>) -> Result<()> {
     let results = results.borrow();
-    let doing = |(here, result): (&Here, &Option<Result<T>>)| match (result, here.waits_for()) {
+    let doing = |(here, result): (&Node, &Option<Result<T>>)| match (result, here.waits_for()) {
         (Some(_), _) => Doing::Ended,
         (None, Some(what)) => Doing::Waits(what),
         (None, None) => Doing::GoesOn,

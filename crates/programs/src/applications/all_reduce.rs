@@ -10,15 +10,15 @@ use crate::{Group, Sends};
 
 /// The sum of what each rank has, the same to the last bit on every rank, by [`recursive_doubling`]. `order` is what a rank
 /// does first of two that exchange.
-pub(super) async fn sum<E: Endpoint>(here: &E, order: Order, own: f64) -> Result<f64> {
-    let group = Group::from_source(Rank(0), here.size())?;
+pub(super) async fn sum<E: Endpoint>(endpoint: &E, order: Order, own: f64) -> Result<f64> {
+    let group = Group::from_source(Rank(0), endpoint.size())?;
     let sends = match order {
         Order::Alternating => Sends::Synchronous,
         Order::SendFirst => Sends::Early,
     };
     let operator = Operator::Of(Operation::Sum, Number::F64);
     let mut word = packed([own]);
-    recursive_doubling(here, &Together { group: &group, operator: &operator, sends }, &mut word).await?;
+    recursive_doubling(endpoint, &Together { group: &group, operator: &operator, sends }, &mut word).await?;
     match unpacked(&word).as_deref() {
         Some(&[sum]) => Ok(sum),
         _ => Err(Error::Unfit(format!("a sum of {}, not of 8 B", word.size()))),

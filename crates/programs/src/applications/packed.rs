@@ -3,51 +3,51 @@
 use endpoint::{Endpoint, Message, Received, Result, Source, Tag, Tags};
 use quantities::{Duration, Rank, Time};
 
-/// The endpoint `here`, on which it takes `work` to put a message together before it is sent, and again to take it apart
+/// The endpoint `endpoint`, on which it takes `work` to put a message together before it is sent, and again to take it apart
 /// once it was received: where figure 3 of the CM-5 paper has it in its recursive exchange, for any other.
 #[derive(Debug)]
-pub(super) struct Packed<'here, E> {
-    pub(super) here: &'here E,
+pub(super) struct Packed<'endpoint, E> {
+    pub(super) endpoint: &'endpoint E,
     /// What packing takes, and unpacking. [ps]
     pub(super) work: Duration,
 }
 
 impl<E: Endpoint> Endpoint for Packed<'_, E> {
     fn rank(&self) -> Rank {
-        self.here.rank()
+        self.endpoint.rank()
     }
 
     fn size(&self) -> u32 {
-        self.here.size()
+        self.endpoint.size()
     }
 
     fn now(&self) -> Time {
-        self.here.now()
+        self.endpoint.now()
     }
 
     async fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Result<()> {
-        self.here.compute(self.work).await;
-        self.here.send_tagged(to, tag, message).await
+        self.endpoint.compute(self.work).await;
+        self.endpoint.send_tagged(to, tag, message).await
     }
 
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
-        let received = self.here.receive_matching(from, tags, deadline).await?;
-        self.here.compute(self.work).await;
+        let received = self.endpoint.receive_matching(from, tags, deadline).await?;
+        self.endpoint.compute(self.work).await;
         Ok(received)
     }
 
     async fn multicast(&self, message: Message) -> Result<()> {
-        self.here.compute(self.work).await;
-        self.here.multicast(message).await
+        self.endpoint.compute(self.work).await;
+        self.endpoint.multicast(message).await
     }
 
     async fn receive_multicast(&self, from: Rank) -> Result<Message> {
-        let message = self.here.receive_multicast(from).await?;
-        self.here.compute(self.work).await;
+        let message = self.endpoint.receive_multicast(from).await?;
+        self.endpoint.compute(self.work).await;
         Ok(message)
     }
 
     async fn compute(&self, work: Duration) {
-        self.here.compute(work).await;
+        self.endpoint.compute(work).await;
     }
 }

@@ -59,14 +59,14 @@ impl AllToAll {
 
 impl AllToAll {
     /// One round in which every rank in turn sends to all others.
-    async fn in_turn<E: Endpoint>(&self, here: &E) -> Result<()> {
-        for turn in (0..here.size()).map(Rank) {
-            if turn != here.rank() {
-                here.receive(turn).await?;
+    async fn in_turn<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        for turn in (0..endpoint.size()).map(Rank) {
+            if turn != endpoint.rank() {
+                endpoint.receive(turn).await?;
                 continue;
             }
-            for to in (0..here.size()).map(Rank).filter(|&to| to != turn) {
-                here.send(to, Message::of_size(self.bytes)).await?;
+            for to in (0..endpoint.size()).map(Rank).filter(|&to| to != turn) {
+                endpoint.send(to, Message::of_size(self.bytes)).await?;
             }
         }
         Ok(())
@@ -76,17 +76,17 @@ impl AllToAll {
 impl Program for AllToAll {
     type Output = ();
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-        let partners = Partners::new(self.order, here.rank().0, here.size())?;
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        let partners = Partners::new(self.order, endpoint.rank().0, endpoint.size())?;
         for _ in 0..self.rounds {
             if self.order == Order::InTurn {
-                self.in_turn(here).await?;
+                self.in_turn(endpoint).await?;
                 continue;
             }
-            for step in 1..here.size() {
+            for step in 1..endpoint.size() {
                 let (to, from) = partners.at(step);
-                here.send(to, Message::of_size(self.bytes)).await?;
-                here.receive(from).await?;
+                endpoint.send(to, Message::of_size(self.bytes)).await?;
+                endpoint.receive(from).await?;
             }
         }
         Ok(())

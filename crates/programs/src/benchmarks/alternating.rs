@@ -9,14 +9,14 @@ use quantities::{Bytes, Rank};
 ///   lower   --bytes-->   upper
 ///   lower   <--bytes--   upper       count times
 /// ```
-pub(super) async fn alternate<E: Endpoint>(here: &E, partner: Rank, bytes: Bytes, count: u32) -> Result<()> {
+pub(super) async fn alternate<E: Endpoint>(endpoint: &E, partner: Rank, bytes: Bytes, count: u32) -> Result<()> {
     for _ in 0..count {
-        if here.rank() < partner {
-            here.send(partner, Message::of_size(bytes)).await?;
-            here.receive(partner).await?;
+        if endpoint.rank() < partner {
+            endpoint.send(partner, Message::of_size(bytes)).await?;
+            endpoint.receive(partner).await?;
         } else {
-            here.receive(partner).await?;
-            here.send(partner, Message::of_size(bytes)).await?;
+            endpoint.receive(partner).await?;
+            endpoint.send(partner, Message::of_size(bytes)).await?;
         }
     }
     Ok(())

@@ -43,18 +43,18 @@ pub enum By {
 const ROOT: Rank = Rank(0);
 
 impl BroadcastReply {
-    async fn broadcast<E: Endpoint>(&self, here: &E) -> Result<Message> {
+    async fn broadcast<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {
         let message = Message::of_size(self.bytes);
         match &self.by {
             By::Hardware => {
                 let mut word = message;
-                hardware(here, ROOT, &mut word).await?;
+                hardware(endpoint, ROOT, &mut word).await?;
                 Ok(word)
             }
             By::Messages(algorithm) => {
-                let group = Group::from_source(ROOT, here.size())?;
+                let group = Group::from_source(ROOT, endpoint.size())?;
                 let broadcast = Broadcast { algorithm: algorithm.clone(), group, message, sends: Sends::Early };
-                Program::run(&broadcast, here).await
+                Program::run(&broadcast, endpoint).await
             }
         }
     }
@@ -65,22 +65,22 @@ impl Program for BroadcastReply {
     /// How long each round took, at rank 0; empty at all others.
     type Output = Vec<Duration>;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Vec<Duration>> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Vec<Duration>> {
         if self.replier == ROOT {
             return Err(Error::Unfit("who broadcasts can't reply".to_owned()));
         }
-        if here.rank() == ROOT {
-            check_partner(ROOT, self.replier, here.size())?;
+        if endpoint.rank() == ROOT {
+            check_partner(ROOT, self.replier, endpoint.size())?;
         }
         let mut times = Vec::new();
         for _ in 0..self.rounds {
-            let start = here.now();
-            let word = self.broadcast(here).await?;
-            if here.rank() == ROOT {
-                here.receive(self.replier).await?;
-                times.push(here.now().since(start));
-            } else if here.rank() == self.replier {
-                here.send(ROOT, word).await?;
+            let start = endpoint.now();
+            let word = self.broadcast(endpoint).await?;
+            if endpoint.rank() == ROOT {
+                endpoint.receive(self.replier).await?;
+                times.push(endpoint.now().since(start));
+            } else if endpoint.rank() == self.replier {
+                endpoint.send(ROOT, word).await?;
             }
         }
         Ok(times)

@@ -34,9 +34,9 @@ impl EqualDist {
 impl Program for EqualDist {
     type Output = ();
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-        let count = share("equal-dist", self.messages, here.size())?;
-        alternate(here, partner(here.rank(), here.size()), self.bytes, count).await
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        let count = share("equal-dist", self.messages, endpoint.size())?;
+        alternate(endpoint, partner(endpoint.rank(), endpoint.size()), self.bytes, count).await
     }
 }
 

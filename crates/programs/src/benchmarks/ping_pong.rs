@@ -29,19 +29,19 @@ impl Program for PingPong {
     /// How long each round took, at the rank that began it; empty at all others.
     type Output = Vec<Duration>;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Vec<Duration>> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Vec<Duration>> {
         if self.first == self.second {
             return Err(Error::Unfit(format!("ping-pong needs two different ranks, not rank {} twice", self.first)));
         }
         for rank in [self.first, self.second] {
-            if rank.0 >= here.size() {
-                return Err(Error::NoSuchRank { rank, size: here.size() });
+            if rank.0 >= endpoint.size() {
+                return Err(Error::NoSuchRank { rank, size: endpoint.size() });
             }
         }
-        if here.rank() == self.first {
-            ping(here, self.second, self.bytes, self.rounds).await
-        } else if here.rank() == self.second {
-            pong(here, self.first, self.rounds).await
+        if endpoint.rank() == self.first {
+            ping(endpoint, self.second, self.bytes, self.rounds).await
+        } else if endpoint.rank() == self.second {
+            pong(endpoint, self.first, self.rounds).await
         } else {
             Ok(Vec::new())
         }
@@ -49,22 +49,22 @@ impl Program for PingPong {
 }
 
 /// Sends to `partner` and waits for the answer.
-async fn ping<E: Endpoint>(here: &E, partner: Rank, bytes: Bytes, rounds: u32) -> Result<Vec<Duration>> {
+async fn ping<E: Endpoint>(endpoint: &E, partner: Rank, bytes: Bytes, rounds: u32) -> Result<Vec<Duration>> {
     let mut times = Vec::new();
     for _ in 0..rounds {
-        let start = here.now();
-        here.send(partner, Message::of_size(bytes)).await?;
-        here.receive(partner).await?;
-        times.push(here.now().since(start));
+        let start = endpoint.now();
+        endpoint.send(partner, Message::of_size(bytes)).await?;
+        endpoint.receive(partner).await?;
+        times.push(endpoint.now().since(start));
     }
     Ok(times)
 }
 
 /// Sends back what comes from `partner`.
-async fn pong<E: Endpoint>(here: &E, partner: Rank, rounds: u32) -> Result<Vec<Duration>> {
+async fn pong<E: Endpoint>(endpoint: &E, partner: Rank, rounds: u32) -> Result<Vec<Duration>> {
     for _ in 0..rounds {
-        let message = here.receive(partner).await?;
-        here.send(partner, message).await?;
+        let message = endpoint.receive(partner).await?;
+        endpoint.send(partner, message).await?;
     }
     Ok(Vec::new())
 }

@@ -34,9 +34,9 @@ impl UnequalDist {
 impl Program for UnequalDist {
     type Output = ();
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-        let count = share("unequal-dist", self.messages, here.size())?;
-        let partner = Rank(here.size() - 1 - here.rank().0);
-        alternate(here, partner, self.bytes, count).await
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        let count = share("unequal-dist", self.messages, endpoint.size())?;
+        let partner = Rank(endpoint.size() - 1 - endpoint.rank().0);
+        alternate(endpoint, partner, self.bytes, count).await
     }
 }

@@ -85,19 +85,19 @@ impl Program for Broadcast {
     /// The message, as this rank has it in the end; an empty one at a rank that is not in the group.
     type Output = Message;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Message> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {
         let Broadcast { algorithm, group, message, sends } = self;
-        let mut word = if here.rank() == group.source() { message.clone() } else { Message::default() };
+        let mut word = if endpoint.rank() == group.source() { message.clone() } else { Message::default() };
         match algorithm {
-            Algorithm::Linear => linear(here, group, &mut word).await?,
-            Algorithm::Binomial => binomial_among(here, group, &mut word).await?,
-            Algorithm::Recursive => recursive(here, group, &mut word).await?,
-            Algorithm::LambdaTree(splitting) => bcast(here, group, splitting, &mut word).await?,
-            Algorithm::TwoQueue(tree) => along_tree(here, group, tree, &mut word).await?,
+            Algorithm::Linear => linear(endpoint, group, &mut word).await?,
+            Algorithm::Binomial => binomial_among(endpoint, group, &mut word).await?,
+            Algorithm::Recursive => recursive(endpoint, group, &mut word).await?,
+            Algorithm::LambdaTree(splitting) => bcast(endpoint, group, splitting, &mut word).await?,
+            Algorithm::TwoQueue(tree) => along_tree(endpoint, group, tree, &mut word).await?,
             Algorithm::Segmented(pipe, segment) => {
-                segmented(here, group, pipe, *segment, message.size(), &mut word).await?;
+                segmented(endpoint, group, pipe, *segment, message.size(), &mut word).await?;
             }
-            Algorithm::ScatterGather => scatter_gather(here, group, *sends, message.size(), &mut word).await?,
+            Algorithm::ScatterGather => scatter_gather(endpoint, group, *sends, message.size(), &mut word).await?,
         }
         Ok(word)
     }

@@ -22,8 +22,8 @@ use crate::Group;
 ///
 /// # Errors
 /// When `root` is not a rank of the program, and what sending and receiving can end with.
-pub async fn binomial<E: Endpoint>(here: &E, root: Rank, word: &mut Message) -> Result<()> {
-    binomial_among(here, &Group::from_source(root, here.size())?, word).await
+pub async fn binomial<E: Endpoint>(endpoint: &E, root: Rank, word: &mut Message) -> Result<()> {
+    binomial_among(endpoint, &Group::from_source(root, endpoint.size())?, word).await
 }
 
 /// [`binomial`] from the source of `group` to its other ranks, in the order of their places. A rank that is not in the group
@@ -31,9 +31,9 @@ pub async fn binomial<E: Endpoint>(here: &E, root: Rank, word: &mut Message) -> 
 ///
 /// # Errors
 /// When the group has ranks that the program has not, and what sending and receiving can end with.
-pub async fn binomial_among<E: Endpoint>(here: &E, group: &Group, word: &mut Message) -> Result<()> {
-    group.check(here.size())?;
-    let Some(me) = group.place_of(here.rank()).map(u64::from) else { return Ok(()) };
+pub async fn binomial_among<E: Endpoint>(endpoint: &E, group: &Group, word: &mut Message) -> Result<()> {
+    group.check(endpoint.size())?;
+    let Some(me) = group.place_of(endpoint.rank()).map(u64::from) else { return Ok(()) };
     let size = u64::from(group.len());
     let numbered = |from_root: u64| group.rank_at(from_root as u32);
 
@@ -42,10 +42,10 @@ pub async fn binomial_among<E: Endpoint>(here: &E, group: &Group, word: &mut Mes
         reach *= 2;
     }
     if me > 0 {
-        *word = here.receive(numbered(me - reach / 2)).await?;
+        *word = endpoint.receive(numbered(me - reach / 2)).await?;
     }
     while me + reach < size {
-        here.send(numbered(me + reach), word.clone()).await?;
+        endpoint.send(numbered(me + reach), word.clone()).await?;
         reach *= 2;
     }
     Ok(())
@@ -64,9 +64,9 @@ impl Program for Binomial {
     /// The message, as this rank has it in the end.
     type Output = Message;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Message> {
-        let mut word = if here.rank() == self.root { self.message.clone() } else { Message::default() };
-        binomial(here, self.root, &mut word).await?;
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {
+        let mut word = if endpoint.rank() == self.root { self.message.clone() } else { Message::default() };
+        binomial(endpoint, self.root, &mut word).await?;
         Ok(word)
     }
 }

@@ -14,12 +14,12 @@ use quantities::Rank;
 /// # Errors
 /// When `root` is not a rank of the program, when the machine has no such network, and what sending and receiving can
 /// end with.
-pub async fn hardware<E: Endpoint>(here: &E, root: Rank, word: &mut Message) -> Result<()> {
-    if here.rank() == root {
-        return here.multicast(word.clone()).await;
+pub async fn hardware<E: Endpoint>(endpoint: &E, root: Rank, word: &mut Message) -> Result<()> {
+    if endpoint.rank() == root {
+        return endpoint.multicast(word.clone()).await;
     }
-    check_partner(here.rank(), root, here.size())?;
-    *word = here.receive_multicast(root).await?;
+    check_partner(endpoint.rank(), root, endpoint.size())?;
+    *word = endpoint.receive_multicast(root).await?;
     Ok(())
 }
 
@@ -37,9 +37,9 @@ impl Program for Hardware {
     /// The message, as this rank has it in the end.
     type Output = Message;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Message> {
-        let mut word = if here.rank() == self.root { self.message.clone() } else { Message::default() };
-        hardware(here, self.root, &mut word).await?;
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {
+        let mut word = if endpoint.rank() == self.root { self.message.clone() } else { Message::default() };
+        hardware(endpoint, self.root, &mut word).await?;
         Ok(word)
     }
 }

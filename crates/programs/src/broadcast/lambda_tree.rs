@@ -37,11 +37,11 @@ use crate::postal::Splitting;
 /// # Errors
 /// When the group has ranks that the program has not, or more than the table goes to; and what sending and receiving can
 /// end with.
-pub async fn bcast<E: Endpoint>(here: &E, group: &Group, splitting: &Splitting, word: &mut Message) -> Result<()> {
-    group.check(here.size())?;
+pub async fn bcast<E: Endpoint>(endpoint: &E, group: &Group, splitting: &Splitting, word: &mut Message) -> Result<()> {
+    group.check(endpoint.size())?;
     reaches(splitting, group.len())?;
-    let Some(me) = group.place_of(here.rank()) else { return Ok(()) };
-    Links::by_splitting(splitting, group.len(), me).pass_on(here, group, word).await
+    let Some(me) = group.place_of(endpoint.rank()) else { return Ok(()) };
+    Links::by_splitting(splitting, group.len(), me).pass_on(endpoint, group, word).await
 }
 
 /// Says whether `splitting` goes to `size` ranks.

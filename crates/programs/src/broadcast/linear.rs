@@ -17,16 +17,16 @@ use crate::Group;
 ///
 /// # Errors
 /// When the group has ranks that the program has not, and what sending and receiving can end with.
-pub async fn linear<E: Endpoint>(here: &E, group: &Group, word: &mut Message) -> Result<()> {
-    group.check(here.size())?;
-    match group.place_of(here.rank()) {
+pub async fn linear<E: Endpoint>(endpoint: &E, group: &Group, word: &mut Message) -> Result<()> {
+    group.check(endpoint.size())?;
+    match group.place_of(endpoint.rank()) {
         None => {}
         Some(0) => {
             for place in 1..group.len() {
-                here.send(group.rank_at(place), word.clone()).await?;
+                endpoint.send(group.rank_at(place), word.clone()).await?;
             }
         }
-        Some(_) => *word = here.receive(group.source()).await?,
+        Some(_) => *word = endpoint.receive(group.source()).await?,
     }
     Ok(())
 }

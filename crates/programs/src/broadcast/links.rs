@@ -47,12 +47,12 @@ impl Links {
     }
 
     /// Receives `word` from the parent and sends it to the children in turn.
-    pub(crate) async fn pass_on<E: Endpoint>(&self, here: &E, group: &Group, word: &mut Message) -> Result<()> {
+    pub(crate) async fn pass_on<E: Endpoint>(&self, endpoint: &E, group: &Group, word: &mut Message) -> Result<()> {
         if let Some(parent) = self.parent {
-            *word = here.receive(group.rank_at(parent)).await?;
+            *word = endpoint.receive(group.rank_at(parent)).await?;
         }
         for &child in &self.children {
-            here.send(group.rank_at(child), word.clone()).await?;
+            endpoint.send(group.rank_at(child), word.clone()).await?;
         }
         Ok(())
     }

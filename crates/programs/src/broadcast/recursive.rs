@@ -24,9 +24,9 @@ use crate::Group;
 ///
 /// # Errors
 /// When the group has ranks that the program has not, and what sending and receiving can end with.
-pub async fn recursive<E: Endpoint>(here: &E, group: &Group, word: &mut Message) -> Result<()> {
-    group.check(here.size())?;
-    let Some(me) = group.place_of(here.rank()).map(u64::from) else { return Ok(()) };
+pub async fn recursive<E: Endpoint>(endpoint: &E, group: &Group, word: &mut Message) -> Result<()> {
+    group.check(endpoint.size())?;
+    let Some(me) = group.place_of(endpoint.rank()).map(u64::from) else { return Ok(()) };
     let size = u64::from(group.len());
     let rank_at = |place: u64| group.rank_at(place as u32);
 
@@ -34,9 +34,9 @@ pub async fn recursive<E: Endpoint>(here: &E, group: &Group, word: &mut Message)
     while distance > 0 {
         if me.is_multiple_of(distance) {
             if !(me / distance).is_multiple_of(2) {
-                *word = here.receive(rank_at(me - distance)).await?;
+                *word = endpoint.receive(rank_at(me - distance)).await?;
             } else if me + distance < size {
-                here.send(rank_at(me + distance), word.clone()).await?;
+                endpoint.send(rank_at(me + distance), word.clone()).await?;
             }
         }
         distance /= 2;

@@ -29,17 +29,17 @@ use crate::shift::Shift;
 /// When the source's `word` has another size, the group has ranks that the program has not, and what sending and receiving
 /// can end with.
 pub async fn scatter_gather<E: Endpoint>(
-    here: &E,
+    endpoint: &E,
     group: &Group,
     sends: Sends,
     size: Bytes,
     word: &mut Message,
 ) -> Result<()> {
-    group.check(here.size())?;
-    let Some(me) = group.place_of(here.rank()) else { return Ok(()) };
-    of_known_size(group, here, word, size)?;
-    let own = scatter(here, group, me, size, word).await?;
-    let whole = all_gather(here, group, sends, me, own).await?;
+    group.check(endpoint.size())?;
+    let Some(me) = group.place_of(endpoint.rank()) else { return Ok(()) };
+    of_known_size(group, endpoint, word, size)?;
+    let own = scatter(endpoint, group, me, size, word).await?;
+    let whole = all_gather(endpoint, group, sends, me, own).await?;
     if me > 0 {
         *word = whole.joined();
     }
@@ -47,7 +47,7 @@ pub async fn scatter_gather<E: Endpoint>(
 }
 
 /// Sends every rank its block of the source's `word` by way of the leaders of the halves; gives this rank's.
-async fn scatter<E: Endpoint>(here: &E, group: &Group, me: u32, size: Bytes, word: &Message) -> Result<Message> {
+async fn scatter<E: Endpoint>(endpoint: &E, group: &Group, me: u32, size: Bytes, word: &Message) -> Result<Message> {
     let start_of = |place: u32| block_start(size.0, group.len(), place);
     let (mut source, mut n) = (0, group.len());
     // The blocks of all places that are not split yet, at their source.
@@ -57,10 +57,10 @@ async fn scatter<E: Endpoint>(here: &E, group: &Group, me: u32, size: Bytes, wor
         let leader = source + kept;
         let (begin, middle, end) = (start_of(source), start_of(leader), start_of(source + n));
         if me == source {
-            here.send(group.rank_at(leader), piece(&blocks, middle - begin..end - begin)).await?;
+            endpoint.send(group.rank_at(leader), piece(&blocks, middle - begin..end - begin)).await?;
             blocks = piece(&blocks, 0..middle - begin);
         } else if me == leader {
-            blocks = here.receive(group.rank_at(source)).await?;
+            blocks = endpoint.receive(group.rank_at(source)).await?;
         }
         (source, n) = if me < leader { (source, kept) } else { (leader, n - kept) };
     }
@@ -68,7 +68,7 @@ async fn scatter<E: Endpoint>(here: &E, group: &Group, me: u32, size: Bytes, wor
 }
 
 /// Lets the blocks go round; gives all of them.
-async fn all_gather<E: Endpoint>(here: &E, group: &Group, sends: Sends, me: u32, own: Message) -> Result<Gathered> {
+async fn all_gather<E: Endpoint>(endpoint: &E, group: &Group, sends: Sends, me: u32, own: Message) -> Result<Gathered> {
     let n = group.len();
     let mut blocks = Gathered::default();
     let (mut block, mut passing) = (me, own);
@@ -76,7 +76,7 @@ async fn all_gather<E: Endpoint>(here: &E, group: &Group, sends: Sends, me: u32,
         let trade = Trade::along(Shift::new(Rank(me), 1, n), group, sends);
         for _ in 1..n {
             blocks.put(block, passing.clone());
-            passing = trade.carry_out(here, passing).await?;
+            passing = trade.carry_out(endpoint, passing).await?;
             block = block.checked_sub(1).unwrap_or(n - 1);
         }
     }

@@ -37,31 +37,31 @@ pub enum Pipe {
 /// When segments have no bytes, the source's `word` has another size, the group has ranks that the program has not or
 /// more than a table goes to; and what sending and receiving can end with.
 pub async fn segmented<E: Endpoint>(
-    here: &E,
+    endpoint: &E,
     group: &Group,
     pipe: &Pipe,
     segment: Bytes,
     size: Bytes,
     word: &mut Message,
 ) -> Result<()> {
-    group.check(here.size())?;
+    group.check(endpoint.size())?;
     if segment.0 == 0 {
         return Err(Error::Unfit("segments of 0 B: allowed is 1 B or more".to_owned()));
     }
-    let Some(me) = group.place_of(here.rank()) else { return Ok(()) };
+    let Some(me) = group.place_of(endpoint.rank()) else { return Ok(()) };
     let links = links(pipe, group.len(), me)?;
-    of_known_size(group, here, word, size)?;
+    of_known_size(group, endpoint, word, size)?;
 
     let mut received = Gathered::default();
     // An empty message is one segment too.
     for number in 0..size.0.div_ceil(segment.0).max(1) {
         let start = number * segment.0;
         let here_it_is = match links.parent {
-            Some(parent) => here.receive(group.rank_at(parent)).await?,
+            Some(parent) => endpoint.receive(group.rank_at(parent)).await?,
             None => piece(word, start..size.0.min(start.saturating_add(segment.0))),
         };
         for &child in &links.children {
-            here.send(group.rank_at(child), here_it_is.clone()).await?;
+            endpoint.send(group.rank_at(child), here_it_is.clone()).await?;
         }
         // Segments come in order, which a sort by place keeps.
         received.put(0, here_it_is);
@@ -86,8 +86,8 @@ fn links(pipe: &Pipe, n: u32, me: u32) -> Result<Links> {
 }
 
 /// Says whether the source's message has the size that all ranks were told.
-pub(super) fn of_known_size<E: Endpoint>(group: &Group, here: &E, word: &Message, size: Bytes) -> Result<()> {
-    if here.rank() == group.source() && word.size() != size {
+pub(super) fn of_known_size<E: Endpoint>(group: &Group, endpoint: &E, word: &Message, size: Bytes) -> Result<()> {
+    if endpoint.rank() == group.source() && word.size() != size {
         return Err(Error::Unfit(format!("the source has {}, but {size} are to be broadcast", word.size())));
     }
     Ok(())

@@ -83,14 +83,14 @@ impl Tree {
 /// # Errors
 /// When the group has ranks that the program has not, or another number of them than the tree has; and what sending and
 /// receiving can end with.
-pub async fn along_tree<E: Endpoint>(here: &E, group: &Group, tree: &Tree, word: &mut Message) -> Result<()> {
-    group.check(here.size())?;
+pub async fn along_tree<E: Endpoint>(endpoint: &E, group: &Group, tree: &Tree, word: &mut Message) -> Result<()> {
+    group.check(endpoint.size())?;
     if tree.len() != group.len() {
         let (places, ranks) = (tree.len(), group.len());
         return Err(Error::Unfit(format!("a tree of {places} places does not fit a group of {ranks} ranks")));
     }
-    match group.place_of(here.rank()).and_then(|place| tree.links(place)) {
-        Some(links) => links.pass_on(here, group, word).await,
+    match group.place_of(endpoint.rank()).and_then(|place| tree.links(place)) {
+        Some(links) => links.pass_on(endpoint, group, word).await,
         None => Ok(()),
     }
 }

@@ -94,8 +94,8 @@ pub struct AllReduce<C> {
 
 impl<C: Combine> AllReduce<C> {
     /// What a rank has at first; nothing, if it is not in the group.
-    fn input<E: Endpoint>(&self, here: &E) -> Result<Message> {
-        let place = self.group.place_of(here.rank());
+    fn input<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {
+        let place = self.group.place_of(endpoint.rank());
         match &self.inputs {
             Inputs::OfSize(bytes) => Ok(place.map_or(Message::default(), |_| Message::of_size(*bytes))),
             Inputs::Messages(messages) if messages.len() == self.group.len() as usize => {
@@ -113,18 +113,18 @@ impl<C: Combine> Program for AllReduce<C> {
     /// The result; an empty message at a rank that is not in the group.
     type Output = Message;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Message> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {
         let AllReduce { algorithm, group, operator, sends, .. } = self;
         let together = Together { group, operator, sends: *sends };
-        let mut word = self.input(here)?;
+        let mut word = self.input(endpoint)?;
         match algorithm {
-            Algorithm::Census(plan) => census(here, &together, plan, &mut word).await?,
+            Algorithm::Census(plan) => census(endpoint, &together, plan, &mut word).await?,
             Algorithm::ReduceBroadcast(splitting) => {
-                reduce_broadcast(here, &together, splitting, &mut word).await?;
+                reduce_broadcast(endpoint, &together, splitting, &mut word).await?;
             }
-            Algorithm::RecursiveDoubling => recursive_doubling(here, &together, &mut word).await?,
-            Algorithm::Ring => ring(here, &together, &mut word).await?,
-            Algorithm::Rabenseifner => rabenseifner(here, &together, &mut word).await?,
+            Algorithm::RecursiveDoubling => recursive_doubling(endpoint, &together, &mut word).await?,
+            Algorithm::Ring => ring(endpoint, &together, &mut word).await?,
+            Algorithm::Rabenseifner => rabenseifner(endpoint, &together, &mut word).await?,
         }
         Ok(word)
     }

@@ -37,7 +37,7 @@ impl Fold {
     /// Hands `word` over, or takes another rank's in. Gives the number under which this rank goes on, if it does.
     pub(super) async fn enter<E: Endpoint, C: Combine>(
         self,
-        here: &E,
+        endpoint: &E,
         together: &Together<'_, C>,
         me: u32,
         word: &mut Message,
@@ -46,10 +46,10 @@ impl Fold {
             return Ok(Some(me - self.pairs));
         }
         if me.is_multiple_of(2) {
-            here.send(together.group.rank_at(me + 1), word.clone()).await?;
+            endpoint.send(together.group.rank_at(me + 1), word.clone()).await?;
             return Ok(None);
         }
-        let received = here.receive(together.group.rank_at(me - 1)).await?;
+        let received = endpoint.receive(together.group.rank_at(me - 1)).await?;
         *word = combined(together.operator, &received, word)?;
         Ok(Some(me / 2))
     }
@@ -57,7 +57,7 @@ impl Fold {
     /// Hands the result back, or takes it.
     pub(super) async fn leave<E: Endpoint, C: Combine>(
         self,
-        here: &E,
+        endpoint: &E,
         together: &Together<'_, C>,
         me: u32,
         word: &mut Message,
@@ -66,9 +66,9 @@ impl Fold {
             return Ok(());
         }
         if me.is_multiple_of(2) {
-            *word = here.receive(together.group.rank_at(me + 1)).await?;
+            *word = endpoint.receive(together.group.rank_at(me + 1)).await?;
             return Ok(());
         }
-        here.send(together.group.rank_at(me - 1), word.clone()).await
+        endpoint.send(together.group.rank_at(me - 1), word.clone()).await
     }
 }

@@ -30,13 +30,13 @@ use crate::pieces::{joined, piece};
 /// # Errors
 /// When the operator does not fit the data, and what sending and receiving can end with.
 pub async fn rabenseifner<E: Endpoint, C: Combine>(
-    here: &E,
+    endpoint: &E,
     together: &Together<'_, C>,
     word: &mut Message,
 ) -> Result<()> {
-    let Some(me) = together.place(here, word)? else { return Ok(()) };
+    let Some(me) = together.place(endpoint, word)? else { return Ok(()) };
     let fold = Fold::of(together.group.len());
-    if let Some(number) = fold.enter(here, together, me, word).await? {
+    if let Some(number) = fold.enter(endpoint, together, me, word).await? {
         let blocks = Blocks::of(together.operator, word, fold.power);
         let mut held = word.clone();
         let mut first = 0; // of the blocks that are held
@@ -47,7 +47,7 @@ pub async fn rabenseifner<E: Endpoint, C: Combine>(
             let halves = [piece(&held, 0..middle), piece(&held, middle..held.size().0)];
             let [lower, upper] = halves;
             let (kept, given) = if number < partner { (lower, upper) } else { (upper, lower) };
-            let received = together.exchange(me, fold.place(partner)).carry_out(here, given).await?;
+            let received = together.exchange(me, fold.place(partner)).carry_out(endpoint, given).await?;
             let (lower, higher) = if number < partner { (kept, received) } else { (received, kept) };
             held = combined(together.operator, &lower, &higher)?;
             first += number & bit;
@@ -56,11 +56,11 @@ pub async fn rabenseifner<E: Endpoint, C: Combine>(
         let mut bit = 1;
         while bit < fold.power {
             let partner = number ^ bit;
-            let received = together.exchange(me, fold.place(partner)).carry_out(here, held.clone()).await?;
+            let received = together.exchange(me, fold.place(partner)).carry_out(endpoint, held.clone()).await?;
             held = joined(&if number < partner { [held, received] } else { [received, held] });
             bit *= 2;
         }
         *word = held;
     }
-    fold.leave(here, together, me, word).await
+    fold.leave(endpoint, together, me, word).await
 }

@@ -26,22 +26,22 @@ use super::{Combine, Together};
 /// # Errors
 /// When the operator does not fit the data, and what sending and receiving can end with.
 pub async fn recursive_doubling<E: Endpoint, C: Combine>(
-    here: &E,
+    endpoint: &E,
     together: &Together<'_, C>,
     word: &mut Message,
 ) -> Result<()> {
-    let Some(me) = together.place(here, word)? else { return Ok(()) };
+    let Some(me) = together.place(endpoint, word)? else { return Ok(()) };
     let fold = Fold::of(together.group.len());
-    if let Some(number) = fold.enter(here, together, me, word).await? {
+    if let Some(number) = fold.enter(endpoint, together, me, word).await? {
         let mut bit = 1;
         while bit < fold.power {
             let partner = number ^ bit;
             let trade = together.exchange(me, fold.place(partner));
-            let received = trade.carry_out(here, word.clone()).await?;
+            let received = trade.carry_out(endpoint, word.clone()).await?;
             let (lower, higher) = if number < partner { (&*word, &received) } else { (&received, &*word) };
             *word = combined(together.operator, lower, higher)?;
             bit *= 2;
         }
     }
-    fold.leave(here, together, me, word).await
+    fold.leave(endpoint, together, me, word).await
 }

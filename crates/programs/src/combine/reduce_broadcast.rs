@@ -28,21 +28,21 @@ use crate::postal::Splitting;
 /// When the operator does not fit the data, when the group has more ranks than the table goes to, and what sending and
 /// receiving can end with.
 pub async fn reduce_broadcast<E: Endpoint, C: Combine>(
-    here: &E,
+    endpoint: &E,
     together: &Together<'_, C>,
     splitting: &Splitting,
     word: &mut Message,
 ) -> Result<()> {
-    let Some(me) = together.place(here, word)? else { return Ok(()) };
+    let Some(me) = together.place(endpoint, word)? else { return Ok(()) };
     let group = together.group;
     reaches(splitting, group.len())?;
     let links = Links::by_splitting(splitting, group.len(), me);
     for &child in links.children.iter().rev() {
-        let received = here.receive(group.rank_at(child)).await?;
+        let received = endpoint.receive(group.rank_at(child)).await?;
         *word = combined(together.operator, word, &received)?;
     }
     if let Some(parent) = links.parent {
-        here.send(group.rank_at(parent), word.clone()).await?;
+        endpoint.send(group.rank_at(parent), word.clone()).await?;
     }
-    links.pass_on(here, group, word).await
+    links.pass_on(endpoint, group, word).await
 }

@@ -28,8 +28,8 @@ use crate::shift::Shift;
 ///
 /// # Errors
 /// When the operator does not fit the data, and what sending and receiving can end with.
-pub async fn ring<E: Endpoint, C: Combine>(here: &E, together: &Together<'_, C>, word: &mut Message) -> Result<()> {
-    let Some(me) = together.place(here, word)? else { return Ok(()) };
+pub async fn ring<E: Endpoint, C: Combine>(endpoint: &E, together: &Together<'_, C>, word: &mut Message) -> Result<()> {
+    let Some(me) = together.place(endpoint, word)? else { return Ok(()) };
     let n = together.group.len();
     if n == 1 {
         return Ok(());
@@ -40,14 +40,14 @@ pub async fn ring<E: Endpoint, C: Combine>(here: &E, together: &Together<'_, C>,
 
     let (mut block, mut passing) = (me, blocks.cut(word, me));
     for _ in 1..n {
-        let received = trade.carry_out(here, passing).await?;
+        let received = trade.carry_out(endpoint, passing).await?;
         block = before(block);
         passing = combined(together.operator, &received, &blocks.cut(word, block))?;
     }
     let mut known = Gathered::default();
     for _ in 1..n {
         known.put(block, passing.clone());
-        passing = trade.carry_out(here, passing).await?;
+        passing = trade.carry_out(endpoint, passing).await?;
         block = before(block);
     }
     known.put(block, passing);

@@ -21,9 +21,9 @@ pub struct Together<'a, C> {
 
 impl<C: Combine> Together<'_, C> {
     /// The place of this rank in the group, if it is in it. Its `word` is known to consist of whole elements then.
-    pub(super) fn place<E: Endpoint>(&self, here: &E, word: &Message) -> Result<Option<u32>> {
-        self.group.check(here.size())?;
-        let place = self.group.place_of(here.rank());
+    pub(super) fn place<E: Endpoint>(&self, endpoint: &E, word: &Message) -> Result<Option<u32>> {
+        self.group.check(endpoint.size())?;
+        let place = self.group.place_of(endpoint.rank());
         if place.is_some() {
             check_elements(self.operator, word)?;
         }

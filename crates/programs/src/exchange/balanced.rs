@@ -27,12 +27,12 @@ use crate::schedule::Order;
 /// # Errors
 /// What sending and receiving can end with.
 pub async fn balanced<E: Endpoint>(
-    here: &E,
+    endpoint: &E,
     order: Order,
     mut message_for: impl FnMut(Rank) -> Message,
     mut take: impl FnMut(Rank, Message),
 ) -> Result<()> {
-    let (Rank(me), size) = (here.rank(), here.size());
+    let (Rank(me), size) = (endpoint.rank(), endpoint.size());
     let number = if me == size - 1 { 0 } else { me + 1 };
     let numbers = size.checked_next_power_of_two().map_or(u32::MAX, |numbers| numbers - 1);
     for j in 1..=numbers {
@@ -42,11 +42,11 @@ pub async fn balanced<E: Endpoint>(
         }
         let node = Rank(if partner == 0 { size - 1 } else { partner - 1 });
         if me > node.0 || order == Order::SendFirst {
-            here.send(node, message_for(node)).await?;
-            take(node, here.receive(node).await?);
+            endpoint.send(node, message_for(node)).await?;
+            take(node, endpoint.receive(node).await?);
         } else {
-            take(node, here.receive(node).await?);
-            here.send(node, message_for(node)).await?;
+            take(node, endpoint.receive(node).await?);
+            endpoint.send(node, message_for(node)).await?;
         }
     }
     Ok(())
@@ -65,10 +65,10 @@ impl Program for Balanced {
     /// Bytes that this rank received.
     type Output = Bytes;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Bytes> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Bytes> {
         let mut received = 0;
         let message_for = |_| Message::of_size(self.bytes);
-        balanced(here, self.order, message_for, |_, message| received += message.size().0).await?;
+        balanced(endpoint, self.order, message_for, |_, message| received += message.size().0).await?;
         Ok(Bytes(received))
     }
 }

@@ -32,40 +32,40 @@ use crate::shift::Shift;
 /// # Errors
 /// Messages of different sizes, what sending and receiving can end with.
 pub async fn bruck<E: Endpoint>(
-    here: &E,
+    endpoint: &E,
     bytes: Bytes,
     order: Order,
     reshuffle: Duration,
     mut message_for: impl FnMut(Rank) -> Message,
     mut take: impl FnMut(Rank, Message),
 ) -> Result<()> {
-    let (Rank(me), size) = (here.rank(), here.size());
+    let (Rank(me), size) = (endpoint.rank(), endpoint.size());
     let further = |places: u32| Rank(if places < size - me { me + places } else { places - (size - me) });
     let message = |places| if places == 0 { Message::of_size(bytes) } else { message_for(further(places)) };
     let mut blocks = Blocks::new(bytes, (0..size).map(message).collect())?;
-    steps(here, order, reshuffle, &mut blocks).await?;
+    steps(endpoint, order, reshuffle, &mut blocks).await?;
     for (places, message) in (0..).zip(blocks.into_messages()).skip(1) {
         take(further(size - places), message);
     }
     Ok(())
 }
 
-async fn steps<E: Endpoint>(here: &E, order: Order, reshuffle: Duration, blocks: &mut Blocks) -> Result<()> {
-    for bit in distances(here.size()) {
-        let shift = Shift::new(here.rank(), bit, here.size());
+async fn steps<E: Endpoint>(endpoint: &E, order: Order, reshuffle: Duration, blocks: &mut Blocks) -> Result<()> {
+    for bit in distances(endpoint.size()) {
+        let shift = Shift::new(endpoint.rank(), bit, endpoint.size());
         let leaves = Places { bit, set: true };
         let packed = blocks.pack(leaves);
         let work = copying(&packed, reshuffle);
-        here.compute(work).await; // to pack
+        endpoint.compute(work).await; // to pack
         let received;
         if shift.sends_first || order == Order::SendFirst {
-            here.send(shift.to, packed).await?;
-            received = here.receive(shift.from).await?;
+            endpoint.send(shift.to, packed).await?;
+            received = endpoint.receive(shift.from).await?;
         } else {
-            received = here.receive(shift.from).await?;
-            here.send(shift.to, packed).await?;
+            received = endpoint.receive(shift.from).await?;
+            endpoint.send(shift.to, packed).await?;
         }
-        here.compute(work).await; // to unpack
+        endpoint.compute(work).await; // to unpack
         blocks.unpack(&received, leaves)?;
     }
     Ok(())
@@ -86,10 +86,11 @@ impl Program for Bruck {
     /// Bytes that this rank received, for itself or for others.
     type Output = Bytes;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Bytes> {
-        let mut blocks = Blocks::of_size(self.bytes, here.size());
-        steps(here, self.order, self.reshuffle, &mut blocks).await?;
-        let forwarded: u64 = distances(here.size()).map(|bit| blocks.pack(Places { bit, set: true }).size().0).sum();
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Bytes> {
+        let mut blocks = Blocks::of_size(self.bytes, endpoint.size());
+        steps(endpoint, self.order, self.reshuffle, &mut blocks).await?;
+        let forwarded: u64 =
+            distances(endpoint.size()).map(|bit| blocks.pack(Places { bit, set: true }).size().0).sum();
         Ok(Bytes(forwarded))
     }
 }

@@ -129,17 +129,17 @@ impl CompleteExchange {
     /// receiving can end with.
     pub async fn exchange<E: Endpoint>(
         &self,
-        here: &E,
+        endpoint: &E,
         message_for: impl FnMut(Rank) -> Message,
         take: impl FnMut(Rank, Message),
     ) -> Result<()> {
         let CompleteExchange { algorithm, bytes, order, reshuffle } = *self;
         match algorithm {
-            Complete::Linear => linear(here, message_for, take).await,
-            Complete::Pairwise => pairwise(here, order, message_for, take).await,
-            Complete::Recursive => recursive(here, bytes, order, reshuffle, message_for, take).await,
-            Complete::Balanced => balanced(here, order, message_for, take).await,
-            Complete::Bruck => bruck(here, bytes, order, reshuffle, message_for, take).await,
+            Complete::Linear => linear(endpoint, message_for, take).await,
+            Complete::Pairwise => pairwise(endpoint, order, message_for, take).await,
+            Complete::Recursive => recursive(endpoint, bytes, order, reshuffle, message_for, take).await,
+            Complete::Balanced => balanced(endpoint, order, message_for, take).await,
+            Complete::Bruck => bruck(endpoint, bytes, order, reshuffle, message_for, take).await,
         }
     }
 }
@@ -148,14 +148,14 @@ impl Program for CompleteExchange {
     /// Bytes that this rank received, for itself or for others.
     type Output = Bytes;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Bytes> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Bytes> {
         let CompleteExchange { algorithm, bytes, order, reshuffle } = *self;
         match algorithm {
-            Complete::Linear => Linear { bytes }.run(here).await,
-            Complete::Pairwise => Pairwise { bytes, order }.run(here).await,
-            Complete::Recursive => Recursive { bytes, order, reshuffle }.run(here).await,
-            Complete::Balanced => Balanced { bytes, order }.run(here).await,
-            Complete::Bruck => Bruck { bytes, order, reshuffle }.run(here).await,
+            Complete::Linear => Linear { bytes }.run(endpoint).await,
+            Complete::Pairwise => Pairwise { bytes, order }.run(endpoint).await,
+            Complete::Recursive => Recursive { bytes, order, reshuffle }.run(endpoint).await,
+            Complete::Balanced => Balanced { bytes, order }.run(endpoint).await,
+            Complete::Bruck => Bruck { bytes, order, reshuffle }.run(endpoint).await,
         }
     }
 }

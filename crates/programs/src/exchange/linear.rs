@@ -21,17 +21,17 @@ use quantities::{Bytes, Rank};
 /// # Errors
 /// What sending and receiving can end with.
 pub async fn linear<E: Endpoint>(
-    here: &E,
+    endpoint: &E,
     mut message_for: impl FnMut(Rank) -> Message,
     mut take: impl FnMut(Rank, Message),
 ) -> Result<()> {
-    for receiver in (0..here.size()).map(Rank) {
-        if receiver != here.rank() {
-            here.send(receiver, message_for(receiver)).await?;
+    for receiver in (0..endpoint.size()).map(Rank) {
+        if receiver != endpoint.rank() {
+            endpoint.send(receiver, message_for(receiver)).await?;
             continue;
         }
-        for sender in (0..here.size()).map(Rank).filter(|&sender| sender != receiver) {
-            take(sender, here.receive(sender).await?);
+        for sender in (0..endpoint.size()).map(Rank).filter(|&sender| sender != receiver) {
+            take(sender, endpoint.receive(sender).await?);
         }
     }
     Ok(())
@@ -48,9 +48,9 @@ impl Program for Linear {
     /// Bytes that this rank received.
     type Output = Bytes;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Bytes> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Bytes> {
         let mut received = 0;
-        linear(here, |_| Message::of_size(self.bytes), |_, message| received += message.size().0).await?;
+        linear(endpoint, |_| Message::of_size(self.bytes), |_, message| received += message.size().0).await?;
         Ok(Bytes(received))
     }
 }

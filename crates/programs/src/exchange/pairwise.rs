@@ -28,12 +28,12 @@ use crate::shift::Shift;
 /// # Errors
 /// What sending and receiving can end with.
 pub async fn pairwise<E: Endpoint>(
-    here: &E,
+    endpoint: &E,
     order: Order,
     mut message_for: impl FnMut(Rank) -> Message,
     mut take: impl FnMut(Rank, Message),
 ) -> Result<()> {
-    let (me, size) = (here.rank(), here.size());
+    let (me, size) = (endpoint.rank(), endpoint.size());
     for j in 1..size {
         let Shift { to, from, sends_first } = if size.is_power_of_two() {
             let node = Rank(me.0 ^ j);
@@ -42,11 +42,11 @@ pub async fn pairwise<E: Endpoint>(
             Shift::new(me, j, size)
         };
         if sends_first || order == Order::SendFirst {
-            here.send(to, message_for(to)).await?;
-            take(from, here.receive(from).await?);
+            endpoint.send(to, message_for(to)).await?;
+            take(from, endpoint.receive(from).await?);
         } else {
-            take(from, here.receive(from).await?);
-            here.send(to, message_for(to)).await?;
+            take(from, endpoint.receive(from).await?);
+            endpoint.send(to, message_for(to)).await?;
         }
     }
     Ok(())
@@ -72,10 +72,10 @@ impl Program for Pairwise {
     /// Bytes that this rank received.
     type Output = Bytes;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Bytes> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Bytes> {
         let mut received = 0;
         let message_for = |_| Message::of_size(self.bytes);
-        pairwise(here, self.order, message_for, |_, message| received += message.size().0).await?;
+        pairwise(endpoint, self.order, message_for, |_, message| received += message.size().0).await?;
         Ok(Bytes(received))
     }
 }

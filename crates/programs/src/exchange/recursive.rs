@@ -31,24 +31,24 @@ use crate::schedule::Order;
 /// # Errors
 /// A number of ranks that is no power of two, messages of different sizes, what sending and receiving can end with.
 pub async fn recursive<E: Endpoint>(
-    here: &E,
+    endpoint: &E,
     bytes: Bytes,
     order: Order,
     reshuffle: Duration,
     mut message_for: impl FnMut(Rank) -> Message,
     mut take: impl FnMut(Rank, Message),
 ) -> Result<()> {
-    let me = here.rank();
+    let me = endpoint.rank();
     let message = |rank| if rank == me { Message::of_size(bytes) } else { message_for(rank) };
-    let mut blocks = Blocks::new(bytes, (0..here.size()).map(Rank).map(message).collect())?;
-    steps(here, order, reshuffle, &mut blocks).await?;
+    let mut blocks = Blocks::new(bytes, (0..endpoint.size()).map(Rank).map(message).collect())?;
+    steps(endpoint, order, reshuffle, &mut blocks).await?;
     let from_others = (0..).map(Rank).zip(blocks.into_messages()).filter(|&(from, _)| from != me);
     from_others.for_each(|(from, message)| take(from, message));
     Ok(())
 }
 
-async fn steps<E: Endpoint>(here: &E, order: Order, reshuffle: Duration, blocks: &mut Blocks) -> Result<()> {
-    let (Rank(me), size) = (here.rank(), here.size());
+async fn steps<E: Endpoint>(endpoint: &E, order: Order, reshuffle: Duration, blocks: &mut Blocks) -> Result<()> {
+    let (Rank(me), size) = (endpoint.rank(), endpoint.size());
     check(size)?;
     let mut k = size;
     while k > 1 {
@@ -58,15 +58,15 @@ async fn steps<E: Endpoint>(here: &E, order: Order, reshuffle: Duration, blocks:
         let work = copying(&packed, reshuffle);
         let received;
         if me < node.0 || order == Order::SendFirst {
-            here.compute(work).await; // to pack
-            here.send(node, packed).await?;
-            received = here.receive(node).await?;
-            here.compute(work).await; // to unpack
+            endpoint.compute(work).await; // to pack
+            endpoint.send(node, packed).await?;
+            received = endpoint.receive(node).await?;
+            endpoint.compute(work).await; // to unpack
         } else {
-            received = here.receive(node).await?;
-            here.compute(work).await; // to unpack
-            here.compute(work).await; // to pack
-            here.send(node, packed).await?;
+            received = endpoint.receive(node).await?;
+            endpoint.compute(work).await; // to unpack
+            endpoint.compute(work).await; // to pack
+            endpoint.send(node, packed).await?;
         }
         blocks.unpack(&received, leaves)?;
         k /= 2;
@@ -97,10 +97,10 @@ impl Program for Recursive {
     /// Bytes that this rank received, for itself or for others.
     type Output = Bytes;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Bytes> {
-        let mut blocks = Blocks::of_size(self.bytes, here.size());
-        steps(here, self.order, self.reshuffle, &mut blocks).await?;
-        let each = self.bytes.0.saturating_mul(u64::from(here.size() / 2));
-        Ok(Bytes(each.saturating_mul(u64::from(here.size().ilog2()))))
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Bytes> {
+        let mut blocks = Blocks::of_size(self.bytes, endpoint.size());
+        steps(endpoint, self.order, self.reshuffle, &mut blocks).await?;
+        let each = self.bytes.0.saturating_mul(u64::from(endpoint.size() / 2));
+        Ok(Bytes(each.saturating_mul(u64::from(endpoint.size().ilog2()))))
     }
 }

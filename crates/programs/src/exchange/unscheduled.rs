@@ -51,19 +51,19 @@ impl Unscheduled {
     /// Another number of ranks than the pattern has; what sending and receiving can end with.
     pub async fn exchange<E: Endpoint>(
         &self,
-        here: &E,
+        endpoint: &E,
         mut message_for: impl FnMut(Transfer) -> Message,
         mut take: impl FnMut(Rank, Message),
     ) -> Result<()> {
-        let (me, ranks) = (here.rank().0 as usize, self.sends.len());
+        let (me, ranks) = (endpoint.rank().0 as usize, self.sends.len());
         let (Some(sends), Some(senders)) = (self.sends.get(me), self.senders.get(me)) else {
-            return Err(Error::Unfit(format!("the pattern is of {ranks} ranks, not {}", here.size())));
+            return Err(Error::Unfit(format!("the pattern is of {ranks} ranks, not {}", endpoint.size())));
         };
         for &transfer in sends {
-            here.send(transfer.to, message_for(transfer)).await?;
+            endpoint.send(transfer.to, message_for(transfer)).await?;
         }
         for &from in senders {
-            take(from, here.receive(from).await?);
+            take(from, endpoint.receive(from).await?);
         }
         Ok(())
     }
@@ -73,10 +73,10 @@ impl Program for Unscheduled {
     /// Bytes that this rank received.
     type Output = Bytes;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Bytes> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Bytes> {
         let mut received = 0;
         let of_size = |transfer: Transfer| Message::of_size(transfer.bytes);
-        self.exchange(here, of_size, |_, message| received += message.size().0).await?;
+        self.exchange(endpoint, of_size, |_, message| received += message.size().0).await?;
         Ok(Bytes(received))
     }
 }

@@ -44,16 +44,16 @@ impl Program for Play {
     const NEEDS: Needs = Needs::ANY_SOURCE;
     type Output = ();
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
         let mut ready = Vec::new();
-        let rank = GoalRank::new(self.schedule.block(here.rank()), &mut ready);
+        let rank = GoalRank::new(self.schedule.block(endpoint.rank()), &mut ready);
         let mut player = Player { rank, ready: ready.into(), posted: Vec::new(), early: Vec::new() };
         loop {
-            player.take_what_is_there(here).await?;
+            player.take_what_is_there(endpoint).await?;
             match player.ready.pop_front() {
-                Some(next) => player.begin(here, next.operation).await?,
+                Some(next) => player.begin(endpoint, next.operation).await?,
                 None if player.rank.is_done() => return Ok(()),
-                None => player.take(here, &here.receive_any(None).await?),
+                None => player.take(endpoint, &endpoint.receive_any(None).await?),
             }
         }
     }
@@ -61,10 +61,10 @@ impl Program for Play {
 
 impl Player<'_> {
     /// Takes the messages that have come, if a receive waits for any.
-    async fn take_what_is_there<E: Endpoint>(&mut self, here: &E) -> Result<()> {
+    async fn take_what_is_there<E: Endpoint>(&mut self, endpoint: &E) -> Result<()> {
         while !self.posted.is_empty() {
-            match here.receive_any(Some(here.now())).await {
-                Ok(received) => self.take(here, &received),
+            match endpoint.receive_any(Some(endpoint.now())).await {
+                Ok(received) => self.take(endpoint, &received),
                 Err(Error::Deadline(_)) => break,
                 Err(error) => return Err(error),
             }
@@ -72,13 +72,13 @@ impl Player<'_> {
         Ok(())
     }
 
-    async fn begin<E: Endpoint>(&mut self, here: &E, operation: OperationId) -> Result<()> {
+    async fn begin<E: Endpoint>(&mut self, endpoint: &E, operation: OperationId) -> Result<()> {
         let mut ready = Vec::new();
-        self.rank.started(operation, here.now(), &mut ready);
+        self.rank.started(operation, endpoint.now(), &mut ready);
         self.ready.extend(ready);
         match self.rank.block().operation(operation).kind {
-            OperationKind::Calculate(work) => here.compute(work).await,
-            OperationKind::Send { to, size, tag } => here.send(to, tagged(tag, size)).await?,
+            OperationKind::Calculate(work) => endpoint.compute(work).await,
+            OperationKind::Send { to, size, tag } => endpoint.send(to, tagged(tag, size)).await?,
             OperationKind::Receive { .. } => {
                 let place = self.early.iter().position(|&message| self.takes(operation, message));
                 let Some(place) = place else {
@@ -88,24 +88,24 @@ impl Player<'_> {
                 self.early.remove(place);
             }
         }
-        self.finish(here, operation);
+        self.finish(endpoint, operation);
         Ok(())
     }
 
-    fn take<E: Endpoint>(&mut self, here: &E, (from, message): &(Rank, Message)) {
+    fn take<E: Endpoint>(&mut self, endpoint: &E, (from, message): &(Rank, Message)) {
         let message = (*from, tag_of(message));
         match self.posted.iter().position(|&receive| self.takes(receive, message)) {
             Some(place) => {
                 let receive = self.posted.remove(place);
-                self.finish(here, receive);
+                self.finish(endpoint, receive);
             }
             None => self.early.push(message),
         }
     }
 
-    fn finish<E: Endpoint>(&mut self, here: &E, operation: OperationId) {
+    fn finish<E: Endpoint>(&mut self, endpoint: &E, operation: OperationId) {
         let mut ready = Vec::new();
-        self.rank.finished(operation, here.now(), &mut ready);
+        self.rank.finished(operation, endpoint.now(), &mut ready);
         self.ready.extend(ready);
     }
 

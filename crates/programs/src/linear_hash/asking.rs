@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::ZERO;
 /// A client at work.
 pub(super) struct Asking<'a, E> {
     program: &'a LinearHash,
-    here: &'a E,
+    endpoint: &'a E,
     number: u32,
     client: Client,
     /// How many scans it has made.
@@ -25,8 +25,8 @@ pub(super) struct Asking<'a, E> {
 
 impl<'a, E: Endpoint> Asking<'a, E> {
     /// Client `number`.
-    pub(super) fn new(program: &'a LinearHash, here: &'a E, number: u32) -> Asking<'a, E> {
-        Asking { program, here, number, client: Client::new(number, PATIENCE), scans: 0, messages: 0 }
+    pub(super) fn new(program: &'a LinearHash, endpoint: &'a E, number: u32) -> Asking<'a, E> {
+        Asking { program, endpoint, number, client: Client::new(number, PATIENCE), scans: 0, messages: 0 }
     }
 
     /// Its inserts, and goodbye; then phase by phase what comes after the build.
@@ -34,12 +34,12 @@ impl<'a, E: Endpoint> Asking<'a, E> {
         let program = self.program;
         let (mut inserts, mut then) = (Vec::new(), Vec::new());
         for key in program.share(self.number) {
-            let begun = self.here.now();
+            let begun = self.endpoint.now();
             let stored = match Phase::Insert.operation(program, key) {
                 Some(operation) => found(&self.ask(key, operation).await?),
                 None => false,
             };
-            inserts.push(Insert { begun, acknowledged: self.here.now(), stored });
+            inserts.push(Insert { begun, acknowledged: self.endpoint.now(), stored });
         }
         self.say_goodbye().await?;
         let (counts, messages) = (self.client.counts, self.messages);
@@ -53,7 +53,7 @@ impl<'a, E: Endpoint> Asking<'a, E> {
 
     async fn say_goodbye(&self) -> Result<()> {
         for server in 0..self.program.servers {
-            send(self.here, Rank(server), &Envelope::Goodbye).await?;
+            send(self.endpoint, Rank(server), &Envelope::Goodbye).await?;
         }
         Ok(())
     }
@@ -62,10 +62,10 @@ impl<'a, E: Endpoint> Asking<'a, E> {
     async fn meet(&mut self) -> Result<()> {
         let mut awaited = self.program.servers;
         while awaited > 0 {
-            match next(self.here).await? {
+            match next(self.endpoint).await? {
                 (_, Envelope::Next) => awaited -= 1,
                 // An image adjustment may come after the answer.
-                (_, Envelope::ToClient(message)) => drop(self.client.take(self.here.now(), message)),
+                (_, Envelope::ToClient(message)) => drop(self.client.take(self.endpoint.now(), message)),
                 (from, _) => return Err(misdirected(from)),
             }
         }
@@ -74,7 +74,7 @@ impl<'a, E: Endpoint> Asking<'a, E> {
 
     async fn phase(&mut self, phase: Phase) -> Result<ClientPhase> {
         let program = self.program;
-        let (begun, scans) = (self.here.now(), self.number == 0);
+        let (begun, scans) = (self.endpoint.now(), self.number == 0);
         let (mut operations, mut found, mut longest) = (0, 0, Duration::ZERO);
         match phase {
             Phase::Forget => self.client.forget(),
@@ -86,41 +86,41 @@ impl<'a, E: Endpoint> Asking<'a, E> {
             Phase::Insert | Phase::Put | Phase::Get | Phase::Contains | Phase::Remove => {
                 for key in program.share(self.number) {
                     let Some(operation) = phase.operation(program, key) else { continue };
-                    let asked = self.here.now();
+                    let asked = self.endpoint.now();
                     found += u64::from(self::found(&self.ask(key, operation).await?));
                     longest = longest.max(self.since(asked));
                     operations += 1;
                 }
             }
         }
-        let (ended, counts, messages) = (self.here.now(), self.client.counts, self.messages);
+        let (ended, counts, messages) = (self.endpoint.now(), self.client.counts, self.messages);
         Ok(ClientPhase { begun, ended, operations, found, longest, counts, messages })
     }
 
     fn since(&self, begun: Time) -> Duration {
-        self.here.now().since(begun)
+        self.endpoint.now().since(begun)
     }
 
     /// Has an operation done.
     async fn ask(&mut self, key: &Key, operation: Operation) -> Result<Outcome> {
-        let mut output = Some(self.client.ask(self.here.now(), self.program.hash.of(key), operation));
+        let mut output = Some(self.client.ask(self.endpoint.now(), self.program.hash.of(key), operation));
         loop {
             match output {
                 Some(ClientOutput::Done(outcome)) => return Ok(outcome),
                 Some(ClientOutput::Send(server, request)) => {
                     self.messages += 1;
-                    send(self.here, Rank(server), &Envelope::Request(request)).await?;
+                    send(self.endpoint, Rank(server), &Envelope::Request(request)).await?;
                 }
                 None => {}
             }
             let message = self.next().await?;
-            output = self.client.take(self.here.now(), message);
+            output = self.client.take(self.endpoint.now(), message);
         }
     }
 
     /// Has all servers scanned or counted, and says how many entries there are.
     async fn scan(&mut self, counting: bool) -> Result<u64> {
-        let (image, now) = (self.client.image(), self.here.now());
+        let (image, now) = (self.client.image(), self.endpoint.now());
         let (mut scan, mut outputs) = Scan::begin((self.number, self.scans), image, counting, PATIENCE, now);
         self.scans += 1;
         let mut found = 0;
@@ -129,19 +129,19 @@ impl<'a, E: Endpoint> Asking<'a, E> {
                 match output {
                     ScanOutput::Send(server, request) => {
                         self.messages += 1;
-                        send(self.here, Rank(server), &Envelope::Scan(request)).await?;
+                        send(self.endpoint, Rank(server), &Envelope::Scan(request)).await?;
                     }
                     ScanOutput::Found(entries) => found += entries.len() as u64,
                     ScanOutput::Done(count) => return Ok(if counting { count } else { found }),
                 }
             }
             let message = self.next().await?;
-            outputs = scan.take(self.here.now(), message);
+            outputs = scan.take(self.endpoint.now(), message);
         }
     }
 
     async fn next(&self) -> Result<ToClient> {
-        match next(self.here).await? {
+        match next(self.endpoint).await? {
             (_, Envelope::ToClient(message)) => Ok(message),
             (from, _) => Err(misdirected(from)),
         }

@@ -119,13 +119,13 @@ impl LinearHash {
         self.keys.get(edge(client)..edge(client + 1)).unwrap_or_default()
     }
 
-    fn check<E: Endpoint>(&self, here: &E) -> Result<()> {
+    fn check<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
         if self.servers == 0 || self.clients == 0 {
             return Err(Error::Unfit("a table needs a server and a client".to_string()));
         }
-        if here.size() != self.ranks() {
+        if endpoint.size() != self.ranks() {
             let LinearHash { servers, clients, .. } = self;
-            let size = here.size();
+            let size = endpoint.size();
             return Err(Error::Unfit(format!("{servers} servers and {clients} clients do not make {size} ranks")));
         }
         Ok(())
@@ -136,26 +136,26 @@ impl Program for LinearHash {
     const NEEDS: Needs = Needs::ANY_SOURCE;
     type Output = RankEnd;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<RankEnd> {
-        self.check(here)?;
-        let Rank(rank) = here.rank();
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<RankEnd> {
+        self.check(endpoint)?;
+        let Rank(rank) = endpoint.rank();
         if rank < self.servers {
-            Ok(RankEnd::Server(Serving::new(self, here).run().await?))
+            Ok(RankEnd::Server(Serving::new(self, endpoint).run().await?))
         } else {
-            Ok(RankEnd::Client(Asking::new(self, here, rank - self.servers).run().await?))
+            Ok(RankEnd::Client(Asking::new(self, endpoint, rank - self.servers).run().await?))
         }
     }
 }
 
 /// Waits for whatever comes next, and reads it.
-pub(super) async fn next<E: Endpoint>(here: &E) -> Result<(Rank, Envelope)> {
-    let (from, message) = here.receive_any(None).await?;
+pub(super) async fn next<E: Endpoint>(endpoint: &E) -> Result<(Rank, Envelope)> {
+    let (from, message) = endpoint.receive_any(None).await?;
     let envelope = Envelope::decode(&message).map_err(|error| error.from_rank(from))?;
     Ok((from, envelope))
 }
 
-pub(super) async fn send<E: Endpoint>(here: &E, to: Rank, envelope: &Envelope) -> Result<()> {
-    here.send(to, envelope.encode().map_err(|error| error.from_rank(here.rank()))?).await
+pub(super) async fn send<E: Endpoint>(endpoint: &E, to: Rank, envelope: &Envelope) -> Result<()> {
+    endpoint.send(to, envelope.encode().map_err(|error| error.from_rank(endpoint.rank()))?).await
 }
 
 pub(super) fn misdirected(from: Rank) -> Error {
@@ -165,7 +165,7 @@ pub(super) fn misdirected(from: Rank) -> Error {
 /// A server at work.
 struct Serving<'a, E> {
     program: &'a LinearHash,
-    here: &'a E,
+    endpoint: &'a E,
     server: Server,
     /// What the server has to say, kept for its room.
     outputs: Vec<ServerOutput>,
@@ -178,10 +178,19 @@ struct Serving<'a, E> {
 }
 
 impl<'a, E: Endpoint> Serving<'a, E> {
-    fn new(program: &'a LinearHash, here: &'a E) -> Serving<'a, E> {
+    fn new(program: &'a LinearHash, endpoint: &'a E) -> Serving<'a, E> {
         let growth = Growth { most_servers: program.growth.most_servers.min(program.servers), ..program.growth };
-        let server = Server::new(here.rank().0, growth);
-        Serving { program, here, server, outputs: Vec::new(), splits: Vec::new(), messages: 0, goodbyes: 0, over: None }
+        let server = Server::new(endpoint.rank().0, growth);
+        Serving {
+            program,
+            endpoint,
+            server,
+            outputs: Vec::new(),
+            splits: Vec::new(),
+            messages: 0,
+            goodbyes: 0,
+            over: None,
+        }
     }
 
     async fn run(mut self) -> Result<ServerEnd> {
@@ -198,7 +207,7 @@ impl<'a, E: Endpoint> Serving<'a, E> {
     async fn let_clients_go_on(&mut self) -> Result<()> {
         (self.goodbyes, self.over) = (0, None);
         for client in self.program.servers..self.program.ranks() {
-            send(self.here, Rank(client), &Envelope::Next).await?;
+            send(self.endpoint, Rank(client), &Envelope::Next).await?;
         }
         Ok(())
     }
@@ -224,7 +233,7 @@ impl<'a, E: Endpoint> Serving<'a, E> {
         let before = self.server.counts;
         let mut outputs = self.take().await?;
         for _ in before.splits..self.server.counts.splits {
-            self.splits.push(self.here.now());
+            self.splits.push(self.endpoint.now());
         }
         for output in outputs.drain(..) {
             self.messages += 1;
@@ -234,19 +243,19 @@ impl<'a, E: Endpoint> Serving<'a, E> {
                 }
                 ServerOutput::Server(server, message) => (server, Envelope::ToServer(message)),
             };
-            send(self.here, Rank(to), &envelope).await?;
+            send(self.endpoint, Rank(to), &envelope).await?;
         }
         self.outputs = outputs;
         let answered = self.server.counts.answered - before.answered;
         let work = self.program.server_time.picoseconds().saturating_mul(answered);
         if work > 0 {
-            self.here.compute(Duration::from_picoseconds(work)).await;
+            self.endpoint.compute(Duration::from_picoseconds(work)).await;
         }
         Ok(())
     }
 
     async fn take(&mut self) -> Result<Vec<ServerOutput>> {
-        let (from, envelope) = next(self.here).await?;
+        let (from, envelope) = next(self.endpoint).await?;
         let (from_server, mut outputs) = (from.0 < self.program.servers, std::mem::take(&mut self.outputs));
         match envelope {
             Envelope::Request(request) if !from_server => self.server.request(request, &mut outputs),
@@ -266,16 +275,16 @@ impl<'a, E: Endpoint> Serving<'a, E> {
     }
 
     async fn end_the_others(&self, file: Extent) -> Result<()> {
-        let others = (0..self.program.servers).map(Rank).filter(|&other| other != self.here.rank());
+        let others = (0..self.program.servers).map(Rank).filter(|&other| other != self.endpoint.rank());
         for other in others {
-            send(self.here, other, &Envelope::Over(file)).await?;
+            send(self.endpoint, other, &Envelope::Over(file)).await?;
         }
         Ok(())
     }
 
     /// Whether nothing more comes: from every client its goodbye, and of its table all.
     fn is_settled(&self, file: Extent) -> bool {
-        self.goodbyes == self.program.clients && (self.is_steady() || self.here.rank().0 >= file.buckets())
+        self.goodbyes == self.program.clients && (self.is_steady() || self.endpoint.rank().0 >= file.buckets())
     }
 
     /// Whether nothing is under way that has to end.

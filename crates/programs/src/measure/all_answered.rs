@@ -28,27 +28,27 @@ impl Program for AllAnswered {
     /// T, at the source; nothing at all others.
     type Output = Option<Duration>;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Option<Duration>> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Option<Duration>> {
         let Some((&last, between)) = self.partners.split_last() else {
             return Err(Error::Unfit("all-answered needs a partner at least, not 0".to_string()));
         };
-        let me = here.rank();
+        let me = endpoint.rank();
         if me == self.source {
-            let start = here.now();
+            let start = endpoint.now();
             for &partner in &self.partners {
-                here.send(partner, Message::of_size(self.bytes)).await?;
+                endpoint.send(partner, Message::of_size(self.bytes)).await?;
             }
-            here.receive(last).await?;
-            return Ok(Some(here.now().since(start)));
+            endpoint.receive(last).await?;
+            return Ok(Some(endpoint.now().since(start)));
         }
         if me == last {
-            let message = here.receive(self.source).await?;
+            let message = endpoint.receive(self.source).await?;
             for &partner in between.iter().rev().chain([&self.source]) {
-                here.send(partner, message.clone()).await?;
+                endpoint.send(partner, message.clone()).await?;
             }
         } else if between.contains(&me) {
-            here.receive(self.source).await?;
-            here.receive(last).await?;
+            endpoint.receive(self.source).await?;
+            endpoint.receive(last).await?;
         }
         Ok(None)
     }

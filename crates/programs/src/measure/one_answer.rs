@@ -29,23 +29,23 @@ impl Program for OneAnswer {
     /// T, at the source; nothing at all others.
     type Output = Option<Duration>;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Option<Duration>> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Option<Duration>> {
         let Some(&last) = self.partners.last() else {
             return Err(Error::Unfit("one-answer needs a partner at least, not 0".to_string()));
         };
-        let me = here.rank();
+        let me = endpoint.rank();
         if me == self.source {
-            let start = here.now();
+            let start = endpoint.now();
             for &partner in &self.partners {
-                here.send(partner, Message::of_size(self.bytes)).await?;
+                endpoint.send(partner, Message::of_size(self.bytes)).await?;
             }
-            here.receive(last).await?;
-            return Ok(Some(here.now().since(start)));
+            endpoint.receive(last).await?;
+            return Ok(Some(endpoint.now().since(start)));
         }
         if self.partners.contains(&me) {
-            let message = here.receive(self.source).await?;
+            let message = endpoint.receive(self.source).await?;
             if me == last {
-                here.send(self.source, message).await?;
+                endpoint.send(self.source, message).await?;
             }
         }
         Ok(None)

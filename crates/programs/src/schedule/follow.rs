@@ -78,7 +78,7 @@ impl RankSchedule {
         })
     }
 
-    fn step<'here>(&self, actions: &'here [Action], pacing: Pacing) -> Vec<Operation<'here>> {
+    fn step<'endpoint>(&self, actions: &'endpoint [Action], pacing: Pacing) -> Vec<Operation<'endpoint>> {
         let confirmed = pacing == Pacing::ReceiverConfirmed;
         // Where all send first, both ends of all messages must have confirmed before.
         let confirmed_before =
@@ -108,27 +108,27 @@ impl RankSchedule {
 /// # Errors
 /// What sending and receiving can end with; a schedule for another number of ranks.
 pub async fn follow<E: Endpoint>(
-    here: &E,
+    endpoint: &E,
     schedule: &RankSchedule,
     pacing: Pacing,
     mut message_for: impl FnMut(Rank) -> Message,
     mut take: impl FnMut(Rank, Message),
 ) -> Result<()> {
-    if schedule.ranks != here.size() {
-        return Err(Error::Unfit(format!("the schedule is for {} ranks, not {}", schedule.ranks, here.size())));
+    if schedule.ranks != endpoint.size() {
+        return Err(Error::Unfit(format!("the schedule is for {} ranks, not {}", schedule.ranks, endpoint.size())));
     }
     let mut parts = Parts::default();
     for operation in schedule.operations(pacing) {
         match operation {
-            Operation::Confirm(partner) => here.send(partner, Message::default()).await?,
-            Operation::AwaitConfirmation(partner) => drop(here.receive(partner).await?),
-            Operation::Barrier => dissemination(here).await?,
+            Operation::Confirm(partner) => endpoint.send(partner, Message::default()).await?,
+            Operation::AwaitConfirmation(partner) => drop(endpoint.receive(partner).await?),
+            Operation::Barrier => dissemination(endpoint).await?,
             Operation::Act(action) if action.sends => {
                 let message = parts.outgoing(action, || message_for(action.partner));
-                here.send(action.partner, message).await?;
+                endpoint.send(action.partner, message).await?;
             }
             Operation::Act(action) => {
-                let part = here.receive(action.partner).await?;
+                let part = endpoint.receive(action.partner).await?;
                 if let Some(message) = parts.incoming(action, part) {
                     take(action.partner, message);
                 }
@@ -161,16 +161,16 @@ impl Program for Scheduled {
     /// Bytes that this rank received.
     type Output = Bytes;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Bytes> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Bytes> {
         let ranks = self.ranks.len();
-        let Some(schedule) = self.ranks.get(here.rank().0 as usize) else {
-            return Err(Error::Unfit(format!("the schedule is for {ranks} ranks, not {}", here.size())));
+        let Some(schedule) = self.ranks.get(endpoint.rank().0 as usize) else {
+            return Err(Error::Unfit(format!("the schedule is for {ranks} ranks, not {}", endpoint.size())));
         };
         let bytes_for = schedule.bytes_by_receiver();
         let bytes_for = |to| bytes_for.get(&to).copied().unwrap_or_default();
         let mut received = 0;
         follow(
-            here,
+            endpoint,
             schedule,
             self.pacing,
             |to| Message::of_size(bytes_for(to)),

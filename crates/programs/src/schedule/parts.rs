@@ -69,15 +69,15 @@ mod tests {
 
     /// What arrives of `message` when it goes in parts of 3, 0 and 2 bytes.
     fn cut_and_joined(message: &Message) -> Message {
-        let (mut here, mut there) = (Parts::default(), Parts::default());
+        let (mut endpoint, mut there) = (Parts::default(), Parts::default());
         let mut whole = None;
         for (part, bytes) in (0..).zip([3, 0, 2]) {
             let action = action(bytes, part, 3);
-            let sent = here.outgoing(&action, || message.clone());
+            let sent = endpoint.outgoing(&action, || message.clone());
             assert!(whole.is_none());
             whole = there.incoming(&action, sent);
         }
-        assert!(here.leaving.is_empty() && there.coming.is_empty());
+        assert!(endpoint.leaving.is_empty() && there.coming.is_empty());
         whole.unwrap()
     }
 

@@ -81,7 +81,7 @@ impl World for UdpWorld {
     type Answer = ();
 
     fn run<P: Program>(&self, ranks: u32, program: &P) -> Result<(Vec<Result<P::Output>>, ())> {
-        let results = self.setting(ranks)?.run(P::NEEDS, async |here| program.run(here).await)?;
+        let results = self.setting(ranks)?.run(P::NEEDS, async |endpoint| program.run(endpoint).await)?;
         Ok((results, ()))
     }
 }

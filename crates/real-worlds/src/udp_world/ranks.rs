@@ -25,7 +25,7 @@ pub(super) struct Setting {
     pub(super) interface: Ipv4Addr,
 }
 
-type Here<'run> = Messenger<Polled<'run>>;
+type UdpEndpoint<'run> = Messenger<Polled<'run>>;
 /// How a rank's program ended.
 type Results<T> = RefCell<Vec<Option<Result<T>>>>;
 /// A rank's program, and its answers to others after that. It does not end.
@@ -33,30 +33,35 @@ type Running<'run> = Pin<Box<dyn Future<Output = ()> + 'run>>;
 
 impl Setting {
     /// Runs `start` on every rank until all have ended.
-    pub(super) fn run<T>(self, needs: Needs, start: impl AsyncFn(&Here<'_>) -> Result<T>) -> Result<Vec<Result<T>>> {
+    pub(super) fn run<T>(
+        self,
+        needs: Needs,
+        start: impl AsyncFn(&UdpEndpoint<'_>) -> Result<T>,
+    ) -> Result<Vec<Result<T>>> {
         let parameters = self.parameters;
         let networks = self.networks()?;
         let ranks = networks.len() as u32;
         let until: Vec<Cell<Option<Time>>> = networks.iter().map(|_| Cell::new(None)).collect();
-        let here = |(rank, (network, until))| {
+        let endpoint = |(rank, (network, until))| {
             let messenger = Messenger::new(Polled { network, until }, Rank(rank), ranks, parameters)?;
             Ok(messenger.for_needs(needs))
         };
-        let here = (0..).zip(networks.iter().zip(&until)).map(here).collect::<Result<Vec<Here<'_>>>>()?;
+        let endpoints =
+            (0..).zip(networks.iter().zip(&until)).map(endpoint).collect::<Result<Vec<UdpEndpoint<'_>>>>()?;
         let results: Results<T> = RefCell::new((0..ranks).map(|_| None).collect());
         let (start, results_of) = (&start, &results);
-        let running = |(rank, here): (usize, _)| -> Running<'_> {
+        let running = |(rank, endpoint): (usize, _)| -> Running<'_> {
             Box::pin(async move {
-                let here: &Here<'_> = here;
-                let result = start(here).await;
+                let endpoint: &UdpEndpoint<'_> = endpoint;
+                let result = start(endpoint).await;
                 results_of.borrow_mut()[rank] = Some(result);
                 // A network that fails is the affair of those who still send.
-                let _ = here.serve().await;
+                let _ = endpoint.serve().await;
             })
         };
-        let mut running: Vec<Running<'_>> = here.iter().enumerate().map(running).collect();
+        let mut running: Vec<Running<'_>> = endpoints.iter().enumerate().map(running).collect();
         let ports: Vec<&UdpPort> = networks.iter().map(UdpNetwork::port).collect();
-        drive(&mut running, &ports, &until, &here, &results)?;
+        drive(&mut running, &ports, &until, &endpoints, &results)?;
         drop(running);
         Ok(results.into_inner().into_iter().flatten().collect())
     }
@@ -82,7 +87,7 @@ fn drive<T>(
     running: &mut [Running<'_>],
     ports: &[&UdpPort],
     until: &[Cell<Option<Time>>],
-    here: &[Here<'_>],
+    endpoints: &[UdpEndpoint<'_>],
     results: &Results<T>,
 ) -> Result<()> {
     let Some(clock) = ports.first() else { return Ok(()) };
@@ -100,7 +105,7 @@ fn drive<T>(
         let first = until.iter().filter_map(Cell::get).min();
         // Where nobody waits for a time, nothing may ever come.
         if first.is_none() || silent || wait.is_multiple_of(WAITS_BETWEEN_LOOKS) {
-            look(here, results)?;
+            look(endpoints, results)?;
         }
         let mut came = wait_for_any(ports, first).map_err(|error| Error::Network(error.to_string()))?;
         silent = came.is_empty();
@@ -113,15 +118,15 @@ fn drive<T>(
 }
 
 /// An error when no rank can ever go on.
-fn look<T>(here: &[Here<'_>], results: &Results<T>) -> Result<()> {
+fn look<T>(endpoints: &[UdpEndpoint<'_>], results: &Results<T>) -> Result<()> {
     let results = results.borrow();
-    let doing = |(here, result): (&Here<'_>, &Option<_>)| match (result, here.waits_for()) {
+    let doing = |(endpoint, result): (&UdpEndpoint<'_>, &Option<_>)| match (result, endpoint.waits_for()) {
         (Some(_), _) => Doing::Ended,
         (None, Some(what)) => Doing::Waits(what),
         (None, None) => Doing::GoesOn,
     };
-    let doing: Vec<Doing> = here.iter().zip(results.iter()).map(doing).collect();
-    let Some(waiting) = stuck(&doing, |rank| here[rank.0 as usize].engine()) else { return Ok(()) };
+    let doing: Vec<Doing> = endpoints.iter().zip(results.iter()).map(doing).collect();
+    let Some(waiting) = stuck(&doing, |rank| endpoints[rank.0 as usize].engine()) else { return Ok(()) };
     let failed = (0..).zip(results.iter()).find_map(|(rank, result)| match result {
         Some(Err(error)) => Some((Rank(rank), error)),
         _ => None,

@@ -21,9 +21,9 @@
 //! pays o when it receives, not when the message arrives, and gaps between received messages count in the order in
 //! which the program receives them: this is where a world without events must differ from one with them.
 
+mod clock_endpoint;
 mod costs;
 pub mod goal;
-mod here;
 mod in_order;
 mod mailbox;
 mod rank_clock;
@@ -39,8 +39,8 @@ use machines::model::LogGp;
 use crate::answer::{Answer, Run};
 use crate::horizon::counted;
 use crate::stop::Stop;
+use clock_endpoint::ClockEndpoint;
 use costs::Costs;
-use here::Here;
 use ranks::Ranks;
 use state::State;
 
@@ -72,8 +72,8 @@ impl Clock {
     fn run_ahead<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
         let state = RefCell::new(State::new(Costs::new(&self.model), ranks, self.with_timeline));
         let results = Ranks::new(ranks, self.stop).run(&state, |rank| {
-            let here = Here::new(rank, &state, P::NEEDS);
-            async move { program.run(&here).await }
+            let endpoint = ClockEndpoint::new(rank, &state, P::NEEDS);
+            async move { program.run(&endpoint).await }
         })?;
         Ok((results, counted(state.into_inner().into_answer())?))
     }

@@ -15,7 +15,7 @@ use programs::goal::{GoalRank, Operation, OperationId, OperationKind, Schedule};
 use quantities::{Bytes, Rank, Time};
 
 use super::EthernetWorld;
-use super::here::Here;
+use super::ethernet_endpoint::EthernetEndpoint;
 use crate::answer::{Activity, MessageRecord};
 use crate::clock::goal::{GoalAnswer, Unreceived, deadlock};
 
@@ -35,9 +35,9 @@ impl EthernetWorld<'_> {
         let ranks = RefCell::new(ranks.collect::<Vec<_>>());
         let shared = Shared { schedule, ranks, under_way: RefCell::default(), early: RefCell::default() };
         let (ready, of_all) = (&ready, &shared);
-        let run = self.setting(schedule.size())?.run(Needs::ANY_SOURCE, async |here| {
-            let ready = ready.get(here.rank().0 as usize).cloned().unwrap_or_default();
-            Driver::new(here, of_all, ready).run().await
+        let run = self.setting(schedule.size())?.run(Needs::ANY_SOURCE, async |endpoint| {
+            let ready = ready.get(endpoint.rank().0 as usize).cloned().unwrap_or_default();
+            Driver::new(endpoint, of_all, ready).run().await
         });
         match run {
             Err(Error::Deadlock(told)) => {
@@ -115,9 +115,9 @@ impl Posted {
 }
 
 /// One rank of a schedule in motion.
-struct Driver<'here, 'run, 'schedule> {
-    here: &'here Here<'run>,
-    shared: &'here Shared<'schedule>,
+struct Driver<'endpoint, 'run, 'schedule> {
+    endpoint: &'endpoint EthernetEndpoint<'run>,
+    shared: &'endpoint Shared<'schedule>,
     ready: Vec<OperationId>,
     /// Until when which processor calculates, and what.
     calculations: Vec<Calculation>,
@@ -131,9 +131,13 @@ struct Calculation {
     end: Time,
 }
 
-impl<'here, 'run, 'schedule> Driver<'here, 'run, 'schedule> {
-    fn new(here: &'here Here<'run>, shared: &'here Shared<'schedule>, ready: Vec<OperationId>) -> Self {
-        Driver { here, shared, ready, calculations: Vec::new(), posted: Vec::new() }
+impl<'endpoint, 'run, 'schedule> Driver<'endpoint, 'run, 'schedule> {
+    fn new(
+        endpoint: &'endpoint EthernetEndpoint<'run>,
+        shared: &'endpoint Shared<'schedule>,
+        ready: Vec<OperationId>,
+    ) -> Self {
+        Driver { endpoint, shared, ready, calculations: Vec::new(), posted: Vec::new() }
     }
 
     async fn run(mut self) -> Result<()> {
@@ -147,7 +151,7 @@ impl<'here, 'run, 'schedule> Driver<'here, 'run, 'schedule> {
                 return Ok(());
             }
             let next = self.calculations.iter().map(|calculation| calculation.end).min();
-            match self.here.messenger.receive_any(next).await {
+            match self.endpoint.messenger.receive_any(next).await {
                 Ok((from, message)) => self.arrived(from, message.size()).await,
                 Err(Error::Deadline(_)) => {}
                 Err(error) => return Err(error),
@@ -156,7 +160,7 @@ impl<'here, 'run, 'schedule> Driver<'here, 'run, 'schedule> {
     }
 
     fn operation(&self, id: OperationId) -> Operation {
-        *self.shared.schedule.block(self.here.rank()).operation(id)
+        *self.shared.schedule.block(self.endpoint.rank()).operation(id)
     }
 
     /// The first that can begin: a receive, or one whose processor does not calculate.
@@ -171,17 +175,17 @@ impl<'here, 'run, 'schedule> Driver<'here, 'run, 'schedule> {
     }
 
     async fn begin(&mut self, id: OperationId) -> Result<()> {
-        let (start, Operation { kind, processor, .. }) = (self.here.now(), self.operation(id));
+        let (start, Operation { kind, processor, .. }) = (self.endpoint.now(), self.operation(id));
         self.tell(id, start, GoalRank::started);
         match kind {
             OperationKind::Calculate(work) => {
-                self.calculations.push(Calculation { id, processor, start, end: self.here.computes(work) });
+                self.calculations.push(Calculation { id, processor, start, end: self.endpoint.computes(work) });
             }
             OperationKind::Send { to, size, tag } => {
                 self.note(to, Sent { tag, at: start, id });
-                self.here.call(self.here.calls.send).await;
-                self.here.messenger.send(to, Message::of_size(size)).await?;
-                self.finished(id, Activity::Send, start, self.here.now());
+                self.endpoint.call(self.endpoint.calls.send).await;
+                self.endpoint.messenger.send(to, Message::of_size(size)).await?;
+                self.finished(id, Activity::Send, start, self.endpoint.now());
             }
             OperationKind::Receive { from, tag, .. } => {
                 let posted = Posted { id, from, tag, since: start };
@@ -197,21 +201,21 @@ impl<'here, 'run, 'schedule> Driver<'here, 'run, 'schedule> {
     /// The first message that has come before that receive was posted, if it takes one.
     fn take_early(&self, posted: &Posted) -> Option<Arrived> {
         let mut early = self.shared.early.borrow_mut();
-        let early = early.get_mut(&self.here.rank())?;
+        let early = early.get_mut(&self.endpoint.rank())?;
         let place = early.iter().position(|message| posted.takes(message))?;
         Some(early.remove(place))
     }
 
     /// A message is sent: its receiver will want to know its tag.
     fn note(&self, to: Rank, sent: Sent) {
-        let way = (self.here.rank(), to);
+        let way = (self.endpoint.rank(), to);
         self.shared.under_way.borrow_mut().entry(way).or_default().push_back(sent);
-        self.here.record.borrow_mut().messages += 1;
+        self.endpoint.record.borrow_mut().messages += 1;
     }
 
     /// The first receive that takes a message gets it; otherwise it waits for one.
     async fn arrived(&mut self, from: Rank, size: Bytes) {
-        let way = (from, self.here.rank());
+        let way = (from, self.endpoint.rank());
         let told = self.shared.under_way.borrow_mut().get_mut(&way).and_then(VecDeque::pop_front);
         let Some(sent) = told else { return };
         let message = Arrived { from, size, sent };
@@ -220,23 +224,23 @@ impl<'here, 'run, 'schedule> Driver<'here, 'run, 'schedule> {
                 let posted = self.posted.remove(place);
                 self.receive(&posted, message).await;
             }
-            None => self.shared.early.borrow_mut().entry(self.here.rank()).or_default().push(message),
+            None => self.shared.early.borrow_mut().entry(self.endpoint.rank()).or_default().push(message),
         }
     }
 
     async fn receive(&mut self, posted: &Posted, message: Arrived) {
-        self.here.call(self.here.calls.receive).await;
-        let (received, Arrived { from, size, sent, .. }) = (self.here.now(), message);
+        self.endpoint.call(self.endpoint.calls.receive).await;
+        let (received, Arrived { from, size, sent, .. }) = (self.endpoint.now(), message);
         self.finished(posted.id, Activity::Receive, posted.since, received);
-        if let Some(timeline) = &mut self.here.record.borrow_mut().timeline {
+        if let Some(timeline) = &mut self.endpoint.record.borrow_mut().timeline {
             let sent = sent.at;
-            timeline.messages.push(MessageRecord { from, to: self.here.rank(), size, sent, received });
+            timeline.messages.push(MessageRecord { from, to: self.endpoint.rank(), size, sent, received });
         }
     }
 
     /// Ends those calculations whose time has come, in the order of time.
     fn end_calculations(&mut self) {
-        let now = self.here.now();
+        let now = self.endpoint.now();
         self.calculations.sort_by_key(|calculation| calculation.end);
         let over = self.calculations.partition_point(|calculation| calculation.end <= now);
         for Calculation { id, start, end, .. } in self.calculations.drain(..over).collect::<Vec<_>>() {
@@ -245,7 +249,7 @@ impl<'here, 'run, 'schedule> Driver<'here, 'run, 'schedule> {
     }
 
     fn finished(&mut self, id: OperationId, activity: Activity, start: Time, end: Time) {
-        self.here.did_until(activity, start, end);
+        self.endpoint.did_until(activity, start, end);
         self.tell(id, end, GoalRank::finished);
     }
 
@@ -257,7 +261,7 @@ impl<'here, 'run, 'schedule> Driver<'here, 'run, 'schedule> {
         happened: impl Fn(&mut GoalRank<'schedule>, OperationId, Time, &mut Vec<programs::goal::Ready>),
     ) {
         let mut ready = Vec::new();
-        if let Some(goal) = self.shared.ranks.borrow_mut().get_mut(self.here.rank().0 as usize) {
+        if let Some(goal) = self.shared.ranks.borrow_mut().get_mut(self.endpoint.rank().0 as usize) {
             happened(goal, id, at, &mut ready);
         }
         self.ready.extend(ready.into_iter().map(|ready| ready.operation));

@@ -7,8 +7,8 @@
 //!    Network      wires and switch
 //! ```
 
+mod ethernet_endpoint;
 mod goal;
-mod here;
 mod parameters;
 mod port;
 mod ranks;
@@ -76,6 +76,6 @@ impl World for EthernetWorld<'_> {
     type Answer = Answer;
 
     fn run<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
-        self.setting(ranks)?.run(P::NEEDS, async |here| program.run(here).await)
+        self.setting(ranks)?.run(P::NEEDS, async |endpoint| program.run(endpoint).await)
     }
 }

@@ -10,7 +10,7 @@ use machines::model::Ethernet;
 use messaging::{Datagram, Doing, Messenger, Parameters, stuck};
 use quantities::{Bytes, Rank, Time};
 
-use super::here::{Calls, Here, Record};
+use super::ethernet_endpoint::{Calls, EthernetEndpoint, Record};
 use super::port::Port;
 use crate::answer::{Answer, MessagingStatistics, Run};
 use crate::ethernet::{Network, Notice};
@@ -39,34 +39,34 @@ type Running<'run> = Pin<Box<dyn Future<Output = ()> + 'run>>;
 
 impl Setting<'_> {
     /// Runs `start` on every rank until all have ended.
-    pub(super) fn run<T>(&self, needs: Needs, start: impl AsyncFn(&Here<'_>) -> Result<T>) -> Run<T> {
+    pub(super) fn run<T>(&self, needs: Needs, start: impl AsyncFn(&EthernetEndpoint<'_>) -> Result<T>) -> Run<T> {
         let network = Network::new(self.ethernet, self.ranks, self.seed);
         let network = RefCell::new(if self.with_frames { network.with_log() } else { network });
         let record = RefCell::new(Record::new(self.ranks, self.with_timeline));
-        let here = |rank| {
+        let endpoint = |rank| {
             let port = Port::new(&network, self.ethernet, Rank(rank), self.ranks);
             let messenger = Messenger::new(port, Rank(rank), self.ranks, self.parameters)?.for_needs(needs);
-            Ok(Here::new(messenger, Calls::of(self.ethernet), &record))
+            Ok(EthernetEndpoint::new(messenger, Calls::of(self.ethernet), &record))
         };
-        let here = (0..self.ranks).map(here).collect::<Result<Vec<Here<'_>>>>()?;
+        let endpoints = (0..self.ranks).map(endpoint).collect::<Result<Vec<EthernetEndpoint<'_>>>>()?;
         let results: Results<T> = RefCell::new((0..self.ranks).map(|_| None).collect());
         let left = Cell::new(self.ranks);
         let (start, results_of, left_of) = (&start, &results, &left);
-        let running = |(rank, here)| -> Running<'_> {
+        let running = |(rank, endpoint)| -> Running<'_> {
             Box::pin(async move {
-                let here: &Here<'_> = here;
-                let result = start(here).await;
-                results_of.borrow_mut()[rank] = Some((result, endpoint::Endpoint::now(here)));
+                let endpoint: &EthernetEndpoint<'_> = endpoint;
+                let result = start(endpoint).await;
+                results_of.borrow_mut()[rank] = Some((result, endpoint::Endpoint::now(endpoint)));
                 left_of.set(left_of.get() - 1);
                 // A network that fails is the affair of those who still send.
-                let _ = here.messenger.serve().await;
+                let _ = endpoint.messenger.serve().await;
             })
         };
-        let mut running: Vec<Running<'_>> = here.iter().enumerate().map(running).collect();
-        self.drive(&mut running, (&network, &record), &here, (&results, &left))?;
+        let mut running: Vec<Running<'_>> = endpoints.iter().enumerate().map(running).collect();
+        self.drive(&mut running, (&network, &record), &endpoints, (&results, &left))?;
         drop(running);
-        let messaging = Some(self.messaging(&here));
-        drop(here);
+        let messaging = Some(self.messaging(&endpoints));
+        drop(endpoints);
         let mut network = network.into_inner();
         let (ethernet, frame_log) = (network.statistics(), network.take_log());
         let (results, finish): (Vec<Result<T>>, Vec<Time>) = results.into_inner().into_iter().flatten().unzip();
@@ -80,15 +80,15 @@ impl Setting<'_> {
     }
 
     /// What messages needed.
-    fn messaging(&self, here: &[Here<'_>]) -> MessagingStatistics {
-        let repeated = here.iter().flat_map(|it| {
+    fn messaging(&self, endpoints: &[EthernetEndpoint<'_>]) -> MessagingStatistics {
+        let repeated = endpoints.iter().flat_map(|it| {
             let (from, engine) = (endpoint::Endpoint::rank(it), it.messenger.engine());
             let to = |to| Some((from, to, engine.repeated_to(to))).filter(|(_, _, count)| *count > 0);
             (0..self.ranks).map(Rank).filter_map(to).collect::<Vec<_>>()
         });
         MessagingStatistics {
             parameters: self.parameters,
-            broadcast_memory: here.iter().map(|it| Bytes(it.broadcast_memory.get())).collect(),
+            broadcast_memory: endpoints.iter().map(|it| Bytes(it.broadcast_memory.get())).collect(),
             repeated: repeated.collect(),
         }
     }
@@ -98,30 +98,30 @@ impl Setting<'_> {
         &self,
         running: &mut [Running<'_>],
         (network, record): (&RefCell<Network<Datagram>>, &RefCell<Record>),
-        here: &[Here<'_>],
+        endpoints: &[EthernetEndpoint<'_>],
         (results, left): (&Results<T>, &Cell<u32>),
     ) -> Result<()> {
         let mut poll = |rank: usize| {
-            if let (Some(future), Some(here)) = (running.get_mut(rank), here.get(rank)) {
+            if let (Some(future), Some(endpoint)) = (running.get_mut(rank), endpoints.get(rank)) {
                 let _ = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-                here.measure_memory();
+                endpoint.measure_memory();
             }
         };
-        (0..here.len()).for_each(&mut poll);
+        (0..endpoints.len()).for_each(&mut poll);
         for event in 1_u64.. {
-            self.stop.go_on(|| reached(&network.borrow(), here))?;
+            self.stop.go_on(|| reached(&network.borrow(), endpoints))?;
             if left.get() == 0 {
                 break;
             }
             if event.is_multiple_of(EVENTS_BETWEEN_LOOKS) {
-                look(here, results)?;
+                look(endpoints, results)?;
             }
             if let Some(rank) = record.borrow().beyond {
                 return Err(beyond(format_args!("what rank {rank} computes"), Time::HORIZON));
             }
             let notice = network.borrow_mut().next_notice()?;
             let Some(Notice::Room(rank) | Notice::Frame(rank) | Notice::Time(rank)) = notice else {
-                look(here, results)?;
+                look(endpoints, results)?;
                 // Someone waits for a deadline that is too late to be counted.
                 return Err(beyond("what a rank waits for", Time::HORIZON));
             };
@@ -132,21 +132,22 @@ impl Setting<'_> {
 }
 
 /// How far the run has come.
-fn reached(network: &Network<Datagram>, here: &[Here<'_>]) -> Reached {
-    let messages = here.first().map_or(0, |here| here.record.borrow().messages);
+fn reached(network: &Network<Datagram>, endpoints: &[EthernetEndpoint<'_>]) -> Reached {
+    let messages = endpoints.first().map_or(0, |endpoint| endpoint.record.borrow().messages);
     Reached { time: network.now(), messages, packets: network.arrived() }
 }
 
 /// An error when no rank can ever go on.
-fn look<T>(here: &[Here<'_>], results: &Results<T>) -> Result<()> {
+fn look<T>(endpoints: &[EthernetEndpoint<'_>], results: &Results<T>) -> Result<()> {
     let results = results.borrow();
-    let doing = |(here, result): (&Here<'_>, &Option<_>)| match (result, here.messenger.waits_for()) {
+    let doing = |(endpoint, result): (&EthernetEndpoint<'_>, &Option<_>)| match (result, endpoint.messenger.waits_for())
+    {
         (Some(_), _) => Doing::Ended,
         (None, Some(what)) => Doing::Waits(what),
         (None, None) => Doing::GoesOn,
     };
-    let doing: Vec<Doing> = here.iter().zip(results.iter()).map(doing).collect();
-    let Some(waiting) = stuck(&doing, |rank| here[rank.0 as usize].messenger.engine()) else { return Ok(()) };
+    let doing: Vec<Doing> = endpoints.iter().zip(results.iter()).map(doing).collect();
+    let Some(waiting) = stuck(&doing, |rank| endpoints[rank.0 as usize].messenger.engine()) else { return Ok(()) };
     let failed = (0..).zip(results.iter()).find_map(|(rank, result)| match result {
         Some((Err(error), _)) => Some((Rank(rank), error)),
         _ => None,

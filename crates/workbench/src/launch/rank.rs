@@ -79,7 +79,7 @@ impl Datagrams for Patient {
 
 /// A rank's endpoint, which counts what the program sends, and does not wait for ever.
 #[derive(Debug)]
-pub struct Here {
+pub struct LaunchedEndpoint {
     messenger: Messenger<Patient>,
     until: Rc<Cell<Option<Time>>>,
     patience: Duration,
@@ -93,7 +93,7 @@ pub struct Here {
     received_from: RefCell<Vec<u64>>,
 }
 
-impl Here {
+impl LaunchedEndpoint {
     /// Whether that message is of a rank that waits for this one to meet it; then it is noted.
     fn is_to_meet(&self, from: Rank, message: &Message) -> bool {
         let is_to_meet = *message == self.meeting;
@@ -117,7 +117,7 @@ impl Here {
     }
 }
 
-impl Endpoint for Here {
+impl Endpoint for LaunchedEndpoint {
     fn rank(&self) -> Rank {
         self.messenger.rank()
     }
@@ -169,7 +169,7 @@ fn count(messages: &RefCell<Vec<u64>>, rank: Rank) {
 
 /// The same ranks, as they meet between two runs of a program: one that receives messages of anyone may have taken what others said who
 /// were done before it.
-struct Meeting<'here>(&'here Here);
+struct Meeting<'endpoint>(&'endpoint LaunchedEndpoint);
 
 impl Endpoint for Meeting<'_> {
     fn rank(&self) -> Rank {
@@ -215,7 +215,7 @@ impl Endpoint for Meeting<'_> {
 /// A rank that has its program still to run.
 #[derive(Debug)]
 pub struct Running {
-    here: Here,
+    endpoint: LaunchedEndpoint,
     counts: Rc<Cell<Counts>>,
     /// Whether all ranks have the same clock.
     same_clock: bool,
@@ -260,17 +260,23 @@ impl Running {
         let none = || RefCell::new(vec![0; roster.ranks.len()]);
         let (messages, bytes, sent_to, received_from) = (Cell::new(0), Cell::new(0), none(), none());
         let early = RefCell::default();
-        let here = Here { messenger, until, patience, messages, bytes, meeting, early, sent_to, received_from };
-        Ok(Running { here, counts, same_clock: roster.zero.is_some(), repeat: roster.repeat })
+        let endpoint =
+            LaunchedEndpoint { messenger, until, patience, messages, bytes, meeting, early, sent_to, received_from };
+        Ok(Running { endpoint, counts, same_clock: roster.zero.is_some(), repeat: roster.repeat })
     }
 
     /// Runs the program as often as it is to run; `first` is the rank that begins, where one does.
     ///
     /// # Errors
     /// What the program, or the network, ends with.
-    pub fn run(&self, ranks: u32, first: Option<Rank>, program: impl AsyncFn(&Here) -> Result<()>) -> Result<Record> {
-        if ranks != self.here.size() {
-            return Err(Error::Unfit(format!("the program has {ranks} ranks, but {} run", self.here.size())));
+    pub fn run(
+        &self,
+        ranks: u32,
+        first: Option<Rank>,
+        program: impl AsyncFn(&LaunchedEndpoint) -> Result<()>,
+    ) -> Result<Record> {
+        if ranks != self.endpoint.size() {
+            return Err(Error::Unfit(format!("the program has {ranks} ranks, but {} run", self.endpoint.size())));
         }
         block_on(async {
             let first_rank = first.map(|rank| rank.0);
@@ -278,11 +284,11 @@ impl Running {
             for _ in 0..self.repeat {
                 self.once(first, &program, &mut record).await?;
             }
-            self.here.patiently(self.here.messenger.end()).await?;
-            (record.messages, record.bytes) = (self.here.messages.get(), self.here.bytes.get());
-            (record.sent_to, record.received_from) = (self.here.sent_to.take(), self.here.received_from.take());
-            record.repeated = self.here.messenger.engine().repeated();
-            record.needless = self.here.messenger.engine().needless();
+            self.endpoint.patiently(self.endpoint.messenger.end()).await?;
+            (record.messages, record.bytes) = (self.endpoint.messages.get(), self.endpoint.bytes.get());
+            (record.sent_to, record.received_from) = (self.endpoint.sent_to.take(), self.endpoint.received_from.take());
+            record.repeated = self.endpoint.messenger.engine().repeated();
+            record.needless = self.endpoint.messenger.engine().needless();
             let Counts { udp, forged } = self.counts.get();
             (record.received, record.strangers, record.forged) = (udp.received, udp.strangers, forged + udp.unreadable);
             Ok(record)
@@ -292,16 +298,16 @@ impl Running {
     async fn once(
         &self,
         first: Option<Rank>,
-        program: &impl AsyncFn(&Here) -> Result<()>,
+        program: &impl AsyncFn(&LaunchedEndpoint) -> Result<()>,
         record: &mut Record,
     ) -> Result<()> {
         self.meet(first).await?;
         let before = self.counts.get().udp;
-        let start = self.here.now();
-        program(&self.here).await?;
-        let end = self.here.now();
-        self.here.messenger.compute(REST).await;
-        self.here.patiently(self.here.messenger.flush()).await?;
+        let start = self.endpoint.now();
+        program(&self.endpoint).await?;
+        let end = self.endpoint.now();
+        self.endpoint.messenger.compute(REST).await;
+        self.endpoint.patiently(self.endpoint.messenger.flush()).await?;
         let after = self.counts.get().udp;
         record.times.push([start, end].map(Time::picoseconds));
         record.datagrams += after.datagrams - before.datagrams;
@@ -311,23 +317,23 @@ impl Running {
 
     /// Waits until all ranks are here, and then for a time on which they agree.
     async fn meet(&self, first: Option<Rank>) -> Result<()> {
-        let Running { here, same_clock, .. } = self;
-        let messenger = &here.messenger;
+        let Running { endpoint, same_clock, .. } = self;
+        let messenger = &endpoint.messenger;
         let (me, size) = (messenger.rank(), messenger.size());
-        here.patiently(dissemination(&Meeting(here))).await?;
+        endpoint.patiently(dissemination(&Meeting(endpoint))).await?;
         let start = if me == Rank(0) {
-            let start = here.now() + NOTICE + NOTICE_EACH * u64::from(size);
+            let start = endpoint.now() + NOTICE + NOTICE_EACH * u64::from(size);
             for rank in (1..size).map(Rank) {
                 messenger.send(rank, Message::from(start.picoseconds().to_be_bytes().to_vec())).await?;
             }
             start
         } else {
-            read_time(&here.patiently(messenger.receive(Rank(0))).await?)?
+            read_time(&endpoint.patiently(messenger.receive(Rank(0))).await?)?
         };
         // Another's clock tells nothing: then those begin who know that all are there.
-        let start = if *same_clock { start } else { here.now() + NOTICE };
+        let start = if *same_clock { start } else { endpoint.now() + NOTICE };
         let start = if first == Some(me) { start + LEAD } else { start };
-        messenger.compute(start.since(here.now().min(start))).await;
+        messenger.compute(start.since(endpoint.now().min(start))).await;
         Ok(())
     }
 }

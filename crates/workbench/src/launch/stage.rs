@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use endpoint::Result;
 use quantities::Rank;
 
-use super::rank::{Here, Running};
+use super::rank::{LaunchedEndpoint, Running};
 use super::wire::Record;
 
 /// What becomes of programs.
@@ -40,7 +40,7 @@ pub fn is_set() -> bool {
 }
 
 /// Gives a program of `ranks` ranks to the stage, if there is one. `first` is the rank that begins, where one does.
-pub fn enter(ranks: u32, first: Option<Rank>, program: impl AsyncFn(&Here) -> Result<()>) -> bool {
+pub fn enter(ranks: u32, first: Option<Rank>, program: impl AsyncFn(&LaunchedEndpoint) -> Result<()>) -> bool {
     let Some(stage) = STAGE.take() else { return false };
     STAGE.set(Some(match stage {
         Stage::Looking(_) => Stage::Looking(Some(ranks)),

@@ -82,9 +82,9 @@ impl ConjugateGradient {
 impl Program for ConjugateGradient {
     type Output = Solved;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Solved> {
-        let mut others = self.exchanges.of(here, &self.domains)?;
-        let domain = &self.domains[here.rank().0 as usize];
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Solved> {
+        let mut others = self.exchanges.of(endpoint, &self.domains)?;
+        let domain = &self.domains[endpoint.rank().0 as usize];
         let work = self.speed.time(operations_an_iteration(domain));
 
         let mut r: Vec<f64> = domain.own().iter().map(|&point| self.right_side[point as usize]).collect();
@@ -97,7 +97,7 @@ impl Program for ConjugateGradient {
         while rho > enough && residuals.len() <= self.most_iterations as usize {
             others.exchange(&mut p).await?;
             let q = apply(domain, &p);
-            here.compute(work).await;
+            endpoint.compute(work).await;
             let alpha = rho / others.sum(dot(&p, &q)).await?;
             add(&mut x, alpha, &p);
             add(&mut r, -alpha, &q);

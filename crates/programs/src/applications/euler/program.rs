@@ -87,9 +87,9 @@ impl Euler {
 impl Program for Euler {
     type Output = Flow;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Flow> {
-        let mut others = self.exchanges.of(here, &self.domains)?;
-        let me = here.rank().0 as usize;
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Flow> {
+        let mut others = self.exchanges.of(endpoint, &self.domains)?;
+        let me = endpoint.rank().0 as usize;
         let (domain, region) = (&self.domains[me], &self.regions[me]);
         let work = self.speed.time(region.operations(domain));
 
@@ -102,7 +102,7 @@ impl Program for Euler {
             for (stage, share) in STAGES.into_iter().enumerate() {
                 others.exchange(&mut states).await?;
                 let residual = region.residual(domain, &states, self.outside);
-                here.compute(work).await;
+                endpoint.compute(work).await;
                 if stage == 0 {
                     residuals.push(others.sum(residual.square()).await?.sqrt());
                     if self.is_done(&residuals)? {

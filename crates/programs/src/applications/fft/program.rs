@@ -104,30 +104,30 @@ impl Fft2d {
         CompleteExchange { algorithm, bytes: layout.block(), order, reshuffle: packing.per_byte(layout.block()) }
     }
 
-    /// `here`, on which a message of one block is packed and unpacked. An algorithm that forwards messages counts the many
+    /// `endpoint`, on which a message of one block is packed and unpacked. An algorithm that forwards messages counts the many
     /// blocks of each itself.
-    fn packed<'here, E: Endpoint>(&self, here: &'here E, layout: &Layout) -> Packed<'here, E> {
+    fn packed<'endpoint, E: Endpoint>(&self, endpoint: &'endpoint E, layout: &Layout) -> Packed<'endpoint, E> {
         let blocks = u64::from(!self.algorithm.forwards());
-        Packed { here, work: self.packing.time(blocks, layout.block()) }
+        Packed { endpoint, work: self.packing.time(blocks, layout.block()) }
     }
 
     /// Transforms each of a rank's rows or columns.
-    async fn transform<E: Endpoint>(&self, here: &E, layout: &Layout, lines: &mut [Complex32]) {
+    async fn transform<E: Endpoint>(&self, endpoint: &E, layout: &Layout, lines: &mut [Complex32]) {
         self.plan.process(lines);
-        let count = layout.rows(here.rank()).len() as u64;
-        here.compute(self.speed.time(count * operations(self.size))).await;
+        let count = layout.rows(endpoint.rank()).len() as u64;
+        endpoint.compute(self.speed.time(count * operations(self.size))).await;
     }
 }
 
 impl Program for Fft2d {
     type Output = Transformed;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Transformed> {
-        let (me, layout) = (here.rank(), Layout { size: self.size, ranks: here.size() });
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Transformed> {
+        let (me, layout) = (endpoint.rank(), Layout { size: self.size, ranks: endpoint.size() });
         let mut rows = self.rows(&layout, me);
-        self.transform(here, &layout, &mut rows).await;
+        self.transform(endpoint, &layout, &mut rows).await;
 
-        let start = here.now();
+        let start = endpoint.now();
         let mut columns = vec![Complex32::default(); rows.len()];
         let mut failed = None;
         let real = self.array != Array::OnlySizes;
@@ -137,14 +137,14 @@ impl Program for Fft2d {
                 failed.get_or_insert(error);
             }
         };
-        self.exchange(&layout).exchange(&self.packed(here, &layout), message_for, take).await?;
+        self.exchange(&layout).exchange(&self.packed(endpoint, &layout), message_for, take).await?;
         failed.map_or(Ok(()), Err)?;
         if real {
             layout.keep(me, &rows, &mut columns);
         }
-        let communication = here.now().since(start);
+        let communication = endpoint.now().since(start);
 
-        self.transform(here, &layout, &mut columns).await;
+        self.transform(endpoint, &layout, &mut columns).await;
         Ok(Transformed { first: layout.rows(me).start, columns, communication })
     }
 }

@@ -41,23 +41,23 @@ impl Exchanges {
         Ok(())
     }
 
-    /// The communication of the rank that `here` is, with others and with `domain`.
+    /// The communication of the rank that `endpoint` is, with others and with `domain`.
     ///
     /// # Errors
     /// [`Error::Unfit`] when the program has another number of ranks.
     pub(in crate::applications) fn of<'a, E: Endpoint>(
         &'a self,
-        here: &'a E,
+        endpoint: &'a E,
         domains: &'a [Domain],
     ) -> Result<Communication<'a, E>> {
-        let Rank(rank) = here.rank();
+        let Rank(rank) = endpoint.rank();
         match (self.schedules.get(rank as usize), domains.get(rank as usize)) {
-            (Some(schedule), Some(domain)) if self.schedules.len() == here.size() as usize => {
+            (Some(schedule), Some(domain)) if self.schedules.len() == endpoint.size() as usize => {
                 let Exchanges { order, pacing, .. } = *self;
-                Ok(Communication { here, domain, schedule, order, pacing, spent: Duration::ZERO })
+                Ok(Communication { endpoint, domain, schedule, order, pacing, spent: Duration::ZERO })
             }
             _ => {
-                let (parts, size) = (self.schedules.len(), here.size());
+                let (parts, size) = (self.schedules.len(), endpoint.size());
                 Err(Error::Unfit(format!("an application in {parts} parts runs on {parts} ranks, not on {size}")))
             }
         }
@@ -67,7 +67,7 @@ impl Exchanges {
 /// What a rank of an application says to others, and how long it takes.
 #[derive(Debug)]
 pub(in crate::applications) struct Communication<'a, E> {
-    here: &'a E,
+    endpoint: &'a E,
     domain: &'a Domain,
     schedule: &'a RankSchedule,
     order: Order,
@@ -81,7 +81,7 @@ impl<E: Endpoint> Communication<'_, E> {
     /// # Errors
     /// What sending and receiving can end with, and a message that is not the one that was to come.
     pub(in crate::applications) async fn exchange<T: Value>(&mut self, values: &mut [T]) -> Result<()> {
-        let (begun, domain) = (self.here.now(), self.domain);
+        let (begun, domain) = (self.endpoint.now(), self.domain);
         let (own, copies) = values.split_at_mut(domain.own().len());
         let mut failed = None;
         let take = |from, message| {
@@ -89,8 +89,8 @@ impl<E: Endpoint> Communication<'_, E> {
                 failed.get_or_insert(error);
             }
         };
-        follow(self.here, self.schedule, self.pacing, |to| domain.message(to, own), take).await?;
-        self.spent += self.here.now().since(begun);
+        follow(self.endpoint, self.schedule, self.pacing, |to| domain.message(to, own), take).await?;
+        self.spent += self.endpoint.now().since(begun);
         failed.map_or(Ok(()), Err)
     }
 
@@ -99,9 +99,9 @@ impl<E: Endpoint> Communication<'_, E> {
     /// # Errors
     /// What sending and receiving can end with.
     pub(in crate::applications) async fn sum(&mut self, own: f64) -> Result<f64> {
-        let begun = self.here.now();
-        let sum = all_reduce::sum(self.here, self.order, own).await?;
-        self.spent += self.here.now().since(begun);
+        let begun = self.endpoint.now();
+        let sum = all_reduce::sum(self.endpoint, self.order, own).await?;
+        self.spent += self.endpoint.now().since(begun);
         Ok(sum)
     }
 

@@ -145,21 +145,21 @@ impl<'a> Growing<'a> {
 
     /// Goes from cell to cell towards `p`, to the cell that holds it, or to one beyond the hull from where it is seen.
     fn walk(&mut self, p: u32) -> u32 {
-        let (mut here, mut before) = (self.latest, BEYOND);
-        'steps: while !self.cells[here].is_beyond() {
-            let cell = self.cells[here];
+        let (mut endpoint, mut before) = (self.latest, BEYOND);
+        'steps: while !self.cells[endpoint].is_beyond() {
+            let cell = self.cells[endpoint];
             // A walk that always asked for the faces in one order could go in circles among points on one sphere.
             let turn = (next(&mut self.chance) >> 62) as usize;
             for opposite in (turn..turn + 4).map(|slot| slot % 4) {
                 let across = cell.neighbours[opposite];
                 if across != before && orientation(self.corners(cell.with_corner(opposite, p))) < 0.0 {
-                    (here, before) = (across, here);
+                    (endpoint, before) = (across, endpoint);
                     continue 'steps;
                 }
             }
             break;
         }
-        here
+        endpoint
     }
 
     /// Finds the cells around `start` whose spheres have `p` within, and the faces between them and the others.

@@ -45,29 +45,29 @@ use crate::shift::Shift;
 /// When the census is for another number of ranks, when the operator does not fit the data, and what sending and receiving
 /// can end with.
 pub async fn census<E: Endpoint, C: Combine>(
-    here: &E,
+    endpoint: &E,
     together: &Together<'_, C>,
     census: &Census,
     word: &mut Message,
 ) -> Result<()> {
-    let Some(me) = together.place(here, word)? else { return Ok(()) };
+    let Some(me) = together.place(endpoint, word)? else { return Ok(()) };
     let n = together.group.len();
     if census.ranks() != n {
         return Err(Error::Unfit(format!("a census of {} ranks does not fit a group of {n}", census.ranks())));
     }
     let mut held = Held { own: word.clone(), others: None };
     let mut kept = VecDeque::new();
-    let began = here.now();
+    let began = endpoint.now();
     for r in 1..=census.rounds() {
         if let Some(exchange) = census.exchanges.get(r as usize - 1)
             && let Some(message) = held.what(exchange.carries)
         {
-            wait_for_round(here, census, began, r).await;
+            wait_for_round(endpoint, census, began, r).await;
             let shift = Shift::new(Rank(me), n - exchange.distance, n);
             let to = together.group.rank_at(shift.to.0);
             match together.sends {
-                Sends::Early => here.send(to, message).await?,
-                Sends::Synchronous => kept.push_back(together.trade(shift).carry_out(here, message).await?),
+                Sends::Early => endpoint.send(to, message).await?,
+                Sends::Synchronous => kept.push_back(together.trade(shift).carry_out(endpoint, message).await?),
             }
         }
         if let Some(exchange) = r.checked_sub(census.latency).map(|sent| census.exchanges[sent as usize])
@@ -76,7 +76,7 @@ pub async fn census<E: Endpoint, C: Combine>(
             let from = Shift::new(Rank(me), n - exchange.distance, n).from;
             let received = match kept.pop_front() {
                 Some(received) => received,
-                None => here.receive(together.group.rank_at(from.0)).await?,
+                None => endpoint.receive(together.group.rank_at(from.0)).await?,
             };
             held.combine(together.operator, &received)?;
         }
@@ -113,12 +113,12 @@ impl Held {
 }
 
 /// Lets the time go by until round `r` begins, if rounds are stretched.
-async fn wait_for_round<E: Endpoint>(here: &E, census: &Census, began: Time, r: u32) {
+async fn wait_for_round<E: Endpoint>(endpoint: &E, census: &Census, began: Time, r: u32) {
     if let Some(round) = census.round {
         let until = began.picoseconds().saturating_add(round.picoseconds().saturating_mul(u64::from(r) - 1));
-        let left = Time::from_picoseconds(until).since(here.now());
+        let left = Time::from_picoseconds(until).since(endpoint.now());
         if !left.is_zero() {
-            here.compute(left).await;
+            endpoint.compute(left).await;
         }
     }
 }

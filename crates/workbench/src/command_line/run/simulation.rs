@@ -214,7 +214,7 @@ impl Prepared {
         P::Output: Send + 'static,
     {
         let ranks = self.ranks;
-        if stage::enter(ranks, self.first, async |here| program.run(here).await.map(drop)) {
+        if stage::enter(ranks, self.first, async |endpoint| program.run(endpoint).await.map(drop)) {
             return Err(self.staged());
         }
         self.run_program(move |machine, options| {
@@ -296,8 +296,8 @@ struct Reaches<P> {
 }
 
 impl<P> Reaches<P> {
-    fn check(&self, here: Rank, found: Message) -> endpoint::Result<Message> {
-        let differs = || endpoint::Error::Network(format!("rank {here} has got something else than was sent"));
+    fn check(&self, endpoint: Rank, found: Message) -> endpoint::Result<Message> {
+        let differs = || endpoint::Error::Network(format!("rank {endpoint} has got something else than was sent"));
         if found == self.word { Ok(found) } else { Err(differs()) }
     }
 }
@@ -305,8 +305,8 @@ impl<P> Reaches<P> {
 impl<P: Program<Output = Message>> Program for Reaches<P> {
     type Output = Message;
     const NEEDS: Needs = P::NEEDS;
-    async fn run<E: Endpoint>(&self, here: &E) -> endpoint::Result<Message> {
-        self.check(here.rank(), self.program.run(here).await?)
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> endpoint::Result<Message> {
+        self.check(endpoint.rank(), self.program.run(endpoint).await?)
     }
 }
 

@@ -29,15 +29,15 @@ impl Program for Checked {
     /// How many of the messages were the ones that should come next, byte by byte.
     type Output = u32;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<u32> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<u32> {
         let mut right = 0;
         for number in 0..self.messages {
             let message = message(number);
-            if here.rank() == ROOT {
-                here.multicast(message).await?;
+            if endpoint.rank() == ROOT {
+                endpoint.multicast(message).await?;
                 right += 1;
             } else {
-                right += u32::from(here.receive_multicast(ROOT).await? == message);
+                right += u32::from(endpoint.receive_multicast(ROOT).await? == message);
             }
         }
         Ok(right)
@@ -54,12 +54,12 @@ impl Program for ToLate {
     const NEEDS: Needs = Needs::MULTICAST;
     type Output = ();
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-        if here.rank() == ROOT {
-            return here.multicast(Message::of_size(self.bytes)).await;
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        if endpoint.rank() == ROOT {
+            return endpoint.multicast(Message::of_size(self.bytes)).await;
         }
-        here.compute(self.late).await;
-        here.receive_multicast(ROOT).await?;
+        endpoint.compute(self.late).await;
+        endpoint.receive_multicast(ROOT).await?;
         Ok(())
     }
 }

@@ -14,15 +14,15 @@ use super::state::State;
 
 /// One rank's view of a run.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Here<'run> {
+pub(super) struct ClockEndpoint<'run> {
     rank: Rank,
     state: &'run RefCell<State>,
     needs: Needs,
 }
 
-impl<'run> Here<'run> {
-    pub(super) fn new(rank: Rank, state: &'run RefCell<State>, needs: Needs) -> Here<'run> {
-        Here { rank, state, needs }
+impl<'run> ClockEndpoint<'run> {
+    pub(super) fn new(rank: Rank, state: &'run RefCell<State>, needs: Needs) -> ClockEndpoint<'run> {
+        ClockEndpoint { rank, state, needs }
     }
 
     /// That `other` is a rank that messages can go to and come from.
@@ -37,7 +37,7 @@ impl<'run> Here<'run> {
 }
 
 // The futures are written out by hand: a compiler's own would keep a second copy of the message in every rank.
-impl Endpoint for Here<'_> {
+impl Endpoint for ClockEndpoint<'_> {
     fn rank(&self) -> Rank {
         self.rank
     }
@@ -52,12 +52,12 @@ impl Endpoint for Here<'_> {
 
     #[allow(refining_impl_trait)] // nobody names the type
     fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Send<'_> {
-        Send { here: self, to, tag, message: Some(message), rested: false }
+        Send { endpoint: self, to, tag, message: Some(message), rested: false }
     }
 
     #[allow(refining_impl_trait)] // as above
     fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Receive<'_> {
-        Receive { here: self, from, tags, deadline, begun: false }
+        Receive { endpoint: self, from, tags, deadline, begun: false }
     }
 
     #[allow(refining_impl_trait)] // as above, and without a future around it
@@ -82,8 +82,8 @@ impl Endpoint for Here<'_> {
 
 /// A send: over at once, unless it waits for its receiver. It may let others run first.
 #[derive(Debug)]
-pub(super) struct Send<'here> {
-    here: &'here Here<'here>,
+pub(super) struct Send<'endpoint> {
+    endpoint: &'endpoint ClockEndpoint<'endpoint>,
     to: Rank,
     tag: Tag,
     /// What is to be sent; nothing once it is on its way.
@@ -97,19 +97,19 @@ impl Future for Send<'_> {
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<()>> {
         if self.message.is_some() && !self.rested {
-            self.here.check(self.to)?;
-            self.here.check_alone()?;
+            self.endpoint.check(self.to)?;
+            self.endpoint.check_alone()?;
             self.rested = true;
-            if self.here.state.borrow_mut().rest_before_sending(self.here.rank, self.to) {
+            if self.endpoint.state.borrow_mut().rest_before_sending(self.endpoint.rank, self.to) {
                 return Poll::Pending;
             }
         }
         let Some(message) = self.message.take() else {
             // It was polled before, and waits until its receiver has the message.
-            let waits = self.here.state.borrow().waits_for(self.here.rank).is_some();
+            let waits = self.endpoint.state.borrow().waits_for(self.endpoint.rank).is_some();
             return if waits { Poll::Pending } else { Poll::Ready(Ok(())) };
         };
-        match self.here.state.borrow_mut().send(self.here.rank, self.to, self.tag, message) {
+        match self.endpoint.state.borrow_mut().send(self.endpoint.rank, self.to, self.tag, message) {
             true => Poll::Pending,
             false => Poll::Ready(Ok(())),
         }
@@ -118,8 +118,8 @@ impl Future for Send<'_> {
 
 /// A receive: over as soon as the message was sent, however much later it arrives.
 #[derive(Debug)]
-pub(super) struct Receive<'here> {
-    here: &'here Here<'here>,
+pub(super) struct Receive<'endpoint> {
+    endpoint: &'endpoint ClockEndpoint<'endpoint>,
     from: Source,
     tags: Tags,
     deadline: Option<Time>,
@@ -134,8 +134,8 @@ impl Receive<'_> {
             return Err(Error::Undeclared("ANY_SOURCE"));
         };
         if !self.begun {
-            self.here.check(from)?;
-            self.here.check_alone()?;
+            self.endpoint.check(from)?;
+            self.endpoint.check_alone()?;
             self.begun = true;
         }
         Ok(from)
@@ -147,7 +147,7 @@ impl Future for Receive<'_> {
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<Received>> {
         let from = self.begin()?;
-        match self.here.state.borrow_mut().receive(self.here.rank, from, self.tags) {
+        match self.endpoint.state.borrow_mut().receive(self.endpoint.rank, from, self.tags) {
             Some(received) => Poll::Ready(Ok(received)),
             None => Poll::Pending,
         }

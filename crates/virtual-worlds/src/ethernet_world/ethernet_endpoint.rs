@@ -55,7 +55,7 @@ impl Calls {
 }
 
 /// A rank's endpoint.
-pub(super) struct Here<'run> {
+pub(super) struct EthernetEndpoint<'run> {
     pub(super) messenger: Messenger<Port<'run, Datagram>>,
     pub(super) calls: Calls,
     pub(super) record: &'run RefCell<Record>,
@@ -64,13 +64,13 @@ pub(super) struct Here<'run> {
     pub(super) broadcast_memory: Cell<u64>,
 }
 
-impl<'run> Here<'run> {
+impl<'run> EthernetEndpoint<'run> {
     pub(super) const fn new(
         messenger: Messenger<Port<'run, Datagram>>,
         calls: Calls,
         record: &'run RefCell<Record>,
-    ) -> Here<'run> {
-        Here { messenger, calls, record, broadcasts: Cell::new(false), broadcast_memory: Cell::new(0) }
+    ) -> EthernetEndpoint<'run> {
+        EthernetEndpoint { messenger, calls, record, broadcasts: Cell::new(false), broadcast_memory: Cell::new(0) }
     }
 
     /// Looks what its broadcasts take now.
@@ -133,7 +133,7 @@ impl<'run> Here<'run> {
     }
 }
 
-impl Endpoint for Here<'_> {
+impl Endpoint for EthernetEndpoint<'_> {
     fn rank(&self) -> Rank {
         self.messenger.rank()
     }
