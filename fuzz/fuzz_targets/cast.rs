@@ -30,15 +30,15 @@ fuzz_target!(|bytes: &[u8]| {
         check(&manifest);
     }
     let message = Message::from(bytes.to_vec());
-    if let Some(said) = ToAll::decode(&message) {
-        if let ToAll::Manifest(bytes) = &said
+    if let Some(message) = ToAll::decode(&message) {
+        if let ToAll::Manifest(bytes) = &message
             && let Ok(manifest) = Manifest::decode(bytes)
         {
             check(&manifest);
         }
-        assert_eq!(ToAll::decode(&said.encode()), Some(said));
+        assert_eq!(ToAll::decode(&message.encode()), Some(message));
     }
-    if let Some(said) = ToSender::decode(&message) {
-        assert_eq!(ToSender::decode(&said.encode()), Some(said));
+    if let Some(message) = ToSender::decode(&message) {
+        assert_eq!(ToSender::decode(&message.encode()), Some(message));
     }
 });

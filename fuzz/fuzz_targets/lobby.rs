@@ -6,7 +6,7 @@
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 use cast::VERSION;
-use cast::lobby::{Announce, Call, Envelope, Guest, Host, Join, LONGEST, Said, Token};
+use cast::lobby::{Announce, Call, Envelope, Guest, Host, Join, LONGEST, LobbyMessage, Token};
 use cast::manifest::Id;
 use cast::round::Outcome;
 use libfuzzer_sys::fuzz_target;
@@ -42,19 +42,19 @@ fuzz_target!(|bytes: &[u8]| {
     let (mut host, mut guest, mut now) = (host(), Guest::new("name".to_string(), RUN, 9), Time::ZERO);
     guest.join(now, RUN, RUN, at(1));
     let join = Join { run: RUN, member: RUN, nonce: RUN, number: 1, name: "name".to_string(), port: 9, last: 0 };
-    host.take(now, at(2), Said::Join(join));
+    host.take(now, at(2), LobbyMessage::Join(join));
     let mut session = 0;
     for (action, part) in parts(bytes) {
         now += Duration::from_microseconds(u64::from(action) * 10_000);
         assert!(sealed.read(part).is_err());
         // With the right checksum, so that it is read.
         let datagram = [b"MQC\x03", &[VERSION, 1], &crc32c::crc32c(part).to_be_bytes()[..], part].concat();
-        if let Ok(said) = open.read(&datagram) {
-            let written = open.write(&said, [0; 24]);
-            assert_eq!(open.read(&written).as_ref(), Ok(&said));
-            host.take(now, at(action.into()), said.clone());
+        if let Ok(message) = open.read(&datagram) {
+            let written = open.write(&message, [0; 24]);
+            assert_eq!(open.read(&written).as_ref(), Ok(&message));
+            host.take(now, at(action.into()), message.clone());
             let mut answers = Vec::new();
-            guest.take(now, at(1), said, &mut answers);
+            guest.take(now, at(1), message, &mut answers);
             assert!(answers.len() <= 1);
         }
         match action % 4 {
@@ -70,10 +70,10 @@ fuzz_target!(|bytes: &[u8]| {
             }
             _ => guest.comes_back(now),
         }
-        assert!(host.due(now).iter().all(|(_, said)| open.write(said, [0; 24]).len() <= LONGEST));
+        assert!(host.due(now).iter().all(|(_, message)| open.write(message, [0; 24]).len() <= LONGEST));
         assert!(host.deadline() > now && host.done() + host.without().len() <= 1_024);
-        let said = guest.due(now);
-        assert!(said.is_none_or(|(_, said)| open.write(&said, [0; 24]).len() <= LONGEST));
+        let message = guest.due(now);
+        assert!(message.is_none_or(|(_, message)| open.write(&message, [0; 24]).len() <= LONGEST));
         guest.is_left(now);
     }
 });

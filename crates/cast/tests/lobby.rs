@@ -3,7 +3,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-use maquette_cast::lobby::{Announce, Ask, Call, Guest, Heard, Here, Host, Join, Said, To, Token};
+use maquette_cast::lobby::{Announce, Ask, Call, Guest, Heard, Here, Host, Join, LobbyMessage, To, Token};
 use maquette_cast::manifest::Id;
 use maquette_cast::round::Outcome;
 use proptest::prelude::*;
@@ -62,9 +62,9 @@ struct Simulation {
     receivers: Vec<Receiver>,
     session: u32,
     /// On their way: from, to, what.
-    flying: Vec<(SocketAddr, SocketAddr, Said)>,
+    flying: Vec<(SocketAddr, SocketAddr, LobbyMessage)>,
     /// All that was ever sent, also in an earlier cast; and of a hundred milliseconds, in how many one of it is sent again.
-    recorded: Vec<(SocketAddr, SocketAddr, Said)>,
+    recorded: Vec<(SocketAddr, SocketAddr, LobbyMessage)>,
     replays: u64,
 }
 
@@ -103,10 +103,10 @@ impl Simulation {
         self.host.done() == self.receivers.len()
     }
 
-    fn say(&mut self, from: SocketAddr, to: SocketAddr, said: Said) {
-        self.recorded.push((from, to, said.clone()));
+    fn say(&mut self, from: SocketAddr, to: SocketAddr, message: LobbyMessage) {
+        self.recorded.push((from, to, message.clone()));
         if self.draws.below(100) >= self.loss {
-            self.flying.push((from, to, said));
+            self.flying.push((from, to, message));
         }
     }
 
@@ -118,32 +118,32 @@ impl Simulation {
             let which = self.draws.below(self.recorded.len() as u64) as usize;
             self.flying.push(self.recorded[which].clone());
         }
-        for (from, to, said) in std::mem::take(&mut self.flying) {
+        for (from, to, message) in std::mem::take(&mut self.flying) {
             match to.port() {
-                HOST => drop(self.host.take(now, from, said)),
+                HOST => drop(self.host.take(now, from, message)),
                 GONE => {}
-                port => self.hear(usize::from(port - 100), from, said),
+                port => self.hear(usize::from(port - 100), from, message),
             }
         }
-        for (to, said) in self.host.due(now) {
+        for (to, message) in self.host.due(now) {
             match to {
-                To::One(to) => self.say(at(HOST), to, said),
+                To::One(to) => self.say(at(HOST), to, message),
                 To::Group => {
-                    (0..self.receivers.len() as u16).for_each(|it| self.say(at(HOST), at(100 + it), said.clone()));
+                    (0..self.receivers.len() as u16).for_each(|it| self.say(at(HOST), at(100 + it), message.clone()));
                 }
             }
         }
         for number in 0..self.receivers.len() {
             let due = self.receivers[number].guest.due(now);
-            due.into_iter().for_each(|(to, said)| self.say(at(100 + number as u16), to, said));
+            due.into_iter().for_each(|(to, message)| self.say(at(100 + number as u16), to, message));
         }
     }
 
-    fn hear(&mut self, number: usize, from: SocketAddr, said: Said) {
+    fn hear(&mut self, number: usize, from: SocketAddr, message: LobbyMessage) {
         let (now, own) = (self.now, at(100 + number as u16));
         let Receiver { guest, round } = &mut self.receivers[number];
         let mut answers = Vec::new();
-        match guest.take(now, from, said, &mut answers) {
+        match guest.take(now, from, message, &mut answers) {
             Some(Heard::Answered(announce, from)) => guest.join(now, announce.run, Token([number as u8; 16]), from),
             Some(Heard::Called(call, _)) => {
                 answers.extend(guest.is_there(call.session));
@@ -151,7 +151,7 @@ impl Simulation {
             }
             None => {}
         }
-        answers.into_iter().for_each(|(to, said)| self.say(own, to, said));
+        answers.into_iter().for_each(|(to, message)| self.say(own, to, message));
     }
 
     /// A round from its call to its end: all that take part know it, as different ranks.
@@ -214,7 +214,7 @@ proptest! {
 /// The case of old: an announcement is sent again every two seconds, before there is a sender, and for as long as there is one.
 #[test]
 fn an_old_announcement_binds_nobody_to_a_sender_that_is_gone() {
-    let old = Said::Announce(announce(Token([7; 16])));
+    let old = LobbyMessage::Announce(announce(Token([7; 16])));
     let mut simulation = Simulation::new(2, 0, 1);
     for _ in 0..3 {
         simulation.hear(0, at(GONE), old.clone());
@@ -230,11 +230,11 @@ fn a_sender_that_falls_silent_is_left_although_its_answers_are_sent_again() {
     let (mut guest, mut answers, here) = (Guest::new("r".to_string(), Token([1; 16]), 9), Vec::new(), at(HOST));
     let mut host = host();
     let mut now = Time::ZERO;
-    guest.take(now, here, Said::Announce(announce(RUN)), &mut answers);
+    guest.take(now, here, LobbyMessage::Announce(announce(RUN)), &mut answers);
     let Some((_, ask)) = answers.pop() else { panic!("it asks") };
     host.take(now, at(2), ask);
     let Some(Heard::Answered(found, _)) =
-        host.due(now).into_iter().find_map(|(_, said)| guest.take(now, here, said, &mut answers))
+        host.due(now).into_iter().find_map(|(_, message)| guest.take(now, here, message, &mut answers))
     else {
         panic!("it is answered")
     };
@@ -243,18 +243,18 @@ fn a_sender_that_falls_silent_is_left_although_its_answers_are_sent_again() {
     let mut recorded = Vec::new();
     while !guest.is_left(now) {
         assert!(now < Time::ZERO + ms(7_000), "it is bound to a sender that is gone");
-        if let Some((_, said)) = guest.due(now).filter(|_| now < Time::ZERO + ms(1_000)) {
-            host.take(now, at(2), said);
-            recorded.extend(host.due(now).into_iter().map(|(_, said)| said));
+        if let Some((_, message)) = guest.due(now).filter(|_| now < Time::ZERO + ms(1_000)) {
+            host.take(now, at(2), message);
+            recorded.extend(host.due(now).into_iter().map(|(_, message)| message));
         }
-        for said in recorded.clone() {
-            guest.take(now, here, said, &mut answers);
+        for message in recorded.clone() {
+            guest.take(now, here, message, &mut answers);
         }
         now += ms(10);
     }
     assert!(now > Time::ZERO + ms(5_500), "it was left while it answered");
     // And with what is left of that, it is not bound anew.
-    let mut bound = recorded.into_iter().filter_map(|said| guest.take(now, here, said, &mut answers));
+    let mut bound = recorded.into_iter().filter_map(|message| guest.take(now, here, message, &mut answers));
     assert_eq!(bound.next(), None);
 }
 
@@ -265,22 +265,23 @@ fn a_join_or_a_goodbye_that_is_sent_again_changes_nothing() {
     let (first, second) = (join(1, 1, 1), join(1, 2, 1));
     assert!(host.take(now, at(2), first.clone()).is_some() && host.take(now, at(2), second.clone()).is_some());
     host.due(now);
-    for said in [first, Said::Leave(Token([1; 16])), second] {
-        assert_eq!(host.take(later, at(GONE), said), None);
+    for message in [first, LobbyMessage::Leave(Token([1; 16])), second] {
+        assert_eq!(host.take(later, at(GONE), message), None);
     }
-    let answered = |due: Vec<(To, Said)>| due.iter().any(|(_, said)| matches!(said, Said::Answer(_)));
+    let answered =
+        |due: Vec<(To, LobbyMessage)>| due.iter().any(|(_, message)| matches!(message, LobbyMessage::Answer(_)));
     assert!(!answered(host.due(later)));
     assert_eq!(host.waiting(later).0, 1);
     assert_eq!(host.waiting(later + ms(1_000)).0, 0, "it was heard of last at the time of its own join");
     // The newer one is called, where it is.
     host.call(later, call(1));
-    let called = host.due(later).into_iter().find_map(|(to, said)| match said {
-        Said::Call(call) => Some((to, call.nonce)),
+    let called = host.due(later).into_iter().find_map(|(to, message)| match message {
+        LobbyMessage::Call(call) => Some((to, call.nonce)),
         _ => None,
     });
     assert_eq!(called, Some((To::One(at(2)), Token([2; 16]))));
     // Who has left does not come back with what it said before, even if that was not heard then.
-    host.take(later, at(2), Said::Leave(Token([2; 16])));
+    host.take(later, at(2), LobbyMessage::Leave(Token([2; 16])));
     assert_eq!(host.take(later, at(GONE), join(1, 2, 9)), None);
 }
 
@@ -289,22 +290,22 @@ fn only_a_sender_of_that_run_answers() {
     let mut host = host();
     host.due(Time::ZERO);
     for run in [Token([0; 16]), RUN] {
-        host.take(Time::ZERO, at(2), Said::Ask(Ask { run, nonce: Token([1; 16]), number: 3 }));
+        host.take(Time::ZERO, at(2), LobbyMessage::Ask(Ask { run, nonce: Token([1; 16]), number: 3 }));
     }
     let due = host.due(Time::ZERO);
-    let [(To::One(to), Said::Answer(answer))] = &due[..] else { panic!("{due:?}") };
+    let [(To::One(to), LobbyMessage::Answer(answer))] = &due[..] else { panic!("{due:?}") };
     assert_eq!((*to, answer.nonce, answer.number, &answer.announce), (at(2), Token([1; 16]), 3, &announce(RUN)));
 }
 
-fn join(member: u8, nonce: u8, number: u64) -> Said {
+fn join(member: u8, nonce: u8, number: u64) -> LobbyMessage {
     join_after(member, nonce, number, 0)
 }
 
 /// A join of who took part in the round `last`.
-fn join_after(member: u8, nonce: u8, number: u64, last: u32) -> Said {
+fn join_after(member: u8, nonce: u8, number: u64, last: u32) -> LobbyMessage {
     let name = "a\u{1b}[2Jb".to_string();
     let (member, nonce) = (Token([member; 16]), Token([nonce; 16]));
-    Said::Join(Join { run: RUN, member, nonce, number, name, port: 9, last })
+    LobbyMessage::Join(Join { run: RUN, member, nonce, number, name, port: 9, last })
 }
 
 #[test]
@@ -313,8 +314,8 @@ fn a_receiver_that_begins_anew_is_the_same_and_one_of_another_run_is_none() {
     assert_eq!(host.take(Time::ZERO, at(2), join(1, 1, 1)).as_deref(), Some("a\\u{1b}[2Jb (127.0.0.1)"));
     assert_eq!(host.take(Time::ZERO, at(2), join(1, 1, 2)), None, "it asks again");
     assert!(host.take(Time::ZERO, at(3), join(1, 2, 1)).is_some(), "it was started again");
-    let Said::Join(other) = join(2, 3, 1) else { return };
-    assert_eq!(host.take(Time::ZERO, at(2), Said::Join(Join { run: Token([0; 16]), ..other })), None);
+    let LobbyMessage::Join(other) = join(2, 3, 1) else { return };
+    assert_eq!(host.take(Time::ZERO, at(2), LobbyMessage::Join(Join { run: Token([0; 16]), ..other })), None);
     assert_eq!(host.waiting(Time::ZERO).0, 1);
     assert_eq!(host.call(Time::ZERO, call(1)), 1);
 }
@@ -327,7 +328,7 @@ fn who_comes_out_of_a_round_too_often_is_not_called_again() {
         host.take(Time::ZERO, at(2), join_after(1, 1, session.into(), session - 1));
         rounds += u32::from(host.call(Time::ZERO, call(session)));
         let here = Here { nonce: Token([1; 16]), session };
-        host.take(Time::ZERO, at(2), Said::Here(here));
+        host.take(Time::ZERO, at(2), LobbyMessage::Here(here));
         host.roster().iter().for_each(|called| host.ended(Time::ZERO, called.member, &Outcome::Lost, true));
     }
     assert_eq!((rounds, host.without().len(), host.done()), (6, 1, 0));
@@ -341,7 +342,7 @@ fn more_receivers_than_anybody_has_are_not_remembered() {
         token[..4].copy_from_slice(&number.to_be_bytes());
         let token = Token(token);
         let join = Join { run: RUN, member: token, nonce: token, number: 1, name: String::new(), port: 9, last: 0 };
-        host.take(Time::ZERO, at(2), Said::Join(join));
+        host.take(Time::ZERO, at(2), LobbyMessage::Join(join));
     }
     assert_eq!(host.call(Time::ZERO, call(1)), 1_024);
 }

@@ -12,7 +12,7 @@ use maquette_cast::cast::{
     CastError, Event, Meeting, ReceiveSettings, Received, SendSettings, Sent, Watch, receive, send,
 };
 use maquette_cast::files::{Folder, Unsendable, Wishes, list};
-use maquette_cast::lobby::{Announce, Envelope, Mismatch, Said, Token};
+use maquette_cast::lobby::{Announce, Envelope, LobbyMessage, Mismatch, Token};
 use maquette_cast::manifest::Id;
 use maquette_cast::secret::{KeyFile, Secret};
 use quantities::{Bytes, Duration};
@@ -268,7 +268,7 @@ fn a_recorded_announcement_does_not_hold_up_a_receiver() {
             bytes: 1 << 30,
         };
         let key = secret.map(|secret| secret.of_lobby());
-        let recorded = Envelope::new(key.as_ref()).write(&Said::Announce(old), [3; 24]);
+        let recorded = Envelope::new(key.as_ref()).write(&LobbyMessage::Announce(old), [3; 24]);
         let replayer = UdpSocket::bind((HERE, 0)).unwrap();
         let replay = || replayer.send_to(&recorded, meeting.group).unwrap();
         ends.store(false, Ordering::Relaxed);

@@ -62,9 +62,9 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
     let routers = fields.routers.as_ref().ok_or_else(|| missing("", "`routers`"))?;
     let routing_delay = positive("routers.routing_delay", routers.routing_delay)?;
     let lines = fields.channels.as_ref().ok_or_else(|| missing("", "`channels`"))?;
-    let lanes = virtual_channels::count(lines, fields.switching.mode, &plan)?;
-    let channels = lines::channels(lines, lanes, topology, &plan, packet.flit)?;
-    let (rule, routing) = paths::routing(fields.routing.rule, &plan, own_routing, lanes)?;
+    let virtual_channels = virtual_channels::count(lines, fields.switching.mode, &plan)?;
+    let channels = lines::channels(lines, virtual_channels, topology, &plan, packet.flit)?;
+    let (rule, routing) = paths::routing(fields.routing.rule, &plan, own_routing, virtual_channels)?;
     let ends = |which: usize| (0..plan.homes.len()).map(|node| ChannelId((2 * node + which) as u32)).collect();
     let network = FlitNetwork {
         channels,
@@ -83,7 +83,7 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
     };
     whole_packets_fit(&network)?;
     no_deadlock(rule, &network)?;
-    virtual_channels::in_sets(lanes, rule, &network.routing)?;
+    virtual_channels::in_sets(virtual_channels, rule, &network.routing)?;
     Ok((plan.homes.len() as u32, Interconnect::Flits(network)))
 }
 
@@ -204,13 +204,13 @@ fn no_deadlock(rule: Rule, network: &FlitNetwork) -> Result<(), Fault> {
         _ => None,
     };
     let Some(cycle) = cycle else { return Ok(()) };
-    let lanes = network.virtual_channels();
-    let in_words = |&(channel, lane): &deadlock::Lane| match lanes {
+    let virtual_channels = network.virtual_channels();
+    let in_words = |&(channel, virtual_channel): &deadlock::VirtualChannel| match virtual_channels {
         1 => network.in_words(channel),
-        _ => format!("{} by virtual channel {lane}", network.in_words(channel)),
+        _ => format!("{} by virtual channel {virtual_channel}", network.in_words(channel)),
     };
     let cycle = cycle.iter().map(in_words).collect();
-    let needed = Some(network.routing.virtual_channels()).filter(|needed| *needed > lanes);
+    let needed = Some(network.routing.virtual_channels()).filter(|needed| *needed > virtual_channels);
     let rule = rule.name().to_string();
     Err(Fault::new("routing.rule", Problem::Deadlock { rule, cycle, virtual_channels: needed }))
 }

@@ -29,7 +29,7 @@ pub enum Step<'a> {
         /// The output channel.
         channel: ChannelId,
         /// Which of its virtual channels, from 0.
-        lane: u32,
+        virtual_channel: u32,
     },
     /// Any of these output channels, by the first of the rule's virtual channels; `fixed` is the index of the one that the source always takes.
     Choose {

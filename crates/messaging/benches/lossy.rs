@@ -11,7 +11,7 @@ mod faults;
 use endpoint::{Endpoint, Message};
 use faults::network::Faults;
 use faults::{Faulty, Node};
-use maquette_messaging::{Manner, Parameters, Repeat};
+use maquette_messaging::{BroadcastProtocol, Parameters, Repeat};
 use quantities::{Bytes, Rank};
 
 const SIZE: u64 = 64 << 20;
@@ -44,7 +44,8 @@ fn main() {
     let packets = SIZE.div_ceil(PACKET.0);
     let wire = (packets * PACKET.1 * BYTE_TIME) as f64 * 1e-12;
     println!("the wire: {wire:.3} s");
-    let go_back_n = |window| Parameters { window, manner: Manner::Simple, ..Parameters::default() };
+    let go_back_n =
+        |window| Parameters { window, broadcast_protocol: BroadcastProtocol::Simple, ..Parameters::default() };
     let selective = |window| Parameters { repeat: Repeat::Selective, ..go_back_n(window) };
     let ways = [
         ("go-back-n, window 16", go_back_n(16)),

@@ -17,10 +17,10 @@
 //! Source: Wong and Wang 2000, section 4.2, figure 6.
 
 use crate::broadcast;
-use crate::outgoing::Outgoing;
+use crate::fragmenter::Fragmenter;
 use crate::packet::{Data, FRAGMENT_HEADER};
 use crate::push_pull;
-use crate::{Outbound, Parameters, Repeat, SharedQueue};
+use crate::{Parameters, Repeat, SendStream, SharedQueue};
 
 /// The sizes of the three kinds of points.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,7 +74,7 @@ impl Points {
 
 /// What so many messages take in a send queue, without the messages themselves. [B]
 pub(crate) fn send_queue(messages: usize) -> u64 {
-    (messages * size_of::<Outgoing>()) as u64
+    (messages * size_of::<Fragmenter>()) as u64
 }
 
 /// What a buffer takes with the packets that are in it. [B]
@@ -85,7 +85,7 @@ pub(crate) fn buffer(packets: &SharedQueue<Data>) -> u64 {
 
 /// What a lightweight point takes. [B]
 pub(crate) fn light_point() -> u64 {
-    (size_of::<Option<Outbound>>() + SharedQueue::<Data>::local_size()) as u64
+    (size_of::<Option<SendStream>>() + SharedQueue::<Data>::local_size()) as u64
 }
 
 #[cfg(test)]
@@ -94,7 +94,7 @@ mod tests {
     use quantities::{Rank, Time};
 
     use super::*;
-    use crate::{Engine, Manner, Push};
+    use crate::{BroadcastProtocol, Engine, Push};
 
     #[test]
     fn the_formula_with_the_published_sizes_is_the_published_one() {
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn at_128_ranks_more_than_38_percent_are_saved() {
         let push = Push { first: 1_000_000, second: 0 };
-        let parameters = Parameters { push, manner: Manner::Simple, ..Parameters::default() };
+        let parameters = Parameters { push, broadcast_protocol: BroadcastProtocol::Simple, ..Parameters::default() };
         let n = 128_u32;
         let mut engine = Engine::new(Rank(0), n, parameters).unwrap();
         let message = |rank: u32| Message::from(vec![rank as u8; 100_000]);

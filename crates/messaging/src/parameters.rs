@@ -49,7 +49,7 @@ pub struct Parameters {
     /// A rank is gone when nothing was heard of it for so long although it should have spoken.
     pub patience: Duration,
     /// How broadcasts are sent.
-    pub manner: Manner,
+    pub broadcast_protocol: BroadcastProtocol,
     /// What becomes of a broadcast when a receiver is gone or too slow.
     pub losses: Losses,
     /// A receiver of broadcasts is too slow when it gets no further for so long, even if it is heard of.
@@ -78,7 +78,7 @@ pub struct Push {
 
 /// How broadcasts are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Manner {
+pub enum BroadcastProtocol {
     /// Packet after packet, whether receivers have room or not.
     Simple,
     /// The first bytes are pushed; one receiver pulls the rest for all.
@@ -115,7 +115,7 @@ impl Default for Parameters {
             reporting: Reporting { packets: 4, delay: Duration::from_microseconds(500) },
             broadcast_packets: None,
             patience: ms(10_000),
-            manner: Manner::PushPull,
+            broadcast_protocol: BroadcastProtocol::PushPull,
             losses: Losses::Fail,
             slowest: None,
         }
@@ -142,7 +142,7 @@ impl Parameters {
             pushed_buffer: 16 << 20,
             timing: Timing { first: ms(20), least: ms(20), most: ms(500) },
             reporting: Reporting { packets: 32, delay: ms(2) },
-            manner: Manner::Simple,
+            broadcast_protocol: BroadcastProtocol::Simple,
             ..Parameters::default()
         }
     }

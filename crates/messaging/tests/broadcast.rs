@@ -7,7 +7,7 @@ use endpoint::{Endpoint, Error, Message, Result};
 use faults::network::{Faults, Sent};
 use faults::{Ended, Faulty, Node};
 use maquette_messaging::packet::{Body, Packet};
-use maquette_messaging::{Destination, Losses, Manner, Parameters, Parity, Repeat};
+use maquette_messaging::{BroadcastProtocol, Destination, Losses, Parameters, Parity, Repeat};
 use quantities::{Bytes as Size, Duration, Rank, Time};
 
 const fn us(microseconds: u64) -> Duration {
@@ -59,13 +59,15 @@ fn reports(record: &[Sent]) -> Vec<(Time, Rank)> {
 
 #[test]
 fn every_packet_is_sent_once_for_all_and_cut_at_the_bytes_to_push() {
-    for (manner, sizes) in
-        [(Manner::PushPull, vec![80, 780, 1_446, 1_446, 344]), (Manner::Simple, vec![1_434, 1_446, 1_216])]
-    {
-        let world = Faulty { faults: RECORDED, ..Faulty::perfect(Parameters { manner, ..Parameters::default() }) };
+    for (broadcast_protocol, sizes) in [
+        (BroadcastProtocol::PushPull, vec![80, 780, 1_446, 1_446, 344]),
+        (BroadcastProtocol::Simple, vec![1_434, 1_446, 1_216]),
+    ] {
+        let world =
+            Faulty { faults: RECORDED, ..Faulty::perfect(Parameters { broadcast_protocol, ..Parameters::default() }) };
         let ended = run(world, 8, &Message::from(bytes(4_096)), |_| us(0));
         let expected: Vec<_> = sizes.into_iter().map(|size| (Destination::All, size)).collect();
-        assert_eq!(data(&record(&ended)), expected, "{manner:?}");
+        assert_eq!(data(&record(&ended)), expected, "{broadcast_protocol:?}");
     }
 }
 
@@ -107,7 +109,12 @@ const PARITY: Repeat = Repeat::Parity(Parity { packets: 32, parity: 16, blocks: 
 #[test]
 fn a_parity_packet_repairs_another_loss_at_every_receiver() {
     let faults = Faults { loss: 5, ..RECORDED };
-    let parameters = Parameters { repeat: PARITY, window: 64, manner: Manner::Simple, ..Parameters::default() };
+    let parameters = Parameters {
+        repeat: PARITY,
+        window: 64,
+        broadcast_protocol: BroadcastProtocol::Simple,
+        ..Parameters::default()
+    };
     let ended = run(Faulty { faults, seed: 5, parameters }, 8, &Message::from(bytes(400_000)), |_| us(0));
     let record = record(&ended);
     let of_all = record.iter().filter(|sent| sent.to == Destination::All && sent.from == Rank(0));
@@ -217,22 +224,23 @@ fn nothing_is_pulled_before_the_acknowledger_receives() {
 
 #[test]
 fn a_broadcast_goes_no_further_than_the_window_beyond_the_slowest() {
-    for manner in [Manner::PushPull, Manner::Simple] {
-        let parameters = Parameters { manner, ..Parameters::default() };
+    for broadcast_protocol in [BroadcastProtocol::PushPull, BroadcastProtocol::Simple] {
+        let parameters = Parameters { broadcast_protocol, ..Parameters::default() };
         let world = Faulty { faults: RECORDED, ..Faulty::perfect(parameters) };
         let late = us(300_000);
         let ended =
             run(world, 4, &Message::from(bytes(300_000)), move |rank| if rank == Rank(2) { late } else { us(0) });
         let before: Vec<Sent> = record(&ended).into_iter().filter(|sent| sent.at < Time::ZERO + late).collect();
         let parts = data(&before).iter().filter(|(to, _)| *to == Destination::All).count();
-        assert!(parts <= 2 + parameters.window as usize, "{manner:?}: {parts} while rank 2 takes none");
+        assert!(parts <= 2 + parameters.window as usize, "{broadcast_protocol:?}: {parts} while rank 2 takes none");
     }
 }
 
 /// Rank 2 computes when it should receive.
 fn too_slow(losses: Losses) -> Ended<Vec<Message>> {
     let slowest = Some(us(100_000));
-    let parameters = Parameters { losses, slowest, manner: Manner::Simple, ..Parameters::default() };
+    let parameters =
+        Parameters { losses, slowest, broadcast_protocol: BroadcastProtocol::Simple, ..Parameters::default() };
     let program = |endpoint: Node| async move {
         let mut received = Vec::new();
         for number in 0..3_u8 {

@@ -5,7 +5,7 @@ mod faults;
 use endpoint::conformance;
 use faults::Faulty;
 use faults::network::Faults;
-use maquette_messaging::{Manner, Parameters, Parity, Repeat};
+use maquette_messaging::{BroadcastProtocol, Parameters, Parity, Repeat};
 
 const PARITY: Parity = Parity { packets: 4, parity: 3, blocks: 6 };
 
@@ -18,8 +18,8 @@ fn on_a_perfect_network() {
 fn on_a_network_that_loses_repeats_delays_and_damages() {
     let faults = Faults { loss: 15, repeated: 10, delay: 200, damaged: 5, strange: 5, ..Faults::default() };
     for (seed, repeat) in [(1, Repeat::GoBackN), (2, Repeat::Selective), (3, Repeat::Parity(PARITY))] {
-        for manner in [Manner::PushPull, Manner::Simple] {
-            let parameters = Parameters { repeat, manner, ..Parameters::default() };
+        for broadcast_protocol in [BroadcastProtocol::PushPull, BroadcastProtocol::Simple] {
+            let parameters = Parameters { repeat, broadcast_protocol, ..Parameters::default() };
             conformance::multicast_world(|_| Faulty { parameters, faults, seed });
         }
     }

@@ -5,7 +5,7 @@ mod faults;
 use endpoint::{Endpoint, Message};
 use faults::network::Faults;
 use faults::{Faulty, Node};
-use maquette_messaging::{Manner, Parameters, Repeat};
+use maquette_messaging::{BroadcastProtocol, Parameters, Repeat};
 use quantities::{Bytes, Rank};
 
 const SIZE: u64 = 2 << 20;
@@ -29,17 +29,17 @@ fn slower_than_the_wire(parameters: Parameters, loss: u64) -> f64 {
     last.seconds() / (SIZE as f64 * 80e-9)
 }
 
-fn parameters(repeat: Repeat, manner: Manner) -> Parameters {
-    Parameters { repeat, manner, ..Parameters::default() }
+fn parameters(repeat: Repeat, broadcast_protocol: BroadcastProtocol) -> Parameters {
+    Parameters { repeat, broadcast_protocol, ..Parameters::default() }
 }
 
 /// Of 1,538 bytes on the wire 1,446 are the message's: nothing can be faster than 1.0636 times its bytes.
 #[test]
 fn without_loss_a_broadcast_is_as_fast_as_the_wire() {
-    for manner in [Manner::PushPull, Manner::Simple] {
+    for broadcast_protocol in [BroadcastProtocol::PushPull, BroadcastProtocol::Simple] {
         for repeat in [Repeat::GoBackN, Repeat::Selective] {
-            let time = slower_than_the_wire(parameters(repeat, manner), 0);
-            assert!((1.0636..1.07).contains(&time), "{repeat:?}, {manner:?}: {time}");
+            let time = slower_than_the_wire(parameters(repeat, broadcast_protocol), 0);
+            assert!((1.0636..1.07).contains(&time), "{repeat:?}, {broadcast_protocol:?}: {time}");
         }
     }
 }
@@ -58,11 +58,13 @@ fn with_parity_a_loss_at_seven_receivers_costs_little_more_than_one_at_one() {
 /// When each of seven receivers loses one packet of a hundred, seven of a hundred are sent again.
 #[test]
 fn with_loss_selective_repeat_costs_little_more_than_what_is_lost_and_go_back_n_much_more() {
-    for manner in [Manner::PushPull, Manner::Simple] {
-        let [go_back_n, selective] =
-            [Repeat::GoBackN, Repeat::Selective].map(|repeat| slower_than_the_wire(parameters(repeat, manner), 1));
-        assert!((1.07 * 1.0636..1.2).contains(&selective), "{manner:?}: {selective}");
-        assert!((1.5..2.5).contains(&go_back_n), "{manner:?}: {go_back_n}");
-        println!("{manner:?}, 1% lost: go-back-n {go_back_n:.3}, selective repeat {selective:.3} times the wire");
+    for broadcast_protocol in [BroadcastProtocol::PushPull, BroadcastProtocol::Simple] {
+        let [go_back_n, selective] = [Repeat::GoBackN, Repeat::Selective]
+            .map(|repeat| slower_than_the_wire(parameters(repeat, broadcast_protocol), 1));
+        assert!((1.07 * 1.0636..1.2).contains(&selective), "{broadcast_protocol:?}: {selective}");
+        assert!((1.5..2.5).contains(&go_back_n), "{broadcast_protocol:?}: {go_back_n}");
+        println!(
+            "{broadcast_protocol:?}, 1% lost: go-back-n {go_back_n:.3}, selective repeat {selective:.3} times the wire"
+        );
     }
 }

@@ -10,7 +10,7 @@ use endpoint::{Endpoint, Error, Message, Result};
 use faults::draws::{Draws, seeds};
 use faults::network::Faults;
 use faults::{Ended, Faulty, Node};
-use maquette_messaging::{Asking, Losses, Manner, Parameters, Parity, Push, Repeat, Reporting, Timing};
+use maquette_messaging::{Asking, BroadcastProtocol, Losses, Parameters, Parity, Push, Repeat, Reporting, Timing};
 use quantities::{Bytes, Duration, Rank, Time};
 
 const fn us(microseconds: u64) -> Duration {
@@ -90,7 +90,7 @@ fn parameters(draws: &mut Draws) -> Parameters {
         reporting: Reporting { packets: 1 + draws.below(u64::from(window)), delay: us(draws.below(1_000)) },
         broadcast_packets: draws.percent(50).then(|| 1 + draws.below(u64::from(window))),
         patience: PATIENCE,
-        manner: if draws.percent(50) { Manner::Simple } else { Manner::PushPull },
+        broadcast_protocol: if draws.percent(50) { BroadcastProtocol::Simple } else { BroadcastProtocol::PushPull },
         losses: if draws.percent(50) { Losses::Fail } else { Losses::GoOn },
         slowest: None,
         batch: if draws.percent(50) { usize::MAX } else { 1 + draws.below(20) as usize },

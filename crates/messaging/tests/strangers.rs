@@ -4,7 +4,7 @@ use bytes::Bytes;
 use endpoint::Message;
 use maquette_messaging::packet::{Body, Data, Held, LARGEST_MESSAGE, Opening, Packet, Parity, Part, Report};
 use maquette_messaging::sequence::FIRST;
-use maquette_messaging::{Awaited, Datagram, Engine, Manner, Parameters, Repeat};
+use maquette_messaging::{Awaited, BroadcastProtocol, Datagram, Engine, Parameters, Repeat};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use quantities::{Bytes as Size, Duration, Rank, Time};
@@ -18,8 +18,9 @@ fn at(microseconds: u64) -> Time {
 
 /// Rank 1, in the middle of things with all others.
 fn engine(repeat: Repeat, simple: bool) -> Engine {
-    let manner = if simple { Manner::Simple } else { Manner::PushPull };
-    let parameters = Parameters { session: SESSION, repeat, manner, pushed_buffer: 2_000, ..Parameters::default() };
+    let broadcast_protocol = if simple { BroadcastProtocol::Simple } else { BroadcastProtocol::PushPull };
+    let parameters =
+        Parameters { session: SESSION, repeat, broadcast_protocol, pushed_buffer: 2_000, ..Parameters::default() };
     let mut engine = Engine::new(Rank(1), RANKS, parameters).unwrap();
     for to in [0, 2, 3] {
         engine.send(Rank(to), Message::from(vec![1; 5_000])).unwrap();

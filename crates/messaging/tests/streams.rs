@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use draws::{Draws, seeds};
 use maquette_messaging::packet::Report;
 use maquette_messaging::sequence::FIRST;
-use maquette_messaging::{Asking, Inbound, Outbound, Repeat, Reporting, Timing};
+use maquette_messaging::{Asking, ReceiveStream, Repeat, Reporting, SendStream, Timing};
 use quantities::{Duration, Time};
 
 const fn us(microseconds: u64) -> Duration {
@@ -31,8 +31,8 @@ struct Pair {
     repeats: u64,
     /// The most that a packet is delayed. [us]
     delay: u64,
-    outbound: Outbound,
-    inbound: Inbound<u64>,
+    send_stream: SendStream,
+    receive_stream: ReceiveStream<u64>,
     flying: BTreeMap<(Time, u64), Flying>,
     launched: u64,
     next: u64,
@@ -54,8 +54,8 @@ impl Pair {
             repeats,
             delay,
             draws,
-            outbound: Outbound::new(FIRST, repeat, TIMING),
-            inbound: Inbound::new(FIRST, WINDOW, repeat, reporting),
+            send_stream: SendStream::new(FIRST, repeat, TIMING),
+            receive_stream: ReceiveStream::new(FIRST, WINDOW, repeat, reporting),
             flying: BTreeMap::new(),
             launched: 0,
             next: FIRST,
@@ -77,61 +77,62 @@ impl Pair {
     }
 
     fn send(&mut self) {
-        while let Some((sequence, answer)) = self.outbound.repeat(self.now) {
+        while let Some((sequence, answer)) = self.send_stream.repeat(self.now) {
             self.launch(|| Flying::Packet(sequence, answer));
         }
-        if self.outbound.asks() {
+        if self.send_stream.asks() {
             self.launch(|| Flying::Question);
         }
-        while self.next < self.end && self.next - self.outbound.base() < WINDOW {
-            self.outbound.sent(self.now);
+        while self.next < self.end && self.next - self.send_stream.base() < WINDOW {
+            self.send_stream.sent(self.now);
             let sequence = self.next;
             self.launch(|| Flying::Packet(sequence, false));
             self.next += 1;
         }
-        if self.inbound.due().is_some_and(|due| due <= self.now) {
-            let report = self.inbound.report();
+        if self.receive_stream.due().is_some_and(|due| due <= self.now) {
+            let report = self.receive_stream.report();
             self.launch(|| Flying::Report(report.clone()));
         }
     }
 
     fn take(&mut self) {
-        while let Some(&front) = self.inbound.front() {
+        while let Some(&front) = self.receive_stream.front() {
             if front >= self.room.0 && self.now < self.room.1 {
-                return self.inbound.refuse(self.now);
+                return self.receive_stream.refuse(self.now);
             }
-            self.taken.extend(self.inbound.advance(self.now));
+            self.taken.extend(self.receive_stream.advance(self.now));
         }
     }
 
     /// Goes on to what happens next.
     fn step(&mut self) {
-        let deadlines = [self.outbound.deadline(), self.inbound.due(), Some(self.room.1).filter(|&at| at > self.now)];
+        let deadlines =
+            [self.send_stream.deadline(), self.receive_stream.due(), Some(self.room.1).filter(|&at| at > self.now)];
         let arrival = self.flying.first_key_value().map(|(&(at, _), _)| at);
         let next = deadlines.into_iter().flatten().chain(arrival).min().expect("something happens next");
         self.now = self.now.max(next);
         if self.now >= self.room.1 {
-            self.inbound.has_room(self.now);
+            self.receive_stream.has_room(self.now);
             self.take();
         }
         while let Some(entry) = self.flying.first_entry().filter(|entry| entry.key().0 <= self.now) {
             match entry.remove() {
                 Flying::Packet(sequence, answer) => {
-                    self.inbound.offer(self.now, sequence as u32, answer, sequence);
+                    self.receive_stream.offer(self.now, sequence as u32, answer, sequence);
                     self.take();
                 }
-                Flying::Question => self.inbound.ask(self.now),
+                Flying::Question => self.receive_stream.ask(self.now),
                 Flying::Report(report) => {
-                    self.outbound.report(self.now, &report);
+                    self.send_stream.report(self.now, &report);
                 }
             }
         }
-        self.outbound.wake(self.now);
+        self.send_stream.wake(self.now);
     }
 
     fn run(&mut self) {
         self.send();
-        while self.outbound.base() < self.end {
+        while self.send_stream.base() < self.end {
             assert!(self.now < Time::ZERO + us(1_000_000_000), "it never ends");
             self.step();
             self.send();
@@ -145,7 +146,7 @@ fn every_packet_comes_once_and_in_order_whatever_the_wire_does() {
     for (repeat, asking) in [Asking::ByPacket, Asking::Alone].into_iter().flat_map(both) {
         for seed in seeds(300) {
             let mut pair = Pair::new(repeat, seed, 200);
-            pair.outbound = pair.outbound.asking(asking);
+            pair.send_stream = pair.send_stream.asking(asking);
             pair.run();
             let expected: Vec<u64> = (FIRST..FIRST + 200).collect();
             assert!(
@@ -163,7 +164,7 @@ fn sent_again(repeat: Repeat, loss: u64) -> u64 {
     (pair.loss, pair.repeats, pair.delay) = (loss, 0, 1);
     pair.room.1 = Time::ZERO;
     pair.run();
-    pair.outbound.repeated()
+    pair.send_stream.repeated()
 }
 
 #[test]
@@ -183,12 +184,12 @@ fn has_all_before(expected: u64, answers: bool) -> Report {
     Report { expected: expected as u32, answers, ..Report::default() }
 }
 
-fn all_repeats(outbound: &mut Outbound, now: Time) -> Vec<(u64, bool)> {
-    std::iter::from_fn(|| outbound.repeat(now)).collect()
+fn all_repeats(send_stream: &mut SendStream, now: Time) -> Vec<(u64, bool)> {
+    std::iter::from_fn(|| send_stream.repeat(now)).collect()
 }
 
-fn send(outbound: &mut Outbound, now: Time, packets: u64) {
-    (0..packets).for_each(|_| outbound.sent(now));
+fn send(send_stream: &mut SendStream, now: Time, packets: u64) {
+    (0..packets).for_each(|_| send_stream.sent(now));
 }
 
 #[test]
@@ -198,61 +199,61 @@ fn a_timeout_that_came_too_soon_is_taken_back_and_the_next_comes_later() {
     let both = |asked: (Asking, u64)| [(Repeat::GoBackN, asked), (Repeat::Selective, asked)];
     for (repeat, (asking, next)) in all.into_iter().flat_map(both) {
         let at = |microseconds| Time::ZERO + us(microseconds);
-        let mut outbound = Outbound::new(FIRST, repeat, TIMING).asking(asking);
-        send(&mut outbound, at(0), 8);
-        outbound.wake(at(2_000));
-        let again = all_repeats(&mut outbound, at(2_000));
-        assert_eq!((again.is_empty(), outbound.asks()), (asking == Asking::Alone, asking == Asking::Alone));
+        let mut send_stream = SendStream::new(FIRST, repeat, TIMING).asking(asking);
+        send(&mut send_stream, at(0), 8);
+        send_stream.wake(at(2_000));
+        let again = all_repeats(&mut send_stream, at(2_000));
+        assert_eq!((again.is_empty(), send_stream.asks()), (asking == Asking::Alone, asking == Asking::Alone));
         // It had been on its way all the time, and so are those after it: this is no answer.
-        outbound.report(at(9_000), &has_all_before(FIRST + 3, false));
-        assert_eq!(all_repeats(&mut outbound, at(9_000)), [], "{repeat:?}");
-        assert_eq!(outbound.deadline(), Some(at(next)), "{repeat:?}, {asking:?}");
+        send_stream.report(at(9_000), &has_all_before(FIRST + 3, false));
+        assert_eq!(all_repeats(&mut send_stream, at(9_000)), [], "{repeat:?}");
+        assert_eq!(send_stream.deadline(), Some(at(next)), "{repeat:?}, {asking:?}");
         // Neither is what it asked taken for lost when the answer comes.
-        outbound.report(at(9_500), &has_all_before(FIRST + 3, true));
-        assert_eq!(all_repeats(&mut outbound, at(9_500)), [], "{repeat:?}");
+        send_stream.report(at(9_500), &has_all_before(FIRST + 3, true));
+        assert_eq!(all_repeats(&mut send_stream, at(9_500)), [], "{repeat:?}");
     }
 }
 
 #[test]
 fn what_was_sent_after_the_first_of_two_questions_is_not_taken_for_lost() {
     let at = |microseconds| Time::ZERO + us(microseconds);
-    let mut outbound = Outbound::new(FIRST, Repeat::Selective, TIMING).asking(Asking::Alone);
-    send(&mut outbound, at(0), 3);
+    let mut send_stream = SendStream::new(FIRST, Repeat::Selective, TIMING).asking(Asking::Alone);
+    send(&mut send_stream, at(0), 3);
     for question in [2_000, 6_000] {
-        outbound.wake(at(question));
-        assert!(outbound.asks() && !outbound.asks());
-        assert_eq!(all_repeats(&mut outbound, at(question)), []);
-        send(&mut outbound, at(question + 1), 2);
+        send_stream.wake(at(question));
+        assert!(send_stream.asks() && !send_stream.asks());
+        assert_eq!(all_repeats(&mut send_stream, at(question)), []);
+        send(&mut send_stream, at(question + 1), 2);
     }
     // Packet FIRST + 2 is lost, and those after it are still under way when the first question is answered.
-    outbound.report(at(9_000), &has_all_before(FIRST + 2, true));
-    assert_eq!(all_repeats(&mut outbound, at(9_000)), [(FIRST + 2, true)]);
-    outbound.report(at(9_100), &has_all_before(FIRST + 2, true));
-    assert_eq!(all_repeats(&mut outbound, at(9_100)), []);
+    send_stream.report(at(9_000), &has_all_before(FIRST + 2, true));
+    assert_eq!(all_repeats(&mut send_stream, at(9_000)), [(FIRST + 2, true)]);
+    send_stream.report(at(9_100), &has_all_before(FIRST + 2, true));
+    assert_eq!(all_repeats(&mut send_stream, at(9_100)), []);
 }
 
 #[test]
 fn a_receiver_that_keeps_what_is_early_has_lost_nothing_when_it_had_no_room() {
     for (repeat, again) in [(Repeat::Selective, 0), (Repeat::GoBackN, 4)] {
         let at = |microseconds| Time::ZERO + us(microseconds);
-        let mut outbound = Outbound::new(FIRST, repeat, TIMING);
-        send(&mut outbound, at(0), 6);
-        outbound.report(at(100), &Report { no_room: true, ..has_all_before(FIRST + 2, false) });
-        outbound.report(at(200), &has_all_before(FIRST + 2, false));
-        assert_eq!(all_repeats(&mut outbound, at(200)).len(), again, "{repeat:?}");
+        let mut send_stream = SendStream::new(FIRST, repeat, TIMING);
+        send(&mut send_stream, at(0), 6);
+        send_stream.report(at(100), &Report { no_room: true, ..has_all_before(FIRST + 2, false) });
+        send_stream.report(at(200), &has_all_before(FIRST + 2, false));
+        assert_eq!(all_repeats(&mut send_stream, at(200)).len(), again, "{repeat:?}");
     }
 }
 
 #[test]
 fn packets_that_were_there_already_are_counted() {
     for repeat in [Repeat::GoBackN, Repeat::Selective] {
-        let mut inbound = Inbound::new(FIRST, WINDOW, repeat, Reporting { packets: 4, delay: us(500) });
+        let mut receive_stream = ReceiveStream::new(FIRST, WINDOW, repeat, Reporting { packets: 4, delay: us(500) });
         for sequence in [FIRST, FIRST, FIRST + 1, FIRST + 3, FIRST + 3, FIRST] {
-            inbound.offer(Time::ZERO, sequence as u32, false, sequence);
-            while inbound.advance(Time::ZERO).is_some() {}
+            receive_stream.offer(Time::ZERO, sequence as u32, false, sequence);
+            while receive_stream.advance(Time::ZERO).is_some() {}
         }
         // Who goes back n keeps nothing that is early.
         let again = if repeat == Repeat::GoBackN { 2 } else { 3 };
-        assert_eq!(inbound.again(), again, "{repeat:?}");
+        assert_eq!(receive_stream.again(), again, "{repeat:?}");
     }
 }

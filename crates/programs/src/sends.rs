@@ -21,7 +21,7 @@ pub enum Sends {
 
 /// What one rank does when every rank sends to one other and receives from one other.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Trade {
+pub(crate) struct Sendrecv {
     /// To whom it sends.
     to: Rank,
     /// From whom it receives.
@@ -30,18 +30,18 @@ pub(crate) struct Trade {
     sends_first: bool,
 }
 
-impl Trade {
+impl Sendrecv {
     /// What a rank does in a shift of the places of `group`.
-    pub(crate) fn along(shift: Shift, group: &Group, sends: Sends) -> Trade {
+    pub(crate) fn along(shift: Shift, group: &Group, sends: Sends) -> Sendrecv {
         let (to, from) = (group.rank_at(shift.to.0), group.rank_at(shift.from.0));
-        Trade { to, from, sends_first: sends == Sends::Early || shift.sends_first }
+        Sendrecv { to, from, sends_first: sends == Sends::Early || shift.sends_first }
     }
 
     /// What place `me` of `group` does in an exchange with place `partner`: where sends are synchronous, the lower one
     /// receives first.
-    pub(crate) fn between(me: u32, partner: u32, group: &Group, sends: Sends) -> Trade {
+    pub(crate) fn between(me: u32, partner: u32, group: &Group, sends: Sends) -> Sendrecv {
         let rank = group.rank_at(partner);
-        Trade { to: rank, from: rank, sends_first: sends == Sends::Early || me > partner }
+        Sendrecv { to: rank, from: rank, sends_first: sends == Sends::Early || me > partner }
     }
 
     /// Sends `message` and gives what it receives.

@@ -15,8 +15,8 @@ use quantities::{Bytes, Rank};
 fn time_of(algorithm: Algorithm, lambda: Lambda, n: u32) -> u64 {
     let group = Group::from_source(Rank(n / 3), n).unwrap();
     let program = Broadcast { algorithm, group, message: Message::of_size(Bytes(512)), sends: Sends::Early };
-    let (words, answer) = postal_clock(lambda).run(n, &program).unwrap();
-    assert!(words.iter().all(|word| word.as_ref().unwrap().size() == Bytes(512)));
+    let (messages, answer) = postal_clock(lambda).run(n, &program).unwrap();
+    assert!(messages.iter().all(|message| message.as_ref().unwrap().size() == Bytes(512)));
     answer.makespan().picoseconds()
 }
 
@@ -45,10 +45,10 @@ proptest! {
         let sends = Sends::Synchronous;
         let program = Broadcast { algorithm, group, message, sends };
         for (world, ended) in worlds::everywhere(size, &program) {
-            for (rank, word) in (0..).map(Rank).zip(ended.unwrap()) {
+            for (rank, message) in (0..).map(Rank).zip(ended.unwrap()) {
                 let expected =
                     if program.group.place_of(rank).is_some() { program.message.clone() } else { Message::default() };
-                prop_assert_eq!(word.as_ref(), Ok(&expected), "rank {} on {}", rank, world);
+                prop_assert_eq!(message.as_ref(), Ok(&expected), "rank {} on {}", rank, world);
             }
         }
     }

@@ -96,9 +96,9 @@ proptest! {
                 if sends == Sends::Early && worlds::waits_for_receivers(world) {
                     continue;
                 }
-                for (rank, word) in (0..).map(Rank).zip(ended.unwrap()) {
+                for (rank, message) in (0..).map(Rank).zip(ended.unwrap()) {
                     let has = if program.group.place_of(rank).is_some() { expected.clone() } else { Message::default() };
-                    prop_assert_eq!(word.as_ref(), Ok(&has), "rank {} on {}, {:?}", rank, world, sends);
+                    prop_assert_eq!(message.as_ref(), Ok(&has), "rank {} on {}, {:?}", rank, world, sends);
                 }
             }
         }
@@ -110,9 +110,9 @@ proptest! {
             let inputs = Inputs::OfSize(Bytes(bytes));
             let operator = "xor".parse::<Operator>().unwrap();
             let program = AllReduce { algorithm, group: group.clone(), operator, inputs, sends: Sends::Early };
-            for (rank, word) in (0..).map(Rank).zip(postal_clock(lambda).run(size, &program).unwrap().0) {
+            for (rank, message) in (0..).map(Rank).zip(postal_clock(lambda).run(size, &program).unwrap().0) {
                 let has = if group.place_of(rank).is_some() { bytes } else { 0 };
-                prop_assert_eq!(word, Ok(Message::of_size(Bytes(has))));
+                prop_assert_eq!(message, Ok(Message::of_size(Bytes(has))));
             }
         }
     }
@@ -160,10 +160,10 @@ proptest! {
             let inputs = Inputs::Messages(rows.iter().cloned().map(Message::from).collect());
             let same_everywhere = !matches!(algorithm, Algorithm::Census(_));
             let program = AllReduce { algorithm, group: group.clone(), operator, inputs, sends: Sends::Early };
-            let (words, _) = postal_clock(lambda("2")).run(n, &program).unwrap();
-            prop_assert!(!same_everywhere || words.iter().all(|word| word == &words[0]));
-            for word in words {
-                let content = word.unwrap().content().unwrap().to_vec();
+            let (messages, _) = postal_clock(lambda("2")).run(n, &program).unwrap();
+            prop_assert!(!same_everywhere || messages.iter().all(|message| message == &messages[0]));
+            for message in messages {
+                let content = message.unwrap().content().unwrap().to_vec();
                 let sums = content.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes));
                 prop_assert!(sums.zip(&exact).all(|(sum, exact)| (sum - exact).abs() < 1e-3));
             }
@@ -176,8 +176,8 @@ fn time_of(algorithm: Algorithm, lambda: Lambda, n: u32) -> u64 {
     let group = Group::from_source(Rank(n / 2), n).unwrap();
     let operator = "sum-f64".parse::<Operator>().unwrap();
     let program = AllReduce { algorithm, group, operator, inputs: Inputs::OfSize(Bytes(512)), sends: Sends::Early };
-    let (words, answer) = postal_clock(lambda).run(n, &program).unwrap();
-    assert!(words.iter().all(|word| word.as_ref().unwrap().size() == Bytes(512)));
+    let (messages, answer) = postal_clock(lambda).run(n, &program).unwrap();
+    assert!(messages.iter().all(|message| message.as_ref().unwrap().size() == Bytes(512)));
     answer.makespan().picoseconds()
 }
 

@@ -1,6 +1,6 @@
 //! How messages are sent on real networks.
 
-use messaging::{Asking, Manner, Parameters, Push, Repeat, Reporting, Timing};
+use messaging::{Asking, BroadcastProtocol, Parameters, Push, Repeat, Reporting, Timing};
 use quantities::Duration;
 
 /// How messages are sent on real networks, where the paper's choices (which are [`Parameters::default`]) would be slow:
@@ -27,7 +27,7 @@ pub fn real_parameters(session: u32) -> Parameters {
         reporting: Reporting { packets: 32, delay: ms(1) },
         batch: 16,
         patience: ms(10_000),
-        manner: Manner::PushPull,
+        broadcast_protocol: BroadcastProtocol::PushPull,
         ..Parameters::default()
     }
 }

@@ -226,7 +226,7 @@ pub struct HopRecord {
     /// The channel.
     pub channel: ChannelId,
     /// Which of its virtual channels, from 0.
-    pub lane: u32,
+    pub virtual_channel: u32,
     /// When the header asked for it. [ps]
     pub requested: Time,
     /// When the packet got it. [ps]

@@ -1,7 +1,7 @@
 //! Programs on a switched Ethernet: the conformance suite, whatever the network does to frames.
 
 use endpoint::{Endpoint, Message, Program, Result, World, conformance};
-use machines::model::{BroadcastManner, Ethernet, Faults, Interconnect, Machine, Messaging, Repeat};
+use machines::model::{BroadcastProtocol, Ethernet, Faults, Interconnect, Machine, Messaging, Repeat};
 use maquette_virtual_worlds::answer::FrameFate;
 use maquette_virtual_worlds::ethernet_world::EthernetWorld;
 use programs::benchmarks::PingPong;
@@ -33,7 +33,7 @@ fn it_passes_the_conformance_suite_whatever_is_lost() {
     let mut machine = machine(faults);
     machine.nodes = 64;
     for (seed, repeat) in [(1, Repeat::GoBackN), (2, Repeat::Selective)] {
-        for manner in [BroadcastManner::PushPull, BroadcastManner::Simple] {
+        for manner in [BroadcastProtocol::PushPull, BroadcastProtocol::Simple] {
             ethernet(&mut machine).messaging =
                 Messaging { repeat: Some(repeat), broadcast: Some(manner), ..Messaging::default() };
             conformance::multicast_world(|_| EthernetWorld::new(&machine, seed));

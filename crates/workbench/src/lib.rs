@@ -1,5 +1,6 @@
 //! The workbench: the command line, what runs leave behind, experiments, comparison with the published figures, reports.
 
+pub mod benchmark;
 pub mod calibrate;
 pub mod cells;
 pub mod command_line;
@@ -17,5 +18,4 @@ pub mod report;
 pub mod reproduce;
 pub mod simulate;
 pub mod traffic_matrix;
-pub mod trial;
 pub mod words;

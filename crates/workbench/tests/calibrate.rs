@@ -36,8 +36,11 @@ fn times(description: &Description, factor: impl Fn(usize) -> f64) -> String {
     let measurements = parse("times.csv", PROGRAMS.replace('?', "1 s").as_bytes(), machine.nodes).unwrap();
     let mut text = PROGRAMS.to_string();
     for (index, measurement) in measurements.iter().enumerate() {
-        let sum: u64 =
-            measurement.trials.iter().map(|trial| trial.time(&machine, measurement.ranks).unwrap().picoseconds()).sum();
+        let sum: u64 = measurement
+            .trials
+            .iter()
+            .map(|benchmark| benchmark.time(&machine, measurement.ranks).unwrap().picoseconds())
+            .sum();
         let mean = factor(index) * sum as f64 / measurement.trials.len() as f64;
         text = text.replacen('?', &format!("{} ps", mean.round()), 1);
     }

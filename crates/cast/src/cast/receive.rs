@@ -13,7 +13,7 @@ use super::attended::Attended;
 use super::wire::{Wire, token, v4};
 use super::{CastError, DATAGRAM, Event, Meeting, Watch, inner, ms};
 use crate::files::Folder;
-use crate::lobby::{Announce, Call, Guest, Heard, Mismatch, Said, Strange, To};
+use crate::lobby::{Announce, Call, Guest, Heard, LobbyMessage, Mismatch, Strange, To};
 use crate::manifest::Manifest;
 use crate::names::shown;
 use crate::parameters::{LARGEST_TO_RECEIVER, parameters};
@@ -125,8 +125,8 @@ impl<W: Watch> Receiver<'_, W> {
             let guest = &mut self.lobby.borrow_mut().guest;
             (guest.due(now), guest.deadline())
         };
-        if let Some((to, said)) = due {
-            self.wire.say(To::One(to), &said)?;
+        if let Some((to, message)) = due {
+            self.wire.say(To::One(to), &message)?;
         }
         if self.lobby.borrow_mut().guest.is_left(now) {
             self.sender_left(folder, "it has not answered for five seconds");
@@ -185,9 +185,9 @@ impl<W: Watch> Receiver<'_, W> {
     /// Tells the sender that this receiver gives up.
     fn leave(&self) {
         let leave = self.lobby.borrow_mut().guest.leave();
-        if let Some((to, said)) = leave {
+        if let Some((to, message)) = leave {
             // The sender finds out by itself if it does not hear it.
-            let _ = self.wire.say(To::One(to), &said);
+            let _ = self.wire.say(To::One(to), &message);
         }
     }
 
@@ -227,8 +227,8 @@ impl<W: Watch> Receiver<'_, W> {
         let parameters = parameters(call.session, datagram, LARGEST_TO_RECEIVER);
         let here = Messenger::new(&network, Rank(u32::from(call.rank)), u32::from(call.ranks), parameters)?;
         let there = lobby.borrow_mut().guest.is_there(call.session);
-        if let Some((to, said)) = there {
-            wire.say(To::One(to), &said)?;
+        if let Some((to, message)) = there {
+            wire.say(To::One(to), &message)?;
         }
         let Some(current) = &mut self.current else { return Err(Error::Stopped) };
         let all = Bytes(current.announce.bytes);
@@ -301,10 +301,16 @@ impl Lobby {
     }
 
     /// Takes what somebody says; what is to be answered goes into `answers`.
-    fn take(&mut self, now: Time, from: SocketAddr, said: Said, answers: &mut Vec<(SocketAddr, Said)>) {
-        let is_announcement = matches!(said, Said::Announce(_));
+    fn take(
+        &mut self,
+        now: Time,
+        from: SocketAddr,
+        message: LobbyMessage,
+        answers: &mut Vec<(SocketAddr, LobbyMessage)>,
+    ) {
+        let is_announcement = matches!(message, LobbyMessage::Announce(_));
         let asked = answers.len();
-        match self.guest.take(now, from, said, answers) {
+        match self.guest.take(now, from, message, answers) {
             // Of several senders it takes the one that answers first.
             Some(Heard::Answered(announce, from)) => {
                 self.is_unanswered = false;
@@ -328,12 +334,12 @@ impl Lobby {
 /// Hears what is said in the lobby, until then, and answers.
 fn hear<W: Watch>(wire: &Wire, lobby: &RefCell<Lobby>, watch: &RefCell<&mut W>, until: Time) -> Result<()> {
     let now = wire.now();
-    let mut answers: Vec<(SocketAddr, Said)> = Vec::new();
+    let mut answers: Vec<(SocketAddr, LobbyMessage)> = Vec::new();
     let mut notice = None;
-    wire.listen(until, |from, said| {
+    wire.listen(until, |from, message| {
         let lobby = &mut *lobby.borrow_mut();
-        match said {
-            Ok(said) => lobby.take(now, from, said, &mut answers),
+        match message {
+            Ok(message) => lobby.take(now, from, message, &mut answers),
             Err(Strange::Mismatch(why)) => {
                 if lobby.told.insert(why) {
                     watch.borrow_mut().see(Event::SenderMismatch(why, v4(from)));
@@ -346,5 +352,5 @@ fn hear<W: Watch>(wire: &Wire, lobby: &RefCell<Lobby>, watch: &RefCell<&mut W>, 
         }
     })?;
     notice.map_or(Ok(()), |(from, why): (SocketAddr, Mismatch)| wire.notice(from, why))?;
-    answers.iter().try_for_each(|(to, said)| wire.say(To::One(*to), said))
+    answers.iter().try_for_each(|(to, message)| wire.say(To::One(*to), message))
 }

@@ -13,7 +13,7 @@ use super::attended::Attended;
 use super::wire::{Wire, token, v4};
 use super::{CastError, DATAGRAM, Event, Meeting, Watch, inner, ms};
 use crate::files::{Listing, Reader};
-use crate::lobby::{Announce, Call, Called, Host, Mismatch, Said, Strange, To, Token};
+use crate::lobby::{Announce, Call, Called, Host, LobbyMessage, Mismatch, Strange, To, Token};
 use crate::parameters::{largest_to_sender, parameters};
 use crate::round::{self, Digest, Goal, Outcome, Transfer};
 
@@ -304,17 +304,17 @@ impl<W: Watch> Sender<'_, W> {
 
 /// Says what is due.
 fn attend(wire: &Wire, lobby: &RefCell<Lobby>, now: Time) -> Result<()> {
-    let due: Vec<(To, Said)> = lobby.borrow_mut().host.due(now);
-    due.iter().try_for_each(|(to, said)| wire.say(*to, said))
+    let due: Vec<(To, LobbyMessage)> = lobby.borrow_mut().host.due(now);
+    due.iter().try_for_each(|(to, message)| wire.say(*to, message))
 }
 
 /// Hears what is said in the lobby, until then.
 fn hear<W: Watch>(wire: &Wire, lobby: &RefCell<Lobby>, watch: &RefCell<&mut W>, until: Time) -> Result<()> {
     let now = wire.now();
-    wire.listen(until, |from, said| {
+    wire.listen(until, |from, message| {
         let lobby = &mut *lobby.borrow_mut();
-        let event = match said {
-            Ok(said) => lobby.host.take(now, from, said).map(Event::Joined),
+        let event = match message {
+            Ok(message) => lobby.host.take(now, from, message).map(Event::Joined),
             Err(Strange::Notice(why)) => {
                 let is_new = lobby.told.len() < MOST_TOLD && lobby.told.insert((why, v4(from)));
                 is_new.then(|| Event::ReceiverMismatch(why, v4(from)))

@@ -8,7 +8,7 @@ use real_worlds::Clock;
 use real_worlds::udp::{Group, Piece, UdpNetwork, UdpPort, UdpSettings};
 
 use super::{DATAGRAM, Meeting, group_of_rounds};
-use crate::lobby::{Envelope, LONGEST, Mismatch, Said, Strange, To, Token};
+use crate::lobby::{Envelope, LONGEST, LobbyMessage, Mismatch, Strange, To, Token};
 
 /// All sockets of a sender or a receiver.
 #[derive(Debug)]
@@ -48,10 +48,10 @@ impl Wire {
     }
 
     /// Says something in the lobby.
-    pub(super) fn say(&self, to: To, said: &Said) -> Result<()> {
+    pub(super) fn say(&self, to: To, message: &LobbyMessage) -> Result<()> {
         let mut nonce = [0; 24];
         getrandom::fill(&mut nonce).map_err(failed)?;
-        let bytes = self.envelope.write(said, nonce);
+        let bytes = self.envelope.write(message, nonce);
         let address = match to {
             To::Group => SocketAddr::V4(self.meeting.group),
             To::One(address) => address,
@@ -72,7 +72,7 @@ impl Wire {
     pub(super) fn listen(
         &self,
         until: Time,
-        mut hear: impl FnMut(SocketAddr, std::result::Result<Said, Strange>),
+        mut hear: impl FnMut(SocketAddr, std::result::Result<LobbyMessage, Strange>),
     ) -> Result<()> {
         let own = self.lobby.address();
         let take = |from: SocketAddr, bytes: &[u8]| {

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use quantities::{Duration, Time};
 
-use super::{Announce, Answer, Ask, Call, Here, Join, Said, Token};
+use super::{Announce, Answer, Ask, Call, Here, Join, LobbyMessage, Token};
 
 /// How often it asks until it is called.
 const BETWEEN_JOINS: Duration = Duration::from_microseconds(250_000);
@@ -69,9 +69,9 @@ impl Guest {
     }
 
     /// It wants it no more; what is to be said of that.
-    pub fn leave(&mut self) -> Option<(SocketAddr, Said)> {
+    pub fn leave(&mut self) -> Option<(SocketAddr, LobbyMessage)> {
         let left = self.nonce;
-        self.forget().map(|wanted| (wanted.host, Said::Leave(left)))
+        self.forget().map(|wanted| (wanted.host, LobbyMessage::Leave(left)))
     }
 
     /// Nothing more is to be done with that run of a sender.
@@ -95,17 +95,17 @@ impl Guest {
         &mut self,
         now: Time,
         from: SocketAddr,
-        said: Said,
-        answers: &mut Vec<(SocketAddr, Said)>,
+        message: LobbyMessage,
+        answers: &mut Vec<(SocketAddr, LobbyMessage)>,
     ) -> Option<Heard> {
-        match (said, &mut self.wants) {
+        match (message, &mut self.wants) {
             // It may be an old one, sent again by somebody: only an answer shows that its sender is there.
-            (Said::Announce(Announce { run, .. }), None) if !self.over.contains(&run) => {
+            (LobbyMessage::Announce(Announce { run, .. }), None) if !self.over.contains(&run) => {
                 self.asked += 1;
-                answers.push((from, Said::Ask(Ask { run, nonce: self.nonce, number: self.asked })));
+                answers.push((from, LobbyMessage::Ask(Ask { run, nonce: self.nonce, number: self.asked })));
                 None
             }
-            (Said::Answer(Answer { announce, nonce, number }), wants) if nonce == self.nonce => match wants {
+            (LobbyMessage::Answer(Answer { announce, nonce, number }), wants) if nonce == self.nonce => match wants {
                 None => {
                     let is_new = number <= self.asked && !self.over.contains(&announce.run);
                     is_new.then_some(Heard::Answered(announce, from))
@@ -118,7 +118,7 @@ impl Guest {
                     None
                 }
             },
-            (Said::Call(call), Some(wanted)) if call.nonce == self.nonce && from == wanted.host => {
+            (LobbyMessage::Call(call), Some(wanted)) if call.nonce == self.nonce && from == wanted.host => {
                 if wanted.is_there && call.session == wanted.session {
                     answers.push((from, here(self.nonce, call.session)));
                     return None;
@@ -134,7 +134,7 @@ impl Guest {
     }
 
     /// It is ready for the round to which it was called; what is to be said of that.
-    pub fn is_there(&mut self, session: u32) -> Option<(SocketAddr, Said)> {
+    pub fn is_there(&mut self, session: u32) -> Option<(SocketAddr, LobbyMessage)> {
         let wanted = self.wants.as_mut()?;
         (wanted.session, wanted.is_there) = (session, true);
         Some((wanted.host, here(self.nonce, session)))
@@ -148,14 +148,14 @@ impl Guest {
     }
 
     /// What is to be said now.
-    pub fn due(&mut self, now: Time) -> Option<(SocketAddr, Said)> {
+    pub fn due(&mut self, now: Time) -> Option<(SocketAddr, LobbyMessage)> {
         let wanted = self.wants.as_mut().filter(|wanted| !wanted.is_there && wanted.asks_at <= now)?;
         wanted.asks_at = now + BETWEEN_JOINS;
         self.asked += 1;
         let Wanted { run, member, host, session, .. } = *wanted;
         let (nonce, number, port) = (self.nonce, self.asked, self.port);
         let name: String = self.name.chars().take(100).collect();
-        Some((host, Said::Join(Join { run, member, nonce, number, name, port, last: session })))
+        Some((host, LobbyMessage::Join(Join { run, member, nonce, number, name, port, last: session })))
     }
 
     /// When something will be to be said.
@@ -173,6 +173,6 @@ impl Guest {
     }
 }
 
-const fn here(nonce: Token, session: u32) -> Said {
-    Said::Here(Here { nonce, session })
+const fn here(nonce: Token, session: u32) -> LobbyMessage {
+    LobbyMessage::Here(Here { nonce, session })
 }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use quantities::{Duration, Time};
 
-use super::{Announce, Answer, Ask, Call, Here, Join, Said, Token};
+use super::{Announce, Answer, Ask, Call, Here, Join, LobbyMessage, Token};
 use crate::names::shown;
 use crate::round::Outcome;
 
@@ -102,7 +102,7 @@ pub struct Host {
     /// When somebody joined last.
     joined: Option<Time>,
     /// What is to be answered.
-    answers: Vec<(To, Said)>,
+    answers: Vec<(To, LobbyMessage)>,
 }
 
 impl Host {
@@ -113,13 +113,13 @@ impl Host {
     }
 
     /// Takes what somebody says; the name of a receiver that is new, or is back.
-    pub fn take(&mut self, now: Time, from: SocketAddr, said: Said) -> Option<String> {
-        match said {
-            Said::Ask(Ask { run, nonce, number }) if run == self.announce.run => {
+    pub fn take(&mut self, now: Time, from: SocketAddr, message: LobbyMessage) -> Option<String> {
+        match message {
+            LobbyMessage::Ask(Ask { run, nonce, number }) if run == self.announce.run => {
                 self.answer(from, nonce, number);
                 None
             }
-            Said::Join(join) if join.run == self.announce.run && join.port > 0 => {
+            LobbyMessage::Join(join) if join.run == self.announce.run && join.port > 0 => {
                 let (nonce, number) = (join.nonce, join.number);
                 let (joined, may_come) = self.join(now, from, join);
                 if may_come {
@@ -127,11 +127,11 @@ impl Host {
                 }
                 joined
             }
-            Said::Here(here) => {
+            LobbyMessage::Here(here) => {
                 self.here(now, &here);
                 None
             }
-            Said::Leave(nonce) => {
+            LobbyMessage::Leave(nonce) => {
                 let left = self.members.values_mut().find(|member| member.nonce == nonce)?;
                 // It has said its last with this nonce.
                 left.number = u64::MAX;
@@ -147,7 +147,7 @@ impl Host {
     fn answer(&mut self, to: SocketAddr, nonce: Token, number: u64) {
         if self.answers.len() < MOST_ANSWERS {
             let announce = self.announce.clone();
-            self.answers.push((To::One(to), Said::Answer(Answer { announce, nonce, number })));
+            self.answers.push((To::One(to), LobbyMessage::Answer(Answer { announce, nonce, number })));
         }
     }
 
@@ -205,11 +205,11 @@ impl Host {
     }
 
     /// What is to be said now.
-    pub fn due(&mut self, now: Time) -> Vec<(To, Said)> {
+    pub fn due(&mut self, now: Time) -> Vec<(To, LobbyMessage)> {
         let mut due = std::mem::take(&mut self.answers);
         if self.announces_at <= now {
             self.announces_at = now + BETWEEN_ANNOUNCES;
-            due.push((To::Group, Said::Announce(self.announce.clone())));
+            due.push((To::Group, LobbyMessage::Announce(self.announce.clone())));
         }
         let Some((call, _)) = &self.call else { return due };
         for member in self.members.values_mut() {
@@ -219,7 +219,7 @@ impl Host {
                 *at = now + BETWEEN_CALLS;
                 due.push((
                     To::One(member.lobby),
-                    Said::Call(Call { nonce: member.nonce, rank: *rank, ..call.clone() }),
+                    LobbyMessage::Call(Call { nonce: member.nonce, rank: *rank, ..call.clone() }),
                 ));
             }
         }

@@ -20,8 +20,8 @@
 
 mod guest;
 mod host;
-mod said;
+mod message;
 
 pub use guest::{Guest, Heard};
 pub use host::{Called, Host, To};
-pub use said::{Announce, Answer, Ask, Call, Envelope, Here, Join, LONGEST, Mismatch, Said, Strange, Token};
+pub use message::{Announce, Answer, Ask, Call, Envelope, Here, Join, LONGEST, LobbyMessage, Mismatch, Strange, Token};

@@ -16,14 +16,14 @@
 //!
 //! Costs of s bytes in pieces that somebody lacks: s bytes on the wire once, and four round trips.
 
+mod message;
 mod receiver;
-mod said;
 mod sender;
 mod store;
 mod supply;
 
+pub use message::{Digest, PIECE_HEADER, ToAll, ToSender, piece, room_for_piece};
 pub use receiver::{Ended, receive};
-pub use said::{Digest, PIECE_HEADER, ToAll, ToSender, piece, room_for_piece};
 pub use sender::{Goal, Outcome, Transfer, send};
 pub use store::Store;
 pub use supply::{Piece, Supply};

@@ -79,8 +79,8 @@ pub async fn receive<E: Endpoint, S: Store>(
 /// The next thing that the sender says. What says nothing is passed over.
 async fn hear<E: Endpoint>(endpoint: &E) -> endpoint::Result<ToAll> {
     loop {
-        if let Some(said) = ToAll::decode(&endpoint.receive_multicast(SENDER).await?) {
-            return Ok(said);
+        if let Some(message) = ToAll::decode(&endpoint.receive_multicast(SENDER).await?) {
+            return Ok(message);
         }
     }
 }
@@ -120,8 +120,8 @@ async fn refuse<E: Endpoint>(endpoint: &E, reason: String) -> endpoint::Result<E
 
 /// Waits until the sender has said goodbye, and so has heard what was said to it. If it is gone before, nobody is waiting.
 async fn goodbye<E: Endpoint>(endpoint: &E) {
-    while let Ok(said) = hear(endpoint).await {
-        if said == ToAll::Bye {
+    while let Ok(message) = hear(endpoint).await {
+        if message == ToAll::Bye {
             return;
         }
     }

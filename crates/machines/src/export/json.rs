@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::network;
 use crate::model::{
-    Acknowledged, Arbitration, BroadcastManner, Channel, Ethernet, Faults, FlitNetwork, Interconnect, LogGp, Machine,
+    Acknowledged, Arbitration, BroadcastProtocol, Channel, Ethernet, Faults, FlitNetwork, Interconnect, LogGp, Machine,
     Messaging, NodeCosts, Place, Protocol, Repeat, Router, SendMode, Switching,
 };
 use crate::routing::Selection;
@@ -227,7 +227,7 @@ fn messaging(model: &Messaging) -> Value {
         "push_second_bytes": size(model.push_second),
         "pushed_buffer_bytes": size(model.pushed_buffer),
         "send_queue": model.send_queue,
-        "broadcast": model.broadcast.map(BroadcastManner::name),
+        "broadcast": model.broadcast.map(BroadcastProtocol::name),
         "first_timeout_ps": time(model.first_timeout),
         "least_timeout_ps": time(model.least_timeout),
         "most_timeout_ps": time(model.most_timeout),

@@ -12,11 +12,11 @@ use crate::model::{ChannelId, FlitNetwork, NodeId, Place};
 use crate::routing::Step;
 
 /// A virtual channel: a channel, and which of those on its wire.
-pub type Lane = (ChannelId, u32);
+pub type VirtualChannel = (ChannelId, u32);
 
 /// A cycle of virtual channels, each of which can be held by a packet that waits for the next, and the last of which for
 /// the first; none if the routing is free of deadlock.
-pub fn dependency_cycle(network: &FlitNetwork) -> Option<Vec<Lane>> {
+pub fn dependency_cycle(network: &FlitNetwork) -> Option<Vec<VirtualChannel>> {
     let all: Vec<NodeId> = (0..network.injection.len() as u32).map(NodeId).collect();
     cycle_among(network, &all)
 }
@@ -28,15 +28,15 @@ pub(crate) fn work(network: &FlitNetwork) -> u64 {
 }
 
 /// A cycle among what packets between these nodes can hold and wait for.
-pub(crate) fn cycle_among(network: &FlitNetwork, nodes: &[NodeId]) -> Option<Vec<Lane>> {
+pub(crate) fn cycle_among(network: &FlitNetwork, nodes: &[NodeId]) -> Option<Vec<VirtualChannel>> {
     // With fewer virtual channels than the rule needs, it would have to do with those that there are.
-    let lanes = network.routing.virtual_channels().min(network.virtual_channels()) as usize;
+    let virtual_channels = network.routing.virtual_channels().min(network.virtual_channels()) as usize;
     let nodes = representatives(network, nodes);
     let mut graph = Dependencies {
         network,
-        lanes,
-        waits: vec![Vec::new(); network.channels.len() * lanes],
-        seen: vec![UNSEEN; network.channels.len() * lanes],
+        virtual_channels,
+        waits: vec![Vec::new(); network.channels.len() * virtual_channels],
+        seen: vec![UNSEEN; network.channels.len() * virtual_channels],
     };
     for &destination in &nodes {
         for chance in 0..network.routing.choices() {
@@ -44,7 +44,12 @@ pub(crate) fn cycle_among(network: &FlitNetwork, nodes: &[NodeId]) -> Option<Vec
         }
     }
     let cycle = cycle(&graph.waits)?;
-    Some(cycle.into_iter().map(|index| (ChannelId((index / lanes) as u32), (index % lanes) as u32)).collect())
+    Some(
+        cycle
+            .into_iter()
+            .map(|index| (ChannelId((index / virtual_channels) as u32), (index % virtual_channels) as u32))
+            .collect(),
+    )
 }
 
 /// One node of every router: packets from and to the others take the same channels, but for the first, which none waits
@@ -62,7 +67,7 @@ fn representatives(network: &FlitNetwork, nodes: &[NodeId]) -> Vec<NodeId> {
 struct Dependencies<'a> {
     network: &'a FlitNetwork,
     /// Virtual channels of each channel that are told apart.
-    lanes: usize,
+    virtual_channels: usize,
     waits: Vec<Vec<u32>>,
     /// For which destination, and drawn number, each virtual channel was looked at last.
     seen: Vec<(u32, u64)>,
@@ -76,24 +81,25 @@ impl Dependencies<'_> {
     /// them. Beyond the first virtual channel of a rule that draws, nothing depends on it any more.
     fn follow(&mut self, sources: &[NodeId], destination: NodeId, chance: u64) {
         let network = self.network;
-        let first = |source: &NodeId| network.injection[source.0 as usize].0 as usize * self.lanes;
+        let first = |source: &NodeId| network.injection[source.0 as usize].0 as usize * self.virtual_channels;
         let mut ahead: Vec<(usize, NodeId)> = sources.iter().map(|source| (first(source), *source)).collect();
         while let Some((held, source)) = ahead.pop() {
-            let Place::Router(at) = network.channels[held / self.lanes].to else {
+            let Place::Router(at) = network.channels[held / self.virtual_channels].to else {
                 continue;
             };
-            let state = (destination.0, if held % self.lanes == 0 { chance } else { 0 });
+            let state = (destination.0, if held % self.virtual_channels == 0 { chance } else { 0 });
             if std::mem::replace(&mut self.seen[held], state) == state {
                 continue;
             }
             let step = network.routing.step(at, source, destination, chance);
-            let (options, lane) = match &step {
+            let (options, virtual_channel) = match &step {
                 Step::Only(only) => (std::slice::from_ref(only), 0),
-                Step::Virtual { channel, lane } => (std::slice::from_ref(channel), *lane),
+                Step::Virtual { channel, virtual_channel } => (std::slice::from_ref(channel), *virtual_channel),
                 Step::Choose { options, .. } => (*options, 0),
             };
             for next in options {
-                let next = next.0 as usize * self.lanes + (lane as usize).min(self.lanes - 1);
+                let next =
+                    next.0 as usize * self.virtual_channels + (virtual_channel as usize).min(self.virtual_channels - 1);
                 let known = &mut self.waits[held];
                 if !known.contains(&(next as u32)) {
                     known.push(next as u32);

@@ -106,7 +106,10 @@ impl Dragonfly {
         if home == at {
             return Step::Only(ejection(destination.0));
         }
-        let local = |router: u32, lane| Step::Virtual { channel: self.local[(at * routers + router) as usize], lane };
+        let local = |router: u32, virtual_channel| Step::Virtual {
+            channel: self.local[(at * routers + router) as usize],
+            virtual_channel,
+        };
         let (group, target) = (at / routers, home / routers);
         if group == target {
             return local(home % routers, self.virtual_channels() - 1);
@@ -119,7 +122,7 @@ impl Dragonfly {
         let link = self.shape.link_to(group, towards, home % self.rounds);
         if link / global_links == at % routers {
             let channel = self.global[(at * global_links + link % global_links) as usize];
-            return Step::Virtual { channel, lane: leg };
+            return Step::Virtual { channel, virtual_channel: leg };
         }
         local(link / global_links, leg)
     }

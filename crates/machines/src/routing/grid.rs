@@ -73,12 +73,12 @@ impl Grid {
             // In this dimension it has moved from its source's place at most.
             let start = self.places[source.0 as usize * dimensions + dimension];
             let crosses = |from: u32| ahead == (to < from);
-            let lane = match (crosses(from), crosses(start)) {
+            let virtual_channel = match (crosses(from), crosses(start)) {
                 (true, _) => 0,
                 (false, true) => 1,
                 (false, false) => start % 2,
             };
-            return Step::Virtual { channel, lane };
+            return Step::Virtual { channel, virtual_channel };
         }
         Step::Only(ejection(destination.0))
     }

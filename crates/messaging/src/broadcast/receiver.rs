@@ -5,25 +5,25 @@ use std::collections::VecDeque;
 use endpoint::Message;
 use quantities::{Duration, Rank, Time};
 
-use crate::incoming::Incoming;
 use crate::packet::{Data, Parity, Part, Report};
 use crate::parity::Recovery;
 use crate::push_pull::LEAST_ROOM;
+use crate::reassembly::Reassembly;
 use crate::sequence::{FIRST, near, wire};
 use crate::waiting::Waiting;
-use crate::{Inbound, Manner, Parameters, Repeat, Reporting};
+use crate::{BroadcastProtocol, Parameters, ReceiveStream, Repeat, Reporting};
 
 /// All that one rank broadcasts, at one of its receivers.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
     me: Rank,
-    inbound: Inbound<Data>,
+    receive_stream: ReceiveStream<Data>,
     /// After how many packets of what is pushed it reports, where another speaks for all.
     pushed_packets: u64,
     /// Where what is lost is computed from parity packets.
     recovery: Option<Recovery>,
     /// The messages that nobody has received yet; the first has number `first`. Only the last of them can be incomplete.
-    messages: VecDeque<Incoming>,
+    messages: VecDeque<Reassembly>,
     first: u64,
     /// Whether the first message goes to its destination; what is not there lies in the pushed buffer.
     has_destination: bool,
@@ -36,14 +36,14 @@ pub(crate) struct Receiver {
 
 /// Where one receiver speaks for all, the others let half of a window go by; in a simple broadcast nobody does.
 fn pushed_packets(parameters: &Parameters, packets: u64) -> u64 {
-    match parameters.manner {
-        Manner::Simple => packets,
-        Manner::PushPull => packets.max(u64::from(parameters.window / 2)),
+    match parameters.broadcast_protocol {
+        BroadcastProtocol::Simple => packets,
+        BroadcastProtocol::PushPull => packets.max(u64::from(parameters.window / 2)),
     }
 }
 
-fn room_for(incoming: &Incoming) -> u64 {
-    incoming.pushed().max(LEAST_ROOM)
+fn room_for(reassembly: &Reassembly) -> u64 {
+    reassembly.pushed().max(LEAST_ROOM)
 }
 
 impl Receiver {
@@ -54,16 +54,18 @@ impl Receiver {
         let delay = reporting.delay + Duration::from_picoseconds(share);
         let reporting = Reporting { packets: parameters.broadcast_packets.unwrap_or(reporting.packets), delay };
         let pushed_packets = pushed_packets(parameters, reporting.packets);
-        let (inbound, recovery) = match repeat {
+        let (receive_stream, recovery) = match repeat {
             Repeat::Parity(parity) => {
                 let phase = reporting.packets * u64::from(me.0) / u64::from(size.max(1));
-                (Inbound::with_parity(FIRST, parity, reporting, phase), Some(Recovery::new(parity)))
+                (ReceiveStream::with_parity(FIRST, parity, reporting, phase), Some(Recovery::new(parity)))
             }
-            Repeat::GoBackN | Repeat::Selective => (Inbound::new(FIRST, u64::from(window), repeat, reporting), None),
+            Repeat::GoBackN | Repeat::Selective => {
+                (ReceiveStream::new(FIRST, u64::from(window), repeat, reporting), None)
+            }
         };
         Receiver {
             me,
-            inbound,
+            receive_stream,
             recovery,
             pushed_packets,
             messages: VecDeque::new(),
@@ -78,8 +80,8 @@ impl Receiver {
     /// Takes a packet.
     pub(crate) fn take(&mut self, now: Time, data: Data, answer: bool) {
         self.waiting.heard(now);
-        let sequence = near(self.inbound.expected(), data.sequence);
-        self.inbound.offer(now, data.sequence, answer, data);
+        let sequence = near(self.receive_stream.expected(), data.sequence);
+        self.receive_stream.offer(now, data.sequence, answer, data);
         let recovery = self.recovery.as_ref().zip(sequence);
         if let Some(block) = recovery.and_then(|(recovery, sequence)| recovery.holds_of(sequence)) {
             self.compute(now, block);
@@ -91,8 +93,8 @@ impl Receiver {
     pub(crate) fn take_parity(&mut self, now: Time, parity: &Parity) {
         let Some(recovery) = &mut self.recovery else { return };
         self.waiting.heard(now);
-        if let Some(block) = recovery.take(parity, self.inbound.expected()) {
-            self.inbound.hear_parity(now);
+        if let Some(block) = recovery.take(parity, self.receive_stream.expected()) {
+            self.receive_stream.hear_parity(now);
             self.compute(now, block);
             self.store(now);
         }
@@ -101,34 +103,35 @@ impl Receiver {
     /// Computes what is missing of a block, if it has enough for that.
     fn compute(&mut self, now: Time, block: u64) {
         let Some(recovery) = &mut self.recovery else { return };
-        let computed = recovery.compute(block, self.inbound.expected(), |sequence| self.inbound.early(sequence));
+        let computed =
+            recovery.compute(block, self.receive_stream.expected(), |sequence| self.receive_stream.early(sequence));
         for data in computed {
-            self.inbound.offer(now, data.sequence, false, data);
+            self.receive_stream.offer(now, data.sequence, false, data);
         }
     }
 
     /// There is more room than before.
     fn use_room(&mut self, now: Time) {
         self.store(now);
-        if self.inbound.front().is_none() {
-            self.inbound.has_room(now);
+        if self.receive_stream.front().is_none() {
+            self.receive_stream.has_room(now);
         }
     }
 
     /// Puts the packets whose turn it is where they belong, as long as there is room.
     fn store(&mut self, now: Time) {
-        while let Some(data) = self.inbound.front().cloned() {
+        while let Some(data) = self.receive_stream.front().cloned() {
             if !self.has_place(&data) {
-                return self.inbound.refuse(now);
+                return self.receive_stream.refuse(now);
             }
-            let sequence = self.inbound.expected();
+            let sequence = self.receive_stream.expected();
             self.advance(now, &data);
-            self.inbound.has_room(now);
+            self.receive_stream.has_room(now);
             if let Some(recovery) = &mut self.recovery {
                 recovery.keep(sequence, data.clone());
             }
             match data.part {
-                Part::Opening(opening) => self.open(now, Incoming::new(opening), &data.payload),
+                Part::Opening(opening) => self.open(now, Reassembly::new(opening), &data.payload),
                 Part::From(offset) => {
                     if let Some(last) = self.messages.back_mut() {
                         last.take(offset, &data.payload);
@@ -148,20 +151,20 @@ impl Receiver {
             }
         };
         if pushed_of_another {
-            self.inbound.advance_by(now, self.pushed_packets);
+            self.receive_stream.advance_by(now, self.pushed_packets);
         } else {
-            self.inbound.advance(now);
+            self.receive_stream.advance(now);
         }
     }
 
-    fn open(&mut self, now: Time, mut incoming: Incoming, payload: &Message) {
-        incoming.take(0, payload);
+    fn open(&mut self, now: Time, mut reassembly: Reassembly, payload: &Message) {
+        reassembly.take(0, payload);
         if self.messages.is_empty() && self.waiting.is_posted() {
             self.has_destination = true;
         } else {
-            self.room -= room_for(&incoming);
+            self.room -= room_for(&reassembly);
         }
-        self.messages.push_back(incoming);
+        self.messages.push_back(reassembly);
         self.acknowledge(now);
     }
 
@@ -173,7 +176,7 @@ impl Receiver {
             Part::Opening(opening) if opening.size > self.largest => false,
             Part::Opening(opening) if near(end, data.message) == Some(end) => {
                 let to_destination = self.messages.is_empty() && self.waiting.is_posted();
-                to_destination || self.room >= room_for(&Incoming::new(opening))
+                to_destination || self.room >= room_for(&Reassembly::new(opening))
             }
             Part::From(offset) => {
                 let last_has_destination = self.has_destination && self.messages.len() == 1;
@@ -189,7 +192,7 @@ impl Receiver {
         let Some(last) = self.messages.back() else { return };
         let ready = last.is_complete() || self.pulled().is_some();
         if last.acknowledger() == self.me && last.have() == last.pushed() && ready {
-            self.inbound.report_at(now);
+            self.receive_stream.report_at(now);
         }
     }
 
@@ -232,12 +235,12 @@ impl Receiver {
 
     /// The source asks what is here.
     pub(crate) fn ask(&mut self, now: Time) {
-        self.inbound.ask(now);
+        self.receive_stream.ask(now);
     }
 
     /// How many packets came that were there already.
     pub(crate) const fn again(&self) -> u64 {
-        self.inbound.again()
+        self.receive_stream.again()
     }
 
     pub(crate) const fn waiting(&self) -> &Waiting {
@@ -246,13 +249,13 @@ impl Receiver {
 
     /// When a report, or a question whether the source is still there, is due.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        [self.inbound.due(), self.waiting.asks_at(false)].into_iter().flatten().min()
+        [self.receive_stream.due(), self.waiting.asks_at(false)].into_iter().flatten().min()
     }
 
     /// The report that is due, and whether the source is to answer.
     pub(crate) fn report(&mut self, now: Time) -> Option<(Report, bool)> {
         let asks = self.waiting.asks_at(false).is_some_and(|at| at <= now);
-        if !asks && self.inbound.due().is_none_or(|due| due > now) {
+        if !asks && self.receive_stream.due().is_none_or(|due| due > now) {
             return None;
         }
         if asks {
@@ -261,6 +264,6 @@ impl Receiver {
         let complete = self.messages.iter().take_while(|message| message.is_complete()).count() as u64;
         let held = self.recovery.as_ref().map(Recovery::held).unwrap_or_default();
         let (complete, pull) = (wire(self.first + complete), self.pulled());
-        Some((Report { complete, pull, held, ..self.inbound.report() }, asks))
+        Some((Report { complete, pull, held, ..self.receive_stream.report() }, asks))
     }
 }

@@ -6,26 +6,26 @@ use endpoint::Message;
 use quantities::{Rank, Time};
 
 use super::{push_pull, simple};
+use crate::fragmenter::Fragmenter;
 use crate::memory;
-use crate::outgoing::Outgoing;
 use crate::packet::symbol::{FRAGMENT_ROOM, OPENING_ROOM};
 use crate::packet::{Body, Data, Report};
 use crate::parity::{Has, Repairs};
 use crate::sequence::{FIRST, near, wire};
-use crate::{Destination, Manner, Outbound, Parameters, Repeat, SharedQueue};
+use crate::{BroadcastProtocol, Destination, Parameters, Repeat, SendStream, SharedQueue};
 
 /// All that a rank broadcasts.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     me: Rank,
     /// The send queue: the messages of which not everything was sent, the oldest first.
-    messages: VecDeque<Outgoing>,
+    messages: VecDeque<Fragmenter>,
     /// The number of the next message.
     next: u64,
     /// The packets that a receiver may not have: BUF, with as many consumers as there are ranks.
     packets: SharedQueue<Data>,
     /// The lightweight points, by rank; none for this rank itself, and for receivers that are no longer there.
-    views: Vec<Option<Outbound>>,
+    views: Vec<Option<SendStream>>,
     /// Where what is lost is repaired by parity packets.
     repairs: Option<Repairs>,
     /// The receivers to which something is under way again, since [`Source::started`] was asked.
@@ -38,11 +38,11 @@ impl Source {
     pub(crate) fn new(me: Rank, size: u32, parameters: &Parameters) -> Source {
         let (stored, view, repairs) = match parameters.repeat {
             Repeat::Parity(parity) => {
-                let view = Outbound::with_parity(FIRST, parameters.timing);
+                let view = SendStream::with_parity(FIRST, parameters.timing);
                 (parity.window(), view, Some(Repairs::new(parity, parameters.window)))
             }
             repeat => {
-                let view = Outbound::new(FIRST, repeat, parameters.timing).asking(parameters.asking);
+                let view = SendStream::new(FIRST, repeat, parameters.timing).asking(parameters.asking);
                 (parameters.window, view, None)
             }
         };
@@ -54,7 +54,7 @@ impl Source {
 
     /// Whether everything that was to be broadcast has arrived.
     pub(crate) fn is_done(&self) -> bool {
-        self.messages.is_empty() && !self.views.iter().flatten().any(Outbound::is_under_way)
+        self.messages.is_empty() && !self.views.iter().flatten().any(SendStream::is_under_way)
     }
 
     /// How many messages have not been sent as a whole.
@@ -64,22 +64,22 @@ impl Source {
 
     /// Whether a receiver that waits for more gets it: it is under way, or will be, since whoever holds it up `goes_on`.
     pub(crate) fn comes(&self, to: Rank, goes_on: impl Fn(Rank) -> bool) -> bool {
-        let under_way = self.view(to).is_some_and(Outbound::is_under_way);
+        let under_way = self.view(to).is_some_and(SendStream::is_under_way);
         under_way || !self.messages.is_empty() && self.held_up_by().into_iter().all(goes_on)
     }
 
     /// The receivers that have no room for what is under way, and the one that has to pull what is to come.
     fn held_up_by(&self) -> Vec<Rank> {
-        let full = |rank: &Rank| self.view(*rank).is_some_and(Outbound::has_no_room);
+        let full = |rank: &Rank| self.view(*rank).is_some_and(SendStream::has_no_room);
         self.receivers().into_iter().filter(full).chain(self.awaits()).collect()
     }
 
     /// Who has to pull something before this rank can broadcast more.
     pub(crate) fn awaits(&self) -> Option<Rank> {
-        self.messages.front().filter(|first| !first.may_send()).map(Outgoing::acknowledger)
+        self.messages.front().filter(|first| !first.may_send()).map(Fragmenter::acknowledger)
     }
 
-    pub(crate) fn view(&self, rank: Rank) -> Option<&Outbound> {
+    pub(crate) fn view(&self, rank: Rank) -> Option<&SendStream> {
         self.views.get(rank.0 as usize)?.as_ref()
     }
 
@@ -93,12 +93,12 @@ impl Source {
         self.next += 1;
         let Some(acknowledger) = push_pull::acknowledger(&self.receivers(), number) else { return };
         let size = message.size();
-        let (push, acknowledger) = match parameters.manner {
+        let (push, acknowledger) = match parameters.broadcast_protocol {
             // Its own rank: nobody is asked to acknowledge before the others.
-            Manner::Simple => (simple::push_of(size), self.me),
-            Manner::PushPull => (parameters.push_of(size), acknowledger),
+            BroadcastProtocol::Simple => (simple::push_of(size), self.me),
+            BroadcastProtocol::PushPull => (parameters.push_of(size), acknowledger),
         };
-        self.messages.push_back(Outgoing::new(number, message, push, acknowledger));
+        self.messages.push_back(Fragmenter::new(number, message, push, acknowledger));
     }
 
     /// Gives up on all messages, and on all receivers.
@@ -149,7 +149,7 @@ impl Source {
 
     /// To whom a repair goes of packets before `end`: all receivers, unless only one of them does not have these.
     fn all_before(&self, end: u64) -> Destination {
-        let lacks = |view: &Option<Outbound>| view.as_ref().is_some_and(|view| view.base() < end);
+        let lacks = |view: &Option<SendStream>| view.as_ref().is_some_and(|view| view.base() < end);
         let mut lacking = (0..).map(Rank).zip(&self.views).filter(|(_, view)| lacks(view)).map(|(rank, _)| rank);
         match (lacking.next(), lacking.next()) {
             (Some(rank), None) => Destination::One(rank),
@@ -189,14 +189,14 @@ impl Source {
 
     /// Whether nothing new can be sent, however soon reports come.
     fn is_held_up(&self) -> bool {
-        let behind = || self.views.iter().flatten().any(Outbound::is_behind);
-        !self.messages.front().is_some_and(Outgoing::may_send) || behind()
+        let behind = || self.views.iter().flatten().any(SendStream::is_behind);
+        !self.messages.front().is_some_and(Fragmenter::may_send) || behind()
     }
 
     /// Whether as much is under way as may be: of packets that some receiver does not have; and where many more of these are kept
     /// until they are repaired, of those that are in flight.
     fn is_full(&self, parameters: &Parameters) -> bool {
-        let seen = || self.views.iter().flatten().map(Outbound::seen).min();
+        let seen = || self.views.iter().flatten().map(SendStream::seen).min();
         let flies = || seen().map_or(0, |seen| self.packets.next() - seen);
         self.packets.room() == 0 || self.repairs.is_some() && flies() >= u64::from(parameters.window)
     }
@@ -239,7 +239,7 @@ impl Source {
 
     /// Whether that receiver is to be asked now what it has.
     pub(crate) fn asks(&mut self, rank: Rank) -> bool {
-        self.views.get_mut(rank.0 as usize).and_then(Option::as_mut).is_some_and(Outbound::asks)
+        self.views.get_mut(rank.0 as usize).and_then(Option::as_mut).is_some_and(SendStream::asks)
     }
 
     /// The receivers to which something is under way again, which were not waited for before.
@@ -257,6 +257,6 @@ impl Source {
     /// How many packets were sent again, and parity packets instead of that.
     pub(crate) fn repeated(&self) -> u64 {
         let parity = self.repairs.as_ref().map_or(0, Repairs::sent);
-        self.views.iter().flatten().map(Outbound::repeated).sum::<u64>() + self.repeated + parity
+        self.views.iter().flatten().map(SendStream::repeated).sum::<u64>() + self.repeated + parity
     }
 }

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use endpoint::Message;
 use quantities::Time;
 
-use crate::incoming::Incoming;
 use crate::packet::{Data, Part, Report};
+use crate::reassembly::Reassembly;
 use crate::sequence::{FIRST, near, wire};
 use crate::waiting::Waiting;
-use crate::{Inbound, Parameters};
+use crate::{Parameters, ReceiveStream};
 
 /// Even a message without bytes takes room while it waits. [B]
 pub(crate) const LEAST_ROOM: u64 = 64;
@@ -17,7 +17,7 @@ pub(crate) const LEAST_ROOM: u64 = 64;
 /// All that comes from one rank.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
-    inbound: Inbound<Data>,
+    receive_stream: ReceiveStream<Data>,
     /// The messages that nobody has received yet; the first has number `first`.
     messages: VecDeque<Arrived>,
     first: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Receiver {
 
 #[derive(Clone, Debug)]
 struct Arrived {
-    incoming: Incoming,
+    reassembly: Reassembly,
     place: Place,
     /// Whether what is pushed was kept.
     kept: bool,
@@ -48,14 +48,14 @@ enum Place {
 
 impl Arrived {
     fn is_complete(&self) -> bool {
-        self.place != Place::Nowhere && self.incoming.is_complete()
+        self.place != Place::Nowhere && self.reassembly.is_complete()
     }
 
     /// Whether there is room for that part: in the pushed buffer only for what is pushed.
     fn has_place(&self, offset: u64, payload: &Message) -> bool {
         match self.place {
             Place::Nowhere => false,
-            Place::PushedBuffer => offset.saturating_add(payload.size().0) <= self.incoming.pushed(),
+            Place::PushedBuffer => offset.saturating_add(payload.size().0) <= self.reassembly.pushed(),
             Place::Destination => true,
         }
     }
@@ -69,15 +69,15 @@ impl Arrived {
     }
 }
 
-fn room_for(incoming: &Incoming) -> u64 {
-    incoming.pushed().max(LEAST_ROOM)
+fn room_for(reassembly: &Reassembly) -> u64 {
+    reassembly.pushed().max(LEAST_ROOM)
 }
 
 impl Receiver {
     pub(crate) fn new(parameters: &Parameters) -> Receiver {
         let Parameters { window, repeat, reporting, pushed_buffer, timing, .. } = *parameters;
         Receiver {
-            inbound: Inbound::new(FIRST, u64::from(window), repeat, reporting),
+            receive_stream: ReceiveStream::new(FIRST, u64::from(window), repeat, reporting),
             messages: VecDeque::new(),
             first: FIRST,
             room: pushed_buffer,
@@ -87,8 +87,8 @@ impl Receiver {
 
     /// Takes a packet. `turns` counts the messages that were completed, of all ranks.
     pub(crate) fn take(&mut self, now: Time, data: Data, answer: bool, turns: &mut u64) {
-        self.inbound.offer(now, data.sequence, answer, data);
-        while let Some(data) = self.inbound.advance(now) {
+        self.receive_stream.offer(now, data.sequence, answer, data);
+        while let Some(data) = self.receive_stream.advance(now) {
             self.store(now, &data);
             self.messages.iter_mut().for_each(|arrived| arrived.take_turn(turns));
         }
@@ -100,16 +100,16 @@ impl Receiver {
         let Some(number) = near(end, data.message) else { return };
         match data.part {
             Part::Opening(opening) if number == end => {
-                let mut incoming = Incoming::new(opening);
-                let place = self.place_for(&incoming);
+                let mut reassembly = Reassembly::new(opening);
+                let place = self.place_for(&reassembly);
                 if place == Place::PushedBuffer {
-                    self.room -= room_for(&incoming);
+                    self.room -= room_for(&reassembly);
                 }
                 let kept = place != Place::Nowhere;
                 if kept {
-                    incoming.take(0, &data.payload);
+                    reassembly.take(0, &data.payload);
                 }
-                self.messages.push_back(Arrived { incoming, place, kept, turn: None });
+                self.messages.push_back(Arrived { reassembly, place, kept, turn: None });
                 if place == Place::Destination {
                     self.pull(now);
                 }
@@ -119,16 +119,16 @@ impl Receiver {
                 let place = number.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
                 let arrived = place.and_then(|place| self.messages.get_mut(place));
                 if let Some(arrived) = arrived.filter(|arrived| arrived.has_place(offset, &data.payload)) {
-                    arrived.incoming.take(offset, &data.payload);
+                    arrived.reassembly.take(offset, &data.payload);
                 }
             }
         }
     }
 
-    fn place_for(&self, incoming: &Incoming) -> Place {
+    fn place_for(&self, reassembly: &Reassembly) -> Place {
         if self.waiting.is_posted() && self.messages.is_empty() {
             Place::Destination
-        } else if self.room >= room_for(incoming) {
+        } else if self.room >= room_for(reassembly) {
             Place::PushedBuffer
         } else {
             Place::Nowhere
@@ -138,15 +138,15 @@ impl Receiver {
     /// Tells the source at once that the first message has a destination, if it has to come from there.
     fn pull(&mut self, now: Time) {
         if self.pulled().is_some() {
-            self.inbound.report_at(now);
+            self.receive_stream.report_at(now);
         }
     }
 
     /// What is pulled: the first message, from the end of what was pushed, or from its beginning if that was thrown away.
     fn pulled(&self) -> Option<(u32, u64)> {
-        let Arrived { incoming, place, kept, .. } = self.messages.front()?;
-        let from = if *kept { incoming.pushed() } else { 0 };
-        let pulls = *place == Place::Destination && !incoming.is_complete() && from < incoming.size();
+        let Arrived { reassembly, place, kept, .. } = self.messages.front()?;
+        let from = if *kept { reassembly.pushed() } else { 0 };
+        let pulls = *place == Place::Destination && !reassembly.is_complete() && from < reassembly.size();
         pulls.then_some((wire(self.first), from))
     }
 
@@ -155,12 +155,12 @@ impl Receiver {
         self.waiting.post(now);
         if let Some(first) = self.messages.front_mut().filter(|first| first.place != Place::Destination) {
             if first.place == Place::PushedBuffer {
-                self.room += room_for(&first.incoming);
+                self.room += room_for(&first.reassembly);
             }
             first.place = Place::Destination;
             first.take_turn(turns);
             if !first.kept {
-                self.inbound.report_at(now);
+                self.receive_stream.report_at(now);
             }
             self.pull(now);
         }
@@ -194,28 +194,28 @@ impl Receiver {
     /// The first message, if it is complete.
     pub(crate) fn receive(&mut self) -> Option<Message> {
         self.turn()?;
-        let Arrived { incoming, place, .. } = self.messages.pop_front()?;
+        let Arrived { reassembly, place, .. } = self.messages.pop_front()?;
         if place == Place::PushedBuffer {
-            self.room += room_for(&incoming);
+            self.room += room_for(&reassembly);
         }
         self.first += 1;
         self.waiting.withdraw();
-        Some(incoming.into_message())
+        Some(reassembly.into_message())
     }
 
     /// A report is due at `now` at the latest.
     pub(crate) fn report_at(&mut self, now: Time) {
-        self.inbound.report_at(now);
+        self.receive_stream.report_at(now);
     }
 
     /// The source asks what is here.
     pub(crate) fn ask(&mut self, now: Time) {
-        self.inbound.ask(now);
+        self.receive_stream.ask(now);
     }
 
     /// How many packets came that were there already.
     pub(crate) const fn again(&self) -> u64 {
-        self.inbound.again()
+        self.receive_stream.again()
     }
 
     pub(crate) const fn waiting(&self) -> &Waiting {
@@ -224,7 +224,7 @@ impl Receiver {
 
     /// When a report, or a question whether the source is still there, is due.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        [self.inbound.due(), self.asks_at()].into_iter().flatten().min()
+        [self.receive_stream.due(), self.asks_at()].into_iter().flatten().min()
     }
 
     fn asks_at(&self) -> Option<Time> {
@@ -234,14 +234,15 @@ impl Receiver {
     /// The report that is due, and whether the source is to answer.
     pub(crate) fn report(&mut self, now: Time) -> Option<(Report, bool)> {
         let asks = self.asks_at().is_some_and(|at| at <= now);
-        if !asks && self.inbound.due().is_none_or(|due| due > now) {
+        if !asks && self.receive_stream.due().is_none_or(|due| due > now) {
             return None;
         }
         if asks {
             self.waiting.asked(now);
         }
         let complete = self.messages.iter().take_while(|it| it.is_complete()).count() as u64;
-        let report = Report { complete: wire(self.first + complete), pull: self.pulled(), ..self.inbound.report() };
+        let report =
+            Report { complete: wire(self.first + complete), pull: self.pulled(), ..self.receive_stream.report() };
         Some((report, asks))
     }
 }

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use endpoint::Message;
 use quantities::{Rank, Time};
 
+use crate::fragmenter::Fragmenter;
 use crate::memory;
-use crate::outgoing::Outgoing;
 use crate::packet::{Data, Report};
 use crate::sequence::{FIRST, near, wire};
-use crate::{Outbound, Parameters, SharedQueue};
+use crate::{Parameters, SendStream, SharedQueue};
 
 /// The only consumer of the queue.
 const RECEIVER: usize = 0;
@@ -18,12 +18,12 @@ const RECEIVER: usize = 0;
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
     /// The send queue: the messages that the receiver does not have, the oldest first.
-    messages: VecDeque<Outgoing>,
+    messages: VecDeque<Fragmenter>,
     /// The number of the next message.
     next: u64,
     /// The packets under way.
     packets: SharedQueue<Data>,
-    window: Outbound,
+    window: SendStream,
 }
 
 impl Sender {
@@ -32,7 +32,7 @@ impl Sender {
             messages: VecDeque::new(),
             next: FIRST,
             packets: SharedQueue::new(FIRST, parameters.window as usize, 1),
-            window: Outbound::new(FIRST, parameters.repeat, parameters.timing).asking(parameters.asking),
+            window: SendStream::new(FIRST, parameters.repeat, parameters.timing).asking(parameters.asking),
         }
     }
 
@@ -41,14 +41,14 @@ impl Sender {
         self.messages.len()
     }
 
-    pub(crate) const fn window(&self) -> &Outbound {
+    pub(crate) const fn window(&self) -> &SendStream {
         &self.window
     }
 
     /// Takes a message into the send queue.
     pub(crate) fn submit(&mut self, message: Message, parameters: &Parameters) {
         let push = parameters.push_of(message.size());
-        self.messages.push_back(Outgoing::new(self.next, message, push, Rank(0)));
+        self.messages.push_back(Fragmenter::new(self.next, message, push, Rank(0)));
         self.next += 1;
     }
 
@@ -68,7 +68,7 @@ impl Sender {
             return None;
         }
         let pulled = self.messages.iter().position(|message| message.is_pulled() && message.may_send());
-        let place = pulled.or_else(|| self.messages.iter().position(Outgoing::may_send))?;
+        let place = pulled.or_else(|| self.messages.iter().position(Fragmenter::may_send))?;
         let mut data = self.messages.get_mut(place)?.next_part(parameters.datagram);
         data.sequence = wire(self.packets.next());
         self.packets.produce(data.clone()).ok()?;

@@ -4,7 +4,7 @@ use endpoint::{Endpoint, Error, Result};
 use quantities::Rank;
 
 use super::values::{packed, unpacked};
-use crate::combine::{Number, Operation, Operator, Together, recursive_doubling};
+use crate::combine::{AllReduceContext, Number, Operation, Operator, recursive_doubling};
 use crate::schedule::Order;
 use crate::{Group, Sends};
 
@@ -17,10 +17,10 @@ pub(super) async fn sum<E: Endpoint>(endpoint: &E, order: Order, own: f64) -> Re
         Order::SendFirst => Sends::Early,
     };
     let operator = Operator::Of(Operation::Sum, Number::F64);
-    let mut word = packed([own]);
-    recursive_doubling(endpoint, &Together { group: &group, operator: &operator, sends }, &mut word).await?;
-    match unpacked(&word).as_deref() {
+    let mut message = packed([own]);
+    recursive_doubling(endpoint, &AllReduceContext { group: &group, operator: &operator, sends }, &mut message).await?;
+    match unpacked(&message).as_deref() {
         Some(&[sum]) => Ok(sum),
-        _ => Err(Error::Unfit(format!("a sum of {}, not of 8 B", word.size()))),
+        _ => Err(Error::Unfit(format!("a sum of {}, not of 8 B", message.size()))),
     }
 }

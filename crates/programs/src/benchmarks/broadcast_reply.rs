@@ -44,12 +44,11 @@ const ROOT: Rank = Rank(0);
 
 impl BroadcastReply {
     async fn broadcast<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {
-        let message = Message::of_size(self.bytes);
+        let mut message = Message::of_size(self.bytes);
         match &self.by {
             By::Hardware => {
-                let mut word = message;
-                hardware(endpoint, ROOT, &mut word).await?;
-                Ok(word)
+                hardware(endpoint, ROOT, &mut message).await?;
+                Ok(message)
             }
             By::Messages(algorithm) => {
                 let group = Group::from_source(ROOT, endpoint.size())?;
@@ -75,12 +74,12 @@ impl Program for BroadcastReply {
         let mut times = Vec::new();
         for _ in 0..self.rounds {
             let start = endpoint.now();
-            let word = self.broadcast(endpoint).await?;
+            let message = self.broadcast(endpoint).await?;
             if endpoint.rank() == ROOT {
                 endpoint.receive(self.replier).await?;
                 times.push(endpoint.now().since(start));
             } else if endpoint.rank() == self.replier {
-                endpoint.send(ROOT, word).await?;
+                endpoint.send(ROOT, message).await?;
             }
         }
         Ok(times)

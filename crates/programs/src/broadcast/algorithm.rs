@@ -86,19 +86,19 @@ impl Program for Broadcast {
     type Output = Message;
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {
-        let Broadcast { algorithm, group, message, sends } = self;
-        let mut word = if endpoint.rank() == group.source() { message.clone() } else { Message::default() };
+        let Broadcast { algorithm, group, message: own, sends } = self;
+        let mut message = if endpoint.rank() == group.source() { own.clone() } else { Message::default() };
         match algorithm {
-            Algorithm::Linear => linear(endpoint, group, &mut word).await?,
-            Algorithm::Binomial => binomial_among(endpoint, group, &mut word).await?,
-            Algorithm::Recursive => recursive(endpoint, group, &mut word).await?,
-            Algorithm::LambdaTree(splitting) => bcast(endpoint, group, splitting, &mut word).await?,
-            Algorithm::TwoQueue(tree) => along_tree(endpoint, group, tree, &mut word).await?,
+            Algorithm::Linear => linear(endpoint, group, &mut message).await?,
+            Algorithm::Binomial => binomial_among(endpoint, group, &mut message).await?,
+            Algorithm::Recursive => recursive(endpoint, group, &mut message).await?,
+            Algorithm::LambdaTree(splitting) => bcast(endpoint, group, splitting, &mut message).await?,
+            Algorithm::TwoQueue(tree) => along_tree(endpoint, group, tree, &mut message).await?,
             Algorithm::Segmented(pipe, segment) => {
-                segmented(endpoint, group, pipe, *segment, message.size(), &mut word).await?;
+                segmented(endpoint, group, pipe, *segment, own.size(), &mut message).await?;
             }
-            Algorithm::ScatterGather => scatter_gather(endpoint, group, *sends, message.size(), &mut word).await?,
+            Algorithm::ScatterGather => scatter_gather(endpoint, group, *sends, own.size(), &mut message).await?,
         }
-        Ok(word)
+        Ok(message)
     }
 }

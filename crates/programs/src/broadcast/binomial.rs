@@ -5,8 +5,8 @@ use quantities::Rank;
 
 use crate::Group;
 
-/// Broadcast of `word` from rank `root` to all ranks along a binomial tree: whoever has it passes it on in every round.
-/// The other ranks' own `word` is overwritten.
+/// Broadcast of `message` from rank `root` to all ranks along a binomial tree: whoever has it passes it on in every round.
+/// The other ranks' own `message` is overwritten.
 ///
 /// ```text
 ///   round 1      0 -> 1
@@ -22,8 +22,8 @@ use crate::Group;
 ///
 /// # Errors
 /// When `root` is not a rank of the program, and what sending and receiving can end with.
-pub async fn binomial<E: Endpoint>(endpoint: &E, root: Rank, word: &mut Message) -> Result<()> {
-    binomial_among(endpoint, &Group::from_source(root, endpoint.size())?, word).await
+pub async fn binomial<E: Endpoint>(endpoint: &E, root: Rank, message: &mut Message) -> Result<()> {
+    binomial_among(endpoint, &Group::from_source(root, endpoint.size())?, message).await
 }
 
 /// [`binomial`] from the source of `group` to its other ranks, in the order of their places. A rank that is not in the group
@@ -31,21 +31,21 @@ pub async fn binomial<E: Endpoint>(endpoint: &E, root: Rank, word: &mut Message)
 ///
 /// # Errors
 /// When the group has ranks that the program has not, and what sending and receiving can end with.
-pub async fn binomial_among<E: Endpoint>(endpoint: &E, group: &Group, word: &mut Message) -> Result<()> {
+pub async fn binomial_among<E: Endpoint>(endpoint: &E, group: &Group, message: &mut Message) -> Result<()> {
     group.check(endpoint.size())?;
     let Some(me) = group.place_of(endpoint.rank()).map(u64::from) else { return Ok(()) };
     let size = u64::from(group.len());
     let numbered = |from_root: u64| group.rank_at(from_root as u32);
 
-    let mut reach = 1; // how many ranks have the word before this round
+    let mut reach = 1; // how many ranks have the message before this round
     while reach <= me {
         reach *= 2;
     }
     if me > 0 {
-        *word = endpoint.receive(numbered(me - reach / 2)).await?;
+        *message = endpoint.receive(numbered(me - reach / 2)).await?;
     }
     while me + reach < size {
-        endpoint.send(numbered(me + reach), word.clone()).await?;
+        endpoint.send(numbered(me + reach), message.clone()).await?;
         reach *= 2;
     }
     Ok(())
@@ -65,8 +65,8 @@ impl Program for Binomial {
     type Output = Message;
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {
-        let mut word = if endpoint.rank() == self.root { self.message.clone() } else { Message::default() };
-        binomial(endpoint, self.root, &mut word).await?;
-        Ok(word)
+        let mut message = if endpoint.rank() == self.root { self.message.clone() } else { Message::default() };
+        binomial(endpoint, self.root, &mut message).await?;
+        Ok(message)
     }
 }

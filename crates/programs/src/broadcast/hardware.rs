@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Message, Needs, Program, Result, check_partner};
 use quantities::Rank;
 
-/// Broadcast of `word` from rank `root` to all ranks by hardware, in one step. The other ranks' own `word` is overwritten.
+/// Broadcast of `message` from rank `root` to all ranks by hardware, in one step. The other ranks' own `message` is overwritten.
 ///
 /// All ranks of the machine's program take part: no group can be left out. On a control network of rate r and latency L,
 /// with an overhead o at both ends and a message of s bytes: T = o + s / r + L + o, however many ranks there are.
@@ -14,12 +14,12 @@ use quantities::Rank;
 /// # Errors
 /// When `root` is not a rank of the program, when the machine has no such network, and what sending and receiving can
 /// end with.
-pub async fn hardware<E: Endpoint>(endpoint: &E, root: Rank, word: &mut Message) -> Result<()> {
+pub async fn hardware<E: Endpoint>(endpoint: &E, root: Rank, message: &mut Message) -> Result<()> {
     if endpoint.rank() == root {
-        return endpoint.multicast(word.clone()).await;
+        return endpoint.multicast(message.clone()).await;
     }
     check_partner(endpoint.rank(), root, endpoint.size())?;
-    *word = endpoint.receive_multicast(root).await?;
+    *message = endpoint.receive_multicast(root).await?;
     Ok(())
 }
 
@@ -38,8 +38,8 @@ impl Program for Hardware {
     type Output = Message;
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {
-        let mut word = if endpoint.rank() == self.root { self.message.clone() } else { Message::default() };
-        hardware(endpoint, self.root, &mut word).await?;
-        Ok(word)
+        let mut message = if endpoint.rank() == self.root { self.message.clone() } else { Message::default() };
+        hardware(endpoint, self.root, &mut message).await?;
+        Ok(message)
     }
 }

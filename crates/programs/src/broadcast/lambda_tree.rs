@@ -6,7 +6,7 @@ use super::Links;
 use crate::Group;
 use crate::postal::Splitting;
 
-/// Broadcast of `word` from the source of `group` along the tree that `splitting` makes. The others' own `word` is
+/// Broadcast of `message` from the source of `group` along the tree that `splitting` makes. The others' own `message` is
 /// overwritten; a rank that is not in the group does nothing.
 ///
 /// ```text
@@ -37,11 +37,16 @@ use crate::postal::Splitting;
 /// # Errors
 /// When the group has ranks that the program has not, or more than the table goes to; and what sending and receiving can
 /// end with.
-pub async fn bcast<E: Endpoint>(endpoint: &E, group: &Group, splitting: &Splitting, word: &mut Message) -> Result<()> {
+pub async fn bcast<E: Endpoint>(
+    endpoint: &E,
+    group: &Group,
+    splitting: &Splitting,
+    message: &mut Message,
+) -> Result<()> {
     group.check(endpoint.size())?;
     reaches(splitting, group.len())?;
     let Some(me) = group.place_of(endpoint.rank()) else { return Ok(()) };
-    Links::by_splitting(splitting, group.len(), me).pass_on(endpoint, group, word).await
+    Links::by_splitting(splitting, group.len(), me).pass_on(endpoint, group, message).await
 }
 
 /// Says whether `splitting` goes to `size` ranks.

@@ -4,7 +4,7 @@ use endpoint::{Endpoint, Message, Result};
 
 use crate::Group;
 
-/// Broadcast of `word` from the source of `group`, which sends it to all others one by one. Their own `word` is
+/// Broadcast of `message` from the source of `group`, which sends it to all others one by one. Their own `message` is
 /// overwritten; a rank that is not in the group does nothing.
 ///
 /// ```text
@@ -17,16 +17,16 @@ use crate::Group;
 ///
 /// # Errors
 /// When the group has ranks that the program has not, and what sending and receiving can end with.
-pub async fn linear<E: Endpoint>(endpoint: &E, group: &Group, word: &mut Message) -> Result<()> {
+pub async fn linear<E: Endpoint>(endpoint: &E, group: &Group, message: &mut Message) -> Result<()> {
     group.check(endpoint.size())?;
     match group.place_of(endpoint.rank()) {
         None => {}
         Some(0) => {
             for place in 1..group.len() {
-                endpoint.send(group.rank_at(place), word.clone()).await?;
+                endpoint.send(group.rank_at(place), message.clone()).await?;
             }
         }
-        Some(_) => *word = endpoint.receive(group.source()).await?,
+        Some(_) => *message = endpoint.receive(group.source()).await?,
     }
     Ok(())
 }

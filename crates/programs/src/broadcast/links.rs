@@ -46,13 +46,13 @@ impl Links {
         links
     }
 
-    /// Receives `word` from the parent and sends it to the children in turn.
-    pub(crate) async fn pass_on<E: Endpoint>(&self, endpoint: &E, group: &Group, word: &mut Message) -> Result<()> {
+    /// Receives `message` from the parent and sends it to the children in turn.
+    pub(crate) async fn pass_on<E: Endpoint>(&self, endpoint: &E, group: &Group, message: &mut Message) -> Result<()> {
         if let Some(parent) = self.parent {
-            *word = endpoint.receive(group.rank_at(parent)).await?;
+            *message = endpoint.receive(group.rank_at(parent)).await?;
         }
         for &child in &self.children {
-            endpoint.send(group.rank_at(child), word.clone()).await?;
+            endpoint.send(group.rank_at(child), message.clone()).await?;
         }
         Ok(())
     }

@@ -4,8 +4,8 @@ use endpoint::{Endpoint, Message, Result};
 
 use crate::Group;
 
-/// Recursive broadcast of `word` from the source of `group`: whoever has it sends it half as far as in the step before. The
-/// others' own `word` is overwritten; a rank that is not in the group does nothing.
+/// Recursive broadcast of `message` from the source of `group`: whoever has it sends it half as far as in the step before. The
+/// others' own `message` is overwritten; a rank that is not in the group does nothing.
 ///
 /// ```text
 ///   step 1     0 -> 4
@@ -24,7 +24,7 @@ use crate::Group;
 ///
 /// # Errors
 /// When the group has ranks that the program has not, and what sending and receiving can end with.
-pub async fn recursive<E: Endpoint>(endpoint: &E, group: &Group, word: &mut Message) -> Result<()> {
+pub async fn recursive<E: Endpoint>(endpoint: &E, group: &Group, message: &mut Message) -> Result<()> {
     group.check(endpoint.size())?;
     let Some(me) = group.place_of(endpoint.rank()).map(u64::from) else { return Ok(()) };
     let size = u64::from(group.len());
@@ -34,9 +34,9 @@ pub async fn recursive<E: Endpoint>(endpoint: &E, group: &Group, word: &mut Mess
     while distance > 0 {
         if me.is_multiple_of(distance) {
             if !(me / distance).is_multiple_of(2) {
-                *word = endpoint.receive(rank_at(me - distance)).await?;
+                *message = endpoint.receive(rank_at(me - distance)).await?;
             } else if me + distance < size {
-                endpoint.send(rank_at(me + distance), word.clone()).await?;
+                endpoint.send(rank_at(me + distance), message.clone()).await?;
             }
         }
         distance /= 2;

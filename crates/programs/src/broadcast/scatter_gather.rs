@@ -6,11 +6,11 @@ use quantities::{Bytes, Rank};
 use super::segmented::of_known_size;
 use crate::Group;
 use crate::pieces::{Gathered, block_start, piece};
-use crate::sends::{Sends, Trade};
+use crate::sends::{Sendrecv, Sends};
 use crate::shift::Shift;
 
-/// Broadcast of `word`, which is of `size`, from the source of `group`: its n blocks are scattered along a binomial tree,
-/// one to each rank, and then go round the ring of all ranks. The others' own `word` is overwritten; a rank that is not in
+/// Broadcast of `message`, which is of `size`, from the source of `group`: its n blocks are scattered along a binomial tree,
+/// one to each rank, and then go round the ring of all ranks. The others' own `message` is overwritten; a rank that is not in
 /// the group does nothing.
 ///
 /// ```text
@@ -26,32 +26,32 @@ use crate::shift::Shift;
 /// collective communication library (InterCom)", Scalable High-Performance Computing Conference, 1994.
 ///
 /// # Errors
-/// When the source's `word` has another size, the group has ranks that the program has not, and what sending and receiving
+/// When the source's `message` has another size, the group has ranks that the program has not, and what sending and receiving
 /// can end with.
 pub async fn scatter_gather<E: Endpoint>(
     endpoint: &E,
     group: &Group,
     sends: Sends,
     size: Bytes,
-    word: &mut Message,
+    message: &mut Message,
 ) -> Result<()> {
     group.check(endpoint.size())?;
     let Some(me) = group.place_of(endpoint.rank()) else { return Ok(()) };
-    of_known_size(group, endpoint, word, size)?;
-    let own = scatter(endpoint, group, me, size, word).await?;
+    of_known_size(group, endpoint, message, size)?;
+    let own = scatter(endpoint, group, me, size, message).await?;
     let whole = all_gather(endpoint, group, sends, me, own).await?;
     if me > 0 {
-        *word = whole.joined();
+        *message = whole.joined();
     }
     Ok(())
 }
 
-/// Sends every rank its block of the source's `word` by way of the leaders of the halves; gives this rank's.
-async fn scatter<E: Endpoint>(endpoint: &E, group: &Group, me: u32, size: Bytes, word: &Message) -> Result<Message> {
+/// Sends every rank its block of the source's `message` by way of the leaders of the halves; gives this rank's.
+async fn scatter<E: Endpoint>(endpoint: &E, group: &Group, me: u32, size: Bytes, message: &Message) -> Result<Message> {
     let start_of = |place: u32| block_start(size.0, group.len(), place);
     let (mut source, mut n) = (0, group.len());
     // The blocks of all places that are not split yet, at their source.
-    let mut blocks = word.clone();
+    let mut blocks = message.clone();
     while n > 1 {
         let kept = n - n / 2;
         let leader = source + kept;
@@ -73,10 +73,10 @@ async fn all_gather<E: Endpoint>(endpoint: &E, group: &Group, sends: Sends, me: 
     let mut blocks = Gathered::default();
     let (mut block, mut passing) = (me, own);
     if n > 1 {
-        let trade = Trade::along(Shift::new(Rank(me), 1, n), group, sends);
+        let sendrecv = Sendrecv::along(Shift::new(Rank(me), 1, n), group, sends);
         for _ in 1..n {
             blocks.put(block, passing.clone());
-            passing = trade.carry_out(endpoint, passing).await?;
+            passing = sendrecv.carry_out(endpoint, passing).await?;
             block = block.checked_sub(1).unwrap_or(n - 1);
         }
     }

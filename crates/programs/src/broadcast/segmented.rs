@@ -18,8 +18,8 @@ pub enum Pipe {
     Tree(Splitting),
 }
 
-/// Broadcast of `word`, which is of `size`, from the source of `group` in segments of `segment` along `pipe`: a rank sends
-/// a segment on while the next one is under way to it. The others' own `word` is overwritten; a rank that is not in the
+/// Broadcast of `message`, which is of `size`, from the source of `group` in segments of `segment` along `pipe`: a rank sends
+/// a segment on while the next one is under way to it. The others' own `message` is overwritten; a rank that is not in the
 /// group does nothing.
 ///
 /// ```text
@@ -34,7 +34,7 @@ pub enum Pipe {
 /// Letters 5(2), 1995.
 ///
 /// # Errors
-/// When segments have no bytes, the source's `word` has another size, the group has ranks that the program has not or
+/// When segments have no bytes, the source's `message` has another size, the group has ranks that the program has not or
 /// more than a table goes to; and what sending and receiving can end with.
 pub async fn segmented<E: Endpoint>(
     endpoint: &E,
@@ -42,7 +42,7 @@ pub async fn segmented<E: Endpoint>(
     pipe: &Pipe,
     segment: Bytes,
     size: Bytes,
-    word: &mut Message,
+    message: &mut Message,
 ) -> Result<()> {
     group.check(endpoint.size())?;
     if segment.0 == 0 {
@@ -50,7 +50,7 @@ pub async fn segmented<E: Endpoint>(
     }
     let Some(me) = group.place_of(endpoint.rank()) else { return Ok(()) };
     let links = links(pipe, group.len(), me)?;
-    of_known_size(group, endpoint, word, size)?;
+    of_known_size(group, endpoint, message, size)?;
 
     let mut received = Gathered::default();
     // An empty message is one segment too.
@@ -58,7 +58,7 @@ pub async fn segmented<E: Endpoint>(
         let start = number * segment.0;
         let here_it_is = match links.parent {
             Some(parent) => endpoint.receive(group.rank_at(parent)).await?,
-            None => piece(word, start..size.0.min(start.saturating_add(segment.0))),
+            None => piece(message, start..size.0.min(start.saturating_add(segment.0))),
         };
         for &child in &links.children {
             endpoint.send(group.rank_at(child), here_it_is.clone()).await?;
@@ -67,7 +67,7 @@ pub async fn segmented<E: Endpoint>(
         received.put(0, here_it_is);
     }
     if links.parent.is_some() {
-        *word = received.joined();
+        *message = received.joined();
     }
     Ok(())
 }
@@ -86,9 +86,9 @@ fn links(pipe: &Pipe, n: u32, me: u32) -> Result<Links> {
 }
 
 /// Says whether the source's message has the size that all ranks were told.
-pub(super) fn of_known_size<E: Endpoint>(group: &Group, endpoint: &E, word: &Message, size: Bytes) -> Result<()> {
-    if endpoint.rank() == group.source() && word.size() != size {
-        return Err(Error::Unfit(format!("the source has {}, but {size} are to be broadcast", word.size())));
+pub(super) fn of_known_size<E: Endpoint>(group: &Group, endpoint: &E, message: &Message, size: Bytes) -> Result<()> {
+    if endpoint.rank() == group.source() && message.size() != size {
+        return Err(Error::Unfit(format!("the source has {}, but {size} are to be broadcast", message.size())));
     }
     Ok(())
 }

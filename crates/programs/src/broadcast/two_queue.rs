@@ -74,7 +74,7 @@ impl Tree {
     }
 }
 
-/// Broadcast of `word` from the source of `group` along `tree`. The others' own `word` is overwritten; a rank that is not
+/// Broadcast of `message` from the source of `group` along `tree`. The others' own `message` is overwritten; a rank that is not
 /// in the group does nothing.
 ///
 /// n ranks: n - 1 messages; in the postal model T = T_lambda(n) t0. It is what the tree by splitting is tested against; the
@@ -83,14 +83,14 @@ impl Tree {
 /// # Errors
 /// When the group has ranks that the program has not, or another number of them than the tree has; and what sending and
 /// receiving can end with.
-pub async fn along_tree<E: Endpoint>(endpoint: &E, group: &Group, tree: &Tree, word: &mut Message) -> Result<()> {
+pub async fn along_tree<E: Endpoint>(endpoint: &E, group: &Group, tree: &Tree, message: &mut Message) -> Result<()> {
     group.check(endpoint.size())?;
     if tree.len() != group.len() {
         let (places, ranks) = (tree.len(), group.len());
         return Err(Error::Unfit(format!("a tree of {places} places does not fit a group of {ranks} ranks")));
     }
     match group.place_of(endpoint.rank()).and_then(|place| tree.links(place)) {
-        Some(links) => links.pass_on(endpoint, group, word).await,
+        Some(links) => links.pass_on(endpoint, group, message).await,
         None => Ok(()),
     }
 }

@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Error, Message, Program, Result};
 use quantities::{Bytes, Duration};
 
-use super::{Census, Combine, Together, census, rabenseifner, recursive_doubling, reduce_broadcast, ring};
+use super::{AllReduceContext, Census, Combine, census, rabenseifner, recursive_doubling, reduce_broadcast, ring};
 use crate::postal::{Lambda, Splitting};
 use crate::{Group, Sends};
 
@@ -115,17 +115,17 @@ impl<C: Combine> Program for AllReduce<C> {
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {
         let AllReduce { algorithm, group, operator, sends, .. } = self;
-        let together = Together { group, operator, sends: *sends };
-        let mut word = self.input(endpoint)?;
+        let context = AllReduceContext { group, operator, sends: *sends };
+        let mut message = self.input(endpoint)?;
         match algorithm {
-            Algorithm::Census(plan) => census(endpoint, &together, plan, &mut word).await?,
+            Algorithm::Census(plan) => census(endpoint, &context, plan, &mut message).await?,
             Algorithm::ReduceBroadcast(splitting) => {
-                reduce_broadcast(endpoint, &together, splitting, &mut word).await?;
+                reduce_broadcast(endpoint, &context, splitting, &mut message).await?;
             }
-            Algorithm::RecursiveDoubling => recursive_doubling(endpoint, &together, &mut word).await?,
-            Algorithm::Ring => ring(endpoint, &together, &mut word).await?,
-            Algorithm::Rabenseifner => rabenseifner(endpoint, &together, &mut word).await?,
+            Algorithm::RecursiveDoubling => recursive_doubling(endpoint, &context, &mut message).await?,
+            Algorithm::Ring => ring(endpoint, &context, &mut message).await?,
+            Algorithm::Rabenseifner => rabenseifner(endpoint, &context, &mut message).await?,
         }
-        Ok(word)
+        Ok(message)
     }
 }

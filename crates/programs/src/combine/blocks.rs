@@ -14,10 +14,10 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// `count` blocks of `word`; their sizes differ by one element at most.
-    pub(super) fn of<C: Combine>(operator: &C, word: &Message, count: u32) -> Blocks {
+    /// `count` blocks of `message`; their sizes differ by one element at most.
+    pub(super) fn of<C: Combine>(operator: &C, message: &Message, count: u32) -> Blocks {
         let element = operator.element().max(1);
-        Blocks { elements: word.size().0 / element, element, count }
+        Blocks { elements: message.size().0 / element, element, count }
     }
 
     /// Where a block begins; the last ends where one more would begin. [B]
@@ -26,7 +26,7 @@ impl Blocks {
     }
 
     /// One of them.
-    pub(super) fn cut(&self, word: &Message, block: u32) -> Message {
-        piece(word, self.start(block)..self.start(block + 1))
+    pub(super) fn cut(&self, message: &Message, block: u32) -> Message {
+        piece(message, self.start(block)..self.start(block + 1))
     }
 }

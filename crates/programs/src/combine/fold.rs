@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Message, Result};
 
 use super::operator::combined;
-use super::{Combine, Together};
+use super::{AllReduceContext, Combine};
 
 /// The way in and out for algorithms that need a power of two of ranks. Of n = 2^k + r ranks the first 2 r pair up: the even
 /// one of a pair hands its data over to the odd one and waits for the result.
@@ -34,23 +34,23 @@ impl Fold {
         if number < self.pairs { 2 * number + 1 } else { number + self.pairs }
     }
 
-    /// Hands `word` over, or takes another rank's in. Gives the number under which this rank goes on, if it does.
+    /// Hands `message` over, or takes another rank's in. Gives the number under which this rank goes on, if it does.
     pub(super) async fn enter<E: Endpoint, C: Combine>(
         self,
         endpoint: &E,
-        together: &Together<'_, C>,
+        context: &AllReduceContext<'_, C>,
         me: u32,
-        word: &mut Message,
+        message: &mut Message,
     ) -> Result<Option<u32>> {
         if me >= 2 * self.pairs {
             return Ok(Some(me - self.pairs));
         }
         if me.is_multiple_of(2) {
-            endpoint.send(together.group.rank_at(me + 1), word.clone()).await?;
+            endpoint.send(context.group.rank_at(me + 1), message.clone()).await?;
             return Ok(None);
         }
-        let received = endpoint.receive(together.group.rank_at(me - 1)).await?;
-        *word = combined(together.operator, &received, word)?;
+        let received = endpoint.receive(context.group.rank_at(me - 1)).await?;
+        *message = combined(context.operator, &received, message)?;
         Ok(Some(me / 2))
     }
 
@@ -58,17 +58,17 @@ impl Fold {
     pub(super) async fn leave<E: Endpoint, C: Combine>(
         self,
         endpoint: &E,
-        together: &Together<'_, C>,
+        context: &AllReduceContext<'_, C>,
         me: u32,
-        word: &mut Message,
+        message: &mut Message,
     ) -> Result<()> {
         if me >= 2 * self.pairs {
             return Ok(());
         }
         if me.is_multiple_of(2) {
-            *word = endpoint.receive(together.group.rank_at(me + 1)).await?;
+            *message = endpoint.receive(context.group.rank_at(me + 1)).await?;
             return Ok(());
         }
-        endpoint.send(together.group.rank_at(me - 1), word.clone()).await
+        endpoint.send(context.group.rank_at(me - 1), message.clone()).await
     }
 }

@@ -1,6 +1,7 @@
 //! Every rank has a message, and every rank shall have the combination of all.
 
 mod algorithm;
+mod all_reduce_context;
 mod blocks;
 mod census;
 mod fold;
@@ -10,9 +11,9 @@ mod rabenseifner;
 mod recursive_doubling;
 mod reduce_broadcast;
 mod ring;
-mod together;
 
 pub use algorithm::{Algorithm, AllReduce, Inputs};
+pub use all_reduce_context::AllReduceContext;
 pub use census::{Carries, Census, Exchange, census};
 pub use operator::Combine;
 pub use operators::{Number, Operation, Operator, OperatorError};
@@ -20,4 +21,3 @@ pub use rabenseifner::rabenseifner;
 pub use recursive_doubling::recursive_doubling;
 pub use reduce_broadcast::reduce_broadcast;
 pub use ring::ring;
-pub use together::Together;

@@ -5,10 +5,10 @@ use endpoint::{Endpoint, Message, Result};
 use super::blocks::Blocks;
 use super::fold::Fold;
 use super::operator::combined;
-use super::{Combine, Together};
+use super::{AllReduceContext, Combine};
 use crate::pieces::{joined, piece};
 
-/// Combines the `word`s of all ranks of a group; every rank ends with the result. First pairs share out halves, then
+/// Combines the `message`s of all ranks of a group; every rank ends with the result. First pairs share out halves, then
 /// quarters, of the elements, so that each rank has the result of one block of them; then they collect them the other way.
 ///
 /// ```text
@@ -31,14 +31,14 @@ use crate::pieces::{joined, piece};
 /// When the operator does not fit the data, and what sending and receiving can end with.
 pub async fn rabenseifner<E: Endpoint, C: Combine>(
     endpoint: &E,
-    together: &Together<'_, C>,
-    word: &mut Message,
+    context: &AllReduceContext<'_, C>,
+    message: &mut Message,
 ) -> Result<()> {
-    let Some(me) = together.place(endpoint, word)? else { return Ok(()) };
-    let fold = Fold::of(together.group.len());
-    if let Some(number) = fold.enter(endpoint, together, me, word).await? {
-        let blocks = Blocks::of(together.operator, word, fold.power);
-        let mut held = word.clone();
+    let Some(me) = context.place(endpoint, message)? else { return Ok(()) };
+    let fold = Fold::of(context.group.len());
+    if let Some(number) = fold.enter(endpoint, context, me, message).await? {
+        let blocks = Blocks::of(context.operator, message, fold.power);
+        let mut held = message.clone();
         let mut first = 0; // of the blocks that are held
         let mut bit = fold.power / 2;
         while bit > 0 {
@@ -47,20 +47,20 @@ pub async fn rabenseifner<E: Endpoint, C: Combine>(
             let halves = [piece(&held, 0..middle), piece(&held, middle..held.size().0)];
             let [lower, upper] = halves;
             let (kept, given) = if number < partner { (lower, upper) } else { (upper, lower) };
-            let received = together.exchange(me, fold.place(partner)).carry_out(endpoint, given).await?;
+            let received = context.exchange(me, fold.place(partner)).carry_out(endpoint, given).await?;
             let (lower, higher) = if number < partner { (kept, received) } else { (received, kept) };
-            held = combined(together.operator, &lower, &higher)?;
+            held = combined(context.operator, &lower, &higher)?;
             first += number & bit;
             bit /= 2;
         }
         let mut bit = 1;
         while bit < fold.power {
             let partner = number ^ bit;
-            let received = together.exchange(me, fold.place(partner)).carry_out(endpoint, held.clone()).await?;
+            let received = context.exchange(me, fold.place(partner)).carry_out(endpoint, held.clone()).await?;
             held = joined(&if number < partner { [held, received] } else { [received, held] });
             bit *= 2;
         }
-        *word = held;
+        *message = held;
     }
-    fold.leave(endpoint, together, me, word).await
+    fold.leave(endpoint, context, me, message).await
 }

@@ -4,9 +4,9 @@ use endpoint::{Endpoint, Message, Result};
 
 use super::fold::Fold;
 use super::operator::combined;
-use super::{Combine, Together};
+use super::{AllReduceContext, Combine};
 
-/// Combines the `word`s of all ranks of a group; every rank ends with the result. In step i ranks whose numbers differ in
+/// Combines the `message`s of all ranks of a group; every rank ends with the result. In step i ranks whose numbers differ in
 /// bit i exchange what they have.
 ///
 /// ```text
@@ -27,21 +27,21 @@ use super::{Combine, Together};
 /// When the operator does not fit the data, and what sending and receiving can end with.
 pub async fn recursive_doubling<E: Endpoint, C: Combine>(
     endpoint: &E,
-    together: &Together<'_, C>,
-    word: &mut Message,
+    context: &AllReduceContext<'_, C>,
+    message: &mut Message,
 ) -> Result<()> {
-    let Some(me) = together.place(endpoint, word)? else { return Ok(()) };
-    let fold = Fold::of(together.group.len());
-    if let Some(number) = fold.enter(endpoint, together, me, word).await? {
+    let Some(me) = context.place(endpoint, message)? else { return Ok(()) };
+    let fold = Fold::of(context.group.len());
+    if let Some(number) = fold.enter(endpoint, context, me, message).await? {
         let mut bit = 1;
         while bit < fold.power {
             let partner = number ^ bit;
-            let trade = together.exchange(me, fold.place(partner));
-            let received = trade.carry_out(endpoint, word.clone()).await?;
-            let (lower, higher) = if number < partner { (&*word, &received) } else { (&received, &*word) };
-            *word = combined(together.operator, lower, higher)?;
+            let sendrecv = context.exchange(me, fold.place(partner));
+            let received = sendrecv.carry_out(endpoint, message.clone()).await?;
+            let (lower, higher) = if number < partner { (&*message, &received) } else { (&received, &*message) };
+            *message = combined(context.operator, lower, higher)?;
             bit *= 2;
         }
     }
-    fold.leave(endpoint, together, me, word).await
+    fold.leave(endpoint, context, me, message).await
 }

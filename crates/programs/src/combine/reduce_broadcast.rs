@@ -3,11 +3,11 @@
 use endpoint::{Endpoint, Message, Result};
 
 use super::operator::combined;
-use super::{Combine, Together};
+use super::{AllReduceContext, Combine};
 use crate::broadcast::{Links, reaches};
 use crate::postal::Splitting;
 
-/// Combines the `word`s of all ranks of a group at its source, along the broadcast tree that `splitting` makes, run
+/// Combines the `message`s of all ranks of a group at its source, along the broadcast tree that `splitting` makes, run
 /// backwards; then broadcasts the result along the same tree. Every rank ends with it.
 ///
 /// ```text
@@ -29,20 +29,20 @@ use crate::postal::Splitting;
 /// receiving can end with.
 pub async fn reduce_broadcast<E: Endpoint, C: Combine>(
     endpoint: &E,
-    together: &Together<'_, C>,
+    context: &AllReduceContext<'_, C>,
     splitting: &Splitting,
-    word: &mut Message,
+    message: &mut Message,
 ) -> Result<()> {
-    let Some(me) = together.place(endpoint, word)? else { return Ok(()) };
-    let group = together.group;
+    let Some(me) = context.place(endpoint, message)? else { return Ok(()) };
+    let group = context.group;
     reaches(splitting, group.len())?;
     let links = Links::by_splitting(splitting, group.len(), me);
     for &child in links.children.iter().rev() {
         let received = endpoint.receive(group.rank_at(child)).await?;
-        *word = combined(together.operator, word, &received)?;
+        *message = combined(context.operator, message, &received)?;
     }
     if let Some(parent) = links.parent {
-        endpoint.send(group.rank_at(parent), word.clone()).await?;
+        endpoint.send(group.rank_at(parent), message.clone()).await?;
     }
-    links.pass_on(endpoint, group, word).await
+    links.pass_on(endpoint, group, message).await
 }

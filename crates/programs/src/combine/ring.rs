@@ -5,11 +5,11 @@ use quantities::Rank;
 
 use super::blocks::Blocks;
 use super::operator::combined;
-use super::{Combine, Together};
+use super::{AllReduceContext, Combine};
 use crate::pieces::Gathered;
 use crate::shift::Shift;
 
-/// Combines the `word`s of all ranks of a group; every rank ends with the result. The n blocks of the data go once round the
+/// Combines the `message`s of all ranks of a group; every rank ends with the result. The n blocks of the data go once round the
 /// ring of ranks to be combined, and once more to be known.
 ///
 /// ```text
@@ -28,29 +28,33 @@ use crate::shift::Shift;
 ///
 /// # Errors
 /// When the operator does not fit the data, and what sending and receiving can end with.
-pub async fn ring<E: Endpoint, C: Combine>(endpoint: &E, together: &Together<'_, C>, word: &mut Message) -> Result<()> {
-    let Some(me) = together.place(endpoint, word)? else { return Ok(()) };
-    let n = together.group.len();
+pub async fn ring<E: Endpoint, C: Combine>(
+    endpoint: &E,
+    context: &AllReduceContext<'_, C>,
+    message: &mut Message,
+) -> Result<()> {
+    let Some(me) = context.place(endpoint, message)? else { return Ok(()) };
+    let n = context.group.len();
     if n == 1 {
         return Ok(());
     }
-    let blocks = Blocks::of(together.operator, word, n);
-    let trade = together.trade(Shift::new(Rank(me), 1, n));
+    let blocks = Blocks::of(context.operator, message, n);
+    let sendrecv = context.sendrecv(Shift::new(Rank(me), 1, n));
     let before = |block: u32| block.checked_sub(1).unwrap_or(n - 1);
 
-    let (mut block, mut passing) = (me, blocks.cut(word, me));
+    let (mut block, mut passing) = (me, blocks.cut(message, me));
     for _ in 1..n {
-        let received = trade.carry_out(endpoint, passing).await?;
+        let received = sendrecv.carry_out(endpoint, passing).await?;
         block = before(block);
-        passing = combined(together.operator, &received, &blocks.cut(word, block))?;
+        passing = combined(context.operator, &received, &blocks.cut(message, block))?;
     }
     let mut known = Gathered::default();
     for _ in 1..n {
         known.put(block, passing.clone());
-        passing = trade.carry_out(endpoint, passing).await?;
+        passing = sendrecv.carry_out(endpoint, passing).await?;
         block = before(block);
     }
     known.put(block, passing);
-    *word = known.joined();
+    *message = known.joined();
     Ok(())
 }

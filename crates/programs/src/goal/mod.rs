@@ -19,7 +19,7 @@
 //!
 //! [`Schedule::parse`] reads such a text; a [`GoalRank`] tells a world what one rank can do next.
 
-mod circle;
+mod cycle;
 mod error;
 mod lexer;
 mod parser;

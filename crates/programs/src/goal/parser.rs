@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use quantities::{Bytes, Duration, Rank, nearest};
 
-use super::circle::find_circle;
+use super::cycle::find_cycle;
 use super::error::{GoalError, Problem};
 use super::lexer::{Found, Lexer, Token, shortened};
 use super::{Block, MOST_RANKS, Operation, OperationId, OperationKind, Requirement, Schedule};
@@ -379,16 +379,16 @@ impl<'text> BlockParser<'text> {
 
     /// The problem of operations that wait for each other, if there are any.
     fn refuse_circles(&self) -> Result<()> {
-        let Some(circle) = find_circle(self.operations.len(), &self.requirements) else { return Ok(()) };
+        let Some(cycle) = find_cycle(self.operations.len(), &self.requirements) else { return Ok(()) };
         let named: BTreeMap<OperationId, &str> = self.labels.iter().map(|(&label, &id)| (id, label)).collect();
         let name = |id: OperationId| shortened(named.get(&id).copied().unwrap_or_default());
         let described = |&index: &usize| {
             let Requirement { operation, on, line, .. } = self.requirements[index];
             format!("`{}` requires `{}` (line {line})", name(operation), name(on))
         };
-        let steps: Vec<String> = circle.iter().take(8).map(described).collect();
-        let more = if circle.len() > steps.len() { ", and so on" } else { "" };
-        let at = self.requirement_places[circle[0]];
+        let steps: Vec<String> = cycle.iter().take(8).map(described).collect();
+        let more = if cycle.len() > steps.len() { ", and so on" } else { "" };
+        let at = self.requirement_places[cycle[0]];
         Err(Problem::new(at, format!("these operations wait for each other: {}{more}", steps.join(", "))))
     }
 }

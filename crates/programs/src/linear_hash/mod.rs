@@ -11,9 +11,9 @@
 //! Source: Pimentel and Hertzberger, "Evaluation of LH*LH for a multicomputer architecture", Euro-Par 1999, after Litwin,
 //! Neimat and Schneider, "LH*: a scalable, distributed data structure", ACM Transactions on Database Systems 21(4), 1996.
 
-mod asking;
 mod buckets;
 mod client;
+mod client_loop;
 mod encoding;
 mod extent;
 mod forwarding;

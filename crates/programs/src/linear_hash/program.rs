@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Error, Needs, Program, Result};
 use quantities::{Bytes, Duration, Rank, Time};
 
-use super::asking::Asking;
+use super::client_loop::ClientLoop;
 use super::{
     ClientCounts, ClientPhase, Envelope, Extent, Growth, Key, KeyHash, Phase, Server, ServerCounts, ServerOutput,
     ServerPhase, Table,
@@ -140,9 +140,9 @@ impl Program for LinearHash {
         self.check(endpoint)?;
         let Rank(rank) = endpoint.rank();
         if rank < self.servers {
-            Ok(RankEnd::Server(Serving::new(self, endpoint).run().await?))
+            Ok(RankEnd::Server(ServerLoop::new(self, endpoint).run().await?))
         } else {
-            Ok(RankEnd::Client(Asking::new(self, endpoint, rank - self.servers).run().await?))
+            Ok(RankEnd::Client(ClientLoop::new(self, endpoint, rank - self.servers).run().await?))
         }
     }
 }
@@ -163,7 +163,7 @@ pub(super) fn misdirected(from: Rank) -> Error {
 }
 
 /// A server at work.
-struct Serving<'a, E> {
+struct ServerLoop<'a, E> {
     program: &'a LinearHash,
     endpoint: &'a E,
     server: Server,
@@ -177,11 +177,11 @@ struct Serving<'a, E> {
     over: Option<Extent>,
 }
 
-impl<'a, E: Endpoint> Serving<'a, E> {
-    fn new(program: &'a LinearHash, endpoint: &'a E) -> Serving<'a, E> {
+impl<'a, E: Endpoint> ServerLoop<'a, E> {
+    fn new(program: &'a LinearHash, endpoint: &'a E) -> ServerLoop<'a, E> {
         let growth = Growth { most_servers: program.growth.most_servers.min(program.servers), ..program.growth };
         let server = Server::new(endpoint.rank().0, growth);
-        Serving {
+        ServerLoop {
             program,
             endpoint,
             server,

@@ -1,7 +1,7 @@
 //! How messages are sent, as a machine's description says it.
 
-use machines::model::{BroadcastManner, Ethernet, Messaging, Repeat};
-use messaging::{Manner, Parameters, Parity, Push, Reporting, Timing};
+use machines::model::{self, Ethernet, Messaging, Repeat};
+use messaging::{BroadcastProtocol, Parameters, Parity, Push, Reporting, Timing};
 use quantities::Bytes;
 
 /// The parameters of the messaging on `ethernet`, in packets that fill a frame.
@@ -20,7 +20,7 @@ pub fn parameters(ethernet: &Ethernet) -> Parameters {
         reporting: reporting(&ethernet.messaging, &usual),
         broadcast_packets: ethernet.messaging.broadcast_report_packets.map(|packets| packets.min(window)),
         patience: patience.unwrap_or(usual.patience),
-        manner: ethernet.messaging.broadcast.map_or(usual.manner, manner),
+        broadcast_protocol: ethernet.messaging.broadcast.map_or(usual.broadcast_protocol, broadcast_protocol),
         ..usual
     }
 }
@@ -41,10 +41,10 @@ fn repeat(repeat: Repeat) -> messaging::Repeat {
     }
 }
 
-fn manner(manner: BroadcastManner) -> Manner {
-    match manner {
-        BroadcastManner::Simple => Manner::Simple,
-        BroadcastManner::PushPull => Manner::PushPull,
+fn broadcast_protocol(protocol: model::BroadcastProtocol) -> BroadcastProtocol {
+    match protocol {
+        model::BroadcastProtocol::Simple => BroadcastProtocol::Simple,
+        model::BroadcastProtocol::PushPull => BroadcastProtocol::PushPull,
     }
 }
 

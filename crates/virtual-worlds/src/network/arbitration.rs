@@ -15,7 +15,7 @@ pub struct Request {
     /// The buffer where it waits, as the engine numbers them.
     pub input: u32,
     /// Which of the channel's virtual channels it asks for.
-    pub lane: u32,
+    pub virtual_channel: u32,
 }
 
 /// The headers that wait for one channel.
@@ -60,19 +60,21 @@ impl Requests {
     pub fn grant_shared(
         &mut self,
         arbitration: Arbitration,
-        lanes: u32,
+        virtual_channels: u32,
         mut has_room: impl FnMut(&Request) -> bool,
     ) -> Option<Request> {
-        let first_in_turn = (0..lanes).filter_map(|lane| self.leader(arbitration, lane));
+        let first_in_turn =
+            (0..virtual_channels).filter_map(|virtual_channel| self.leader(arbitration, virtual_channel));
         let ready = first_in_turn.filter(|&(_, index)| has_room(&self.waiting[index]));
         let (_, chosen) = ready.min()?;
         Some(self.take(chosen))
     }
 
     /// The header that is first in turn for a virtual channel, and its place among those that wait.
-    fn leader(&self, arbitration: Arbitration, lane: u32) -> Option<(Precedence, usize)> {
-        let same_lane = (0..self.waiting.len()).filter(|&index| self.waiting[index].lane == lane);
-        same_lane.map(|index| (self.precedence(arbitration, index), index)).min()
+    fn leader(&self, arbitration: Arbitration, virtual_channel: u32) -> Option<(Precedence, usize)> {
+        let same_virtual_channel =
+            (0..self.waiting.len()).filter(|&index| self.waiting[index].virtual_channel == virtual_channel);
+        same_virtual_channel.map(|index| (self.precedence(arbitration, index), index)).min()
     }
 
     fn precedence(&self, arbitration: Arbitration, index: usize) -> Precedence {
@@ -94,8 +96,8 @@ impl Requests {
 mod tests {
     use super::*;
 
-    fn request(port: u32, lane: u32) -> Request {
-        Request { at: Time::ZERO, port, packet: port, input: port, lane }
+    fn request(port: u32, virtual_channel: u32) -> Request {
+        Request { at: Time::ZERO, port, packet: port, input: port, virtual_channel }
     }
 
     /// The ports in the order in which they are served, all of which have asked.
@@ -123,7 +125,9 @@ mod tests {
     #[test]
     fn round_robin_begins_at_port_0_where_virtual_channels_share_the_wire() {
         let mut requests = Requests::default();
-        [(1, 0), (0, 1), (2, 1)].iter().for_each(|&(port, lane)| requests.post(request(port, lane)));
+        [(1, 0), (0, 1), (2, 1)]
+            .iter()
+            .for_each(|&(port, virtual_channel)| requests.post(request(port, virtual_channel)));
         let order: Vec<u32> = std::iter::from_fn(|| requests.grant_shared(Arbitration::RoundRobin, 2, |_| true))
             .map(|request| request.port)
             .collect();

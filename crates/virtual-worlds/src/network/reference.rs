@@ -51,7 +51,7 @@ struct Owner {
     packet: u32,
     input: Input,
     /// The virtual channel that it takes.
-    lane: u32,
+    virtual_channel: u32,
     granted: Time,
 }
 
@@ -105,7 +105,7 @@ pub struct Reference {
     network: FlitNetwork,
     links: Vec<Link>,
     /// The most virtual channels of a channel.
-    lanes: u32,
+    virtual_channels: u32,
     buffers: Vec<Buffer>,
     sources: Vec<Source>,
     packets: Vec<Packet>,
@@ -139,12 +139,12 @@ impl Engine for Reference {
             flits: VecDeque::new(),
             output: None,
         };
-        let lanes = network.virtual_channels();
-        let each_lane = |(id, channel)| (0..lanes).map(move |_| buffer(id, channel));
+        let virtual_channels = network.virtual_channels();
+        let each_virtual_channel = |(id, channel)| (0..virtual_channels).map(move |_| buffer(id, channel));
         Reference {
             links: network.channels.iter().map(link).collect(),
-            lanes,
-            buffers: network.channels.iter().enumerate().flat_map(each_lane).collect(),
+            virtual_channels,
+            buffers: network.channels.iter().enumerate().flat_map(each_virtual_channel).collect(),
             sources: network.injection.iter().map(|_| Source::default()).collect(),
             packets: Vec::new(),
             unused: Vec::new(),
@@ -225,7 +225,7 @@ impl Engine for Reference {
             }
             for request in link.requests.waiting() {
                 // Where the wire is free there is no room behind it.
-                let in_the_way = self.buffers[self.buffer(channel, request.lane).0 as usize].flits.front();
+                let in_the_way = self.buffers[self.buffer(channel, request.virtual_channel).0 as usize].flits.front();
                 let behind = link.owner.map(|owner| owner.packet).or(in_the_way.map(|flit| flit.packet));
                 tally.wants(request.packet, channel, request.at, behind);
             }
@@ -243,8 +243,8 @@ impl Engine for Reference {
 }
 
 impl Reference {
-    fn buffer(&self, channel: ChannelId, lane: u32) -> BufferId {
-        BufferId(channel.0 * self.lanes + lane)
+    fn buffer(&self, channel: ChannelId, virtual_channel: u32) -> BufferId {
+        BufferId(channel.0 * self.virtual_channels + virtual_channel)
     }
 
     fn link_of(&self, buffer: BufferId) -> &Link {
@@ -253,7 +253,7 @@ impl Reference {
 
     /// The number of a buffer among the inputs of its router.
     fn port(&self, buffer: BufferId) -> u32 {
-        self.link_of(buffer).channel.input_port * self.lanes + buffer.0 % self.lanes
+        self.link_of(buffer).channel.input_port * self.virtual_channels + buffer.0 % self.virtual_channels
     }
 
     /// Rule 5, first part: a transmission ends, its channel is idle, and with the tail it is released.
@@ -295,16 +295,16 @@ impl Reference {
     /// Rule 2: a flit reaches the far buffer, or the sink, which takes it at once.
     fn arrive<S: Schedule>(&mut self, now: Time, channel: ChannelId, schedule: &mut S, notices: &mut Vec<Notice>) {
         let link = &mut self.links[channel.0 as usize];
-        let Some((flit, lane)) = link.wire.pop_front() else { return };
+        let Some((flit, virtual_channel)) = link.wire.pop_front() else { return };
         if let Place::Node(node) = link.channel.to {
-            self.return_slot(self.buffer(channel, lane));
+            self.return_slot(self.buffer(channel, virtual_channel));
             self.recorder.occupied(channel, 0, u128::from(now.picoseconds()));
             if flit.index + 1 == self.packets[flit.packet as usize].order.flits {
                 self.deliver(now, node, flit.packet, notices);
             }
             return;
         }
-        let buffer = self.buffer(channel, lane);
+        let buffer = self.buffer(channel, virtual_channel);
         let far = &mut self.buffers[buffer.0 as usize];
         far.flits.push_back(flit);
         let output = far.output;
@@ -381,11 +381,11 @@ impl Reference {
             let link = &links[channel.0 as usize];
             link.owner.is_none() && link.requests.is_empty()
         };
-        let (output, lane) = self.selector.choose(step, router, &order, number, idle);
+        let (output, virtual_channel) = self.selector.choose(step, router, &order, number, idle);
         let port = self.port(input);
         let link = &mut self.links[output.0 as usize];
-        let lane = if link.channel.virtual_channels > 1 { lane } else { 0 };
-        link.requests.post(Request { at: now, port, packet, input: input.0, lane });
+        let virtual_channel = if link.channel.virtual_channels > 1 { virtual_channel } else { 0 };
+        link.requests.post(Request { at: now, port, packet, input: input.0, virtual_channel });
         self.buffers[input.0 as usize].output = Some(output);
         self.to_grant.push(output);
     }
@@ -404,7 +404,7 @@ impl Reference {
         if self.links[channel.0 as usize].owner.is_some() {
             return;
         }
-        let (packet, input, lane, requested) = match self.links[channel.0 as usize].channel.from {
+        let (packet, input, virtual_channel, requested) = match self.links[channel.0 as usize].channel.from {
             Place::Node(node) => {
                 let Some(packet) = self.first_of(node) else { return };
                 let front_since = self.sources[node.0 as usize].front_since;
@@ -413,12 +413,12 @@ impl Reference {
             Place::Router(router) => {
                 let Some(request) = self.chosen(channel) else { return };
                 self.recorder.granted(router, now.since(request.at));
-                (request.packet, Input::Buffer(BufferId(request.input)), request.lane, request.at)
+                (request.packet, Input::Buffer(BufferId(request.input)), request.virtual_channel, request.at)
             }
         };
-        self.links[channel.0 as usize].owner = Some(Owner { packet, input, lane, granted: now });
+        self.links[channel.0 as usize].owner = Some(Owner { packet, input, virtual_channel, granted: now });
         if self.recorder.log.is_some() {
-            let hop = HopRecord { channel, lane, requested, granted: now, released: Time::NEVER };
+            let hop = HopRecord { channel, virtual_channel, requested, granted: now, released: Time::NEVER };
             self.packets[packet as usize].hops.push(hop);
         }
         self.to_start.push(channel);
@@ -450,8 +450,9 @@ impl Reference {
             return link.requests.grant(arbitration);
         }
         let (buffers, packets) = (&self.buffers, &self.packets);
-        link.requests.grant_shared(arbitration, self.lanes, |request| {
-            buffers[(first + request.lane) as usize].free_slots >= packets[request.packet as usize].order.flits
+        link.requests.grant_shared(arbitration, self.virtual_channels, |request| {
+            buffers[(first + request.virtual_channel) as usize].free_slots
+                >= packets[request.packet as usize].order.flits
         })
     }
 
@@ -468,7 +469,7 @@ impl Reference {
         let flits = self.packets[flit.packet as usize].order.flits;
         let into_buffer = matches!(link.channel.to, Place::Router(_));
         let whole = self.network.switching != Switching::Wormhole && flit.index == 0 && into_buffer;
-        let far = self.buffer(channel, owner.lane).0 as usize;
+        let far = self.buffer(channel, owner.virtual_channel).0 as usize;
         if self.buffers[far].free_slots < if whole { flits } else { 1 } {
             return;
         }
@@ -477,7 +478,7 @@ impl Reference {
         let link = &mut self.links[channel.0 as usize];
         link.transmitting = true;
         link.tail_on_wire = tail;
-        link.wire.push_back((flit, owner.lane));
+        link.wire.push_back((flit, owner.virtual_channel));
         schedule.at(now + link.channel.flit_time, NetworkEvent::new(END, channel.0));
         if !link.channel.wire_latency.is_zero() {
             let arrival = now + link.channel.flit_time + link.channel.wire_latency;

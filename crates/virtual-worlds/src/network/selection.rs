@@ -48,15 +48,15 @@ impl Selector {
         number: u64,
         idle: impl Fn(ChannelId) -> bool,
     ) -> (ChannelId, u32) {
-        let (channel, lane) = match step {
+        let (channel, virtual_channel) = match step {
             Step::Only(channel) => (channel, 0),
-            Step::Virtual { channel, lane } => (channel, lane),
+            Step::Virtual { channel, virtual_channel } => (channel, virtual_channel),
             Step::Choose { options, fixed } => (self.among(options, fixed, at, order, number, idle), 0),
         };
         if self.sets == 1 {
-            return (channel, lane);
+            return (channel, virtual_channel);
         }
-        (channel, lane + self.set_size * (order.destination.0 % self.sets))
+        (channel, virtual_channel + self.set_size * (order.destination.0 % self.sets))
     }
 
     fn among(

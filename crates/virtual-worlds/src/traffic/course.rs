@@ -79,8 +79,8 @@ impl Course {
     pub(super) fn new(network: &FlitNetwork, offer: &Offer, windows: &Windows) -> Course {
         let zero_load = super::mean_zero_load(network, offer);
         let period = period(network, offer);
-        // Time is counted in 64 bits: warm-up, measurement and drain, which may take ten measurements, must fit.
-        let most = u64::MAX / super::cycle_of(network).picoseconds().max(1) / 32;
+        // Nothing happens after the horizon: warm-up, measurement and drain, which may take ten measurements, end before it.
+        let most = Time::HORIZON.picoseconds() / super::cycle_of(network).picoseconds().max(1) / 32;
         let windows = Windows { warm_up: windows.warm_up.map(|length| length.min(most)), ..*windows };
         let limit = windows.latency_limit.unwrap_or(LEAST_LIMIT.max((LIMIT_OF_ZERO_LOAD * zero_load) as u64));
         Course {

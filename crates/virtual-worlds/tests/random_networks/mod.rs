@@ -127,15 +127,15 @@ fn networks_by_description() -> impl Strategy<Value = Case> {
     switching.prop_flat_map(|switching| {
         let arbitration = prop_oneof![Just(Arbitration::FirstCome), Just(Arbitration::RoundRobin)];
         (topologies(), numbers(switching), prop::collection::vec(1u64..30, 8), traffic(), any::<u64>(), arbitration)
-            .prop_map(move |((topology, lanes), numbers, delays, traffic, seed, arbitration)| {
-                let mut network = described(&topology, lanes);
+            .prop_map(move |((topology, virtual_channels), numbers, delays, traffic, seed, arbitration)| {
+                let mut network = described(&topology, virtual_channels);
                 for (channel, numbers) in network.channels.iter_mut().zip(numbers.iter().cycle()) {
                     set_numbers(channel, *numbers);
                 }
                 for (router, delay) in network.routers.iter_mut().zip(delays.iter().cycle()) {
                     router.routing_delay = Duration::from_picoseconds(*delay);
                 }
-                share_wires(&mut network, lanes);
+                share_wires(&mut network, virtual_channels);
                 (network.switching, network.arbitration) = (switching, arbitration);
                 let orders = orders(traffic, network.injection.len() as u32);
                 Case { network, orders, seed, may_deadlock: false }
@@ -173,12 +173,14 @@ fn any_network() -> impl Strategy<Value = Case> {
             any::<u64>(),
             prop_oneof![Just(Arbitration::FirstCome), Just(Arbitration::RoundRobin)],
         )
-            .prop_map(move |((shape, homes), (numbers, lanes), delays, traffic, seed, arbitration)| {
-                let mut network = build(&shape, &homes, &numbers, &delays, switching, arbitration);
-                share_wires(&mut network, lanes);
-                let orders = orders(traffic, homes.len() as u32);
-                Case { network, orders, seed, may_deadlock: matches!(shape, Shape::Ring(_)) }
-            })
+            .prop_map(
+                move |((shape, homes), (numbers, virtual_channels), delays, traffic, seed, arbitration)| {
+                    let mut network = build(&shape, &homes, &numbers, &delays, switching, arbitration);
+                    share_wires(&mut network, virtual_channels);
+                    let orders = orders(traffic, homes.len() as u32);
+                    Case { network, orders, seed, may_deadlock: matches!(shape, Shape::Ring(_)) }
+                },
+            )
     })
 }
 
@@ -205,12 +207,12 @@ fn orders(traffic: Vec<Sending>, nodes: u32) -> Vec<(Time, Order)> {
 }
 
 /// Lets virtual channels share every channel between routers, whose credits then take some time.
-fn share_wires(network: &mut FlitNetwork, lanes: u32) {
+fn share_wires(network: &mut FlitNetwork, virtual_channels: u32) {
     let between_routers = |channel: &&mut Channel| {
-        matches!((channel.from, channel.to), (Place::Router(_), Place::Router(_))) && lanes > 1
+        matches!((channel.from, channel.to), (Place::Router(_), Place::Router(_))) && virtual_channels > 1
     };
     for channel in network.channels.iter_mut().filter(between_routers) {
-        channel.virtual_channels = lanes;
+        channel.virtual_channels = virtual_channels;
         channel.credit_latency = channel.credit_latency.max(Duration::from_picoseconds(1));
     }
 }

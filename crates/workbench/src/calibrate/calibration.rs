@@ -10,8 +10,8 @@ use super::parameter::Parameter;
 use super::simplex::{Limits, minimize};
 use super::times::Measurement;
 use super::uncertainty::standard_errors;
+use crate::benchmark::Benchmark;
 use crate::parallel::{Watch, map};
-use crate::trial::Trial;
 
 /// What is fitted to what.
 #[derive(Clone, Debug)]
@@ -265,11 +265,11 @@ impl Calibration {
         effort: &Effort<'_>,
         show: &(dyn Fn(f64) + Sync),
     ) -> Option<Result<Vec<f64>, CalibrationError>> {
-        let of = |&index: &usize| self.measurements[index].trials.iter().map(move |trial| (index, trial));
-        let pieces: Vec<(usize, &Trial)> = which.iter().flat_map(of).collect();
+        let of = |&index: &usize| self.measurements[index].trials.iter().map(move |benchmark| (index, benchmark));
+        let pieces: Vec<(usize, &Benchmark)> = which.iter().flat_map(of).collect();
         let progress = |done: usize, _| show(done as f64 / pieces.len() as f64);
         let watch = Watch { progress: &progress, interrupted: effort.interrupted, threads: effort.threads };
-        let timed = map(&pieces, &watch, |&(index, trial)| trial.time(machine, self.measurements[index].ranks));
+        let timed = map(&pieces, &watch, |&(index, benchmark)| benchmark.time(machine, self.measurements[index].ranks));
         let mut sums = vec![0.0; self.measurements.len()];
         for (&(index, _), time) in pieces.iter().zip(timed) {
             match time? {

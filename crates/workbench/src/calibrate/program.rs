@@ -14,9 +14,9 @@ use quantities::{Bytes, Duration, Rank};
 
 use super::cells_by_name::Row;
 use super::times::TimesProblem;
+use crate::benchmark::Benchmark;
 use crate::cells::quoted;
 use crate::latency::Survey;
-use crate::trial::Trial;
 
 /// A program by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,17 +54,17 @@ const PARTNERS: u32 = 8;
 const DRAWS: u32 = 2;
 
 /// The program's name, and what has to be run on `ranks` ranks for its time.
-pub(super) fn trials(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<(String, Vec<Trial>), TimesProblem> {
+pub(super) fn trials(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<(String, Vec<Benchmark>), TimesProblem> {
     let name = row.one_of("program", None, NAMES)?;
     let trials = match name {
-        Name::PingPong => vec![Trial::PingPong(ping_pong(row, ranks, bytes)?)],
-        Name::OneWay => vec![Trial::OneWay(ping_pong(row, ranks, bytes)?)],
+        Name::PingPong => vec![Benchmark::PingPong(ping_pong(row, ranks, bytes)?)],
+        Name::OneWay => vec![Benchmark::OneWay(ping_pong(row, ranks, bytes)?)],
         Name::Exchange => vec![exchange(row, ranks, bytes)?],
         Name::Irregular => irregular(row, ranks, bytes)?,
         Name::Broadcast => vec![broadcast(row, ranks, bytes)?],
         Name::Combine => vec![combine(row, ranks, bytes)?],
-        Name::SendTime => vec![Trial::SendTime(survey(ranks)?, bytes)],
-        Name::ReceiveTime => vec![Trial::ReceiveTime(survey(ranks)?, bytes)],
+        Name::SendTime => vec![Benchmark::SendTime(survey(ranks)?, bytes)],
+        Name::ReceiveTime => vec![Benchmark::ReceiveTime(survey(ranks)?, bytes)],
     };
     let name = NAMES.iter().find(|pair| pair.1 == name).map_or("", |pair| pair.0);
     Ok((name.to_string(), trials))
@@ -86,15 +86,15 @@ fn ping_pong(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<PingPong, TimesP
     Ok(PingPong { first: Rank(first), second: Rank(second), bytes, rounds: 1 })
 }
 
-fn exchange(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Trial, TimesProblem> {
+fn exchange(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, TimesProblem> {
     let algorithm = row.one_of("algorithm", None, Complete::all().map(|it| (it.name(), it)))?;
     algorithm.check(ranks).map_err(TimesProblem::Program)?;
     let reshuffle = row.value("reshuffle", Duration::ZERO, "how long a byte takes to be copied, such as `10 ns`")?;
-    Ok(Trial::Complete { algorithm, bytes, reshuffle })
+    Ok(Benchmark::Complete { algorithm, bytes, reshuffle })
 }
 
 /// A schedule for each of several random patterns.
-fn irregular(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Vec<Trial>, TimesProblem> {
+fn irregular(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Vec<Benchmark>, TimesProblem> {
     let algorithm = row.one_of("algorithm", None, Irregular::all().map(|it| (it.name(), it)))?;
     let pacing = row.one_of("pacing", Some(Pacing::FreeRunning), Pacing::all().map(|it| (it.name(), it)))?;
     let seeds = row.count("seeds", Some(USUAL_SEEDS), 1..=MOST_SEEDS)?;
@@ -105,12 +105,12 @@ fn irregular(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Vec<Trial>, Time
         let found = format!("{seeds} patterns with {messages} messages together");
         return Err(TimesProblem::cell("seeds", found, format!("{MOST_MESSAGES} messages")));
     }
-    let trial = |number: u32| {
+    let benchmark = |number: u32| {
         let pattern = Pattern::random(ranks, millionths, bytes, seed.wrapping_add(u64::from(number)));
         let pattern = pattern.map_err(|error| TimesProblem::Program(endpoint::Error::Unfit(error.to_string())))?;
-        Ok(Trial::Scheduled(Arc::new(algorithm.schedule(&pattern)), pacing))
+        Ok(Benchmark::Scheduled(Arc::new(algorithm.schedule(&pattern)), pacing))
     };
-    (0..seeds).map(trial).collect()
+    (0..seeds).map(benchmark).collect()
 }
 
 /// In millionths of the messages of a complete exchange.
@@ -123,11 +123,11 @@ fn density(row: &Row<'_>) -> Result<u64, TimesProblem> {
     }
 }
 
-fn broadcast(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Trial, TimesProblem> {
+fn broadcast(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, TimesProblem> {
     let names = broadcast::Algorithm::NAMES.into_iter().chain(["hardware"]);
     let name = row.one_of("algorithm", None, names.map(|name| (name, name)))?;
     if name == "hardware" {
-        return Ok(Trial::Hardware(bytes));
+        return Ok(Benchmark::Hardware(bytes));
     }
     let unfit = |_| TimesProblem::cell("ranks", ranks, "a rank at least");
     let group = match row.one_of("order", Some(false), [("cyclic", false), ("permuted", true)])? {
@@ -144,10 +144,10 @@ fn broadcast(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Trial, TimesProb
         "segmented-tree" => broadcast::Algorithm::Segmented(Pipe::Tree(splitting(row, ranks)?), segment(row)?),
         _ => broadcast::Algorithm::ScatterGather,
     };
-    Ok(Trial::Broadcast(algorithm, group, bytes))
+    Ok(Benchmark::Broadcast(algorithm, group, bytes))
 }
 
-fn combine(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Trial, TimesProblem> {
+fn combine(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, TimesProblem> {
     let name = row.one_of("algorithm", None, combine::Algorithm::NAMES.map(|name| (name, name)))?;
     let algorithm = match name {
         "delay-receive" => combine::Algorithm::Census(Census::delay_receive(lambda(row)?, ranks)),
@@ -160,7 +160,7 @@ fn combine(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Trial, TimesProble
         "ring" => combine::Algorithm::Ring,
         _ => combine::Algorithm::Rabenseifner,
     };
-    Ok(Trial::Combine(algorithm, bytes))
+    Ok(Benchmark::Combine(algorithm, bytes))
 }
 
 /// By a fixed alpha, or by the table for a lambda.

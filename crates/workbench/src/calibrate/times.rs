@@ -26,10 +26,10 @@ use quantities::{Bytes, Duration};
 
 use super::cells_by_name::Row;
 use super::program;
+use crate::benchmark::Benchmark;
 use crate::cells::{BadLine, Lines};
 use crate::experiment::InputFile;
 use crate::input;
-use crate::trial::Trial;
 
 /// The longest file. [B]
 const LONGEST_FILE: u64 = 16 << 20;
@@ -69,7 +69,7 @@ pub struct Measurement {
     /// How many ranks it ran on.
     pub ranks: u32,
     /// What gives the time again: the mean of these.
-    pub trials: Vec<Trial>,
+    pub trials: Vec<Benchmark>,
     /// What was measured.
     pub time: Duration,
     /// Whether the parameters are not fitted to it.

@@ -11,7 +11,7 @@ use machines::facts::{NetworkFacts, Range, ZeroLoad};
 use machines::model::{Ethernet, Faults, FlitNetwork, Interconnect, LogGp, Machine, Messaging};
 use machines::{Facts, facts};
 
-use super::Said;
+use super::CommandOutput;
 use super::failure::Failure;
 use super::settings::Settings;
 use super::terminal::{Side, bytes_per_second, columns};
@@ -35,7 +35,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let machine = self.settings.load(&self.machine)?;
         let text = if as_json {
             export::json(&machine)

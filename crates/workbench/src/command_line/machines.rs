@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::failure::Failure;
 use super::terminal::{Side, columns};
-use super::{Said, json};
+use super::{CommandOutput, json};
 
 /// List the machines that come with the program.
 #[derive(Args, Debug)]
@@ -21,7 +21,7 @@ struct Line {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let mut lines = Vec::new();
         for preset in ::machines::presets() {
             let machine = ::machines::load(preset.name)?;

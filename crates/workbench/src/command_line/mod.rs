@@ -74,16 +74,16 @@ enum Command {
 
 /// What a command has to say.
 #[derive(Debug, Default)]
-struct Said {
+struct CommandOutput {
     /// What goes to standard output.
     text: String,
     /// The exit status.
     status: i32,
 }
 
-impl From<String> for Said {
-    fn from(text: String) -> Said {
-        Said { text, status: 0 }
+impl From<String> for CommandOutput {
+    fn from(text: String) -> CommandOutput {
+        CommandOutput { text, status: 0 }
     }
 }
 
@@ -113,7 +113,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> i32 {
 }
 
 impl Command {
-    fn execute(self, json: bool) -> Result<Said, Failure> {
+    fn execute(self, json: bool) -> Result<CommandOutput, Failure> {
         match self {
             Command::Machines(arguments) => arguments.execute(json),
             Command::Machine(arguments) => arguments.execute(json),

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::choice::value_name;
 use super::failure::Failure;
 use super::terminal::{Side, columns};
-use super::{Said, working};
+use super::{CommandOutput, working};
 use crate::experiment::Experiment;
 use crate::output::WholeFile;
 use crate::traffic_matrix::csv;
@@ -88,7 +88,7 @@ impl Name {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let application = self.name.application();
         self.check(application)?;
         let file = self.write.as_deref().map(WholeFile::create).transpose()?;

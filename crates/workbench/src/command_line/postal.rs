@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::failure::Failure;
 use super::quantity::duration;
 use super::terminal::{Side, columns, rounded};
-use super::{Said, json};
+use super::{CommandOutput, json};
 use crate::experiment::Experiment;
 
 /// The most nodes: as many as the LogGP machine has.
@@ -55,7 +55,7 @@ struct Theory {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let Arguments { lambda, nodes, alpha, t0 } = self;
         let (nodes_asked, nodes) = (nodes, u64::from(nodes));
         let table = AlphaTable::new(lambda, nodes);

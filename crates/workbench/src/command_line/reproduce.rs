@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use super::choice::nearest_value;
 use super::failure::Failure;
 use super::progress::Bar;
-use super::{Said, cores};
+use super::{CommandOutput, cores};
 use crate::interrupt;
 use crate::output::{Unwritable, WholeFile};
 use crate::reproduce::{self, PaperName, Progress, Watch};
@@ -32,7 +32,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         fs::create_dir_all(&self.report).map_err(|cause| Unwritable { path: self.report.clone(), cause })?;
         let file = WholeFile::create(&self.report.join("index.html"))?;
         let threads = self.threads.map_or_else(cores, usize::from);
@@ -57,6 +57,6 @@ impl Arguments {
         } else {
             format!("{}The report is in {}.\n", reproduction.text(), self.report.join("index.html").display())
         };
-        Ok(Said { text, status: reproduction.exit_status().into() })
+        Ok(CommandOutput { text, status: reproduction.exit_status().into() })
     }
 }

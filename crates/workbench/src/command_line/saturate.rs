@@ -14,7 +14,7 @@ use super::failure::Failure;
 use super::progress::Spinner;
 use super::terminal::{Side, columns};
 use super::traffic::{Traffic, network, verdict};
-use super::{Said, cores};
+use super::{CommandOutput, cores};
 use crate::experiment::Experiment;
 use crate::interrupt;
 use crate::output::WholeFile;
@@ -57,7 +57,7 @@ fn precision(text: &str) -> Result<f64, String> {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let machine = self.traffic.machine()?;
         let network = network(&machine)?;
         let load = self.traffic.load(1.0);
@@ -85,7 +85,7 @@ impl Arguments {
         } else {
             text(&machine, &load, &search, &experiment)
         };
-        Ok(Said { text, status: if search.interrupted { interrupt::status() } else { 0 } })
+        Ok(CommandOutput { text, status: if search.interrupted { interrupt::status() } else { 0 } })
     }
 }
 

@@ -21,7 +21,7 @@ use super::progress::Spinner;
 use super::schedule_file::{self, Format, ScheduleFile};
 use super::settings::Settings;
 use super::sizes::{check_size, size};
-use super::{Said, unless_interrupted, working};
+use super::{CommandOutput, unless_interrupted, working};
 use crate::experiment::{Experiment, InputFile};
 use crate::traffic_matrix;
 use check::{Checked, check};
@@ -155,7 +155,7 @@ struct Made {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let algorithm = self.algorithm;
         let forwards = matches!(algorithm, Some(Exchange::Forwarding(_)));
         let paths = self.write.iter();
@@ -189,7 +189,7 @@ impl Arguments {
         let wrong = made.checked.as_ref().is_some_and(|checked| checked.wrong.is_some());
         let mut experiment = made.traffic.read_by(experiment);
         made.file.iter().for_each(|file| experiment.read(file.clone()));
-        Ok(Said { text: text::one(&made, &experiment, as_json), status: i32::from(wrong) })
+        Ok(CommandOutput { text: text::one(&made, &experiment, as_json), status: i32::from(wrong) })
     }
 
     /// That nothing is said of messages that are not made.

@@ -65,7 +65,7 @@ pub fn write_packets(
 /// What is written of each channel on a packet's way.
 const HOP_VALUES: [fn(&HopRecord) -> u64; 5] = [
     |hop| u64::from(hop.channel.0),
-    |hop| u64::from(hop.lane),
+    |hop| u64::from(hop.virtual_channel),
     |hop| hop.requested.picoseconds(),
     |hop| hop.granted.picoseconds(),
     |hop| hop.released.picoseconds(),
@@ -157,9 +157,9 @@ mod tests {
 
     fn log() -> Vec<PacketRecord> {
         let at = Time::from_picoseconds;
-        let hop = |channel, lane, requested, granted, released| HopRecord {
+        let hop = |channel, virtual_channel, requested, granted, released| HopRecord {
             channel: ChannelId(channel),
-            lane,
+            virtual_channel,
             requested: at(requested),
             granted: at(granted),
             released: at(released),

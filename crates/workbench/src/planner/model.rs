@@ -8,9 +8,9 @@ use programs::postal::Lambda;
 use quantities::{Bytes, Duration, Rank};
 
 use super::Question;
+use crate::benchmark::Benchmark;
 use crate::latency::{MeasureError, Survey};
 use crate::simulate::waits_for_receivers;
-use crate::trial::Trial;
 
 /// lambda is rounded to hundredths: the trees for it do not hang on more.
 const DENOMINATOR: u32 = 100;
@@ -138,6 +138,6 @@ fn point(machine: &Machine, ranks: u32, bytes: Bytes) -> Result<(f64, f64)> {
         return Ok((1.0, 1.0));
     }
     let there_and_back = PingPong { first: Rank(0), second: Rank(ranks - 1), bytes, rounds: 1 };
-    let one_way = Trial::OneWay(there_and_back).time(machine, ranks)?.picoseconds() as f64;
+    let one_way = Benchmark::OneWay(there_and_back).time(machine, ranks)?.picoseconds() as f64;
     Ok((if ranks >= 3 { one_way / LARGEST_LAMBDA } else { one_way }, one_way))
 }

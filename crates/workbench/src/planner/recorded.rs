@@ -9,9 +9,9 @@ use quantities::{Duration, Time};
 use virtual_worlds::answer::MessageRecord;
 use virtual_worlds::network_world::Options;
 
-use crate::trial::Trial;
+use crate::benchmark::Benchmark;
 
-/// The messages that `trial` sends, in steps in which no rank sends twice or receives twice.
+/// The messages that `benchmark` sends, in steps in which no rank sends twice or receives twice.
 ///
 /// It is run once where everything that a rank does takes time. Each message then goes into the first step that is
 ///
@@ -24,9 +24,9 @@ use crate::trial::Trial;
 ///
 /// # Errors
 /// That it cannot be run.
-pub(super) fn schedule(trial: &Trial, ranks: u32) -> Result<Schedule> {
+pub(super) fn schedule(benchmark: &Benchmark, ranks: u32) -> Result<Schedule> {
     let options = Options { timeline: true, ..Options::default() };
-    let timeline = trial.answer(&machine()?, ranks, options)?.timeline;
+    let timeline = benchmark.answer(&machine()?, ranks, options)?.timeline;
     let messages = timeline.map(|timeline| timeline.messages).unwrap_or_default();
     let mut steps: Vec<Vec<Transfer>> = Vec::new();
     let mut step_of = vec![0; messages.len()];

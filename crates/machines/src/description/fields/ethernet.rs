@@ -101,7 +101,7 @@ pub struct Messaging {
     /// How many messages to one rank are under way before a send waits.
     pub send_queue: Option<u32>,
     /// How broadcasts are sent.
-    pub broadcast: Option<BroadcastManner>,
+    pub broadcast: Option<BroadcastProtocol>,
     /// The retransmission time before any round trip was measured.
     pub first_timeout: Option<Duration>,
     /// The least retransmission time.
@@ -153,12 +153,12 @@ impl Repeat {
     }
 }
 
-impl BroadcastManner {
+impl BroadcastProtocol {
     /// Its name in descriptions.
     pub const fn name(self) -> &'static str {
         match self {
-            BroadcastManner::Simple => "simple",
-            BroadcastManner::PushPull => "push-pull",
+            BroadcastProtocol::Simple => "simple",
+            BroadcastProtocol::PushPull => "push-pull",
         }
     }
 }
@@ -178,7 +178,7 @@ pub enum Repeat {
 /// How broadcasts are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum BroadcastManner {
+pub enum BroadcastProtocol {
     /// Packet after packet, whether receivers have room or not.
     Simple,
     /// The first bytes are pushed; one receiver pulls the rest for all.

@@ -10,11 +10,11 @@ use quantities::{Rank, Time};
 pub use plan::{Carries, Census, Exchange};
 
 use super::operator::combined;
-use super::{Combine, Together};
+use super::{AllReduceContext, Combine};
 use crate::sends::Sends;
 use crate::shift::Shift;
 
-/// Combines the `word`s of all ranks of a group; every rank ends with the result, in T_lambda(n) rounds.
+/// Combines the `message`s of all ranks of a group; every rank ends with the result, in T_lambda(n) rounds.
 ///
 /// Rank i holds two variables: T, its own data d_i and that of the M(r) - 1 ranks after it, and S, the same without its
 /// own. In round r it
@@ -46,16 +46,16 @@ use crate::shift::Shift;
 /// can end with.
 pub async fn census<E: Endpoint, C: Combine>(
     endpoint: &E,
-    together: &Together<'_, C>,
+    context: &AllReduceContext<'_, C>,
     census: &Census,
-    word: &mut Message,
+    message: &mut Message,
 ) -> Result<()> {
-    let Some(me) = together.place(endpoint, word)? else { return Ok(()) };
-    let n = together.group.len();
+    let Some(me) = context.place(endpoint, message)? else { return Ok(()) };
+    let n = context.group.len();
     if census.ranks() != n {
         return Err(Error::Unfit(format!("a census of {} ranks does not fit a group of {n}", census.ranks())));
     }
-    let mut held = Held { own: word.clone(), others: None };
+    let mut held = Held { own: message.clone(), others: None };
     let mut kept = VecDeque::new();
     let began = endpoint.now();
     for r in 1..=census.rounds() {
@@ -64,10 +64,10 @@ pub async fn census<E: Endpoint, C: Combine>(
         {
             wait_for_round(endpoint, census, began, r).await;
             let shift = Shift::new(Rank(me), n - exchange.distance, n);
-            let to = together.group.rank_at(shift.to.0);
-            match together.sends {
+            let to = context.group.rank_at(shift.to.0);
+            match context.sends {
                 Sends::Early => endpoint.send(to, message).await?,
-                Sends::Synchronous => kept.push_back(together.trade(shift).carry_out(endpoint, message).await?),
+                Sends::Synchronous => kept.push_back(context.sendrecv(shift).carry_out(endpoint, message).await?),
             }
         }
         if let Some(exchange) = r.checked_sub(census.latency).map(|sent| census.exchanges[sent as usize])
@@ -76,12 +76,12 @@ pub async fn census<E: Endpoint, C: Combine>(
             let from = Shift::new(Rank(me), n - exchange.distance, n).from;
             let received = match kept.pop_front() {
                 Some(received) => received,
-                None => endpoint.receive(together.group.rank_at(from.0)).await?,
+                None => endpoint.receive(context.group.rank_at(from.0)).await?,
             };
-            held.combine(together.operator, &received)?;
+            held.combine(context.operator, &received)?;
         }
     }
-    *word = held.own;
+    *message = held.own;
     Ok(())
 }
 

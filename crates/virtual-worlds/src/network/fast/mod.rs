@@ -131,7 +131,7 @@ pub struct Fast {
     network: FlitNetwork,
     links: Vec<Link>,
     /// The most virtual channels of a channel.
-    lanes: u32,
+    virtual_channels: u32,
     sources: Vec<Source>,
     packets: Vec<Packet>,
     unused: Vec<u32>,
@@ -152,8 +152,8 @@ pub struct Fast {
 }
 
 impl Link {
-    /// The link of a channel's `lane`, of so many `lanes` at most.
-    fn new(channel: &Channel, lane: u32, lanes: u32) -> Link {
+    /// The link of a channel's `virtual_channel`, of so many `virtual_channels` at most.
+    fn new(channel: &Channel, virtual_channel: u32, virtual_channels: u32) -> Link {
         let flit_time = channel.flit_time.picoseconds();
         let advance = flit_time + channel.wire_latency.picoseconds();
         let sink = matches!(channel.to, Place::Node(_));
@@ -169,7 +169,7 @@ impl Link {
             counts_slots: !sink || binds,
             from: channel.from,
             to: channel.to,
-            input_port: channel.input_port * lanes + lane,
+            input_port: channel.input_port * virtual_channels + virtual_channel,
             shared: channel.virtual_channels > 1,
             owner: NOBODY,
             granted: 0,
@@ -201,13 +201,15 @@ impl Link {
 
 impl Engine for Fast {
     fn new(network: &FlitNetwork, seed: u64, log: bool) -> Fast {
-        let lanes = network.channels.iter().map(|channel| channel.virtual_channels).max().unwrap_or(1);
-        let links_of = |lane| network.channels.iter().map(move |channel| Link::new(channel, lane, lanes));
-        let links: Vec<Link> = (0..lanes).flat_map(links_of).collect();
+        let virtual_channels = network.channels.iter().map(|channel| channel.virtual_channels).max().unwrap_or(1);
+        let links_of = |virtual_channel| {
+            network.channels.iter().map(move |channel| Link::new(channel, virtual_channel, virtual_channels))
+        };
+        let links: Vec<Link> = (0..virtual_channels).flat_map(links_of).collect();
         let pace = uniform_pace(&links);
         Fast {
             links,
-            lanes,
+            virtual_channels,
             sources: network.injection.iter().map(|_| Source::default()).collect(),
             packets: Vec::new(),
             unused: Vec::new(),
@@ -297,7 +299,7 @@ impl Engine for Fast {
             }
             for request in link.requests.waiting() {
                 // Where the wire is free there is no room behind it.
-                let in_the_way = self.links[self.link(index, request.lane) as usize].line.front().copied();
+                let in_the_way = self.links[self.link(index, request.virtual_channel) as usize].line.front().copied();
                 tally.wants(request.packet, channel, request.at, owner.or(in_the_way));
             }
         }
@@ -320,8 +322,8 @@ impl Engine for Fast {
 }
 
 impl Fast {
-    fn link(&self, channel: u32, lane: u32) -> u32 {
-        lane * self.network.channels.len() as u32 + channel
+    fn link(&self, channel: u32, virtual_channel: u32) -> u32 {
+        virtual_channel * self.network.channels.len() as u32 + channel
     }
 
     /// The virtual channel in whose far buffer a packet's header waits.
@@ -378,7 +380,7 @@ impl Fast {
         let rows = &done.rows;
         let record = |row: &Row| HopRecord {
             channel: ChannelId(row.channel),
-            lane: (row.link - row.channel) / channels,
+            virtual_channel: (row.link - row.channel) / channels,
             requested: Time::from_picoseconds(row.requested),
             granted: Time::from_picoseconds(row.granted),
             released: Time::from_picoseconds(row.last + links[row.channel as usize].flit_time),
@@ -402,12 +404,12 @@ impl Fast {
             let link = &links[channel.0 as usize];
             link.is_free(now) && link.requests.is_empty()
         };
-        let (ChannelId(output), lane) = self.selector.choose(step, router, order, *number, idle);
+        let (ChannelId(output), virtual_channel) = self.selector.choose(step, router, order, *number, idle);
         let port = self.links[input as usize].input_port;
         let link = &mut self.links[output as usize];
-        let lane = if link.shared { lane } else { 0 };
+        let virtual_channel = if link.shared { virtual_channel } else { 0 };
         let first = link.requests.is_empty();
-        link.requests.post(Request { at: now, port, packet, input, lane });
+        link.requests.post(Request { at: now, port, packet, input, virtual_channel });
         if link.is_free(now) {
             self.to_grant.push(output);
         } else if link.owner == NOBODY && first {
@@ -457,7 +459,7 @@ impl Fast {
         if let Place::Router(router) = from {
             self.recorder.granted(router, now.since(request.at));
         }
-        let row = Row::new(channel, self.link(channel, request.lane), request.at.picoseconds(), now);
+        let row = Row::new(channel, self.link(channel, request.virtual_channel), request.at.picoseconds(), now);
         self.enter(request.packet, row, schedule);
     }
 
@@ -466,9 +468,9 @@ impl Fast {
     fn chosen_with_room<S: Schedule>(&mut self, now: Time, channel: u32, schedule: &mut S) -> Option<Request> {
         let mut requests = std::mem::take(&mut self.links[channel as usize].requests);
         let mut next_room = UNKNOWN;
-        let chosen = requests.grant_shared(self.network.arbitration, self.lanes, |request| {
+        let chosen = requests.grant_shared(self.network.arbitration, self.virtual_channels, |request| {
             let flits = self.packets[request.packet as usize].order.flits;
-            let slots = &self.links[self.link(channel, request.lane) as usize].credits;
+            let slots = &self.links[self.link(channel, request.virtual_channel) as usize].credits;
             let room = slots.at(flits - 1).unwrap_or(UNKNOWN);
             next_room = next_room.min(room);
             room <= now.picoseconds()

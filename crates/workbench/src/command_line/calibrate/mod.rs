@@ -13,7 +13,7 @@ use self::text::Report;
 use super::failure::Failure;
 use super::progress::Bar;
 use super::settings::Settings;
-use super::{Said, cores};
+use super::{CommandOutput, cores};
 use crate::calibrate::{Calibration, CalibrationError, Effort, Parameter, Progress, read};
 use crate::experiment::{Experiment, InputFile};
 use crate::interrupt;
@@ -61,7 +61,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let description = self.settings.describe(&self.machine)?;
         let machine = description.resolve()?;
         let (measurements, file) = read(&self.times, machine.nodes)?;
@@ -95,7 +95,7 @@ impl Arguments {
         let report =
             Report { machine: &machine.name, experiment: &experiment, calibration: &calibration, outcome: &outcome };
         let text = if as_json { report.json() } else { report.text() };
-        Ok(Said { text, status: if outcome.interrupted { interrupt::status() } else { 0 } })
+        Ok(CommandOutput { text, status: if outcome.interrupted { interrupt::status() } else { 0 } })
     }
 }
 

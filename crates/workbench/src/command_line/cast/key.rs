@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::command_line::failure::Failure;
-use crate::command_line::{Said, json};
+use crate::command_line::{CommandOutput, json};
 use crate::output::Unwritable;
 
 /// Write a file with a new key, which only its owner can read
@@ -22,7 +22,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let Arguments { file: path } = self;
         KeyFile::make(&path).map_err(|cause| Unwritable { path: path.clone(), cause })?;
         let text = format!("a new key in {}\n", shown_path(&path));

@@ -7,7 +7,7 @@ mod send;
 
 use clap::{Args, Subcommand};
 
-use super::Said;
+use super::CommandOutput;
 use super::failure::Failure;
 
 /// Send files and folders to any number of machines at once, by multicast
@@ -35,7 +35,7 @@ enum Action {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, json: bool) -> Result<CommandOutput, Failure> {
         match self.action {
             Action::Send(arguments) => arguments.execute(json),
             Action::Receive(arguments) => arguments.execute(json),

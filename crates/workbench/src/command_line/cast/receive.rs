@@ -17,7 +17,7 @@ use crate::command_line::failure::{Failure, note, warn};
 use crate::command_line::progress::DataBar;
 use crate::command_line::quantity::seconds;
 use crate::command_line::terminal::{amount, bytes_per_second, rounded};
-use crate::command_line::{Said, json, print};
+use crate::command_line::{CommandOutput, json, print};
 use crate::interrupt;
 
 /// Receive what somebody sends
@@ -55,7 +55,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let Arguments { into, from, keep, wait, overwrite, max_size, sync, way } = self;
         let meeting = way.meeting(from)?;
         let mut folder = Folder::new(&into, Wishes { overwrite, max_size, sync }).map_err(CastError::from)?;
@@ -87,7 +87,7 @@ impl Arguments {
         match last {
             Some(Ok(text)) => Ok(text.into()),
             Some(Err(reason)) => Err(CastError::Refused(reason).into()),
-            None => Ok(Said::default()),
+            None => Ok(CommandOutput::default()),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::command_line::failure::{Failure, note, warn};
 use crate::command_line::progress::DataBar;
 use crate::command_line::quantity::{rate, seconds};
 use crate::command_line::terminal::{amount, bytes_per_second, rounded};
-use crate::command_line::{Said, json};
+use crate::command_line::{CommandOutput, json};
 use crate::interrupt;
 
 /// Send files and folders to all that receive
@@ -53,7 +53,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let Arguments { files, to, receivers, wait, rate, skip_unsendable, way } = self;
         let meeting = way.meeting(to)?;
         let sealed = meeting.secret.is_some();
@@ -86,7 +86,7 @@ impl Arguments {
         }
         let status = i32::from(sent.done < wanted || !sent.without.is_empty());
         let text = if as_json { as_json_text(&sent, count, size, sealed) } else { text(&sent, count, size) };
-        Ok(Said { text, status })
+        Ok(CommandOutput { text, status })
     }
 }
 

@@ -20,7 +20,7 @@ use super::failure::{Failure, warn};
 use super::progress::Spinner;
 use super::quantity::duration;
 use super::run;
-use super::{Said, unless_interrupted};
+use super::{CommandOutput, unless_interrupted};
 use crate::experiment::{Experiment, InputFile};
 use crate::input;
 use crate::launch::hosts::{self, Host, MOST_RANKS};
@@ -124,7 +124,7 @@ fn some_time(text: &str) -> Result<Duration, String> {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let (options, program, as_json) = own_options::take(self.options, self.program, as_json)?;
         let (hosts, file) = options.hosts()?;
         let ranks: u32 = hosts.iter().map(|host| host.ranks).sum();

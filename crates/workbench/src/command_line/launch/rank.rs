@@ -8,7 +8,7 @@ use clap::Args;
 use quantities::Rank;
 
 use super::run_line;
-use crate::command_line::Said;
+use crate::command_line::CommandOutput;
 use crate::command_line::failure::Failure;
 use crate::launch::LaunchError;
 use crate::launch::rank::Running;
@@ -39,7 +39,7 @@ pub(in crate::command_line) struct RankArguments {
 }
 
 impl RankArguments {
-    pub(in crate::command_line) fn execute(self) -> Result<Said, Failure> {
+    pub(in crate::command_line) fn execute(self) -> Result<CommandOutput, Failure> {
         let system = |what| move |cause| Failure::Launch(LaunchError::System { what, cause });
         let secret = secret().map_err(system("the secret"))?;
         let socket = UdpSocket::bind((self.bind, 0)).map_err(system("the UDP socket"))?;
@@ -47,11 +47,11 @@ impl RankArguments {
         let hello = Hello { token: secret.token_of(self.rank), rank: self.rank, address, machine: machine() };
         let met = self.meet(&hello).map_err(system("the launcher"))?;
         // A launcher that gives up says nothing more.
-        let Some((roster, mut launcher, lines)) = met else { return Ok(Said::default()) };
+        let Some((roster, mut launcher, lines)) = met else { return Ok(CommandOutput::default()) };
         thread::spawn(move || end_with(lines));
         let ended = run(Rank(self.rank), &roster, socket, &secret);
         write_line(&mut launcher, &ended).map_err(system("the launcher"))?;
-        Ok(Said::default())
+        Ok(CommandOutput::default())
     }
 
     /// Calls the launcher and gives what it says, and the connection; nothing if it is gone. Among many strangers it may hang up before

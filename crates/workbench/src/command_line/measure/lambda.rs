@@ -14,7 +14,7 @@ use crate::command_line::failure::Failure;
 use crate::command_line::progress::Bar;
 use crate::command_line::settings::Settings;
 use crate::command_line::sizes::{Sizes, sizes};
-use crate::command_line::{Said, cores};
+use crate::command_line::{CommandOutput, cores};
 use crate::experiment;
 use crate::interrupt;
 use crate::latency::{MeasureError, Survey};
@@ -69,7 +69,7 @@ const MOST_DRAWS: i64 = (MOST_SAMPLES / MOST_PARTNERS as usize) as i64;
 const USUAL_PARTNERS: u32 = 8;
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let machine = self.settings.load(&self.machine)?;
         let survey = self.survey(&machine)?;
         let report = self.report.as_deref().map(WholeFile::create).transpose()?;
@@ -82,7 +82,7 @@ impl Arguments {
             file.fill(outcome.page().html().as_bytes())?;
         }
         let text = if as_json { outcome.json() } else { outcome.text() };
-        Ok(Said { text, status: if outcome.interrupted { interrupt::status() } else { 0 } })
+        Ok(CommandOutput { text, status: if outcome.interrupted { interrupt::status() } else { 0 } })
     }
 
     fn experiment(&self, machine: &Machine, survey: Survey) -> experiment::Experiment {

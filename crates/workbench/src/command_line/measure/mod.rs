@@ -5,7 +5,7 @@ mod text;
 
 use clap::{Args, Subcommand};
 
-use super::Said;
+use super::CommandOutput;
 use super::failure::Failure;
 
 /// Measure parameters of a simpler model of a machine, as one would on the machine itself.
@@ -23,7 +23,7 @@ enum What {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, json: bool) -> Result<CommandOutput, Failure> {
         match self.what {
             What::Lambda(arguments) => arguments.execute(json),
         }

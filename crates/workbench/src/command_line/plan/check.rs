@@ -10,7 +10,7 @@ use crate::command_line::failure::Failure;
 use crate::command_line::progress::Bar;
 use crate::command_line::settings::noted;
 use crate::command_line::terminal::{Side, columns, rounded};
-use crate::command_line::{Said, cores, unless_interrupted};
+use crate::command_line::{CommandOutput, cores, unless_interrupted};
 use crate::experiment::Experiment;
 use crate::interrupt;
 use crate::parallel::{Watch, map};
@@ -50,7 +50,7 @@ pub(super) struct Arguments {
 type Answered = (String, Checked);
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let places = self.places()?;
         let experiment = self.experiment(&places);
         let numbers: Vec<u64> = (0..self.cases).collect();
@@ -69,7 +69,7 @@ impl Arguments {
         }
         let text = if as_json { json(&answered, &experiment) } else { text(&answered, self.cases, &experiment) };
         let missed = answered.iter().any(|(_, checked)| checked.loss() > NEAR);
-        Ok(Said { text, status: if interrupt::requested() { interrupt::status() } else { i32::from(missed) } })
+        Ok(CommandOutput { text, status: if interrupt::requested() { interrupt::status() } else { i32::from(missed) } })
     }
 
     fn experiment(&self, places: &Places) -> Experiment {

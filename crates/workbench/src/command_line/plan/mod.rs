@@ -15,7 +15,7 @@ use serde_json::json;
 use self::place::Place;
 use self::text::Report;
 use self::written::Written;
-use super::Said;
+use super::CommandOutput;
 use super::failure::Failure;
 use super::progress::Bar;
 use super::sizes::{check_size, size};
@@ -90,7 +90,7 @@ struct Exchange {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         match self.what {
             What::Broadcast(Collective { place, bytes, write }) => {
                 said(&place, None, |ranks| Question::Broadcast { ranks, bytes }, write, as_json)
@@ -145,7 +145,7 @@ fn said(
     question: impl FnOnce(u32) -> Question,
     write: Option<PathBuf>,
     as_json: bool,
-) -> Result<Said, Failure> {
+) -> Result<CommandOutput, Failure> {
     let (machine, ranks) = place.machine(traffic.as_ref().map(|traffic| traffic.ranks))?;
     let question = question(ranks);
     let experiment = experiment(place, &machine, &question, traffic.as_ref());
@@ -168,5 +168,5 @@ fn said(
     let report =
         Report { machine: &machine, experiment: &experiment, question: &question, plan: &plan, traffic, written };
     let text = if as_json { report.json()? } else { report.text()? };
-    Ok(Said { text, status: if plan.interrupted { interrupt::status() } else { 0 } })
+    Ok(CommandOutput { text, status: if plan.interrupted { interrupt::status() } else { 0 } })
 }

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use ::machines::model::Machine;
 
+use crate::benchmark::order;
 use crate::command_line::failure::Failure;
 use crate::command_line::schedule_file::{Format, ScheduleFile};
 use crate::planner::{Plan, Question};
-use crate::trial::order;
 
 /// A file that a schedule is to be written to.
 pub(super) struct Written {

@@ -20,7 +20,7 @@ use programs::schedule::{MOST_RANKS, Pacing, Pattern, Schedule};
 use quantities::{Bytes, Duration};
 use serde_json::json;
 
-use super::simulation::{Prepared, Ran};
+use super::simulation::{Prepared, RunResult};
 use super::summary::Finding;
 use crate::command_line::algorithms::order;
 use crate::command_line::choice::choice;
@@ -107,7 +107,7 @@ fn parts(prepared: &Prepared) -> Result<NonZeroU16, Failure> {
 }
 
 /// How much of the run the ranks spent on communication, waiting included: the mean over the ranks.
-fn communication<T>(ran: &Ran<T>, spent: impl Iterator<Item = Duration>) -> Finding {
+fn communication<T>(ran: &RunResult<T>, spent: impl Iterator<Item = Duration>) -> Finding {
     let spent: Vec<u64> = spent.map(Duration::picoseconds).collect();
     let whole = ran.answer.makespan().picoseconds() as f64 * spent.len() as f64;
     let share = if whole > 0.0 { spent.iter().map(|&it| it as f64).sum::<f64>() / whole } else { 0.0 };

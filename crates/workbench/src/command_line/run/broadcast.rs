@@ -6,9 +6,9 @@ use programs::postal::Splitting;
 use quantities::Bytes;
 use serde_json::{Value, json};
 
-use super::collective::{Chosen, Collective};
+use super::collective::{Collective, CollectiveSetup};
 use super::summary::Summary;
-use crate::command_line::Said;
+use crate::command_line::CommandOutput;
 use crate::command_line::choice::value_name;
 use crate::command_line::failure::Failure;
 use crate::command_line::sizes::size;
@@ -57,11 +57,11 @@ enum Name {
 const USUAL_SEGMENT: Bytes = Bytes(4 << 10);
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let Arguments { collective, algorithm, segment } = self;
-        let mut chosen = collective.prepare()?;
-        chosen.prepared.first = Some(chosen.group.source());
-        let by_share = chosen.lambda.is_some() || chosen.alpha.is_some();
+        let mut setup = collective.prepare()?;
+        setup.prepared.first = Some(setup.group.source());
+        let by_share = setup.lambda.is_some() || setup.alpha.is_some();
         let name = algorithm.unwrap_or(if by_share { Name::LambdaTree } else { Name::Binomial });
         let text = value_name(name);
         if segment.is_some() && !matches!(name, Name::Pipeline | Name::SegmentedTree) {
@@ -70,17 +70,17 @@ impl Arguments {
         if segment == Some(Bytes(0)) {
             return Err(Failure::argument("--segment", Bytes(0), "1 B or more"));
         }
-        chosen.parameters.insert("algorithm".to_owned(), json!(text));
+        setup.parameters.insert("algorithm".to_owned(), json!(text));
         if name == Name::Hardware {
-            chosen.check_used(&text)?;
-            chosen.check_unordered(&text)?;
-            return hardware(chosen, as_json);
+            setup.check_used(&text)?;
+            setup.check_unordered(&text)?;
+            return hardware(setup, as_json);
         }
-        let algorithm = name.algorithm(&mut chosen, segment.unwrap_or(USUAL_SEGMENT))?;
-        chosen.check_used(&text)?;
-        let sends = chosen.sends(algorithm.ring_message(chosen.bytes, chosen.group.len()));
-        let findings = chosen.lower_bound().into_iter().collect();
-        let Chosen { mut prepared, group, bytes, parameters, .. } = chosen;
+        let algorithm = name.algorithm(&mut setup, segment.unwrap_or(USUAL_SEGMENT))?;
+        setup.check_used(&text)?;
+        let sends = setup.sends(algorithm.ring_message(setup.bytes, setup.group.len()));
+        let findings = setup.lower_bound().into_iter().collect();
+        let CollectiveSetup { mut prepared, group, bytes, parameters, .. } = setup;
         prepared.runs("broadcast", Value::Object(parameters));
         if !matches!(algorithm, Algorithm::Segmented(..) | Algorithm::ScatterGather) {
             prepared.expected_messages = Some(u64::from(prepared.ranks) - 1);
@@ -92,8 +92,8 @@ impl Arguments {
 }
 
 /// Runs it where the machine has a network for broadcasts.
-fn hardware(chosen: Chosen, as_json: bool) -> Result<Said, Failure> {
-    let Chosen { mut prepared, group, bytes, parameters, .. } = chosen;
+fn hardware(setup: CollectiveSetup, as_json: bool) -> Result<CommandOutput, Failure> {
+    let CollectiveSetup { mut prepared, group, bytes, parameters, .. } = setup;
     prepared.runs("broadcast", Value::Object(parameters));
     let message = prepared.message(bytes);
     let program = Hardware { root: group.source(), message: message.clone() };
@@ -103,24 +103,24 @@ fn hardware(chosen: Chosen, as_json: bool) -> Result<Said, Failure> {
 
 impl Name {
     /// The algorithm, told what it has to be told; [`Name::Hardware`] is none of them, and counts as linear.
-    fn algorithm(self, chosen: &mut Chosen, segment: Bytes) -> Result<Algorithm, Failure> {
-        let segmented = |chosen: &mut Chosen, pipe: Pipe| {
-            chosen.parameters.insert("segment".to_owned(), json!(segment.0));
+    fn algorithm(self, setup: &mut CollectiveSetup, segment: Bytes) -> Result<Algorithm, Failure> {
+        let segmented = |setup: &mut CollectiveSetup, pipe: Pipe| {
+            setup.parameters.insert("segment".to_owned(), json!(segment.0));
             Algorithm::Segmented(pipe, segment)
         };
         Ok(match self {
             Name::Linear | Name::Hardware => Algorithm::Linear,
             Name::Binomial => Algorithm::Binomial,
             Name::Recursive => Algorithm::Recursive,
-            Name::LambdaTree => Algorithm::LambdaTree(chosen.splitting()?),
+            Name::LambdaTree => Algorithm::LambdaTree(setup.splitting()?),
             Name::TwoQueue => {
-                let lambda = chosen.lambda(&value_name(self))?;
-                Algorithm::TwoQueue(Tree::two_queue(lambda, chosen.group.len()))
+                let lambda = setup.lambda(&value_name(self))?;
+                Algorithm::TwoQueue(Tree::two_queue(lambda, setup.group.len()))
             }
-            Name::Pipeline => segmented(chosen, Pipe::Chain),
+            Name::Pipeline => segmented(setup, Pipe::Chain),
             Name::SegmentedTree => {
-                let splitting: Splitting = chosen.splitting()?;
-                segmented(chosen, Pipe::Tree(splitting))
+                let splitting: Splitting = setup.splitting()?;
+                segmented(setup, Pipe::Tree(splitting))
             }
             Name::ScatterGather => Algorithm::ScatterGather,
         })

@@ -8,7 +8,7 @@ use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank};
 use serde_json::{Map, Value, json};
 
-use super::simulation::{Manner, Prepared};
+use super::simulation::{Prepared, RunOptions};
 use super::summary::Finding;
 use crate::command_line::failure::Failure;
 use crate::command_line::quantity::duration;
@@ -48,7 +48,7 @@ pub(super) struct Collective {
     #[arg(long, value_enum, default_value = "cyclic")]
     order: Order,
     #[command(flatten)]
-    manner: Manner,
+    options: RunOptions,
 }
 
 /// In which order ranks are.
@@ -61,7 +61,7 @@ enum Order {
 }
 
 /// A run whose algorithm is still to be chosen.
-pub(super) struct Chosen {
+pub(super) struct CollectiveSetup {
     pub(super) prepared: Prepared,
     pub(super) group: Group,
     pub(super) bytes: Bytes,
@@ -79,19 +79,19 @@ pub(super) struct Chosen {
 
 impl Collective {
     /// Checks it.
-    pub(super) fn prepare(self) -> Result<Chosen, Failure> {
-        let Collective { machine, nodes, lambda, t0, alpha, bytes, root, order, manner } = self;
+    pub(super) fn prepare(self) -> Result<CollectiveSetup, Failure> {
+        let Collective { machine, nodes, lambda, t0, alpha, bytes, root, order, options } = self;
         if t0.is_some_and(Duration::is_zero) {
             return Err(Failure::argument("--t0", "0", "more than no time"));
         }
-        let seed = manner.seed();
+        let seed = options.seed();
         let is_postal = machine.is_none();
         let asked_t0 = t0;
         let (mut prepared, t0) = match (machine, lambda) {
-            (Some(name), _) => (manner.prepare_on(&name, nodes)?, t0),
+            (Some(name), _) => (options.prepare_on(&name, nodes)?, t0),
             (None, Some(lambda)) => {
                 let t0 = t0.unwrap_or_else(|| exact_step(lambda));
-                (manner.prepare_built(postal_machine(lambda, t0)?, nodes)?, Some(t0))
+                (options.prepare_built(postal_machine(lambda, t0)?, nodes)?, Some(t0))
             }
             (None, None) => {
                 return Err(Failure::argument("--machine", "nothing", "a machine, or --lambda for the postal model"));
@@ -111,11 +111,11 @@ impl Collective {
             parameters.insert("order".to_owned(), json!("permuted"));
         }
         let is_permuted = order == Order::Permuted;
-        Ok(Chosen { prepared, group, bytes, lambda, t0, asked_t0, alpha, is_postal, is_permuted, parameters })
+        Ok(CollectiveSetup { prepared, group, bytes, lambda, t0, asked_t0, alpha, is_postal, is_permuted, parameters })
     }
 }
 
-impl Chosen {
+impl CollectiveSetup {
     /// How a tree by splitting splits.
     pub(super) fn splitting(&mut self) -> Result<Splitting, Failure> {
         if let Some(alpha) = self.alpha {

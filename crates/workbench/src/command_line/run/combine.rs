@@ -6,9 +6,9 @@ use programs::postal::Delay;
 use quantities::Bytes;
 use serde_json::{Value, json};
 
-use super::collective::{Chosen, Collective};
+use super::collective::{Collective, CollectiveSetup};
 use super::summary::Summary;
-use crate::command_line::Said;
+use crate::command_line::CommandOutput;
 use crate::command_line::choice::value_name;
 use crate::command_line::failure::Failure;
 
@@ -47,18 +47,18 @@ enum Name {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let Arguments { collective, algorithm, operator } = self;
-        let mut chosen = collective.prepare()?;
-        let usual = if chosen.lambda.is_some() { Name::Census } else { Name::RecursiveDoubling };
-        let algorithm = algorithm.unwrap_or(usual).algorithm(&mut chosen)?;
-        chosen.check_used(algorithm.name())?;
-        chosen.parameters.insert("algorithm".to_owned(), json!(algorithm.name()));
-        chosen.parameters.insert("operator".to_owned(), json!(operator.to_string()));
+        let mut setup = collective.prepare()?;
+        let usual = if setup.lambda.is_some() { Name::Census } else { Name::RecursiveDoubling };
+        let algorithm = algorithm.unwrap_or(usual).algorithm(&mut setup)?;
+        setup.check_used(algorithm.name())?;
+        setup.parameters.insert("algorithm".to_owned(), json!(algorithm.name()));
+        setup.parameters.insert("operator".to_owned(), json!(operator.to_string()));
         let element = Bytes(operator.element());
-        let sends = chosen.sends(algorithm.ring_message(chosen.bytes, element, chosen.group.len()));
-        let findings = chosen.lower_bound().into_iter().collect();
-        let Chosen { mut prepared, group, bytes, parameters, .. } = chosen;
+        let sends = setup.sends(algorithm.ring_message(setup.bytes, element, setup.group.len()));
+        let findings = setup.lower_bound().into_iter().collect();
+        let CollectiveSetup { mut prepared, group, bytes, parameters, .. } = setup;
         prepared.runs("combine", Value::Object(parameters));
         let ran = prepared.run(AllReduce { algorithm, group, operator, inputs: Inputs::OfSize(bytes), sends })?;
         Ok(Summary { findings }.said(&ran, as_json))
@@ -67,22 +67,22 @@ impl Arguments {
 
 impl Name {
     /// The algorithm, told what it has to be told.
-    fn algorithm(self, chosen: &mut Chosen) -> Result<Algorithm, Failure> {
-        let n = chosen.group.len();
+    fn algorithm(self, setup: &mut CollectiveSetup) -> Result<Algorithm, Failure> {
+        let n = setup.group.len();
         Ok(match self {
             Name::Census => {
-                let lambda = chosen.lambda(&value_name(self))?;
+                let lambda = setup.lambda(&value_name(self))?;
                 match Delay::for_latency(lambda) {
-                    Delay::Receive => Name::DelayReceive.algorithm(chosen)?,
-                    Delay::Send => Name::DelaySend.algorithm(chosen)?,
+                    Delay::Receive => Name::DelayReceive.algorithm(setup)?,
+                    Delay::Send => Name::DelaySend.algorithm(setup)?,
                 }
             }
-            Name::DelayReceive => Algorithm::Census(Census::delay_receive(chosen.lambda(&value_name(self))?, n)),
+            Name::DelayReceive => Algorithm::Census(Census::delay_receive(setup.lambda(&value_name(self))?, n)),
             Name::DelaySend => {
-                let (lambda, t0) = (chosen.lambda(&value_name(self))?, chosen.t0(&value_name(self))?);
+                let (lambda, t0) = (setup.lambda(&value_name(self))?, setup.t0(&value_name(self))?);
                 Algorithm::Census(Census::delay_send(lambda, t0, n))
             }
-            Name::ReduceBroadcast => Algorithm::ReduceBroadcast(chosen.splitting()?),
+            Name::ReduceBroadcast => Algorithm::ReduceBroadcast(setup.splitting()?),
             Name::RecursiveDoubling => Algorithm::RecursiveDoubling,
             Name::Ring => Algorithm::Ring,
             Name::Rabenseifner => Algorithm::Rabenseifner,

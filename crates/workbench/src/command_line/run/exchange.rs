@@ -9,7 +9,7 @@ use quantities::{Bytes, Duration};
 use serde_json::{Value, json};
 
 use super::schedule::{findings, lower_bound};
-use super::simulation::{Manner, Prepared};
+use super::simulation::{Prepared, RunOptions};
 use super::summary::{Finding, Summary};
 use super::world::World;
 use crate::command_line::algorithms::{Exchange, order};
@@ -17,7 +17,7 @@ use crate::command_line::choice::choice;
 use crate::command_line::failure::Failure;
 use crate::command_line::quantity::duration;
 use crate::command_line::sizes::{MOST_BYTES, check_size, size};
-use crate::command_line::{Said, working};
+use crate::command_line::{CommandOutput, working};
 use crate::traffic_matrix;
 
 /// Let every node send a message to every other (complete exchange, all-to-all personalised), or to those that a matrix
@@ -55,7 +55,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     reshuffle: Option<Duration>,
     #[command(flatten)]
-    manner: Manner,
+    options: RunOptions,
 }
 
 /// The size of a message, if none is asked for.
@@ -70,14 +70,14 @@ struct How {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
-        let Arguments { world, nodes, traffic, algorithm, bytes, pacing, order, reshuffle, manner } = self;
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        let Arguments { world, nodes, traffic, algorithm, bytes, pacing, order, reshuffle, options } = self;
         let usual = if traffic.is_some() { Irregular::Greedy } else { Irregular::Pairwise };
         let algorithm = algorithm.unwrap_or(Exchange::Irregular(usual));
         let how = How { algorithm, pacing, order, reshuffle };
         how.check()?;
         let Some(path) = traffic else {
-            let prepared = world.prepare(manner, nodes)?;
+            let prepared = world.prepare(options, nodes)?;
             return how.complete(prepared, bytes.unwrap_or(USUAL_SIZE), as_json);
         };
         let (matrix, file) = traffic_matrix::read(&path, bytes.unwrap_or(USUAL_SIZE))?;
@@ -91,7 +91,7 @@ impl Arguments {
         if let Some(nodes) = nodes.filter(|&nodes| nodes != ranks) {
             return Err(Failure::argument("--nodes", nodes, format!("{ranks}, as many as the matrix has rows")));
         }
-        let mut prepared = world.prepare_for(manner, ranks)?;
+        let mut prepared = world.prepare_for(options, ranks)?;
         prepared.experiment.read(file);
         how.scheduled(prepared, pattern, parameters, as_json)
     }
@@ -123,7 +123,7 @@ impl How {
     }
 
     /// A message of `bytes` between any two.
-    fn complete(&self, prepared: Prepared, bytes: Bytes, as_json: bool) -> Result<Said, Failure> {
+    fn complete(&self, prepared: Prepared, bytes: Bytes, as_json: bool) -> Result<CommandOutput, Failure> {
         match self.algorithm.complete() {
             Some(algorithm) if self.pacing == Pacing::FreeRunning => self.program(algorithm, prepared, bytes, as_json),
             _ => {
@@ -140,7 +140,7 @@ impl How {
         mut prepared: Prepared,
         bytes: Bytes,
         as_json: bool,
-    ) -> Result<Said, Failure> {
+    ) -> Result<CommandOutput, Failure> {
         algorithm.check(prepared.ranks)?;
         let largest = algorithm.largest_message(prepared.ranks, bytes);
         if largest.0 > MOST_BYTES {
@@ -178,7 +178,7 @@ impl How {
         pattern: Pattern,
         parameters: Value,
         as_json: bool,
-    ) -> Result<Said, Failure> {
+    ) -> Result<CommandOutput, Failure> {
         let Exchange::Irregular(algorithm) = self.algorithm else {
             let allowed = "an algorithm for any messages, or a complete exchange, without --traffic";
             return Err(Failure::argument("--algorithm", self.algorithm.name(), allowed));

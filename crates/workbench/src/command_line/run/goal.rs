@@ -14,11 +14,11 @@ use virtual_worlds::answer::Answer;
 use virtual_worlds::clock::goal::{GoalAnswer, Unreceived};
 use virtual_worlds::network_world::Options;
 
-use super::simulation::Manner;
+use super::simulation::RunOptions;
 use super::summary::{Finding, NOT_RECEIVED, Summary};
 use crate::command_line::failure::{Failure, warn};
 use crate::command_line::sizes::MOST_BYTES;
-use crate::command_line::{Said, working};
+use crate::command_line::{CommandOutput, working};
 use crate::experiment::InputFile;
 use crate::input;
 use crate::launch::stage;
@@ -45,16 +45,16 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME|FILE", default_value = "loggp")]
     machine: OsString,
     #[command(flatten)]
-    manner: Manner,
+    options: RunOptions,
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
-        let Arguments { file, machine, manner } = self;
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        let Arguments { file, machine, options } = self;
         let text = input::read(&file, LONGEST).map_err(|cause| Failure::Unreadable { path: file.clone(), cause })?;
         let (name, read) = (file.display().to_string(), InputFile::new(&file, &text));
         let schedule = working("reads the schedule", move || Ok(Schedule::parse(&name, &text)?))?;
-        let mut prepared = manner.prepare_for(&machine, schedule.size())?;
+        let mut prepared = options.prepare_for(&machine, schedule.size())?;
         prepared.runs("goal", json!({"file": file.display().to_string()}));
         prepared.experiment.read(read);
         prepared.expected_messages = Some(sends(&schedule));

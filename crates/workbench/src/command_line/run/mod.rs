@@ -17,7 +17,7 @@ mod world;
 
 use clap::{Args, Subcommand};
 
-use super::Said;
+use super::CommandOutput;
 use super::failure::Failure;
 
 /// Run a program on a model of a machine.
@@ -48,7 +48,7 @@ enum Program {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, json: bool) -> Result<CommandOutput, Failure> {
         match self.program {
             Program::PingPong(arguments) => arguments.execute(json),
             Program::AllToAll(arguments) => arguments.execute(json),

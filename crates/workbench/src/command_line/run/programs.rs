@@ -5,9 +5,9 @@ use programs::benchmarks::{self, Order};
 use quantities::{Bytes, Duration, Rank};
 use serde_json::json;
 
-use super::simulation::{Prepared, Ran, Simulation};
+use super::simulation::{Prepared, RunResult, Simulation};
 use super::summary::{Finding, Summary};
-use crate::command_line::Said;
+use crate::command_line::CommandOutput;
 use crate::command_line::choice::value_name;
 use crate::command_line::failure::Failure;
 use crate::command_line::sizes::size;
@@ -34,7 +34,7 @@ pub(super) struct PingPong {
 }
 
 impl PingPong {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let PingPong { simulation, bytes, from, to, rounds } = self;
         let mut prepared = simulation.prepare()?;
         let to = to.unwrap_or(prepared.ranks - 1);
@@ -95,9 +95,9 @@ enum OrderName {
 }
 
 impl AllToAll {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let AllToAll { simulation, bytes, rounds, order } = self;
-        let seed = simulation.manner.seed();
+        let seed = simulation.options.seed();
         let mut prepared = simulation.prepare()?;
         // Where nobody has its send over before the other end receives, only turns do not end in a deadlock.
         let usual = if prepared.waits_for_receivers(bytes) { OrderName::InTurn } else { OrderName::Shift };
@@ -152,7 +152,7 @@ pub(super) struct UnequalDist {
 }
 
 impl EqualDist {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let Pairs { simulation, bytes, messages } = self.pairs;
         let prepared = simulation.prepare()?.of_pairs("equal-dist", bytes, messages);
         let ran = prepared.run(benchmarks::EqualDist { bytes, messages })?;
@@ -161,7 +161,7 @@ impl EqualDist {
 }
 
 impl UnequalDist {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let Pairs { simulation, bytes, messages } = self.pairs;
         let prepared = simulation.prepare()?.of_pairs("unequal-dist", bytes, messages);
         let ran = prepared.run(benchmarks::UnequalDist { bytes, messages })?;
@@ -170,7 +170,7 @@ impl UnequalDist {
 }
 
 /// What is said of a run whose ranks end with nothing to tell.
-fn plain(ran: &Ran<Vec<()>>, as_json: bool) -> Said {
+fn plain(ran: &RunResult<Vec<()>>, as_json: bool) -> CommandOutput {
     Summary { findings: Vec::new() }.said(ran, as_json)
 }
 

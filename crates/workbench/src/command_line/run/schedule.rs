@@ -8,7 +8,7 @@ use programs::schedule::{Measures, Order, Pacing, ReadError, Rule, Schedule, Sch
 use quantities::Bytes;
 use serde_json::json;
 
-use super::simulation::{Manner, Prepared};
+use super::simulation::{Prepared, RunOptions};
 use super::summary::{Finding, Summary};
 use super::world::World;
 use crate::command_line::algorithms::order;
@@ -16,7 +16,7 @@ use crate::command_line::choice::choice;
 use crate::command_line::failure::Failure;
 use crate::command_line::sizes::MOST_BYTES;
 use crate::command_line::terminal::rounded;
-use crate::command_line::{Said, schedule_file};
+use crate::command_line::{CommandOutput, schedule_file};
 use crate::planner::{Bound, busiest};
 
 /// Run the schedule of an exchange, as `maquette schedule` writes it.
@@ -39,14 +39,14 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "ORDER", value_parser = choice::<Order>())]
     order: Option<Order>,
     #[command(flatten)]
-    manner: Manner,
+    options: RunOptions,
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
-        let Arguments { file, world, manner, pacing, order: wanted } = self;
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        let Arguments { file, world, options, pacing, order: wanted } = self;
         let (schedule, input) = schedule_file::read(&file)?;
-        let mut prepared = world.prepare_for(manner, schedule.ranks)?;
+        let mut prepared = world.prepare_for(options, schedule.ranks)?;
         prepared.experiment.read(input);
         if let Some(order) = wanted.filter(|_| schedule.rule == Rule::ManyToOne) {
             let allowed = "none, as in a step of such a schedule nobody both sends and receives";

@@ -41,12 +41,12 @@ pub(super) struct Simulation {
     #[arg(long, value_name = "N")]
     nodes: Option<u32>,
     #[command(flatten)]
-    pub(super) manner: Manner,
+    pub(super) options: RunOptions,
 }
 
 /// With which settings a program runs, by which engine, and what is written down.
 #[derive(Args, Debug)]
-pub(super) struct Manner {
+pub(super) struct RunOptions {
     #[command(flatten)]
     settings: Settings,
     /// What moves the flits; both give the same times. Fast, if left out.
@@ -80,7 +80,7 @@ pub(super) struct Prepared {
 }
 
 /// A run that has ended.
-pub(super) struct Ran<T> {
+pub(super) struct RunResult<T> {
     pub(super) machine: Arc<Machine>,
     /// The program's name.
     pub(super) program: &'static str,
@@ -93,11 +93,11 @@ pub(super) struct Ran<T> {
 impl Simulation {
     /// Checks it.
     pub(super) fn prepare(self) -> Result<Prepared, Failure> {
-        self.manner.prepare_on(&self.machine, self.nodes)
+        self.options.prepare_on(&self.machine, self.nodes)
     }
 }
 
-impl Manner {
+impl RunOptions {
     /// What random choices follow from.
     pub(super) fn seed(&self) -> u64 {
         self.seed.unwrap_or(USUAL_SEED)
@@ -208,7 +208,7 @@ impl Prepared {
     }
 
     /// Runs `program`, and writes what is to be written.
-    pub(super) fn run<P>(self, program: P) -> Result<Ran<Vec<P::Output>>, Failure>
+    pub(super) fn run<P>(self, program: P) -> Result<RunResult<Vec<P::Output>>, Failure>
     where
         P: Program + Send + 'static,
         P::Output: Send + 'static,
@@ -238,12 +238,12 @@ impl Prepared {
         )
     }
 
-    /// Runs a `program` that ends with `word` on every rank; one that does not is an error.
-    pub(super) fn run_to<P>(self, program: P, word: Message) -> Result<Ran<Vec<Message>>, Failure>
+    /// Runs a `program` that ends with `expected` on every rank; one that does not is an error.
+    pub(super) fn run_to<P>(self, program: P, expected: Message) -> Result<RunResult<Vec<Message>>, Failure>
     where
         P: Program<Output = Message> + Send + 'static,
     {
-        let program = Reaches { program, word };
+        let program = Reaches { program, expected };
         self.run(program)
     }
 
@@ -251,7 +251,7 @@ impl Prepared {
     fn run_program<T: Send + 'static>(
         self,
         simulate: impl FnOnce(&Machine, Options) -> Result<(T, Answer), Failure> + Send + 'static,
-    ) -> Result<Ran<T>, Failure> {
+    ) -> Result<RunResult<T>, Failure> {
         let ran = self.run_by(simulate)?;
         for Unreceived { from, to, messages } in ran.answer.unreceived.iter().take(NAMED) {
             let messages = if *messages == 1 { "a message".to_owned() } else { format!("{messages} messages") };
@@ -264,7 +264,7 @@ impl Prepared {
     pub(super) fn run_by<T: Send + 'static>(
         self,
         simulate: impl FnOnce(&Machine, Options) -> Result<(T, Answer), Failure> + Send + 'static,
-    ) -> Result<Ran<T>, Failure> {
+    ) -> Result<RunResult<T>, Failure> {
         let Prepared { machine, program, experiment, expected_messages, options, packets, timeline, .. } = self;
         let model = Arc::clone(&machine);
         let (progress, mut shown) = Shown::new(expected_messages);
@@ -285,20 +285,20 @@ impl Prepared {
             }
             Ok(answer)
         })?;
-        Ok(Ran { machine, program, experiment, output, answer })
+        Ok(RunResult { machine, program, experiment, output, answer })
     }
 }
 
 /// A program of which it is known what every rank ends with.
 struct Reaches<P> {
     program: P,
-    word: Message,
+    expected: Message,
 }
 
 impl<P> Reaches<P> {
     fn check(&self, endpoint: Rank, found: Message) -> endpoint::Result<Message> {
         let differs = || endpoint::Error::Network(format!("rank {endpoint} has got something else than was sent"));
-        if found == self.word { Ok(found) } else { Err(differs()) }
+        if found == self.expected { Ok(found) } else { Err(differs()) }
     }
 }
 

@@ -10,8 +10,8 @@ use virtual_worlds::answer::{
     Answer, ChannelStatistics, Dropped, EthernetStatistics, MessagingStatistics, RouterStatistics, Unreceived,
 };
 
-use super::simulation::Ran;
-use crate::command_line::Said;
+use super::simulation::RunResult;
+use crate::command_line::CommandOutput;
 use crate::command_line::terminal::{Side, columns, rounded};
 
 /// How many of the busiest channels and of the hottest routers are shown to a person.
@@ -35,7 +35,7 @@ pub(super) struct Finding {
 }
 
 impl Summary {
-    pub(super) fn said<T>(self, ran: &Ran<T>, as_json: bool) -> Said {
+    pub(super) fn said<T>(self, ran: &RunResult<T>, as_json: bool) -> CommandOutput {
         let network = match &ran.machine.interconnect {
             Interconnect::Flits(network) => Some(network),
             Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
@@ -44,7 +44,7 @@ impl Summary {
         text.into()
     }
 
-    fn text<T>(self, ran: &Ran<T>, network: Option<&FlitNetwork>) -> String {
+    fn text<T>(self, ran: &RunResult<T>, network: Option<&FlitNetwork>) -> String {
         let answer = &ran.answer;
         let parameters: Vec<String> =
             ran.experiment.parameters().iter().map(|(name, value)| format!("{name} {}", bare(value))).collect();
@@ -75,7 +75,7 @@ impl Summary {
         text
     }
 
-    fn json<T>(self, ran: &Ran<T>, network: Option<&FlitNetwork>) -> String {
+    fn json<T>(self, ran: &RunResult<T>, network: Option<&FlitNetwork>) -> String {
         let answer = &ran.answer;
         let mut object = json!({
             "program": ran.program,

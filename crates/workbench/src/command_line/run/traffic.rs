@@ -11,7 +11,7 @@ use virtual_worlds::network::reference::Reference;
 use virtual_worlds::traffic::{self, Distribution, Estimate, Evidence, Load, Outcome, Phase, Progress, Verdict};
 
 use super::summary::{place, section};
-use crate::command_line::Said;
+use crate::command_line::CommandOutput;
 use crate::command_line::engine::Engine;
 use crate::command_line::failure::Failure;
 use crate::command_line::progress::Spinner;
@@ -47,7 +47,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let machine = self.traffic.machine()?;
         let network = network(&machine)?;
         let load = self.traffic.load(self.rate);
@@ -74,7 +74,7 @@ impl Arguments {
         } else {
             text(&machine, network, &load, &outcome, &experiment)
         };
-        Ok(Said { text, status })
+        Ok(CommandOutput { text, status })
     }
 }
 

@@ -6,7 +6,7 @@ use clap::Args;
 use programs::postal::Lambda;
 use quantities::Duration;
 
-use super::simulation::{Manner, Prepared};
+use super::simulation::{Prepared, RunOptions};
 use crate::command_line::failure::Failure;
 use crate::command_line::quantity::duration;
 use crate::postal_clock::{exact_step, postal_machine};
@@ -40,24 +40,29 @@ impl World {
     }
 
     /// Checks a run on so many nodes, on all of them if that is left out.
-    pub(super) fn prepare(self, manner: Manner, nodes: Option<u32>) -> Result<Prepared, Failure> {
+    pub(super) fn prepare(self, options: RunOptions, nodes: Option<u32>) -> Result<Prepared, Failure> {
         self.check()?;
         match (&self.machine, self.lambda) {
-            (Some(name), _) => manner.prepare_on(name, nodes),
-            (None, lambda) => self.prepare_postal(lambda, manner, nodes),
+            (Some(name), _) => options.prepare_on(name, nodes),
+            (None, lambda) => self.prepare_postal(lambda, options, nodes),
         }
     }
 
     /// Checks a run of a program that has `ranks` ranks.
-    pub(super) fn prepare_for(self, manner: Manner, ranks: u32) -> Result<Prepared, Failure> {
+    pub(super) fn prepare_for(self, options: RunOptions, ranks: u32) -> Result<Prepared, Failure> {
         self.check()?;
         match (&self.machine, self.lambda) {
-            (Some(name), _) => manner.prepare_for(name, ranks),
-            (None, lambda) => self.prepare_postal(lambda, manner, Some(ranks)),
+            (Some(name), _) => options.prepare_for(name, ranks),
+            (None, lambda) => self.prepare_postal(lambda, options, Some(ranks)),
         }
     }
 
-    fn prepare_postal(&self, lambda: Option<Lambda>, manner: Manner, nodes: Option<u32>) -> Result<Prepared, Failure> {
+    fn prepare_postal(
+        &self,
+        lambda: Option<Lambda>,
+        options: RunOptions,
+        nodes: Option<u32>,
+    ) -> Result<Prepared, Failure> {
         let Some(lambda) = lambda else {
             return Err(Failure::argument("--machine", "nothing", "a machine, or --lambda for the postal model"));
         };
@@ -65,6 +70,6 @@ impl World {
             return Err(Failure::argument("--t0", "0", "more than no time"));
         }
         let t0 = self.t0.unwrap_or_else(|| exact_step(lambda));
-        manner.prepare_built(postal_machine(lambda, t0)?, nodes)
+        options.prepare_built(postal_machine(lambda, t0)?, nodes)
     }
 }

@@ -230,6 +230,7 @@ const CASES: &[Case] = &[
             "--latency-limit 10000",
         ],
     ),
+    ("run traffic --machine moc-2-1 --rate 0.01 --warm-up 100 --budget 5000", &["--budget 6000"]),
     (
         "run traffic --machine moc-2-1 --rate 0.01 --warm-up 100 --measure 100 --pattern hot-spot",
         &["--hot-node 1", "--hot-fraction 0.2"],
@@ -249,6 +250,7 @@ const CASES: &[Case] = &[
             "--latency-limit 10000",
         ],
     ),
+    ("saturate --machine moc-2-1 --warm-up 100 --budget 5000 --precision 0.5", &["--budget 6000"]),
     (
         "saturate --machine moc-2-1 --warm-up 100 --measure 100 --precision 0.5 --pattern hot-spot",
         &["--hot-node 1", "--hot-fraction 0.2"],

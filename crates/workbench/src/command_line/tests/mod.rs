@@ -3,11 +3,11 @@
 mod experiment;
 mod options;
 
-use super::{CommandLine, Failure, Said};
+use super::{CommandLine, CommandOutput, Failure};
 use clap::Parser;
 
 /// What a command line says, whose words have single spaces between them.
-fn said(line: &str, json: bool) -> Result<Said, Failure> {
+fn said(line: &str, json: bool) -> Result<CommandOutput, Failure> {
     let words = std::iter::once("maquette").chain(line.split(' '));
     let parsed = CommandLine::try_parse_from(words).map_err(|error| Failure::Usage(Box::new(error)))?;
     parsed.command.execute(json)

@@ -8,8 +8,8 @@ use programs::postal::{Alpha, Splitting, Steps, broadcast_time, predicted_time};
 use quantities::{Bytes, Rank};
 
 use super::{Candidate, Candidates, Load, Stretch, halvings, part};
+use crate::benchmark::Benchmark;
 use crate::planner::model::Model;
-use crate::trial::Trial;
 
 /// Into how many segments a long message is cut.
 const SEGMENTS: [u64; 5] = [4, 8, 16, 32, 64];
@@ -23,7 +23,7 @@ pub(super) fn candidates(ranks: u32, bytes: Bytes, machine: &Machine, model: &Mo
     let n = f64::from(ranks);
     let mut all = Vec::new();
     let mut add = |name: String, algorithm: Algorithm, load: Load, stretches: Vec<Stretch>| {
-        all.push(Candidate { name, trial: Trial::Broadcast(algorithm, group.clone(), bytes), load, stretches });
+        all.push(Candidate { name, benchmark: Benchmark::Broadcast(algorithm, group.clone(), bytes), load, stretches });
     };
     let once = Load { messages: n, bytes: n * bytes.0 as f64 };
     let rounds = f64::from(halvings(ranks));
@@ -65,8 +65,8 @@ pub(super) fn candidates(ranks: u32, bytes: Bytes, machine: &Machine, model: &Mo
     let load = Load { messages: n * n, bytes: 2.0 * once.bytes };
     add("scatter-gather".to_string(), Algorithm::ScatterGather, load, halves.chain([ring]).collect());
     if machine.control_network.is_some() {
-        let (trial, load) = (Trial::Hardware(bytes), Load { messages: n, bytes: 0.0 });
-        all.push(Candidate { name: "hardware".to_string(), trial, load, stretches: Vec::new() });
+        let (benchmark, load) = (Benchmark::Hardware(bytes), Load { messages: n, bytes: 0.0 });
+        all.push(Candidate { name: "hardware".to_string(), benchmark, load, stretches: Vec::new() });
     }
     Ok(Candidates { all, left_out: Vec::new() })
 }

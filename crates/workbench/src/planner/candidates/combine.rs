@@ -6,8 +6,8 @@ use programs::postal::{Splitting, broadcast_time};
 use quantities::Bytes;
 
 use super::{Candidate, Candidates, Load, Stretch, halvings, part};
+use crate::benchmark::Benchmark;
 use crate::planner::model::Model;
-use crate::trial::Trial;
 
 pub(super) fn candidates(ranks: u32, bytes: Bytes, model: &Model) -> Result<Candidates> {
     let (n, size) = (f64::from(ranks), u64::from(ranks));
@@ -17,7 +17,7 @@ pub(super) fn candidates(ranks: u32, bytes: Bytes, model: &Model) -> Result<Cand
     let mut all = Vec::new();
     let mut add = |name: String, algorithm: Algorithm, per_rank: f64, share: f64, stretches: Vec<Stretch>| {
         let load = Load { messages: n * per_rank, bytes: n * per_rank * share * bytes.0 as f64 };
-        all.push(Candidate { name, trial: Trial::Combine(algorithm, bytes), load, stretches });
+        all.push(Candidate { name, benchmark: Benchmark::Combine(algorithm, bytes), load, stretches });
     };
     for census in [Census::delay_receive(lambda, ranks), Census::delay_send(lambda, t0, ranks)] {
         let steps = f64::from(census.rounds());

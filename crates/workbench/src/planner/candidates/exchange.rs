@@ -8,8 +8,8 @@ use programs::schedule::{Measures, Pacing, Pattern, Schedule};
 use quantities::{Bytes, Duration};
 
 use super::{Candidate, Candidates, Load, Stretch, halvings};
+use crate::benchmark::Benchmark;
 use crate::simulate::waits_for_receivers;
-use crate::trial::Trial;
 
 /// The most messages whose steps are worked out in order to be paced.
 const MOST_PACED: u64 = 1 << 20;
@@ -35,7 +35,7 @@ pub(super) fn complete(ranks: u32, bytes: Bytes) -> Candidates {
         };
         found.all.push(Candidate {
             name: algorithm.name().to_string(),
-            trial: Trial::Complete { algorithm, bytes, reshuffle: Duration::ZERO },
+            benchmark: Benchmark::Complete { algorithm, bytes, reshuffle: Duration::ZERO },
             load: Load { messages, bytes: messages * size.0 as f64 },
             stretches: vec![stretch],
         });
@@ -79,7 +79,7 @@ pub(super) fn irregular(pattern: &Pattern, machine: &Machine) -> Candidates {
         let mean = Bytes(bytes.checked_div(messages as u64).unwrap_or(0));
         found.all.push(Candidate {
             name: "no schedule".to_string(),
-            trial: Trial::Unscheduled(Unscheduled::new(pattern)),
+            benchmark: Benchmark::Unscheduled(Unscheduled::new(pattern)),
             load: Load { messages: messages as f64, bytes: bytes as f64 },
             stretches: vec![Stretch::of(degree, 1.0, mean)],
         });
@@ -102,7 +102,7 @@ fn in_paces(name: &str, schedule: Arc<Schedule>, paces: &[Pacing]) -> Vec<Candid
         let mean = Bytes(bytes_in_step.0.checked_div(carrying_steps as u64).unwrap_or(0));
         Candidate {
             name: format!("{name}, {}", pacing.name()),
-            trial: Trial::Scheduled(Arc::clone(&schedule), pacing),
+            benchmark: Benchmark::Scheduled(Arc::clone(&schedule), pacing),
             load: Load { messages: transfers + more, bytes: bytes.0 as f64 },
             stretches: vec![Stretch::of(0.0, steps, mean), Stretch::of(0.0, empty, Bytes(0))],
         }

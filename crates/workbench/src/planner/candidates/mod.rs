@@ -14,14 +14,14 @@ use quantities::{Bytes, Duration};
 
 use super::model::Model;
 use super::{Question, recorded};
-use crate::trial::Trial;
+use crate::benchmark::Benchmark;
 
 /// An algorithm that comes into question.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// What it is called, with what it is told.
     pub name: String,
-    trial: Trial,
+    benchmark: Benchmark,
     load: Load,
     stretches: Vec<Stretch>,
 }
@@ -72,7 +72,7 @@ impl Candidate {
     /// # Errors
     /// That the machine cannot run it.
     pub fn time(&self, machine: &Machine, ranks: u32) -> Result<Duration> {
-        self.trial.time(machine, ranks)
+        self.benchmark.time(machine, ranks)
     }
 
     /// Its messages in steps, and what keeps the ranks in step; nothing where it is not made of messages.
@@ -80,34 +80,36 @@ impl Candidate {
     /// # Errors
     /// That it cannot be run.
     pub fn schedule(&self, ranks: u32) -> Result<Option<(Arc<Schedule>, Pacing)>> {
-        match &self.trial {
-            Trial::Scheduled(schedule, pacing) => Ok(Some((Arc::clone(schedule), *pacing))),
-            Trial::Hardware(_) => Ok(None),
-            trial => Ok(Some((Arc::new(recorded::schedule(trial, ranks)?), Pacing::FreeRunning))),
+        match &self.benchmark {
+            Benchmark::Scheduled(schedule, pacing) => Ok(Some((Arc::clone(schedule), *pacing))),
+            Benchmark::Hardware(_) => Ok(None),
+            benchmark => Ok(Some((Arc::new(recorded::schedule(benchmark, ranks)?), Pacing::FreeRunning))),
         }
     }
 
     /// Whether ranks pass on what others have sent them, or may.
     pub fn forwards(&self) -> bool {
-        match &self.trial {
-            Trial::Scheduled(..) | Trial::Unscheduled(_) => false,
-            Trial::Complete { algorithm, .. } => algorithm.forwards(),
+        match &self.benchmark {
+            Benchmark::Scheduled(..) | Benchmark::Unscheduled(_) => false,
+            Benchmark::Complete { algorithm, .. } => algorithm.forwards(),
             _ => true,
         }
     }
 
     /// Whether many send to one rank in a step, and nothing keeps ranks from running ahead.
     pub(super) fn runs_many_to_one(&self) -> bool {
-        match &self.trial {
-            Trial::Scheduled(schedule, pacing) => schedule.rule == Rule::ManyToOne && *pacing == Pacing::FreeRunning,
-            Trial::Complete { algorithm, .. } => *algorithm == Complete::Linear,
+        match &self.benchmark {
+            Benchmark::Scheduled(schedule, pacing) => {
+                schedule.rule == Rule::ManyToOne && *pacing == Pacing::FreeRunning
+            }
+            Benchmark::Complete { algorithm, .. } => *algorithm == Complete::Linear,
             _ => false,
         }
     }
 
     /// Whether it is the machine's own network for broadcasts that does it.
     pub(super) fn is_hardware(&self) -> bool {
-        matches!(self.trial, Trial::Hardware(_))
+        matches!(self.benchmark, Benchmark::Hardware(_))
     }
 
     /// About how much it sends.

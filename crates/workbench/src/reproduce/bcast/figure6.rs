@@ -3,7 +3,7 @@
 use endpoint::Message;
 use machines::model::Interconnect;
 use messaging::memory::Points;
-use messaging::{Engine, Manner, Parameters, Push};
+use messaging::{BroadcastProtocol, Engine, Parameters, Push};
 use quantities::{Rank, Time};
 use serde_json::json;
 use virtual_worlds::ethernet_world::parameters;
@@ -54,7 +54,7 @@ fn ours() -> Result<Parameters, Gap> {
 /// beside a channel to every rank. What receives is as large in both cases.
 fn counted(n: u32, parameters: &Parameters) -> Result<f64, Gap> {
     let push = Push { first: u32::MAX, second: 0 };
-    let full = Parameters { push, manner: Manner::Simple, ..*parameters };
+    let full = Parameters { push, broadcast_protocol: BroadcastProtocol::Simple, ..*parameters };
     let mut engine = Engine::new(Rank(0), n, full).map_err(failed)?;
     let long = Message::from(vec![1; LONG]);
     while engine.multicast(long.clone()).map_err(failed)?.is_none() {}

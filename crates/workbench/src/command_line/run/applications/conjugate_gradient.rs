@@ -7,7 +7,7 @@ use programs::applications::patterns::{UNKNOWNS, grid_in_blocks};
 use serde_json::json;
 
 use super::{Halos, Nodes, communication, iterations, parts, residual, tolerance};
-use crate::command_line::Said;
+use crate::command_line::CommandOutput;
 use crate::command_line::failure::Failure;
 use crate::command_line::run::simulation::Simulation;
 use crate::command_line::run::summary::Summary;
@@ -44,10 +44,10 @@ pub(in crate::command_line::run) struct ConjugateGradient {
 }
 
 impl ConjugateGradient {
-    pub(in crate::command_line::run) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(in crate::command_line::run) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let ConjugateGradient { simulation, width, height, halos, tolerance, most_iterations, nodes } = self;
         let grid = Grid { width, height };
-        let seed = simulation.manner.seed();
+        let seed = simulation.options.seed();
         let mut prepared = simulation.prepare()?;
         let partition = grid_in_blocks(grid, parts(&prepared)?);
         let scheduled = halos.schedule(&prepared, &partition, &grid.edges(), BYTES)?;

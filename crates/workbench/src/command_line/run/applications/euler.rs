@@ -7,7 +7,7 @@ use programs::applications::patterns::{ApplicationError, mesh};
 use serde_json::json;
 
 use super::{Halos, Nodes, communication, iterations, parts, residual, tolerance};
-use crate::command_line::Said;
+use crate::command_line::CommandOutput;
 use crate::command_line::failure::Failure;
 use crate::command_line::progress::Spinner;
 use crate::command_line::run::simulation::Simulation;
@@ -44,9 +44,9 @@ pub(in crate::command_line::run) struct Euler {
 }
 
 impl Euler {
-    pub(in crate::command_line::run) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(in crate::command_line::run) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let Euler { simulation, vertices, halos, tolerance, most_cycles, nodes } = self;
-        let seed = simulation.manner.seed();
+        let seed = simulation.options.seed();
         let mut prepared = simulation.prepare()?;
         let parts = parts(&prepared)?;
         let spinner = Spinner::saying("makes the mesh");

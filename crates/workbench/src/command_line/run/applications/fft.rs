@@ -7,7 +7,7 @@ use quantities::{Bytes, Duration};
 use serde_json::json;
 
 use super::{Nodes, communication};
-use crate::command_line::Said;
+use crate::command_line::CommandOutput;
 use crate::command_line::algorithms::order;
 use crate::command_line::choice::choice;
 use crate::command_line::failure::Failure;
@@ -40,12 +40,12 @@ pub(in crate::command_line::run) struct Fft {
 }
 
 impl Fft {
-    pub(in crate::command_line::run) fn execute(self, as_json: bool) -> Result<Said, Failure> {
+    pub(in crate::command_line::run) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let Fft { simulation, size, algorithm, nodes, reshuffle, only_sizes } = self;
         if !only_sizes && size > LARGEST {
             return Err(Failure::argument("--size", size, format!("at most {LARGEST}, or more with --only-sizes")));
         }
-        let array = if only_sizes { Array::OnlySizes } else { Array::Seeded(simulation.manner.seed()) };
+        let array = if only_sizes { Array::OnlySizes } else { Array::Seeded(simulation.options.seed()) };
         let mut program = Fft2d::new(size, array, algorithm)?;
         let mut prepared = simulation.prepare()?;
         let block = program.block(prepared.ranks);

@@ -11,13 +11,13 @@ use programs::linear_hash::{Growth, Key, KeyHash, LinearHash, Phase};
 use quantities::{Bytes, Duration};
 use serde_json::{Value, json};
 
-use super::simulation::{Manner, Prepared};
+use super::simulation::{Prepared, RunOptions};
 use super::summary::Summary;
 use crate::command_line::choice::choice;
 use crate::command_line::failure::Failure;
 use crate::command_line::quantity::duration;
 use crate::command_line::sizes::size;
-use crate::command_line::{Said, working};
+use crate::command_line::{CommandOutput, working};
 use crate::linear_hash::{Built, entries_of_chunk, filled_capacity};
 use findings::findings;
 use keys::Keys;
@@ -76,7 +76,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PHASE,...", value_delimiter = ',', num_args = 1, value_parser = choice::<Phase>())]
     then: Vec<Phase>,
     #[command(flatten)]
-    manner: Manner,
+    options: RunOptions,
 }
 
 /// Reads the share of a server below which a table shrinks.
@@ -96,13 +96,13 @@ fn sensitivity(text: &str) -> Result<f64, String> {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<Said, Failure> {
-        let (source, seed) = (self.keys.clone(), self.manner.seed());
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        let (source, seed) = (self.keys.clone(), self.options.seed());
         let keys = working("reads the keys", move || source.get(seed))?;
         let growth = self.growth(&keys.words)?;
         let mut parameters = self.parameters(&growth, &keys.source);
-        let Arguments { machine, servers, clients, body, server_time, hash, then, manner, .. } = self;
-        let mut prepared = manner.prepare_for(&machine, servers + clients)?;
+        let Arguments { machine, servers, clients, body, server_time, hash, then, options, .. } = self;
+        let mut prepared = options.prepare_for(&machine, servers + clients)?;
         if prepared.send_without_waiting() {
             parameters["sends"] = Value::from("over on arrival");
         }

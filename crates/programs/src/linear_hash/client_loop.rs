@@ -13,7 +13,7 @@ use super::{
 const PATIENCE: Duration = Duration::ZERO;
 
 /// A client at work.
-pub(super) struct Asking<'a, E> {
+pub(super) struct ClientLoop<'a, E> {
     program: &'a LinearHash,
     endpoint: &'a E,
     number: u32,
@@ -23,10 +23,10 @@ pub(super) struct Asking<'a, E> {
     messages: u64,
 }
 
-impl<'a, E: Endpoint> Asking<'a, E> {
+impl<'a, E: Endpoint> ClientLoop<'a, E> {
     /// Client `number`.
-    pub(super) fn new(program: &'a LinearHash, endpoint: &'a E, number: u32) -> Asking<'a, E> {
-        Asking { program, endpoint, number, client: Client::new(number, PATIENCE), scans: 0, messages: 0 }
+    pub(super) fn new(program: &'a LinearHash, endpoint: &'a E, number: u32) -> ClientLoop<'a, E> {
+        ClientLoop { program, endpoint, number, client: Client::new(number, PATIENCE), scans: 0, messages: 0 }
     }
 
     /// Its inserts, and goodbye; then phase by phase what comes after the build.

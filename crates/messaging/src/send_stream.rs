@@ -39,7 +39,7 @@ enum Repeats {
 ///
 /// What was sent before `seen` the receiver has had a chance to get; the rest is in flight.
 #[derive(Clone, Debug)]
-pub struct Outbound {
+pub struct SendStream {
     base: u64,
     next: u64,
     seen: u64,
@@ -78,14 +78,14 @@ enum Question {
     Asked(u64),
 }
 
-impl Outbound {
+impl SendStream {
     /// A stream whose first packet has number `first`.
-    pub fn new(first: u64, repeat: Repeat, timing: Timing) -> Outbound {
+    pub fn new(first: u64, repeat: Repeat, timing: Timing) -> SendStream {
         let repeats = match repeat {
             Repeat::GoBackN => Repeats::GoBackN(go_back_n::Repeats::default()),
             Repeat::Selective | Repeat::Parity(_) => Repeats::Selective(selective_repeat::Repeats::default()),
         };
-        Outbound {
+        SendStream {
             base: first,
             next: first,
             seen: first,
@@ -102,15 +102,15 @@ impl Outbound {
     }
 
     /// One of whose packets only those are sent again that [`Outbound::lost_alone`] is told of, besides questions what the receiver has.
-    pub(crate) fn with_parity(first: u64, timing: Timing) -> Outbound {
+    pub(crate) fn with_parity(first: u64, timing: Timing) -> SendStream {
         let repeats = Repeats::Told(selective_repeat::Repeats::default());
-        Outbound { repeats, ..Outbound::new(first, Repeat::Selective, timing) }
+        SendStream { repeats, ..SendStream::new(first, Repeat::Selective, timing) }
     }
 
     /// The same, where the receiver is asked so.
     #[must_use]
-    pub fn asking(self, asking: Asking) -> Outbound {
-        Outbound { asking, ..self }
+    pub fn asking(self, asking: Asking) -> SendStream {
+        SendStream { asking, ..self }
     }
 
     /// The first packet that the receiver is not known to have.

@@ -20,7 +20,7 @@ use crate::simulate::{simulate, waits_for_receivers};
 
 /// A program that can be timed on any machine.
 #[derive(Clone, Debug)]
-pub enum Trial {
+pub enum Benchmark {
     /// A message from one rank to another and back.
     PingPong(PingPong),
     /// Half of that.
@@ -50,19 +50,19 @@ pub enum Trial {
     ReceiveTime(Survey, Bytes),
 }
 
-impl Trial {
+impl Benchmark {
     /// How long it takes on `ranks` ranks of `machine`.
     ///
     /// # Errors
     /// That the machine cannot run it.
     pub fn time(&self, machine: &Machine, ranks: u32) -> Result<Duration> {
         match self {
-            Trial::PingPong(program) => round_trip(machine, ranks, program),
-            Trial::OneWay(program) => {
+            Benchmark::PingPong(program) => round_trip(machine, ranks, program),
+            Benchmark::OneWay(program) => {
                 Ok(Duration::from_picoseconds(round_trip(machine, ranks, program)?.picoseconds() / 2))
             }
-            Trial::SendTime(survey, bytes) => postal(survey, machine, *bytes, |t0, _| t0),
-            Trial::ReceiveTime(survey, bytes) => postal(survey, machine, *bytes, |t0, lambda| t0 * lambda),
+            Benchmark::SendTime(survey, bytes) => postal(survey, machine, *bytes, |t0, _| t0),
+            Benchmark::ReceiveTime(survey, bytes) => postal(survey, machine, *bytes, |t0, lambda| t0 * lambda),
             _ => Ok(self.answer(machine, ranks, Options::default())?.makespan().since(Time::ZERO)),
         }
     }
@@ -74,32 +74,32 @@ impl Trial {
     pub fn answer(&self, machine: &Machine, ranks: u32, options: Options) -> Result<Answer> {
         let site = Site { machine, ranks, options };
         match self {
-            Trial::PingPong(program) | Trial::OneWay(program) => site.run(program),
-            &Trial::Complete { algorithm, bytes, reshuffle } => {
+            Benchmark::PingPong(program) | Benchmark::OneWay(program) => site.run(program),
+            &Benchmark::Complete { algorithm, bytes, reshuffle } => {
                 let parts = if algorithm.forwards() { u64::from(ranks / 2).max(1) } else { 1 };
                 let order = order(machine, Bytes(bytes.0.saturating_mul(parts)));
                 site.run(&CompleteExchange { algorithm, bytes, order, reshuffle })
             }
-            Trial::Scheduled(schedule, pacing) => {
+            Benchmark::Scheduled(schedule, pacing) => {
                 let largest = schedule.transfers().map(|transfer| transfer.bytes).max().unwrap_or(Bytes(0));
                 site.run(&Scheduled::in_order(schedule, *pacing, order(machine, largest)))
             }
-            Trial::Unscheduled(program) => site.run(program),
-            Trial::Broadcast(algorithm, group, bytes) => {
+            Benchmark::Unscheduled(program) => site.run(program),
+            Benchmark::Broadcast(algorithm, group, bytes) => {
                 let (algorithm, group) = (algorithm.clone(), group.clone());
                 let (message, sends) = (Message::of_size(*bytes), sends(machine, *bytes));
                 site.run(&Broadcast { algorithm, group, message, sends })
             }
-            Trial::Hardware(bytes) => {
+            Benchmark::Hardware(bytes) => {
                 let program = Hardware { root: Rank(0), message: Message::of_size(*bytes) };
                 whole(simulate(machine, options, ranks, &program)?)
             }
-            Trial::Combine(algorithm, bytes) => {
+            Benchmark::Combine(algorithm, bytes) => {
                 let (algorithm, group) = (algorithm.clone(), Group::from_source(Rank(0), ranks)?);
                 let (operator, inputs, sends) = (Operator::Xor, Inputs::OfSize(*bytes), sends(machine, *bytes));
                 site.run(&AllReduce { algorithm, group, operator, inputs, sends })
             }
-            Trial::SendTime(..) | Trial::ReceiveTime(..) => Ok(Answer::default()),
+            Benchmark::SendTime(..) | Benchmark::ReceiveTime(..) => Ok(Answer::default()),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::sequence::wire;
 ///           at most 1,472 B
 /// ```
 #[derive(Clone, Debug)]
-pub(crate) struct Outgoing {
+pub(crate) struct Fragmenter {
     number: u64,
     message: Message,
     /// How much is in the first packet, and how much need not be pulled. [B]
@@ -29,10 +29,10 @@ pub(crate) struct Outgoing {
     offset: u64,
 }
 
-impl Outgoing {
+impl Fragmenter {
     /// Message `number` of its stream, of which `first` bytes are in the first packet and `pushed` need not be pulled.
-    pub(crate) fn new(number: u64, message: Message, (first, pushed): (u64, u64), acknowledger: Rank) -> Outgoing {
-        Outgoing { number, message, first, pushed, acknowledger, opened: false, pulled: false, offset: 0 }
+    pub(crate) fn new(number: u64, message: Message, (first, pushed): (u64, u64), acknowledger: Rank) -> Fragmenter {
+        Fragmenter { number, message, first, pushed, acknowledger, opened: false, pulled: false, offset: 0 }
     }
 
     pub(crate) const fn number(&self) -> u64 {
@@ -125,17 +125,17 @@ mod tests {
 
     fn parts(message: Message, pushed: u64, pulls: bool) -> Vec<(Part, Message)> {
         let first = if pushed == 200 { 200 } else { 8 };
-        let mut outgoing = Outgoing::new(0, message, (first, pushed), Rank(0));
+        let mut fragmenter = Fragmenter::new(0, message, (first, pushed), Rank(0));
         if pulls {
-            outgoing.pull(pushed);
+            fragmenter.pull(pushed);
         }
         let mut parts = Vec::new();
-        while outgoing.may_send() {
-            let data = outgoing.next_part(138);
+        while fragmenter.may_send() {
+            let data = fragmenter.next_part(138);
             assert!(data.payload.size() > Bytes(0) || parts.is_empty(), "a part is empty");
             parts.push((data.part, data.payload));
         }
-        assert_eq!(outgoing.is_sent(), pulls || pushed == outgoing.message.size().0);
+        assert_eq!(fragmenter.is_sent(), pulls || pushed == fragmenter.message.size().0);
         parts
     }
 

@@ -8,7 +8,7 @@ use crate::packet::Opening;
 
 /// A message of which not everything may have come.
 #[derive(Clone, Debug)]
-pub(crate) struct Incoming {
+pub(crate) struct Reassembly {
     opening: Opening,
     /// How much has come: all before this. [B]
     have: u64,
@@ -22,9 +22,9 @@ enum Parts {
     Many(BytesMut),
 }
 
-impl Incoming {
-    pub(crate) const fn new(opening: Opening) -> Incoming {
-        Incoming { opening, have: 0, bytes: Parts::One(Bytes::new()) }
+impl Reassembly {
+    pub(crate) const fn new(opening: Opening) -> Reassembly {
+        Reassembly { opening, have: 0, bytes: Parts::One(Bytes::new()) }
     }
 
     /// How much of it is pushed. [B]
@@ -95,14 +95,14 @@ impl Incoming {
 mod tests {
     use super::*;
 
-    fn incoming(size: u64, content: Option<u64>) -> Incoming {
-        Incoming::new(Opening { size, content, pushed: 0, acknowledger: Rank(0) })
+    fn reassembly(size: u64, content: Option<u64>) -> Reassembly {
+        Reassembly::new(Opening { size, content, pushed: 0, acknowledger: Rank(0) })
     }
 
     #[test]
     fn parts_are_joined_whether_they_overlap_or_come_again() {
         let bytes: Vec<u8> = (0..10).collect();
-        let mut it = incoming(10, Some(10));
+        let mut it = reassembly(10, Some(10));
         for (from, to) in [(4, 6), (0, 3), (0, 3), (5, 7), (2, 6), (3, 5), (6, 10), (9, 12)] {
             let end: usize = if to > 10 { 10 } else { to };
             it.take(from as u64, &Message::from(bytes[from..end].to_vec()));
@@ -113,11 +113,11 @@ mod tests {
 
     #[test]
     fn what_is_only_a_size_is_not_stored() {
-        let mut it = incoming(100, Some(3));
+        let mut it = reassembly(100, Some(3));
         it.take(0, &Message::that_begins(vec![1, 2, 3], Size(50)));
         it.take(40, &Message::of_size(Size(60)));
         assert_eq!(it.into_message(), Message::that_begins(vec![1, 2, 3], Size(100)));
-        let mut it = incoming(5, None);
+        let mut it = reassembly(5, None);
         it.take(0, &Message::from(vec![0; 5]));
         assert!(!it.is_complete(), "bytes of a message that carries none");
         it.take(0, &Message::of_size(Size(5)));

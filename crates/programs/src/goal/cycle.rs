@@ -4,7 +4,7 @@ use super::Requirement;
 
 /// The requirements of a circle in which `count` operations wait for each other, in its order: indices into `requirements`.
 /// Nothing, if every operation can happen.
-pub(super) fn find_circle(count: usize, requirements: &[Requirement]) -> Option<Vec<usize>> {
+pub(super) fn find_cycle(count: usize, requirements: &[Requirement]) -> Option<Vec<usize>> {
     let missing = what_never_comes(count, requirements);
     // For each operation that never comes the first requirement on another one that never comes.
     let mut reason: Vec<Option<usize>> = vec![None; count];

@@ -45,7 +45,7 @@ impl Token {
 
 /// What is said in the lobby.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Said {
+pub enum LobbyMessage {
     /// By the sender, to all.
     Announce(Announce),
     /// By a receiver that heard an announcement, which may be an old one: is its sender there?
@@ -212,9 +212,9 @@ impl Envelope {
     }
 
     /// Writes it down. No two things may be sealed with the same `nonce`.
-    pub fn write(&self, said: &Said, nonce: [u8; NONCE]) -> Vec<u8> {
+    pub fn write(&self, message: &LobbyMessage, nonce: [u8; NONCE]) -> Vec<u8> {
         // A vector has room for whatever is written.
-        let mut text = postcard::to_allocvec(said).unwrap_or_default();
+        let mut text = postcard::to_allocvec(message).unwrap_or_default();
         let Some(cipher) = &self.cipher else {
             return [&OPEN[..], &crc32c::crc32c(&text).to_be_bytes(), &text].concat();
         };
@@ -227,7 +227,7 @@ impl Envelope {
     ///
     /// # Errors
     /// [`Strange`].
-    pub fn read(&self, datagram: &[u8]) -> Result<Said, Strange> {
+    pub fn read(&self, datagram: &[u8]) -> Result<LobbyMessage, Strange> {
         let ([magic @ .., kind], rest) = datagram.split_first_chunk::<4>().ok_or(Strange::Unreadable)?;
         if *magic != MAGIC || datagram.len() > LONGEST {
             return Err(Strange::Unreadable);
@@ -243,7 +243,7 @@ impl Envelope {
         }
     }
 
-    fn read_of_this_version(&self, datagram: &[u8]) -> Result<Said, Strange> {
+    fn read_of_this_version(&self, datagram: &[u8]) -> Result<LobbyMessage, Strange> {
         let (kind, rest) = datagram.split_first_chunk::<6>().ok_or(Strange::Unreadable)?;
         match (*kind, &self.cipher) {
             (OPEN, None) => {
@@ -273,9 +273,9 @@ impl Envelope {
     }
 }
 
-fn read(text: &[u8]) -> Result<Said, Strange> {
+fn read(text: &[u8]) -> Result<LobbyMessage, Strange> {
     match postcard::take_from_bytes(text) {
-        Ok((said, [])) => Ok(said),
+        Ok((message, [])) => Ok(message),
         _ => Err(Strange::Unreadable),
     }
 }
@@ -286,29 +286,37 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    fn all() -> Vec<Said> {
+    fn all() -> Vec<LobbyMessage> {
         let token = Token([7; 16]);
         let title = "a".repeat(200);
         let announce = Announce { transfer: Id([1; 16]), run: token, title, files: 3, bytes: 1 << 40 };
         let name = "host".to_string();
         vec![
-            Said::Announce(announce.clone()),
-            Said::Ask(Ask { run: token, nonce: token, number: 1 }),
-            Said::Answer(Answer { announce, nonce: token, number: u64::MAX }),
-            Said::Join(Join { run: token, member: token, nonce: token, number: 2, name, port: 9, last: 4 }),
-            Said::Call(Call { nonce: token, session: 5, rank: 2, ranks: 9, port: 80, datagram: 1_472, salt: token }),
-            Said::Here(Here { nonce: token, session: 5 }),
-            Said::Leave(token),
+            LobbyMessage::Announce(announce.clone()),
+            LobbyMessage::Ask(Ask { run: token, nonce: token, number: 1 }),
+            LobbyMessage::Answer(Answer { announce, nonce: token, number: u64::MAX }),
+            LobbyMessage::Join(Join { run: token, member: token, nonce: token, number: 2, name, port: 9, last: 4 }),
+            LobbyMessage::Call(Call {
+                nonce: token,
+                session: 5,
+                rank: 2,
+                ranks: 9,
+                port: 80,
+                datagram: 1_472,
+                salt: token,
+            }),
+            LobbyMessage::Here(Here { nonce: token, session: 5 }),
+            LobbyMessage::Leave(token),
         ]
     }
 
     #[test]
     fn who_has_the_same_key_or_none_as_well_understands() {
         let (open, sealed, other) = (Envelope::new(None), Envelope::new(Some(&[1; 32])), Envelope::new(Some(&[2; 32])));
-        for said in all() {
-            let (openly, secretly) = (open.write(&said, [3; 24]), sealed.write(&said, [3; 24]));
+        for message in all() {
+            let (openly, secretly) = (open.write(&message, [3; 24]), sealed.write(&message, [3; 24]));
             assert!(openly.len().max(secretly.len()) <= LONGEST);
-            assert_eq!((open.read(&openly), sealed.read(&secretly)), (Ok(said.clone()), Ok(said)));
+            assert_eq!((open.read(&openly), sealed.read(&secretly)), (Ok(message.clone()), Ok(message)));
             let mismatch = |why| Err(Strange::Mismatch(why));
             assert_eq!(open.read(&secretly), mismatch(Mismatch::Sealed));
             assert_eq!(sealed.read(&openly), mismatch(Mismatch::Open));
@@ -349,9 +357,9 @@ mod tests {
         #[test]
         fn any_bytes_are_read_or_are_not(text in vec(any::<u8>(), 0..120)) {
             let datagram = [&OPEN[..], &crc32c::crc32c(&text).to_be_bytes(), &text].concat();
-            if let Ok(said) = Envelope::new(None).read(&datagram) {
-                let written = Envelope::new(None).write(&said, [0; 24]);
-                prop_assert_eq!(Envelope::new(None).read(&written), Ok(said));
+            if let Ok(message) = Envelope::new(None).read(&datagram) {
+                let written = Envelope::new(None).write(&message, [0; 24]);
+                prop_assert_eq!(Envelope::new(None).read(&written), Ok(message));
             }
         }
     }

@@ -23,7 +23,7 @@ enum Order<P> {
 
 /// A stream from one source.
 #[derive(Clone, Debug)]
-pub struct Inbound<P> {
+pub struct ReceiveStream<P> {
     order: Order<P>,
     reporting: Reporting,
     /// When to report.
@@ -53,14 +53,14 @@ struct Spaced {
     parity: u64,
 }
 
-impl<P> Inbound<P> {
+impl<P> ReceiveStream<P> {
     /// A stream whose first packet has number `first`, and of which at most `window` packets are under way.
-    pub const fn new(first: u64, window: u64, repeat: Repeat, reporting: Reporting) -> Inbound<P> {
+    pub const fn new(first: u64, window: u64, repeat: Repeat, reporting: Reporting) -> ReceiveStream<P> {
         let order = match repeat {
             Repeat::GoBackN => Order::GoBackN(go_back_n::Order::new(first)),
             Repeat::Selective | Repeat::Parity(_) => Order::Selective(selective_repeat::Order::new(first, window)),
         };
-        Inbound {
+        ReceiveStream {
             order,
             reporting,
             due: None,
@@ -74,10 +74,10 @@ impl<P> Inbound<P> {
     }
 
     /// A stream with parity packets. Its receivers report after packets that are `phase` apart.
-    pub(crate) fn with_parity(first: u64, parity: Parity, reporting: Reporting, phase: u64) -> Inbound<P> {
+    pub(crate) fn with_parity(first: u64, parity: Parity, reporting: Reporting, phase: u64) -> ReceiveStream<P> {
         let passed = (first + phase) / reporting.packets;
         let spaced = Some(Spaced { phase, passed, quiet: None, parity: 0 });
-        Inbound { spaced, ..Inbound::new(first, parity.window().into(), Repeat::Parity(parity), reporting) }
+        ReceiveStream { spaced, ..ReceiveStream::new(first, parity.window().into(), Repeat::Parity(parity), reporting) }
     }
 
     /// The first packet that it does not have.

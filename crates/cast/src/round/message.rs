@@ -199,8 +199,8 @@ mod tests {
             ToAll::Leaves("no more".to_string()),
             ToAll::Bye,
         ];
-        for said in all {
-            assert_eq!(ToAll::decode(&said.encode()), Some(said));
+        for message in all {
+            assert_eq!(ToAll::decode(&message.encode()), Some(message));
         }
         let all = [
             ToSender::Has(vec![]),
@@ -209,8 +209,8 @@ mod tests {
             ToSender::Done,
             ToSender::Lacks(3),
         ];
-        for said in all {
-            assert_eq!(ToSender::decode(&said.encode()), Some(said));
+        for message in all {
+            assert_eq!(ToSender::decode(&message.encode()), Some(message));
         }
     }
 
@@ -220,11 +220,11 @@ mod tests {
         #[test]
         fn any_bytes_say_something_or_nothing(tag in prop::sample::select(b"MPELBHRDN?".to_vec()), rest in vec(any::<u8>(), 0..80)) {
             let message = tagged(tag, &rest);
-            if let Some(said) = ToAll::decode(&message) {
-                prop_assert!(matches!(said, ToAll::Leaves(_) | ToAll::Bye) || said.encode() == message);
+            if let Some(decoded) = ToAll::decode(&message) {
+                prop_assert!(matches!(decoded, ToAll::Leaves(_) | ToAll::Bye) || decoded.encode() == message);
             }
-            if let Some(said) = ToSender::decode(&message) {
-                prop_assert!(matches!(said, ToSender::Refuses(_) | ToSender::Done) || said.encode() == message);
+            if let Some(decoded) = ToSender::decode(&message) {
+                prop_assert!(matches!(decoded, ToSender::Refuses(_) | ToSender::Done) || decoded.encode() == message);
             }
         }
     }
