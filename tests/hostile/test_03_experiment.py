@@ -85,7 +85,7 @@ def test_every_command_says_it_in_the_same_shape(tmp_path: Path) -> None:
     """The same keys for all commands, a launch with real ranks included; and it stands in a timeline."""
     told = [
         answer(*PING, "--timeline", tmp_path / "trace.json"),
-        answer("run", "traffic", "--machine", "moc-2-1", "--rate", "0.01", "--warm-up", "100", "--measure", "100"),
+        answer("run", "traffic", "--machine", "moc-2-1", "--rate", "0.01"),
         answer("plan", "broadcast", "--machine", "loggp", "--ranks", "4"),
         answer("measure", "lambda", "--machine", "moc-2-1", "--bytes", "8", "--partners", "2", "--draws", "2"),
         answer("pattern", "euler-545"),
