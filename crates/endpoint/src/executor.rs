@@ -279,7 +279,7 @@ struct RankEndpoint<'a, M> {
 impl<M: Machine> RankEndpoint<'_, M> {
     /// An operation: it begins when it is first polled, once it was checked that it may.
     fn operation(&self, operation: Operation) -> Pending<'_, M> {
-        Pending { endpoint: self, step: Step::Unbegun(operation) }
+        Pending { endpoint: self, operation: Some(operation), number: None }
     }
 
     fn check(&self, operation: &Operation) -> Result<()> {
@@ -314,13 +314,10 @@ impl<M: Machine> RankEndpoint<'_, M> {
 /// An operation as a future.
 struct Pending<'a, M: Machine> {
     endpoint: &'a RankEndpoint<'a, M>,
-    step: Step,
-}
-
-enum Step {
-    Unbegun(Operation),
-    Begun(u32),
-    Fetched,
+    /// What is to be begun; nothing once it is.
+    operation: Option<Operation>,
+    /// Its number, from when it has begun until its outcome was fetched.
+    number: Option<u32>,
 }
 
 impl<M: Machine> Future for Pending<'_, M> {
@@ -328,28 +325,25 @@ impl<M: Machine> Future for Pending<'_, M> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Outcome>> {
         let endpoint = self.endpoint;
-        match std::mem::replace(&mut self.step, Step::Fetched) {
-            Step::Unbegun(operation) => {
-                endpoint.check(&operation)?;
-                let mut shared = endpoint.shared.borrow_mut();
-                self.step = Step::Begun(shared.begin(endpoint.rank, operation, context.waker().clone()));
-                Poll::Pending
+        if let Some(number) = self.number {
+            let result = endpoint.shared.borrow_mut().operations.take(number, context.waker());
+            if result.is_some() {
+                self.number = None;
             }
-            Step::Begun(number) => match endpoint.shared.borrow_mut().operations.take(number, context.waker()) {
-                Some(result) => Poll::Ready(result),
-                None => {
-                    self.step = Step::Begun(number);
-                    Poll::Pending
-                }
-            },
-            Step::Fetched => Poll::Pending,
+            return result.map_or(Poll::Pending, Poll::Ready);
         }
+        if let Some(operation) = self.operation.take() {
+            endpoint.check(&operation)?;
+            let number = endpoint.shared.borrow_mut().begin(endpoint.rank, operation, context.waker().clone());
+            self.number = Some(number);
+        }
+        Poll::Pending
     }
 }
 
 impl<M: Machine> Drop for Pending<'_, M> {
     fn drop(&mut self) {
-        if let Step::Begun(number) = self.step {
+        if let Some(number) = self.number {
             self.endpoint.shared.borrow_mut().operations.abandon(number);
         }
     }
