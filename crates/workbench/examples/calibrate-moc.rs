@@ -40,7 +40,7 @@ fn main() {
     if let Some(best) = ranked.first() {
         println!("\nthe first of them, claim by claim:");
         for outcome in &best.outcomes {
-            println!("{:8} {}  {}", outcome.verdict.name(), outcome.id, outcome.note);
+            println!("{:10} {}  {}", outcome.verdict.name(), outcome.id, outcome.note);
         }
     }
 }

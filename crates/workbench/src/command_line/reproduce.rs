@@ -15,8 +15,8 @@ use crate::reproduce::{self, PaperName, Progress, Watch};
 
 /// Run the claims of papers again, and write a report with their figures drawn anew.
 ///
-/// Each claim is met, missed or not run; the exit status is 1 when one is missed. Ctrl-C ends it early: what was run by
-/// then is judged and written.
+/// Each claim is met, met with parameters that were fitted to it, missed or not run; the exit status is 1 when one is
+/// missed. Ctrl-C ends it early: what was run by then is judged and written.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  maquette reproduce moc postal --json > claims.jsonl")]
 pub(super) struct Arguments {

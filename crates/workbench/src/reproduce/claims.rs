@@ -22,6 +22,10 @@ pub struct Claim {
     pub unit: Option<String>,
     /// Why we think that it does not come out, where it does not.
     pub reason: Option<String>,
+    /// Which parameters were fitted to what it states, or chosen by it, where any were.
+    pub fitted: Option<String>,
+    /// How its rule was changed after a run, where it was.
+    pub rule_changed: Option<String>,
 }
 
 /// What sort of statement a claim is.

@@ -200,33 +200,34 @@ impl Reproduction {
         self.outcomes.iter().map(line).collect()
     }
 
-    /// The verdicts as a table for a terminal, with what is to be said of each claim that was not met.
+    /// The verdicts as a table for a terminal, with what is to be said of each claim that was not met, or was fitted, or whose rule
+    /// was changed.
     pub fn text(&self) -> String {
         let width = self.outcomes.iter().map(|outcome| outcome.id.len()).max().unwrap_or(0);
         let mut text = String::new();
         for outcome in &self.outcomes {
             let ours = render::plain(&outcome.ours);
             let unit = outcome.unit.as_deref().unwrap_or("");
-            let _ = writeln!(text, "{:7}  {:width$}  {ours} {unit}", outcome.verdict.name(), outcome.id);
-            if !outcome.note.is_empty() {
-                let _ = writeln!(text, "{:7}  {:width$}  {}", "", "", outcome.note);
+            let _ = writeln!(text, "{:10}  {:width$}  {ours} {unit}", outcome.verdict.name(), outcome.id);
+            for remark in outcome.remarks() {
+                let _ = writeln!(text, "{:10}  {:width$}  {remark}", "", "");
             }
         }
-        let [met, missed, not_run] = self.tally();
-        let _ = writeln!(text, "{met} met, {missed} missed, {not_run} not run");
+        let counts =
+            Verdict::ALL.iter().zip(self.tally()).map(|(verdict, count)| format!("{count} {}", verdict.words()));
+        let _ = writeln!(text, "{}", counts.collect::<Vec<_>>().join(", "));
         text += &Experiment::of("reproduce").line();
         text
     }
 
-    /// How many claims were met, were missed, and were not run.
-    pub fn tally(&self) -> [usize; 3] {
-        [Verdict::Met, Verdict::Missed, Verdict::NotRun]
-            .map(|verdict| self.outcomes.iter().filter(|outcome| outcome.verdict == verdict).count())
+    /// How many claims were met, were met with fitted parameters, were missed, and were not run.
+    pub fn tally(&self) -> [usize; 4] {
+        Verdict::ALL.map(|verdict| self.outcomes.iter().filter(|outcome| outcome.verdict == verdict).count())
     }
 
     /// The exit status of the command: 1 when a claim was missed, 130 when it was interrupted, else 0.
     pub fn exit_status(&self) -> u8 {
-        let [_, missed, _] = self.tally();
+        let [_, _, missed, _] = self.tally();
         match (missed, self.interrupted) {
             (0, false) => 0,
             (0, true) => 130,

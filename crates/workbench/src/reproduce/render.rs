@@ -56,10 +56,10 @@ pub fn sections<J: Job, A>(
 fn tally(outcomes: &[&Outcome]) -> Element {
     let entry = |verdict: Verdict| {
         let count = outcomes.iter().filter(|outcome| outcome.verdict == verdict).count();
-        element("li").child(element("b").text(count)).text(format!(" {}", verdict.name().replace('-', " ")))
+        element("li").child(element("b").text(count)).text(format!(" {}", verdict.words()))
     };
     let all = element("li").child(element("b").text(outcomes.len())).text(" claims");
-    element("ul").class("tally").child(all).children([Verdict::Met, Verdict::Missed, Verdict::NotRun].map(entry))
+    element("ul").class("tally").child(all).children(Verdict::ALL.map(entry))
 }
 
 /// Where everything is.
@@ -76,7 +76,8 @@ fn anchor(paper: &Paper, place: &str) -> String {
 }
 
 fn badge(verdict: Verdict) -> Element {
-    element("span").class(format!("verdict {}", verdict.name())).text(verdict.name().replace('-', " "))
+    let text = if verdict == Verdict::MetFitted { "met, fitted" } else { verdict.words() };
+    element("span").class(format!("verdict {}", verdict.name())).text(text)
 }
 
 /// The table at the top: each claim with its verdict, and a link to where it is treated.
@@ -149,6 +150,12 @@ fn claim_block(claim: &Claim, outcome: &Outcome) -> Element {
     };
     entry("The paper", element("dd").text(format!("{} ({})", claim.says, claim.source)));
     entry("Met when", element("dd").text(&claim.met_when));
+    if let Some(how) = &claim.rule_changed {
+        entry("Rule changed", element("dd").text(how));
+    }
+    if let Some(what) = &claim.fitted {
+        entry("Fitted", element("dd").text(what));
+    }
     if !outcome.ours.is_null() {
         entry("Ours", element("dd").text(ours(outcome)));
     }

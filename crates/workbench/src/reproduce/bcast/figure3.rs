@@ -5,7 +5,7 @@ use super::job::{Job, PUSHED, System};
 use super::measures::latency;
 use super::{Results, StudyOfBroadcast};
 use crate::report::{Axis, Measure, fixed, legend};
-use crate::reproduce::{Drawing, Gap, Judgement, check};
+use crate::reproduce::{Check, Drawing, Gap, Judgement, check};
 
 const NODES: u32 = 4;
 /// The sizes. [B]
@@ -41,6 +41,18 @@ fn late(runs: &Results, system: System, bytes: u32) -> Result<(f64, u64), Gap> {
     Ok((measured.time.microseconds(), measured.resent.iter().sum()))
 }
 
+/// That every late receiver had the message in the end.
+fn delivered(runs: &Results) -> Result<Check, Gap> {
+    let (mut right, mut due) = (0, 0);
+    for job in jobs().into_iter().filter(|job| matches!(job, Job::Late { .. })) {
+        for (found, expected) in &runs.get(&job)?.right {
+            right += found;
+            due += expected;
+        }
+    }
+    Ok(check(right == due && due > 0, format!("late receivers: {right} of {due} nodes have the message in the end")))
+}
+
 fn judge(runs: &Results) -> Result<Judgement, Gap> {
     let mut checks = Vec::new();
     for bytes in SIZES {
@@ -65,6 +77,7 @@ fn judge(runs: &Results) -> Result<Judgement, Gap> {
         );
         checks.push(check(in_vain > 0 && resent == 0 && push_pull < simple, says));
     }
+    checks.push(delivered(runs)?);
     let all = checks.iter().all(|check| check.holds);
     let ours = if all { "as printed" } else { "not as printed" };
     Ok(Judgement::in_words(ours, checks))

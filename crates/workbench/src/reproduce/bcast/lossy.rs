@@ -52,15 +52,17 @@ pub struct ToLate {
 
 impl Program for ToLate {
     const NEEDS: Needs = Needs::MULTICAST;
-    type Output = ();
+    /// How many messages were the one that was broadcast: one, if all is well.
+    type Output = u32;
 
-    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<u32> {
+        let message = Message::of_size(self.bytes);
         if endpoint.rank() == ROOT {
-            return endpoint.multicast(Message::of_size(self.bytes)).await;
+            endpoint.multicast(message).await?;
+            return Ok(1);
         }
         endpoint.compute(self.late).await;
-        endpoint.receive_multicast(ROOT).await?;
-        Ok(())
+        Ok(u32::from(endpoint.receive_multicast(ROOT).await? == message))
     }
 }
 

@@ -78,7 +78,7 @@ fn judge(runs: &Results) -> Result<Judgement, Gap> {
         let Sum { messages, right, lost, .. } = Sum::of(runs, trouble)?;
         let says =
             format!("{right} of {messages} messages are there, in order, once, byte for byte; {lost} frames were lost");
-        checks.push(check(right == messages && lost > 0, says));
+        checks.push(check(right == messages && messages > 0 && lost > 0, says));
     }
     let Sum { clear, lost_and_resent, neither, otherwise, while_behind, .. } = Sum::of(runs, Trouble::Little)?;
     let says = format!(

@@ -61,8 +61,10 @@ pub fn run(job: &Job) -> Result<Measured, String> {
         }
         Job::Late { system, bytes } => {
             let program = ToLate { bytes: Bytes(u64::from(bytes)), late: LATE };
-            let (_, answer) = on(&machine(system, &[])?, NODES, 1, &program)?;
-            Ok(Measured { time: answer.makespan().since(Time::ZERO), ..Measured::of(&answer) })
+            let (results, answer) = on(&machine(system, &[])?, NODES, 1, &program)?;
+            let right = results.into_iter().map(|right| Ok((right.map_err(said)?, 1)));
+            let right = right.collect::<Result<_, String>>()?;
+            Ok(Measured { time: answer.makespan().since(Time::ZERO), right, ..Measured::of(&answer) })
         }
         Job::Lossy { trouble, seed } => lossy(trouble, seed),
     }

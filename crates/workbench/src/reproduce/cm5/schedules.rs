@@ -42,7 +42,7 @@ pub const STUDY: StudyOfCm5 = StudyOfCm5 {
     title: "the schedules for eight processors",
     claims: &["cm5.tables.schedules"],
     jobs: Vec::new,
-    judge: |_, _| judge(),
+    judge: |_, _| entries().map(judge),
     draw: |_| draw(),
 };
 
@@ -143,9 +143,9 @@ fn entries() -> Result<Vec<Entry>, Gap> {
     ])
 }
 
-fn judge() -> Result<Judgement, Gap> {
+fn judge(entries: Vec<Entry>) -> Judgement {
     let mut checks = Vec::new();
-    for Entry { number, title, ours, due, carrying, pattern } in entries()? {
+    for Entry { number, title, ours, due, carrying, pattern } in entries {
         let carried = ours.measures().carrying_steps;
         let as_due = ours.steps == due && carrying.is_none_or(|carrying| carrying == carried);
         let valid = ours.check(&pattern);
@@ -157,7 +157,7 @@ fn judge() -> Result<Judgement, Gap> {
         checks.push(check(as_due && valid.is_ok(), format!("table {number}, {title}: {steps}; {sound}")));
     }
     let right = checks.iter().filter(|check| check.holds).count();
-    Ok(Judgement::in_words(format!("{right} of {} tables come out", checks.len()), checks))
+    Judgement::in_words(format!("{right} of {} tables come out", checks.len()), checks)
 }
 
 fn draw() -> Result<Option<Drawing>, Gap> {
@@ -175,4 +175,31 @@ fn draw() -> Result<Option<Drawing>, Gap> {
                   text. Tables 3 and 10 are held against the print, each with one misprint put right."
                 .to_string(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many tables do not come out once each has that fault.
+    fn failing(fault: fn(&mut Entry)) -> usize {
+        let mut entries = entries().unwrap();
+        entries.iter_mut().for_each(fault);
+        judge(entries).checks.iter().filter(|check| !check.holds).count()
+    }
+
+    #[test]
+    fn a_schedule_of_other_steps_is_missed() {
+        assert_eq!(failing(|_| {}), 0);
+        assert_eq!(failing(|entry| entry.ours.steps.reverse()), 8);
+        assert_eq!(failing(|entry| drop(entry.ours.steps.pop())), 8);
+        assert_eq!(failing(|entry| entry.carrying = Some(9)), 8);
+        let twice = |entry: &mut Entry| {
+            let again = entry.ours.steps[0].clone();
+            entry.ours.steps.push(again.clone());
+            entry.due.push(again);
+        };
+        assert_eq!(failing(twice), 8, "a message that goes twice");
+        assert_eq!(judge(Vec::new()).checks, []);
+    }
 }

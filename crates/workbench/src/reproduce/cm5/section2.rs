@@ -1,15 +1,12 @@
 //! Section 2: what the machine's networks can do.
 
-use machines::model::{Interconnect, Protocol};
-use quantities::Bytes;
 use serde_json::json;
 
 use super::job::{FLOW_BYTES, Job, MANY_NODES, NODES};
 use super::measures::{each, mean_of, milliseconds, off};
-use super::simulate::preset;
 use super::{Results, StudyOfCm5};
 use crate::report::{Cell, Table, fixed};
-use crate::reproduce::{Check, Drawing, Gap, Judgement, check};
+use crate::reproduce::{Drawing, Gap, Judgement, check};
 
 /// An empty message. [us]
 const EMPTY: f64 = 88.0;
@@ -51,19 +48,6 @@ fn rate(runs: &Results, nodes: u32, distance: u32) -> Result<f64, Gap> {
     Ok(bytes / 1e3 / milliseconds(runs, Job::Flow { nodes, distance })?)
 }
 
-/// That the description has the packets and the sends of the paper.
-fn description() -> Result<Check, Gap> {
-    let failed = |why: String| Gap::Failed(preset(NODES).to_string(), why);
-    let machine = machines::load(preset(NODES)).map_err(|error| failed(error.to_string()))?;
-    let Interconnect::Flits(network) = &machine.interconnect else { return Err(failed("it has no network".into())) };
-    let packet = network.packet;
-    let whole = Bytes(packet.payload.0 + packet.header.0);
-    let waits = machine.node.protocol == Protocol::Rendezvous { eager: None };
-    let holds = waits && (whole.0, packet.payload.0) == PACKET;
-    let says = if waits { "every message waits until its receiver asks for it" } else { "not every message waits" };
-    Ok(check(holds, format!("packets of {whole} carry {}; {says}", packet.payload)))
-}
-
 fn judge(runs: &Results) -> Result<Judgement, Gap> {
     let times: Vec<f64> = each(runs, empties())?.into_iter().map(|time| time * 1e3).collect();
     let empty = mean_of(&times).value;
@@ -85,7 +69,6 @@ fn judge(runs: &Results) -> Result<Judgement, Gap> {
         ours.insert(name.to_string(), json!(rate));
         errors.insert(name.to_string(), json!(off(rate, printed)));
     }
-    checks.push(description()?);
     Ok(Judgement { ours: ours.into(), error_percent: errors.into(), checks })
 }
 

@@ -16,7 +16,7 @@ pub const STUDY: StudyOfCm5 = StudyOfCm5 {
     title: "exchanges through the root",
     claims: &["cm5.sec34.root"],
     jobs: Vec::new,
-    judge: |_, _| judge(),
+    judge: |_, _| judge(crossings),
     draw: |_| draw(),
 };
 
@@ -49,7 +49,7 @@ fn crossings(algorithm: Complete, nodes: u32) -> Result<Crossings, Gap> {
     })
 }
 
-fn judge() -> Result<Judgement, Gap> {
+fn judge(crossings: impl Fn(Complete, u32) -> Result<Crossings, Gap>) -> Result<Judgement, Gap> {
     let mut checks = Vec::new();
     for nodes in NODES {
         let (pairwise, balanced) = (crossings(Complete::Pairwise, nodes)?, crossings(Complete::Balanced, nodes)?);
@@ -91,4 +91,32 @@ fn draw() -> Result<Option<Drawing>, Gap> {
     let caption = "How many of the exchanges of a complete exchange go through the root of a tree with four subtrees, and in \
                    how many of the steps.";
     Ok(Some(Drawing { legend: None, panels: vec![table.draw()], caption: caption.to_string() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many conditions fail once what is counted of one exchange has that fault.
+    fn failing(faulty: Complete, fault: fn(&mut Crossings)) -> usize {
+        let counted = |algorithm, nodes| {
+            let mut found = crossings(algorithm, nodes)?;
+            if algorithm == faulty {
+                fault(&mut found);
+            }
+            Ok(found)
+        };
+        judge(counted).unwrap().checks.iter().filter(|check| !check.holds).count()
+    }
+
+    #[test]
+    fn other_crossings_are_missed() {
+        assert_eq!(failing(Complete::Pairwise, |_| {}), 0);
+        for algorithm in [Complete::Pairwise, Complete::Balanced] {
+            assert_eq!(failing(algorithm, |found| found.exchanges += 1), 3);
+            assert_eq!(failing(algorithm, |found| found.crossed -= 1), 3);
+            assert_eq!(failing(algorithm, |found| found.steps += 1), 3);
+        }
+        assert_eq!(failing(Complete::Pairwise, |found| found.full -= 1), 3);
+    }
 }

@@ -67,7 +67,7 @@ pub fn run(job: &Job) -> Result<Measured, String> {
 }
 
 /// The preset that has room for `nodes`; fewer are the first of a larger machine, a partition of it.
-pub fn preset(nodes: u32) -> &'static str {
+fn preset(nodes: u32) -> &'static str {
     if nodes <= NODES { "cm5-32" } else { "cm5-256" }
 }
 
@@ -122,12 +122,27 @@ fn broadcast(how: How, nodes: u32, bytes: u32) -> Result<Measured, String> {
         How::Linear => broadcast::Algorithm::Linear,
         How::Recursive => broadcast::Algorithm::Recursive,
         How::Hardware => {
-            let program = Hardware { root: SOURCE, message };
-            let ran = simulate(&machine, Options::default(), nodes, &program);
-            let (_, answer) = ran.map_err(|error| error.to_string())?;
-            return Ok(Measured { time: answer.makespan().since(Time::ZERO) });
+            return delivered(&machine, nodes, &message, &Hardware { root: SOURCE, message: message.clone() });
         }
     };
     let group = Group::from_source(SOURCE, nodes).map_err(|error| error.to_string())?;
-    on(&machine, nodes, 0, &Broadcast { algorithm, group, message, sends: Sends::Synchronous })
+    let program = Broadcast { algorithm, group, message: message.clone(), sends: Sends::Synchronous };
+    delivered(&machine, nodes, &message, &program)
+}
+
+/// Runs a broadcast, after which every node must have `message`.
+fn delivered<P: Program<Output = Message>>(
+    machine: &Machine,
+    nodes: u32,
+    message: &Message,
+    program: &P,
+) -> Result<Measured, String> {
+    let ran = simulate(machine, Options::default(), nodes, program);
+    let (results, answer) = ran.map_err(|error| error.to_string())?;
+    for (node, result) in results.into_iter().enumerate() {
+        if result.map_err(|error| error.to_string())? != *message {
+            return Err(format!("node {node} has another message than was broadcast"));
+        }
+    }
+    Ok(Measured { time: answer.makespan().since(Time::ZERO) })
 }

@@ -75,6 +75,12 @@ impl Column {
     }
 }
 
+/// What is printed of such patterns, in the order of the algorithms. [ms]
+#[cfg(test)]
+pub fn printed(percent: u32, bytes: u32) -> [f64; 4] {
+    COLUMNS.into_iter().find(|column| (column.percent, column.bytes) == (percent, bytes)).unwrap().printed
+}
+
 fn jobs() -> Vec<Job> {
     COLUMNS.into_iter().flat_map(|column| ALGORITHMS.into_iter().flat_map(move |it| column.jobs(it))).collect()
 }

@@ -34,6 +34,12 @@ pub const STUDY: StudyOfCm5 = StudyOfCm5 {
     draw,
 };
 
+/// What is printed of an application, in the order of the algorithms. [ms]
+#[cfg(test)]
+pub fn printed(application: Application) -> [f64; 4] {
+    PRINTED.into_iter().find(|(one, _)| *one == application).unwrap().1
+}
+
 fn jobs_of(application: Application, algorithm: programs::exchange::Irregular) -> impl Iterator<Item = Job> {
     let meshes = if application == Application::ConjugateGradient { 1 } else { MESHES };
     (0..meshes).map(move |mesh| Job::Application { application, algorithm, mesh })

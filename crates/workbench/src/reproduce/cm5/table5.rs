@@ -50,7 +50,7 @@ pub const STUDY: StudyOfCm5 = StudyOfCm5 {
 };
 
 /// A figure of the table: its run, and what is printed. [s]
-fn figures() -> impl Iterator<Item = (Job, f64)> {
+pub fn figures() -> impl Iterator<Item = (Job, f64)> {
     PRINTED.into_iter().flat_map(|(nodes, rows)| {
         SIZES.into_iter().zip(rows).flat_map(move |(size, row)| {
             ALGORITHMS

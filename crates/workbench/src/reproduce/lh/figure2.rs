@@ -51,22 +51,23 @@ fn judge(claim: &str, runs: &Results) -> Result<Judgement, Gap> {
     }
 }
 
-/// How far the course of a build is off a straight line from the end of the first part to the end. [% of the build time]
+/// How far the course of a build is off a straight line from the end of the first part to the end; endlessly where it has no course
+/// to speak of. [% of the build time]
 fn off_line(measured: &Measured) -> f64 {
     let points: Vec<(f64, f64)> = measured.times().filter(|(inserts, _)| *inserts >= PART as f64).collect();
-    let (Some(first), Some(last)) = (points.first(), points.last()) else { return 0.0 };
+    let [first, _, .., last] = points.as_slice() else { return f64::INFINITY };
     let slope = (last.1 - first.1) / (last.0 - first.0).max(1.0);
     let off = points.iter().map(|(inserts, at)| (at - first.1 - slope * (inserts - first.0)).abs());
     off.fold(0.0, f64::max) / last.1 * 100.0
 }
 
-/// How much longer an insert takes in the last parts than in as many before them. [%]
+/// How much longer an insert takes in the last parts than in as many before them; endlessly where there are none before. [%]
 fn growth(measured: &Measured) -> f64 {
     let parts = measured.parts(PART);
     let mean = |parts: &[f64]| parts.iter().sum::<f64>() / parts.len().max(1) as f64;
     let (before, last) = parts.split_at(parts.len().saturating_sub(PARTS));
     let before = before.get(before.len().saturating_sub(PARTS)..).unwrap_or_default();
-    if before.is_empty() { 0.0 } else { (mean(last) / mean(before) - 1.0) * 100.0 }
+    if before.is_empty() { f64::INFINITY } else { (mean(last) / mean(before) - 1.0) * 100.0 }
 }
 
 /// That the build time is linear, and an insert takes no longer because the table is larger.

@@ -10,7 +10,7 @@ use crate::report::{Cell, Table, fixed};
 use crate::reproduce::{Drawing, Gap, Judgement, check};
 
 /// What is printed for each number of clients: adjustments, messages for each insert, overhead. [%]
-const PRINTED: [(u64, f64, f64); 5] =
+pub const PRINTED: [(u64, f64, f64); 5] =
     [(14, 2.0008, 0.04), (24, 2.0011, 0.06), (43, 2.0012, 0.06), (48, 2.0014, 0.07), (55, 2.0014, 0.07)];
 /// How far messages for each insert may be off.
 const MESSAGES_WITHIN: f64 = 0.001;

@@ -7,7 +7,7 @@ use programs::benchmarks::Order;
 use serde_json::Value;
 
 use super::{Job, Measured, STUDIES, Setup, claims, run_with};
-use crate::reproduce::{Judge, Outcome, Verdict, Watch, plan, run_all};
+use crate::reproduce::{Judge, Outcome, Watch, plan, run_all};
 
 /// Fields of a description with the values that they are set to.
 type Fields = &'static [(&'static str, &'static str)];
@@ -75,7 +75,7 @@ pub struct Scored {
 impl Scored {
     /// How many of the judged claims are met.
     pub fn met(&self) -> usize {
-        self.outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Met).count()
+        self.outcomes.iter().filter(|outcome| outcome.verdict.is_met()).count()
     }
     /// A line for a table: claims met, distance, numbers, order, settings.
     pub fn line(&self) -> String {

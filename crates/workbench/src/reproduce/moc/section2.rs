@@ -2,8 +2,8 @@
 
 use machines::model::{FlitNetwork, Machine, Place};
 
+use super::StudyOfMoc;
 use super::simulate::{model, network};
-use super::{Results, StudyOfMoc};
 use crate::report::{Cell, Table};
 use crate::reproduce::{Check, Drawing, Gap, Judgement, check};
 
@@ -18,7 +18,7 @@ pub const STUDY: StudyOfMoc = StudyOfMoc {
     title: "the networks",
     claims: &["moc.sec2.topologies"],
     jobs: Vec::new,
-    judge,
+    judge: |_, _| judge(found),
     draw: |_| draw(),
 };
 
@@ -109,7 +109,7 @@ fn found(expected: &Expected) -> Result<Found, Gap> {
     Ok(count(&machine, network(&machine).map_err(failed)?))
 }
 
-fn judge(_claim: &str, _runs: &Results) -> Result<Judgement, Gap> {
+fn judge(found: impl Fn(&Expected) -> Result<Found, Gap>) -> Result<Judgement, Gap> {
     let mut checks: Vec<Check> = Vec::new();
     for expected in &EXPECTED {
         let found = found(expected)?;
@@ -147,4 +147,33 @@ fn draw() -> Result<Option<Drawing>, Gap> {
     let caption =
         "What the descriptions resolve to. A channel goes one way; every link of the mesh has two.".to_string();
     Ok(Some(Drawing { legend: None, panels: vec![table.draw()], caption }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which networks a fault in what was found is seen at: one for the counts, one for the limits.
+    fn failing(fault: fn(&mut Found)) -> usize {
+        let faulty = |expected: &Expected| {
+            let mut found = found(expected)?;
+            fault(&mut found);
+            Ok(found)
+        };
+        judge(faulty).unwrap().checks.iter().filter(|check| !check.holds).count()
+    }
+
+    #[test]
+    fn a_network_of_other_parts_is_missed() {
+        assert_eq!(failing(|_| {}), 0);
+        let faults: [fn(&mut Found); 6] = [
+            |found| found.nodes += 1,
+            |found| found.routers -= 1,
+            |found| found.in_mesh += 1,
+            |found| found.mesh_channels += 2,
+            |found| found.most_ports = 9,
+            |found| found.most_nodes = 5,
+        ];
+        assert_eq!(faults.map(failing), [4; 6]);
+    }
 }

@@ -4,8 +4,8 @@ use programs::postal::{Alpha, Lambda, times_over_alpha as predicted};
 use serde_json::json;
 
 use super::charts::over_alpha;
-use super::job::{ALPHAS, Job};
-use super::measures::{best, broadcast_jobs, times_over_alpha};
+use super::job::ALPHAS;
+use super::measures::{best, delivered, jobs_over_alpha, times_over_alpha};
 use super::{Results, StudyOfPostal};
 use crate::report::{Mark, Measure, fixed};
 use crate::reproduce::{Drawing, Gap, Judgement, check};
@@ -32,7 +32,7 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
     place: "figure 13",
     title: "a broadcast of 512 bytes over alpha",
     claims: &["postal.fig13.short"],
-    jobs: || ALPHAS.flat_map(|alpha| broadcast_jobs(BYTES, alpha)).collect::<Vec<Job>>(),
+    jobs: || jobs_over_alpha(BYTES),
     judge: |_, runs| judge(runs),
     draw,
 };
@@ -58,6 +58,7 @@ fn judge(runs: &Results) -> Result<Judgement, Gap> {
             slowest <= FLAT.2,
             format!("from {} to {} at most {} % slower than the best", FLAT.0, FLAT.1, fixed(slowest, 1)),
         ),
+        delivered(runs, &jobs_over_alpha(BYTES))?,
     ];
     Ok(Judgement {
         ours: json!({"alpha": alpha, "faster_percent": faster}),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Results;
 use super::StudyOfPostal;
 use super::job::{Job, Nodes};
-use super::measures::{broadcast_jobs, broadcast_time};
+use super::measures::{broadcast_jobs, broadcast_time, delivered};
 use crate::report::fixed;
 use crate::reproduce::{Gap, Judgement, check};
 
@@ -48,7 +48,7 @@ fn judge(runs: &Results) -> Result<Judgement, Gap> {
         FASTER.0,
         FASTER.1
     );
-    let checks = vec![check((FASTER.0..=FASTER.1).contains(&faster), says)];
+    let checks = vec![check((FASTER.0..=FASTER.1).contains(&faster), says), delivered(runs, &jobs())?];
     let error_percent: Value = json!((faster / PUBLISHED - 1.0) * 100.0);
     Ok(Judgement { ours: json!(faster), error_percent, checks })
 }

@@ -18,7 +18,7 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
     title: "the size of the look-up table",
     claims: &["postal.fig9.lookup"],
     jobs: Vec::new,
-    judge: |_, _| Ok(judge()),
+    judge: |_, _| Ok(judge(|nodes| AlphaTable::new(lambda(), nodes).entries().len())),
     draw,
 };
 
@@ -26,11 +26,12 @@ fn lambda() -> Lambda {
     Lambda::new(LAMBDA, 1000).unwrap_or(Lambda::ONE)
 }
 
-fn judge() -> Judgement {
+fn judge(entries_at: fn(u64) -> usize) -> Judgement {
     let (mut ours, mut checks) = (serde_json::Map::new(), Vec::new());
     for (nodes, most) in LIMITS {
-        let entries = AlphaTable::new(lambda(), nodes).entries().len();
-        checks.push(check(entries <= most, format!("{entries} entries at {nodes} nodes, at most {most}")));
+        let entries = entries_at(nodes);
+        checks
+            .push(check((1..=most).contains(&entries), format!("{entries} entries at {nodes} nodes, at most {most}")));
         ours.insert(format!("entries_at_{nodes}"), json!(entries));
     }
     Judgement { ours: Value::Object(ours), error_percent: Value::Null, checks }
@@ -45,4 +46,17 @@ fn draw(_: &Results) -> Result<Option<Drawing>, Gap> {
     let chart = LineChart { title: "lambda = 1.293".to_string(), x, y, series, baseline: None }.draw();
     let caption = "Entries of the table of alphas that serves all numbers of nodes up to the one given.";
     Ok(Some(Drawing { legend: None, panels: vec![chart], caption: caption.to_string() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_table_and_an_empty_one_are_missed() {
+        let hold = |entries_at| judge(entries_at).checks.iter().map(|check| check.holds).collect::<Vec<_>>();
+        assert_eq!(hold(|nodes| nodes.isqrt() as usize), [true, true]);
+        assert_eq!(hold(|nodes| if nodes == 100 { 11 } else { 1_001 }), [false, false]);
+        assert_eq!(hold(|_| 0), [false, false]);
+    }
 }

@@ -4,7 +4,7 @@ use programs::measure::{self, Sample};
 
 use super::Results;
 use super::job::{ALPHAS, DRAWS, Experiment, Job, Nodes, ORDERS, PARTNERS};
-use crate::reproduce::Gap;
+use crate::reproduce::{Check, Gap, check};
 
 /// Picoseconds in a microsecond.
 const PICOSECONDS: f64 = 1e6;
@@ -53,6 +53,21 @@ pub fn broadcast_time(runs: &Results, bytes: u32, alpha: u32) -> Result<f64, Gap
         sum += runs.get(&job)?.time.microseconds();
     }
     Ok(sum / f64::from(ORDERS))
+}
+
+/// That every node had the message in the end, in each of `broadcasts`.
+pub fn delivered(runs: &Results, broadcasts: &[Job]) -> Result<Check, Gap> {
+    let mut right = 0;
+    for job in broadcasts {
+        right += usize::from(runs.get(job)?.right);
+    }
+    let all = broadcasts.len();
+    Ok(check(right == all && all > 0, format!("every node has the message in {right} of {all} broadcasts")))
+}
+
+/// The broadcasts of `bytes` over alpha.
+pub fn jobs_over_alpha(bytes: u32) -> Vec<Job> {
+    ALPHAS.flat_map(|alpha| broadcast_jobs(bytes, alpha)).collect()
 }
 
 /// The mean time over alpha. [1], [us]

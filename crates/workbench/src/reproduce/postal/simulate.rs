@@ -85,7 +85,7 @@ fn on_the_delta(machine: &Machine, bytes: u32, alpha: u32, nodes: Nodes) -> Resu
     let program = Broadcast { algorithm, group: group.map_err(said)?, message, sends: Sends::Early };
     let ran = simulate(machine, Options::default(), machine.nodes, &program);
     let (results, answer) = ran.map_err(said)?;
-    let right = results.iter().all(|result| *result == Ok(program.message.clone()));
+    let right = all_have(&results, machine.nodes, &program.message);
     Ok(Measured { time: answer.makespan().since(Time::ZERO), right })
 }
 
@@ -128,6 +128,11 @@ fn in_the_postal_model<P: Program<Output = Message>>(
 ) -> Result<Measured, String> {
     let machine = postal_machine(lambda, SEND_TIME).map_err(|error| error.to_string())?;
     let (results, answer) = simulate(&machine, Options::default(), nodes, program).map_err(said)?;
-    let right = results.iter().all(|result| result.as_ref() == Ok(expected));
+    let right = all_have(&results, nodes, expected);
     Ok(Measured { time: answer.makespan().since(Time::ZERO), right })
+}
+
+/// Whether each of so many nodes ended with that message.
+fn all_have(results: &[endpoint::Result<Message>], nodes: u32, message: &Message) -> bool {
+    results.len() == nodes as usize && results.iter().all(|result| result.as_ref() == Ok(message))
 }

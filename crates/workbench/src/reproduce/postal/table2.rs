@@ -16,7 +16,7 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
     title: "where the two ways of a global combine break even",
     claims: &["postal.table2.break_even"],
     jobs: Vec::new,
-    judge: |_, _| Ok(judge()),
+    judge: |_, _| Ok(judge(&ours())),
     draw,
 };
 
@@ -24,13 +24,13 @@ fn ours() -> Vec<f64> {
     (1..=9).map(break_even).collect()
 }
 
-fn judge() -> Judgement {
-    let ours = ours();
-    let checks = (1..).zip(PUBLISHED.iter().zip(&ours)).map(|(floor, (published, ours))| {
+fn judge(ours: &[f64]) -> Judgement {
+    let checks = (1..).zip(PUBLISHED.iter().zip(ours)).map(|(floor, (published, ours))| {
         let ours = fixed(*ours, 3);
         check(ours == *published, format!("from {floor} on: {ours}, printed {published}"))
     });
-    let checks = checks.collect();
+    let mut checks: Vec<_> = checks.collect();
+    checks.push(check(ours.len() == PUBLISHED.len(), format!("{} of {} numbers", ours.len(), PUBLISHED.len())));
     Judgement { ours: json!({ "lambda": ours }), error_percent: Value::Null, checks }
 }
 
@@ -42,4 +42,22 @@ fn draw(_: &Results) -> Result<Option<Drawing>, Gap> {
     }
     let caption = "Below this lambda a global combine is faster when sends wait, above it when receives do.";
     Ok(Some(Drawing { legend: None, panels: vec![table.draw()], caption: caption.to_string() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_third_digit_or_a_number_too_few_is_missed() {
+        let holds = |ours: &[f64]| judge(ours).checks.iter().all(|check| check.holds);
+        let ours = ours();
+        assert!(holds(&ours));
+        for place in 0..ours.len() {
+            let mut other = ours.clone();
+            other[place] += 0.001;
+            assert!(!holds(&other), "{place}");
+        }
+        assert!(!holds(&ours[1..]) && !holds(&ours[..ours.len() - 1]) && !holds(&[]));
+    }
 }
