@@ -69,7 +69,7 @@ def test_a_long_run_says_how_far_it_is(command: str) -> None:
     [
         "plan exchange --machine fat-tree-1024 --bytes 1KiB --budget 100000",
         "measure lambda --machine fat-tree-1024 --draws 40",
-        "schedule --random 1024,60 --algorithm birkhoff",
+        "schedule --complete 2048 --algorithm edge-colouring",
     ],
 )
 def test_other_long_commands_give_signs_of_life(command: str) -> None:

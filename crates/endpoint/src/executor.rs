@@ -201,10 +201,8 @@ impl<M: Machine> Shared<M> {
                 *known = Some(known.filter(|known| (known.0, known.1) <= (this.0, this.1)).unwrap_or(this));
             }
         }
-        let waits = |(rank, (result, first)): (u32, (&Option<Result<T>>, Option<(Time, u32, WaitsFor)>))| {
-            result.is_none().then(|| (Rank(rank), first.map_or(WaitsFor::Stranger, |(_, _, what)| what)))
-        };
-        (0..).zip(results.iter().zip(first)).filter_map(waits).collect()
+        let unfinished = (0..).map(Rank).zip(results.iter().zip(first)).filter(|(_, (result, _))| result.is_none());
+        unfinished.map(|(rank, (_, first))| (rank, first.map_or(WaitsFor::Stranger, |(_, _, what)| what))).collect()
     }
 }
 

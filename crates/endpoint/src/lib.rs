@@ -98,6 +98,9 @@ pub trait Program {
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output>;
 }
 
+/// What each rank ended with, in order of rank, and what the world tells of the run; or what kept it from running.
+pub type Run<T, A> = Result<(Vec<Result<T>>, A)>;
+
 /// Something that runs programs.
 pub trait World {
     /// What it tells of a run beside what the ranks ended with.
@@ -107,5 +110,5 @@ pub trait World {
     ///
     /// # Errors
     /// What kept the world as a whole from running it: more ranks than nodes, a deadlock.
-    fn run<P: Program>(&self, ranks: u32, program: &P) -> Result<(Vec<Result<P::Output>>, Self::Answer)>;
+    fn run<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output, Self::Answer>;
 }

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use endpoint::Result;
 pub use endpoint::timeline::{Activity, MessageRecord, Span, Timeline};
 use machines::model::{ChannelId, NodeId};
 use messaging::Parameters;
 use quantities::{Bytes, Duration, Rank, Time};
 
 /// What each rank ended with, and what the machine did.
-pub type Run<T> = Result<(Vec<Result<T>>, Answer)>;
+pub type Run<T> = endpoint::Run<T, Answer>;
 
 /// What a run on a model tells.
 #[derive(Clone, Debug, Default)]

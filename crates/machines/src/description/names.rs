@@ -7,8 +7,11 @@ use super::fields::{
     Line, LogGp, MeshOfClos, Messaging, Node, Packet, Routers, Routing, Star, Switching, Topology,
 };
 
+/// The names of a table's fields.
+type FieldNames = fn() -> Vec<String>;
+
 /// Every table and the names of its fields, those first that are meant most often.
-const TABLES: &[(&str, fn() -> Vec<String>)] = &[
+const TABLES: &[(&str, FieldNames)] = &[
     ("", of::<Fields>),
     ("channels", of::<Channels>),
     ("routers", of::<Routers>),

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::task::{Context, Waker};
 
 use draws::Draws;
-use endpoint::{Error, Needs, Program, Result, World, deadlock};
+use endpoint::{Error, Needs, Program, Result, Run, World, deadlock};
 use maquette_messaging::{Doing, Messenger, Parameters, stuck};
 use network::{Faults, Network, Wire};
 use quantities::{Rank, Time};
@@ -140,7 +140,7 @@ fn check<T>(here: &[Node], results: &RefCell<Vec<Option<Result<T>>>>) -> Result<
 impl World for Faulty {
     type Answer = ();
 
-    fn run<P: Program>(&self, ranks: u32, program: &P) -> Result<(Vec<Result<P::Output>>, ())> {
+    fn run<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output, ()> {
         let run = self.run_for(P::NEEDS, ranks, |here| async move { program.run(&*here).await })?;
         Ok((run.results, ()))
     }

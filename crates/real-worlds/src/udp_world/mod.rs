@@ -15,7 +15,7 @@ mod ranks;
 
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 
-use endpoint::{Error, Program, Result, World};
+use endpoint::{Error, Program, Result, Run, World};
 use messaging::Parameters;
 
 use crate::udp::hears_multicast;
@@ -80,7 +80,7 @@ impl World for UdpWorld {
     /// Nothing: what happened on the sockets is not counted.
     type Answer = ();
 
-    fn run<P: Program>(&self, ranks: u32, program: &P) -> Result<(Vec<Result<P::Output>>, ())> {
+    fn run<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output, ()> {
         let results = self.setting(ranks)?.run(P::NEEDS, async |endpoint| program.run(endpoint).await)?;
         Ok((results, ()))
     }
