@@ -48,7 +48,7 @@ fuzz_target!(|bytes: &[u8]| {
         now += Duration::from_microseconds(u64::from(action) * 10_000);
         assert!(sealed.read(part).is_err());
         // With the right checksum, so that it is read.
-        let datagram = [b"MQC\x03", &[VERSION, 1], &crc32c::crc32c(part).to_be_bytes()[..], part].concat();
+        let datagram = [&b"MQC\x03"[..], &[VERSION, 1], &crc32c::crc32c(part).to_be_bytes()[..], part].concat();
         if let Ok(message) = open.read(&datagram) {
             let written = open.write(&message, [0; 24]);
             assert_eq!(open.read(&written).as_ref(), Ok(&message));
