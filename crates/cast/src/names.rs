@@ -111,15 +111,23 @@ fn not_on_windows(part: &str) -> bool {
     device || part.contains(['<', '>', ':', '"', '\\', '|', '?', '*']) || part.ends_with(['.', ' '])
 }
 
-/// The most characters of somebody else's text that are printed.
+/// The most characters that are printed of somebody else's text, as they are written out.
 const SHOWN: usize = 120;
+/// What stands for the rest.
+const AND_SO_ON: &str = "...";
 
 /// Somebody else's text as it can be printed: on one line, with what a terminal would take as a command or not show written out, such
-/// as `\n` or `\u{1b}`, and not too long.
+/// as `\n` or `\u{1b}`, and not too long. What is shown already is shown as it is.
 pub fn shown(text: &str) -> String {
-    let mut shown = escaped(text.chars().take(SHOWN));
-    if text.chars().nth(SHOWN).is_some() {
-        shown.push_str("...");
+    let (mut shown, mut fitting) = (String::new(), 0);
+    for character in text.chars() {
+        shown += &escaped(std::iter::once(character));
+        let length = shown.chars().count();
+        if length <= SHOWN - AND_SO_ON.len() {
+            fitting = shown.len();
+        } else if length > SHOWN {
+            return shown[..fitting].to_owned() + AND_SO_ON;
+        }
     }
     shown
 }
@@ -143,6 +151,17 @@ fn escaped(text: impl Iterator<Item = char>) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_text_is_shown_in_so_many_characters_however_many_are_written_out() {
+        assert_eq!(shown(&"x".repeat(120)), "x".repeat(120));
+        assert_eq!(shown(&"x".repeat(121)), "x".repeat(117) + "...");
+        for text in ["\0".repeat(60), "\u{1b}a".repeat(60), "x".repeat(116) + &"\0".repeat(9)] {
+            let once = shown(&text);
+            assert!(once.ends_with("...") && once.chars().count() <= 120, "{once}");
+            assert_eq!(shown(&once), once);
+        }
+    }
 
     #[test]
     fn names_that_stay_below_their_folder_are_taken() {
