@@ -14,6 +14,7 @@ mod figure6;
 mod figure9;
 mod job;
 mod measures;
+mod printed;
 mod section24;
 mod section3;
 mod section33;

@@ -1,11 +1,10 @@
 //! Table 2: where delayed sends and delayed receives break even.
 
 use programs::postal::break_even;
-use serde_json::{Value, json};
 
-use super::{Results, StudyOfPostal};
+use super::{Results, StudyOfPostal, printed};
 use crate::report::{Cell, Table, fixed};
-use crate::reproduce::{Drawing, Gap, Judgement, check};
+use crate::reproduce::{Drawing, Gap};
 
 /// The break-even lambda for its whole part from 1 to 9, as printed.
 const PUBLISHED: [&str; 9] = ["1.440", "2.518", "3.558", "4.584", "5.604", "6.618", "7.630", "8.640", "9.649"];
@@ -16,22 +15,12 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
     title: "where the two ways of a global combine break even",
     claims: &["postal.table2.break_even"],
     jobs: Vec::new,
-    judge: |_, _| Ok(judge(&ours())),
+    judge: |_, _| Ok(printed::judge("lambda", &PUBLISHED, &ours(), |index| format!("from {} on:", index + 1))),
     draw,
 };
 
 fn ours() -> Vec<f64> {
     (1..=9).map(break_even).collect()
-}
-
-fn judge(ours: &[f64]) -> Judgement {
-    let checks = (1..).zip(PUBLISHED.iter().zip(ours)).map(|(floor, (published, ours))| {
-        let ours = fixed(*ours, 3);
-        check(ours == *published, format!("from {floor} on: {ours}, printed {published}"))
-    });
-    let mut checks: Vec<_> = checks.collect();
-    checks.push(check(ours.len() == PUBLISHED.len(), format!("{} of {} numbers", ours.len(), PUBLISHED.len())));
-    Judgement { ours: json!({ "lambda": ours }), error_percent: Value::Null, checks }
 }
 
 fn draw(_: &Results) -> Result<Option<Drawing>, Gap> {
@@ -42,22 +31,4 @@ fn draw(_: &Results) -> Result<Option<Drawing>, Gap> {
     }
     let caption = "Below this lambda a global combine is faster when sends wait, above it when receives do.";
     Ok(Some(Drawing { legend: None, panels: vec![table.draw()], caption: caption.to_string() }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn another_third_digit_or_a_number_too_few_is_missed() {
-        let holds = |ours: &[f64]| judge(ours).checks.iter().all(|check| check.holds);
-        let ours = ours();
-        assert!(holds(&ours));
-        for place in 0..ours.len() {
-            let mut other = ours.clone();
-            other[place] += 0.001;
-            assert!(!holds(&other), "{place}");
-        }
-        assert!(!holds(&ours[1..]) && !holds(&ours[..ours.len() - 1]) && !holds(&[]));
-    }
 }
