@@ -42,9 +42,9 @@ impl<D: Datagrams> Messenger<D> {
         Ok(Messenger { network, engine, waits_for: Cell::new(None), needs: Needs::EVERYTHING, busy: Cell::new(false) })
     }
 
-    /// The same endpoint for a program that does no more than it `needs`; otherwise everything is allowed.
-    pub fn for_needs(self, needs: Needs) -> Messenger<D> {
-        Messenger { needs, ..self }
+    /// From now on its program does no more than it `needs`; before, everything is allowed.
+    pub fn hold_to(&mut self, needs: Needs) {
+        self.needs = needs;
     }
 
     /// The state machine, as it is while the program waits.

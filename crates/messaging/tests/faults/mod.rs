@@ -61,7 +61,9 @@ impl Faulty {
         let network = Rc::new(RefCell::new(Network::new(ranks, self.faults, Draws(self.seed))));
         let endpoint = |rank| {
             let wire = Wire { rank, network: network.clone() };
-            Ok(Rc::new(Messenger::new(wire, rank, ranks, self.parameters)?.for_needs(needs)))
+            let mut messenger = Messenger::new(wire, rank, ranks, self.parameters)?;
+            messenger.hold_to(needs);
+            Ok(Rc::new(messenger))
         };
         let here: Vec<Node> = (0..ranks).map(Rank).map(endpoint).collect::<Result<_>>()?;
         let results: Rc<RefCell<Vec<Option<Result<T>>>>> =

@@ -43,8 +43,9 @@ impl Setting {
         let ranks = networks.len() as u32;
         let until: Vec<Cell<Option<Time>>> = networks.iter().map(|_| Cell::new(None)).collect();
         let endpoint = |(rank, (network, until))| {
-            let messenger = Messenger::new(Polled { network, until }, Rank(rank), ranks, parameters)?;
-            Ok(messenger.for_needs(needs))
+            let mut messenger = Messenger::new(Polled { network, until }, Rank(rank), ranks, parameters)?;
+            messenger.hold_to(needs);
+            Ok(messenger)
         };
         let endpoints =
             (0..).zip(networks.iter().zip(&until)).map(endpoint).collect::<Result<Vec<UdpEndpoint<'_>>>>()?;

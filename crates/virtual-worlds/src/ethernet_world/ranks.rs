@@ -45,7 +45,8 @@ impl Setting<'_> {
         let record = RefCell::new(Record::new(self.ranks, self.with_timeline));
         let endpoint = |rank| {
             let port = Port::new(&network, self.ethernet, Rank(rank), self.ranks);
-            let messenger = Messenger::new(port, Rank(rank), self.ranks, self.parameters)?.for_needs(needs);
+            let mut messenger = Messenger::new(port, Rank(rank), self.ranks, self.parameters)?;
+            messenger.hold_to(needs);
             Ok(EthernetEndpoint::new(messenger, Calls::of(self.ethernet), &record))
         };
         let endpoints = (0..self.ranks).map(endpoint).collect::<Result<Vec<EthernetEndpoint<'_>>>>()?;

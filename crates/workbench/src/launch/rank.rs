@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::rc::Rc;
 
-use endpoint::{Endpoint, Error, Message, Received, Result, Source, Tag, Tags};
+use endpoint::{Endpoint, Error, Message, Needs, Received, Result, Source, Tag, Tags};
 use messaging::{Datagram, Datagrams, Destination, Messenger, Parameters, Reporting};
 use programs::barrier::dissemination;
 use quantities::{Duration, Rank, Rate, Time};
@@ -265,19 +265,22 @@ impl Running {
         Ok(Running { endpoint, counts, same_clock: roster.zero.is_some(), repeat: roster.repeat })
     }
 
-    /// Runs the program as often as it is to run; `first` is the rank that begins, where one does.
+    /// Runs the program, which does no more than it `needs`, as often as it is to run; `first` is the rank that begins, where one
+    /// does.
     ///
     /// # Errors
     /// What the program, or the network, ends with.
     pub fn run(
-        &self,
+        &mut self,
         ranks: u32,
         first: Option<Rank>,
+        needs: Needs,
         program: impl AsyncFn(&LaunchedEndpoint) -> Result<()>,
     ) -> Result<Record> {
         if ranks != self.endpoint.size() {
             return Err(Error::Unfit(format!("the program has {ranks} ranks, but {} run", self.endpoint.size())));
         }
+        self.endpoint.messenger.hold_to(needs);
         block_on(async {
             let first_rank = first.map(|rank| rank.0);
             let mut record = Record { first: first_rank, same_clock: self.same_clock, ..Record::default() };
@@ -352,4 +355,30 @@ fn read_time(message: &Message) -> Result<Time> {
     let bytes = message.content().and_then(|content| content.first_chunk());
     let time = bytes.map(|bytes| Time::from_picoseconds(u64::from_be_bytes(*bytes)));
     time.ok_or_else(|| Error::Unfit("rank 0 said no time to begin".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::wire::Tuning;
+
+    #[test]
+    fn a_program_does_no_more_than_it_declares() {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let roster = Roster {
+            ranks: vec![socket.local_addr().unwrap()],
+            session: 7,
+            group: None,
+            zero: None,
+            repeat: 1,
+            arguments: Vec::new(),
+            tuning: Tuning::default(),
+        };
+        let mut running = Running::new(Rank(0), &roster, socket, &Secret::random().unwrap()).unwrap();
+        let now = async |endpoint: &LaunchedEndpoint| endpoint.receive_any(Some(Time::ZERO)).await.map(drop);
+        let undeclared = running.run(1, None, Needs::NOTHING, now).unwrap_err();
+        assert_eq!(undeclared, Error::Undeclared("ANY_SOURCE"));
+        let declared = running.run(1, None, Needs::ANY_SOURCE, now).unwrap_err();
+        assert!(matches!(declared, Error::Deadline(_) | Error::Lost(_)), "{declared}");
+    }
 }

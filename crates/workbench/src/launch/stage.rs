@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 
-use endpoint::Result;
+use endpoint::{Needs, Result};
 use quantities::Rank;
 
 use super::rank::{LaunchedEndpoint, Running};
@@ -39,12 +39,18 @@ pub fn is_set() -> bool {
     STAGE.with_borrow(Option::is_some)
 }
 
-/// Gives a program of `ranks` ranks to the stage, if there is one. `first` is the rank that begins, where one does.
-pub fn enter(ranks: u32, first: Option<Rank>, program: impl AsyncFn(&LaunchedEndpoint) -> Result<()>) -> bool {
+/// Gives a program of `ranks` ranks, which does no more than it `needs`, to the stage, if there is one. `first` is the rank that
+/// begins, where one does.
+pub fn enter(
+    ranks: u32,
+    first: Option<Rank>,
+    needs: Needs,
+    program: impl AsyncFn(&LaunchedEndpoint) -> Result<()>,
+) -> bool {
     let Some(stage) = STAGE.take() else { return false };
     STAGE.set(Some(match stage {
         Stage::Looking(_) => Stage::Looking(Some(ranks)),
-        Stage::Rank(running) => Stage::Ended(running.run(ranks, first, program)),
+        Stage::Rank(mut running) => Stage::Ended(running.run(ranks, first, needs, program)),
         ended @ Stage::Ended(_) => ended,
     }));
     true
