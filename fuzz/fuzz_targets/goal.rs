@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use machines::model::LogGp;
 use programs::goal::Schedule;
 use quantities::{Bytes, Duration};
-use virtual_worlds::clock::Clock;
+use virtual_worlds::loggp::Clock;
 
 const MODEL: LogGp = LogGp {
     latency: Duration::from_nanoseconds(2_500),

@@ -9,7 +9,7 @@ use machines::model::LogGp;
 use programs::goal;
 use programs::schedule::{Order, Pacing, Schedule, Scheduled};
 use quantities::{Bytes, Duration};
-use virtual_worlds::clock::Clock;
+use virtual_worlds::loggp::Clock;
 
 const MODEL: LogGp = LogGp {
     latency: Duration::from_nanoseconds(2_500),

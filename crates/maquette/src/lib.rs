@@ -35,4 +35,4 @@ pub use quantities::{Bytes, Duration, Rank, Rate, Time};
 pub use real_worlds::UdpWorld;
 pub use virtual_worlds::Simulated;
 pub use virtual_worlds::answer::Answer;
-pub use virtual_worlds::network_world::{EngineKind, Options};
+pub use virtual_worlds::flit::world::{EngineKind, Options};

@@ -9,7 +9,7 @@ use maquette_programs::exchange::{Complete, CompleteExchange, balanced, bruck, l
 use maquette_programs::schedule::{Order, Pacing, Pattern, Rule, Scheduled};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank};
-use virtual_worlds::clock::Clock;
+use virtual_worlds::loggp::Clock;
 
 /// The exchange with real messages; a rank ends with what it took.
 struct Delivery {

@@ -13,7 +13,7 @@ use maquette_programs::applications::patterns::{UNKNOWNS, grid_in_blocks, halo_p
 use maquette_programs::exchange::Irregular;
 use maquette_programs::schedule::{Order, Pacing};
 use proptest::prelude::*;
-use virtual_worlds::clock::Clock;
+use virtual_worlds::loggp::Clock;
 
 /// What works in every world.
 const SAFE: (Order, Pacing) = (Order::Alternating, Pacing::FreeRunning);

@@ -15,7 +15,7 @@ use maquette_programs::exchange::{Irregular, irregular};
 use maquette_programs::schedule::{Order, Pacing, Pattern, Schedule};
 use proptest::prelude::*;
 use quantities::Duration;
-use virtual_worlds::clock::Clock;
+use virtual_worlds::loggp::Clock;
 
 const MACH: f32 = 0.5;
 

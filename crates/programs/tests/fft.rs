@@ -11,7 +11,7 @@ use maquette_programs::exchange::Complete;
 use maquette_programs::schedule::Order;
 use proptest::prelude::*;
 use quantities::Duration;
-use virtual_worlds::clock::Clock;
+use virtual_worlds::loggp::Clock;
 
 fn array(size: u32, seed: u64) -> Vec<Complex32> {
     (0..size).flat_map(|number| row(size, seed, number)).collect()

@@ -5,7 +5,7 @@ use machines::model::LogGp;
 use maquette_programs::goal::{GoalError, GoalRank, OperationId, OperationKind, Play, Schedule};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank, Time};
-use virtual_worlds::clock::Clock;
+use virtual_worlds::loggp::Clock;
 
 fn parse(text: &str) -> Result<Schedule, GoalError> {
     Schedule::parse("trace.goal", text.as_bytes())

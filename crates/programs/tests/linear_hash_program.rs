@@ -6,8 +6,8 @@ use maquette_programs::linear_hash::{ClientEnd, Growth, Key, KeyHash, LinearHash
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Time};
 use virtual_worlds::answer::Answer;
-use virtual_worlds::clock::Clock;
-use virtual_worlds::network_world::{NetworkWorld, Options};
+use virtual_worlds::flit::world::{NetworkWorld, Options};
+use virtual_worlds::loggp::Clock;
 
 const MODEL: LogGp = LogGp {
     latency: Duration::from_picoseconds(5_000_000),

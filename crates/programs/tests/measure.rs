@@ -7,7 +7,7 @@ use maquette_programs::measure::{
 };
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank};
-use virtual_worlds::clock::Clock;
+use virtual_worlds::loggp::Clock;
 
 /// A postal machine: o = 0, g = t0, L = lambda t0.
 fn postal(send_time: Duration, latency: Duration) -> Clock {

@@ -11,7 +11,7 @@ use maquette_programs::schedule::{
 };
 use proptest::prelude::*;
 use quantities::{Bytes, Rank};
-use virtual_worlds::clock::Clock;
+use virtual_worlds::loggp::Clock;
 
 /// Any pattern of at most `ranks` ranks.
 fn patterns(ranks: u32) -> impl Strategy<Value = Pattern> {

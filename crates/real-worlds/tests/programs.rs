@@ -6,7 +6,7 @@ mod every_program;
 use machines::model::LogGp;
 use maquette_real_worlds::UdpWorld;
 use quantities::Duration;
-use virtual_worlds::clock::Clock;
+use virtual_worlds::loggp::Clock;
 
 fn worlds() -> [UdpWorld; 2] {
     [UdpWorld::default(), UdpWorld::default().without_multicast()]

@@ -10,7 +10,7 @@ use std::process::Command;
 use endpoint::{Message, Program, World};
 use machines::model::LogGp;
 use maquette_virtual_worlds::answer::Answer;
-use maquette_virtual_worlds::clock::Clock;
+use maquette_virtual_worlds::loggp::Clock;
 use programs::benchmarks::{AllToAll, Order};
 use programs::broadcast::Binomial;
 use programs::exchange::{Linear, Pairwise};

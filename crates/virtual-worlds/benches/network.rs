@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use endpoint::{Endpoint, Message, Program, Result, World};
 use maquette_virtual_worlds::answer::Answer;
-use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
+use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
 use programs::benchmarks::UnequalDist;
 use programs::exchange::Pairwise;
 use programs::schedule;

@@ -7,10 +7,10 @@
 use std::time::Instant;
 
 use machines::model::{FlitNetwork, Interconnect, Machine};
-use maquette_virtual_worlds::network::Engine;
-use maquette_virtual_worlds::network::fast::Fast;
-use maquette_virtual_worlds::network::reference::Reference;
-use maquette_virtual_worlds::traffic::{Load, Pattern, Windows, run};
+use maquette_virtual_worlds::flit::network::Engine;
+use maquette_virtual_worlds::flit::network::fast::Fast;
+use maquette_virtual_worlds::flit::network::reference::Reference;
+use maquette_virtual_worlds::flit::traffic::{Load, Pattern, Windows, run};
 
 /// Runs `load` three times and tells the best; gives flit-hops a second.
 fn measure<E: Engine>(name: &str, network: &FlitNetwork, load: &Load, cycles: u64) -> f64 {

@@ -1,17 +1,13 @@
-//! Worlds that simulate: the executor, the contention-free clock, the flit-level network.
+//! Worlds that simulate: the network to the flit, switched Ethernets, and the contention-free clock.
 
 pub mod answer;
-pub mod clock;
 pub mod ethernet;
-pub mod ethernet_world;
 pub mod events;
+pub mod flit;
 mod horizon;
+pub mod loggp;
 mod matching;
-pub mod network;
-pub mod network_world;
-pub mod nodes;
 mod simulated;
 pub mod stop;
-pub mod traffic;
 
 pub use simulated::Simulated;

@@ -5,10 +5,10 @@ use machines::model::{Interconnect, LogGp, Machine};
 use programs::goal::Schedule;
 
 use crate::answer::{Answer, Run};
-use crate::clock::Clock;
-use crate::clock::goal::GoalAnswer;
-use crate::ethernet_world::EthernetWorld;
-use crate::network_world::{NetworkWorld, Options};
+use crate::ethernet::world::EthernetWorld;
+use crate::flit::world::{NetworkWorld, Options};
+use crate::loggp::Clock;
+use crate::loggp::goal::GoalAnswer;
 
 /// A machine, and how it is simulated.
 #[derive(Clone, Copy, Debug)]

@@ -2,11 +2,11 @@
 //! arrives under overload.
 
 use machines::model::{FlitNetwork, Interconnect, NodeId};
-use maquette_virtual_worlds::network::fast::Fast;
-use maquette_virtual_worlds::network::reference::Reference;
-use maquette_virtual_worlds::network::replay::carry;
-use maquette_virtual_worlds::network::{Engine, Order};
-use maquette_virtual_worlds::traffic::{Load, Pattern, Sign, Verdict, Windows, run};
+use maquette_virtual_worlds::flit::network::fast::Fast;
+use maquette_virtual_worlds::flit::network::reference::Reference;
+use maquette_virtual_worlds::flit::network::replay::carry;
+use maquette_virtual_worlds::flit::network::{Engine, Order};
+use maquette_virtual_worlds::flit::traffic::{Load, Pattern, Sign, Verdict, Windows, run};
 use quantities::{Bytes, Time};
 
 fn mesh(buffers: u64) -> FlitNetwork {

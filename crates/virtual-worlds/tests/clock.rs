@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Error, Message, Needs, Program, Result, Source, Tag, Tags, World, conformance};
 use machines::model::LogGp;
 use maquette_virtual_worlds::answer::{Activity, Answer};
-use maquette_virtual_worlds::clock::Clock;
+use maquette_virtual_worlds::loggp::Clock;
 use programs::benchmarks::{AllToAll, EqualDist, Order, PingPong, UnequalDist};
 use programs::broadcast::Binomial;
 use programs::exchange::Pairwise;

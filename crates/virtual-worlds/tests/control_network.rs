@@ -3,7 +3,7 @@
 use endpoint::conformance;
 use endpoint::{Error, Message, World};
 use machines::model::Machine;
-use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
+use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
 use programs::broadcast::Hardware;
 use quantities::{Bytes, Duration, Rank, Time};
 

@@ -4,11 +4,11 @@
 use endpoint::World;
 use machines::model::{ChannelId, FlitNetwork, Interconnect, Machine, NodeId, Place, RouterId};
 use machines::routing::{Routing, Table};
-use maquette_virtual_worlds::network::fast::Fast;
-use maquette_virtual_worlds::network::reference::Reference;
-use maquette_virtual_worlds::network::replay::carry;
-use maquette_virtual_worlds::network::{Engine, Order, stuck};
-use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
+use maquette_virtual_worlds::flit::network::fast::Fast;
+use maquette_virtual_worlds::flit::network::reference::Reference;
+use maquette_virtual_worlds::flit::network::replay::carry;
+use maquette_virtual_worlds::flit::network::{Engine, Order, stuck};
+use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
 use programs::benchmarks::AllToAll;
 use quantities::{Bytes, Time};
 

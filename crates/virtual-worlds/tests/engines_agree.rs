@@ -4,10 +4,10 @@
 mod random_networks;
 
 use machines::model::{Interconnect, NodeId};
-use maquette_virtual_worlds::network::Order;
-use maquette_virtual_worlds::network::fast::Fast;
-use maquette_virtual_worlds::network::reference::Reference;
-use maquette_virtual_worlds::network::replay::{Outcome, carry};
+use maquette_virtual_worlds::flit::network::Order;
+use maquette_virtual_worlds::flit::network::fast::Fast;
+use maquette_virtual_worlds::flit::network::reference::Reference;
+use maquette_virtual_worlds::flit::network::replay::{Outcome, carry};
 use proptest::prelude::*;
 use quantities::{Bytes, Time};
 use random_networks::{Case, cases};

@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Message, Program, Result, World, conformance};
 use machines::model::{BroadcastProtocol, Ethernet, Faults, Interconnect, Machine, Messaging, Repeat};
 use maquette_virtual_worlds::answer::FrameFate;
-use maquette_virtual_worlds::ethernet_world::EthernetWorld;
+use maquette_virtual_worlds::ethernet::world::EthernetWorld;
 use programs::benchmarks::PingPong;
 use programs::broadcast::Hardware;
 use quantities::{Bytes, Duration, Rank, Time};

@@ -2,7 +2,7 @@
 
 use endpoint::World;
 use machines::model::{FlitNetwork, Interconnect, Place};
-use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
+use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
 use programs::benchmarks::{AllToAll, Order};
 use quantities::Bytes;
 

@@ -2,7 +2,7 @@
 
 use endpoint::{Error, World};
 use maquette_virtual_worlds::answer::Answer;
-use maquette_virtual_worlds::ethernet_world::EthernetWorld;
+use maquette_virtual_worlds::ethernet::world::EthernetWorld;
 use programs::benchmarks::PingPong;
 use programs::goal::Schedule;
 use quantities::{Bytes, Rank};

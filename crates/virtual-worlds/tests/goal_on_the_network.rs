@@ -1,7 +1,7 @@
 //! A GOAL schedule on a simulated machine takes what the same program takes there.
 
 use endpoint::{Error, World};
-use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
+use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
 use programs::benchmarks::PingPong;
 use programs::goal::Schedule;
 use quantities::{Bytes, Rank, Time};

@@ -3,9 +3,9 @@
 use endpoint::{Endpoint, Error, Message, Needs, Program, Result, World};
 use machines::model::{Interconnect, Machine};
 use maquette_virtual_worlds::answer::Answer;
-use maquette_virtual_worlds::clock::Clock;
-use maquette_virtual_worlds::ethernet_world::EthernetWorld;
-use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
+use maquette_virtual_worlds::ethernet::world::EthernetWorld;
+use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
+use maquette_virtual_worlds::loggp::Clock;
 use programs::goal::Schedule;
 use quantities::{Bytes, Duration, Rank, Time};
 

@@ -1,7 +1,7 @@
 //! The network world keeps the promises of every world, with either engine.
 
 use endpoint::conformance;
-use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
+use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
 
 const ENGINES: [EngineKind; 2] = [EngineKind::Fast, EngineKind::Reference];
 

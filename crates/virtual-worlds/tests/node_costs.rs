@@ -4,7 +4,7 @@
 //! network, and a packet that follows closely asks for the last channel 10 ns after the tail before it has started there.
 
 use endpoint::{Endpoint, Message, Program, Result, World};
-use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
+use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
 use quantities::{Bytes, Rank, Time};
 
 const NODES: &str = r#"

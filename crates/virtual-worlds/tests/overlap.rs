@@ -10,8 +10,8 @@ use std::task::{Context, Poll, Wake};
 use endpoint::{Endpoint, Error, Message, Needs, Program, Result, World, join};
 use machines::model::LogGp;
 use maquette_virtual_worlds::answer::Activity;
-use maquette_virtual_worlds::clock::Clock;
-use maquette_virtual_worlds::network_world::{NetworkWorld, Options};
+use maquette_virtual_worlds::flit::world::{NetworkWorld, Options};
+use maquette_virtual_worlds::loggp::Clock;
 use quantities::{Bytes, Duration, Rank, Time};
 
 const fn nanoseconds(count: u64) -> Duration {

@@ -2,11 +2,11 @@
 
 use endpoint::World;
 use machines::model::{FlitNetwork, Interconnect, NodeId};
-use maquette_virtual_worlds::network::Order;
-use maquette_virtual_worlds::network::fast::Fast;
-use maquette_virtual_worlds::network::reference::Reference;
-use maquette_virtual_worlds::network::replay::carry;
-use maquette_virtual_worlds::network_world::{NetworkWorld, Options};
+use maquette_virtual_worlds::flit::network::Order;
+use maquette_virtual_worlds::flit::network::fast::Fast;
+use maquette_virtual_worlds::flit::network::reference::Reference;
+use maquette_virtual_worlds::flit::network::replay::carry;
+use maquette_virtual_worlds::flit::world::{NetworkWorld, Options};
 use programs::benchmarks::PingPong;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

@@ -10,8 +10,8 @@
 
 use machines::Description;
 use machines::model::{FlitNetwork, Interconnect};
-use maquette_virtual_worlds::network::fast::Fast;
-use maquette_virtual_worlds::traffic::{Load, Outcome, Pattern, Verdict, Windows, run};
+use maquette_virtual_worlds::flit::network::fast::Fast;
+use maquette_virtual_worlds::flit::traffic::{Load, Outcome, Pattern, Verdict, Windows, run};
 
 fn network(description: &Description) -> FlitNetwork {
     match description.resolve().unwrap().interconnect {

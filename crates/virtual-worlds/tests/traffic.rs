@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use machines::facts::zero_load;
 use machines::model::{FlitNetwork, Interconnect, NodeId};
-use maquette_virtual_worlds::network::fast::Fast;
-use maquette_virtual_worlds::network::reference::Reference;
-use maquette_virtual_worlds::traffic::{
+use maquette_virtual_worlds::flit::network::fast::Fast;
+use maquette_virtual_worlds::flit::network::reference::Reference;
+use maquette_virtual_worlds::flit::traffic::{
     Effort, Load, Outcome, Parameter, Pattern, Phase, Sign, Verdict, Windows, check, run, search,
 };
 use quantities::Duration;
@@ -142,7 +142,7 @@ fn what_the_budget_does_not_decide_is_called_so() {
 fn windows_without_end_can_be_asked_for() {
     let network = network("moc-2-1", &[]);
     let windows = Windows { warm_up: Some(u64::MAX), measure: Some(u64::MAX), ..FREE };
-    let mut watch = |progress: maquette_virtual_worlds::traffic::Progress| progress.cycles < 5_000;
+    let mut watch = |progress: maquette_virtual_worlds::flit::traffic::Progress| progress.cycles < 5_000;
     let outcome = run::<Fast>(&network, &load(Pattern::Uniform, 0.05, 20), &windows, &mut watch).unwrap();
     assert_eq!(outcome.verdict, Verdict::Interrupted);
 }
@@ -160,7 +160,7 @@ fn a_run_tells_how_far_it_is_and_can_be_ended() {
     let network = network("booksim-mesh-8x8", &[]);
     let windows = Windows { warm_up: Some(2_500), measure: Some(2_000), budget: None, latency_limit: None };
     let mut told = Vec::new();
-    let mut watch = |progress: maquette_virtual_worlds::traffic::Progress| {
+    let mut watch = |progress: maquette_virtual_worlds::flit::traffic::Progress| {
         told.push((progress.phase, progress.cycles));
         progress.cycles < 4_000
     };

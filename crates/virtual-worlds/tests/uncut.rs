@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use machines::model::{FlitNetwork, Interconnect, NodeId};
 use maquette_virtual_worlds::answer::PacketRecord;
 use maquette_virtual_worlds::events::EventQueue;
-use maquette_virtual_worlds::network::fast::Fast;
-use maquette_virtual_worlds::network::reference::Reference;
-use maquette_virtual_worlds::network::{Engine, NetworkEvent, Order, Recorder, Statistics, Uncut};
+use maquette_virtual_worlds::flit::network::fast::Fast;
+use maquette_virtual_worlds::flit::network::reference::Reference;
+use maquette_virtual_worlds::flit::network::{Engine, NetworkEvent, Order, Recorder, Statistics, Uncut};
 use quantities::{Bytes, Time};
 
 fn network(name: &str) -> FlitNetwork {

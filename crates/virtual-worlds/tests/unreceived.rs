@@ -3,9 +3,9 @@
 use endpoint::{Endpoint, Message, Needs, Program, Result, World};
 use machines::model::{Interconnect, LogGp, Machine};
 use maquette_virtual_worlds::answer::{Answer, Unreceived};
-use maquette_virtual_worlds::clock::{Clock, goal};
-use maquette_virtual_worlds::ethernet_world::EthernetWorld;
-use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
+use maquette_virtual_worlds::ethernet::world::EthernetWorld;
+use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
+use maquette_virtual_worlds::loggp::{Clock, goal};
 use programs::goal::Schedule;
 use quantities::{Bytes, Rank};
 

@@ -2,11 +2,11 @@
 //! not held up behind others' full buffers.
 
 use machines::model::{FlitNetwork, Interconnect, NodeId};
-use maquette_virtual_worlds::network::Order;
-use maquette_virtual_worlds::network::fast::Fast;
-use maquette_virtual_worlds::network::reference::Reference;
-use maquette_virtual_worlds::network::replay::carry;
-use maquette_virtual_worlds::traffic::{Load, Outcome, Pattern, Windows, run};
+use maquette_virtual_worlds::flit::network::Order;
+use maquette_virtual_worlds::flit::network::fast::Fast;
+use maquette_virtual_worlds::flit::network::reference::Reference;
+use maquette_virtual_worlds::flit::network::replay::carry;
+use maquette_virtual_worlds::flit::traffic::{Load, Outcome, Pattern, Windows, run};
 use quantities::{Bytes, Time};
 
 /// Packets of 16 flits of 1 ns, buffers for four of them for each virtual channel.

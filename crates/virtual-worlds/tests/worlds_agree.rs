@@ -4,7 +4,7 @@
 use endpoint::{Program, World};
 use machines::model::Machine;
 use maquette_virtual_worlds::answer::Answer;
-use maquette_virtual_worlds::network_world::{EngineKind, NetworkWorld, Options};
+use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
 use programs::benchmarks::{AllToAll, EqualDist, Order, UnequalDist};
 use proptest::prelude::*;
 use quantities::Bytes;

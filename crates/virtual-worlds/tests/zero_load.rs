@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use machines::facts::zero_load;
 use machines::model::{ChannelId, FlitNetwork, Interconnect, Machine, NodeId};
-use maquette_virtual_worlds::network::fast::Fast;
-use maquette_virtual_worlds::network::reference::Reference;
-use maquette_virtual_worlds::network::replay::carry;
-use maquette_virtual_worlds::network::{Engine, Order};
+use maquette_virtual_worlds::flit::network::fast::Fast;
+use maquette_virtual_worlds::flit::network::reference::Reference;
+use maquette_virtual_worlds::flit::network::replay::carry;
+use maquette_virtual_worlds::flit::network::{Engine, Order};
 use quantities::{Bytes, Duration, Time};
 
 fn network(machine: &Machine) -> Option<&FlitNetwork> {

@@ -13,7 +13,7 @@ use programs::schedule::{Order, Pacing, Schedule, Scheduled};
 use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank, Time};
 use virtual_worlds::answer::Answer;
-use virtual_worlds::network_world::Options;
+use virtual_worlds::flit::world::Options;
 
 use crate::latency::{MeasureError, Survey};
 use crate::simulate::{simulate, waits_for_receivers};

@@ -4,7 +4,7 @@ use endpoint::Program;
 use machines::model::Machine;
 use programs::measure::{AllAnswered, Experiment, FitError, Measured, OneAnswer, Sample, fit, partners};
 use quantities::{Bytes, Duration, Rank};
-use virtual_worlds::network_world::Options;
+use virtual_worlds::flit::world::Options;
 
 use crate::simulate::simulate;
 

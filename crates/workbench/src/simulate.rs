@@ -5,7 +5,7 @@ use machines::model::{Acknowledged, Interconnect, Machine, Protocol, SendMode};
 use quantities::Bytes;
 use virtual_worlds::Simulated;
 use virtual_worlds::answer::Run;
-use virtual_worlds::network_world::Options;
+use virtual_worlds::flit::world::Options;
 
 use crate::interrupt;
 

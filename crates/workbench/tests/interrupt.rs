@@ -9,7 +9,7 @@ use maquette_workbench::interrupt::{flag, forget, request, requested, unless_req
 use maquette_workbench::simulate::simulate;
 use programs::exchange::Pairwise;
 use quantities::Bytes;
-use virtual_worlds::network_world::Options;
+use virtual_worlds::flit::world::Options;
 
 /// What becomes of a run on this machine.
 fn run(machine: &str) -> Result<(), Error> {

@@ -5,7 +5,7 @@ use maquette_programs::Group;
 use maquette_programs::postal::Lambda;
 use proptest::prelude::*;
 use quantities::{Duration, Rank};
-use virtual_worlds::clock::Clock;
+use virtual_worlds::loggp::Clock;
 
 pub fn lambda(text: &str) -> Lambda {
     text.parse().unwrap()

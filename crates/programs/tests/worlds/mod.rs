@@ -4,8 +4,8 @@ use endpoint::{Program, Result, World};
 use machines::model::LogGp;
 use quantities::{Bytes, Duration};
 use virtual_worlds::answer::Answer;
-use virtual_worlds::clock::Clock;
-use virtual_worlds::network_world::{NetworkWorld, Options};
+use virtual_worlds::flit::world::{NetworkWorld, Options};
+use virtual_worlds::loggp::Clock;
 
 /// What messages cost in the worlds without a network.
 pub const MODEL: LogGp = LogGp {

@@ -3,7 +3,7 @@
 use machines::model::Faults;
 use quantities::Duration;
 
-use crate::traffic::{Chance, Stream};
+use crate::flit::traffic::{Chance, Stream};
 
 /// What happens to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

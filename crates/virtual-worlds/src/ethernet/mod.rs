@@ -22,5 +22,6 @@
 mod faults;
 mod link;
 mod network;
+pub mod world;
 
 pub use network::{Destination, Network, Notice, Received};

@@ -5,7 +5,7 @@ use machines::model::{
     Switching,
 };
 use machines::routing::{Routing, Selection, Table};
-use maquette_virtual_worlds::network::Order;
+use maquette_virtual_worlds::flit::network::Order;
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Time};
 

@@ -2,7 +2,7 @@
 
 use ::machines::model::{Interconnect, Machine};
 use clap::ValueEnum;
-use virtual_worlds::network_world::EngineKind;
+use virtual_worlds::flit::world::EngineKind;
 
 use super::failure::Failure;
 

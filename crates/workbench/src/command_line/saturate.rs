@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use ::machines::model::Machine;
 use clap::Args;
 use serde_json::{Value, json};
-use virtual_worlds::network::fast::Fast;
-use virtual_worlds::network::reference::Reference;
-use virtual_worlds::traffic::{self, Effort, Known, Load, Outcome, Point, Search, Span, Verdict};
+use virtual_worlds::flit::network::fast::Fast;
+use virtual_worlds::flit::network::reference::Reference;
+use virtual_worlds::flit::traffic::{self, Effort, Known, Load, Outcome, Point, Search, Span, Verdict};
 
 use super::engine::Engine;
 use super::failure::Failure;

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::{Args, ValueEnum};
 use machines::model::{FlitNetwork, Interconnect, Machine, NodeId};
 use serde_json::{Value, json};
-use virtual_worlds::traffic::{Load, Parameter, Pattern, Unfit, Verdict, Windows};
+use virtual_worlds::flit::traffic::{Load, Parameter, Pattern, Unfit, Verdict, Windows};
 
 use super::choice::value_name;
 use super::engine::Engine;

@@ -9,7 +9,7 @@ use machines::model::{Interconnect, Machine};
 use programs::postal::Lambda;
 use programs::schedule::{MOST_RANKS, Pattern, PatternError, Transfer};
 use quantities::{Bytes, Duration};
-use virtual_worlds::traffic::Stream;
+use virtual_worlds::flit::traffic::Stream;
 
 use super::choice::{Effort, Plan, Source, plan};
 use super::question::Question;

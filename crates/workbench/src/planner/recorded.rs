@@ -7,7 +7,7 @@ use machines::model::{Interconnect, LogGp, Machine};
 use programs::schedule::{Schedule, Transfer};
 use quantities::{Duration, Time};
 use virtual_worlds::answer::MessageRecord;
-use virtual_worlds::network_world::Options;
+use virtual_worlds::flit::world::Options;
 
 use crate::benchmark::Benchmark;
 

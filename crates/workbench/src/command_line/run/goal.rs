@@ -11,8 +11,8 @@ use programs::goal::{OperationKind, Play, Schedule};
 use quantities::Bytes;
 use serde_json::{Value, json};
 use virtual_worlds::answer::Answer;
-use virtual_worlds::clock::goal::{GoalAnswer, Unreceived};
-use virtual_worlds::network_world::Options;
+use virtual_worlds::flit::world::Options;
+use virtual_worlds::loggp::goal::{GoalAnswer, Unreceived};
 
 use super::simulation::RunOptions;
 use super::summary::{Finding, NOT_RECEIVED, Summary};

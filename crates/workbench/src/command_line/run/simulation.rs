@@ -11,7 +11,7 @@ use machines::model::{Interconnect, Machine};
 use quantities::{Bytes, Rank};
 use serde_json::Value;
 use virtual_worlds::answer::{Answer, Unreceived};
-use virtual_worlds::network_world::Options;
+use virtual_worlds::flit::world::Options;
 use virtual_worlds::stop::Stop;
 
 use super::progress::Shown;

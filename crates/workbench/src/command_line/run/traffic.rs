@@ -6,9 +6,9 @@ use clap::Args;
 use machines::model::{FlitNetwork, Machine};
 use quantities::Duration;
 use serde_json::{Value, json};
-use virtual_worlds::network::fast::Fast;
-use virtual_worlds::network::reference::Reference;
-use virtual_worlds::traffic::{self, Distribution, Estimate, Evidence, Load, Outcome, Phase, Progress, Verdict};
+use virtual_worlds::flit::network::fast::Fast;
+use virtual_worlds::flit::network::reference::Reference;
+use virtual_worlds::flit::traffic::{self, Distribution, Estimate, Evidence, Load, Outcome, Phase, Progress, Verdict};
 
 use super::summary::{place, section};
 use crate::command_line::CommandOutput;

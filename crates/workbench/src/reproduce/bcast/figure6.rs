@@ -6,7 +6,7 @@ use messaging::memory::Points;
 use messaging::{BroadcastProtocol, Engine, Parameters, Push};
 use quantities::{Rank, Time};
 use serde_json::json;
-use virtual_worlds::ethernet_world::parameters;
+use virtual_worlds::ethernet::world::parameters;
 
 use super::StudyOfBroadcast;
 use super::charts::{chart, nodes};

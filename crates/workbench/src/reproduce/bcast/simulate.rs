@@ -6,7 +6,7 @@ use programs::benchmarks::{BroadcastReply, By, PingPong};
 use programs::broadcast::Algorithm;
 use quantities::{Bytes, Duration, Rank, Time};
 use virtual_worlds::answer::Answer;
-use virtual_worlds::network_world::Options;
+use virtual_worlds::flit::world::Options;
 
 use super::job::{Job, NODES, System, Trouble};
 use super::lossy::{Checked, ROOT, ToLate, broadcast_while_behind};

@@ -9,7 +9,7 @@ use programs::exchange::{Complete, CompleteExchange};
 use programs::schedule::{Order, Pacing, Pattern, Schedule, Scheduled, Transfer};
 use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank, Time};
-use virtual_worlds::network_world::Options;
+use virtual_worlds::flit::world::Options;
 
 use super::job::{FLOW_BYTES, How, Job, MANY_NODES, NODES};
 use crate::simulate::simulate;

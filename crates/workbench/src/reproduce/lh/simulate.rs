@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use machines::model::Machine;
 use programs::linear_hash::{Growth, Key, LinearHash, RankEnd};
 use quantities::{Bytes, Duration};
-use virtual_worlds::network_world::Options;
+use virtual_worlds::flit::world::Options;
 
 use super::job::{Job, SENSITIVITY};
 use crate::linear_hash::{Built, Split, entries_of_chunk};

@@ -7,7 +7,7 @@ use machines::model::{FlitNetwork, Interconnect, Machine, NodeId};
 use programs::benchmarks::{AllToAll, EqualDist, Order, PingPong, UnequalDist};
 use quantities::{Bytes, Rank};
 use virtual_worlds::answer::Answer;
-use virtual_worlds::network_world::{EngineKind, Options};
+use virtual_worlds::flit::world::{EngineKind, Options};
 
 use super::job::{Engine, Job, Layer, Load, Platform};
 use crate::simulate::simulate;

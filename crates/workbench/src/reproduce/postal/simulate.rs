@@ -8,7 +8,7 @@ use programs::measure::{AllAnswered, OneAnswer, partners};
 use programs::postal::{Alpha, Lambda, Splitting};
 use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank, Time};
-use virtual_worlds::network_world::Options;
+use virtual_worlds::flit::world::Options;
 
 use super::job::{Delayed, Experiment, Job, Nodes};
 use crate::postal_clock::postal_machine;

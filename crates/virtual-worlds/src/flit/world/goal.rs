@@ -13,11 +13,11 @@ use quantities::{Rank, Time};
 
 use super::{EngineKind, NetworkWorld, answer, fits};
 use crate::answer::{Activity, MessageRecord, Span, Timeline};
-use crate::clock::goal::{GoalAnswer, Unreceived, deadlock};
-use crate::network::fast::Fast;
-use crate::network::reference::Reference;
-use crate::network::{Engine, stuck};
-use crate::nodes::{self, ANY, Done, Nodes, Outcome, Wanted};
+use crate::flit::network::fast::Fast;
+use crate::flit::network::reference::Reference;
+use crate::flit::network::{Engine, stuck};
+use crate::flit::nodes::{self, ANY, Done, Nodes, Outcome, Wanted};
+use crate::loggp::goal::{GoalAnswer, Unreceived, deadlock};
 use crate::stop::Stop;
 
 /// As many packets are described one by one when the network is stuck.

@@ -11,7 +11,7 @@ use machines::model::FlitNetwork;
 
 use super::run::run;
 use super::{LOWEST_RATE, Load, Offer, Outcome, Unfit, Verdict, Windows};
-use crate::network::Engine;
+use crate::flit::network::Engine;
 
 /// Rates of the first round, evenly up to 1.
 const FIRST_ROUND: u32 = 8;

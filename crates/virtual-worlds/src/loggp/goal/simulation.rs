@@ -10,7 +10,7 @@ use quantities::{Bytes, Rank, Time};
 use super::matching::Matching;
 use super::resources::{Interface, Needs, Resources, Task};
 use crate::answer::{Activity, Answer, MessageRecord, RankStatistics, Span, Timeline};
-use crate::clock::costs::{Costs, later, sum};
+use crate::loggp::costs::{Costs, later, sum};
 use crate::stop::{Reached, Stop};
 
 /// A schedule as it runs.

@@ -11,11 +11,11 @@ use machines::model::LogGp;
 use quantities::{Duration, Rank, Time};
 
 use crate::answer::{RankStatistics, Unreceived};
-use crate::clock::costs::{Costs, later, sum};
-use crate::clock::mailbox::Letter;
-use crate::clock::no_hardware;
 use crate::events::EventQueue;
 use crate::horizon::beyond;
+use crate::loggp::costs::{Costs, later, sum};
+use crate::loggp::mailbox::Letter;
+use crate::loggp::no_hardware;
 use crate::matching::{Matching, Wanted};
 use crate::stop::{Reached, Stop};
 

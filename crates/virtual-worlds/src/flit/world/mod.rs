@@ -8,10 +8,10 @@ use machines::model::{FlitNetwork, Interconnect, Machine};
 use quantities::{Bytes, Time};
 
 use crate::answer::{Answer, Run, Timeline, Unreceived};
+use crate::flit::network::fast::Fast;
+use crate::flit::network::reference::Reference;
+use crate::flit::network::{Engine, Recorder};
 use crate::horizon::counted;
-use crate::network::fast::Fast;
-use crate::network::reference::Reference;
-use crate::network::{Engine, Recorder};
 use crate::stop::Stop;
 
 /// Which engine moves the flits. Both give the same times.
@@ -92,7 +92,11 @@ impl World for NetworkWorld<'_> {
 }
 
 /// Puts an answer together from what was counted.
-fn answer<E: Engine>(nodes: crate::nodes::Nodes<E>, finish: Vec<Time>, timeline: Option<Timeline>) -> Result<Answer> {
+fn answer<E: Engine>(
+    nodes: crate::flit::nodes::Nodes<E>,
+    finish: Vec<Time>,
+    timeline: Option<Timeline>,
+) -> Result<Answer> {
     let ranks = finish.len();
     let messages_left = nodes.unreceived().map(|message| (message.from, message.to));
     let unreceived = Unreceived::counted(messages_left.chain(nodes.unreceived_broadcasts()));

@@ -131,7 +131,7 @@ fn squares(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::Stream;
+    use crate::flit::traffic::Stream;
 
     const BORN: u64 = 1_000;
     const LIMIT: f64 = 500.0;

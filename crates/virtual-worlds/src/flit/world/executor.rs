@@ -6,8 +6,8 @@ use machines::model::FlitNetwork;
 use quantities::{Rank, Time};
 
 use super::{NetworkWorld, Run, answer, fits};
-use crate::network::{Engine, stuck};
-use crate::nodes::{self, Nodes, Wanted};
+use crate::flit::network::{Engine, stuck};
+use crate::flit::nodes::{self, Nodes, Wanted};
 use crate::stop::Stop;
 
 /// As many packets are described one by one when the network is stuck.

@@ -28,11 +28,11 @@ use self::messages::Letters;
 use self::serial::Serial;
 use crate::answer::RankStatistics;
 use crate::events::EventQueue;
+use crate::flit::network::forwarding::Forwarding;
+use crate::flit::network::{Engine, NetworkEvent, Notice, Recorder};
 use crate::horizon::beyond;
 use crate::matching::Matching;
 pub use crate::matching::{ANY, Wanted};
-use crate::network::forwarding::Forwarding;
-use crate::network::{Engine, NetworkEvent, Notice, Recorder};
 use crate::stop::Reached;
 
 /// An event: the network's or a node's.

@@ -7,7 +7,7 @@ use quantities::{Bytes, Duration, Time};
 
 use super::messages::Letter;
 use super::{Event, Nodes, Outcome};
-use crate::network::{Engine, Order, Uncut};
+use crate::flit::network::{Engine, Order, Uncut};
 
 /// What a communication processor has to do, each for the message of that number.
 #[derive(Clone, Copy, Debug)]

@@ -8,8 +8,8 @@ use super::sources::Sources;
 use super::tally::{Flight, Tally, Totals};
 use super::{Load, Offer, Outcome, Unfit, Verdict, Windows};
 use crate::events::EventQueue;
-use crate::network::forwarding::Forwarding;
-use crate::network::{Engine, NetworkEvent, Notice, Schedule, stuck};
+use crate::flit::network::forwarding::Forwarding;
+use crate::flit::network::{Engine, NetworkEvent, Notice, Schedule, stuck};
 
 /// As many packets are described one by one when the network is stuck.
 const PACKETS_DESCRIBED: usize = 20;

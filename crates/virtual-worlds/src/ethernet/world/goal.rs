@@ -17,7 +17,7 @@ use quantities::{Bytes, Rank, Time};
 use super::EthernetWorld;
 use super::ethernet_endpoint::EthernetEndpoint;
 use crate::answer::{Activity, MessageRecord};
-use crate::clock::goal::{GoalAnswer, Unreceived, deadlock};
+use crate::loggp::goal::{GoalAnswer, Unreceived, deadlock};
 
 impl EthernetWorld<'_> {
     /// Runs a GOAL schedule.

@@ -7,7 +7,7 @@ use super::decision::{Decision, decide};
 use super::run::{Phase, Progress, Traffic};
 use super::tally::{Measured, Totals};
 use super::{Distribution, Evidence, Offer, Outcome, Packets, Sign, Verdict, Windows};
-use crate::network::Engine;
+use crate::flit::network::Engine;
 
 /// The least cycles of a period.
 const LEAST_PERIOD: u64 = 1_000;

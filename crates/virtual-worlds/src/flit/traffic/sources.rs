@@ -8,7 +8,7 @@ use quantities::{Duration, Time};
 
 use super::Offer;
 use super::random::Stream;
-use crate::network::Order;
+use crate::flit::network::Order;
 
 /// The births of one node from some point on.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use super::communication::{System, Task};
 use super::control::Control;
 use super::messages::Letter;
 use super::{Event, Nodes, Outcome, Receive};
-use crate::network::Engine;
+use crate::flit::network::Engine;
 
 /// What a processor has to do.
 #[derive(Clone, Copy, Debug)]

@@ -9,8 +9,8 @@ use quantities::{Duration, Rank, Time};
 
 use super::processor::Work;
 use super::{Event, Nodes, Outcome, Receive};
+use crate::flit::network::Engine;
 use crate::matching::{Matching, Wanted};
-use crate::network::Engine;
 
 /// The control network of a machine, in motion.
 #[derive(Debug)]
