@@ -40,7 +40,7 @@ check: $(VENV)/ready ## format, lints as errors, types, licences, size limits
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/mypy --strict python/maquette tests/python tests/browser tests/network tests/hostile scripts
 	$(BIN)/python scripts/licences.py
-	cargo test --locked -p maquette-workbench --test house_rules
+	cargo test --locked -p maquette-command-line --test house_rules
 
 fuzz: ## let a fuzzer at every parser, SECONDS=600 each
 	@scripts/need cargo

@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use quantities::Bytes;
-use workbench::traffic_matrix::{csv, matrix_market, npy};
+use formats::traffic_matrix::{csv, matrix_market, npy};
 
 fuzz_target!(|content: &[u8]| {
     let read = [

@@ -23,7 +23,7 @@ def test_rust_tests_that_interrupt_a_process_end() -> None:
     """Those of the signals, of casts and of launches."""
     if shutil.which("cargo") is None:
         pytest.skip("there is no cargo here")
-    done = ignoring("cargo", "test", "-p", "maquette-workbench", "--test", "signals", "--test", "cast", "--test", "launch")
+    done = ignoring("cargo", "test", "-p", "maquette-command-line", "--test", "signals", "--test", "cast", "--test", "launch")
     assert done.returncode == 0, done.stdout[-5_000:] + done.stderr[-2_000:]
 
 

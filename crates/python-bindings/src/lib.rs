@@ -1,4 +1,4 @@
-//! The command `maquette` as a Python module. Glue only: what it does is in `workbench`.
+//! The command `maquette` as a Python module. Glue only: what it does is in `command_line`.
 
 use std::ffi::OsString;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -33,10 +33,10 @@ mod _maquette {
     /// Runs a command line, its program's name first, and gives the exit status.
     #[pyfunction]
     fn run(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<i32> {
-        workbench::interrupt::forget();
+        formats::interrupt::forget();
         let (done, mut status) = mpsc::channel();
         // On a thread of its own, so that this one can hand Python its signals.
-        thread::spawn(move || done.send(workbench::command_line::run(arguments)));
+        thread::spawn(move || done.send(command_line::run(arguments)));
         loop {
             let come;
             (status, come) = py.detach(move || {
@@ -47,7 +47,7 @@ mod _maquette {
                 Ok(status) => return Ok(status),
                 Err(RecvTimeoutError::Timeout) => {
                     if let Err(error) = py.check_signals() {
-                        workbench::interrupt::request(signal_of(py, &error));
+                        formats::interrupt::request(signal_of(py, &error));
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => {

@@ -9,6 +9,7 @@ mod input_file;
 mod notation;
 mod rank;
 mod rate;
+mod shown;
 mod spelling;
 mod time;
 
@@ -17,5 +18,6 @@ pub use input_file::read_at_most;
 pub use notation::ParseError;
 pub use rank::Rank;
 pub use rate::Rate;
+pub use shown::{hides, shown, shown_path};
 pub use spelling::{nearest, slips};
 pub use time::{Duration, Time};

@@ -15,9 +15,9 @@ use super::{CastError, DATAGRAM, Event, Meeting, Watch, inner, ms};
 use crate::files::Folder;
 use crate::lobby::{Announce, Call, Guest, Heard, LobbyMessage, Mismatch, Strange, To};
 use crate::manifest::Manifest;
-use crate::names::shown;
 use crate::parameters::{LARGEST_TO_RECEIVER, parameters};
 use crate::round::{self, Ended};
+use quantities::shown;
 
 /// How often it is looked whether to end.
 const LOOK: Duration = ms(50);

@@ -14,7 +14,7 @@ pub use reader::Reader;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::names::shown_path;
+use quantities::shown_path;
 
 /// What is wrong with a file or a folder.
 #[derive(Clone, Debug, thiserror::Error)]

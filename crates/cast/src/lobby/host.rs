@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 use quantities::{Duration, Time};
 
 use super::{Announce, Answer, Ask, Call, Here, Join, LobbyMessage, Token};
-use crate::names::shown;
 use crate::round::Outcome;
+use quantities::shown;
 
 /// The most receivers that are known at a time.
 const MOST_MEMBERS: usize = 1_024;

@@ -4,7 +4,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use endpoint::Message;
 use serde::{Deserialize, Serialize};
 
-use crate::names::shown;
+use quantities::shown;
 
 /// A hash of a piece, or of all.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

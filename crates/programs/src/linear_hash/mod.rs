@@ -12,6 +12,7 @@
 //! Neimat and Schneider, "LH*: a scalable, distributed data structure", ACM Transactions on Database Systems 21(4), 1996.
 
 mod buckets;
+pub mod build;
 mod client;
 mod client_loop;
 mod encoding;

@@ -1,0 +1,133 @@
+//! What was fitted, as text and as JSON.
+
+use quantities::Duration;
+use serde_json::{Value, json};
+
+use crate::terminal::{Side, columns, rounded, signed_percent};
+use experiment::Experiment;
+use tuning::calibrate::{Calibration, Estimate, Fitted, Outcome};
+
+/// What was fitted to what.
+pub(super) struct Report<'a> {
+    pub(super) machine: &'a str,
+    pub(super) experiment: &'a Experiment,
+    pub(super) calibration: &'a Calibration,
+    pub(super) outcome: &'a Outcome,
+}
+
+impl Report<'_> {
+    pub(super) fn text(&self) -> String {
+        let Report { machine, experiment, calibration, outcome } = self;
+        let all = calibration.measurements.len();
+        let held = calibration.measurements.iter().filter(|it| it.held).count();
+        let mut text = format!(
+            "{machine}, fitted to {} of {all} times, {held} held back ({} evaluations)\n{}\n",
+            all - held,
+            outcome.evaluations,
+            experiment.line()
+        );
+        text += &self.parameters();
+        if !outcome.interrupted && outcome.estimates.iter().any(|it| it.confidence.is_none()) {
+            text += "\nWhat is not determined could have other values, with other values of the rest: the fitted times hardly \
+                     tell them apart.\n";
+        }
+        text += &format!("\nmean absolute error {} fitted, {} held back\n\n", self.mean(false), self.mean(true));
+        text += &self.times();
+        if !outcome.estimates.is_empty() {
+            let settings: Vec<String> =
+                outcome.estimates.iter().map(|it| format!("--set {}=\"{}\"", it.parameter.name, it.text)).collect();
+            text += &format!("\n{}\n", settings.join(" "));
+        }
+        if outcome.interrupted {
+            text += "The search was interrupted: these are the best values by then.\n";
+        }
+        text
+    }
+
+    fn mean(&self, held: bool) -> String {
+        let mean = self.outcome.mean_error(&self.calibration.measurements, held);
+        mean.map_or_else(|| "none".to_string(), |mean| format!("{:.2}%", 100.0 * mean))
+    }
+
+    fn parameters(&self) -> String {
+        let row = |estimate: &Estimate| {
+            let (low, high) = estimate.parameter.bounds();
+            let confidence = match estimate.confidence {
+                Some(half) => {
+                    format!(
+                        "+- {} ({:.1}%)",
+                        estimate.parameter.text_of_error(half),
+                        100.0 * half / estimate.value.abs()
+                    )
+                }
+                None if self.outcome.interrupted => "not worked out".to_string(),
+                None => "not determined".to_string(),
+            };
+            let bound = if estimate.at_bound { ", at an end" } else { "" };
+            [
+                estimate.parameter.name.clone(),
+                estimate.before.clone().unwrap_or_default(),
+                estimate.text.clone(),
+                confidence,
+                format!("{low} to {high}{bound}"),
+            ]
+        };
+        let mut rows = vec![["parameter", "before", "value", "95% confidence", "range"].map(str::to_string)];
+        rows.extend(self.outcome.estimates.iter().map(row));
+        columns([Side::Left, Side::Right, Side::Right, Side::Left, Side::Left], &rows)
+    }
+
+    fn times(&self) -> String {
+        let row = |fitted: &Fitted| {
+            let measurement = &self.calibration.measurements[fitted.index];
+            let simulated = Duration::from_picoseconds(fitted.simulated.round() as u64);
+            [
+                measurement.line.to_string(),
+                measurement.what.clone(),
+                rounded(measurement.time),
+                rounded(simulated),
+                signed_percent(fitted.error),
+                if measurement.held { "held back" } else { "" }.to_string(),
+            ]
+        };
+        let mut rows = vec![["line", "what", "measured", "simulated", "error", ""].map(str::to_string)];
+        rows.extend(self.outcome.fitted.iter().map(row));
+        columns([Side::Right, Side::Left, Side::Right, Side::Right, Side::Right, Side::Left], &rows)
+    }
+
+    pub(super) fn json(&self) -> String {
+        let Report { machine, experiment, calibration, outcome } = self;
+        let estimate = |it: &Estimate| {
+            let (low, high) = it.parameter.bounds();
+            json!({
+                "field": it.parameter.name,
+                "before": it.before,
+                "value": it.text,
+                "confidence_95": it.confidence.map(|half| it.parameter.text_of_error(half)),
+                "low": low,
+                "high": high,
+                "at_bound": it.at_bound,
+            })
+        };
+        let time = |fitted: &Fitted| {
+            let measurement = &calibration.measurements[fitted.index];
+            json!({
+                "line": measurement.line,
+                "what": measurement.what,
+                "held": measurement.held,
+                "measured_ps": measurement.time.picoseconds(),
+                "simulated_ps": fitted.simulated.round() as u64,
+                "error": fitted.error,
+            })
+        };
+        crate::json(&experiment.beside(json!({
+            "machine": machine,
+            "evaluations": outcome.evaluations,
+            "interrupted": outcome.interrupted,
+            "parameters": outcome.estimates.iter().map(estimate).collect::<Vec<Value>>(),
+            "mean_absolute_error_fitted": outcome.mean_error(&calibration.measurements, false),
+            "mean_absolute_error_held": outcome.mean_error(&calibration.measurements, true),
+            "times": outcome.fitted.iter().map(time).collect::<Vec<Value>>(),
+        })))
+    }
+}

@@ -1,0 +1,162 @@
+//! `maquette cast receive`.
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::path::PathBuf;
+
+use ::cast::cast::{CastError, Event, ReceiveSettings, Received, Watch, receive};
+use ::cast::files::{Folder, Wishes};
+use ::cast::lobby::Mismatch;
+use clap::Args;
+use quantities::shown;
+use quantities::{Bytes, Duration};
+use serde_json::json;
+
+use super::meeting::{GROUP, Way, group, other_version};
+use crate::failure::{Failure, note, warn};
+use crate::progress::DataBar;
+use crate::quantity::seconds;
+use crate::terminal::{amount, bytes_per_second, rounded};
+use crate::{CommandOutput, json, print};
+use formats::interrupt;
+
+/// Receive what somebody sends
+///
+/// Ends when everything that a sender has is there, whole and checked, under its own name. Until then it lies in a folder whose name
+/// begins with `.maquette-cast-`; stopped and started again, it goes on from there. Files and folders get the permissions that the
+/// sender's have, less this process's umask; setuid, setgid and sticky bits, owners and times are not carried, and folders that are there
+/// already keep what they have.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  maquette cast receive --into /srv/images --interface eth0 --key-file our.key")]
+pub(super) struct Arguments {
+    /// The folder into which to receive, made if it is not there. Nothing is written anywhere else.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    into: PathBuf,
+    /// The multicast group where to listen.
+    #[arg(long, alias = "to", value_name = "GROUP[:PORT]", default_value = GROUP, value_parser = group)]
+    from: SocketAddrV4,
+    /// Go on with the next sender, and the next, until it is interrupted.
+    #[arg(long)]
+    keep: bool,
+    /// End when nothing has been announced for so long, in seconds or with a unit.
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    wait: Option<Duration>,
+    /// Replace files that are there already, instead of refusing.
+    #[arg(long)]
+    overwrite: bool,
+    /// Refuse what is larger than this in all.
+    #[arg(long, value_name = "BYTES")]
+    max_size: Option<Bytes>,
+    /// Count nothing as received before the disk has it.
+    #[arg(long)]
+    sync: bool,
+    #[command(flatten)]
+    way: Way,
+}
+
+impl Arguments {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        let Arguments { into, from, keep, wait, overwrite, max_size, sync, way } = self;
+        let meeting = way.meeting(from)?;
+        let mut folder = Folder::new(&into, Wishes { overwrite, max_size, sync }).map_err(CastError::from)?;
+        let sealed = meeting.secret.is_some();
+        if !sealed {
+            note(
+                "without --key-file the network is trusted: whoever is on it can send files here, and read what is sent",
+            );
+        }
+        let settings = ReceiveSettings { meeting, name: host_name(), wait };
+        let mut watching = Watching { bar: DataBar::new("waits for a sender".to_string()) };
+        let mut last = None;
+        let result = receive(&mut folder, &settings, &mut watching, |received| {
+            let said = received.map(|received| if as_json { as_json_text(&received, sealed) } else { text(&received) });
+            match (said, keep) {
+                // Somebody may wait for each, and this one may never end.
+                (Ok(text), true) => return print(&text).is_none(),
+                (Err(reason), true) => warn(&format!("not received: {reason}")),
+                (said, false) => last = Some(said),
+            }
+            keep
+        });
+        drop(watching);
+        folder.leave();
+        if matches!(result, Err(CastError::Interrupted)) {
+            note("what has come is kept; the same command goes on from there");
+        }
+        result?;
+        match last {
+            Some(Ok(text)) => Ok(text.into()),
+            Some(Err(reason)) => Err(CastError::Refused(reason).into()),
+            None => Ok(CommandOutput::default()),
+        }
+    }
+}
+
+/// What this machine is called.
+fn host_name() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    if name.trim().is_empty() { "receiver".to_string() } else { name.trim().to_string() }
+}
+
+fn text(received: &Received) -> String {
+    let Received { title, manifest, came, time } = received;
+    let files = if manifest.files() == 1 { "1 file".to_string() } else { format!("{} files", manifest.files()) };
+    let speed = bytes_per_second(if time.is_zero() { 0.0 } else { came.0 as f64 / time.seconds() });
+    let before = Bytes(manifest.size().0.saturating_sub(came.0));
+    let before = if before.0 > 0 { format!("; {} had come before", amount(before)) } else { String::new() };
+    format!("received {title}: {files}, {}, in {}: {speed}{before}\n", amount(manifest.size()), rounded(*time))
+}
+
+fn as_json_text(received: &Received, sealed: bool) -> String {
+    let Received { title, manifest, came, time } = received;
+    let names: Vec<&str> = manifest.entries().iter().map(|entry| entry.name.as_str()).collect();
+    json(&json!({
+        "title": title,
+        "names": names,
+        "files": manifest.files(),
+        "bytes": manifest.size().0,
+        "bytes_that_came": came.0,
+        "seconds": time.seconds(),
+        "sealed": sealed,
+    }))
+}
+
+/// Why what is sent from that address cannot be received.
+fn mismatch(why: Mismatch, from: Ipv4Addr) -> String {
+    match why {
+        Mismatch::Sealed => format!("{from} sends here with a key: --key-file is needed to receive it"),
+        Mismatch::Open => format!("{from} sends here without a key: that is not received where --key-file is given"),
+        Mismatch::OtherKey => {
+            format!("{from} sends here with another key: this --key-file may be the wrong one, or the sender's may be")
+        }
+        Mismatch::Version(version) => other_version("sender", version, from),
+    }
+}
+
+/// What a person sees meanwhile.
+struct Watching {
+    bar: DataBar,
+}
+
+impl Watch for Watching {
+    fn see(&mut self, event: Event) {
+        match event {
+            Event::Found(announce, from, has) => {
+                let before = if has.0 > 0 { format!(", {} of it here", amount(has)) } else { String::new() };
+                let size = amount(Bytes(announce.bytes));
+                self.bar.say(format!("{} from {from}, {size}{before}", shown(&announce.title)));
+            }
+            Event::Has(has, of) => self.bar.show(has.0.min(of.0), of.0),
+            Event::SenderLeft(reason) => self.bar.aside(|| {
+                warn(&format!("the sender is gone: {reason}; what has come is kept for when it comes back"));
+            }),
+            Event::SenderMismatch(why, from) => self.bar.aside(|| warn(&mismatch(why, from))),
+            Event::Joined(_) | Event::Begins(_) | Event::Sent(..) => {}
+            Event::Lost(_) | Event::Refused(..) | Event::Done(_) | Event::ReceiverMismatch(..) => {}
+        }
+    }
+
+    fn ends(&self) -> bool {
+        interrupt::requested()
+    }
+}

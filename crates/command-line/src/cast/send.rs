@@ -1,0 +1,191 @@
+//! `maquette cast send`.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::path::PathBuf;
+
+use ::cast::cast::{CastError, Event, SendSettings, Sent, Watch, send};
+use ::cast::files::{Listing, Unsendable, list};
+use ::cast::lobby::Mismatch;
+use clap::Args;
+use quantities::shown_path;
+use quantities::{Bytes, Duration, Rate};
+use serde_json::json;
+
+use super::meeting::{GROUP, Way, group, other_version};
+use crate::failure::{Failure, note, warn};
+use crate::progress::DataBar;
+use crate::quantity::{rate, seconds};
+use crate::terminal::{amount, bytes_per_second, rounded};
+use crate::{CommandOutput, json};
+use formats::interrupt;
+
+/// Send files and folders to all that receive
+///
+/// Begins when all receivers that are waited for are there, or else with the first. Those that come later are taken in. The exit
+/// status is 1 when a receiver that had joined has not got everything, or fewer have than were waited for. Permissions are carried, less
+/// the receiver's umask; setuid, setgid and sticky bits, owners and times are not.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  maquette cast send disk.img --receivers 7 --interface eth0 --rate \"900 Mbit/s\"
+  maquette cast send photos notes.txt --wait 30 --interface 192.168.1.5 --key-file our.key")]
+pub(super) struct Arguments {
+    /// What to send; folders with all that is in them.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The multicast group where receivers listen.
+    #[arg(long, value_name = "GROUP[:PORT]", default_value = GROUP, value_parser = group)]
+    to: SocketAddrV4,
+    /// Wait for so many receivers, and end when they have everything.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    receivers: Option<u32>,
+    /// End when nobody has come for so long, in seconds or with a unit. 10 s where the number of receivers is not given.
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    wait: Option<Duration>,
+    /// Send no faster than this, counted in what packets take of an Ethernet: "900 Mbit/s".
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    rate: Option<Rate>,
+    /// Leave out what cannot be sent, and name it: what cannot be read, and names with characters that do not show. Otherwise nothing
+    /// is sent if there is any.
+    #[arg(long)]
+    skip_unsendable: bool,
+    #[command(flatten)]
+    way: Way,
+}
+
+impl Arguments {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        let Arguments { files, to, receivers, wait, rate, skip_unsendable, way } = self;
+        let meeting = way.meeting(to)?;
+        let sealed = meeting.secret.is_some();
+        let unsendable = if skip_unsendable { Unsendable::Skip } else { Unsendable::Refuse };
+        let listing = list(&files, unsendable).map_err(CastError::from)?;
+        for path in &listing.left_out {
+            warn(&format!("`{}` is not sent: it is neither a file nor a folder", shown_path(path)));
+        }
+        for error in &listing.unsendable {
+            warn(&format!("not sent: {error}"));
+        }
+        let title = title(&listing, &files);
+        let (count, size) = (listing.manifest.files(), listing.manifest.size());
+        let settings =
+            SendSettings { meeting, title, rate, receivers: receivers.map(|receivers| receivers as usize), wait };
+        let mut watching = Watching::new(receivers);
+        let sent = send(listing, &settings, &mut watching);
+        drop(watching);
+        let sent = sent.inspect_err(|error| {
+            if matches!(error, CastError::Interrupted) {
+                note("receivers keep what they have, and go on from there when the same files are sent again");
+            }
+        })?;
+        for name in &sent.without {
+            warn(&format!("{name} has not got everything"));
+        }
+        let wanted = receivers.map_or(1, |receivers| receivers as usize);
+        if sent.came() < wanted {
+            warn(&format!("{} of {wanted} receivers came", sent.came()));
+        }
+        let status = i32::from(sent.done < wanted || !sent.without.is_empty());
+        let text = if as_json { as_json_text(&sent, count, size, sealed) } else { text(&sent, count, size) };
+        Ok(CommandOutput { text, status })
+    }
+}
+
+/// What it is called: as the first, and how many others there are.
+fn title(listing: &Listing, files: &[PathBuf]) -> String {
+    let first = listing.manifest.entries().first().map_or("nothing", |entry| entry.name.as_str());
+    let first = first.split('/').next().unwrap_or(first);
+    match files.len() {
+        1 => first.to_string(),
+        more => format!("{first} and {} more", more - 1),
+    }
+}
+
+fn speed(size: Bytes, time: Duration) -> f64 {
+    if time.is_zero() { 0.0 } else { size.0 as f64 / time.seconds() }
+}
+
+fn text(sent: &Sent, count: usize, size: Bytes) -> String {
+    let Sent { done, time, rounds, .. } = sent;
+    let files = if count == 1 { "1 file".to_string() } else { format!("{count} files") };
+    let receivers = if *done == 1 { "1 receiver".to_string() } else { format!("{done} receivers") };
+    let again = if *rounds > 1 { format!(" in {rounds} rounds") } else { String::new() };
+    let speed = bytes_per_second(speed(size, *time));
+    format!("sent {files}, {}, to {receivers} in {}{again}: {speed}\n", amount(size), rounded(*time))
+}
+
+fn as_json_text(sent: &Sent, count: usize, size: Bytes, sealed: bool) -> String {
+    let Sent { done, without, rounds, time, packets, repeated, digest } = sent;
+    json(&json!({
+        "files": count,
+        "bytes": size.0,
+        "receivers": done,
+        "without": without,
+        "rounds": rounds,
+        "seconds": time.seconds(),
+        "bytes_per_second": speed(size, *time),
+        "packets": packets,
+        "packets_again": repeated,
+        "sealed": sealed,
+        "checksum": digest.map(|digest| digest.to_string()),
+    }))
+}
+
+/// Why a receiver at that address cannot read what is sent.
+fn mismatch(why: Mismatch, from: Ipv4Addr) -> String {
+    match why {
+        Mismatch::Sealed => format!("the receiver at {from} has no key: it needs --key-file to receive this"),
+        Mismatch::Open => {
+            format!("the receiver at {from} has a key, and receives nothing that is sent without --key-file")
+        }
+        Mismatch::OtherKey => {
+            format!("the receiver at {from} has another key: its --key-file may be the wrong one, or this one may be")
+        }
+        Mismatch::Version(version) => other_version("receiver", version, from),
+    }
+}
+
+/// What a person sees meanwhile.
+struct Watching {
+    bar: DataBar,
+    receivers: Option<u32>,
+    joined: u32,
+    done: u32,
+}
+
+impl Watching {
+    fn new(receivers: Option<u32>) -> Watching {
+        let watching = Watching { bar: DataBar::new(String::new()), receivers, joined: 0, done: 0 };
+        watching.waits();
+        watching
+    }
+
+    fn waits(&self) {
+        let of = self.receivers.map(|receivers| format!(" of {receivers}")).unwrap_or_default();
+        self.bar.say(format!("{}{of} receivers have joined", self.joined));
+    }
+}
+
+impl Watch for Watching {
+    fn see(&mut self, event: Event) {
+        match event {
+            Event::Joined(_) => {
+                self.joined += 1;
+                self.waits();
+            }
+            Event::Begins(receivers) => self.bar.say(format!("to {receivers}")),
+            Event::Sent(done, of) => self.bar.show(done.0, of.0),
+            Event::Lost(name) => self.bar.aside(|| warn(&format!("{name} is gone, or too slow; it may come back"))),
+            Event::Refused(name, reason) => self.bar.aside(|| warn(&format!("{name} does not take it: {reason}"))),
+            Event::Done(_) => {
+                self.done += 1;
+                self.bar.say(format!("{} have it", self.done));
+            }
+            Event::ReceiverMismatch(why, from) => self.bar.aside(|| warn(&mismatch(why, from))),
+            Event::Found(..) | Event::Has(..) | Event::SenderLeft(_) | Event::SenderMismatch(..) => {}
+        }
+    }
+
+    fn ends(&self) -> bool {
+        interrupt::requested()
+    }
+}

@@ -1,0 +1,78 @@
+//! What is chosen by its name: the names, and what each means, are said where the thing is.
+
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Arg, Command, Error, ValueEnum};
+use launch::wire::Repair;
+use programs::exchange::{Complete, Irregular};
+use programs::linear_hash::{KeyHash, Phase};
+use programs::schedule::{Order, Pacing};
+use studies::PaperName;
+
+/// One of a few things that have names.
+pub(super) trait Choice: Copy + Send + Sync + 'static {
+    /// All of them.
+    fn choices() -> Vec<Self>;
+    /// What it is called.
+    fn name(self) -> &'static str;
+    /// What it means, for the help.
+    fn about(self) -> &'static str;
+}
+
+/// Reads one of them by its name, and suggests the nearest name for a mistyped one.
+pub(super) fn choice<T: Choice>() -> impl TypedValueParser<Value = T> {
+    let values = T::choices().into_iter().map(|it| PossibleValue::new(it.name()).help(it.about()));
+    Suggesting(PossibleValuesParser::new(values).try_map(|name| {
+        T::choices().into_iter().find(|it| it.name() == name).ok_or_else(|| format!("{name} is none of them"))
+    }))
+}
+
+/// Suggests the nearest of the names where the parser sees none: of short ones it takes two swapped letters for another name.
+#[derive(Clone)]
+struct Suggesting<P>(P);
+
+impl<P: TypedValueParser> TypedValueParser for Suggesting<P> {
+    type Value = P::Value;
+
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<P::Value, Error> {
+        self.0.parse_ref(command, argument, value).map_err(|mut error| {
+            let names: Vec<PossibleValue> = self.possible_values().into_iter().flatten().collect();
+            let nearest = quantities::nearest(&value.to_string_lossy(), names.iter().map(PossibleValue::get_name));
+            if let (None, Some(nearest)) = (error.get(ContextKind::SuggestedValue), nearest) {
+                error.insert(ContextKind::SuggestedValue, ContextValue::String(nearest.to_string()));
+            }
+            error
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.0.possible_values()
+    }
+}
+
+/// What a value is called on the command line.
+pub(super) fn value_name(value: impl ValueEnum) -> String {
+    value.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default()
+}
+
+macro_rules! by_its_own_names {
+    ($($type:ty),*) => {$(
+        impl Choice for $type {
+            fn choices() -> Vec<Self> {
+                Self::all().to_vec()
+            }
+
+            fn name(self) -> &'static str {
+                Self::name(self)
+            }
+
+            fn about(self) -> &'static str {
+                Self::about(self)
+            }
+        }
+    )*};
+}
+
+by_its_own_names!(Complete, Irregular, KeyHash, Order, Pacing, PaperName, Phase, Repair);

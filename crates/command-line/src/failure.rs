@@ -1,0 +1,162 @@
+//! Why a command did not do what it was asked, and how that is told.
+
+use std::io::Write;
+
+use anstyle::{AnsiColor, Style};
+
+use std::path::PathBuf;
+
+use ::cast::cast::CastError;
+use programs::goal::GoalError;
+use quantities::shown_path;
+
+use experiment::Experiment;
+use formats::interrupt;
+use formats::output::Unwritable;
+use launch::LaunchError;
+
+/// Why a command did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    /// A machine that cannot be had.
+    #[error(transparent)]
+    Machine(#[from] machines::Error),
+    /// A schedule that cannot be read.
+    #[error(transparent)]
+    Goal(#[from] GoalError),
+    /// A schedule that no network can carry.
+    #[error(transparent)]
+    Schedule(endpoint::Error),
+    /// A schedule of an exchange that cannot be read.
+    #[error(transparent)]
+    Steps(#[from] programs::schedule::ReadError),
+    /// A pattern of messages that is none.
+    #[error(transparent)]
+    Pattern(#[from] programs::schedule::PatternError),
+    /// A traffic matrix that cannot be read.
+    #[error(transparent)]
+    Matrix(#[from] formats::traffic_matrix::MatrixError),
+    /// A file that cannot be read.
+    #[error("cannot read `{}`: {cause}", shown_path(path))]
+    Unreadable {
+        /// The file, as it was asked for.
+        path: PathBuf,
+        /// What the system says.
+        cause: std::io::Error,
+    },
+    /// A file that cannot be written.
+    #[error(transparent)]
+    Unwritable(#[from] Unwritable),
+    /// An argument that does not fit.
+    #[error("{argument}: found {found}; allowed is {allowed}")]
+    Argument {
+        /// Which: `--nodes`.
+        argument: &'static str,
+        /// What was found.
+        found: String,
+        /// What is allowed.
+        allowed: String,
+    },
+    /// A program that the machine or its own parameters do not let run, or that came to no end.
+    #[error(transparent)]
+    Program(#[from] endpoint::Error),
+    /// An application that has no pattern.
+    #[error(transparent)]
+    Application(#[from] programs::applications::patterns::ApplicationError),
+    /// Times that no parameters can be fitted to.
+    #[error(transparent)]
+    Measure(tuning::latency::MeasureError),
+    /// Measured times that cannot be read.
+    #[error(transparent)]
+    Times(#[from] tuning::calibrate::TimesError),
+    /// A measured time whose program the machine cannot run.
+    #[error("{file}:{line}: {cause}")]
+    Measurement {
+        /// The file with the times.
+        file: String,
+        /// In which line, from 1.
+        line: usize,
+        /// Why not.
+        cause: endpoint::Error,
+    },
+    /// Files that could not be sent or received.
+    #[error(transparent)]
+    Cast(#[from] CastError),
+    /// Hosts that cannot be read.
+    #[error(transparent)]
+    Hosts(#[from] launch::hosts::HostsError),
+    /// Ranks that could not be started, or did not end well.
+    #[error(transparent)]
+    Launch(#[from] launch::LaunchError),
+    /// A command line that another one holds.
+    #[error(transparent)]
+    Usage(Box<clap::Error>),
+    /// Nothing went wrong: the program went to the stage that was set, and is not simulated.
+    #[error("the program runs elsewhere")]
+    Staged(Box<Experiment>),
+    /// It was asked to end before it was done.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Failure {
+    /// That `argument` was `found` to be something else than what is `allowed`.
+    pub(super) fn argument(argument: &'static str, found: impl ToString, allowed: impl ToString) -> Failure {
+        Failure::Argument { argument, found: found.to_string(), allowed: allowed.to_string() }
+    }
+
+    /// The exit status that tells it.
+    pub(super) fn status(&self) -> i32 {
+        match self {
+            Failure::Program(endpoint::Error::Unfit(_) | endpoint::Error::NoSuchRank { .. }) => 2,
+            Failure::Interrupted | Failure::Program(endpoint::Error::Stopped) => interrupt::status(),
+            Failure::Cast(CastError::Interrupted) => interrupt::status(),
+            Failure::Cast(CastError::Network(_) | CastError::Refused(_) | CastError::Nobody(_)) => 1,
+            Failure::Launch(LaunchError::Rank { status, .. }) => *status,
+            Failure::Program(_) | Failure::Measure(_) | Failure::Launch(_) => 1,
+            Failure::Measurement { cause: endpoint::Error::Deadlock(_), .. } => 1,
+            Failure::Usage(error) => error.exit_code(),
+            _ => 2,
+        }
+    }
+
+    /// What to do about it, if there is more to say than what is wrong.
+    fn hint(&self) -> Option<String> {
+        match self {
+            Failure::Machine(error) => error.hint(),
+            Failure::Goal(error) => error.hint().map(str::to_string),
+            Failure::Steps(error) => error.meant.as_ref().map(|name| format!("did you mean `{name}`?")),
+            _ => None,
+        }
+    }
+
+    /// Tells it on standard error.
+    pub(super) fn print(&self) {
+        if let Failure::Usage(error) = self {
+            // If nobody reads it, there is nobody to tell.
+            let _ = error.print();
+            return;
+        }
+        tell("error", AnsiColor::Red, &self.to_string());
+        if let Some(hint) = self.hint() {
+            tell("hint", AnsiColor::Cyan, &hint);
+        }
+    }
+}
+
+/// Tells on standard error of something that may not be as it was meant.
+pub(super) fn warn(text: &str) {
+    tell("warning", AnsiColor::Yellow, text);
+}
+
+/// Tells on standard error of something that is good to know.
+pub(super) fn note(text: &str) {
+    tell("note", AnsiColor::Cyan, text);
+}
+
+/// Tells something on standard error, in colour on a terminal.
+fn tell(what: &str, colour: AnsiColor, text: &str) {
+    let style = Style::new().bold().fg_color(Some(colour.into()));
+    // If nobody reads standard error, there is nobody to tell.
+    let _ = writeln!(anstream::stderr(), "{style}{what}:{style:#} {text}");
+}

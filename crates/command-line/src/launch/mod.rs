@@ -1,0 +1,314 @@
+//! `maquette launch`: a program as processes that speak over UDP.
+
+mod own_options;
+mod rank;
+mod text;
+
+pub(super) use rank::RankArguments;
+
+use std::ffi::OsString;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::path::PathBuf;
+
+use clap::{Args, Parser};
+use quantities::{Bytes, Duration, Rate};
+use real_worlds::udp::hears_multicast;
+use serde_json::json;
+
+use super::choice::choice;
+use super::failure::{Failure, warn};
+use super::progress::Spinner;
+use super::quantity::duration;
+use super::run;
+use super::{CommandOutput, unless_interrupted};
+use experiment::Experiment;
+use formats::input;
+use formats::input::InputFile;
+use launch::hosts::{self, Host, MOST_RANKS};
+use launch::stage::{self, Stage};
+use launch::wire::{Repair, Tuning};
+use launch::{Launch, LaunchError, Shell, launch, random_group};
+
+/// How long a launch may take, if nothing else is asked for.
+const USUAL_TIMEOUT: Duration = Duration::from_microseconds(600_000_000);
+/// The most that a launch can repeat its program: all times of a rank fit into what it may say.
+const MOST_REPEATS: i64 = 50_000;
+/// How a program's machine is called where there is none: the command line of `maquette run` wants one.
+const NO_MACHINE: &str = "loggp";
+/// The longest file of hosts that is read.
+const LONGEST_HOSTS: Bytes = Bytes(1 << 20);
+
+/// Run a program for real: a process for each rank, on this computer or on others, over UDP and IP multicast.
+///
+/// PROGRAM and its arguments are those of `maquette run`, without a machine. Files that it reads must be on every host. A
+/// broadcast in hardware is one by multicast. Times are those of a clock: all ranks begin together, but for the source of a
+/// broadcast, which begins when all others wait for it; the time is that until the last has ended.
+#[derive(Args, Debug)]
+#[command(arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(
+    override_usage = "maquette launch <--local N|--hosts FILE> [OPTIONS] PROGRAM [ARGUMENTS]...",
+    after_help = "Examples:\n  maquette launch --local 4 broadcast --algorithm hardware --bytes 4KiB --repeat 100\n  \
+                        maquette launch --hosts hosts.txt --control 10.0.0.1:0 exchange --algorithm pairwise --bytes 1KiB\n  \
+                        maquette launch --hosts hosts.txt --shell 'ip netns exec {host}' --control 10.0.0.254:0 fft --size 256\n\n\
+                        A hosts file has a line for each host, `name address [ranks]`:\n  \
+                        node-a  10.0.0.1\n  node-b  10.0.0.2  4    # four ranks"
+)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    options: Options,
+    /// The program and its arguments, as after `maquette run`.
+    #[arg(value_name = "PROGRAM", trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+    program: Vec<String>,
+}
+
+/// Where ranks run, and how.
+#[derive(Args, Clone, Debug)]
+struct Options {
+    /// So many ranks on this computer.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RANKS)))]
+    local: Option<u32>,
+    /// The hosts on which ranks run.
+    #[arg(long, value_name = "FILE", conflicts_with = "local")]
+    hosts: Option<PathBuf>,
+    /// What runs a command on a host; if left out, `ssh {host}`, and nothing for hosts whose address is this computer's own.
+    #[arg(long, value_name = "COMMAND", value_parser = Shell::parse)]
+    shell: Option<Shell>,
+    /// The command on the hosts that is this one; if left out, it lies where it does here.
+    #[arg(long, value_name = "PATH")]
+    maquette: Option<OsString>,
+    /// At which address of this computer ranks report, port 0 being any; loopback, if left out and all of them are here.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    control: Option<SocketAddr>,
+    /// The multicast group; if left out, a random one of 239.255.0.0/16, at a random port.
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = group)]
+    group: Option<SocketAddrV4>,
+    /// Send broadcasts to one rank after the other.
+    #[arg(long, conflicts_with = "group")]
+    no_multicast: bool,
+    /// With --local, the address of the interface to use.
+    #[arg(long, value_name = "ADDRESS", default_value_t = Ipv4Addr::LOCALHOST, conflicts_with = "hosts")]
+    interface: Ipv4Addr,
+    /// Do not authenticate datagrams: whoever is on the network can then speak as a rank.
+    #[arg(long)]
+    trusted_network: bool,
+    /// How often the program runs.
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=MOST_REPEATS))]
+    repeat: u32,
+    /// How many packets to one rank, or broadcast ones, are under way at most.
+    #[arg(long, value_name = "PACKETS", value_parser = clap::value_parser!(u32).range(1..=400))]
+    window: Option<u32>,
+    /// What becomes of packets that are lost; if left out, they alone are sent again.
+    #[arg(long, value_name = "WAY", value_parser = choice::<Repair>())]
+    repair: Option<Repair>,
+    /// The most that a rank sends, as it is on an Ethernet.
+    #[arg(long, value_name = "RATE")]
+    rate: Option<Rate>,
+    /// How long a rank waits for a message before it gives up; a minute, if left out.
+    #[arg(long, value_name = "TIME", value_parser = some_time)]
+    patience: Option<Duration>,
+    /// How long all of it may take; ten minutes, if left out.
+    #[arg(long, value_name = "TIME", value_parser = some_time)]
+    timeout: Option<Duration>,
+}
+
+/// Reads a multicast group.
+fn group(text: &str) -> Result<SocketAddrV4, String> {
+    let address: Option<SocketAddrV4> = text.parse().ok();
+    let group = address.filter(|address| address.ip().is_multicast() && address.port() > 0);
+    group.ok_or_else(|| "allowed is a group of 224.0.0.0/4 with a port, such as 239.255.1.2:7000".to_owned())
+}
+
+/// Reads a length of time that is more than none.
+fn some_time(text: &str) -> Result<Duration, String> {
+    duration(text)
+        .and_then(|time| if time.is_zero() { Err("allowed is more than no time".to_owned()) } else { Ok(time) })
+}
+
+impl Arguments {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        let (options, program, as_json) = own_options::take(self.options, self.program, as_json)?;
+        let (hosts, file) = options.hosts()?;
+        let ranks: u32 = hosts.iter().map(|host| host.ranks).sum();
+        refuse_a_models(&program)?;
+        let experiment = check(&program, ranks)?;
+        let plan = options.plan(hosts, program)?;
+        let experiment = launched(experiment, &plan, file);
+        let (name, shown) = (plan.arguments.join(" "), plan.clone());
+        let records = unless_interrupted(move || {
+            let spinner = Spinner::new();
+            let mut progress = |there: usize, ended: usize| {
+                let words = if there < ranks as usize { "ranks are there" } else { "ranks have ended" };
+                let count = if there < ranks as usize { there } else { ended };
+                spinner.show(format!("{count} of {ranks} {words}"));
+            };
+            launch(&plan, &mut progress).map_err(Failure::from)
+        })?;
+        Ok(text::said(&name, &shown, &records, &experiment, as_json).into())
+    }
+}
+
+/// The command line of `maquette run` for a program with so many ranks.
+fn run_line(program: &[String], ranks: u32) -> Result<run::Arguments, Failure> {
+    /// `maquette run`, as it is read.
+    #[derive(Parser)]
+    #[command(name = "maquette launch", disable_help_subcommand = true)]
+    struct Line {
+        #[command(flatten)]
+        run: run::Arguments,
+    }
+    let mut words = vec!["maquette launch".to_owned()];
+    words.extend(program.iter().cloned());
+    let takes = |option: &str| {
+        let command = <Line as clap::CommandFactory>::command();
+        let named = program.first().and_then(|name| command.find_subcommand(name).cloned());
+        named.is_some_and(|command| command.get_arguments().any(|argument| argument.get_long() == Some(option)))
+    };
+    if takes("machine") {
+        words.extend(["--machine", NO_MACHINE].map(str::to_owned));
+    }
+    if takes("nodes") {
+        words.extend(["--nodes".to_owned(), ranks.to_string()]);
+    }
+    let line = Line::try_parse_from(words).map_err(|error| Failure::Usage(Box::new(error)))?;
+    Ok(line.run)
+}
+
+/// Options of `maquette run` that only a model of a machine can follow.
+const OF_A_MODEL: [(&str, &str); 7] = [
+    ("--machine", "none: launched ranks run on real hosts, which --local or --hosts names"),
+    ("--nodes", "none: --local says how many ranks there are, or the hosts of --hosts"),
+    ("--ranks", "none: --local says how many ranks there are, or the hosts of --hosts"),
+    ("--set", "none: launched ranks run on real hosts, of which nothing can be set"),
+    ("--engine", "none: launched ranks run on real hosts, where no flits are to be moved"),
+    ("--packets", "none: only of a model it is known what became of every packet"),
+    ("--timeline", "none: only of a model it is known what ranks and channels did when"),
+];
+
+/// Of programs that can run in the postal model in place of a machine, what says so.
+const OF_THE_POSTAL_MODEL: [(&str, &str); 2] = [
+    ("--lambda", "none: launched ranks run on real hosts, not in the postal model"),
+    ("--t0", "none: launched ranks run on real hosts, not in the postal model"),
+];
+/// These programs. In others a tree may be made for a latency.
+const IN_THE_POSTAL_MODEL: [&str; 2] = ["exchange", "schedule"];
+
+/// That nothing is asked of a launch that only a model can do.
+fn refuse_a_models(program: &[String]) -> Result<(), Failure> {
+    let can_be_postal = program.first().is_some_and(|name| IN_THE_POSTAL_MODEL.contains(&name.as_str()));
+    let postal = OF_THE_POSTAL_MODEL.iter().filter(|_| can_be_postal);
+    let refused: Vec<&(&str, &str)> = OF_A_MODEL.iter().chain(postal).collect();
+    // What comes after `--` is no option.
+    let words = || program.iter().take_while(|word| *word != "--");
+    for (word, next) in words().zip(words().skip(1).map(Some).chain([None])) {
+        let (name, value) = word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
+        if let Some((option, allowed)) = refused.iter().find(|refused| refused.0 == name) {
+            let value = value.or(next.map(String::as_str)).unwrap_or("nothing after it");
+            return Err(Failure::argument(option, value, allowed));
+        }
+    }
+    Ok(())
+}
+
+/// What a launch is, of the program that `experiment` tells of.
+fn launched(experiment: Experiment, launch: &Launch, hosts: Option<InputFile>) -> Experiment {
+    let Tuning { window, repair, rate, patience, trusted_network } = launch.tuning;
+    let mut experiment = experiment.for_real().given(json!({
+        "repeat": launch.repeat,
+        "multicast": launch.group.is_some(),
+        "window": window,
+        "repair": repair,
+        "rate_bits_per_second": rate,
+        "patience_ps": patience,
+        "trusted_network": trusted_network,
+    }));
+    hosts.into_iter().for_each(|file| experiment.read(file));
+    experiment
+}
+
+/// Makes the program of `program`, as a rank does, so that nobody is started in vain; gives what it is.
+fn check(program: &[String], ranks: u32) -> Result<Experiment, Failure> {
+    let line = run_line(program, ranks)?;
+    let (done, stage) = stage::with(Stage::Looking(None), || line.execute(false));
+    match (done, stage) {
+        (Err(Failure::Staged(experiment)), Some(Stage::Looking(Some(own)))) if own == ranks => Ok(*experiment),
+        (Err(Failure::Staged(_)), Some(Stage::Looking(Some(own)))) => {
+            Err(Failure::argument("--local or --hosts", format!("{ranks} ranks"), format!("{own}, as the program has")))
+        }
+        (Err(failure), _) => Err(failure),
+        (Ok(_), _) => {
+            let name = program.first().map_or("", String::as_str);
+            Err(Failure::argument("PROGRAM", name, "one that ranks run; this one is a model's"))
+        }
+    }
+}
+
+impl Options {
+    fn hosts(&self) -> Result<(Vec<Host>, Option<InputFile>), Failure> {
+        if self.local.is_some() && self.shell.is_some() {
+            return Err(Failure::argument("--shell", "a command", "none with --local: no host is to be reached"));
+        }
+        match (self.local, &self.hosts) {
+            (Some(ranks), _) => {
+                let host = Host { name: "this computer".to_owned(), address: self.interface, ranks };
+                Ok((vec![host], None))
+            }
+            (None, Some(path)) => {
+                let text = input::read_text(path, LONGEST_HOSTS)
+                    .map_err(|cause| Failure::Unreadable { path: path.clone(), cause })?;
+                Ok((hosts::parse(path, &text)?, Some(InputFile::new(path, text.as_bytes()))))
+            }
+            (None, None) => {
+                Err(Failure::argument("--local", "nothing", "how many ranks, or --hosts with a file of hosts"))
+            }
+        }
+    }
+
+    fn plan(self, hosts: Vec<Host>, arguments: Vec<String>) -> Result<Launch, Failure> {
+        let all_here = self.local.is_some() || hosts.iter().all(|host| host.address.is_loopback());
+        let shell = match self.shell.clone() {
+            None if !all_here => Shell::parse("ssh {host}").ok(),
+            shell => shell,
+        };
+        let allowed = "an address of this computer that all hosts reach, such as 10.0.0.1:0";
+        let control = match self.control {
+            Some(control) => control,
+            None if all_here => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
+            None => return Err(Failure::argument("--control", "nothing", allowed)),
+        };
+        if control.ip().is_unspecified() {
+            return Err(Failure::argument("--control", control, allowed));
+        }
+        let timeout = self.timeout.unwrap_or(USUAL_TIMEOUT);
+        Ok(Launch {
+            command: own_options::command(self.maquette.clone())?,
+            group: self.group_of(all_here)?,
+            tuning: Tuning {
+                window: self.window,
+                repair: self.repair,
+                rate: self.rate.map(Rate::bits_per_second),
+                patience: self.patience.map(Duration::picoseconds),
+                trusted_network: self.trusted_network,
+            },
+            timeout: std::time::Duration::from_nanos(timeout.picoseconds() / 1_000),
+            repeat: self.repeat,
+            hosts,
+            shell,
+            control,
+            arguments,
+        })
+    }
+
+    /// The group; none where none is wanted, or this computer, on which all ranks are, lets nobody multicast.
+    fn group_of(&self, all_here: bool) -> Result<Option<SocketAddrV4>, Failure> {
+        if self.no_multicast {
+            return Ok(None);
+        }
+        let random = |cause| Failure::Launch(LaunchError::System { what: "random numbers", cause });
+        let group = self.group.map_or_else(|| random_group().map_err(random), Ok)?;
+        if all_here && let Err(refused) = hears_multicast(*group.ip(), self.interface) {
+            warn(&format!("broadcasts go to one rank after the other, as there is no multicast here: {refused}"));
+            return Ok(None);
+        }
+        Ok(Some(group))
+    }
+}

@@ -1,0 +1,58 @@
+//! Which words of the command line are whose: options of `launch` may also stand after the program.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::{Args, Command, FromArgMatches};
+
+use super::Options;
+use crate::failure::Failure;
+
+/// Takes the options of `launch`, and `--json`, from the words of the program.
+pub(super) fn take(
+    mut options: Options,
+    words: Vec<String>,
+    as_json: bool,
+) -> Result<(Options, Vec<String>, bool), Failure> {
+    let command = Options::augment_args(Command::new("maquette launch"));
+    let takes_value = |word: &str| {
+        let name = word.strip_prefix("--")?;
+        let own = command.get_arguments().find(|own| own.get_long() == Some(name))?;
+        Some(own.get_action().takes_values())
+    };
+    let (mut own, mut program, mut json) = (vec!["maquette launch".to_owned()], Vec::new(), as_json);
+    let mut rest = words.into_iter();
+    while let Some(word) = rest.next() {
+        let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
+        match takes_value(name) {
+            _ if word == "--json" => json = true,
+            None => program.push(word),
+            Some(takes) => {
+                let value = if takes && name.len() == word.len() { rest.next() } else { None };
+                own.push(word);
+                own.extend(value);
+            }
+        }
+    }
+    if own.len() > 1 {
+        let usage = |error| Failure::Usage(Box::new(error));
+        let mut matches = command.try_get_matches_from(own).map_err(usage)?;
+        options.update_from_arg_matches_mut(&mut matches).map_err(usage)?;
+    }
+    Ok((options, program, json))
+}
+
+/// The command that is this one: `told`, or as this process was started, by itself or by Python.
+pub(super) fn command(told: Option<OsString>) -> Result<Vec<OsString>, Failure> {
+    if let Some(told) = told {
+        return Ok(vec![told]);
+    }
+    let unknown = || Failure::argument("--maquette", "nothing", "the path of the command `maquette`");
+    let program = std::env::current_exe().map_err(|_| unknown())?;
+    let is_python = program.file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"));
+    if !is_python {
+        return Ok(vec![program.into_os_string()]);
+    }
+    let script = std::env::args_os().nth(1).filter(|script| Path::new(script).is_file());
+    script.map(|script| vec![script]).ok_or_else(unknown)
+}

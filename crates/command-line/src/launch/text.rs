@@ -1,0 +1,145 @@
+//! What is said of a launch.
+
+use quantities::{Bytes, Duration};
+use serde_json::{Value, json};
+
+use crate::terminal::{Side, columns, rounded};
+use experiment::Experiment;
+use launch::Launch;
+use launch::wire::Record;
+
+/// All that ranks did, together.
+fn total(records: &[Record], of: impl Fn(&Record) -> u64) -> u64 {
+    records.iter().map(of).sum()
+}
+
+/// How long each run of the program took: from when the first rank began, or the one for which all others wait, until the last had
+/// ended. Where ranks have no clock in common, how long the busiest was busy.
+fn times(records: &[Record]) -> Vec<Duration> {
+    let runs = records.iter().map(|record| record.times.len()).min().unwrap_or(0);
+    let run = |number: usize| {
+        let of_rank = |record: &Record| record.times.get(number).copied().unwrap_or_default();
+        if records.iter().any(|record| !record.same_clock) {
+            return records.iter().map(of_rank).map(|[start, end]| end.saturating_sub(start)).max();
+        }
+        let first = records.first().and_then(|record| records.get(record.first? as usize));
+        let start =
+            first.map_or_else(|| records.iter().map(|it| of_rank(it)[0]).min(), |first| Some(of_rank(first)[0]));
+        let end = records.iter().map(|record| of_rank(record)[1]).max();
+        end.zip(start).map(|(end, start)| end.saturating_sub(start))
+    };
+    (0..runs).filter_map(run).map(Duration::from_picoseconds).collect()
+}
+
+pub(super) fn said(
+    program: &str,
+    launch: &Launch,
+    records: &[Record],
+    experiment: &Experiment,
+    as_json: bool,
+) -> String {
+    let times = times(records);
+    if as_json {
+        crate::json(&experiment.beside(json_of(program, launch, records, &times)))
+    } else {
+        text(program, launch, records, times, experiment)
+    }
+}
+
+fn text(
+    program: &str,
+    launch: &Launch,
+    records: &[Record],
+    mut times: Vec<Duration>,
+    experiment: &Experiment,
+) -> String {
+    times.sort_unstable();
+    let time = |place: usize| times.get(place).copied().map_or_else(String::new, rounded);
+    let last = times.len().saturating_sub(1);
+    let time = match times.len() {
+        0 | 1 => time(0),
+        runs => format!("{} (median of {runs}; {} to {})", time(last / 2), time(0), time(last)),
+    };
+    let network = match launch.group {
+        Some(group) => format!("UDP and multicast to {group}"),
+        None => "UDP, broadcasts to one rank after the other".to_owned(),
+    };
+    let (messages, bytes) = (total(records, |it| it.messages), total(records, |it| it.bytes));
+    let (datagrams, repeated) = (total(records, |it| it.datagrams), total(records, |it| it.repeated));
+    let copied = total(records, |it| it.copied);
+    let needless = match total(records, |it| it.needless) {
+        0 => String::new(),
+        needless => format!(", {needless} of them needlessly"),
+    };
+    let mut rows = vec![
+        ["time".to_owned(), time],
+        ["messages".to_owned(), format!("{messages} of {} together", Bytes(bytes))],
+        ["datagrams".to_owned(), format!("{datagrams} sent for them; {repeated} packets sent again{needless}")],
+    ];
+    if bytes > 0 {
+        let copies = copied as f64 / bytes as f64;
+        let text = format!("{} by the kernel on sending, {copies:.2} times the messages", Bytes(copied));
+        rows.push(["copied".to_owned(), text]);
+    }
+    let strangers = total(records, |it| it.strangers);
+    if strangers > 0 {
+        rows.push(["strangers".to_owned(), format!("{strangers} datagrams came from others, and were not taken")]);
+    }
+    let forged = total(records, |it| it.forged);
+    if forged > 0 {
+        let text = format!("{forged} datagrams came in the name of ranks that had not sent them, and were not taken");
+        rows.push(["forged".to_owned(), text]);
+    }
+    let left: u64 = not_received(records).map(|(_, _, messages)| messages).sum();
+    if left > 0 {
+        rows.push(["not received".to_owned(), left.to_string()]);
+    }
+    let ranks = if records.len() == 1 { "1 rank".to_owned() } else { format!("{} ranks", records.len()) };
+    let what = experiment.line();
+    format!("{program}\non {ranks} by {network}\n{what}\n{}", columns([Side::Left, Side::Left], &rows))
+}
+
+/// From whom to whom messages were sent that no program received, and how many.
+fn not_received(records: &[Record]) -> impl Iterator<Item = (usize, usize, u64)> {
+    records.iter().enumerate().flat_map(move |(from, record)| {
+        record.sent_to.iter().enumerate().filter_map(move |(to, sent)| {
+            let received = records.get(to)?.received_from.get(from).copied().unwrap_or(0);
+            Some((from, to, sent.saturating_sub(received))).filter(|(_, _, left)| *left > 0)
+        })
+    })
+}
+
+fn json_of(program: &str, launch: &Launch, records: &[Record], times: &[Duration]) -> Value {
+    let rank = |record: &Record| {
+        json!({
+            "times_ps": record.times,
+            "messages": record.messages,
+            "bytes": record.bytes,
+            "datagrams": record.datagrams,
+            "copied_bytes": record.copied,
+            "repeated": record.repeated,
+            "needless": record.needless,
+            "received": record.received,
+            "strangers": record.strangers,
+            "forged": record.forged,
+        })
+    };
+    let left = |(from, to, messages): (usize, usize, u64)| json!({"from": from, "to": to, "messages": messages});
+    json!({
+        "program": program,
+        "arguments": launch.arguments,
+        "nodes": records.len(),
+        "group": launch.group.map(|group| group.to_string()),
+        "times_ps": times.iter().map(|time| time.picoseconds()).collect::<Vec<u64>>(),
+        "messages": total(records, |it| it.messages),
+        "bytes": total(records, |it| it.bytes),
+        "datagrams": total(records, |it| it.datagrams),
+        "copied_bytes": total(records, |it| it.copied),
+        "repeated": total(records, |it| it.repeated),
+        "needless": total(records, |it| it.needless),
+        "strangers": total(records, |it| it.strangers),
+        "forged": total(records, |it| it.forged),
+        "not_received": not_received(records).map(left).collect::<Vec<Value>>(),
+        "ranks": records.iter().map(rank).collect::<Vec<Value>>(),
+    })
+}

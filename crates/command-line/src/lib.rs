@@ -1,0 +1,180 @@
+//! The command `maquette`: one file a command.
+//!
+//! A command reads its arguments, checks everything that a person can get wrong before it runs anything, and gives
+//! what is to be printed as a whole. Printing, errors and exit statuses are dealt with once, here.
+
+mod algorithms;
+mod calibrate;
+mod cast;
+mod choice;
+mod engine;
+mod failure;
+mod launch;
+mod machine;
+mod machines;
+mod measure;
+mod pattern;
+mod plan;
+mod postal;
+mod progress;
+mod quantity;
+mod reproduce;
+mod run;
+mod saturate;
+mod schedule;
+mod schedule_file;
+mod settings;
+mod sizes;
+mod terminal;
+mod traffic;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+
+use clap::{Parser, Subcommand};
+
+use failure::Failure;
+use formats::interrupt;
+use formats::output::files;
+
+/// Message-passing programs on models of machines, simulated to the flit.
+#[derive(Debug, Parser)]
+#[command(name = "maquette", version, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(
+    after_help = "Exit status: 0 when it went well, 1 when it ran and the answer is no (a claim missed, a deadlock), \
+                        2 when the input is bad, 128 and the signal's number when one ended it: 130 after Ctrl-C."
+)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+    /// Print JSON, for programs to read.
+    // Without an order of its own its place in every help would follow from the number of commands.
+    #[arg(long, global = true, display_order = 500)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Machines(machines::Arguments),
+    Machine(machine::Arguments),
+    Run(run::Arguments),
+    Launch(Box<launch::Arguments>),
+    #[command(hide = true)]
+    LaunchRank(launch::RankArguments),
+    Saturate(saturate::Arguments),
+    Pattern(pattern::Arguments),
+    Schedule(schedule::Arguments),
+    Measure(measure::Arguments),
+    Postal(postal::Arguments),
+    Calibrate(calibrate::Arguments),
+    Plan(plan::Arguments),
+    Reproduce(reproduce::Arguments),
+    Cast(cast::Arguments),
+}
+
+/// What a command has to say.
+#[derive(Debug, Default)]
+struct CommandOutput {
+    /// What goes to standard output.
+    text: String,
+    /// The exit status.
+    status: i32,
+}
+
+impl From<String> for CommandOutput {
+    fn from(text: String) -> CommandOutput {
+        CommandOutput { text, status: 0 }
+    }
+}
+
+/// Runs a command line, its program's name first, and gives the exit status. Whoever runs several calls [`interrupt::forget`]
+/// between them; not at the beginning, so that no signal is lost that comes before the command does.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> i32 {
+    files::forget();
+    let said = match CommandLine::try_parse_from(arguments) {
+        Ok(line) => line.command.execute(line.json),
+        Err(error) => {
+            // Help or a complaint. If nobody reads it, there is nobody to tell.
+            let _ = error.print();
+            return error.exit_code();
+        }
+    };
+    match said {
+        Ok(said) => print(&said.text).unwrap_or(said.status),
+        Err(failure) => {
+            failure.print();
+            if !interrupt::requested() {
+                return failure.status();
+            }
+            interrupt::remove_unfinished();
+            interrupt::status()
+        }
+    }
+}
+
+impl Command {
+    fn execute(self, json: bool) -> Result<CommandOutput, Failure> {
+        match self {
+            Command::Machines(arguments) => arguments.execute(json),
+            Command::Machine(arguments) => arguments.execute(json),
+            Command::Run(arguments) => arguments.execute(json),
+            Command::Launch(arguments) => arguments.execute(json),
+            Command::LaunchRank(arguments) => arguments.execute(),
+            Command::Saturate(arguments) => arguments.execute(json),
+            Command::Pattern(arguments) => arguments.execute(json),
+            Command::Schedule(arguments) => arguments.execute(json),
+            Command::Measure(arguments) => arguments.execute(json),
+            Command::Postal(arguments) => arguments.execute(json),
+            Command::Calibrate(arguments) => arguments.execute(json),
+            Command::Plan(arguments) => arguments.execute(json),
+            Command::Reproduce(arguments) => arguments.execute(json),
+            Command::Cast(arguments) => arguments.execute(json),
+        }
+    }
+}
+
+/// Prints to standard output; gives an exit status if that cannot be done.
+fn print(text: &str) -> Option<i32> {
+    let mut out = anstream::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => None,
+        // The reader has seen enough, as `head` does.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => None,
+        Err(error) => {
+            Failure::from(formats::output::Unwritable { path: "standard output".into(), cause: error }).print();
+            Some(2)
+        }
+    }
+}
+
+/// Does `work`, which may take long, and gives what comes out, if it was not asked to end before.
+fn unless_interrupted<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    interrupt::unless_requested(work).ok_or(Failure::Interrupted)?
+}
+
+/// As [`unless_interrupted`]; whoever waits long is told that it `does` something.
+fn working<T: Send + 'static>(
+    does: &str,
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    let _spinner = progress::Spinner::saying(does);
+    unless_interrupted(work)
+}
+
+/// A value as JSON on one line.
+fn json(value: &impl serde::Serialize) -> String {
+    // Only maps whose keys are no strings cannot be written, and there are none.
+    let mut text = serde_json::to_string(value).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// How many runs this computer can go on with at once.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[cfg(test)]
+mod tests;

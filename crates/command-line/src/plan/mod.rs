@@ -1,0 +1,173 @@
+//! `maquette plan`: which algorithm is the quickest here?
+
+mod check;
+mod place;
+mod text;
+mod written;
+
+use std::path::PathBuf;
+
+use ::machines::model::Machine;
+use clap::{Args, Subcommand};
+use quantities::Bytes;
+use serde_json::json;
+
+use self::place::Place;
+use self::text::Report;
+use self::written::Written;
+use super::CommandOutput;
+use super::failure::Failure;
+use super::progress::Bar;
+use super::sizes::{check_size, size};
+use experiment::Experiment;
+use formats::input::InputFile;
+use formats::interrupt;
+use formats::traffic_matrix;
+use tuning::planner::{Effort, Question, plan};
+
+/// Say which algorithm is the quickest on a machine, by how much, and how far it is from the best there can be.
+///
+/// Two small runs measure t0 and lambda; with these all algorithms are estimated without contention, and the promising ones
+/// are run on the machine's model, those with the least estimates first, until the next estimate is hopeless or a budget of
+/// work is used up: a second or two as a rule, about ten seconds at most with the usual budget. What was not run is said to
+/// be estimated. Ctrl-C ends it early, with what is known by then. `maquette plan check` says how good the picks are.
+#[derive(Args, Debug)]
+#[command(arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(after_help = "Example:\n  maquette plan broadcast --machine delta --ranks 64 --bytes 512")]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Plan a broadcast: one rank has a message, and all shall have it.
+    #[command(
+        after_help = "Example:\n  maquette plan broadcast --machine delta --ranks 64 --bytes 512 --write bcast.goal"
+    )]
+    Broadcast(Collective),
+    /// Plan a global combine (all-reduce): every rank has data, and all shall have their sum or the like.
+    #[command(after_help = "Example:\n  maquette plan combine --lambda 1.3 --ranks 1000")]
+    Combine(Collective),
+    /// Plan an exchange: every rank has a message for every other, or for those that a traffic matrix says.
+    ///
+    /// Each schedule is tried in several paces: ranks that run ahead freely, that wait for their receiver's word, or for a
+    /// barrier after each step.
+    #[command(after_help = "Example:\n  maquette plan exchange --machine cm5-32 --traffic halo.csv --write halo.goal")]
+    Exchange(Exchange),
+    Check(check::Arguments),
+}
+
+/// A broadcast or a combine.
+#[derive(Args, Debug)]
+struct Collective {
+    #[command(flatten)]
+    place: Place,
+    /// Size of the message, or of what a rank has.
+    #[arg(long, value_name = "B", default_value = "1024", value_parser = size)]
+    bytes: Bytes,
+    /// Write the messages of the quickest, in steps, to FILE.json (for `maquette run schedule`) or FILE.goal (for `maquette
+    /// run goal` and LogGOPSim).
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+}
+
+/// An exchange.
+#[derive(Args, Debug)]
+struct Exchange {
+    #[command(flatten)]
+    place: Place,
+    /// Size of the message that every rank has for every other; with --traffic, that of each entry of a matrix that says
+    /// only where something is sent (1, if left out).
+    #[arg(long, value_name = "B", value_parser = size, required_unless_present = "traffic")]
+    bytes: Option<Bytes>,
+    /// What each rank has for each other, a square matrix of bytes: FILE.csv, FILE.mtx (Matrix Market) or FILE.npy (NumPy).
+    #[arg(long, value_name = "FILE")]
+    traffic: Option<PathBuf>,
+    /// Write the messages of the quickest, in steps, to FILE.json (for `maquette run schedule`), FILE.goal (for `maquette
+    /// run goal` and LogGOPSim) or FILE.xml (for MSCCL: of the quickest that forwards nothing).
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+}
+
+impl Arguments {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        match self.what {
+            What::Broadcast(Collective { place, bytes, write }) => {
+                said(&place, None, |ranks| Question::Broadcast { ranks, bytes }, write, as_json)
+            }
+            What::Combine(Collective { place, bytes, write }) => {
+                said(&place, None, |ranks| Question::Combine { ranks, bytes }, write, as_json)
+            }
+            What::Exchange(Exchange { place, bytes, traffic: None, write }) => {
+                let bytes = bytes.unwrap_or_default();
+                said(&place, None, |ranks| Question::Complete { ranks, bytes }, write, as_json)
+            }
+            What::Exchange(Exchange { place, bytes, traffic: Some(path), write }) => {
+                let (matrix, file) = traffic_matrix::read(&path, bytes.unwrap_or(USUAL_ENTRY))?;
+                check_size(bytes, &matrix)?;
+                let (ranks, said_of_it) = (matrix.pattern.ranks(), text::traffic(&path, &matrix));
+                let traffic = Traffic { ranks, said: said_of_it, has_sizes: matrix.has_sizes, file };
+                said(&place, Some(traffic), |_| Question::Irregular(matrix.pattern), write, as_json)
+            }
+            What::Check(arguments) => arguments.execute(as_json),
+        }
+    }
+}
+
+/// The size of what a matrix only says that it is there, if none is asked for.
+const USUAL_ENTRY: Bytes = Bytes(1);
+
+/// A traffic matrix, but for what is in it.
+struct Traffic {
+    ranks: u32,
+    /// What is said of it.
+    said: String,
+    has_sizes: bool,
+    file: InputFile,
+}
+
+/// What is planned.
+fn experiment(place: &Place, machine: &Machine, question: &Question, traffic: Option<&Traffic>) -> Experiment {
+    let mut parameters = json!({"question": question.name(), "budget_millions": place.budget() / 1e6});
+    if traffic.is_none_or(|traffic| !traffic.has_sizes) {
+        parameters["bytes"] = json!(question.most_bytes().0);
+    }
+    let experiment = Experiment::of("plan").running(question.command()).on(machine).among(question.ranks());
+    let mut experiment = experiment.given(parameters);
+    traffic.into_iter().for_each(|traffic| experiment.read(traffic.file.clone()));
+    experiment
+}
+
+/// Plans what is asked of the ranks that take part, with the messages of `traffic`, if that is given.
+fn said(
+    place: &Place,
+    traffic: Option<Traffic>,
+    question: impl FnOnce(u32) -> Question,
+    write: Option<PathBuf>,
+    as_json: bool,
+) -> Result<CommandOutput, Failure> {
+    let (machine, ranks) = place.machine(traffic.as_ref().map(|traffic| traffic.ranks))?;
+    let question = question(ranks);
+    let experiment = experiment(place, &machine, &question, traffic.as_ref());
+    let write = write.as_deref().map(|path| Written::create(path, &question)).transpose()?;
+    let bar = Bar::new();
+    let progress = |done: usize, of: usize| {
+        bar.show(done as f64 / of.max(1) as f64, format!("{done} of {of} algorithms"));
+    };
+    let effort = Effort {
+        budget: place.budget(),
+        lambda: place.lambda(),
+        progress: &progress,
+        interrupted: interrupt::flag(),
+        threads: place.threads(),
+    };
+    let plan = plan(&question, &machine, &effort)?;
+    drop(bar);
+    let written = write.map(|file| file.fill(&plan, &question, &machine)).transpose()?;
+    let traffic = traffic.map(|traffic| traffic.said);
+    let report =
+        Report { machine: &machine, experiment: &experiment, question: &question, plan: &plan, traffic, written };
+    let text = if as_json { report.json()? } else { report.text()? };
+    Ok(CommandOutput { text, status: if plan.interrupted { interrupt::status() } else { 0 } })
+}

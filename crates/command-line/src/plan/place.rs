@@ -1,0 +1,88 @@
+//! On what it is planned, and with how much work.
+
+use std::ffi::OsString;
+
+use ::machines::model::{Interconnect, Machine};
+use clap::Args;
+use programs::postal::Lambda;
+
+use crate::cores;
+use crate::failure::Failure;
+use crate::settings::Settings;
+use experiment::postal_clock::{exact_step, postal_machine};
+use tuning::planner::BUDGET;
+
+/// On what it is planned, and with how much work.
+#[derive(Args, Debug)]
+pub(super) struct Place {
+    /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
+    #[arg(long, value_name = "NAME|FILE", required_unless_present = "lambda", conflicts_with = "lambda")]
+    machine: Option<OsString>,
+    /// In place of a machine, the postal model: a message is there so many times as long after it was sent as its sender
+    /// needs for it; a number such as 1.8 or 9/5.
+    #[arg(long, value_name = "L")]
+    lambda: Option<Lambda>,
+    #[command(flatten)]
+    settings: Settings,
+    /// How many ranks take part; all nodes of the machine, or as many as the traffic has, if left out.
+    #[arg(long, value_name = "N", alias = "nodes")]
+    ranks: Option<u32>,
+    /// How much may be run, in millions of packets times channels that they cross; the rest is estimated.
+    #[arg(long, value_name = "MILLIONS", default_value_t = (BUDGET / 1e6) as u32)]
+    budget: u32,
+    /// How many algorithms are run at once; as many as there are cores, if left out. The result does not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+impl Place {
+    /// The machine, and how many ranks take part; a traffic matrix may have `of_traffic`.
+    pub(super) fn machine(&self, of_traffic: Option<u32>) -> Result<(Machine, u32), Failure> {
+        let machine = match (&self.machine, self.lambda) {
+            (Some(name), _) => self.settings.load(name)?,
+            (None, Some(_)) if self.settings.first().is_some() => {
+                let found = self.settings.first().unwrap_or_default();
+                return Err(Failure::argument("--set", found, "nothing with --lambda: it is no field of a machine"));
+            }
+            (None, Some(lambda)) => postal_machine(lambda, exact_step(lambda))?,
+            (None, None) => {
+                return Err(Failure::argument("--machine", "nothing", "a machine, or --lambda for the postal model"));
+            }
+        };
+        let nodes = match &machine.interconnect {
+            Interconnect::Flits(_) | Interconnect::Ethernet(_) => Some(machine.nodes),
+            // Its number of nodes is only the most that there can be.
+            Interconnect::LogGp(_) => None,
+        };
+        let ranks = self.ranks.or(of_traffic).or(nodes);
+        match (ranks, of_traffic) {
+            (Some(ranks), Some(has)) if ranks != has => {
+                Err(Failure::argument("--ranks", ranks, format!("{has}, as many as the traffic has")))
+            }
+            (Some(has), Some(_)) if has > machine.nodes => {
+                let allowed = format!("at most {}, the nodes of {}", machine.nodes, machine.name);
+                Err(Failure::argument("--traffic", format!("{has} ranks"), allowed))
+            }
+            (Some(ranks), _) if (1..=machine.nodes).contains(&ranks) => Ok((machine, ranks)),
+            (other, _) => {
+                let found = other.map_or("nothing".to_string(), |ranks| ranks.to_string());
+                let allowed = format!("1 to {}, the nodes of {}", machine.nodes, machine.name);
+                Err(Failure::argument("--ranks", found, allowed))
+            }
+        }
+    }
+
+    /// The most work, in packets times channels.
+    pub(super) fn budget(&self) -> f64 {
+        f64::from(self.budget) * 1e6
+    }
+
+    /// The latency of the postal model, if that is meant.
+    pub(super) fn lambda(&self) -> Option<Lambda> {
+        self.lambda
+    }
+
+    pub(super) fn threads(&self) -> usize {
+        self.threads.map_or_else(cores, usize::from)
+    }
+}

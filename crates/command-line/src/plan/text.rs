@@ -1,0 +1,161 @@
+//! What was planned, as text and as JSON.
+
+use std::path::Path;
+
+use ::machines::model::Machine;
+use programs::postal::broadcast_time;
+use quantities::Duration;
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::terminal::{Side, columns, rounded};
+use experiment::Experiment;
+use formats::traffic_matrix::TrafficMatrix;
+use tuning::planner::{Plan, Prediction, Question, Source};
+
+/// What was planned.
+pub(super) struct Report<'a> {
+    pub(super) machine: &'a Machine,
+    pub(super) experiment: &'a Experiment,
+    pub(super) question: &'a Question,
+    pub(super) plan: &'a Plan,
+    /// What is said of the file with the traffic.
+    pub(super) traffic: Option<String>,
+    /// What is said of the file that was written.
+    pub(super) written: Option<String>,
+}
+
+/// What is said of a traffic matrix.
+pub(super) fn traffic(path: &Path, matrix: &TrafficMatrix) -> String {
+    let names = match (matrix.headings.row, matrix.headings.column) {
+        (true, true) => "; its first row and column are names",
+        (true, false) => "; its first row is names",
+        (false, true) => "; its first column is names",
+        (false, false) => "",
+    };
+    let messages = matrix.pattern.messages().len();
+    let percent = 100.0 * matrix.pattern.density();
+    format!("{}: {messages} messages, {percent:.1}% of those of a complete exchange{names}", path.display())
+}
+
+impl Report<'_> {
+    pub(super) fn text(&self) -> Result<String, Failure> {
+        let Report { machine, question, plan, .. } = self;
+        let mut text = format!("{} among {} ranks of {}", self.asked(), question.ranks(), machine.name);
+        let (t0, lambda) = (plan.model.send_time(question.bytes()), plan.model.lambda(question.bytes())?);
+        text += &format!(" (t0 {}, lambda {lambda})\n", rounded(t0));
+        text += &self.experiment.line();
+        if let Some(traffic) = &self.traffic {
+            text += &format!("{traffic}\n");
+        }
+        let Some(first) = plan.predictions.first() else {
+            return Ok(text + "None of the algorithms can be run there.\n");
+        };
+        text += &format!("\nquickest     {}, {}{}\n", first.candidate.name, rounded(first.time), self.margin());
+        text += &format!("lower bound  {}\n", self.bound(first.time));
+        if let Some(line) = self.postal()? {
+            text += &format!("postal model {line}\n");
+        }
+        text.push('\n');
+        text += &self.table(first.time);
+        for (name, why) in &plan.left_out {
+            text += &format!("left out: {name}: {why}\n");
+        }
+        if let Some(wanted) = plan.wanted {
+            let millions = (wanted / 1e6).ceil();
+            text += &format!("\nThe budget did not allow to run all that is promising; --budget {millions} would.\n");
+        }
+        if let Some(written) = &self.written {
+            text += &format!("\n{written}\n");
+        }
+        if plan.interrupted {
+            text += "\nIt was interrupted: what was not run by then is estimated.\n";
+        }
+        Ok(text)
+    }
+
+    /// What is asked for, with sizes.
+    fn asked(&self) -> String {
+        match self.question {
+            Question::Irregular(_) => format!("{} of {} on the mean", self.question.name(), self.question.bytes()),
+            _ => format!("{} of {}", self.question.name(), self.question.bytes()),
+        }
+    }
+
+    /// By how much the quickest is before the next that is not as quick.
+    fn margin(&self) -> String {
+        let Some((first, others)) = self.plan.predictions.split_first() else { return String::new() };
+        let comparable = |it: &&Prediction| it.source == first.source;
+        match others.iter().filter(comparable).find(|it| it.time > first.time) {
+            Some(next) => {
+                let less = 100.0 * (1.0 - ratio(first.time, next.time));
+                let less = if less < 0.1 { "less than 0.1%".to_string() } else { format!("{less:.1}%") };
+                format!("; {less} before {}", next.candidate.name)
+            }
+            None => String::new(),
+        }
+    }
+
+    fn bound(&self, quickest: Duration) -> String {
+        let bound = &self.plan.bound;
+        let over = 100.0 * (ratio(quickest, bound.time) - 1.0);
+        let distance = match over {
+            _ if bound.time.is_zero() => "nothing has to be sent".to_string(),
+            ..0.05 => "the quickest reaches it".to_string(),
+            _ => format!("the quickest is {over:.1}% above it"),
+        };
+        format!("{} ({}): {distance}", rounded(bound.time), bound.reason)
+    }
+
+    /// What the postal model says of messages that are not cut, with the measured t0 and lambda.
+    fn postal(&self) -> Result<Option<String>, Failure> {
+        let Report { question, plan, .. } = self;
+        let (Question::Broadcast { ranks, bytes } | Question::Combine { ranks, bytes }) = question else {
+            return Ok(None);
+        };
+        let steps = broadcast_time(plan.model.lambda(*bytes)?, u64::from(*ranks));
+        let time = rounded(steps.of(plan.model.send_time(*bytes)));
+        Ok(Some(format!("{time} (T(n) of {steps} steps of t0), with messages that are not cut")))
+    }
+
+    fn table(&self, quickest: Duration) -> String {
+        let mut rows = vec![["algorithm", "time", "longer by", "how it is known"].map(str::to_string)];
+        for Prediction { candidate, time, source } in &self.plan.predictions {
+            let longer = 100.0 * (ratio(*time, quickest) - 1.0);
+            let longer = if *time == quickest { String::new() } else { format!("{longer:.1}%") };
+            let how = if *source == Source::Simulated { "simulated" } else { "estimated" };
+            rows.push([candidate.name.clone(), rounded(*time), longer, how.to_string()]);
+        }
+        columns([Side::Left, Side::Right, Side::Right, Side::Left], &rows)
+    }
+
+    pub(super) fn json(&self) -> Result<String, Failure> {
+        let Report { machine, question, plan, .. } = self;
+        let prediction = |prediction: &Prediction| {
+            json!({
+                "algorithm": prediction.candidate.name,
+                "time_ps": prediction.time.picoseconds(),
+                "source": prediction.source,
+            })
+        };
+        let (t0, lambda) = (plan.model.send_time(question.bytes()), plan.model.lambda(question.bytes())?);
+        Ok(crate::json(&self.experiment.beside(json!({
+            "question": question.name(),
+            "machine": machine.name,
+            "ranks": question.ranks(),
+            "bytes": question.bytes().0,
+            "t0_ps": t0.picoseconds(),
+            "lambda": lambda.as_f64(),
+            "lower_bound_ps": plan.bound.time.picoseconds(),
+            "algorithms": plan.predictions.iter().map(prediction).collect::<Vec<Value>>(),
+            "left_out": plan.left_out.iter().map(|(name, why)| json!({"algorithm": name, "why": why})).collect::<Vec<Value>>(),
+            "interrupted": plan.interrupted,
+            "budget_wanted": plan.wanted.map(|wanted| (wanted / 1e6).ceil()),
+        }))))
+    }
+}
+
+/// How many times as long one is as the other.
+fn ratio(one: Duration, other: Duration) -> f64 {
+    one.picoseconds() as f64 / other.picoseconds().max(1) as f64
+}

@@ -1,0 +1,43 @@
+//! The messages of the quickest algorithm, written to a file.
+
+use std::path::{Path, PathBuf};
+
+use ::machines::model::Machine;
+
+use crate::failure::Failure;
+use crate::schedule_file::{Format, ScheduleFile};
+use tuning::benchmark::order;
+use tuning::planner::{Plan, Question};
+
+/// A file that a schedule is to be written to.
+pub(super) struct Written {
+    path: PathBuf,
+    file: ScheduleFile,
+}
+
+impl Written {
+    /// Begins the file `path` for what answers `question`.
+    pub(super) fn create(path: &Path, question: &Question) -> Result<Written, Failure> {
+        let forwards = matches!(question, Question::Broadcast { .. } | Question::Combine { .. });
+        Ok(Written { path: path.to_path_buf(), file: ScheduleFile::create(path, forwards)? })
+    }
+
+    /// Writes the messages of the quickest that is made of messages, and that the format can hold; gives what is to be said
+    /// of it.
+    pub(super) fn fill(self, plan: &Plan, question: &Question, machine: &Machine) -> Result<String, Failure> {
+        let Written { path, file } = self;
+        for candidate in plan.predictions.iter().map(|prediction| &prediction.candidate) {
+            if file.format == Format::Msccl && candidate.forwards() {
+                continue;
+            }
+            if let Some((schedule, pacing)) = candidate.schedule(question.ranks())? {
+                let order = order(machine, question.most_bytes());
+                let content = file.format.content(&schedule, &candidate.name, pacing, order)?;
+                file.fill(&content)?;
+                return Ok(format!("The steps of {} are in {}.", candidate.name, path.display()));
+            }
+        }
+        let allowed = "one at least, of a kind that the format can hold";
+        Err(Failure::argument("--write", "no algorithm that is made of messages", allowed))
+    }
+}

@@ -1,0 +1,62 @@
+//! `maquette reproduce`: a paper's claims, run again.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::choice::choice;
+use super::failure::Failure;
+use super::progress::Bar;
+use super::{CommandOutput, cores};
+use formats::interrupt;
+use formats::output::{Unwritable, WholeFile};
+use studies::{PaperName, Progress, Watch};
+
+/// Run the claims of papers again, and write a report with their figures drawn anew.
+///
+/// Each claim is met, met with parameters that were fitted to it, missed or not run; the exit status is 1 when one is
+/// missed. Ctrl-C ends it early: what was run by then is judged and written.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  maquette reproduce moc postal --json > claims.jsonl")]
+pub(super) struct Arguments {
+    /// Which papers; all, if left out.
+    #[arg(value_parser = choice::<PaperName>())]
+    papers: Vec<PaperName>,
+    /// The folder that index.html, the report, is written to.
+    #[arg(long, value_name = "FOLDER", default_value = "report")]
+    report: PathBuf,
+    /// How many runs go on at once; as many as there are cores, if left out.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+impl Arguments {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        fs::create_dir_all(&self.report).map_err(|cause| Unwritable { path: self.report.clone(), cause })?;
+        let file = WholeFile::create(&self.report.join("index.html"))?;
+        let threads = self.threads.map_or_else(cores, usize::from);
+        let bar = Bar::new();
+        let progress = |progress: Progress<'_>| {
+            let Progress { done, total, share, .. } = progress;
+            bar.show(share, format!("{done} of {total} runs"));
+        };
+        let watch = Watch { progress: &progress, interrupted: interrupt::flag(), threads };
+        let mut papers: Vec<PaperName> = Vec::new();
+        let asked = if self.papers.is_empty() { PaperName::all().to_vec() } else { self.papers };
+        for paper in asked {
+            if !papers.contains(&paper) {
+                papers.push(paper);
+            }
+        }
+        let reproduction = studies::reproduce(&papers, &watch);
+        drop(bar);
+        file.fill(reproduction.html.as_bytes())?;
+        let text = if as_json {
+            reproduction.json_lines()
+        } else {
+            format!("{}The report is in {}.\n", reproduction.text(), self.report.join("index.html").display())
+        };
+        Ok(CommandOutput { text, status: reproduction.exit_status().into() })
+    }
+}

@@ -1,0 +1,73 @@
+//! How far a simulated run is, for those who wait.
+
+use virtual_worlds::stop::{Progress, Reached};
+
+use crate::progress::{Bar, Spinner};
+use crate::terminal::rounded;
+use formats::interrupt::BETWEEN_LOOKS;
+
+/// How far the run is that goes on: a process has one.
+static PROGRESS: Progress = Progress::new();
+
+/// After so many looks it is shown anew: four times a second.
+const LOOKS: u128 = 250 / BETWEEN_LOOKS.as_millis();
+
+/// How far a run is, as it is shown.
+pub(super) struct Shown {
+    looks: u128,
+    how: How,
+}
+
+enum How {
+    /// As a share of so many messages.
+    Share(Bar, u64),
+    /// Where nobody knows how many there will be.
+    Sign(Spinner),
+}
+
+impl Shown {
+    /// That of a run that has not begun, and where it says how far it is. It may be known how many messages there will be.
+    pub(super) fn new(messages: Option<u64>) -> (&'static Progress, Shown) {
+        PROGRESS.reset();
+        let how = match messages {
+            Some(most @ 1..) => How::Share(Bar::new(), most),
+            _ => How::Sign(Spinner::saying("simulates")),
+        };
+        (&PROGRESS, Shown { looks: 0, how })
+    }
+
+    /// Looks how far it is.
+    pub(super) fn look(&mut self) {
+        self.looks += 1;
+        if !self.looks.is_multiple_of(LOOKS) {
+            return;
+        }
+        let reached = PROGRESS.read();
+        match &self.how {
+            How::Share(bar, most) => bar.show(reached.messages as f64 / *most as f64, in_words(reached)),
+            How::Sign(spinner) => spinner.show(in_words(reached)),
+        }
+    }
+}
+
+fn in_words(reached: Reached) -> String {
+    let Reached { time, messages, packets } = reached;
+    let time = rounded(time.since(quantities::Time::ZERO));
+    let packets = if packets > 0 { format!(", {packets} packets") } else { String::new() };
+    format!("{time} simulated, {messages} messages{packets}")
+}
+
+#[cfg(test)]
+mod tests {
+    use quantities::Time;
+
+    use super::*;
+
+    #[test]
+    fn packets_are_told_where_messages_are_cut() {
+        let mut reached = Reached { time: Time::from_picoseconds(1_500_000), messages: 7, packets: 0 };
+        assert_eq!(in_words(reached), "1.500 us simulated, 7 messages");
+        reached.packets = 12;
+        assert_eq!(in_words(reached), "1.500 us simulated, 7 messages, 12 packets");
+    }
+}

@@ -1,0 +1,267 @@
+//! What is said of a run that has ended.
+
+use std::cmp::Reverse;
+
+use machines::model::{FlitNetwork, Interconnect, Place};
+use messaging::memory::Points;
+use quantities::{Bytes, Duration, Time};
+use serde_json::{Value, json};
+use virtual_worlds::answer::{
+    Answer, ChannelStatistics, Dropped, EthernetStatistics, MessagingStatistics, RouterStatistics, Unreceived,
+};
+
+use super::simulation::RunResult;
+use crate::CommandOutput;
+use crate::terminal::{Side, columns, rounded};
+
+/// How many of the busiest channels and of the hottest routers are shown to a person.
+const SHOWN: usize = 5;
+/// As what messages that no receive took are told in JSON.
+pub(super) const NOT_RECEIVED: &str = "not_received";
+
+/// What is to be said beside what every run tells.
+pub(super) struct Summary {
+    /// What the program itself found out.
+    pub(super) findings: Vec<Finding>,
+}
+
+/// Something that a program found out, in words and as JSON.
+pub(super) struct Finding {
+    pub(super) name: &'static str,
+    /// A row for each line.
+    pub(super) text: String,
+    pub(super) key: &'static str,
+    pub(super) value: Value,
+}
+
+impl Summary {
+    pub(super) fn said<T>(self, ran: &RunResult<T>, as_json: bool) -> CommandOutput {
+        let network = match &ran.machine.interconnect {
+            Interconnect::Flits(network) => Some(network),
+            Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
+        };
+        let text = if as_json { self.json(ran, network) } else { self.text(ran, network) };
+        text.into()
+    }
+
+    fn text<T>(self, ran: &RunResult<T>, network: Option<&FlitNetwork>) -> String {
+        let answer = &ran.answer;
+        let parameters: Vec<String> =
+            ran.experiment.parameters().iter().map(|(name, value)| format!("{name} {}", bare(value))).collect();
+        let ranks = answer.finish.len();
+        let on = &ran.machine.name;
+        let mut text = format!("{} on {ranks} nodes of {on} ({})\n", ran.program, parameters.join(", "));
+        text += &format!("{}\n", ran.experiment.line());
+        let mut rows = vec![["makespan".to_string(), rounded(answer.makespan().since(Time::ZERO))]];
+        for Finding { name, text, .. } in &self.findings {
+            let names = std::iter::once(*name).chain(std::iter::repeat(""));
+            rows.extend(names.zip(text.lines()).map(|(name, line)| [name.to_string(), line.to_string()]));
+        }
+        rows.push(["messages".to_string(), answer.messages.to_string()]);
+        if !self.findings.iter().any(|finding| finding.key == NOT_RECEIVED) {
+            rows.extend(not_received(&answer.unreceived));
+        }
+        if network.is_some() {
+            rows.push(["packets".to_string(), format!("{}, system packets included", answer.packets)]);
+            rows.push(["mean blocking".to_string(), format!("{} a packet", rounded(answer.mean_blocking()))]);
+        }
+        rows.extend(answer.ethernet.iter().flat_map(frames));
+        rows.extend(answer.messaging.iter().filter_map(|messaging| memory(messaging, answer)));
+        text += &columns([Side::Left, Side::Left], &rows);
+        if let Some(network) = network {
+            text += &busiest_channels(network, answer);
+            text += &hot_routers(network, answer);
+        }
+        text
+    }
+
+    fn json<T>(self, ran: &RunResult<T>, network: Option<&FlitNetwork>) -> String {
+        let answer = &ran.answer;
+        let mut object = json!({
+            "program": ran.program,
+            "parameters": ran.experiment.parameters(),
+            "machine": ran.machine.name,
+            "nodes": answer.finish.len(),
+            "seed": ran.experiment.seed(),
+            "makespan_ps": answer.makespan().picoseconds(),
+            "messages": answer.messages,
+            "finish_ps": answer.finish.iter().map(|time| time.picoseconds()).collect::<Vec<u64>>(),
+            "ranks": answer.ranks.iter().map(|rank| json!({
+                "packets": rank.packets,
+                "send_away_ps": rank.send_away.picoseconds(),
+                "receive_idle_ps": rank.receive_idle.picoseconds(),
+            })).collect::<Vec<Value>>(),
+        });
+        object[NOT_RECEIVED] = answer.unreceived.iter().map(left).collect();
+        for finding in self.findings {
+            object[finding.key] = finding.value;
+        }
+        if let Some(ethernet) = &answer.ethernet {
+            object["frames"] = frames_json(ethernet);
+        }
+        if let Some(messaging) = &answer.messaging {
+            object["messaging"] = messaging_json(messaging, answer);
+        }
+        if let Some(network) = network {
+            object["packets"] = json!(answer.packets);
+            object["flit_hops"] = json!(answer.flit_hops);
+            object["mean_blocking_ps"] = json!(answer.mean_blocking().picoseconds());
+            object["channels"] = answer.channels.iter().enumerate().map(|it| channel(network, answer, it)).collect();
+            object["routers"] = answer.routers.iter().enumerate().map(|it| router(network, it)).collect();
+        }
+        crate::json(&ran.experiment.beside(object))
+    }
+}
+
+/// The messages that no receive took, if there are any.
+fn not_received(unreceived: &[Unreceived]) -> Option<[String; 2]> {
+    let messages: u64 = unreceived.iter().map(|left| left.messages).sum();
+    (messages > 0).then(|| ["not received".to_string(), messages.to_string()])
+}
+
+fn left(Unreceived { from, to, messages }: &Unreceived) -> Value {
+    json!({"from": from.0, "to": to.0, "messages": messages})
+}
+
+/// What became of frames.
+fn frames(ethernet: &EthernetStatistics) -> Vec<[String; 2]> {
+    let Dropped { at_switch, lost, at_ring } = ethernet.dropped;
+    let dropped = [(at_switch, "at the switch"), (lost, "on the way"), (at_ring, "at full nodes")];
+    let dropped = dropped.iter().filter(|place| place.0 > 0).map(|(count, place)| format!("; {count} lost {place}"));
+    let frames = format!("{} sent, {} received{}", ethernet.sent, ethernet.received, dropped.collect::<String>());
+    let most = format!("{} at most in an output queue of the switch", ethernet.most_queued);
+    vec![["frames".to_string(), frames], ["queued".to_string(), most]]
+}
+
+fn frames_json(ethernet: &EthernetStatistics) -> Value {
+    let Dropped { at_switch, lost, at_ring } = ethernet.dropped;
+    let busy = |[up, down]: &[Duration; 2]| json!([up.picoseconds(), down.picoseconds()]);
+    json!({
+        "sent": ethernet.sent,
+        "received": ethernet.received,
+        "dropped": {"at_switch": at_switch, "lost": lost, "at_ring": at_ring},
+        "most_queued_bytes": ethernet.most_queued.0,
+        "busy_ps": ethernet.busy.iter().map(busy).collect::<Vec<Value>>(),
+    })
+}
+
+/// What broadcasts took of memory at who took most, and what the buffers for them may come to hold on all nodes: with one for all receivers,
+/// and with a channel to each.
+fn memory(messaging: &MessagingStatistics, answer: &Answer) -> Option<[String; 2]> {
+    let most = messaging.broadcast_memory.iter().max().filter(|most| most.0 > 0)?;
+    let Memory { shared, separate, saved } = Memory::of(messaging, answer);
+    let text = format!(
+        "{most} for broadcasts at most; a buffer for all receivers: up to {shared} in all, a channel to each: up to {separate}; {saved:.1}% saved"
+    );
+    Some(["memory".to_string(), text])
+}
+
+/// What the buffers for a broadcast to all ranks may come to hold.
+struct Memory {
+    shared: Bytes,
+    separate: Bytes,
+    saved: f64,
+}
+
+impl Memory {
+    fn of(messaging: &MessagingStatistics, answer: &Answer) -> Memory {
+        let points = Points::of(&messaging.parameters);
+        let ranks = u32::try_from(answer.finish.len()).unwrap_or(u32::MAX);
+        let bytes = |size: f64| Bytes(size as u64);
+        let (shared, separate) = (points.shared(ranks), points.separate(ranks));
+        Memory { shared: bytes(shared), separate: bytes(separate), saved: points.saved(ranks) * 100.0 }
+    }
+}
+
+fn messaging_json(messaging: &MessagingStatistics, answer: &Answer) -> Value {
+    let Memory { shared, separate, saved } = Memory::of(messaging, answer);
+    json!({
+        "resent": messaging.repeated.iter().map(|(_, _, count)| count).sum::<u64>(),
+        "broadcast_bytes": messaging.broadcast_memory.iter().map(|size| size.0).collect::<Vec<u64>>(),
+        "shared_bytes": shared.0,
+        "separate_bytes": separate.0,
+        "saved_percent": saved,
+    })
+}
+
+/// A value as a person writes it: strings without quotes.
+fn bare(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+fn channel(network: &FlitNetwork, answer: &Answer, (id, channel): (usize, &ChannelStatistics)) -> Value {
+    let makespan = answer.makespan().picoseconds().max(1);
+    json!({
+        "id": id,
+        "from": place(network, network.channels[id].from),
+        "to": place(network, network.channels[id].to),
+        "busy_ps": channel.busy.picoseconds(),
+        "blocked_ps": channel.blocked.picoseconds(),
+        "bytes": channel.bytes.0,
+        "packets": channel.packets,
+        "mean_occupancy_flits": channel.occupancy as f64 / makespan as f64,
+    })
+}
+
+fn router(network: &FlitNetwork, (id, router): (usize, &RouterStatistics)) -> Value {
+    json!({
+        "id": id,
+        "name": network.routers[id].name,
+        "headers": router.headers,
+        "blocking_ps": router.blocking.picoseconds(),
+    })
+}
+
+/// What people call an end of a channel.
+pub(super) fn place(network: &FlitNetwork, place: Place) -> String {
+    match place {
+        Place::Node(node) => format!("node {}", node.0),
+        Place::Router(router) => network.routers[router.0 as usize].name.clone(),
+    }
+}
+
+fn busiest_channels(network: &FlitNetwork, answer: &Answer) -> String {
+    let mut used: Vec<(usize, &ChannelStatistics)> =
+        answer.channels.iter().enumerate().filter(|(_, channel)| channel.packets > 0).collect();
+    used.sort_by_key(|(_, channel)| Reverse(channel.busy + channel.blocked));
+    let share = |length: Duration| {
+        let whole = answer.makespan().picoseconds().max(1);
+        format!("{:.1}%", 100.0 * length.picoseconds() as f64 / whole as f64)
+    };
+    let row = |(id, channel): &(usize, &ChannelStatistics)| {
+        let ends = network.channels[*id];
+        let way = format!("{} to {}", place(network, ends.from), place(network, ends.to));
+        [id.to_string(), way, share(channel.busy), share(channel.blocked), channel.packets.to_string()]
+    };
+    let rows: Vec<[String; 5]> = used.iter().take(SHOWN).map(row).collect();
+    let sides = [Side::Right, Side::Left, Side::Right, Side::Right, Side::Right];
+    section("busiest channels", sides, ["id", "from and to", "busy", "blocked", "packets"], rows)
+}
+
+fn hot_routers(network: &FlitNetwork, answer: &Answer) -> String {
+    let mut hot: Vec<(usize, &RouterStatistics)> =
+        answer.routers.iter().enumerate().filter(|(_, router)| !router.blocking.is_zero()).collect();
+    hot.sort_by_key(|(_, router)| Reverse(router.blocking));
+    let row = |(id, router): &(usize, &RouterStatistics)| {
+        let mean = Duration::from_picoseconds(router.blocking.picoseconds() / router.headers.max(1));
+        let name = network.routers[*id].name.clone();
+        [id.to_string(), name, rounded(router.blocking), rounded(mean), router.headers.to_string()]
+    };
+    let rows: Vec<[String; 5]> = hot.iter().take(SHOWN).map(row).collect();
+    let sides = [Side::Right, Side::Left, Side::Right, Side::Right, Side::Right];
+    section("hot routers", sides, ["id", "router", "blocking", "a header", "headers"], rows)
+}
+
+/// A table with a heading, if it has a row.
+pub(super) fn section<const N: usize>(
+    heading: &str,
+    sides: [Side; N],
+    names: [&str; N],
+    rows: Vec<[String; N]>,
+) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let rows: Vec<[String; N]> = std::iter::once(names.map(str::to_string)).chain(rows).collect();
+    format!("\n{heading}\n{}", columns(sides, &rows))
+}

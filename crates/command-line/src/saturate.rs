@@ -1,0 +1,215 @@
+//! `maquette saturate`: at which load a network gives way.
+
+use std::path::PathBuf;
+
+use ::machines::model::Machine;
+use clap::Args;
+use serde_json::{Value, json};
+use virtual_worlds::flit::network::fast::Fast;
+use virtual_worlds::flit::network::reference::Reference;
+use virtual_worlds::flit::traffic::{self, Effort, Known, Load, Outcome, Point, Search, Span, Verdict};
+
+use super::engine::Engine;
+use super::failure::Failure;
+use super::progress::Spinner;
+use super::terminal::{Side, columns};
+use super::traffic::{Traffic, network, verdict};
+use super::{CommandOutput, cores};
+use experiment::Experiment;
+use formats::interrupt;
+use formats::output::WholeFile;
+use report::{Axis, LineChart, Mark, Measure, Page, Series};
+
+/// The widest bar of the drawing. [letters]
+const BAR: f64 = 40.0;
+
+/// Find the load at which a network saturates, and draw latency over load.
+///
+/// Loads are run until the highest that the network carries and the lowest that it does not are close. Each has the verdict
+/// of `run traffic`. Those between which and saturation no difference could be told within the budget of each are named,
+/// and lie between the two. Ctrl-C ends the search early; what was found by then is printed.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  maquette saturate --machine booksim-mesh-8x8 --set buffers=4 --chart saturation.html"
+)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    traffic: Traffic,
+    /// How close to each other the two loads are to be, as a share of the upper one.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = precision)]
+    precision: f64,
+    /// What moves the flits; both give the same times.
+    #[arg(long, value_name = "ENGINE", default_value = "fast")]
+    engine: Engine,
+    /// How many loads are run at once; as many as there are cores, if left out. The result does not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Write a page with the chart to FILE.
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
+}
+
+/// Reads a share that is more than nothing and less than the whole.
+fn precision(text: &str) -> Result<f64, String> {
+    let allowed = "allowed is 0.0001 to 0.5";
+    let share: f64 = text.parse().map_err(|_| allowed.to_string())?;
+    if (0.0001..=0.5).contains(&share) { Ok(share) } else { Err(allowed.to_string()) }
+}
+
+impl Arguments {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        let machine = self.traffic.machine()?;
+        let network = network(&machine)?;
+        let load = self.traffic.load(1.0);
+        let own = json!({"precision": self.precision});
+        let experiment = self.traffic.experiment("saturate", &machine, self.engine, own);
+        traffic::check(network, &load)?;
+        let chart = self.chart.as_deref().map(WholeFile::create).transpose()?;
+        let spinner = Spinner::saying("the first loads are run");
+        let told = |known: Known| spinner.show(format!("{} loads run, saturation {}", known.runs, span(&known.span)));
+        let effort = Effort { precision: self.precision, threads: self.threads.map_or_else(cores, usize::from) };
+        let (windows, stop) = (self.traffic.windows(), interrupt::flag());
+        let search = match self.engine {
+            Engine::Fast => traffic::search::<Fast>(network, &load, &windows, &effort, &told, stop)?,
+            Engine::Reference => traffic::search::<Reference>(network, &load, &windows, &effort, &told, stop)?,
+        };
+        drop(spinner);
+        if let Some(how) = deadlock(&search) {
+            return Err(Failure::Program(endpoint::Error::Deadlock(how.to_string())));
+        }
+        if let Some(file) = chart {
+            file.fill(page(&machine, &load, &search, &experiment).html().as_bytes())?;
+        }
+        let text = if as_json {
+            super::json(&experiment.beside(object(&machine, &load, &search)))
+        } else {
+            text(&machine, &load, &search, &experiment)
+        };
+        Ok(CommandOutput { text, status: if search.interrupted { interrupt::status() } else { 0 } })
+    }
+}
+
+/// How the network is stuck, if it is.
+fn deadlock(search: &Search) -> Option<&str> {
+    search.points.iter().chain(&search.overload).find_map(|point| match &point.outcome.verdict {
+        Verdict::Deadlocked(how) => Some(how.as_str()),
+        _ => None,
+    })
+}
+
+/// Where saturation lies, in words.
+fn span(span: &Span) -> String {
+    match (span.stable, span.saturated) {
+        (Some(stable), Some(saturated)) => format!("between {stable:.5} and {saturated:.5} flits/node/cycle"),
+        (None, Some(saturated)) => format!("below {saturated:.5} flits/node/cycle"),
+        (Some(stable), None) => format!("above {stable:.5} flits/node/cycle"),
+        (None, None) => "not known".to_string(),
+    }
+}
+
+/// The mean latency from birth, and that which 99% do not exceed. [cycles]
+fn latency(outcome: &Outcome) -> Option<(f64, f64)> {
+    let packets = outcome.packets.as_ref().filter(|_| outcome.verdict == Verdict::Stable)?;
+    let cycle = outcome.cycle.picoseconds() as f64;
+    let (_, high) = packets.latency.percentiles.iter().find(|(percent, _)| *percent == 99.0)?;
+    Some((packets.latency.mean / cycle, high.picoseconds() as f64 / cycle))
+}
+
+fn title(machine: &Machine, load: &Load) -> String {
+    format!("{} traffic of {}-flit packets on {}", load.pattern, load.packet, machine.name)
+}
+
+fn text(machine: &Machine, load: &Load, search: &Search, experiment: &Experiment) -> String {
+    let highest =
+        search.points.iter().filter_map(|point| latency(&point.outcome)).map(|(mean, _)| mean).fold(0.0, f64::max);
+    let mut rows = vec![["rate", "accepted", "latency", "99%", ""].map(str::to_string)];
+    for Point { rate, outcome } in &search.points {
+        let drawn = match latency(outcome) {
+            Some((mean, high)) => {
+                let bar = "#".repeat((BAR * mean / highest).round() as usize);
+                [format!("{mean:.1}"), format!("{high:.1}"), bar]
+            }
+            None if outcome.verdict == Verdict::Undecided => [String::new(), String::new(), "not decided".to_string()],
+            None => [String::new(), String::new(), "too much".to_string()],
+        };
+        let [mean, high, bar] = drawn;
+        rows.push([format!("{rate:.5}"), format!("{:.5}", outcome.accepted), mean, high, bar]);
+    }
+    let table = columns([Side::Right, Side::Right, Side::Right, Side::Right, Side::Left], &rows);
+    let mut text = format!("{}\n{}\n{table}\n", title(machine, load), experiment.line());
+    text += "Rates in flits/node/cycle; latency from birth to the arrival of the tail, in cycles";
+    text += &search.points.first().map_or_else(String::new, |point| format!(" of {}", point.outcome.cycle));
+    text += &format!(".\nSaturation is {}.\n", span(&search.span));
+    text += &undecided(search);
+    if let Some(Point { rate, outcome }) = &search.overload {
+        text += &format!("When {rate:.5} is offered, {:.5} is accepted.\n", outcome.accepted);
+    }
+    if search.interrupted {
+        text += "The search was interrupted.\n";
+    }
+    text
+}
+
+/// Which rates near saturation remained undecided, in words.
+fn undecided(search: &Search) -> String {
+    let rates: Vec<String> = search.undecided().map(|rate| format!("{rate:.5}")).collect();
+    match rates.as_slice() {
+        [] => String::new(),
+        [rate] => format!("Whether {rate} is too much was not decided within its budget.\n"),
+        [rates @ .., last] => {
+            format!("Whether {} and {last} are too much was not decided within their budgets.\n", rates.join(", "))
+        }
+    }
+}
+
+fn object(machine: &Machine, load: &Load, search: &Search) -> Value {
+    let point = |point: &Point| {
+        let (mean, high) = latency(&point.outcome).unzip();
+        json!({
+            "rate": point.rate,
+            "stable": point.outcome.verdict == Verdict::Stable,
+            "verdict": verdict(&point.outcome.verdict),
+            "offered_flits_per_node_cycle": point.outcome.offered,
+            "accepted_flits_per_node_cycle": point.outcome.accepted,
+            "latency_mean_cycles": mean,
+            "latency_p99_cycles": high,
+            "cycle_ps": point.outcome.cycle.picoseconds(),
+        })
+    };
+    json!({
+        "machine": machine.name,
+        "pattern": load.pattern.to_string(),
+        "packet_flits": load.packet,
+        "seed": load.seed,
+        "stable_rate": search.span.stable,
+        "saturated_rate": search.span.saturated,
+        "overload": search.overload.as_ref().map(point),
+        "undecided_rates": search.undecided().collect::<Vec<f64>>(),
+        "interrupted": search.interrupted,
+        "points": search.points.iter().map(point).collect::<Vec<Value>>(),
+    })
+}
+
+/// A page with the chart.
+fn page(machine: &Machine, load: &Load, search: &Search, experiment: &Experiment) -> Page {
+    let line = |name: &str, mark, value: fn((f64, f64)) -> f64| Series {
+        name: name.to_string(),
+        mark,
+        points: search.points.iter().filter_map(|point| Some((point.rate, value(latency(&point.outcome)?)))).collect(),
+    };
+    let chart = LineChart {
+        title: "Latency over load".to_string(),
+        x: Axis::linear("load [flits/node/cycle]", Measure::Plain).reaching(0.0),
+        y: Axis::linear("latency [cycles]", Measure::Plain).reaching(0.0),
+        series: vec![line("mean", Mark::full(0), |both| both.0), line("99%", Mark::full(1), |both| both.1)],
+        baseline: None,
+    };
+    let legend = report::legend(&[("mean".to_string(), Mark::full(0)), ("99% of packets".to_string(), Mark::full(1))]);
+    Page {
+        title: title(machine, load),
+        lead: format!("{}. Saturation is {}. {}", machine.about, span(&search.span), experiment.line()),
+        sections: vec![legend, chart.draw()],
+        foot: "Latency is from birth to the arrival of the tail. A cycle is the time in which a node can send a flit."
+            .to_string(),
+    }
+}

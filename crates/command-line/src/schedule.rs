@@ -1,0 +1,417 @@
+//! `maquette schedule`: who sends when, in an exchange of messages.
+
+mod check;
+mod text;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ::machines::model::{Interconnect, Machine};
+use clap::{ArgGroup, Args};
+use programs::exchange::Irregular;
+use programs::schedule::{MOST_RANKS, Order, Pacing, Pattern, Schedule};
+use quantities::Bytes;
+use serde_json::json;
+
+use super::algorithms::Exchange;
+use super::choice::choice;
+use super::failure::Failure;
+use super::progress::Spinner;
+use super::schedule_file::{self, Format, ScheduleFile};
+use super::settings::Settings;
+use super::sizes::{check_size, size};
+use super::{CommandOutput, unless_interrupted, working};
+use check::{Checked, check};
+use experiment::Experiment;
+use formats::input::InputFile;
+use formats::traffic_matrix;
+use text::{Name, Told};
+
+/// A decomposition is only made unasked of patterns with no more messages.
+const MOST_MESSAGES_TO_DECOMPOSE: usize = 20_000;
+
+/// Make the schedule of an exchange: in which step who sends to whom.
+///
+/// Without `--algorithm` the schedules of all algorithms are compared. `--read` takes one that was made before.
+#[derive(Args, Debug)]
+#[command(arg_required_else_help = true)]
+#[command(group(ArgGroup::new("what").args(["traffic", "complete", "random"])))]
+#[command(group(ArgGroup::new("given").required(true).multiple(true).args(["traffic", "complete", "random", "read"])))]
+#[command(group(ArgGroup::new("one").args(["algorithm", "read"])))]
+#[command(after_help = "Examples:\n  maquette schedule --complete 8 --algorithm balanced --print\n  \
+                        maquette schedule --traffic halo.csv\n  \
+                        maquette schedule --traffic halo.csv --algorithm greedy --write halo.json --write halo.xml\n  \
+                        maquette schedule --read halo.json --traffic halo.csv --check --machine cm5-32")]
+pub(super) struct Arguments {
+    /// Schedule the messages of a matrix: row r, column c of FILE.csv, FILE.mtx or FILE.npy is what rank r sends rank c, in
+    /// bytes.
+    #[arg(long, value_name = "FILE")]
+    traffic: Option<PathBuf>,
+    /// Schedule a complete exchange among N ranks: each has a message for each other.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RANKS)))]
+    complete: Option<u32>,
+    /// Schedule random messages among N ranks: so many, in percent of those of a complete exchange.
+    #[arg(long, value_name = "N,PERCENT", value_parser = random)]
+    random: Option<Random>,
+    /// Take the schedule in FILE.json, as `--write` writes it.
+    #[arg(long, value_name = "FILE")]
+    read: Option<PathBuf>,
+    /// Size of a message of a complete exchange or of random ones, and of what a matrix only says that it is there; 256 B, if
+    /// left out.
+    #[arg(long, value_name = "B", value_parser = size)]
+    bytes: Option<Bytes>,
+    /// What random messages follow from; 1, if left out.
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// Who decides when a message goes.
+    #[arg(long, value_name = "NAME", value_parser = choice::<Exchange>())]
+    algorithm: Option<Exchange>,
+    /// Print the schedule: a column a step, `0 <-> 4` for two that exchange, `0 -> 5` for one that sends, `0 <- 5` for one of
+    /// many that send to the same.
+    #[arg(long, requires = "one")]
+    print: bool,
+    /// Check that every message is sent once, and that in a step nobody sends twice or receives twice. Exit status 1 if not.
+    #[arg(long, requires = "one")]
+    check: bool,
+    /// Write the schedule to FILE.json (for `maquette run schedule`), FILE.goal (for `maquette run goal` and LogGOPSim) or
+    /// FILE.xml (for MSCCL). May be given more than once.
+    #[arg(long, value_name = "FILE", requires = "one")]
+    write: Vec<PathBuf>,
+    /// What keeps the ranks in step, in GOAL text; free-running, if left out.
+    #[arg(long, value_name = "PACING", value_parser = choice::<Pacing>())]
+    pacing: Option<Pacing>,
+    /// What a rank does first that both sends and receives in a step, in GOAL text; alternating, if left out.
+    #[arg(long, value_name = "ORDER", value_parser = choice::<Order>())]
+    order: Option<Order>,
+    /// Count the messages through the root of this machine's tree: a preset (`maquette machines` lists them) or a
+    /// description.
+    #[arg(long, value_name = "NAME|FILE")]
+    machine: Option<OsString>,
+    #[command(flatten)]
+    settings: Settings,
+    /// Count the messages through the root of a tree whose branches below it have so many ranks; if left out, those of
+    /// --machine, or a quarter of the ranks.
+    #[arg(long, value_name = "RANKS", conflicts_with = "machine", value_parser = clap::value_parser!(u32).range(1..))]
+    branch: Option<u32>,
+}
+
+/// Random messages.
+#[derive(Clone, Copy, Debug)]
+struct Random {
+    ranks: u32,
+    /// How many, in millionths of those of a complete exchange.
+    millionths: u64,
+}
+
+impl Random {
+    fn in_words(self) -> String {
+        format!("{},{}", self.ranks, self.millionths as f64 / 10_000.0)
+    }
+}
+
+/// The size of a message, if none is asked for.
+const USUAL_SIZE: Bytes = Bytes(256);
+
+/// Reads a number of ranks and a density in percent: `32,12.5`.
+fn random(text: &str) -> Result<Random, String> {
+    let allowed = || format!("allowed are 1 to {MOST_RANKS} ranks and 0 to 100 percent, such as `32,12.5`");
+    let (ranks, percent) = text.split_once(',').ok_or_else(allowed)?;
+    let ranks = ranks.trim().parse().ok().filter(|ranks| (1..=MOST_RANKS).contains(ranks)).ok_or_else(allowed)?;
+    let percent: f64 =
+        percent.trim().parse().ok().filter(|percent| (0.0..=100.0).contains(percent)).ok_or_else(allowed)?;
+    Ok(Random { ranks, millionths: (percent * 10_000.0).round() as u64 })
+}
+
+/// What is to be sent.
+struct Traffic {
+    /// What it is called.
+    title: String,
+    pattern: Pattern,
+    /// How many bytes each message of it has, if it is a complete exchange.
+    complete: Option<Bytes>,
+    /// The file that it is from.
+    file: Option<InputFile>,
+}
+
+/// What is to be done with one schedule.
+struct Wanted {
+    branch: Branch,
+    print: bool,
+    check: bool,
+    formats: Vec<Format>,
+    pacing: Pacing,
+    order: Order,
+}
+
+/// What came out of one schedule.
+struct Made {
+    traffic: Traffic,
+    /// The file that the schedule is from.
+    file: Option<InputFile>,
+    told: Told,
+    table: Option<String>,
+    checked: Option<Checked>,
+    contents: Vec<String>,
+}
+
+impl Arguments {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        let algorithm = self.algorithm;
+        let forwards = matches!(algorithm, Some(Exchange::Forwarding(_)));
+        let paths = self.write.iter();
+        let files = paths.map(|path| ScheduleFile::create(path, forwards)).collect::<Result<Vec<_>, Failure>>()?;
+        self.check_messages()?;
+        self.check_goal(&files)?;
+        let branch = self.branch()?;
+        let (source, bytes, experiment) = (self.source(), self.bytes, self.experiment(&branch));
+        if self.read.is_none() && algorithm.is_none() {
+            let Some(source) = source else { return Err(nothing()) };
+            let traffic = Arc::new(working("makes the messages", move || source.traffic(bytes))?);
+            let told = compared(&traffic, branch.of(traffic.pattern.ranks())?)?;
+            let experiment = traffic.read_by(experiment);
+            return Ok(text::comparison(&traffic, &told, &experiment, as_json).into());
+        }
+        let formats = files.iter().map(|file| file.format).collect();
+        let Arguments { print, check, read, .. } = self;
+        let (pacing, order) = (self.pacing.unwrap_or(Pacing::FreeRunning), self.order.unwrap_or(Order::Alternating));
+        let wanted = Wanted { branch, print, check, formats, pacing, order };
+        let made = working("makes the schedule", move || {
+            let traffic = source.map(|source| source.traffic(bytes)).transpose()?;
+            match (read, algorithm, traffic) {
+                (Some(path), _, traffic) => wanted.of_file(&path, traffic),
+                (None, Some(algorithm), Some(traffic)) => wanted.of_algorithm(algorithm, traffic),
+                (None, _, _) => Err(nothing()),
+            }
+        })?;
+        for (file, content) in files.into_iter().zip(&made.contents) {
+            file.fill(content)?;
+        }
+        let wrong = made.checked.as_ref().is_some_and(|checked| checked.wrong.is_some());
+        let mut experiment = made.traffic.read_by(experiment);
+        made.file.iter().for_each(|file| experiment.read(file.clone()));
+        Ok(CommandOutput { text: text::one(&made, &experiment, as_json), status: i32::from(wrong) })
+    }
+
+    /// That nothing is said of messages that are not made.
+    fn check_messages(&self) -> Result<(), Failure> {
+        if let Some(seed) = self.seed.filter(|_| self.random.is_none()) {
+            return Err(Failure::argument("--seed", seed, "none but with --random: nothing else is random"));
+        }
+        if let Some(bytes) = self.bytes.filter(|_| self.source().is_none()) {
+            return Err(Failure::argument("--bytes", bytes, "none but with --traffic, --complete or --random"));
+        }
+        Ok(())
+    }
+
+    /// That what only GOAL text has was not asked for without one.
+    fn check_goal(&self, files: &[ScheduleFile]) -> Result<(), Failure> {
+        let allowed = "none but with --write FILE.goal: it is a matter of GOAL text";
+        if files.iter().any(|file| file.format == Format::Goal) {
+            return Ok(());
+        }
+        if let Some(pacing) = self.pacing {
+            return Err(Failure::argument("--pacing", pacing.name(), allowed));
+        }
+        self.order.map_or(Ok(()), |order| Err(Failure::argument("--order", order.name(), allowed)))
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed.unwrap_or(1)
+    }
+
+    /// What is scheduled, but for the files that are read.
+    fn experiment(&self, branch: &Branch) -> Experiment {
+        let mut parameters = json!({
+            "algorithm": self.algorithm.map(Exchange::name),
+            "traffic": self.traffic,
+            "complete": self.complete,
+            "random": self.random.map(|random| random.in_words()),
+            "read": self.read,
+            "branch": self.branch,
+            "check": self.check,
+        });
+        if self.complete.is_some() || self.random.is_some() || self.bytes.is_some() {
+            parameters["bytes"] = json!(self.bytes.unwrap_or(USUAL_SIZE).0);
+        }
+        if let Some(pacing) = self.pacing {
+            parameters["pacing"] = json!(pacing.name());
+        }
+        if let Some(order) = self.order {
+            parameters["order"] = json!(order.name());
+        }
+        let experiment = Experiment::of("schedule").given(parameters);
+        let experiment = branch.machine().into_iter().fold(experiment, |experiment, machine| experiment.on(machine));
+        // The first line of the text says it.
+        if self.random.is_some() { experiment.seeded(self.seed(), false) } else { experiment }
+    }
+
+    /// Whose messages are to be sent, if that is said.
+    fn source(&self) -> Option<Source> {
+        match (&self.traffic, self.complete, self.random) {
+            (Some(path), ..) => Some(Source::File(path.clone())),
+            (None, Some(ranks), _) => Some(Source::Complete(ranks)),
+            (None, None, Some(random)) => Some(Source::Random(random, self.seed())),
+            (None, None, None) => None,
+        }
+    }
+
+    /// The branches below the root of the tree that is meant.
+    fn branch(&self) -> Result<Branch, Failure> {
+        let Some(name) = &self.machine else {
+            if let Some(setting) = self.settings.first() {
+                return Err(Failure::argument("--set", setting, "only together with --machine"));
+            }
+            return Ok(self.branch.map_or(Branch::Quarter, Branch::Ranks));
+        };
+        let machine = self.settings.load(name)?;
+        let branch = match &machine.interconnect {
+            Interconnect::Flits(network) => network.branch(),
+            Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
+        };
+        let none = || {
+            Failure::argument(
+                "--machine",
+                name.display(),
+                "a machine whose network is a tree: [topology.fat_tree] or clos",
+            )
+        };
+        let ranks = branch.ok_or_else(none)?;
+        Ok(Branch::Machine { machine: Box::new(machine), ranks })
+    }
+}
+
+/// That nothing says what to schedule; the groups of arguments do not let it come to that.
+fn nothing() -> Failure {
+    Failure::argument("--traffic", "nothing", "a matrix, or --complete, --random or --read")
+}
+
+/// How many ranks each branch below the root of a tree has.
+enum Branch {
+    /// A quarter of them.
+    Quarter,
+    /// As it was asked for.
+    Ranks(u32),
+    /// As this machine has it.
+    Machine { machine: Box<Machine>, ranks: u32 },
+}
+
+impl Branch {
+    /// How many that is of so many ranks.
+    fn of(&self, all: u32) -> Result<u32, Failure> {
+        match self {
+            Branch::Quarter => Ok(all.div_ceil(4)),
+            Branch::Ranks(ranks) => Ok(*ranks),
+            Branch::Machine { machine, .. } if all > machine.nodes => {
+                let found = format!("{} with {} nodes", machine.name, machine.nodes);
+                Err(Failure::argument("--machine", found, format!("a machine with at least {all} nodes, one a rank")))
+            }
+            Branch::Machine { ranks, .. } => Ok(*ranks),
+        }
+    }
+
+    /// The machine, if one was named.
+    fn machine(&self) -> Option<&Machine> {
+        match self {
+            Branch::Machine { machine, .. } => Some(machine),
+            Branch::Quarter | Branch::Ranks(_) => None,
+        }
+    }
+}
+
+impl Wanted {
+    /// The schedule in the file `path`, for `traffic` or what it moves itself.
+    fn of_file(self, path: &Path, traffic: Option<Traffic>) -> Result<Made, Failure> {
+        let (schedule, file) = schedule_file::read(path)?;
+        let title = path.display().to_string();
+        let name = Name::File(title.clone());
+        let traffic = match traffic {
+            Some(traffic) => traffic,
+            None => Traffic { title, pattern: schedule.pattern()?, complete: None, file: None },
+        };
+        Ok(Made { file: Some(file), ..self.of(&schedule, name, traffic, false)? })
+    }
+
+    /// The schedule that `algorithm` makes of `traffic`.
+    fn of_algorithm(self, algorithm: Exchange, traffic: Traffic) -> Result<Made, Failure> {
+        let schedule = traffic.schedule(algorithm)?;
+        let name = Name::Algorithm(algorithm.name());
+        self.of(&schedule, name, traffic, matches!(algorithm, Exchange::Forwarding(_)))
+    }
+
+    fn of(self, schedule: &Schedule, name: Name, traffic: Traffic, forwards: bool) -> Result<Made, Failure> {
+        let (pacing, order) = (self.pacing, self.order);
+        let content = |format: &Format| format.content(schedule, name.text(), pacing, order);
+        Ok(Made {
+            contents: self.formats.iter().map(content).collect::<Result<Vec<String>, Failure>>()?,
+            told: Told::new(name, schedule, self.branch.of(schedule.ranks)?).on(self.branch.machine()),
+            table: self.print.then(|| schedule.table(text::WIDTH)),
+            checked: self.check.then(|| check(schedule, (!forwards).then_some(&traffic.pattern))),
+            traffic,
+            file: None,
+        })
+    }
+}
+
+/// Where the messages come from.
+enum Source {
+    File(PathBuf),
+    Complete(u32),
+    Random(Random, u64),
+}
+
+impl Source {
+    fn traffic(self, asked: Option<Bytes>) -> Result<Traffic, Failure> {
+        let bytes = asked.unwrap_or(USUAL_SIZE);
+        match self {
+            Source::File(path) => {
+                let (matrix, file) = traffic_matrix::read(&path, bytes)?;
+                check_size(asked, &matrix)?;
+                let (title, pattern) = (path.display().to_string(), matrix.pattern);
+                Ok(Traffic { title, pattern, complete: None, file: Some(file) })
+            }
+            Source::Complete(ranks) => {
+                let pattern = Pattern::complete(ranks, bytes)?;
+                let title = "a complete exchange".to_owned();
+                Ok(Traffic { title, pattern, complete: Some(bytes), file: None })
+            }
+            Source::Random(Random { ranks, millionths }, seed) => {
+                let pattern = Pattern::random(ranks, millionths, bytes, seed)?;
+                Ok(Traffic { title: format!("random messages (seed {seed})"), pattern, complete: None, file: None })
+            }
+        }
+    }
+}
+
+impl Traffic {
+    /// `experiment` with the file that this is from, if it is from one.
+    fn read_by(&self, mut experiment: Experiment) -> Experiment {
+        self.file.iter().for_each(|file| experiment.read(file.clone()));
+        experiment
+    }
+
+    fn schedule(&self, algorithm: Exchange) -> Result<Schedule, Failure> {
+        match (algorithm, self.complete) {
+            (Exchange::Irregular(algorithm), _) => Ok(algorithm.schedule(&self.pattern)),
+            (Exchange::Forwarding(algorithm), Some(bytes)) => Ok(algorithm.schedule(self.pattern.ranks(), bytes)?),
+            (Exchange::Forwarding(algorithm), None) => {
+                let found = format!("{} for {}", algorithm.name(), self.title);
+                Err(Failure::argument("--algorithm", found, "an algorithm for any messages, or --complete"))
+            }
+        }
+    }
+}
+
+/// What is to be said of the schedules of all algorithms for any messages.
+fn compared(traffic: &Arc<Traffic>, branch: u32) -> Result<Vec<Told>, Failure> {
+    let few = traffic.pattern.messages().len() <= MOST_MESSAGES_TO_DECOMPOSE;
+    let algorithms = Irregular::all().into_iter().filter(|&algorithm| few || algorithm != Irregular::Birkhoff);
+    let spinner = Spinner::new();
+    let told = algorithms.map(|algorithm| {
+        spinner.show(algorithm.name().to_owned());
+        let traffic = Arc::clone(traffic);
+        let name = Name::Algorithm(algorithm.name());
+        unless_interrupted(move || Ok(Told::new(name, &algorithm.schedule(&traffic.pattern), branch)))
+    });
+    told.collect()
+}

@@ -1,0 +1,407 @@
+//! Whatever can change a result is in the result: an option with another value gives another experiment.
+
+use std::collections::BTreeSet;
+
+use clap::{Command, CommandFactory};
+use serde_json::Value;
+
+use super::said;
+use crate::CommandLine;
+use experiment::Experiment;
+
+/// A command line, and what makes others of it: `--option value`, `--option`, or `this=>that` for a word in its place.
+type Case = (&'static str, &'static [&'static str]);
+
+const CASES: &[Case] = &[
+    (
+        "run ping-pong --machine moc-2-1 --nodes 4",
+        &[
+            "--machine moc-3-1",
+            "--nodes 5",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--bytes 7",
+            "--from 1",
+            "--to 2",
+            "--rounds 2",
+        ],
+    ),
+    (
+        "run all-to-all --machine delta --nodes 4 --rounds 1",
+        &[
+            "--machine moc-3-1",
+            "--nodes 3",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--bytes 7",
+            "--rounds 2",
+            "--order shuffled",
+        ],
+    ),
+    (
+        "run equal-dist --machine moc-2-1 --nodes 4 --messages 8",
+        &[
+            "--machine moc-3-1",
+            "--nodes 2",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--bytes 7",
+            "--messages 4",
+        ],
+    ),
+    (
+        "run unequal-dist --machine moc-2-1 --nodes 4 --messages 8",
+        &[
+            "--machine moc-3-1",
+            "--nodes 2",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--bytes 7",
+            "--messages 4",
+        ],
+    ),
+    (
+        "run exchange --machine delta --nodes 4",
+        &[
+            "--machine moc-3-1",
+            "--nodes 2",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--bytes 7",
+            "--algorithm greedy",
+            "--pacing barrier",
+            "--order alternating",
+        ],
+    ),
+    ("run exchange --machine moc-2-1 --nodes 4 --algorithm bruck", &["--reshuffle 1ns"]),
+    ("run exchange --lambda 2 --nodes 4", &["--lambda 3", "--t0 7us"]),
+    (
+        "run exchange --machine loggp --traffic tests/command_line/plan.in/traffic.csv",
+        &["--traffic tests/command_line/schedule.in/three.csv"],
+    ),
+    (
+        "run fft --machine moc-2-1 --nodes 4 --size 8",
+        &[
+            "--machine moc-3-1",
+            "--nodes 2",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--size 16",
+            "--algorithm linear",
+            "--operation 2ns",
+            "--reshuffle 1ns",
+            "--only-sizes",
+        ],
+    ),
+    (
+        "run conjugate-gradient --machine moc-2-1 --nodes 4 --width 8 --height 8",
+        &[
+            "--machine moc-3-1",
+            "--nodes 2",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--width 9",
+            "--height 9",
+            "--algorithm linear",
+            "--pacing barrier",
+            "--operation 2ns",
+            "--tolerance 0.1",
+            "--most-iterations 2",
+        ],
+    ),
+    (
+        "run euler --machine moc-2-1 --nodes 4 --vertices 40 --most-cycles 2",
+        &[
+            "--machine moc-3-1",
+            "--nodes 2",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--vertices 41",
+            "--algorithm linear",
+            "--pacing barrier",
+            "--operation 2ns",
+            "--tolerance 0.1",
+            "--most-cycles 1",
+        ],
+    ),
+    (
+        "run broadcast --machine moc-2-1 --nodes 4",
+        &[
+            "--machine moc-3-1",
+            "--nodes 2",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--bytes 7",
+            "--root 1",
+            "--order permuted",
+            "--algorithm linear",
+            "--lambda 2",
+            "--alpha 0.6",
+        ],
+    ),
+    ("run broadcast --machine moc-2-1 --nodes 4 --algorithm pipeline", &["--segment 1KiB"]),
+    ("run broadcast --lambda 2 --nodes 4", &["--t0 7us", "--lambda 3"]),
+    (
+        "run combine --machine moc-2-1 --nodes 4",
+        &[
+            "--machine moc-3-1",
+            "--nodes 2",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--bytes 16",
+            "--root 1",
+            "--order permuted",
+            "--algorithm ring",
+            "--operator max-i64",
+        ],
+    ),
+    ("run combine --machine moc-2-1 --nodes 4 --algorithm reduce-broadcast --alpha 0.6", &["--alpha 0.7"]),
+    ("run combine --machine moc-2-1 --nodes 4 --algorithm delay-send --lambda 2 --t0 1us", &["--lambda 3", "--t0 2us"]),
+    (
+        "run linear-hash --machine moc-2-1 --servers 3 --random-keys 50",
+        &[
+            "--machine moc-3-1",
+            "--servers 4",
+            "--clients 2",
+            "--random-keys 51",
+            "--body 8",
+            "--server-time 1us",
+            "--hash last-letters",
+            "--capacity 40",
+            "--sensitivity 0.7",
+            "--chunk 1KiB",
+            "--apart",
+            "--shrink 0.2",
+            "--then get",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+        ],
+    ),
+    (
+        "run linear-hash --machine moc-2-1 --servers 3 --keys tests/command_line/linear-hash.in/words.txt",
+        &["--keys tests/command_line/runs.in/square.toml"],
+    ),
+    (
+        "run schedule tests/command_line/schedule.in/less.json --machine moc-2-1",
+        &[
+            "--machine moc-3-1",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--pacing barrier",
+            "--order send-first",
+            "tests/command_line/schedule.in/less.json=>tests/schedules/linear.json",
+        ],
+    ),
+    ("run schedule tests/command_line/schedule.in/less.json --lambda 2", &["--lambda 3", "--t0 2us"]),
+    (
+        "run goal tests/command_line/ethernet.in/ring.goal",
+        &[
+            "--machine moc-2-1",
+            "--set o=3us",
+            "--seed 2",
+            "tests/command_line/ethernet.in/ring.goal=>tests/command_line/runs.in/unreceived.goal",
+        ],
+    ),
+    ("run goal tests/command_line/ethernet.in/ring.goal --machine moc-2-1", &["--engine reference"]),
+    (
+        "run traffic --machine moc-2-1 --rate 0.01 --warm-up 100 --measure 100",
+        &[
+            "--machine moc-3-1",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--pattern shuffle",
+            "--packet 4",
+            "--rate 0.02",
+            "--warm-up 110",
+            "--measure 110",
+            "--latency-limit 10000",
+        ],
+    ),
+    ("run traffic --machine moc-2-1 --rate 0.01 --warm-up 100 --budget 5000", &["--budget 6000"]),
+    (
+        "run traffic --machine moc-2-1 --rate 0.01 --warm-up 100 --measure 100 --pattern hot-spot",
+        &["--hot-node 1", "--hot-fraction 0.2"],
+    ),
+    (
+        "saturate --machine moc-2-1 --warm-up 100 --measure 100 --precision 0.5",
+        &[
+            "--machine moc-3-1",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--pattern shuffle",
+            "--packet 4",
+            "--precision 0.4",
+            "--warm-up 110",
+            "--measure 110",
+            "--latency-limit 10000",
+        ],
+    ),
+    ("saturate --machine moc-2-1 --warm-up 100 --budget 5000 --precision 0.5", &["--budget 6000"]),
+    (
+        "saturate --machine moc-2-1 --warm-up 100 --measure 100 --precision 0.5 --pattern hot-spot",
+        &["--hot-node 1", "--hot-fraction 0.2"],
+    ),
+    (
+        "measure lambda --machine moc-2-1 --bytes 8 --partners 2 --draws 2",
+        &[
+            "--machine moc-3-1",
+            "--set buffers=4",
+            "--bytes 16",
+            "--nodes 8",
+            "--from 1",
+            "--partners 3",
+            "--draws 3",
+            "--seed 2",
+        ],
+    ),
+    (
+        "plan broadcast --machine loggp --ranks 4",
+        &["--machine moc-2-1", "--set o=3us", "--ranks 5", "--budget 7", "--bytes 7"],
+    ),
+    ("plan broadcast --lambda 2 --ranks 4", &["--lambda 3"]),
+    (
+        "plan combine --machine loggp --ranks 4",
+        &["--machine moc-2-1", "--set o=3us", "--ranks 5", "--budget 7", "--bytes 7"],
+    ),
+    ("plan combine --lambda 2 --ranks 4", &["--lambda 3"]),
+    (
+        "plan exchange --machine loggp --ranks 4 --bytes 8",
+        &["--machine moc-2-1", "--set o=3us", "--ranks 5", "--budget 7", "--bytes 7"],
+    ),
+    ("plan exchange --lambda 2 --ranks 4 --bytes 8", &["--lambda 3"]),
+    (
+        "plan exchange --machine loggp --traffic tests/command_line/plan.in/traffic.csv",
+        &["--traffic tests/command_line/schedule.in/three.csv"],
+    ),
+    ("plan check --cases 1 --machine loggp", &["--cases 2", "--seed 2", "--machine moc-2-1", "--budget 7"]),
+    (
+        "calibrate --machine tests/command_line/calibrate.in/cluster.toml --times tests/command_line/calibrate.in/times.csv \
+         --fit o=100ns..100us --evaluations 2",
+        &[
+            "--machine loggp",
+            "--set L=3us",
+            "--times tests/command_line/calibrate.in/one-way.csv",
+            "--fit o=100ns..10us",
+            "--evaluations 3",
+        ],
+    ),
+    ("pattern euler-545 --parts 32", &["euler-545=>euler-2k", "--parts 8", "--seed 2", "--synthetic"]),
+    ("pattern random --parts 8", &["--density 7", "--bytes 7"]),
+    ("schedule --complete 4", &["--complete 5", "--bytes 7", "--algorithm greedy", "--machine cm5-32", "--branch 2"]),
+    ("schedule --complete 4 --machine cm5-32", &["--set rate=1MB/s"]),
+    ("schedule --complete 4 --algorithm greedy", &["--check"]),
+    ("schedule --random 8,25", &["--random 8,30", "--seed 2"]),
+    (
+        "schedule --traffic tests/command_line/plan.in/traffic.csv --algorithm greedy",
+        &["--traffic tests/command_line/schedule.in/three.csv"],
+    ),
+    ("schedule --read tests/command_line/schedule.in/less.json", &["--read tests/schedules/linear.json"]),
+    ("postal --lambda 2 --nodes 4", &["--lambda 3", "--nodes 5", "--alpha 0.6", "--t0 1us"]),
+];
+
+/// Options that say where a result goes, how it is shown, or how quickly it is there; and those of GOAL text, which only a written
+/// file shows.
+const OF_NO_RESULT: &[&str] = &[
+    "help",
+    "json",
+    "packets",
+    "timeline",
+    "write",
+    "chart",
+    "report",
+    "print",
+    "threads",
+    "schedule pacing",
+    "schedule order",
+];
+
+/// The line of a case with one of its changes.
+fn changed(line: &str, change: &str) -> String {
+    if let Some((this, that)) = change.split_once("=>") {
+        return line.replace(this, that);
+    }
+    let (option, value) = change.split_once(' ').unwrap_or((change, ""));
+    let mut words: Vec<&str> = line.split(' ').collect();
+    match words.iter().position(|word| *word == option) {
+        Some(place) => words[place + 1] = value,
+        None => words.extend(change.split(' ')),
+    }
+    words.join(" ")
+}
+
+fn experiment(line: &str) -> Value {
+    let said = said(line, true).unwrap_or_else(|failure| panic!("{line}: {failure}"));
+    let object: Value =
+        serde_json::from_str(&said.text).unwrap_or_else(|error| panic!("{line}: {error}: {}", said.text));
+    let experiment = object[Experiment::KEY].clone();
+    assert_eq!(experiment["maquette"], env!("CARGO_PKG_VERSION"), "{line}: {experiment}");
+    experiment
+}
+
+#[test]
+fn whatever_changes_a_result_is_in_it() {
+    for &(line, changes) in CASES {
+        let before = experiment(line);
+        let words = before["command"].as_str().unwrap_or_default();
+        assert!(line.starts_with(words) && !words.is_empty(), "{line}: {before}");
+        assert_eq!(before, experiment(line), "{line}");
+        for change in changes {
+            let line = changed(line, change);
+            assert_ne!(before, experiment(&line), "{line}");
+        }
+    }
+}
+
+/// Commands that simulate nothing, or that are no model's: what a launch says of itself is tested with real ranks.
+const NOT_SIMULATING: [&str; 6] = ["machines", "machine", "launch", "launch-rank", "reproduce", "cast"];
+
+#[test]
+fn every_option_of_every_command_that_simulates_is_among_the_cases() {
+    let mut changes: BTreeSet<(String, String)> = BTreeSet::new();
+    for (line, options) in CASES {
+        let words = command_words(line);
+        for option in *options {
+            let id = option.strip_prefix("--").map_or("", |rest| rest.split(' ').next().unwrap_or(rest));
+            changes.insert((words.clone(), id.to_string()));
+        }
+    }
+    for (words, command) in leaves(String::new(), &CommandLine::command()) {
+        for argument in command.get_arguments() {
+            let id = argument.get_long().unwrap_or("");
+            let exempt = OF_NO_RESULT.iter().any(|none| *none == id || *none == format!("{words} {id}"));
+            let known = changes.contains(&(words.clone(), id.to_string()));
+            assert!(exempt || known, "`maquette {words}`: no case changes --{id}");
+        }
+    }
+}
+
+/// The words of a line that name its command.
+fn command_words(line: &str) -> String {
+    let leaves = leaves(String::new(), &CommandLine::command());
+    let named = leaves.into_iter().map(|leaf| leaf.0).filter(|words| line.starts_with(&format!("{words} ")));
+    named.max_by_key(String::len).unwrap_or_else(|| panic!("{line} has no command"))
+}
+
+/// The commands that have no further ones, with their words.
+fn leaves(words: String, command: &Command) -> Vec<(String, Command)> {
+    if !command.has_subcommands() {
+        return vec![(words, command.clone())];
+    }
+    let counts = |inner: &&Command| !(words.is_empty() && NOT_SIMULATING.contains(&inner.get_name()));
+    let inner = command.get_subcommands().filter(counts);
+    inner.flat_map(|inner| leaves(format!("{words} {}", inner.get_name()).trim().to_string(), inner)).collect()
+}

@@ -1,0 +1,237 @@
+//! Rules of this house that no lint checks: how long functions and files may be, which way the arrows between crates
+//! run, and that nothing is left to be done later without being said elsewhere.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use syn::visit::{self, Visit};
+
+/// The most lines of a function.
+const FUNCTION_LINES: usize = 70;
+/// The most lines of a file.
+const FILE_LINES: usize = 800;
+
+/// Which of the workspace's crates each may depend on; and, after the bar, which more for its tests.
+const ARROWS: [(&str, &[&str], &[&str]); 17] = [
+    ("quantities", &[], &[]),
+    ("endpoint", &["quantities"], &[]),
+    ("machines", &["quantities"], &[]),
+    ("messaging", &["endpoint", "quantities"], &["programs"]),
+    ("programs", &["endpoint", "quantities"], &["machines", "virtual-worlds"]),
+    // Worlds run schedules, which are data among the programs.
+    ("virtual-worlds", &["endpoint", "machines", "messaging", "programs", "quantities"], &[]),
+    ("real-worlds", &["endpoint", "messaging", "quantities"], &["machines", "programs", "virtual-worlds"]),
+    ("cast", &["endpoint", "messaging", "quantities", "real-worlds"], &[]),
+    ("formats", &["machines", "programs", "quantities", "virtual-worlds"], &[]),
+    ("report", &["machines", "virtual-worlds"], &[]),
+    ("experiment", &["endpoint", "formats", "machines", "programs", "quantities", "virtual-worlds"], &[]),
+    ("launch", &["endpoint", "messaging", "programs", "quantities", "real-worlds"], &[]),
+    ("tuning", &["endpoint", "experiment", "formats", "machines", "programs", "quantities", "virtual-worlds"], &[]),
+    (
+        "studies",
+        &["endpoint", "experiment", "machines", "messaging", "programs", "quantities", "report", "virtual-worlds"],
+        &[],
+    ),
+    (
+        "command-line",
+        &[
+            "cast",
+            "endpoint",
+            "experiment",
+            "formats",
+            "launch",
+            "machines",
+            "messaging",
+            "programs",
+            "quantities",
+            "real-worlds",
+            "report",
+            "studies",
+            "tuning",
+            "virtual-worlds",
+        ],
+        &[],
+    ),
+    ("maquette", &["endpoint", "machines", "programs", "quantities", "real-worlds", "virtual-worlds"], &[]),
+    ("python-bindings", &["command-line", "formats"], &[]),
+];
+
+/// A function that was found in a file.
+struct Function {
+    name: String,
+    line: usize,
+    lines: usize,
+}
+
+#[test]
+fn functions_and_files_are_short() {
+    let mut too_long = Vec::new();
+    for path in sources() {
+        let text = fs::read_to_string(&path).unwrap();
+        let shown = path.strip_prefix(root()).unwrap().display();
+        let lines = text.lines().count();
+        if lines > FILE_LINES {
+            too_long.push(format!("{shown}: {lines} lines, allowed are {FILE_LINES}"));
+        }
+        for function in functions(&path, &text).into_iter().filter(|function| function.lines > FUNCTION_LINES) {
+            let Function { name, line, lines } = function;
+            too_long.push(format!("{shown}:{line}: `{name}` has {lines} lines, allowed are {FUNCTION_LINES}"));
+        }
+    }
+    assert!(too_long.is_empty(), "\n{}", too_long.join("\n"));
+}
+
+#[test]
+fn nothing_is_marked_to_be_done_later() {
+    // Put together here, so that this file does not hold them.
+    let marks = ["TO-DO", "FIX-ME", "X-XX", "to-do!", "unimple-mented!"].map(|mark| mark.replace('-', ""));
+    let mut found = Vec::new();
+    for path in sources() {
+        let text = fs::read_to_string(&path).unwrap();
+        for (number, line) in text.lines().enumerate() {
+            if let Some(mark) = marks.iter().find(|mark| line.contains(mark.as_str())) {
+                found.push(format!("{}:{}: {mark}", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+}
+
+#[test]
+fn arrows_between_crates_run_one_way() {
+    let allowed: BTreeMap<&str, (&[&str], &[&str])> =
+        ARROWS.iter().map(|&(name, uses, tests)| (name, (uses, tests))).collect();
+    let members = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    for folder in members.filter(|folder| folder.join("Cargo.toml").exists()) {
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        let (uses, tests) =
+            allowed.get(name).unwrap_or_else(|| panic!("crates/{name}: it has no place among the arrows"));
+        let manifest: toml::Table = fs::read_to_string(folder.join("Cargo.toml")).unwrap().parse().unwrap();
+        for (section, more) in [("dependencies", &[][..]), ("dev-dependencies", tests)] {
+            let listed =
+                manifest.get(section).and_then(toml::Value::as_table).into_iter().flat_map(|table| table.keys());
+            for used in listed.filter(|used| allowed.contains_key(used.as_str())) {
+                let fine = uses.contains(&used.as_str()) || more.contains(&used.as_str());
+                assert!(fine, "crates/{name}: its {section} have {used}, which may not lie below it");
+            }
+        }
+    }
+}
+
+/// A test of the tests: one line more than is allowed is noticed, whatever the language.
+#[test]
+fn a_function_of_71_lines_is_too_long() {
+    let body = |line: &str| format!("{line}\n").repeat(FUNCTION_LINES - 1);
+    let rust = format!(
+        "impl A {{\n    /// Text.\n    fn long() {{\n{}    }}\n    fn short() {{}}\n}}\n",
+        body("        let _ = r#\"\n}\"#;")
+    );
+    let found = functions(Path::new("a.rs"), &rust);
+    let lines: Vec<(&str, usize, usize)> = found.iter().map(|f| (f.name.as_str(), f.line, f.lines)).collect();
+    assert_eq!(lines, [("long", 3, 2 * FUNCTION_LINES), ("short", 143, 1)]);
+
+    let rust = format!("fn long() {{\n{}}}\n", body("    f(|| 1);"));
+    assert_eq!(functions(Path::new("a.rs"), &rust)[0].lines, FUNCTION_LINES + 1);
+    let python =
+        format!("class A:\n    def long(\n        a: int,\n    ) -> None:\n{}\n    x = 1\n", body("        a()\n"));
+    assert_eq!(functions(Path::new("a.py"), &python)[0].lines, 2 * (FUNCTION_LINES - 1) + 2);
+    let script = format!("export function long(): void {{\n{}}}\nlet x = 1;\n", body("  a();"));
+    assert_eq!(functions(Path::new("a.ts"), &script)[0].lines, FUNCTION_LINES + 1);
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().and_then(Path::parent).unwrap()
+}
+
+/// Every source file in the tree.
+fn sources() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if path.is_dir() {
+                let built = name.starts_with('.') || name.starts_with("target") || name == "node_modules";
+                if !built {
+                    folders.push(path);
+                }
+            } else if ["rs", "py", "pyi", "ts", "js"]
+                .iter()
+                .any(|ending| path.extension().is_some_and(|it| it == *ending))
+            {
+                found.push(path);
+            }
+        }
+    }
+    assert!(found.len() > 20, "the tree was not found");
+    found.sort();
+    found
+}
+
+fn functions(path: &Path, text: &str) -> Vec<Function> {
+    if path.extension().is_some_and(|ending| ending == "rs") {
+        let file = syn::parse_file(text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let mut found = Found(Vec::new());
+        found.visit_file(&file);
+        found.0
+    } else {
+        indented_functions(text)
+    }
+}
+
+/// Functions of Rust, from `fn` to the closing bracket.
+struct Found(Vec<Function>);
+
+impl Found {
+    fn add(&mut self, signature: &syn::Signature, body: &syn::Block) {
+        let (first, last) = (signature.fn_token.span.start().line, body.brace_token.span.close().end().line);
+        self.0.push(Function { name: signature.ident.to_string(), line: first, lines: last - first + 1 });
+    }
+}
+
+impl<'a> Visit<'a> for Found {
+    fn visit_item_fn(&mut self, function: &'a syn::ItemFn) {
+        self.add(&function.sig, &function.block);
+        visit::visit_item_fn(self, function);
+    }
+    fn visit_impl_item_fn(&mut self, function: &'a syn::ImplItemFn) {
+        self.add(&function.sig, &function.block);
+        visit::visit_impl_item_fn(self, function);
+    }
+    fn visit_trait_item_fn(&mut self, function: &'a syn::TraitItemFn) {
+        if let Some(body) = &function.default {
+            self.add(&function.sig, body);
+        }
+        visit::visit_trait_item_fn(self, function);
+    }
+}
+
+/// Functions of Python, TypeScript and JavaScript in their usual form: all that is indented below the first line, and
+/// what closes its brackets.
+fn indented_functions(text: &str) -> Vec<Function> {
+    let lines: Vec<&str> = text.lines().collect();
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let mut found = Vec::new();
+    for (first, line) in lines.iter().enumerate() {
+        let words = line.trim_start().trim_start_matches("export ").trim_start_matches("async ");
+        let python = words.starts_with("def ");
+        if !python && !words.starts_with("function ") && !words.ends_with("=> {") {
+            continue;
+        }
+        let inside = |line: &&str| {
+            let continues = python && line.trim_start().starts_with(')');
+            line.trim().is_empty() || indent(line) > indent(lines[first]) || continues
+        };
+        let mut last = first + lines[first + 1..].iter().take_while(|line| inside(line)).count();
+        while lines[last].trim().is_empty() {
+            last -= 1;
+        }
+        // The closing bracket of the other two stands on a line of its own.
+        last += usize::from(!python && last + 1 < lines.len());
+        let name = words.split(['(', ' ']).nth(1).unwrap_or(words);
+        found.push(Function { name: name.to_string(), line: first + 1, lines: last - first + 1 });
+    }
+    found
+}

@@ -1,0 +1,236 @@
+//! What was run: all that a result follows from. Who runs the same again gets the same result.
+
+use formats::input::InputFile;
+use formats::output::EXPERIMENT_KEY;
+use machines::model::Machine;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// The version of this program.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What was run. Every command that simulates has one in what it prints: in JSON under the key [`Experiment::KEY`].
+#[derive(Clone, Debug, Serialize)]
+pub struct Experiment {
+    /// The version of maquette.
+    maquette: &'static str,
+    /// The words of the command: `run fft`.
+    command: String,
+    /// On what.
+    machine: Option<OnMachine>,
+    /// What moved the flits, where there are any.
+    engine: Option<&'static str>,
+    /// What random choices follow from, where anything may be random.
+    seed: Option<u64>,
+    ranks: Option<u32>,
+    /// What the command was given beside these, and what follows where something was left out.
+    parameters: Map<String, Value>,
+    /// The files that were read.
+    files: Vec<InputFile>,
+    /// What is to be said of the seed.
+    #[serde(skip)]
+    randomness: Randomness,
+}
+
+/// Whether the seed makes a difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Randomness {
+    /// It does.
+    Drawn,
+    /// It does not, and nobody has asked for one.
+    #[default]
+    None,
+    /// It does not, although one was asked for.
+    Asked,
+}
+
+/// A machine, and what of its description was changed.
+#[derive(Clone, Debug, Serialize)]
+struct OnMachine {
+    name: String,
+    /// The preset or file that describes it.
+    description: String,
+    /// The digest of that text.
+    blake3: String,
+    /// What was set to other values, in order.
+    set: Vec<String>,
+}
+
+impl Experiment {
+    /// The key of an experiment in the JSON that a command prints.
+    pub const KEY: &str = EXPERIMENT_KEY;
+
+    /// One of the command with these words.
+    pub fn of(command: &str) -> Experiment {
+        Experiment {
+            maquette: VERSION,
+            command: command.to_owned(),
+            machine: None,
+            engine: None,
+            seed: None,
+            ranks: None,
+            parameters: Map::new(),
+            files: Vec::new(),
+            randomness: Randomness::None,
+        }
+    }
+
+    /// The same with one more word of the command, the name of a program.
+    pub fn running(self, program: &str) -> Experiment {
+        Experiment { command: format!("{} {program}", self.command), ..self }
+    }
+
+    /// The same on `machine`.
+    pub fn on(self, machine: &Machine) -> Experiment {
+        let (name, source) = (machine.name.clone(), machine.source.clone());
+        let on = OnMachine { name, description: source.description, blake3: source.blake3, set: source.settings };
+        let randomness = if machine.is_random() { Randomness::Drawn } else { self.randomness };
+        Experiment { machine: Some(on), randomness, ..self }
+    }
+
+    /// The same with real ranks, on no model of a machine.
+    pub fn for_real(self) -> Experiment {
+        let command = self.command.replacen("run", "launch", 1);
+        let seed = self.seed.filter(|_| self.randomness == Randomness::Drawn);
+        Experiment { command, machine: None, engine: None, seed, ..self }
+    }
+
+    /// Notes that `machine` is one of those on which it is done: by its file, if there is one.
+    pub fn also_on(&mut self, machine: &Machine) {
+        let of_one = Experiment::of("").on(machine);
+        self.files.extend(of_one.machine.as_ref().and_then(OnMachine::file));
+    }
+
+    /// The same with so many ranks.
+    pub fn among(self, ranks: u32) -> Experiment {
+        Experiment { ranks: Some(ranks), ..self }
+    }
+
+    /// The same, with what moved the flits.
+    pub fn with_engine(self, engine: Option<&'static str>) -> Experiment {
+        Experiment { engine, ..self }
+    }
+
+    /// The same with a seed, which was `asked` for or is the usual one.
+    pub fn seeded(self, seed: u64, asked: bool) -> Experiment {
+        let randomness = match self.randomness {
+            Randomness::None if asked => Randomness::Asked,
+            known => known,
+        };
+        Experiment { seed: Some(seed), randomness, ..self }
+    }
+
+    /// The seed that was asked for, if it makes no difference.
+    pub fn seed_without_effect(&self) -> Option<u64> {
+        self.seed.filter(|_| self.randomness == Randomness::Asked)
+    }
+
+    /// What random choices follow from, where there is one.
+    pub fn seed(&self) -> Option<u64> {
+        self.seed
+    }
+
+    /// What it was given, and what followed where something was left out.
+    pub fn parameters(&self) -> &Map<String, Value> {
+        &self.parameters
+    }
+
+    /// Notes that the program itself draws from the seed.
+    pub fn draws(&mut self) {
+        self.randomness = Randomness::Drawn;
+    }
+
+    /// The same with parameters, the fields of a JSON object.
+    pub fn given(mut self, parameters: Value) -> Experiment {
+        if let Value::Object(parameters) = parameters {
+            self.parameters.extend(parameters);
+        }
+        self
+    }
+
+    /// Notes that `file` was read.
+    pub fn read(&mut self, file: InputFile) {
+        self.files.push(file);
+    }
+
+    /// What stands in `object` and this beside it.
+    pub fn beside(&self, mut object: Value) -> Value {
+        object[Self::KEY] = serde_json::to_value(self).unwrap_or_default();
+        object
+    }
+
+    /// A line for people: what differs from what the machine and the program are by themselves, and what made the result.
+    pub fn line(&self) -> String {
+        let mut parts = Vec::new();
+        if let Some(machine) = self.machine.as_ref().filter(|machine| !machine.set.is_empty()) {
+            parts.push(format!("with {}", machine.set.join(" ")));
+        }
+        parts.extend(self.engine.map(|engine| format!("engine {engine}")));
+        parts.extend(self.seed.and_then(|seed| match self.randomness {
+            Randomness::Drawn => Some(format!("seed {seed}")),
+            Randomness::None => None,
+            Randomness::Asked => Some(format!("seed {seed} without effect, as nothing is random")),
+        }));
+        parts.push(format!("maquette {}", self.maquette));
+        parts.extend(self.machine.as_ref().and_then(OnMachine::file).map(|file| file.in_words()));
+        parts.extend(self.files.iter().map(InputFile::in_words));
+        format!("{}\n", parts.join("; "))
+    }
+}
+
+impl OnMachine {
+    /// The file that describes it; that of a preset is known with the version.
+    fn file(&self) -> Option<InputFile> {
+        let is_file = self.description.contains('/') || self.description.ends_with(".toml");
+        is_file.then(|| InputFile::known(&self.description, &self.blake3))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn changed(settings: &[(&str, &str)]) -> Machine {
+        let settings: Vec<_> = settings.iter().map(|(field, value)| ((*field).into(), (*value).into())).collect();
+        machines::load_with("moc-2-1", &settings).unwrap()
+    }
+
+    #[test]
+    fn changes_of_the_machine_stand_in_their_order() {
+        let machine = changed(&[("buffers", "4"), ("rate", "1GB/s"), ("buffers", "8")]);
+        let experiment = Experiment::of("run fft").on(&machine).among(16);
+        let line = experiment.line();
+        assert!(line.starts_with("with buffers=4 rate=1GB/s buffers=8; maquette "), "{line}");
+        let object = experiment.beside(json!({"a": 1}));
+        assert_eq!(object["experiment"]["machine"]["set"], json!(["buffers=4", "rate=1GB/s", "buffers=8"]));
+        assert_eq!((&object["experiment"]["ranks"], &object["a"]), (&json!(16), &json!(1)));
+    }
+
+    #[test]
+    fn a_seed_is_told_where_it_makes_a_difference_or_was_asked_for() {
+        let fixed = changed(&[("selection", "fixed")]);
+        let on_fixed = || Experiment::of("run fft").on(&fixed);
+        let random = Experiment::of("run fft").on(&changed(&[("selection", "random")]));
+        let line = |experiment: Experiment| experiment.line();
+        assert!(!line(on_fixed().seeded(1, false)).contains("seed"));
+        assert!(line(on_fixed().seeded(1, true)).contains("; seed 1 without effect, as nothing is random;"));
+        assert!(line(random.seeded(7, true)).contains("; seed 7;"));
+        let mut drawing = on_fixed().seeded(7, false);
+        drawing.draws();
+        assert!(line(drawing).contains("; seed 7;"));
+    }
+
+    #[test]
+    fn a_file_is_told_by_its_name_and_by_what_is_in_it() {
+        let file = |content| InputFile::new(Path::new("halo.csv"), content);
+        let mut experiment = Experiment::of("run exchange");
+        experiment.read(file(b"0,1\n1,0\n"));
+        let line = experiment.line();
+        assert!(line.contains("; halo.csv blake3 ") && line.trim_end().rsplit(' ').next().map(str::len) == Some(16));
+        assert_ne!(file(b"0,1\n1,0\n"), file(b"0,1\n2,0\n"));
+    }
+}

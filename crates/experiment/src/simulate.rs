@@ -1,0 +1,61 @@
+//! Programs on machines, whatever lies between the nodes: a network of flits, the costs of the LogGP model, or an Ethernet.
+
+use endpoint::{Program, World};
+use machines::model::{Acknowledged, Interconnect, Machine, Protocol, SendMode};
+use quantities::Bytes;
+use virtual_worlds::Simulated;
+use virtual_worlds::answer::Run;
+use virtual_worlds::flit::world::Options;
+
+use formats::interrupt;
+
+/// Runs `program` on `ranks` ranks of `machine`.
+///
+/// # Errors
+/// What keeps the machine from running it: more ranks than nodes, a deadlock; that it was asked to end.
+pub fn simulate<P: Program>(machine: &Machine, options: Options, ranks: u32, program: &P) -> Run<P::Output> {
+    simulated(machine, options).run(ranks, program)
+}
+
+/// The world of `machine`, whose runs a person can end.
+pub fn simulated(machine: &Machine, options: Options) -> Simulated<'_> {
+    Simulated::new(machine, Options { stop: options.stop.or_at(interrupt::flag()), ..options })
+}
+
+/// Lets sends on `machine` be over when the message has arrived, if they were to wait until the receiver asks for it, and says
+/// whether they were. Messages that a network announces to the receiver stay as they are.
+pub fn send_without_waiting(machine: &mut Machine) -> bool {
+    match &mut machine.interconnect {
+        Interconnect::Flits(_) => {
+            let waits = SendMode::Synchronous { acknowledged: Acknowledged::OnReceive };
+            let arrives = SendMode::Synchronous { acknowledged: Acknowledged::OnArrival };
+            let waited = machine.node.send == waits;
+            if waited {
+                machine.node.send = arrives;
+            }
+            waited
+        }
+        Interconnect::LogGp(model) => model.rendezvous.take().is_some(),
+        Interconnect::Ethernet(_) => false,
+    }
+}
+
+/// Whether a send of `size` on `machine` is over only when the receiving program has asked for the message.
+pub fn waits_for_receivers(machine: &Machine, size: Bytes) -> bool {
+    match &machine.interconnect {
+        Interconnect::Flits(_) => {
+            let announced = match machine.node.protocol {
+                Protocol::Rendezvous { eager } => eager.is_none_or(|most| size > most),
+                Protocol::Eager | Protocol::SetUp { .. } => false,
+            };
+            match machine.node.send {
+                SendMode::Synchronous { acknowledged: Acknowledged::OnReceive } => true,
+                SendMode::Synchronous { acknowledged: Acknowledged::OnArrival } | SendMode::Blocking => announced,
+                SendMode::NonBlocking => false,
+            }
+        }
+        Interconnect::LogGp(model) => model.rendezvous.is_some_and(|from| size >= from),
+        // It is over when the message is in the send queue, unless many are before it.
+        Interconnect::Ethernet(_) => false,
+    }
+}

@@ -1,0 +1,120 @@
+//! Ctrl-C, and the signals by which others end a process: the first asks long runs to end and keep what they have, the second
+//! ends the process at once. Either way unfinished files go.
+
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+use std::{fs, io};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+/// A process has one terminal, and so one such flag.
+static REQUESTED: AtomicBool = AtomicBool::new(false);
+/// The signal that asked.
+static SIGNAL: AtomicI32 = AtomicI32::new(SIGINT);
+/// Files that are removed when the process ends before they are whole.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// The exit status of a command that was interrupted, as shells have it: 128 and the signal.
+pub fn status() -> i32 {
+    128 + SIGNAL.load(Ordering::Relaxed)
+}
+
+/// Takes SIGINT, SIGTERM and SIGHUP as requests to end, but for those that the process was started to ignore, by `nohup` or by a
+/// shell in whose background it is.
+///
+/// # Errors
+/// When the system refuses.
+pub fn listen() -> io::Result<()> {
+    let ignored = ignored();
+    let mut signals =
+        Signals::new([SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0))?;
+    thread::Builder::new().name("signals".to_owned()).spawn(move || signals.forever().for_each(request))?;
+    Ok(())
+}
+
+/// The signals that are ignored, a bit each, the lowest for signal 1; none where the system does not tell.
+fn ignored() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+/// Asks what runs to end, because of `signal`. Asked again before anything began anew, ends the process.
+pub fn request(signal: i32) {
+    SIGNAL.store(signal, Ordering::Relaxed);
+    if REQUESTED.swap(true, Ordering::Relaxed) {
+        remove_unfinished();
+        std::process::exit(status());
+    }
+}
+
+/// Says that the file `path` is to be removed if the process ends before [`keeps`].
+pub fn removes(path: &Path) {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_path_buf());
+}
+
+/// Says that there is no unfinished file `path` any more.
+pub fn keeps(path: &Path) {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|known| known != path);
+}
+
+/// Removes what was left unfinished by threads that were left to themselves.
+pub fn remove_unfinished() {
+    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        // There is nobody left to tell that it stays.
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Forgets earlier requests: something new begins.
+pub fn forget() {
+    REQUESTED.store(false, Ordering::Relaxed);
+}
+
+/// Whether what runs was asked to end.
+pub fn requested() -> bool {
+    REQUESTED.load(Ordering::Relaxed)
+}
+
+/// The flag itself, for those that poll it often.
+pub fn flag() -> &'static AtomicBool {
+    &REQUESTED
+}
+
+/// How often a thread that waits looks whether it is asked to end.
+pub const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
+/// Does `work` on a thread of its own and gives what comes out, or nothing if it was asked to end before.
+///
+/// Then the thread is left to itself: the process is about to end.
+pub fn unless_requested<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    unless_requested_while(work, || {})
+}
+
+/// As [`unless_requested`]; `look` is called every now and then while the work is done.
+pub fn unless_requested_while<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+    mut look: impl FnMut(),
+) -> Option<T> {
+    let (done, result) = mpsc::channel();
+    // If it was left to itself, nobody waits for the result.
+    let worker = thread::spawn(move || drop(done.send(work())));
+    loop {
+        match result.recv_timeout(BETWEEN_LOOKS) {
+            Ok(result) => return Some(result),
+            Err(RecvTimeoutError::Timeout) if requested() => return None,
+            Err(RecvTimeoutError::Timeout) => look(),
+            // It ended without a result: it panicked.
+            Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                Ok(()) => return None,
+                Err(panic) => resume_unwind(panic),
+            },
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! What runs leave behind: files that are whole or not there, the packet log, the timeline.
+
+mod arrow;
+pub mod files;
+mod frames;
+mod packets;
+mod timeline;
+mod whole_file;
+
+pub use frames::write_frames;
+pub use packets::{PacketFormat, write_packets};
+pub use timeline::write_timeline;
+pub use whole_file::{Unwritable, WholeFile, write_whole};
+
+/// The key under which what is written says what was run.
+pub const EXPERIMENT_KEY: &str = "experiment";

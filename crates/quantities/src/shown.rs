@@ -1,0 +1,69 @@
+//! Somebody else's text as a terminal may see it.
+
+use std::path::Path;
+
+/// Characters that a terminal does not show, or that turn round what it shows.
+pub fn hides(character: char) -> bool {
+    let turns = matches!(character, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    character.is_control() || turns || matches!(character, '\u{2028}' | '\u{2029}' | '\u{FEFF}')
+}
+
+/// The most characters that are printed of somebody else's text, as they are written out.
+const SHOWN: usize = 120;
+/// What stands for the rest.
+const AND_SO_ON: &str = "...";
+
+/// Somebody else's text as it can be printed: on one line, with what a terminal would take as a command or not show written out, such
+/// as `\n` or `\u{1b}`, and not too long. What is shown already is shown as it is.
+pub fn shown(text: &str) -> String {
+    let (mut shown, mut fitting) = (String::new(), 0);
+    for character in text.chars() {
+        shown += &escaped(std::iter::once(character));
+        let length = shown.chars().count();
+        if length <= SHOWN - AND_SO_ON.len() {
+            fitting = shown.len();
+        } else if length > SHOWN {
+            return shown[..fitting].to_owned() + AND_SO_ON;
+        }
+    }
+    shown
+}
+
+/// A path as it can be printed: as [`shown`], but whole; bytes that are no text are written `\xff`.
+pub fn shown_path(path: &Path) -> String {
+    let chunks = path.as_os_str().as_encoded_bytes().utf8_chunks();
+    let each = chunks.map(|chunk| {
+        let strange: String = chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")).collect();
+        escaped(chunk.valid().chars()) + &strange
+    });
+    each.collect()
+}
+
+fn escaped(text: impl Iterator<Item = char>) -> String {
+    text.map(|character| if hides(character) { character.escape_default().to_string() } else { character.to_string() })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_shown_in_so_many_characters_however_many_are_written_out() {
+        assert_eq!(shown(&"x".repeat(120)), "x".repeat(120));
+        assert_eq!(shown(&"x".repeat(121)), "x".repeat(117) + "...");
+        for text in ["\0".repeat(60), "\u{1b}a".repeat(60), "x".repeat(116) + &"\0".repeat(9)] {
+            let once = shown(&text);
+            assert!(once.ends_with("...") && once.chars().count() <= 120, "{once}");
+            assert_eq!(shown(&once), once);
+        }
+    }
+
+    #[test]
+    fn a_path_is_printed_on_one_line_whatever_it_holds() {
+        use std::os::unix::ffi::OsStrExt;
+        let path = std::ffi::OsStr::from_bytes(b"a\nb/\x1b[2J\xff\xc3\xbc\x7f");
+        assert_eq!(shown_path(Path::new(path)), "a\\nb/\\u{1b}[2J\\xff\u{fc}\\u{7f}");
+        assert_eq!(shown_path(Path::new("a b/\u{202e}c")), "a b/\\u{202e}c");
+    }
+}

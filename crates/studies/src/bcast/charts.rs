@@ -1,0 +1,54 @@
+//! The charts that several figures share.
+
+use super::job::System;
+use report::{Axis, Element, LineChart, Mark, Measure, Series};
+
+/// A line: its name, its mark, its points.
+pub type Line = (String, Mark, Vec<(f64, f64)>);
+
+/// A chart of lines.
+pub fn chart(title: &str, x: Axis, y: Axis, lines: Vec<Line>) -> Element {
+    let series = lines.into_iter().map(|(name, mark, points)| Series { name, mark, points }).collect();
+    LineChart { title: title.to_string(), x, y, series, baseline: None }.draw()
+}
+
+/// The level axis of sizes.
+pub fn sizes(ticks: &[u32]) -> Axis {
+    let ticks: Vec<f64> = ticks.iter().copied().map(f64::from).collect();
+    Axis::logarithmic("message size [B]", Measure::Bytes).at(&ticks)
+}
+
+/// The level axis of the numbers of nodes.
+pub fn nodes(numbers: &[u32]) -> Axis {
+    let ticks: Vec<f64> = numbers.iter().copied().map(f64::from).collect();
+    Axis::linear("nodes", Measure::Plain).at(&ticks)
+}
+
+/// The upright axis of times.
+pub fn times() -> Axis {
+    Axis::linear("broadcast and reply [\u{b5}s]", Measure::Microseconds).reaching(0.0)
+}
+
+/// The same over several powers of ten.
+pub fn many_times() -> Axis {
+    Axis::logarithmic("broadcast and reply [\u{b5}s]", Measure::Microseconds)
+}
+
+/// The mark of a system's line.
+pub fn mark(system: System) -> Mark {
+    Mark::full(match system {
+        System::PushPull => 0,
+        System::Simple => 1,
+        System::Mpich => 2,
+    })
+}
+
+/// The mark of what is printed of it.
+pub fn printed_mark(system: System) -> Mark {
+    Mark { broken: true, ..mark(system) }
+}
+
+/// The keys of all systems.
+pub fn keys() -> Vec<(String, Mark)> {
+    System::ALL.map(|system| (system.name().to_string(), mark(system))).to_vec()
+}

@@ -1,0 +1,113 @@
+//! Figure 3: four nodes, over the size of the message.
+
+use super::charts::{chart, keys, many_times, mark, sizes};
+use super::job::{Job, PUSHED, System};
+use super::measures::latency;
+use super::{Results, StudyOfBroadcast};
+use crate::{Check, Drawing, Gap, Judgement, check};
+use report::{Axis, Measure, fixed, legend};
+
+const NODES: u32 = 4;
+/// The sizes. [B]
+const SIZES: [u32; 9] = [8, 32, 64, 128, 256, 512, 1024, 2048, 4096];
+/// Messages that are sent to receivers that come late: those that are short, and those that are long. [B]
+const SHORT: [u32; 3] = [8, 256, PUSHED];
+const LONG: [u32; 3] = [16 << 10, 64 << 10, 256 << 10];
+
+/// The study.
+pub const STUDY: StudyOfBroadcast = StudyOfBroadcast {
+    place: "figure 3",
+    title: "broadcasts to four nodes",
+    claims: &["bcast.fig3.short"],
+    jobs,
+    judge: |_, runs| judge(runs),
+    draw,
+};
+
+fn jobs() -> Vec<Job> {
+    let shown = System::ALL.into_iter().flat_map(|system| SIZES.map(|bytes| broadcast(system, bytes)));
+    let late = [System::Simple, System::PushPull].into_iter();
+    let late = late.flat_map(|system| SHORT.into_iter().chain(LONG).map(move |bytes| Job::Late { system, bytes }));
+    shown.chain(late).collect()
+}
+
+fn broadcast(system: System, bytes: u32) -> Job {
+    Job::Broadcast { system, nodes: NODES, bytes }
+}
+
+/// When all late receivers have the message [us], and how many packets were sent again for it.
+fn late(runs: &Results, system: System, bytes: u32) -> Result<(f64, u64), Gap> {
+    let measured = runs.get(&Job::Late { system, bytes })?;
+    Ok((measured.time.microseconds(), measured.resent.iter().sum()))
+}
+
+/// That every late receiver had the message in the end.
+fn delivered(runs: &Results) -> Result<Check, Gap> {
+    let (mut right, mut due) = (0, 0);
+    for job in jobs().into_iter().filter(|job| matches!(job, Job::Late { .. })) {
+        for (found, expected) in &runs.get(&job)?.right {
+            right += found;
+            due += expected;
+        }
+    }
+    Ok(check(right == due && due > 0, format!("late receivers: {right} of {due} nodes have the message in the end")))
+}
+
+fn judge(runs: &Results) -> Result<Judgement, Gap> {
+    let mut checks = Vec::new();
+    for bytes in SIZES {
+        let [push_pull, simple, tree] = System::ALL.map(|system| latency(runs, system, NODES, bytes));
+        let (push_pull, simple, tree) = (push_pull?, simple?, tree?);
+        let [first, second, third] = [push_pull, simple, tree].map(|time| fixed(time, 1));
+        let says = format!("{bytes} B: push-pull {first} us and simple {second} are less than the tree's {third}");
+        checks.push(check(push_pull < tree && simple < tree, says));
+    }
+    for bytes in SHORT {
+        let (_, resent) = late(runs, System::Simple, bytes)?;
+        let says = format!("{bytes} B, late receivers: a simple broadcast sends {resent} packets again");
+        checks.push(check(resent == 0, says));
+    }
+    for bytes in LONG {
+        let [(simple, in_vain), (push_pull, resent)] =
+            [late(runs, System::Simple, bytes)?, late(runs, System::PushPull, bytes)?];
+        let says = format!(
+            "{bytes} B, late receivers: simple sends {in_vain} packets again and takes {} us, push-pull {resent} and {}",
+            fixed(simple, 0),
+            fixed(push_pull, 0)
+        );
+        checks.push(check(in_vain > 0 && resent == 0 && push_pull < simple, says));
+    }
+    checks.push(delivered(runs)?);
+    let all = checks.iter().all(|check| check.holds);
+    let ours = if all { "as printed" } else { "not as printed" };
+    Ok(Judgement::in_words(ours, checks))
+}
+
+fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+    let mut lines = Vec::new();
+    for system in System::ALL {
+        let point = |bytes| Ok((f64::from(bytes), latency(runs, system, NODES, bytes)?));
+        let points = SIZES.into_iter().map(point).collect::<Result<Vec<_>, Gap>>()?;
+        lines.push((format!("{}/{NODES}", system.name()), mark(system), points));
+    }
+    let ticks: Vec<u32> = SIZES.into_iter().step_by(2).collect();
+    let mut again = Vec::new();
+    for system in [System::PushPull, System::Simple] {
+        let sizes = SHORT.into_iter().chain(LONG);
+        let point = |bytes| Ok((f64::from(bytes), late(runs, system, bytes)?.1 as f64));
+        let points = sizes.map(point).collect::<Result<Vec<_>, Gap>>()?;
+        again.push((system.name().to_string(), mark(system), points));
+    }
+    let late_sizes = [SHORT[0], SHORT[1], LONG[0], LONG[2]];
+    let packets = Axis::linear("packets sent again", Measure::Plain).reaching(0.0);
+    Ok(Some(Drawing {
+        legend: Some(legend(&keys())),
+        panels: vec![
+            chart("four nodes", sizes(&ticks), many_times(), lines),
+            chart("eight nodes, receivers 2 ms late", sizes(&late_sizes), packets, again),
+        ],
+        caption: "Until a broadcast to four nodes is replied to, over the size of the message; and how many packets are sent again, \
+                  to single receivers, when all of them come 2 ms after the broadcast has begun."
+            .to_string(),
+    }))
+}

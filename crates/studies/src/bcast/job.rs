@@ -1,0 +1,175 @@
+//! One run of the study: what is sent on which system, or over a network that loses what.
+
+use std::fmt;
+
+use crate::Job as AnyJob;
+
+/// Rounds of a test.
+pub const ROUNDS: u32 = 500;
+/// BTP1 + BTP2. [B]
+pub const PUSHED: u32 = 80 + 780;
+/// The most nodes.
+pub const NODES: u32 = 8;
+
+/// A system that the figures compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum System {
+    /// Push-pull broadcast.
+    PushPull,
+    /// Simple broadcast, through a library.
+    Simple,
+    /// A tree of messages over TCP.
+    Mpich,
+}
+
+impl System {
+    /// All of them, in the order of the figures.
+    pub const ALL: [System; 3] = [System::PushPull, System::Simple, System::Mpich];
+
+    /// What the figures call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            System::PushPull => "PPBCAST",
+            System::Simple => "SBCAST",
+            System::Mpich => "MPICH",
+        }
+    }
+
+    /// The preset that describes it.
+    pub fn preset(self) -> &'static str {
+        match self {
+            System::PushPull | System::Simple => "dp-smp-8",
+            System::Mpich => "mpich-tcp-8",
+        }
+    }
+
+    /// What is changed in it.
+    pub fn settings(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            System::PushPull | System::Mpich => &[],
+            // The library's costs are chosen.
+            System::Simple => &[("broadcast", "simple"), ("call_send", "5 us"), ("call_receive", "5 us")],
+        }
+    }
+}
+
+/// What goes wrong on the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Trouble {
+    /// A frame is lost now and then.
+    Little,
+    /// Frames are lost alone and in bursts, come twice, and overtake each other.
+    Much,
+}
+
+impl Trouble {
+    /// What is set for it.
+    pub fn settings(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Trouble::Little => &[("loss", "0.001")],
+            Trouble::Much => &[
+                ("loss", "0.03"),
+                ("burst_begins", "0.005"),
+                ("burst_ends", "0.3"),
+                ("duplicated", "0.03"),
+                ("delayed", "0.05"),
+                ("delay", "500 us"),
+            ],
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Trouble::Little => "0.1 % of frames lost",
+            Trouble::Much => "losses, bursts, duplicates and delays",
+        }
+    }
+}
+
+/// One run of the study.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Job {
+    /// A message there and back, again and again.
+    PingPong {
+        /// Its size. [B]
+        bytes: u32,
+    },
+    /// A broadcast, and a message of the same size back, again and again.
+    Broadcast {
+        /// On which system.
+        system: System,
+        /// On how many nodes.
+        nodes: u32,
+        /// The size of the message. [B]
+        bytes: u32,
+    },
+    /// One broadcast to receivers that are late.
+    Late {
+        /// On which system.
+        system: System,
+        /// The size of the message. [B]
+        bytes: u32,
+    },
+    /// Broadcasts of many sizes whose every byte is looked at.
+    Lossy {
+        /// What goes wrong.
+        trouble: Trouble,
+        /// What decides what is lost.
+        seed: u32,
+    },
+}
+
+impl Job {
+    /// How often it is done.
+    pub fn rounds(&self) -> u32 {
+        match *self {
+            // Each round of a long message is like the other.
+            Job::PingPong { bytes } if bytes > 1 << 16 => 10,
+            Job::PingPong { .. } | Job::Broadcast { .. } => ROUNDS,
+            Job::Late { .. } | Job::Lossy { .. } => 1,
+        }
+    }
+}
+
+impl AnyJob for Job {
+    fn cost(&self) -> f64 {
+        let frames = |bytes: u32| f64::from(4 + bytes / 1_000);
+        match *self {
+            Job::PingPong { bytes } => f64::from(self.rounds()) * 4.0 * frames(bytes),
+            Job::Broadcast { nodes, bytes, .. } => f64::from(self.rounds() * nodes) * 2.0 * frames(bytes),
+            Job::Late { bytes, .. } => f64::from(NODES) * frames(bytes),
+            Job::Lossy { .. } => 6_000.0,
+        }
+    }
+
+    fn alone(&self) -> bool {
+        false
+    }
+}
+
+impl fmt::Display for Job {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Job::PingPong { bytes } => write!(out, "{bytes} B there and back"),
+            Job::Broadcast { system, nodes, bytes } => write!(out, "{}/{nodes}, {bytes} B", system.name()),
+            Job::Late { system, bytes } => write!(out, "{}/{NODES}, {bytes} B to late receivers", system.name()),
+            Job::Lossy { trouble, seed } => write!(out, "broadcasts with {}, seed {seed}", trouble.name()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_says_what_it_is() {
+        let job = Job::Broadcast { system: System::PushPull, nodes: 4, bytes: 256 };
+        assert_eq!(job.to_string(), "PPBCAST/4, 256 B");
+        assert_eq!(Job::PingPong { bytes: 8 }.to_string(), "8 B there and back");
+        let job = Job::Late { system: System::Simple, bytes: 4096 };
+        assert_eq!(job.to_string(), "SBCAST/8, 4096 B to late receivers");
+        let job = Job::Lossy { trouble: Trouble::Little, seed: 3 };
+        assert_eq!(job.to_string(), "broadcasts with 0.1 % of frames lost, seed 3");
+    }
+}

@@ -1,0 +1,31 @@
+//! What the study reads off its runs.
+
+use super::Results;
+use super::job::{Job, System};
+use crate::Gap;
+
+/// Half of what a message there and back takes. [us]
+pub fn one_way(runs: &Results, bytes: u32) -> Result<f64, Gap> {
+    Ok(runs.get(&Job::PingPong { bytes })?.time.microseconds() / 2.0)
+}
+
+/// What a broadcast and its reply take. [us]
+pub fn latency(runs: &Results, system: System, nodes: u32, bytes: u32) -> Result<f64, Gap> {
+    Ok(runs.get(&Job::Broadcast { system, nodes, bytes })?.time.microseconds())
+}
+
+/// By how much that is more than with two nodes. [%]
+pub fn growth(runs: &Results, system: System, nodes: u32, bytes: u32) -> Result<f64, Gap> {
+    Ok(off(latency(runs, system, nodes, bytes)?, latency(runs, system, 2, bytes)?))
+}
+
+/// How much less time push-pull takes than the tree. [%]
+pub fn faster(runs: &Results, nodes: u32, bytes: u32) -> Result<f64, Gap> {
+    let [ours, tree] = [System::PushPull, System::Mpich].map(|system| latency(runs, system, nodes, bytes));
+    Ok((1.0 - ours? / tree?) * 100.0)
+}
+
+/// By how much ours is off what is printed. [%]
+pub fn off(ours: f64, printed: f64) -> f64 {
+    (ours / printed - 1.0) * 100.0
+}

@@ -1,0 +1,113 @@
+//! Section 3: who lost something gets it again, and nobody else; and everything arrives once, in order, undamaged.
+
+use super::job::{Job, NODES, Trouble};
+use super::simulate::{MESSAGES, Measured};
+use super::{Results, StudyOfBroadcast};
+use crate::{Drawing, Gap, Judgement, check};
+use report::{Cell, Table};
+
+/// What decides what is lost.
+const SEEDS: std::ops::RangeInclusive<u32> = 1..=100;
+const TROUBLES: [Trouble; 2] = [Trouble::Little, Trouble::Much];
+
+/// The study.
+pub const STUDY: StudyOfBroadcast = StudyOfBroadcast {
+    place: "section 3",
+    title: "broadcasts over a network that loses",
+    claims: &["bcast.sec3.loss"],
+    jobs: || TROUBLES.into_iter().flat_map(|trouble| SEEDS.map(move |seed| Job::Lossy { trouble, seed })).collect(),
+    judge: |_, runs| judge(runs),
+    draw,
+};
+
+/// What all runs with one trouble came to.
+#[derive(Default)]
+struct Sum {
+    messages: u32,
+    right: u32,
+    lost: u64,
+    resent: u64,
+    /// Runs in which every report came through, and what became of their receivers.
+    clear: u32,
+    /// How often something new was broadcast while one of them was behind.
+    while_behind: u32,
+    /// Receivers that lost something and got it again.
+    lost_and_resent: u32,
+    /// Those that lost nothing and got nothing again.
+    neither: u32,
+    /// All others.
+    otherwise: u32,
+}
+
+impl Sum {
+    fn of(runs: &Results, trouble: Trouble) -> Result<Sum, Gap> {
+        let mut sum = Sum::default();
+        for seed in SEEDS {
+            sum.add(runs.get(&Job::Lossy { trouble, seed })?);
+        }
+        Ok(sum)
+    }
+
+    fn add(&mut self, measured: &Measured) {
+        let Measured { right, resent, lost, broadcast_while_behind, .. } = measured;
+        for (right, messages) in right {
+            self.right += right;
+            self.messages += messages;
+        }
+        self.lost += lost.iter().sum::<u64>();
+        self.resent += resent.iter().sum::<u64>();
+        let [of_root, of_receivers @ ..] = &lost[..] else { return };
+        if *of_root > 0 {
+            return;
+        }
+        self.clear += 1;
+        self.while_behind += broadcast_while_behind;
+        for (lost, resent) in of_receivers.iter().zip(resent.iter().skip(1)) {
+            match (*lost > 0, *resent > 0) {
+                (true, true) => self.lost_and_resent += 1,
+                (false, false) => self.neither += 1,
+                _ => self.otherwise += 1,
+            }
+        }
+    }
+}
+
+fn judge(runs: &Results) -> Result<Judgement, Gap> {
+    let mut checks = Vec::new();
+    for trouble in TROUBLES {
+        let Sum { messages, right, lost, .. } = Sum::of(runs, trouble)?;
+        let says =
+            format!("{right} of {messages} messages are there, in order, once, byte for byte; {lost} frames were lost");
+        checks.push(check(right == messages && messages > 0 && lost > 0, says));
+    }
+    let Sum { clear, lost_and_resent, neither, otherwise, while_behind, .. } = Sum::of(runs, Trouble::Little)?;
+    let says = format!(
+        "in the {clear} runs in which the root missed no report, {lost_and_resent} receivers lost something and got it again, {neither} \
+         lost nothing and got nothing again, {otherwise} otherwise"
+    );
+    checks.push(check(lost_and_resent > 0 && neither > 0 && otherwise == 0, says));
+    let says = format!(
+        "{while_behind} times something new was broadcast before a receiver had reported what it was sent again"
+    );
+    checks.push(check(while_behind == 0, says));
+    let all = checks.iter().all(|check| check.holds);
+    Ok(Judgement::in_words(if all { "as printed" } else { "not as printed" }, checks))
+}
+
+fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+    let mut table = Table::with_head(&["on the way", "runs", "messages", "right", "frames lost", "packets sent again"]);
+    for (trouble, name) in TROUBLES.into_iter().zip(["0.1 % lost", "losses, bursts, duplicates, delays"]) {
+        let Sum { messages, right, lost, resent, .. } = Sum::of(runs, trouble)?;
+        let numbers =
+            [SEEDS.count().to_string(), messages.to_string(), right.to_string(), lost.to_string(), resent.to_string()];
+        let mut row = vec![Cell::Short(name.to_string())];
+        row.extend(numbers.map(Cell::Number));
+        table.rows.push(row);
+    }
+    let caption = format!(
+        "{MESSAGES} broadcasts in turn of 8 B to 40 kB to the receivers of {NODES} nodes, from {} seeds each, with go-back-n and a window of 16. \
+         Every receiver looks at every byte of what it is given.",
+        SEEDS.count()
+    );
+    Ok(Some(Drawing { legend: None, panels: vec![table.draw()], caption }))
+}

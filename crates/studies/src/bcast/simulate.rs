@@ -1,0 +1,137 @@
+//! From a run of the study to the world that simulates it.
+
+use endpoint::Program;
+use machines::model::{Interconnect, Machine};
+use programs::benchmarks::{BroadcastReply, By, PingPong};
+use programs::broadcast::Algorithm;
+use quantities::{Bytes, Duration, Rank, Time};
+use virtual_worlds::answer::Answer;
+use virtual_worlds::flit::world::Options;
+
+use super::job::{Job, NODES, System, Trouble};
+use super::lossy::{Checked, ROOT, ToLate, broadcast_while_behind};
+use experiment::simulate::simulate;
+
+/// Messages of a run over a lossy network.
+pub const MESSAGES: u32 = 10;
+/// By how much late receivers are late.
+const LATE: Duration = Duration::from_microseconds(2_000);
+/// Who replies to a broadcast: the last that the root of MPICH's tree serves itself.
+const REPLIER: Rank = Rank(1);
+/// What is left out of the rounds at either end: the quickest and the slowest tenth.
+const LEFT_OUT: usize = 10;
+
+/// What a run gave.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// What a round took at the root, on the mean over the middle of all rounds; of a single broadcast, until the last node had it.
+    pub time: Duration,
+    /// For each rank, how many messages were right, of those it should have had.
+    pub right: Vec<(u32, u32)>,
+    /// For each rank, how many packets the root sent to it again.
+    pub resent: Vec<u64>,
+    /// For each rank, how many frames for it were lost.
+    pub lost: Vec<u64>,
+    /// How often something new was broadcast while a receiver was behind.
+    pub broadcast_while_behind: u32,
+}
+
+/// Simulates `job`.
+///
+/// # Errors
+/// Why it cannot be run, or how it ended.
+pub fn run(job: &Job) -> Result<Measured, String> {
+    match *job {
+        Job::PingPong { bytes } => {
+            let machine = machine(System::PushPull, &[])?;
+            let (first, second, bytes) = (ROOT, REPLIER, Bytes(u64::from(bytes)));
+            let program = PingPong { first, second, bytes, rounds: job.rounds() };
+            let (results, _) = simulate(&machine, Options::default(), 2, &program).map_err(said)?;
+            Ok(Measured { time: middle_mean(first_of(results)?), ..Measured::default() })
+        }
+        Job::Broadcast { system, nodes, bytes } => {
+            let by = match system {
+                System::PushPull | System::Simple => By::Hardware,
+                System::Mpich => By::Messages(Algorithm::Recursive),
+            };
+            let bytes = Bytes(u64::from(bytes));
+            let program = BroadcastReply { by, bytes, rounds: job.rounds(), replier: REPLIER };
+            let (results, _) = on(&machine(system, &[])?, nodes, 1, &program)?;
+            Ok(Measured { time: middle_mean(first_of(results)?), ..Measured::default() })
+        }
+        Job::Late { system, bytes } => {
+            let program = ToLate { bytes: Bytes(u64::from(bytes)), late: LATE };
+            let (results, answer) = on(&machine(system, &[])?, NODES, 1, &program)?;
+            let right = results.into_iter().map(|right| Ok((right.map_err(said)?, 1)));
+            let right = right.collect::<Result<_, String>>()?;
+            Ok(Measured { time: answer.makespan().since(Time::ZERO), right, ..Measured::of(&answer) })
+        }
+        Job::Lossy { trouble, seed } => lossy(trouble, seed),
+    }
+}
+
+fn lossy(trouble: Trouble, seed: u32) -> Result<Measured, String> {
+    let machine = machine(System::PushPull, trouble.settings())?;
+    let (results, answer) = on(&machine, NODES, seed, &Checked { messages: MESSAGES })?;
+    let right = results.into_iter().map(|right| Ok((right.map_err(said)?, MESSAGES)));
+    let header = match &machine.interconnect {
+        Interconnect::Ethernet(ethernet) => ethernet.messaging.header.unwrap_or(Bytes(0)),
+        Interconnect::Flits(_) | Interconnect::LogGp(_) => Bytes(0),
+    };
+    let log = answer.frame_log.as_deref().unwrap_or_default();
+    Ok(Measured {
+        time: answer.makespan().since(Time::ZERO),
+        right: right.collect::<Result<_, String>>()?,
+        broadcast_while_behind: broadcast_while_behind(log, header),
+        ..Measured::of(&answer)
+    })
+}
+
+impl Measured {
+    /// What was lost and sent again.
+    fn of(answer: &Answer) -> Measured {
+        let resent_to = |rank: usize| {
+            let repeated = answer.messaging.iter().flat_map(|messaging| &messaging.repeated);
+            let to_it = repeated.filter(|(from, to, _)| *from == ROOT && to.0 as usize == rank);
+            to_it.map(|(_, _, count)| count).sum()
+        };
+        Measured {
+            resent: (0..answer.finish.len()).map(resent_to).collect(),
+            lost: answer.ethernet.as_ref().map_or_else(Vec::new, |ethernet| ethernet.dropped_for.clone()),
+            ..Measured::default()
+        }
+    }
+}
+
+/// The machine of `system`, with what is `changed` beside.
+fn machine(system: System, changed: &[(&str, &str)]) -> Result<Machine, String> {
+    let settings = system.settings().iter().chain(changed);
+    let settings: Vec<_> = settings.map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect();
+    machines::load_with(system.preset(), &settings).map_err(|error| error.to_string())
+}
+
+/// What each rank ended with.
+type Ends<T> = Vec<endpoint::Result<T>>;
+
+/// Runs `program`, with a log of all frames.
+fn on<P: Program>(machine: &Machine, nodes: u32, seed: u32, program: &P) -> Result<(Ends<P::Output>, Answer), String> {
+    let options = Options { seed: u64::from(seed), packet_log: true, ..Options::default() };
+    simulate(machine, options, nodes, program).map_err(said)
+}
+
+fn first_of<T>(results: Ends<T>) -> Result<T, String> {
+    results.into_iter().next().ok_or("no ranks")?.map_err(said)
+}
+
+fn said(error: endpoint::Error) -> String {
+    error.to_string()
+}
+
+/// The mean without the quickest and the slowest tenth.
+fn middle_mean(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    let out = times.len() / LEFT_OUT;
+    let middle = &times[out..times.len() - out];
+    let sum: u64 = middle.iter().map(|time| time.picoseconds()).sum();
+    Duration::from_picoseconds(sum / (middle.len() as u64).max(1))
+}

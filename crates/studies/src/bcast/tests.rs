@@ -1,0 +1,136 @@
+//! The study as a whole: its claims and its shape. It is quick enough to be run as it is.
+
+use std::sync::atomic::AtomicBool;
+
+use quantities::Duration;
+
+use super::*;
+use crate::tests::{Case, each_judge_can_say_no, fetches_nothing};
+use crate::{Reproduction, Watch, conclude};
+
+fn reproduced(run: &(dyn Fn(&Job) -> Result<Measured, String> + Sync)) -> Reproduction {
+    let interrupted = AtomicBool::new(false);
+    let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads: 2 };
+    Reproduction::of(vec![conclude(&STUDIES, paper(), run, &watch)])
+}
+
+#[test]
+fn every_claim_is_met_and_every_figure_drawn() {
+    let done = reproduced(&run);
+    for outcome in &done.outcomes {
+        assert!(outcome.verdict.is_met(), "{}: {}", outcome.id, outcome.note);
+    }
+    fetches_nothing(&done.html);
+    assert!(!done.html.contains("Not drawn"));
+}
+
+#[test]
+fn the_same_runs_make_the_same_report() {
+    let some = |job: &Job| match job {
+        Job::Lossy { seed: 1 | 2, .. } | Job::PingPong { bytes: 8 } => run(job),
+        _ => Err("left out".to_string()),
+    };
+    assert_eq!(reproduced(&some).html, reproduced(&some).html);
+}
+
+fn took(microseconds: f64) -> Measured {
+    Measured { time: Duration::from_picoseconds((microseconds * 1e6).round() as u64), ..Measured::default() }
+}
+
+/// Everything as it is printed, or as it must be where nothing is.
+fn as_printed(job: &Job) -> Measured {
+    match *job {
+        Job::PingPong { bytes } => took(2.0 * f64::max(30.1, f64::from(bytes) / 12.1)),
+        Job::Broadcast { system, nodes, bytes } => {
+            let (two, all) = match (system, bytes) {
+                (System::Mpich, 4096) => (1_280.0, 1_971.0),
+                (System::Mpich, _) => (245.0, 355.0),
+                (_, 4096) => (1_229.0, 1_380.0),
+                _ => (122.4, 142.0),
+            };
+            took(two + (all - two) * f64::from(nodes - 2) / 6.0)
+        }
+        Job::Late { system, bytes } => {
+            let again = u64::from(system == System::Simple && bytes > 860);
+            let time = if system == System::Simple { 2_000.0 } else { 1_000.0 };
+            Measured { right: vec![(1, 1); 8], resent: vec![again; 8], ..took(time) }
+        }
+        Job::Lossy { .. } => {
+            let lost = vec![0, 1, 0, 0, 0, 0, 0, 0];
+            Measured { right: vec![(10, 10); 8], resent: lost.clone(), lost, ..took(1.0) }
+        }
+    }
+}
+
+/// The same, but for some broadcasts that take so many times as long.
+fn slower(job: &Job, times: f64, system: System, nodes: u32) -> Measured {
+    let measured = as_printed(job);
+    let is_it = matches!(*job, Job::Broadcast { system: one, nodes: of, .. } if one == system && of == nodes);
+    if is_it { took(measured.time.microseconds() * times) } else { measured }
+}
+
+fn is_lossy(job: &Job) -> bool {
+    matches!(job, Job::Lossy { trouble: Trouble::Little, seed: 7 })
+}
+
+const CASES: [Case<Job, Measured>; 9] = [
+    Case {
+        claim: "bcast.sec2.p2p",
+        sound: as_printed,
+        spoiled: |it| took(as_printed(it).time.microseconds() * 1.1),
+        fails: "33.11 us",
+    },
+    Case {
+        claim: "bcast.sec3.loss",
+        sound: as_printed,
+        spoiled: |it| Measured { right: vec![(10 - u32::from(is_lossy(it)), 10); 8], ..as_printed(it) },
+        fails: "7992 of 8000 messages",
+    },
+    Case {
+        claim: "bcast.sec3.loss",
+        sound: as_printed,
+        spoiled: |it| Measured { broadcast_while_behind: u32::from(is_lossy(it)), ..as_printed(it) },
+        fails: "1 times something new was broadcast",
+    },
+    Case {
+        claim: "bcast.sec3.loss",
+        sound: as_printed,
+        spoiled: |it| Measured { resent: vec![0; 8], ..as_printed(it) },
+        fails: "100 runs in which the root missed no report, 0 receivers",
+    },
+    Case {
+        claim: "bcast.sec3.loss",
+        sound: as_printed,
+        spoiled: |it| Measured { right: Vec::new(), ..as_printed(it) },
+        fails: "0 of 0 messages",
+    },
+    Case {
+        claim: "bcast.fig3.short",
+        sound: as_printed,
+        spoiled: |it| slower(it, 3.0, System::PushPull, 4),
+        fails: "are less than the tree's",
+    },
+    Case {
+        claim: "bcast.fig3.short",
+        sound: as_printed,
+        spoiled: |it| Measured { right: vec![(0, 1); 8], ..as_printed(it) },
+        fails: "0 of 96 nodes have the message",
+    },
+    Case {
+        claim: "bcast.fig4.latency_256",
+        sound: as_printed,
+        spoiled: |it| slower(it, 1.3, System::Mpich, 8),
+        fails: "the tree grows by 88.4 %",
+    },
+    Case {
+        claim: "bcast.fig5.latency_4096",
+        sound: as_printed,
+        spoiled: |it| slower(it, 0.9, System::PushPull, 2),
+        fails: "push-pull grows by 24.8 %",
+    },
+];
+
+#[test]
+fn every_judge_can_say_no() {
+    each_judge_can_say_no(&STUDIES, &paper(), &CASES);
+}

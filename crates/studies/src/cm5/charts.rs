@@ -1,0 +1,39 @@
+//! The charts that several figures share.
+
+use report::{Axis, Element, LineChart, Mark, Measure, Series};
+
+/// A line: its name, its mark, its points.
+pub type Line = (String, Mark, Vec<(f64, f64)>);
+
+/// A chart of times in milliseconds over `x`.
+pub fn times(title: &str, x: Axis, y: Axis, lines: Vec<Line>) -> Element {
+    let series = lines.into_iter().map(|(name, mark, points)| Series { name, mark, points }).collect();
+    LineChart { title: title.to_string(), x, y, series, baseline: None }.draw()
+}
+
+/// The level axis of message sizes.
+pub fn sizes(ticks: &[u32]) -> Axis {
+    let ticks: Vec<f64> = ticks.iter().copied().map(f64::from).collect();
+    Axis::linear("message size [B]", Measure::Bytes).at(&ticks)
+}
+
+/// The level axis of machine sizes.
+pub fn machines(nodes: &[u32]) -> Axis {
+    let ticks: Vec<f64> = nodes.iter().copied().map(f64::from).collect();
+    Axis::logarithmic("nodes", Measure::Plain).at(&ticks)
+}
+
+/// The upright axis of times.
+pub fn milliseconds() -> Axis {
+    Axis::linear("time [ms]", Measure::Plain).reaching(0.0)
+}
+
+/// The same where times lie far apart.
+pub fn many_milliseconds() -> Axis {
+    Axis::logarithmic("time [ms]", Measure::Plain)
+}
+
+/// Ours, and by how much it is off what is printed.
+pub fn beside(ours: f64, off: f64, digits: usize) -> String {
+    format!("{} ({})", report::fixed(ours, digits), report::signed_percent(off))
+}

@@ -1,0 +1,65 @@
+//! What the study reads off its runs.
+
+use super::Results;
+use super::job::Job;
+use crate::Gap;
+
+/// A mean over runs, and how well it is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mean {
+    /// The mean.
+    pub value: f64,
+    /// The standard deviation of one run.
+    pub spread: f64,
+    /// The standard error of the mean.
+    pub error: f64,
+}
+
+/// The mean of some numbers.
+pub fn mean_of(values: &[f64]) -> Mean {
+    let count = values.len().max(1) as f64;
+    let value = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|one| (one - value).powi(2)).sum();
+    let spread = (squares / (count - 1.0).max(1.0)).sqrt();
+    Mean { value, spread, error: spread / count.sqrt() }
+}
+
+/// How long a run took. [ms]
+pub fn milliseconds(runs: &Results, job: Job) -> Result<f64, Gap> {
+    Ok(runs.get(&job)?.time.seconds() * 1e3)
+}
+
+/// How long each of some runs took. [ms]
+pub fn each(runs: &Results, jobs: impl IntoIterator<Item = Job>) -> Result<Vec<f64>, Gap> {
+    jobs.into_iter().map(|job| milliseconds(runs, job)).collect()
+}
+
+/// By how much ours is off what is printed. [%]
+pub fn off(ours: f64, printed: f64) -> f64 {
+    (ours / printed - 1.0) * 100.0
+}
+
+/// The mean of how far figures are off, whichever way. [%]
+pub fn mean_off(pairs: impl IntoIterator<Item = (f64, f64)>) -> f64 {
+    let each: Vec<f64> = pairs.into_iter().map(|(ours, printed)| off(ours, printed).abs()).collect();
+    mean_of(&each).value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_has_its_standard_error() {
+        let Mean { value, spread, error } = mean_of(&[1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(value, 2.5);
+        assert!((spread - (5.0f64 / 3.0).sqrt()).abs() < 1e-12);
+        assert!((error - spread / 2.0).abs() < 1e-12);
+        assert_eq!(mean_of(&[7.0]), Mean { value: 7.0, spread: 0.0, error: 0.0 });
+    }
+
+    #[test]
+    fn errors_count_whichever_way() {
+        assert!((mean_off([(1.1, 1.0), (1.8, 2.0)]) - 10.0).abs() < 1e-9);
+    }
+}

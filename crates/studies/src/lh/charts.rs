@@ -1,0 +1,62 @@
+//! The charts that several figures share.
+
+use super::Results;
+use super::job::{BODIES, Job};
+use super::simulate::Measured;
+use crate::Gap;
+use report::{Axis, Element, LineChart, Mark, Measure, Series};
+
+/// A line: its name, its mark, its points.
+pub type Line = (String, Mark, Vec<(f64, f64)>);
+
+/// A chart of lines.
+pub fn chart(title: &str, x: Axis, y: Axis, lines: Vec<Line>) -> Element {
+    let series = lines.into_iter().map(|(name, mark, points)| Series { name, mark, points }).collect();
+    LineChart { title: title.to_string(), x, y, series, baseline: None }.draw()
+}
+
+/// The level axis of the course of a build.
+pub fn insertions() -> Axis {
+    Axis::linear("insertions [thousands]", Measure::Plain).reaching(0.0)
+}
+
+/// The level axis of the numbers of clients.
+pub fn clients(numbers: &[u32]) -> Axis {
+    let ticks: Vec<f64> = numbers.iter().copied().map(f64::from).collect();
+    Axis::linear("clients", Measure::Plain).at(&ticks)
+}
+
+/// The level axis of bodies.
+pub fn bodies() -> Axis {
+    Axis::logarithmic("body [B]", Measure::Bytes).at(&BODIES.map(f64::from))
+}
+
+/// The upright axis of speed-ups.
+pub fn speed_ups() -> Axis {
+    Axis::linear("speed-up [times]", Measure::Plain).reaching(0.0)
+}
+
+/// What a line for so many clients is called.
+pub fn client_name(clients: u32) -> String {
+    if clients == 1 { "1 client".to_string() } else { format!("{clients} clients") }
+}
+
+/// The keys of lines for these numbers of clients: the first has the first mark, and so on.
+pub fn client_keys(numbers: &[u32]) -> Vec<(String, Mark)> {
+    numbers.iter().enumerate().map(|(index, clients)| (client_name(*clients), Mark::full(index))).collect()
+}
+
+/// A line for each number of clients, whose points `of` gives.
+pub fn by_clients(numbers: &[u32], of: impl Fn(u32) -> Result<Vec<(f64, f64)>, Gap>) -> Result<Vec<Line>, Gap> {
+    let keys = client_keys(numbers).into_iter().zip(numbers);
+    keys.map(|((name, mark), clients)| Ok((name, mark, of(*clients)?))).collect()
+}
+
+/// Build times at the splits and at the end: insertions in thousands, and seconds.
+pub fn build_times(runs: &Results, job: Job) -> Result<Vec<(f64, f64)>, Gap> {
+    let Measured { inserts, time, splits, .. } = runs.get(&job)?;
+    let splits = splits.iter().filter(|split| split.inserts < *inserts);
+    let points = splits.map(|split| (split.inserts as f64 / 1e3, split.at.seconds()));
+    let ends = [(0.0, 0.0), (*inserts as f64 / 1e3, time.seconds())];
+    Ok(ends.into_iter().take(1).chain(points).chain(ends.into_iter().skip(1)).collect())
+}

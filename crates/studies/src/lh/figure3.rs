@@ -1,0 +1,111 @@
+//! Figure 3: the mean time of an insert over the course of the build.
+
+use serde_json::json;
+
+use super::charts::{by_clients, chart, client_keys, insertions};
+use super::figure2::job;
+use super::job::{CLIENTS, Job};
+use super::measures::off;
+use super::simulate::Measured;
+use super::{Results, StudyOfLh};
+use crate::{Drawing, Gap, Judgement, check};
+use report::{Axis, Measure, fixed, legend};
+
+/// What is printed for one client. [ms]
+const PRINTED: f64 = 0.65;
+/// Where ours must lie. [ms]
+const WITHIN: (f64, f64) = (0.60, 0.68);
+/// The first inserts, which figure 3b has, too few for a mean in figure 3a. [inserts]
+const FIRST: usize = 20_000;
+/// After how many inserts there are servers enough. [inserts]
+const ENOUGH: usize = 8_000;
+/// "About": how many times as many there may be, or as few.
+const ABOUT: usize = 2;
+/// Inserts one after the other over which the time of one is looked at.
+const WINDOW: usize = 1_000;
+/// There are servers enough when an insert takes at most so much longer than on the mean of the second half of the build. [%]
+const SETTLED: f64 = 20.0;
+/// What needs the most servers.
+const MOST_CLIENTS: u32 = CLIENTS[CLIENTS.len() - 1];
+
+/// The study.
+pub const STUDY: StudyOfLh = StudyOfLh {
+    place: "figure 3",
+    title: "the mean time of an insert",
+    claims: &["lh.fig3a.latency", "lh.fig3b.eight_thousand"],
+    jobs: || CLIENTS.map(job).to_vec(),
+    judge,
+    draw,
+};
+
+fn judge(claim: &str, runs: &Results) -> Result<Judgement, Gap> {
+    match claim {
+        "lh.fig3a.latency" => latency(runs),
+        _ => enough(runs),
+    }
+}
+
+fn latency(runs: &Results) -> Result<Judgement, Gap> {
+    let worst = runs.get(&job(1))?.means().map(|(_, mean)| mean).fold(0.0, f64::max);
+    let (least, most) = WITHIN;
+    let says = format!(
+        "the worst mean over the course of the build is {} ms, between {} and {}",
+        fixed(worst, 3),
+        fixed(least, 2),
+        fixed(most, 2)
+    );
+    let checks = vec![check((least..=most).contains(&worst), says)];
+    Ok(Judgement { ours: json!((worst * 1e3).round() / 1e3), error_percent: json!(off(worst, PRINTED)), checks })
+}
+
+/// After how many inserts one takes about as long as it does later.
+fn settled(measured: &Measured) -> usize {
+    let windows = measured.parts(WINDOW);
+    let later = windows.get(windows.len() / 2..).unwrap_or_default();
+    let most = later.iter().sum::<f64>() / later.len().max(1) as f64 * (1.0 + SETTLED / 100.0);
+    (windows.iter().take_while(|time| **time > most).count() + 1) * WINDOW
+}
+
+fn enough(runs: &Results) -> Result<Judgement, Gap> {
+    let settled = settled(runs.get(&job(MOST_CLIENTS))?);
+    let says = format!(
+        "{MOST_CLIENTS} clients: after {settled} inserts one takes at most {SETTLED} % longer than in the second half of the \
+         build, between {} and {}",
+        ENOUGH / ABOUT,
+        ENOUGH * ABOUT
+    );
+    let checks = vec![check((ENOUGH / ABOUT..=ENOUGH * ABOUT).contains(&settled), says)];
+    Ok(Judgement::in_words(format!("after {settled} insertions"), checks))
+}
+
+/// The mean time of an insert at the splits and at the end: insertions in thousands, and milliseconds.
+fn at_splits(runs: &Results, job: Job) -> Result<Vec<(f64, f64)>, Gap> {
+    let Measured { inserts, time, splits, .. } = runs.get(&job)?;
+    let splits = splits.iter().filter(|split| split.inserts < *inserts);
+    let moments = splits.map(|split| (split.inserts, split.at.seconds())).chain([(*inserts, time.seconds())]);
+    Ok(moments.map(|(inserts, at)| (inserts as f64 / 1e3, at * 1e3 / inserts as f64)).collect())
+}
+
+/// The same for every thousandth of the first.
+fn at_first(runs: &Results, job: Job) -> Result<Vec<(f64, f64)>, Gap> {
+    let means = runs.get(&job)?.means();
+    let some = means.take_while(|(inserts, _)| *inserts <= FIRST).filter(|(inserts, _)| inserts.is_multiple_of(WINDOW));
+    Ok(some.map(|(inserts, mean)| (inserts as f64 / 1e3, mean)).collect())
+}
+
+fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+    let time = || Axis::linear("time of an insert [ms]", Measure::Plain).reaching(0.0);
+    let whole = by_clients(&CLIENTS, |clients| at_splits(runs, job(clients)))?;
+    let first = by_clients(&CLIENTS, |clients| at_first(runs, job(clients)))?;
+    Ok(Some(Drawing {
+        legend: Some(legend(&client_keys(&CLIENTS))),
+        panels: vec![
+            chart("a: the whole build", insertions(), time(), whole),
+            chart("b: the first inserts", insertions(), time(), first),
+        ],
+        caption: "The build time so far by the inserts so far, on 16 nodes without bodies, with the hash of the last letters. a: at the \
+                  splits of servers and at the end. b: after every thousand inserts. Nobody computes: what is left is two messages of \
+                  325 \u{b5}s."
+            .to_string(),
+    }))
+}

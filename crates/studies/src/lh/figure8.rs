@@ -1,0 +1,106 @@
+//! Figure 8: how far more clients help.
+
+use super::charts::{chart, clients, speed_ups};
+use super::figure7::job;
+use super::job::{Job, MANY_CLIENTS};
+use super::measures::speed_up;
+use super::{Results, StudyOfLh};
+use crate::{Check, Drawing, Gap, Judgement, check};
+use report::{Mark, fixed, legend};
+
+/// The bodies. [B]
+const BODIES: [u32; 4] = [0, 512, 2048, 8192];
+/// By what the cost of a message is divided.
+const CHEAPER: [u32; 3] = [1, 3, 9];
+/// Up to how many clients the speed-up holds: with all bodies but the longest, and with that.
+const HOLDS: (u32, u32) = (8, 4);
+/// It holds as long as twice the clients are at least so many times as fast.
+const HELPS: f64 = 1.4;
+/// Bodies that count as large. [B]
+const LARGE: [u32; 2] = [2048, 8192];
+const MOST: u32 = MANY_CLIENTS[MANY_CLIENTS.len() - 1];
+
+/// The study.
+pub const STUDY: StudyOfLh = StudyOfLh {
+    place: "figure 8",
+    title: "how far more clients help",
+    claims: &["lh.fig8.scaling"],
+    jobs,
+    judge: |_, runs| judge(runs),
+    draw,
+};
+
+fn cheaper(clients: u32, body: u32, cheaper: u32) -> Job {
+    Job { cheaper, ..job(clients, body) }
+}
+
+fn jobs() -> Vec<Job> {
+    let settings = BODIES.into_iter().flat_map(|body| CHEAPER.map(|part| (body, part)));
+    settings.flat_map(|(body, part)| MANY_CLIENTS.map(|clients| cheaper(clients, body, part))).collect()
+}
+
+/// Up to how many clients doubling them helps.
+fn holds_up_to(runs: &Results, body: u32) -> Result<u32, Gap> {
+    for two in MANY_CLIENTS.windows(2) {
+        if speed_up(runs, job(two[1], body))? < HELPS * speed_up(runs, job(two[0], body))? {
+            return Ok(two[0]);
+        }
+    }
+    Ok(MOST)
+}
+
+/// That cheaper messages lower the speed-up with a large body.
+fn lowers(runs: &Results, body: u32) -> Result<Vec<Check>, Gap> {
+    let gains = CHEAPER.map(|part| speed_up(runs, cheaper(MOST, body, part)));
+    let [normal, third, ninth] = gains;
+    let (normal, third, ninth) = (normal?, third?, ninth?);
+    let says = |what: &str, less: f64, more: f64| {
+        format!("{body} B, {MOST} clients: {what} {} < {}", fixed(less, 2), fixed(more, 2))
+    };
+    Ok(vec![
+        check(third < normal, says("a third of the cost lowers the speed-up,", third, normal)),
+        check(ninth < third, says("a ninth lowers it further,", ninth, third)),
+    ])
+}
+
+fn judge(runs: &Results) -> Result<Judgement, Gap> {
+    let (mut checks, mut found) = (Vec::new(), Vec::new());
+    for body in BODIES {
+        let wanted = if body == BODIES[BODIES.len() - 1] { HOLDS.1 } else { HOLDS.0 };
+        let ours = holds_up_to(runs, body)?;
+        let says =
+            format!("{body} B: twice the clients are {HELPS} times as fast up to {ours} clients, printed {wanted}");
+        checks.push(check(ours == wanted, says));
+        found.push(format!("{ours} with {body} B"));
+    }
+    for body in LARGE {
+        checks.extend(lowers(runs, body)?);
+    }
+    Ok(Judgement::in_words(format!("more clients help up to {}", found.join(", ")), checks))
+}
+
+fn name(cheaper: u32) -> String {
+    if cheaper == 1 { "as it is".to_string() } else { format!("1/{cheaper} of the cost of a message") }
+}
+
+fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+    let marks = CHEAPER.into_iter().enumerate().map(|(index, part)| (part, Mark::full(index)));
+    let mut panels = Vec::new();
+    for (letter, body) in ["a", "b", "c", "d"].into_iter().zip(BODIES) {
+        let mut lines = Vec::new();
+        for (part, mark) in marks.clone() {
+            let point = |clients| Ok((f64::from(clients), speed_up(runs, cheaper(clients, body, part))?));
+            let points = MANY_CLIENTS.into_iter().map(point).collect::<Result<Vec<_>, Gap>>()?;
+            lines.push((name(part), mark, points));
+        }
+        panels.push(chart(&format!("{letter}: bodies of {body} B"), clients(&MANY_CLIENTS), speed_ups(), lines));
+    }
+    let keys: Vec<_> = marks.map(|(part, mark)| (name(part), mark)).collect();
+    Ok(Some(Drawing {
+        legend: Some(legend(&keys)),
+        panels,
+        caption: "How much faster the build is than with one client on the same machine: with the 325 \u{b5}s of a message, and with a third \
+                  and a ninth of them; 64 nodes, hash of the last letters."
+            .to_string(),
+    }))
+}

@@ -1,0 +1,71 @@
+//! What the study reads off its runs.
+
+use super::Results;
+use super::job::Job;
+use super::simulate::{Measured, STEP};
+use crate::Gap;
+
+/// How long a build took. [s]
+pub fn seconds(runs: &Results, job: Job) -> Result<f64, Gap> {
+    Ok(runs.get(&job)?.time.seconds())
+}
+
+/// What an insert took as the application has it: the build time by the inserts. [ms]
+pub fn milliseconds_per_insert(runs: &Results, job: Job) -> Result<f64, Gap> {
+    let Measured { time, inserts, .. } = runs.get(&job)?;
+    Ok(time.seconds() * 1e3 / (*inserts).max(1) as f64)
+}
+
+/// How much faster a build is than with one client. [times]
+pub fn speed_up(runs: &Results, job: Job) -> Result<f64, Gap> {
+    Ok(seconds(runs, Job { clients: 1, ..job })? / seconds(runs, job)?)
+}
+
+/// How long a packet was blocked, on the mean. [us]
+pub fn blocking(runs: &Results, job: Job) -> Result<f64, Gap> {
+    Ok(runs.get(&job)?.blocking.microseconds())
+}
+
+/// By how much ours is off what is printed. [%]
+pub fn off(ours: f64, printed: f64) -> f64 {
+    (ours / printed - 1.0) * 100.0
+}
+
+impl Measured {
+    /// What so many inserts one after the other took, from the beginning of the build on, part by part; what is left at the end
+    /// makes no part. [us an insert]
+    pub fn parts(&self, inserts: usize) -> Vec<f64> {
+        let each = (inserts / STEP).max(1);
+        let ends: Vec<f64> =
+            self.course.chunks_exact(each).filter_map(|part| part.last()).map(|at| at.microseconds()).collect();
+        let begins = [0.0].into_iter().chain(ends.iter().copied());
+        begins.zip(&ends).map(|(begin, end)| (end - begin) / (each * STEP) as f64).collect()
+    }
+
+    /// When so many inserts were acknowledged, for every step of the course. [s]
+    pub fn times(&self) -> impl Iterator<Item = (f64, f64)> {
+        let inserts = (1..).map(|step| (step * STEP) as f64);
+        inserts.zip(self.course.iter().map(|at| at.seconds()))
+    }
+
+    /// What an insert took on the mean until that many were acknowledged, for every step of the course. [ms]
+    pub fn means(&self) -> impl Iterator<Item = (usize, f64)> {
+        let inserts = (1..).map(|step| step * STEP);
+        inserts.zip(&self.course).map(|(inserts, at)| (inserts, at.seconds() * 1e3 / inserts as f64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quantities::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_course_falls_into_parts_and_has_means() {
+        let course = [1, 2, 4, 8, 16].map(|at| Duration::from_microseconds(at * 1_000)).to_vec();
+        let measured = Measured { course, ..Measured::default() };
+        assert_eq!(measured.parts(2 * STEP), [2.0, 6.0]);
+        assert_eq!(measured.means().last(), Some((2_500, 0.0064)));
+    }
+}

@@ -1,0 +1,110 @@
+//! Section 3: a request is sent on at most twice.
+
+use programs::linear_hash::{Extent, Image, forward};
+
+use programs::linear_hash::KeyHash;
+
+use super::job::Job;
+use super::simulate::Measured;
+use super::{Results, StudyOfLh};
+use crate::{Drawing, Gap, Judgement, check};
+use report::{Cell, Table, fixed};
+
+/// No request is sent on more often.
+const MOST: usize = 2;
+/// All files up to so many servers are gone through, with every image that a client may have of an older one.
+const SERVERS: u32 = 128;
+/// The simulated builds that are looked at, beside all these cases.
+const BUILDS: [Job; 4] = [
+    Job::new(KeyHash::Uniform, 1),
+    Job::new(KeyHash::Uniform, 5),
+    Job::new(KeyHash::LastLetters, 1),
+    Job::new(KeyHash::LastLetters, 5),
+];
+
+/// The study.
+pub const STUDY: StudyOfLh = StudyOfLh {
+    place: "section 3",
+    title: "how often a request is sent on",
+    claims: &["lh.sec3.two_forwards"],
+    jobs: || BUILDS.to_vec(),
+    judge: |_, runs| judge(cases(), runs),
+    draw: |_| Ok(Some(draw())),
+};
+
+/// How many requests are sent on never, once, twice, and more often: one for each file, each older image and each hash that makes a
+/// difference.
+fn cases() -> [u64; MOST + 2] {
+    let mut counts = [0; MOST + 2];
+    for file in (1..=SERVERS).map(Extent::of) {
+        for image in (1..=file.buckets()).map(|buckets| Image::of(Extent::of(buckets))) {
+            for c in 0..2 << file.i() {
+                counts[times_sent_on(file, image.address(c), c).min(MOST + 1)] += 1;
+            }
+        }
+    }
+    counts
+}
+
+/// How often a request is sent on in `file` that a client sends to `server`.
+fn times_sent_on(file: Extent, server: u32, c: u64) -> usize {
+    let next = |server: &u32| forward(*server, file.level(*server), c);
+    std::iter::successors(Some(server), next).skip(1).take(MOST + 1).count()
+}
+
+fn judge(counts: [u64; MOST + 2], runs: &Results) -> Result<Judgement, Gap> {
+    let (all, more) = (counts.iter().sum::<u64>(), counts[MOST + 1]);
+    let says = format!(
+        "{more} of {all} requests are sent on more than twice: all files of 1 to {SERVERS} servers, all older images"
+    );
+    let mut checks = vec![check(more == 0 && all > 0, says)];
+    for job in BUILDS {
+        let Measured { inserts, most_forwards, .. } = *runs.get(&job)?;
+        let says = format!("{job}: of {inserts} inserts none more than {most_forwards} times");
+        checks.push(check(inserts > 0 && most_forwards as usize <= MOST, says));
+    }
+    let most = counts.iter().rposition(|count| *count > 0).unwrap_or(0);
+    Ok(Judgement::in_words(format!("at most {most} times"), checks))
+}
+
+fn draw() -> Drawing {
+    let counts = cases();
+    let all: u64 = counts.iter().sum();
+    let mut table = Table::with_head(&["sent on", "requests", "share [%]"]);
+    for (name, count) in ["never", "once", "twice", "more often"].into_iter().zip(counts) {
+        let share = fixed(count as f64 / all as f64 * 100.0, 1);
+        table.rows.push(vec![Cell::Short(name.to_string()), Cell::Number(count.to_string()), Cell::Number(share)]);
+    }
+    let caption = format!(
+        "One request for every file of 1 to {SERVERS} servers, every image that a client may have of an older one, and every hash \
+         that makes a difference. Such images are rarer than others where clients work: in the builds that were simulated \
+         nearly all requests arrive at once."
+    );
+    Drawing { legend: None, panels: vec![table.draw()], caption }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::{Watch, run_all};
+
+    #[test]
+    fn half_of_all_cases_are_sent_on_and_none_three_times() {
+        let counts = cases();
+        assert_eq!(counts[MOST + 1], 0);
+        let share = |index: usize| counts[index] as f64 / counts.iter().sum::<u64>() as f64;
+        assert!((0.45..0.55).contains(&share(0)), "{counts:?}");
+        assert!((0.03..0.09).contains(&share(2)), "{counts:?}");
+    }
+
+    #[test]
+    fn a_request_sent_on_three_times_and_no_request_at_all_are_missed() {
+        let interrupted = AtomicBool::new(false);
+        let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads: 1 };
+        let runs = run_all(&BUILDS, &|_| Ok(Measured { inserts: 1, ..Measured::default() }), &watch);
+        let holds = |counts| judge(counts, &runs).unwrap().checks[0].holds;
+        assert_eq!([[5, 3, 1, 0], [5, 3, 1, 1], [0; 4]].map(holds), [true, false, false]);
+    }
+}

@@ -1,0 +1,98 @@
+//! From a run of the study to the world that simulates it.
+
+use std::sync::LazyLock;
+
+use machines::model::Machine;
+use programs::linear_hash::{Growth, Key, LinearHash, RankEnd};
+use quantities::{Bytes, Duration};
+use virtual_worlds::flit::world::Options;
+
+use super::job::{Job, SENSITIVITY};
+use crate::words;
+use experiment::simulate::{send_without_waiting, simulate};
+use programs::linear_hash::build::{Built, Split, entries_of_chunk};
+
+/// How much a server that splits ships at a time. [B]
+const CHUNK: Bytes = Bytes(32 << 10);
+/// Inserts between two points of the course of a build.
+pub const STEP: usize = 500;
+
+/// The keys of all runs.
+static WORDS: LazyLock<Vec<Key>> = LazyLock::new(words::dutch);
+
+/// What a run gave.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// How many inserts there were.
+    pub inserts: usize,
+    /// When the last of them was acknowledged, from the beginning.
+    pub time: Duration,
+    /// When the first 500 were, the first 1,000, and so on.
+    pub course: Vec<Duration>,
+    /// The splits of servers, in the order of time.
+    pub splits: Vec<Split>,
+    /// How many messages there were for each insert.
+    pub messages_per_insert: f64,
+    /// Image adjustments.
+    pub adjustments: u64,
+    /// The most that a request was sent on.
+    pub most_forwards: u32,
+    /// How long a packet was blocked in the network, on the mean.
+    pub blocking: Duration,
+}
+
+/// Simulates `job`.
+///
+/// # Errors
+/// Why it cannot be run, or how it ended.
+pub fn run(job: &Job) -> Result<Measured, String> {
+    build(job, WORDS.clone())
+}
+
+/// The same with `keys` for the words.
+pub(super) fn build(job: &Job, keys: Vec<Key>) -> Result<Measured, String> {
+    let machine = machine(job)?;
+    let (servers, body) = (job.platform.servers(), Bytes(u64::from(job.body)));
+    let growth = Growth {
+        capacity: job.capacity(),
+        sensitivity: SENSITIVITY,
+        shrink: None,
+        apart: false,
+        most_servers: servers,
+        chunk: entries_of_chunk(CHUNK, &keys, body),
+    };
+    let server_time = Duration::from_microseconds(u64::from(job.server_time));
+    let hash = job.hash;
+    let (clients, then) = (job.clients, Vec::new());
+    // What is measured ends with the last insert.
+    let program = LinearHash { servers, clients, keys, body, hash, growth, server_time, then, finish_splits: false };
+    let ran = simulate(&machine, Options::default(), program.ranks(), &program);
+    let (ends, answer) = ran.map_err(|error| error.to_string())?;
+    let ends = ends.into_iter().collect::<endpoint::Result<Vec<RankEnd>>>().map_err(|error| error.to_string())?;
+    Ok(Measured { blocking: answer.mean_blocking(), ..Measured::of(&Built::new(&ends)) })
+}
+
+/// The machine of `job`.
+fn machine(job: &Job) -> Result<Machine, String> {
+    let mut machine = machines::load(job.platform.preset()).map_err(|error| error.to_string())?;
+    let cost = machine.node.processor_send.picoseconds() / u64::from(job.cheaper.max(1));
+    machine.node.processor_send = Duration::from_picoseconds(cost);
+    send_without_waiting(&mut machine);
+    Ok(machine)
+}
+
+impl Measured {
+    fn of(built: &Built<'_>) -> Measured {
+        let inserts = built.inserts();
+        Measured {
+            inserts,
+            time: built.until(inserts),
+            course: (STEP..=inserts).step_by(STEP).map(|inserts| built.until(inserts)).collect(),
+            splits: built.splits().to_vec(),
+            messages_per_insert: built.messages_per_insert(),
+            adjustments: built.adjustments(),
+            most_forwards: built.most_forwards(),
+            blocking: Duration::ZERO,
+        }
+    }
+}

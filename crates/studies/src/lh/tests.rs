@@ -1,0 +1,231 @@
+//! The study as a whole: its claims and its shape, with words few enough.
+
+use std::sync::atomic::AtomicBool;
+
+use programs::linear_hash::{Key, KeyHash};
+use quantities::{Duration, Time};
+
+use super::*;
+use crate::tests::{Case, each_judge_can_say_no, fetches_nothing};
+use crate::words;
+use crate::{Reproduction, Verdict, Watch, conclude};
+use programs::linear_hash::build::Split;
+
+/// Words for a build that takes no time to speak of: one of the list in so many.
+const ONE_IN: usize = 180;
+
+fn few_words() -> Vec<Key> {
+    words::dutch().into_iter().step_by(ONE_IN).collect()
+}
+
+/// The study with those runs that `wanted` says, of few words.
+fn reproduced(wanted: fn(&Job) -> bool) -> Reproduction {
+    let words = few_words();
+    let some = |job: &Job| if wanted(job) { simulate::build(job, words.clone()) } else { Err("left out".to_string()) };
+    let interrupted = AtomicBool::new(false);
+    let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads: 2 };
+    Reproduction::of(vec![conclude(&STUDIES, paper(), &some, &watch)])
+}
+
+/// Few words make a small table, which says nothing of the printed figures, but everything is judged and drawn.
+#[test]
+fn every_claim_is_judged_and_every_figure_drawn() {
+    let done = reproduced(|_| true);
+    for outcome in &done.outcomes {
+        assert_ne!(outcome.verdict, Verdict::NotRun, "{}: {}", outcome.id, outcome.note);
+        assert!(!outcome.note.contains("failed"), "{}: {}", outcome.id, outcome.note);
+    }
+    let forwards = done.outcomes.iter().find(|outcome| outcome.id == "lh.sec3.two_forwards").unwrap();
+    assert_eq!(forwards.verdict, Verdict::Met, "{}", forwards.note);
+    fetches_nothing(&done.html);
+    assert!(!done.html.contains("Not drawn"));
+}
+
+#[test]
+fn the_same_runs_make_the_same_report() {
+    let one_client = |job: &Job| job.clients == 1 && job.body == 0;
+    assert_eq!(reproduced(one_client).html, reproduced(one_client).html);
+}
+
+/// An insert of a lone client is two messages, one after the other.
+#[test]
+fn a_lone_client_waits_for_two_messages() {
+    let measured = simulate::build(&Job::new(KeyHash::Uniform, 1), few_words()).unwrap();
+    let insert = measured.time.microseconds() / measured.inserts as f64;
+    assert!((650.0..700.0).contains(&insert), "{insert} us");
+}
+
+#[test]
+fn cheaper_messages_make_builds_faster() {
+    let job = Job::new(KeyHash::LastLetters, 4).enlarged().with_body(512);
+    let time = |job: &Job| simulate::build(job, few_words()).unwrap().time;
+    assert!(time(&Job { cheaper: 9, ..job }) < time(&Job { cheaper: 3, ..job }));
+    assert!(time(&Job { cheaper: 3, ..job }) < time(&job));
+    assert!(time(&job) < time(&Job { server_time: 10_000, ..job }));
+}
+
+/// Inserts of a build that was made up: as many whole steps of its course as the words fill.
+const MADE_UP: u32 = 180_500;
+
+fn duration(microseconds: f64) -> Duration {
+    Duration::from_picoseconds((microseconds * 1e6).round() as u64)
+}
+
+/// A build in which an insert takes so long, as long as so many were made. [us]
+fn build(each: impl Fn(usize) -> f64) -> Measured {
+    let mut at = 0.0;
+    let steps = MADE_UP as usize / simulate::STEP;
+    let course = (0..steps).map(|step| {
+        at += each(step * simulate::STEP) * simulate::STEP as f64;
+        duration(at)
+    });
+    let course: Vec<Duration> = course.collect();
+    let time = course[steps - 1];
+    Measured {
+        inserts: MADE_UP as usize,
+        time,
+        course,
+        splits: splits(&[1_000, 2_000, 3_000, 180_000]),
+        ..Measured::default()
+    }
+}
+
+fn splits(inserts: &[usize]) -> Vec<Split> {
+    inserts.iter().map(|inserts| Split { at: Time::ZERO, inserts: *inserts, server: 0 }).collect()
+}
+
+/// A build whose inserts all take so long. [us]
+fn even(each: f64) -> Measured {
+    build(|_| each)
+}
+
+fn shared(job: &Job, up_to: u32) -> Measured {
+    let slower = if job.clients > 1 { f64::from(job.cheaper) } else { 1.0 };
+    even(650.0 / f64::from(job.clients.min(up_to)) * slower)
+}
+
+/// Up to how many clients the speed-up holds, as printed.
+fn scaled(job: &Job, up_to: u32) -> Measured {
+    shared(job, if job.body == 8192 { 4 } else { up_to })
+}
+
+/// Inserts that take longer the more of them there were.
+fn slowing(before: usize) -> f64 {
+    600.0 + before as f64 / 100.0
+}
+
+/// What table 1 prints.
+fn counted(job: &Job) -> Measured {
+    let (adjustments, messages_per_insert, _) = table1::PRINTED[job.clients as usize - 1];
+    Measured { adjustments, messages_per_insert, ..even(650.0) }
+}
+
+/// An insert with a body, and a step past 128 bytes that several clients share. [us]
+fn stepped(job: &Job, step: f64) -> Measured {
+    let step = if job.body > 128 { step / f64::from(job.clients) } else { 0.0 };
+    even(650.0 + f64::from(job.body) / 27.0 + step)
+}
+
+/// Blocking that grows with the body and with the clients, up to so many of them.
+fn blocked(job: &Job, clients: u32) -> Measured {
+    let share = f64::from(job.body) / 8_192.0 * f64::from(job.clients.min(clients)) / 5.0;
+    Measured { blocking: duration(31.0 * share), ..even(650.0) }
+}
+
+/// An insert where servers compute, each so many times as long as it says.
+fn served(job: &Job, times: f64) -> Measured {
+    even(f64::max(650.0 / f64::from(job.clients), f64::from(job.server_time) * times))
+}
+
+const CASES: [Case<Job, Measured>; 15] = [
+    Case {
+        claim: "lh.sec3.two_forwards",
+        sound: |_| Measured { most_forwards: 2, ..even(650.0) },
+        spoiled: |it| Measured { most_forwards: it.clients.min(3), ..even(650.0) },
+        fails: "none more than 3 times",
+    },
+    Case {
+        claim: "lh.sec3.two_forwards",
+        sound: |_| even(650.0),
+        spoiled: |_| Measured::default(),
+        fails: "of 0 inserts",
+    },
+    Case {
+        claim: "lh.fig2a.linear",
+        sound: |it| shared(it, 5),
+        spoiled: |_| build(slowing),
+        fails: "5 clients: an insert takes",
+    },
+    Case {
+        claim: "lh.fig2a.linear",
+        sound: |it| shared(it, 5),
+        spoiled: |_| Measured::default(),
+        fails: "1 clients: inf % of the build time",
+    },
+    Case {
+        claim: "lh.fig2a.cascades",
+        sound: |_| even(650.0),
+        spoiled: |_| Measured { splits: splits(&[30_000, 60_000, 90_000, 120_000, 170_000]), ..even(650.0) },
+        fails: "5 of the 25 splits",
+    },
+    Case {
+        claim: "lh.fig2b.speedup",
+        sound: |it| shared(it, 5),
+        spoiled: |it| shared(it, 3),
+        fails: "5 clients: 3.00 times as fast",
+    },
+    Case { claim: "lh.fig3a.latency", sound: |_| even(650.0), spoiled: |_| even(700.0), fails: "is 0.700 ms" },
+    Case {
+        claim: "lh.fig3b.eight_thousand",
+        sound: |_| build(|before| if before < 8_000 { 300.0 } else { 150.0 }),
+        spoiled: |_| build(|before| if before < 20_000 { 300.0 } else { 150.0 }),
+        fails: "after 21000 inserts",
+    },
+    Case {
+        claim: "lh.table1",
+        sound: counted,
+        spoiled: |it| Measured { adjustments: 3 * counted(it).adjustments, ..counted(it) },
+        fails: "1 clients: 42 adjustments",
+    },
+    Case {
+        claim: "lh.fig4a.blobs",
+        sound: |_| even(650.0),
+        spoiled: |it| even(if it.body > 0 { 1_300.0 } else { 650.0 }),
+        fails: "1 clients: 2.00 times as long",
+    },
+    Case {
+        claim: "lh.fig4b.step",
+        sound: |it| stepped(it, 20.0),
+        spoiled: |it| stepped(it, 0.0),
+        fails: "a byte more takes 37.0 ns from 128 to 256 B",
+    },
+    Case {
+        claim: "lh.fig5.contention",
+        sound: |it| blocked(it, 5),
+        spoiled: |it| blocked(it, 4),
+        fails: "5 clients: 3.03 ns a byte",
+    },
+    Case {
+        claim: "lh.fig6.server_overhead",
+        sound: |it| served(it, 1.0),
+        spoiled: |it| served(it, if it.server_time == 50_000 { 2.0 } else { 1.0 }),
+        fails: "1 clients: from 10000 to 50000",
+    },
+    Case {
+        claim: "lh.fig7.sixty_four",
+        sound: |it| shared(it, 32),
+        spoiled: |it| shared(it, 16),
+        fails: "32 clients, 0 B",
+    },
+    Case {
+        claim: "lh.fig8.scaling",
+        sound: |it| scaled(it, 8),
+        spoiled: |it| scaled(it, 16),
+        fails: "up to 16 clients, printed 8",
+    },
+];
+
+#[test]
+fn every_judge_can_say_no() {
+    each_judge_can_say_no(&STUDIES, &paper(), &CASES);
+}

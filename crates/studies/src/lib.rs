@@ -1,0 +1,267 @@
+//! A paper's claims, run again: what it states, what we find, and whether that agrees.
+//!
+//! A paper is a list of [`Study`]s, one a figure. Each says what must be run, judges the claims that hang on it, and
+//! draws the figure. Runs that several studies need are made once.
+
+pub mod bcast;
+mod claims;
+pub mod cm5;
+pub mod lh;
+pub mod moc;
+mod outcome;
+pub mod postal;
+mod render;
+mod runs;
+#[cfg(test)]
+mod tests;
+pub mod words;
+
+use std::fmt::Write as _;
+use std::sync::atomic::Ordering;
+
+pub use claims::{Claim, Kind, parse};
+pub use outcome::{Check, Judgement, Outcome, Verdict, check};
+pub use render::plain;
+pub use runs::{Gap, Job, Progress, Runs, Watch, plan, run_all};
+
+use experiment::Experiment;
+use report::Element;
+
+/// A figure or section of a paper: what must be run for it, how its claims are judged, how it is drawn.
+pub struct Study<J, A> {
+    /// What the paper calls it: `figure 5`.
+    pub place: &'static str,
+    /// What it is about.
+    pub title: &'static str,
+    /// The claims that hang on it.
+    pub claims: &'static [&'static str],
+    /// What must be run.
+    pub jobs: fn() -> Vec<J>,
+    /// What the runs say of one of its claims.
+    pub judge: Judge<J, A>,
+    /// The figure, with its caption; nothing where there is none.
+    pub draw: Draw<J, A>,
+}
+
+/// What the runs say of the claim with that name.
+pub type Judge<J, A> = fn(&str, &Runs<J, A>) -> Result<Judgement, Gap>;
+/// The figure that the runs give.
+pub type Draw<J, A> = fn(&Runs<J, A>) -> Result<Option<Drawing>, Gap>;
+
+/// A figure, drawn again.
+pub struct Drawing {
+    /// The keys of its lines and bars.
+    pub legend: Option<Element>,
+    /// Its charts or tables.
+    pub panels: Vec<Element>,
+    /// What they show.
+    pub caption: String,
+}
+
+/// The papers whose claims can be run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PaperName {
+    /// Simulation of a Mesh of Clos Wormhole Network.
+    Moc,
+    /// Broadcast and Global Combine Operations Using the Postal Model.
+    Postal,
+    /// Scheduling Regular and Irregular Communication Patterns on the CM-5.
+    Cm5,
+    /// Evaluation of LH*LH for a Multicomputer Architecture.
+    Lh,
+    /// Efficient Reliable Broadcast for Commodity Clusters.
+    Bcast,
+}
+
+impl PaperName {
+    /// All of them.
+    pub const fn all() -> [PaperName; 5] {
+        [PaperName::Moc, PaperName::Postal, PaperName::Cm5, PaperName::Lh, PaperName::Bcast]
+    }
+
+    /// Its name, as it is written on a command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            PaperName::Moc => "moc",
+            PaperName::Postal => "postal",
+            PaperName::Cm5 => "cm5",
+            PaperName::Lh => "lh",
+            PaperName::Bcast => "bcast",
+        }
+    }
+
+    /// Its title.
+    pub const fn about(self) -> &'static str {
+        match self {
+            PaperName::Moc => "Simulation of a Mesh of Clos Wormhole Network",
+            PaperName::Postal => "Broadcast and Global Combine Operations Using the Postal Model",
+            PaperName::Cm5 => "Scheduling Regular and Irregular Communication Patterns on the CM-5",
+            PaperName::Lh => "Evaluation of LH*LH for a Multicomputer Architecture",
+            PaperName::Bcast => "Efficient Reliable Broadcast for Commodity Clusters",
+        }
+    }
+}
+
+/// What became of every claim of some papers.
+#[derive(Clone, Debug)]
+pub struct Reproduction {
+    /// One for every claim, in the order of the papers.
+    pub outcomes: Vec<Outcome>,
+    /// The report, one HTML file.
+    pub html: String,
+    /// Whether it was stopped before everything was run.
+    pub interrupted: bool,
+}
+
+/// Runs the claims of `papers` again, one paper after the other. `watch` is told of the progress of all.
+pub fn reproduce(papers: &[PaperName], watch: &Watch<'_>) -> Reproduction {
+    let work: Vec<f64> = papers.iter().map(|paper| estimate(*paper).1).collect();
+    let all: f64 = work.iter().sum();
+    let mut chapters = Vec::new();
+    for (index, paper) in papers.iter().enumerate() {
+        let before: f64 = work[..index].iter().sum();
+        let progress = |progress: Progress<'_>| {
+            let share = if all > 0.0 { (before + progress.share * work[index]) / all } else { progress.share };
+            (watch.progress)(Progress { share, ..progress });
+        };
+        chapters.push(chapter(*paper, &Watch { progress: &progress, ..*watch }));
+    }
+    Reproduction::of(chapters)
+}
+
+fn chapter(paper: PaperName, watch: &Watch<'_>) -> Chapter {
+    match paper {
+        PaperName::Moc => conclude(&moc::STUDIES, moc::paper(), &moc::run, watch),
+        PaperName::Postal => conclude(&postal::STUDIES, postal::paper(), &postal::run, watch),
+        PaperName::Cm5 => conclude(&cm5::STUDIES, cm5::paper(), &cm5::run, watch),
+        PaperName::Lh => conclude(&lh::STUDIES, lh::paper(), &lh::run, watch),
+        PaperName::Bcast => conclude(&bcast::STUDIES, bcast::paper(), &bcast::run, watch),
+    }
+}
+
+/// What a reproduction of `paper` takes: how many runs, and about how many seconds of one core.
+pub fn estimate(paper: PaperName) -> (usize, f64) {
+    match paper {
+        PaperName::Moc => costs(&moc::STUDIES, moc::PACKET_HOPS_PER_SECOND),
+        PaperName::Postal => costs(&postal::STUDIES, postal::PACKET_HOPS_PER_SECOND),
+        PaperName::Cm5 => costs(&cm5::STUDIES, cm5::PACKET_HOPS_PER_SECOND),
+        PaperName::Lh => costs(&lh::STUDIES, lh::PACKET_HOPS_PER_SECOND),
+        PaperName::Bcast => costs(&bcast::STUDIES, bcast::FRAMES_PER_SECOND),
+    }
+}
+
+fn costs<J: Job, A>(studies: &[Study<J, A>], per_second: f64) -> (usize, f64) {
+    let jobs = plan(studies.iter().flat_map(|study| (study.jobs)()));
+    (jobs.len(), jobs.iter().map(Job::cost).sum::<f64>() / per_second)
+}
+
+/// What is said of a paper as a whole.
+#[derive(Clone, Debug)]
+pub struct Paper {
+    /// What it is called on the command line.
+    pub key: &'static str,
+    /// The heading of its report.
+    pub title: &'static str,
+    /// What was done, in a sentence or two.
+    pub lead: &'static str,
+    /// Its claims.
+    pub claims: Vec<Claim>,
+    /// What the reader must know of how it was run.
+    pub remarks: Vec<&'static str>,
+    /// The figures of the machines that were used: name, then what was assumed.
+    pub machines: Vec<(String, String)>,
+}
+
+/// What is found of one paper.
+#[derive(Clone, Debug)]
+pub struct Chapter {
+    paper: Paper,
+    outcomes: Vec<Outcome>,
+    sections: Vec<Element>,
+    interrupted: bool,
+}
+
+fn conclude<J: Job, A: Send>(
+    studies: &[Study<J, A>],
+    paper: Paper,
+    run: &(dyn Fn(&J) -> Result<A, String> + Sync),
+    watch: &Watch<'_>,
+) -> Chapter {
+    let jobs = plan(studies.iter().flat_map(|study| (study.jobs)()));
+    let runs = run_all(&jobs, run, watch);
+    let outcomes: Vec<Outcome> = paper.claims.iter().filter_map(|claim| judge(studies, claim, &runs)).collect();
+    let sections = render::sections(&paper, studies, &outcomes, &runs);
+    let interrupted = watch.interrupted.load(Ordering::Relaxed) && runs.len() < jobs.len();
+    Chapter { paper, outcomes, sections, interrupted }
+}
+
+fn judge<J: Job, A>(studies: &[Study<J, A>], claim: &Claim, runs: &Runs<J, A>) -> Option<Outcome> {
+    let study = studies.iter().find(|study| study.claims.contains(&claim.id.as_str()))?;
+    let ran = ran(&plan((study.jobs)()), runs);
+    Some(Outcome::of(claim, (study.judge)(&claim.id, runs), ran))
+}
+
+/// What was run, in a line: the number of runs and the first and the last of them.
+fn ran<J: Job, A>(jobs: &[J], runs: &Runs<J, A>) -> String {
+    let ended = jobs.iter().filter(|job| runs.get(job).is_ok()).count();
+    match (jobs.first(), jobs.last()) {
+        (Some(first), Some(last)) if jobs.len() > 1 => {
+            format!("{ended} of {} runs, from {first} to {last}", jobs.len())
+        }
+        (Some(only), _) => format!("{ended} of 1 run: {only}"),
+        _ => "the descriptions of the machines; nothing was simulated".to_string(),
+    }
+}
+
+impl Reproduction {
+    fn of(chapters: Vec<Chapter>) -> Reproduction {
+        Reproduction {
+            html: render::page(&chapters),
+            interrupted: chapters.iter().any(|chapter| chapter.interrupted),
+            outcomes: chapters.into_iter().flat_map(|chapter| chapter.outcomes).collect(),
+        }
+    }
+
+    /// One JSON object a claim, each on a line of its own.
+    pub fn json_lines(&self) -> String {
+        let experiment = Experiment::of("reproduce");
+        let object = |outcome: &Outcome| experiment.beside(serde_json::to_value(outcome).unwrap_or_default());
+        let line = |outcome: &Outcome| object(outcome).to_string() + "\n";
+        self.outcomes.iter().map(line).collect()
+    }
+
+    /// The verdicts as a table for a terminal, with what is to be said of each claim that was not met, or was fitted, or whose rule
+    /// was changed.
+    pub fn text(&self) -> String {
+        let width = self.outcomes.iter().map(|outcome| outcome.id.len()).max().unwrap_or(0);
+        let mut text = String::new();
+        for outcome in &self.outcomes {
+            let ours = render::plain(&outcome.ours);
+            let unit = outcome.unit.as_deref().unwrap_or("");
+            let _ = writeln!(text, "{:10}  {:width$}  {ours} {unit}", outcome.verdict.name(), outcome.id);
+            for remark in outcome.remarks() {
+                let _ = writeln!(text, "{:10}  {:width$}  {remark}", "", "");
+            }
+        }
+        let counts =
+            Verdict::ALL.iter().zip(self.tally()).map(|(verdict, count)| format!("{count} {}", verdict.words()));
+        let _ = writeln!(text, "{}", counts.collect::<Vec<_>>().join(", "));
+        text += &Experiment::of("reproduce").line();
+        text
+    }
+
+    /// How many claims were met, were met with fitted parameters, were missed, and were not run.
+    pub fn tally(&self) -> [usize; 4] {
+        Verdict::ALL.map(|verdict| self.outcomes.iter().filter(|outcome| outcome.verdict == verdict).count())
+    }
+
+    /// The exit status of the command: 1 when a claim was missed, 130 when it was interrupted, else 0.
+    pub fn exit_status(&self) -> u8 {
+        let [_, _, missed, _] = self.tally();
+        match (missed, self.interrupted) {
+            (0, false) => 0,
+            (0, true) => 130,
+            _ => 1,
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Figure 14: ways to choose the mesh layer on the Mesh of Clos(3,1).
+
+use super::job::{Job, LOADS, Layer, Load, MANY_BUFFERS, Platform, ROUNDS_OF_STRATEGIES, SIZES};
+use super::measures::{gain, geometric_mean, mean};
+use super::{Results, StudyOfMoc};
+use crate::{Check, Drawing, Gap, Judgement, check};
+use report::{Axis, BarChart, BarSeries, Mark, Measure, bar_legend, fixed, signed_percent};
+
+/// The ways that the figure compares with the fixed layer.
+const STRATEGIES: [Layer; 4] = [Layer::Random, Layer::RoundRobin, Layer::IdleFixed, Layer::IdleRandom];
+/// "With a few exceptions": the share of configurations that may be faster than the fixed layer. [%]
+const EXCEPTIONS: f64 = 20.0;
+/// "No or very small differences": the mean distance of two ways, at most. [percentage points]
+const LIKE: f64 = 2.0;
+/// A large buffer space: from this many buffers.
+const LARGE: u32 = 32;
+
+/// The study.
+pub const STUDY: StudyOfMoc = StudyOfMoc {
+    place: "figure 14",
+    title: "adaptive choice of the mesh layer",
+    claims: &["moc.fig14.adaptive"],
+    jobs,
+    judge,
+    draw,
+};
+
+/// The benchmarks, with fewer rounds of all-to-all.
+const SHORTER_LOADS: [Load; 3] = [Load::AllToAll { rounds: ROUNDS_OF_STRATEGIES }, LOADS[1], LOADS[2]];
+
+fn all_buffers() -> impl Iterator<Item = u32> {
+    [1].into_iter().chain(MANY_BUFFERS)
+}
+
+fn job(load: Load, bytes: u32, buffers: u32, layer: Layer) -> Job {
+    Job { layer, ..Job::new(Platform::Clustered, load, bytes).with_buffers(buffers) }
+}
+
+fn jobs() -> Vec<Job> {
+    let layers = || [Layer::Fixed].into_iter().chain(STRATEGIES);
+    let mut jobs = Vec::new();
+    for (load, bytes) in SHORTER_LOADS.into_iter().flat_map(|load| SIZES.map(|bytes| (load, bytes))) {
+        jobs.extend(all_buffers().flat_map(|buffers| layers().map(move |layer| job(load, bytes, buffers, layer))));
+    }
+    jobs
+}
+
+/// By how much `layer` is faster than the fixed layer, for each number of buffers: geometric means over sizes. [%]
+fn gains(runs: &Results, load: Load, layer: Layer) -> Result<Vec<f64>, Gap> {
+    let of_size =
+        |bytes, buffers| gain(runs, job(load, bytes, buffers, layer), job(load, bytes, buffers, Layer::Fixed));
+    let of_buffers = |buffers| {
+        let gains: Vec<f64> = SIZES.into_iter().map(|bytes| of_size(bytes, buffers)).collect::<Result<_, Gap>>()?;
+        Ok(geometric_mean(&gains))
+    };
+    all_buffers().map(of_buffers).collect()
+}
+
+/// The gains of one benchmark, by strategy.
+struct Compared {
+    load: Load,
+    by_strategy: Vec<Vec<f64>>,
+}
+
+fn compare(runs: &Results) -> Result<Vec<Compared>, Gap> {
+    let of = |load| {
+        let by_strategy = STRATEGIES.into_iter().map(|layer| gains(runs, load, layer)).collect::<Result<_, Gap>>()?;
+        Ok(Compared { load, by_strategy })
+    };
+    SHORTER_LOADS.into_iter().map(of).collect()
+}
+
+fn judge(_claim: &str, runs: &Results) -> Result<Judgement, Gap> {
+    let compared = compare(runs)?;
+    let all: Vec<f64> = compared.iter().flat_map(|one| one.by_strategy.concat()).collect();
+    let faster = all.iter().filter(|gain| **gain > 0.0).count();
+    let share = faster as f64 / all.len() as f64 * 100.0;
+    let says = format!("{faster} of {} configurations faster than the fixed layer, at most {EXCEPTIONS} %", all.len());
+    let mut checks = vec![check(share <= EXCEPTIONS, says)];
+    let strategy =
+        |index: usize| -> Vec<f64> { compared.iter().flat_map(|one| one.by_strategy[index].clone()).collect() };
+    let means: Vec<f64> = (0..STRATEGIES.len()).map(|index| mean(&strategy(index))).collect();
+    for (layer, mean) in STRATEGIES.iter().zip(&means) {
+        checks.push(check(*mean < 0.0, format!("{} on average {}, less than 0", layer.name(), signed_percent(*mean))));
+    }
+    for one in &compared {
+        checks.push(random_is_worst(one));
+    }
+    checks.extend(likeness(&strategy(1), &strategy(2), &strategy(3)));
+    let each = STRATEGIES.iter().zip(&means).map(|(layer, mean)| format!("{} {}", layer.name(), signed_percent(*mean)));
+    Ok(Judgement::in_words(format!("on average {}", each.collect::<Vec<_>>().join(", ")), checks))
+}
+
+fn random_is_worst(one: &Compared) -> Check {
+    let means: Vec<f64> = one.by_strategy.iter().map(|gains| mean(gains)).collect();
+    let others = means[1..].iter().copied().fold(f64::INFINITY, f64::min);
+    let says = format!(
+        "{}: Random {} on average, below the others' {} or more",
+        one.load.name(),
+        signed_percent(means[0]),
+        signed_percent(others)
+    );
+    check(means[0] < others, says)
+}
+
+/// That RoundRobin and IdleFixed are alike, and IdleRnd is as they are until the buffers are large.
+fn likeness(round_robin: &[f64], idle_fixed: &[f64], idle_random: &[f64]) -> Vec<Check> {
+    let distance =
+        |one: &[f64], other: &[f64]| mean(&one.iter().zip(other).map(|(a, b)| (a - b).abs()).collect::<Vec<_>>());
+    let buffers: Vec<u32> = SHORTER_LOADS.iter().flat_map(|_| all_buffers()).collect();
+    let only = |values: &[f64], large: bool| -> Vec<f64> {
+        values
+            .iter()
+            .zip(&buffers)
+            .filter(|(_, buffers)| (**buffers >= LARGE) == large)
+            .map(|(value, _)| *value)
+            .collect()
+    };
+    let alike = distance(round_robin, idle_fixed);
+    let alike_small = distance(&only(idle_random, false), &only(idle_fixed, false));
+    let (random_large, fixed_large) = (mean(&only(idle_random, true)), mean(&only(idle_fixed, true)));
+    vec![
+        check(
+            alike <= LIKE,
+            format!("RoundRobin and IdleFixed {} points apart on average, at most {LIKE}", fixed(alike, 2)),
+        ),
+        check(
+            alike_small <= LIKE,
+            format!(
+                "IdleRnd and IdleFixed {} points apart below {LARGE} buffers, at most {LIKE}",
+                fixed(alike_small, 2)
+            ),
+        ),
+        check(
+            random_large < fixed_large,
+            format!(
+                "from {LARGE} buffers IdleRnd {} on average, below IdleFixed {}",
+                signed_percent(random_large),
+                signed_percent(fixed_large)
+            ),
+        ),
+    ]
+}
+
+fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+    let mut panels = Vec::new();
+    for one in compare(runs)? {
+        let series = STRATEGIES.iter().zip(one.by_strategy).enumerate().map(|(index, (layer, values))| BarSeries {
+            name: layer.name().to_string(),
+            mark: Mark::full(index),
+            values,
+        });
+        panels.push(
+            BarChart {
+                title: one.load.name().to_string(),
+                groups_label: "flit buffers".to_string(),
+                groups: all_buffers().map(|buffers| buffers.to_string()).collect(),
+                y: Axis::linear("speed-up against the fixed layer [%]", Measure::Percent),
+                series: series.collect(),
+            }
+            .draw(),
+        );
+    }
+    let keys: Vec<_> =
+        STRATEGIES.iter().enumerate().map(|(index, layer)| (layer.name().to_string(), Mark::full(index))).collect();
+    Ok(Some(Drawing {
+        legend: Some(bar_legend(&keys)),
+        panels,
+        caption: format!(
+            "By how much each way to choose the mesh layer is faster than each node's fixed layer, for every number of \
+             flit buffers: the geometric mean over message sizes of 32 to 2048 B; 64 nodes, Mesh of Clos(3,1). \
+             all-to-all has {ROUNDS_OF_STRATEGIES} rounds here, with either."
+        ),
+    }))
+}

@@ -1,0 +1,186 @@
+//! Figure 6: the three benchmarks on the Mesh of Clos and on the GCel.
+
+use super::charts::size_axis;
+use super::job::{ALL_NODES, Job, LOADS, Load, NODES, PAIRS, Platform, SIZES};
+use super::measures::{geometric_mean, over_sizes, seconds};
+use super::{Results, StudyOfMoc};
+use crate::{Drawing, Gap, Judgement, check};
+use report::{Axis, LineChart, Mark, Measure, Series, fixed, legend};
+
+/// "Several times faster": on the geometric mean over sizes, at least.
+const SEVERAL_ON_MEAN: f64 = 3.0;
+/// The same at the size where the two machines are closest.
+const SEVERAL_AT_LEAST: f64 = 2.0;
+/// Where contention is said to begin to bind. [B]
+const KNEE: u32 = 512;
+/// How much steeper than before the knee the time rises after it, at least.
+const STEEPER: f64 = 1.2;
+/// How far the GCel's times may lie off a straight line. [%]
+const LINEAR_WITHIN: f64 = 10.0;
+
+/// The study.
+pub const STUDY: StudyOfMoc = StudyOfMoc {
+    place: "figure 6",
+    title: "three benchmarks, two machines",
+    claims: &["moc.fig6.faster", "moc.fig6.knee", "moc.fig6.more_nodes"],
+    jobs,
+    judge,
+    draw,
+};
+
+/// The machines that the figure compares.
+const PLATFORMS: [Platform; 2] = [Platform::Basic, Platform::Gcel];
+
+fn job(platform: Platform, load: Load, nodes: u32, bytes: u32) -> Job {
+    Job::new(platform, load, bytes).on(nodes)
+}
+
+fn jobs() -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for (platform, load) in PLATFORMS.into_iter().flat_map(|platform| LOADS.map(|load| (platform, load))) {
+        jobs.extend(NODES.into_iter().flat_map(|nodes| SIZES.map(|bytes| job(platform, load, nodes, bytes))));
+    }
+    jobs
+}
+
+fn judge(claim: &str, runs: &Results) -> Result<Judgement, Gap> {
+    match claim {
+        "moc.fig6.faster" => faster(runs),
+        "moc.fig6.knee" => knee(runs),
+        _ => more_nodes(runs),
+    }
+}
+
+fn faster(runs: &Results) -> Result<Judgement, Gap> {
+    let mut checks = Vec::new();
+    let mut means = Vec::new();
+    for (load, nodes) in LOADS.into_iter().flat_map(|load| NODES.map(|nodes| (load, nodes))) {
+        let mut factors = Vec::new();
+        for bytes in SIZES {
+            let gcel = seconds(runs, job(Platform::Gcel, load, nodes, bytes))?;
+            factors.push(gcel / seconds(runs, job(Platform::Basic, load, nodes, bytes))?);
+        }
+        let least = factors.iter().copied().fold(f64::INFINITY, f64::min);
+        let gains: Vec<f64> = factors.iter().map(|factor| (factor - 1.0) * 100.0).collect();
+        let mean = geometric_mean(&gains) / 100.0 + 1.0;
+        let says = format!(
+            "{}, {nodes} nodes: {} times as fast on the geometric mean (at least {SEVERAL_ON_MEAN}), {} at the least \
+             (at least {SEVERAL_AT_LEAST})",
+            load.name(),
+            fixed(mean, 1),
+            fixed(least, 1)
+        );
+        checks.push(check(mean >= SEVERAL_ON_MEAN && least >= SEVERAL_AT_LEAST, says));
+        means.push(mean);
+    }
+    let (low, high) = (means.iter().copied().fold(f64::INFINITY, f64::min), means.iter().copied().fold(0.0, f64::max));
+    let ours = format!("{} to {} times as fast on the geometric mean over sizes", fixed(low, 1), fixed(high, 1));
+    Ok(Judgement::in_words(ours, checks))
+}
+
+/// How much time each further byte takes between two sizes. [s/B]
+fn slope(runs: &Results, load: Load, from: u32, to: u32) -> Result<f64, Gap> {
+    let time = |bytes| seconds(runs, job(Platform::Basic, load, ALL_NODES, bytes));
+    Ok((time(to)? - time(from)?) / f64::from(to - from))
+}
+
+fn knee(runs: &Results) -> Result<Judgement, Gap> {
+    let mut checks = Vec::new();
+    let mut found = Vec::new();
+    for load in PAIRS {
+        let before = slope(runs, load, SIZES[0], KNEE)?;
+        let after = slope(runs, load, KNEE, SIZES[SIZES.len() - 1])?;
+        let says = format!(
+            "{}: a further byte takes {} times as long beyond {KNEE} B as before, at least {STEEPER}",
+            load.name(),
+            fixed(after / before, 2)
+        );
+        checks.push(check(after / before >= STEEPER, says));
+        found.push(format!("{} {}", load.name(), fixed(after / before, 2)));
+        let off = off_line(&over_sizes(|bytes| seconds(runs, job(Platform::Gcel, load, ALL_NODES, bytes)))?);
+        let says = format!(
+            "{} on the GCel: at most {} % off a straight line, allowed {LINEAR_WITHIN}",
+            load.name(),
+            fixed(off, 1)
+        );
+        checks.push(check(off <= LINEAR_WITHIN, says));
+    }
+    Ok(Judgement::in_words(format!("slope beyond {KNEE} B over slope before: {}", found.join(", ")), checks))
+}
+
+/// How far the farthest of `points` lies from the straight line through them that is best in relative terms. [%]
+fn off_line(points: &[(f64, f64)]) -> f64 {
+    // Least squares of (a + b x - y) / y: every point counts by its relative error.
+    let (mut ones, mut xs, mut xxs, mut ys, mut xys) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    for (x, y) in points {
+        let weight = 1.0 / (y * y);
+        ones += weight;
+        xs += weight * x;
+        xxs += weight * x * x;
+        ys += weight * y;
+        xys += weight * x * y;
+    }
+    let b = (ones * xys - xs * ys) / (ones * xxs - xs * xs);
+    let a = (ys - b * xs) / ones;
+    points.iter().map(|(x, y)| ((a + b * x - y) / y).abs() * 100.0).fold(0.0, f64::max)
+}
+
+fn more_nodes(runs: &Results) -> Result<Judgement, Gap> {
+    let mut checks = Vec::new();
+    for (load, bytes) in PAIRS.into_iter().flat_map(|load| SIZES.map(|bytes| (load, bytes))) {
+        let time = |nodes| seconds(runs, job(Platform::Basic, load, nodes, bytes)).map(|time| time * 1e3);
+        let [few, some, many] = [time(4)?, time(16)?, time(64)?];
+        let [few_text, some_text, many_text] = [few, some, many].map(|time| fixed(time, 1));
+        let says = format!(
+            "{}, {bytes} B: {few_text} ms on 4 nodes > {some_text} ms on 16 > {many_text} ms on 64",
+            load.name()
+        );
+        checks.push(check(few > some && some > many, says));
+    }
+    let held = checks.iter().filter(|check| check.holds).count();
+    Ok(Judgement::in_words(format!("faster with more nodes in {held} of {} cases", checks.len()), checks))
+}
+
+fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+    let mark = |platform, index| if platform == Platform::Gcel { Mark::broken(index) } else { Mark::full(index) };
+    let name = |platform: Platform, nodes: u32| match platform {
+        Platform::Gcel => format!("GCel, {nodes} nodes"),
+        _ => format!("Mesh of Clos, {nodes} nodes"),
+    };
+    let mut panels = Vec::new();
+    for load in LOADS {
+        let mut series = Vec::new();
+        for (platform, (index, nodes)) in
+            PLATFORMS.into_iter().flat_map(|p| NODES.into_iter().enumerate().map(move |n| (p, n)))
+        {
+            let points = over_sizes(|bytes| seconds(runs, job(platform, load, nodes, bytes)))?;
+            series.push(Series { name: name(platform, nodes), mark: mark(platform, index), points });
+        }
+        let y = Axis::logarithmic("time [s]", Measure::Seconds);
+        panels.push(LineChart { title: load.name().to_string(), x: size_axis(), y, series, baseline: None }.draw());
+    }
+    let keys = PLATFORMS.into_iter().flat_map(|platform| {
+        NODES.into_iter().enumerate().map(move |(index, nodes)| (name(platform, nodes), mark(platform, index)))
+    });
+    Ok(Some(Drawing {
+        legend: Some(legend(&keys.collect::<Vec<_>>())),
+        panels,
+        caption:
+            "Time of each benchmark over the message size on 4, 16 and 64 nodes, with logarithmic axes. all-to-all \
+                  has 32 messages for every ordered pair of nodes; the other two have 4096 messages whatever the \
+                  number of nodes. Full lines: the Mesh of Clos; broken lines: the GCel, simulated as well, which in \
+                  the paper is a measurement on the machine."
+                .to_string(),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::off_line;
+
+    #[test]
+    fn a_line_is_on_itself_and_a_bend_is_not() {
+        assert!(off_line(&[(1.0, 3.0), (2.0, 5.0), (4.0, 9.0)]) < 1e-9);
+        assert!(off_line(&[(1.0, 1.0), (2.0, 1.0), (4.0, 9.0)]) > 20.0);
+    }
+}

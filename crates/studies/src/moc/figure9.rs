@@ -1,0 +1,108 @@
+//! Figure 9: how soon packets leave, and how long receivers wait.
+
+use super::job::{Job, Load, MANY_BUFFERS, Platform};
+use super::measures::{change, receive_idle, send_away};
+use super::{Results, StudyOfMoc};
+use crate::{Drawing, Gap, Judgement, check};
+use report::{Axis, BarChart, BarSeries, Mark, Measure, bar_legend, signed_percent};
+
+/// The message sizes of the figure. [B]
+const DRAWN: [u32; 2] = [128, 2048];
+/// The numbers of buffers with which 2048-byte messages save more than they lose.
+const WORTH_IT: [u32; 3] = [4, 32, 64];
+/// In how many of the six configurations of a size the trend must show: most of them.
+const MOST: usize = 4;
+
+/// The study.
+pub const STUDY: StudyOfMoc = StudyOfMoc {
+    place: "figure 9",
+    title: "time to send a packet away and time that receivers idle",
+    claims: &["moc.fig9.send_away"],
+    jobs,
+    judge,
+    draw,
+};
+
+fn job(bytes: u32) -> Job {
+    Job::new(Platform::Basic, Load::UnequalDist, bytes)
+}
+
+fn jobs() -> Vec<Job> {
+    let of = |bytes| [1].into_iter().chain(MANY_BUFFERS).map(move |buffers| job(bytes).with_buffers(buffers));
+    DRAWN.into_iter().flat_map(of).collect()
+}
+
+/// The change of the send-away time and of the idle time by `buffers`. [%]
+fn changes(runs: &Results, bytes: u32, buffers: u32) -> Result<(f64, f64), Gap> {
+    let (many, one) = (job(bytes).with_buffers(buffers), job(bytes));
+    let away = change(send_away(runs, many)?, send_away(runs, one)?);
+    Ok((away, change(receive_idle(runs, many)?, receive_idle(runs, one)?)))
+}
+
+fn judge(_claim: &str, runs: &Results) -> Result<Judgement, Gap> {
+    let mut checks = Vec::new();
+    let mut found = Vec::new();
+    for bytes in DRAWN {
+        let both: Vec<(f64, f64)> =
+            MANY_BUFFERS.iter().map(|buffers| changes(runs, bytes, *buffers)).collect::<Result<_, _>>()?;
+        let sooner = both.iter().filter(|(away, _)| *away < 0.0).count();
+        let longer = both.iter().filter(|(_, idle)| *idle > 0.0).count();
+        checks.push(check(
+            sooner >= MOST,
+            format!("{bytes} B: packets leave sooner in {sooner} of 6 configurations, at least {MOST}"),
+        ));
+        checks.push(check(
+            longer >= MOST,
+            format!("{bytes} B: receivers idle longer in {longer} of 6 configurations, at least {MOST}"),
+        ));
+        let (away, idle) = both[both.len() - 1];
+        found.push(format!(
+            "{bytes} B with 64 buffers: send-away {}, idle {}",
+            signed_percent(away),
+            signed_percent(idle)
+        ));
+    }
+    for buffers in WORTH_IT {
+        let (away, idle) = changes(runs, 2048, buffers)?;
+        let says = format!(
+            "2048 B, {buffers} buffers: send-away {} outweighs idle {}",
+            signed_percent(away),
+            signed_percent(idle)
+        );
+        checks.push(check(-away > idle, says));
+    }
+    Ok(Judgement::in_words(found.join("; "), checks))
+}
+
+fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+    let names = ["time to send a packet away", "time that a node idles to receive"];
+    let mut panels = Vec::new();
+    for bytes in DRAWN {
+        let both: Vec<(f64, f64)> =
+            MANY_BUFFERS.iter().map(|buffers| changes(runs, bytes, *buffers)).collect::<Result<_, _>>()?;
+        let (away, idle) = both.into_iter().unzip();
+        let series = [away, idle].into_iter().enumerate().map(|(index, values)| BarSeries {
+            name: names[index].to_string(),
+            mark: Mark::full(index),
+            values,
+        });
+        panels.push(
+            BarChart {
+                title: format!("messages of {bytes} B"),
+                groups_label: "flit buffers".to_string(),
+                groups: MANY_BUFFERS.iter().map(u32::to_string).collect(),
+                y: Axis::linear("change against one buffer [%]", Measure::Percent),
+                series: series.collect(),
+            }
+            .draw(),
+        );
+    }
+    Ok(Some(Drawing {
+        legend: Some(bar_legend(&[(names[0].to_string(), Mark::full(0)), (names[1].to_string(), Mark::full(1))])),
+        panels,
+        caption:
+            "unequal-dist on 64 nodes of the Mesh of Clos(3,2). To send a packet away takes from the moment it is \
+                  ready until its tail has left the node; a node idles from asking for a message until it has come."
+                .to_string(),
+    }))
+}

@@ -1,0 +1,91 @@
+//! Section 3.1: the fast engine against the one that moves every flit.
+
+use super::job::{Engine, Job, Load, Platform};
+use super::{Results, StudyOfMoc};
+use crate::{Drawing, Gap, Judgement, check};
+use report::{Cell, Table, fixed, significant};
+
+/// How much faster the efficient simulation is said to be, at least.
+const FASTER: f64 = 10.0;
+
+/// The study.
+pub const STUDY: StudyOfMoc = StudyOfMoc {
+    place: "section 3.1",
+    title: "the fast engine against every single flit",
+    claims: &["moc.sec3.fast_sim"],
+    jobs,
+    judge,
+    draw,
+};
+
+/// What both engines run: large messages, so that flits count, on both networks, with few buffers and many.
+const CASES: [(Platform, Load, u32); 5] = [
+    (Platform::Basic, Load::UnequalDist, 1),
+    (Platform::Basic, Load::UnequalDist, 16),
+    (Platform::Basic, Load::EqualDist, 1),
+    (Platform::Clustered, Load::UnequalDist, 1),
+    (Platform::Basic, Load::AllToAll { rounds: 1 }, 4),
+];
+/// The message size of all of them. [B]
+const BYTES: u32 = 512;
+
+/// The two runs of a case: fast, reference.
+fn pair((platform, load, buffers): (Platform, Load, u32)) -> [Job; 2] {
+    let job = Job::new(platform, load, BYTES).with_buffers(buffers);
+    [Engine::FastTimed, Engine::ReferenceTimed].map(|engine| Job { engine, ..job })
+}
+
+fn jobs() -> Vec<Job> {
+    CASES.into_iter().flat_map(pair).collect()
+}
+
+fn judge(_claim: &str, runs: &Results) -> Result<Judgement, Gap> {
+    let mut checks = Vec::new();
+    let (mut fast_time, mut reference_time) = (0.0, 0.0);
+    for case in CASES {
+        let [fast_job, reference_job] = pair(case);
+        let (fast, reference) = (runs.get(&fast_job)?, runs.get(&reference_job)?);
+        let same = fast.answer.packets > 0
+            && fast.answer.finish == reference.answer.finish
+            && fast.answer.channels == reference.answer.channels
+            && fast.answer.routers == reference.answer.routers
+            && fast.answer.ranks == reference.answer.ranks;
+        let mut plain = fast_job;
+        plain.engine = Engine::Fast;
+        checks.push(check(same, format!("{plain}: all times and statistics equal to the picosecond")));
+        fast_time += fast.elapsed.as_secs_f64();
+        reference_time += reference.elapsed.as_secs_f64();
+    }
+    let ratio = reference_time / fast_time.max(1e-9);
+    checks.push(check(ratio >= FASTER, format!("{} times as fast over all cases, at least {FASTER}", fixed(ratio, 1))));
+    Ok(Judgement { ours: serde_json::json!(ratio), error_percent: serde_json::Value::Null, checks })
+}
+
+fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+    let mut table = Table::with_head(&["run", "packets", "flits moved", "every flit", "fast", "ratio"]);
+    for case in CASES {
+        let [fast_job, reference_job] = pair(case);
+        let (fast, reference) = (runs.get(&fast_job)?, runs.get(&reference_job)?);
+        let (quick, slow) = (fast.elapsed.as_secs_f64(), reference.elapsed.as_secs_f64());
+        let mut plain = fast_job;
+        plain.engine = Engine::Fast;
+        let millions = |count: u64| format!("{} million", significant(count as f64 / 1e6));
+        table.rows.push(vec![
+            Cell::Words(plain.to_string()),
+            Cell::Number(fast.answer.packets.to_string()),
+            Cell::Number(millions(fast.answer.flit_hops)),
+            Cell::Number(format!("{} s", significant(slow))),
+            Cell::Number(format!("{} s", significant(quick))),
+            Cell::Number(fixed(slow / quick.max(1e-9), 1)),
+        ]);
+    }
+    Ok(Some(Drawing {
+        legend: None,
+        panels: vec![table.draw()],
+        caption:
+            "Wall time of the two engines on this machine, one run at a time; flits moved are flits times channels \
+                  crossed. These times, and the ratio above, are the only figures of this page that differ from run to \
+                  run."
+                .to_string(),
+    }))
+}

@@ -1,0 +1,195 @@
+//! From a run of the study to the world that simulates it.
+
+use std::time::{Duration as WallTime, Instant};
+
+use endpoint::Program;
+use machines::model::{FlitNetwork, Interconnect, Machine, NodeId};
+use programs::benchmarks::{AllToAll, EqualDist, Order, PingPong, UnequalDist};
+use quantities::{Bytes, Rank};
+use virtual_worlds::answer::Answer;
+use virtual_worlds::flit::world::{EngineKind, Options};
+
+use super::job::{Engine, Job, Layer, Load, Platform};
+use experiment::simulate::simulate;
+
+/// What a run gave.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    /// What the world tells.
+    pub answer: Answer,
+    /// For each router of the answer, its number within the mesh.
+    pub mesh_index: Vec<Option<u32>>,
+    /// How long it took to simulate.
+    pub elapsed: WallTime,
+}
+
+/// The fields of a description that say what messages cost a node: on the raw network they are nothing.
+const COSTS: [&str; 7] = [
+    "node.processor_send",
+    "node.processor_receive",
+    "node.message_send",
+    "node.message_receive",
+    "node.packet_send",
+    "node.packet_receive",
+    "node.system_message",
+];
+
+/// How the name of a setting of the GCel begins.
+const GCEL: &str = "gcel.";
+
+/// What the study leaves open: the order of partners in all-to-all, and settings of the Mesh of Clos beside those of its
+/// presets. The default is what `maquette reproduce moc` uses; calibration tries others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setup {
+    /// In which order all-to-all goes through the partners.
+    pub order: Order,
+    /// Fields of the description of every Mesh of Clos that are set to other values; of the GCel, where the name begins
+    /// with `gcel.`.
+    pub settings: Vec<(String, String)>,
+    /// How many rounds all-to-all has, in place of those of the study.
+    pub rounds: Option<u32>,
+}
+
+impl Default for Setup {
+    fn default() -> Setup {
+        Setup { order: Order::InTurn, settings: Vec::new(), rounds: None }
+    }
+}
+
+/// The resolved model of a preset.
+///
+/// # Errors
+/// Why it cannot be had.
+pub fn model(preset: &str) -> Result<Machine, String> {
+    machines::load(preset).map_err(|error| error.to_string())
+}
+
+/// The machine of `job`, with its settings and those of `setup`.
+///
+/// # Errors
+/// Why it cannot be had.
+pub fn machine(job: &Job, setup: &Setup) -> Result<Machine, String> {
+    let of_gcel = |(name, value): &(String, String)| Some((name.strip_prefix(GCEL)?.to_string(), value.clone()));
+    let mut settings: Vec<(String, String)> = Vec::new();
+    // The study varies the Mesh of Clos only; the GCel stores whole packets.
+    if job.platform == Platform::Gcel {
+        settings.extend(setup.settings.iter().filter_map(of_gcel));
+    } else {
+        settings.extend(setup.settings.iter().filter(|(name, _)| !name.starts_with(GCEL)).cloned());
+        settings.push(("channels.buffers".to_string(), job.buffers.to_string()));
+    }
+    if job.layer != Layer::Fixed {
+        settings.push(("routing.selection".to_string(), job.layer.setting().to_string()));
+    }
+    if job.raw {
+        settings.extend(COSTS.map(|name| (name.to_string(), "0 s".to_string())));
+    }
+    machines::load_with(job.platform.preset(job.nodes), &settings).map_err(|error| error.to_string())
+}
+
+/// The network of `machine`.
+///
+/// # Errors
+/// That it has none.
+pub fn network(machine: &Machine) -> Result<&FlitNetwork, String> {
+    match &machine.interconnect {
+        Interconnect::Flits(network) => Ok(network),
+        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => {
+            Err(format!("{} has no network of routers", machine.name))
+        }
+    }
+}
+
+/// A node that is `hops` away from node 0: channels on the Mesh of Clos, links between nodes on the GCel.
+///
+/// # Errors
+/// That there is none.
+fn partner(job: &Job, network: &FlitNetwork, hops: u32) -> Result<Rank, String> {
+    // A route also has the channels between the two nodes and their routers, which on the GCel are no links.
+    let channels = if job.platform == Platform::Gcel { hops + 2 } else { hops } as usize;
+    let away = |node: &u32| network.route(NodeId(0), NodeId(*node)).len() == channels;
+    (1..job.nodes).find(away).map(Rank).ok_or_else(|| format!("no node is {hops} hops from node 0"))
+}
+
+/// Simulates `job` as `setup` has it.
+///
+/// # Errors
+/// Why it cannot be run, or how it ended.
+pub fn run_with(setup: &Setup, job: &Job) -> Result<Measured, String> {
+    let machine = machine(job, setup)?;
+    let network = network(&machine)?;
+    let mesh_index = network.routers.iter().map(|router| router.mesh_index).collect();
+    let bytes = Bytes(u64::from(job.bytes));
+    match job.load {
+        Load::PingPong { hops } => {
+            let second = partner(job, network, hops)?;
+            measure(&machine, job, &PingPong { first: Rank(0), second, bytes, rounds: 1 }, mesh_index)
+        }
+        Load::AllToAll { rounds } => {
+            let rounds = setup.rounds.unwrap_or(rounds);
+            measure(&machine, job, &AllToAll { bytes, rounds, order: setup.order }, mesh_index)
+        }
+        Load::EqualDist => measure(&machine, job, &EqualDist::of_size(bytes), mesh_index),
+        Load::UnequalDist => measure(&machine, job, &UnequalDist::of_size(bytes), mesh_index),
+    }
+}
+
+/// Simulates `job` as the study has it.
+///
+/// # Errors
+/// Why it cannot be run, or how it ended.
+pub fn run(job: &Job) -> Result<Measured, String> {
+    run_with(&Setup::default(), job)
+}
+
+/// What random choices of the mesh layer follow from.
+const SEED: u64 = 1;
+/// How often a run is made whose wall time counts: the shortest time counts.
+const TIMED_REPEATS: u32 = 3;
+
+fn measure<P: Program>(
+    machine: &Machine,
+    job: &Job,
+    program: &P,
+    mesh_index: Vec<Option<u32>>,
+) -> Result<Measured, String> {
+    let engine = if job.engine == Engine::ReferenceTimed { EngineKind::Reference } else { EngineKind::Fast };
+    let options = Options { engine, seed: SEED, ..Options::default() };
+    let repeats = if job.engine == Engine::Fast { 1 } else { TIMED_REPEATS };
+    let mut measured = Measured { mesh_index, elapsed: WallTime::MAX, ..Measured::default() };
+    for _ in 0..repeats {
+        let begun = wall_clock();
+        let ended = simulate(machine, options, job.nodes, program);
+        measured.elapsed = measured.elapsed.min(begun.elapsed());
+        let (results, answer) = ended.map_err(|error| error.to_string())?;
+        if let Some(error) = results.into_iter().find_map(Result::err) {
+            return Err(error.to_string());
+        }
+        measured.answer = answer;
+    }
+    Ok(measured)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "one claim is about the wall time of the engines; no result follows from it"
+)]
+fn wall_clock() -> Instant {
+    Instant::now()
+}
+
+/// What a machine is and what its nodes cost, in a line.
+pub fn costs(machine: &Machine) -> String {
+    let node = &machine.node;
+    let costs = [
+        ("processor to send", node.processor_send),
+        ("to receive", node.processor_receive),
+        ("communication processor for a message sent", node.message_send),
+        ("received", node.message_receive),
+        ("for a packet sent", node.packet_send),
+        ("received", node.packet_receive),
+        ("for a system message", node.system_message),
+    ];
+    let each: Vec<String> = costs.iter().map(|(name, cost)| format!("{name} {cost}")).collect();
+    format!("{}. {}.", machine.about, each.join(", "))
+}

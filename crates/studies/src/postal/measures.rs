@@ -1,0 +1,81 @@
+//! What the runs tell, put together for the figures.
+
+use programs::measure::{self, Sample};
+
+use super::Results;
+use super::job::{ALPHAS, DRAWS, Experiment, Job, Nodes, ORDERS, PARTNERS};
+use crate::{Check, Gap, check};
+
+/// Picoseconds in a microsecond.
+const PICOSECONDS: f64 = 1e6;
+
+/// t0 and lambda, as an experiment finds them.
+#[derive(Clone, Copy, Debug)]
+pub struct Latency {
+    /// t0. [us]
+    pub send_time: f64,
+    /// lambda.
+    pub lambda: f64,
+}
+
+/// The runs of an experiment with messages of `bytes`.
+pub fn latency_jobs(experiment: Experiment, blocking: bool, bytes: u32) -> Vec<Job> {
+    let of = |partners| (0..DRAWS).map(move |draw| Job::Latency { experiment, blocking, bytes, partners, draw });
+    PARTNERS.into_iter().flat_map(of).collect()
+}
+
+/// What an experiment finds with messages of `bytes`.
+pub fn latency(runs: &Results, experiment: Experiment, blocking: bool, bytes: u32) -> Result<Latency, Gap> {
+    let mut samples = Vec::new();
+    for job in latency_jobs(experiment, blocking, bytes) {
+        if let Job::Latency { partners, .. } = job {
+            samples.push(Sample { partners, time: runs.get(&job)?.time });
+        }
+    }
+    let which = match experiment {
+        Experiment::One => measure::Experiment::OneAnswer,
+        Experiment::Two => measure::Experiment::AllAnswered,
+    };
+    let fitted =
+        measure::fit(which, &samples).map_err(|why| Gap::Failed(format!("the fit at {bytes} B"), why.to_string()))?;
+    Ok(Latency { send_time: fitted.send_time.value / PICOSECONDS, lambda: fitted.lambda.value })
+}
+
+/// The broadcasts of `bytes` with `alpha` on permuted nodes.
+pub fn broadcast_jobs(bytes: u32, alpha: u32) -> Vec<Job> {
+    (0..ORDERS).map(|order| Job::Broadcast { bytes, alpha, nodes: Nodes::Permuted(order) }).collect()
+}
+
+/// Their mean time. [us]
+pub fn broadcast_time(runs: &Results, bytes: u32, alpha: u32) -> Result<f64, Gap> {
+    let mut sum = 0.0;
+    for job in broadcast_jobs(bytes, alpha) {
+        sum += runs.get(&job)?.time.microseconds();
+    }
+    Ok(sum / f64::from(ORDERS))
+}
+
+/// That every node had the message in the end, in each of `broadcasts`.
+pub fn delivered(runs: &Results, broadcasts: &[Job]) -> Result<Check, Gap> {
+    let mut right = 0;
+    for job in broadcasts {
+        right += usize::from(runs.get(job)?.right);
+    }
+    let all = broadcasts.len();
+    Ok(check(right == all && all > 0, format!("every node has the message in {right} of {all} broadcasts")))
+}
+
+/// The broadcasts of `bytes` over alpha.
+pub fn jobs_over_alpha(bytes: u32) -> Vec<Job> {
+    ALPHAS.flat_map(|alpha| broadcast_jobs(bytes, alpha)).collect()
+}
+
+/// The mean time over alpha. [1], [us]
+pub fn times_over_alpha(runs: &Results, bytes: u32) -> Result<Vec<(f64, f64)>, Gap> {
+    ALPHAS.map(|alpha| Ok((f64::from(alpha) / 100.0, broadcast_time(runs, bytes, alpha)?))).collect()
+}
+
+/// The alpha with the least time, and that time.
+pub fn best(times: &[(f64, f64)]) -> (f64, f64) {
+    times.iter().copied().min_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or((f64::NAN, f64::NAN))
+}

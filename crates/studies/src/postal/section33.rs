@@ -1,0 +1,72 @@
+//! Sections 3.2 and 3.3: delayed receives against delayed sends, where lambda is no whole number.
+
+use serde_json::{Value, json};
+
+use super::job::{Delayed, Job};
+use super::{Results, StudyOfPostal};
+use crate::{Drawing, Gap, Judgement, check};
+use report::{Axis, LineChart, Mark, Measure, Series, fixed, legend};
+
+/// The nodes: enough for the asymptotic growth to show.
+const NODES: u32 = 1024;
+/// The lambdas, in tenths.
+const TENTHS: std::ops::RangeInclusive<u32> = 11..=18;
+/// The last of them for which delayed sends must be the faster.
+const SENDS_UP_TO: u32 = 14;
+/// The next one, for which they may be equal: both take whole numbers of rounds.
+const NEXT: u32 = 15;
+
+/// The study.
+pub const STUDY: StudyOfPostal = StudyOfPostal {
+    place: "section 3.3",
+    title: "delayed sends against delayed receives",
+    claims: &["postal.sec3.delay"],
+    jobs: || {
+        TENTHS.flat_map(|tenths| [Delayed::Sends, Delayed::Receives].map(|delayed| job(tenths, delayed))).collect()
+    },
+    judge: |_, runs| judge(runs),
+    draw,
+};
+
+fn job(tenths: u32, delayed: Delayed) -> Job {
+    Job::Combine { tenths, nodes: NODES, delayed }
+}
+
+/// Its time. [t0]
+fn time(runs: &Results, tenths: u32, delayed: Delayed) -> Result<f64, Gap> {
+    Ok(runs.get(&job(tenths, delayed))?.time.microseconds())
+}
+
+fn judge(runs: &Results) -> Result<Judgement, Gap> {
+    let mut checks = Vec::new();
+    for tenths in TENTHS {
+        let (sends, receives) = (time(runs, tenths, Delayed::Sends)?, time(runs, tenths, Delayed::Receives)?);
+        let holds = match tenths {
+            ..=SENDS_UP_TO => sends < receives,
+            NEXT => receives <= sends,
+            _ => receives < sends,
+        };
+        let (sends, receives) = (fixed(sends, 2), fixed(receives, 2));
+        let says = format!("lambda 1.{}: {sends} t0 with delayed sends, {receives} with delayed receives", tenths - 10);
+        checks.push(check(holds, says));
+    }
+    let holding = checks.iter().filter(|check| check.holds).count();
+    Ok(Judgement { ours: json!({"as_stated": holding, "of": checks.len()}), error_percent: Value::Null, checks })
+}
+
+fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+    let (mut series, mut keys) = (Vec::new(), Vec::new());
+    for (name, delayed, style) in [("delayed sends", Delayed::Sends, 0), ("delayed receives", Delayed::Receives, 1)] {
+        let points = TENTHS.map(|tenths| Ok((f64::from(tenths) / 10.0, time(runs, tenths, delayed)?)));
+        series.push(Series {
+            name: name.to_string(),
+            mark: Mark::full(style),
+            points: points.collect::<Result<_, _>>()?,
+        });
+        keys.push((name.to_string(), Mark::full(style)));
+    }
+    let (x, y) = (Axis::linear("lambda", Measure::Plain), Axis::linear("time [t0]", Measure::Plain));
+    let chart = LineChart { title: "1024 nodes".to_string(), x, y, series, baseline: None }.draw();
+    let caption = "Time of a global combine in the postal model: delayed sends are the faster below 1.44.";
+    Ok(Some(Drawing { legend: Some(legend(&keys)), panels: vec![chart], caption: caption.to_string() }))
+}

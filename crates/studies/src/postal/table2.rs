@@ -1,0 +1,34 @@
+//! Table 2: where delayed sends and delayed receives break even.
+
+use programs::postal::break_even;
+
+use super::{Results, StudyOfPostal, printed};
+use crate::{Drawing, Gap};
+use report::{Cell, Table, fixed};
+
+/// The break-even lambda for its whole part from 1 to 9, as printed.
+const PUBLISHED: [&str; 9] = ["1.440", "2.518", "3.558", "4.584", "5.604", "6.618", "7.630", "8.640", "9.649"];
+
+/// The study.
+pub const STUDY: StudyOfPostal = StudyOfPostal {
+    place: "table 2",
+    title: "where the two ways of a global combine break even",
+    claims: &["postal.table2.break_even"],
+    jobs: Vec::new,
+    judge: |_, _| Ok(printed::judge("lambda", &PUBLISHED, &ours(), |index| format!("from {} on:", index + 1))),
+    draw,
+};
+
+fn ours() -> Vec<f64> {
+    (1..=9).map(break_even).collect()
+}
+
+fn draw(_: &Results) -> Result<Option<Drawing>, Gap> {
+    let mut table = Table::with_head(&["whole part of lambda", "printed", "ours"]);
+    for (floor, (published, ours)) in (1..).zip(PUBLISHED.iter().zip(ours())) {
+        let cells = [floor.to_string(), (*published).to_string(), fixed(ours, 5)];
+        table.rows.push(cells.map(Cell::Number).to_vec());
+    }
+    let caption = "Below this lambda a global combine is faster when sends wait, above it when receives do.";
+    Ok(Some(Drawing { legend: None, panels: vec![table.draw()], caption: caption.to_string() }))
+}

@@ -1,0 +1,155 @@
+//! The study as a whole: its claims and its shape, and the runs that are quick enough.
+
+use std::sync::atomic::AtomicBool;
+
+use programs::postal::{Lambda, broadcast_time};
+use quantities::Duration;
+
+use super::*;
+use crate::tests::{Case, each_judge_can_say_no, fetches_nothing};
+use crate::{Kind, Reproduction, Verdict, Watch, conclude};
+
+/// What the paper proves comes out exactly: no model of a machine takes part.
+#[test]
+fn the_exact_claims_are_met() {
+    let exact = |job: &Job| match job {
+        Job::Tree { .. } | Job::Combine { .. } => run(job),
+        Job::Latency { .. } | Job::Broadcast { .. } => Err("needs the Delta".to_string()),
+    };
+    let interrupted = AtomicBool::new(false);
+    let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads: 2 };
+    let done = Reproduction::of(vec![conclude(&STUDIES, paper(), &exact, &watch)]);
+    for outcome in done.outcomes.iter().filter(|outcome| outcome.kind == Kind::Exact) {
+        assert_eq!(outcome.verdict, Verdict::Met, "{}: {}", outcome.id, outcome.note);
+    }
+    fetches_nothing(&done.html);
+}
+
+/// A run in which all is right, and that took so many microseconds.
+fn took(microseconds: f64) -> Measured {
+    Measured { time: Duration::from_picoseconds((microseconds * 1e6).round() as u64), right: true }
+}
+
+/// The same runs, but for those that are `lost`, in which a node has not got what it should have.
+fn losing(measured: Measured, lost: bool) -> Measured {
+    Measured { right: !lost, ..measured }
+}
+
+/// An experiment whose t0 is 100 us and whose lambda is that.
+fn latency(job: &Job, lambda: fn(u32) -> f64) -> Measured {
+    let Job::Latency { experiment, bytes, partners, .. } = *job else { return took(0.0) };
+    let each = if experiment == Experiment::One { 100.0 } else { 200.0 };
+    took(200.0 * lambda(bytes) + each * f64::from(partners - 1))
+}
+
+/// lambda as printed: it rises to 1.8 at 512 bytes and falls to 1.05.
+fn lambda(bytes: u32) -> f64 {
+    let steps = f64::from(bytes.ilog2()) - 9.0;
+    if steps <= 0.0 { 1.8 + 0.1 * steps } else { 1.8 - 0.15 * steps }
+}
+
+/// A broadcast that is best with an alpha of so many hundredths, in microseconds.
+fn best_with(job: &Job, best: u32) -> Measured {
+    let Job::Broadcast { alpha, .. } = *job else { return took(0.0) };
+    let apart = f64::from(alpha.abs_diff(best));
+    took(if alpha < best { 100.0 + 0.33 * apart * apart } else { 100.0 + 0.5 * apart })
+}
+
+/// Whether it is one of the broadcasts of a figure.
+fn is_one(job: &Job) -> bool {
+    matches!(job, Job::Broadcast { alpha: 50 | 60, nodes: Nodes::Permuted(3), .. })
+}
+
+fn ordered(job: &Job, permuted: f64) -> Measured {
+    took(if matches!(job, Job::Broadcast { nodes: Nodes::RowMajor, .. }) { 100.0 } else { permuted })
+}
+
+fn steps(job: &Job, binomial: f64) -> Measured {
+    took(if matches!(job, Job::Tree { optimal: true, .. }) { 5.0 } else { binomial })
+}
+
+fn rounds(job: &Job) -> Measured {
+    let Job::Combine { tenths, nodes, .. } = *job else { return took(0.0) };
+    took(broadcast_time(Lambda::new(u64::from(tenths), 10).unwrap(), u64::from(nodes)).as_f64())
+}
+
+/// A combine for which delayed sends are better below so many tenths of lambda, delayed receives above.
+fn crossing(job: &Job, tenths_of_lambda: u32) -> Measured {
+    let Job::Combine { tenths, delayed, .. } = *job else { return took(0.0) };
+    took(if (delayed == Delayed::Sends) == (tenths < tenths_of_lambda) { 10.0 } else { 11.0 })
+}
+
+type Spoiled = Case<Job, Measured>;
+const CASES: [Spoiled; 11] = [
+    Case {
+        claim: "postal.fig2.tree",
+        sound: |it| steps(it, 6.0),
+        spoiled: |it| steps(it, 7.0),
+        fails: "binomial tree",
+    },
+    Case {
+        claim: "postal.fig2.tree",
+        sound: |it| steps(it, 6.0),
+        spoiled: |it| losing(steps(it, 6.0), matches!(it, Job::Tree { optimal: true, .. })),
+        fails: "lambda tree",
+    },
+    Case {
+        claim: "postal.fig3.lambda",
+        sound: |it| latency(it, lambda),
+        spoiled: |it| latency(it, |bytes| if bytes == 512 { 1.9 } else { lambda(bytes) }),
+        fails: "1.900 at 512 B",
+    },
+    Case {
+        claim: "postal.fig5.nonblocking",
+        sound: |it| latency(it, if matches!(it, Job::Latency { blocking: true, .. }) { |_| 1.5 } else { |_| 1.6 }),
+        spoiled: |it| latency(it, lambda),
+        fails: "8 B: ",
+    },
+    Case {
+        claim: "postal.fig10.long",
+        sound: |it| best_with(it, 50),
+        spoiled: |it| best_with(it, 58),
+        fails: "the best alpha is 0.58",
+    },
+    Case {
+        claim: "postal.fig10.long",
+        sound: |it| best_with(it, 50),
+        spoiled: |it| losing(best_with(it, 50), is_one(it)),
+        fails: "every node has the message in 246 of 248 broadcasts",
+    },
+    Case {
+        claim: "postal.fig13.short",
+        sound: |it| best_with(it, 58),
+        spoiled: |it| losing(best_with(it, 58), is_one(it)),
+        fails: "every node has the message in 246 of 248 broadcasts",
+    },
+    Case {
+        claim: "postal.fig14.congestion",
+        sound: |it| ordered(it, 110.0),
+        spoiled: |it| losing(ordered(it, 110.0), is_one(it)),
+        fails: "every node has the message in 8 of 9 broadcasts",
+    },
+    Case {
+        claim: "postal.fig14.congestion",
+        sound: |it| ordered(it, 110.0),
+        spoiled: |it| ordered(it, 101.0),
+        fails: "1.0 % faster",
+    },
+    Case {
+        claim: "postal.sec3.combine",
+        sound: rounds,
+        spoiled: |it| losing(rounds(it), matches!(it, Job::Combine { nodes: 7, .. })),
+        fails: "7 nodes: wrong",
+    },
+    Case {
+        claim: "postal.sec3.delay",
+        sound: |it| crossing(it, 15),
+        spoiled: |it| crossing(it, 17),
+        fails: "lambda 1.6",
+    },
+];
+
+#[test]
+fn every_judge_can_say_no() {
+    each_judge_can_say_no(&STUDIES, &paper(), &CASES);
+}

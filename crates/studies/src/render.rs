@@ -1,0 +1,227 @@
+//! The report of a reproduction.
+
+use serde_json::Value;
+
+use super::outcome::{Check, Outcome, Verdict};
+use super::{Chapter, Claim, Drawing, Gap, Job, Paper, Runs, Study};
+use report::{Cell, Element, Page, Table, compact, element, fixed};
+
+/// How many conditions of a claim are shown without being asked for.
+const SHOWN_AT_ONCE: usize = 5;
+
+/// The whole report: a page of its own for one paper, one page with a part for each of several.
+pub fn page(chapters: &[Chapter]) -> String {
+    let command = ["maquette reproduce"].into_iter().chain(chapters.iter().map(|chapter| chapter.paper.key));
+    let command: Vec<&str> = command.collect();
+    let foot = format!("Made by `{}`: the same program and descriptions give the same figures.", command.join(" "));
+    if let [only] = chapters {
+        let Paper { title, lead, .. } = only.paper;
+        let sections = only.sections.clone();
+        return Page { title: title.to_string(), lead: lead.to_string(), sections, foot }.html();
+    }
+    let outcomes: Vec<&Outcome> = chapters.iter().flat_map(|chapter| &chapter.outcomes).collect();
+    let papers = chapters.iter().map(|chapter| {
+        let target = format!("#{}", chapter.paper.key);
+        element("li").child(element("a").attribute("href", target).text(chapter.paper.title))
+    });
+    let papers = element("nav").attribute("aria-label", "papers").child(element("ul").children(papers));
+    let mut sections = vec![tally(&outcomes), papers];
+    for Chapter { paper, sections: own, .. } in chapters {
+        let head = element("h1").attribute("id", paper.key).text(paper.title);
+        sections.push(element("section").class("paper").child(head).child(element("p").text(paper.lead)));
+        sections.extend(own.iter().cloned());
+    }
+    Page {
+        title: "Published results, run again".to_string(),
+        lead: "The claims of several papers, each judged by runs of our own, with its figures drawn anew.".to_string(),
+        sections,
+        foot,
+    }
+    .html()
+}
+
+/// What is said of one paper.
+pub fn sections<J: Job, A>(
+    paper: &Paper,
+    studies: &[Study<J, A>],
+    outcomes: &[Outcome],
+    runs: &Runs<J, A>,
+) -> Vec<Element> {
+    let own: Vec<&Outcome> = outcomes.iter().collect();
+    let mut sections = vec![tally(&own), contents(paper, studies), verdicts(paper, studies, outcomes), machines(paper)];
+    sections.extend(studies.iter().map(|study| section(paper, study, outcomes, runs)));
+    sections
+}
+
+fn tally(outcomes: &[&Outcome]) -> Element {
+    let entry = |verdict: Verdict| {
+        let count = outcomes.iter().filter(|outcome| outcome.verdict == verdict).count();
+        element("li").child(element("b").text(count)).text(format!(" {}", verdict.words()))
+    };
+    let all = element("li").child(element("b").text(outcomes.len())).text(" claims");
+    element("ul").class("tally").child(all).children(Verdict::ALL.map(entry))
+}
+
+/// Where everything is.
+fn contents<J: Job, A>(paper: &Paper, studies: &[Study<J, A>]) -> Element {
+    let links = studies.iter().map(|study| {
+        let target = format!("#{}", anchor(paper, study.place));
+        element("li").child(element("a").attribute("href", target).text(capitalised(study.place)))
+    });
+    element("nav").attribute("aria-label", "figures").child(element("ul").children(links))
+}
+
+fn anchor(paper: &Paper, place: &str) -> String {
+    format!("{}-{}", paper.key, place.replace(' ', "-"))
+}
+
+fn badge(verdict: Verdict) -> Element {
+    let text = if verdict == Verdict::MetFitted { "met, fitted" } else { verdict.words() };
+    element("span").class(format!("verdict {}", verdict.name())).text(text)
+}
+
+/// The table at the top: each claim with its verdict, and a link to where it is treated.
+fn verdicts<J: Job, A>(paper: &Paper, studies: &[Study<J, A>], outcomes: &[Outcome]) -> Element {
+    let mut table = Table::with_head(&["claim", "verdict", "where", "kind", "published", "ours", "error"]).stacking();
+    for outcome in outcomes {
+        let link = element("a").attribute("href", format!("#{}", outcome.id)).child(element("code").text(&outcome.id));
+        let study = studies.iter().find(|study| study.claims.contains(&outcome.id.as_str()));
+        let claim = paper.claims.iter().find(|claim| claim.id == outcome.id);
+        let numbers = claim.is_some_and(|claim| claim.published.is_some());
+        let with_unit = |value: &Value| format!("{} {}", plain(value), outcome.unit.as_deref().unwrap_or(""));
+        table.rows.push(vec![
+            Cell::Element(link),
+            Cell::Element(badge(outcome.verdict)),
+            Cell::Short(study.map_or("", |study| study.place).to_string()),
+            Cell::Short(outcome.kind.name().to_string()),
+            Cell::Words(if numbers { with_unit(&outcome.published) } else { String::new() }),
+            Cell::Words(if numbers { with_unit(&outcome.ours) } else { plain(&outcome.ours) }),
+            Cell::Words(error(&outcome.error_percent)),
+        ]);
+    }
+    let id = anchor(paper, "verdicts");
+    element("section").attribute("id", id).child(element("h2").text("Verdicts")).child(table.draw())
+}
+
+fn machines(paper: &Paper) -> Element {
+    let mut table = Table::with_head(&["machine", "what it is and what its nodes cost"]).stacking();
+    for (name, what) in &paper.machines {
+        table.rows.push(vec![Cell::Element(element("code").text(name)), Cell::Words(what.clone())]);
+    }
+    element("section")
+        .attribute("id", anchor(paper, "how"))
+        .child(element("h2").text("How it was run"))
+        .children(paper.remarks.iter().map(|remark| element("p").text(remark)))
+        .child(table.draw())
+}
+
+fn section<J: Job, A>(paper: &Paper, study: &Study<J, A>, outcomes: &[Outcome], runs: &Runs<J, A>) -> Element {
+    let figure = match (study.draw)(runs) {
+        Ok(drawing) => drawing.map(|drawing| figure(study.place, drawing)),
+        Err(Gap::NotRun(what)) => Some(element("p").text(format!("Not drawn: stopped before {what} was run."))),
+        Err(Gap::Failed(what, why)) => Some(element("p").text(format!("Not drawn: the run of {what} failed: {why}"))),
+    };
+    let of_study = outcomes.iter().filter(|outcome| study.claims.contains(&outcome.id.as_str()));
+    let blocks = of_study.filter_map(|outcome| {
+        let claim = paper.claims.iter().find(|claim| claim.id == outcome.id)?;
+        Some(claim_block(claim, outcome))
+    });
+    element("section")
+        .attribute("id", anchor(paper, study.place))
+        .child(element("h2").text(format!("{}: {}", capitalised(study.place), study.title)))
+        .child(element("div").class("study").children(figure).child(element("div").class("claims").children(blocks)))
+}
+
+fn figure(place: &str, drawing: Drawing) -> Element {
+    let caption = format!("{}. {}", capitalised(place), drawing.caption);
+    element("figure")
+        .children(drawing.legend)
+        .child(element("div").class("panels").children(drawing.panels))
+        .child(element("figcaption").text(caption))
+}
+
+/// What the paper says, what we found, and whether that agrees.
+fn claim_block(claim: &Claim, outcome: &Outcome) -> Element {
+    let head = element("p").class("head").child(element("code").text(&claim.id)).child(badge(outcome.verdict));
+    let mut list = element("dl");
+    let mut entry = |name: &str, content: Element| {
+        let list_so_far = std::mem::replace(&mut list, element("dl"));
+        list = list_so_far.child(element("dt").text(name)).child(content);
+    };
+    entry("The paper", element("dd").text(format!("{} ({})", claim.says, claim.source)));
+    entry("Met when", element("dd").text(&claim.met_when));
+    if let Some(how) = &claim.rule_changed {
+        entry("Rule changed", element("dd").text(how));
+    }
+    if let Some(what) = &claim.fitted {
+        entry("Fitted", element("dd").text(what));
+    }
+    if !outcome.ours.is_null() {
+        entry("Ours", element("dd").text(ours(outcome)));
+    }
+    if !outcome.checks.is_empty() {
+        entry("Conditions", element("dd").children(conditions(&outcome.checks)));
+    }
+    if let (Verdict::Missed, Some(reason)) = (outcome.verdict, &claim.reason) {
+        entry("Why, we think", element("dd").text(reason));
+    } else if outcome.checks.is_empty() && !outcome.note.is_empty() {
+        entry("Note", element("dd").text(&outcome.note));
+    }
+    entry("What was run", element("dd").text(&outcome.ran));
+    let class = format!("claim {}", outcome.verdict.name());
+    element("div").class(class).attribute("id", &claim.id).child(head).child(list)
+}
+
+fn ours(outcome: &Outcome) -> String {
+    let unit = outcome.unit.as_deref().unwrap_or("");
+    match error(&outcome.error_percent) {
+        error if error.is_empty() => format!("{} {unit}", plain(&outcome.ours)),
+        error => format!("{} {unit}; error {error}", plain(&outcome.ours)),
+    }
+}
+
+/// The conditions that fail, then, on demand, all of them; a few are shown at once.
+fn conditions(all: &[Check]) -> Vec<Element> {
+    if all.len() <= SHOWN_AT_ONCE {
+        return vec![checks(&mut all.iter())];
+    }
+    let holding = all.iter().filter(|check| check.holds).count();
+    let summary = element("summary").text(format!("{holding} of {} hold", all.len()));
+    let details = element("details").child(summary).child(checks(&mut all.iter()));
+    vec![checks(&mut all.iter().filter(|check| !check.holds).take(SHOWN_AT_ONCE)), details]
+}
+
+fn checks(checks: &mut dyn Iterator<Item = &Check>) -> Element {
+    element("ul").class("checks").children(checks.map(|check| {
+        let (class, sign) = if check.holds { ("mark-holds", "\u{2713} ") } else { ("mark-fails", "\u{2717} ") };
+        element("li").child(element("span").class(class).text(sign)).text(&check.says)
+    }))
+}
+
+fn error(value: &Value) -> String {
+    if value.is_null() { String::new() } else { format!("{} %", plain(value)) }
+}
+
+/// A value as a person reads it: numbers briefly, several of them by name.
+pub fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.as_f64().map_or(number.to_string(), |number| compact(rounded(number))),
+        Value::Object(fields) => {
+            let each = fields.iter().map(|(name, value)| format!("{} {}", name.replace('_', "-"), plain(value)));
+            each.collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}
+
+fn rounded(number: f64) -> f64 {
+    let digits = if number.abs() >= 100.0 { 0 } else { 2 };
+    fixed(number, digits).parse().unwrap_or(number)
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,179 @@
+//! Many runs, each once, on all cores.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+
+use experiment::parallel;
+
+/// Something that can be run.
+pub trait Job: Clone + Ord + Display + Send + Sync {
+    /// About how much work it is, in units that only have to agree among jobs.
+    fn cost(&self) -> f64;
+    /// Whether its wall time is measured, so that nothing may run beside it.
+    fn alone(&self) -> bool;
+}
+
+/// How far the runs are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress<'a> {
+    /// Runs that have ended.
+    pub done: usize,
+    /// Runs in all.
+    pub total: usize,
+    /// The share of the work that has been done, from 0 to 1.
+    pub share: f64,
+    /// The run that ended last; nothing before the first.
+    pub last: Option<&'a str>,
+}
+
+/// Where the runs tell how far they are, and whether they are to stop.
+pub struct Watch<'a> {
+    /// Called from any thread whenever a run has ended.
+    pub progress: &'a (dyn Fn(Progress<'_>) + Sync),
+    /// Once true, no further run begins.
+    pub interrupted: &'a AtomicBool,
+    /// How many runs may go on at once.
+    pub threads: usize,
+}
+
+/// What came out of the runs that ended.
+#[derive(Clone, Debug)]
+pub struct Runs<J, A> {
+    ended: BTreeMap<J, Result<A, String>>,
+}
+
+/// Why a run's answer is not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gap {
+    /// It was not run: which.
+    NotRun(String),
+    /// It failed: which, and why.
+    Failed(String, String),
+}
+
+impl<J: Job, A> Runs<J, A> {
+    /// What came out of `job`.
+    ///
+    /// # Errors
+    /// When it was not run, or failed.
+    pub fn get(&self, job: &J) -> Result<&A, Gap> {
+        match self.ended.get(job) {
+            Some(Ok(answer)) => Ok(answer),
+            Some(Err(why)) => Err(Gap::Failed(job.to_string(), why.clone())),
+            None => Err(Gap::NotRun(job.to_string())),
+        }
+    }
+    /// How many runs ended.
+    pub fn len(&self) -> usize {
+        self.ended.len()
+    }
+    /// Whether none did.
+    pub fn is_empty(&self) -> bool {
+        self.ended.is_empty()
+    }
+}
+
+/// Each of `jobs` once, however often it is listed.
+pub fn plan<J: Job>(jobs: impl IntoIterator<Item = J>) -> Vec<J> {
+    let distinct: std::collections::BTreeSet<J> = jobs.into_iter().collect();
+    distinct.into_iter().collect()
+}
+
+/// Runs all of `jobs` by `run`: those that bear company on `watch.threads` threads, the longest first, then the others
+/// one by one. What comes out does not depend on which thread ran what.
+pub fn run_all<J: Job, A: Send>(
+    jobs: &[J],
+    run: &(dyn Fn(&J) -> Result<A, String> + Sync),
+    watch: &Watch<'_>,
+) -> Runs<J, A> {
+    let all: f64 = jobs.iter().map(Job::cost).sum();
+    let (mut alone, mut together): (Vec<&J>, Vec<&J>) = jobs.iter().partition(|job| job.alone());
+    for queue in [&mut together, &mut alone] {
+        queue.sort_by(|one, other| other.cost().total_cmp(&one.cost()));
+    }
+    let ended = Mutex::new((0, 0.0));
+    let tell = |job: Option<&J>| {
+        let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let (done, work) = &mut *ended;
+        *done += usize::from(job.is_some());
+        *work += job.map_or(0.0, Job::cost);
+        let share = if all > 0.0 { *work / all } else { 1.0 };
+        let last = job.map(ToString::to_string);
+        (watch.progress)(Progress { done: *done, total: jobs.len(), share, last: last.as_deref() });
+    };
+    tell(None);
+    let mut runs = Runs { ended: BTreeMap::new() };
+    for (queue, threads) in [(together, watch.threads), (alone, 1)] {
+        let progress = |_, place: usize| tell(queue.get(place).copied());
+        let watch = parallel::Watch { progress: &progress, interrupted: watch.interrupted, threads };
+        let answers = parallel::map(&queue, &watch, |job| run(job));
+        let answered = queue.into_iter().zip(answers).filter_map(|(job, answer)| Some((job.clone(), answer?)));
+        runs.ended.extend(answered);
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    impl Job for u32 {
+        fn cost(&self) -> f64 {
+            f64::from(*self)
+        }
+        fn alone(&self) -> bool {
+            self.is_multiple_of(10)
+        }
+    }
+
+    fn square(job: &u32) -> Result<u32, String> {
+        if *job == 13 { Err("unlucky".to_string()) } else { Ok(job * job) }
+    }
+
+    fn watch<'a>(progress: &'a (dyn Fn(Progress<'_>) + Sync), interrupted: &'a AtomicBool) -> Watch<'a> {
+        Watch { progress, interrupted, threads: 3 }
+    }
+
+    #[test]
+    fn every_job_runs_once_and_is_found_again() {
+        let count = AtomicUsize::new(0);
+        let counted = |job: &u32| {
+            count.fetch_add(1, Ordering::Relaxed);
+            square(job)
+        };
+        let jobs = plan([3, 20, 3, 13, 7, 10, 7]);
+        let interrupted = AtomicBool::new(false);
+        let runs = run_all(&jobs, &counted, &watch(&|_| {}, &interrupted));
+        assert_eq!(count.into_inner(), 5);
+        assert_eq!(runs.len(), 5);
+        assert_eq!(runs.get(&20), Ok(&400));
+        assert_eq!(runs.get(&13), Err(Gap::Failed("13".to_string(), "unlucky".to_string())));
+        assert_eq!(runs.get(&4), Err(Gap::NotRun("4".to_string())));
+    }
+
+    #[test]
+    fn after_an_interrupt_what_was_done_is_kept() {
+        let interrupted = AtomicBool::new(false);
+        let stop = |progress: Progress<'_>| interrupted.store(progress.done >= 1, Ordering::Relaxed);
+        let one = Watch { threads: 1, ..watch(&stop, &interrupted) };
+        let runs = run_all(&plan([1, 2, 3]), &square, &one);
+        assert_eq!(runs.len(), 1);
+        assert_eq!(runs.get(&3), Ok(&9), "the longest goes first");
+    }
+
+    #[test]
+    fn progress_ends_at_the_whole_work() {
+        let last = Mutex::new(0.0);
+        let interrupted = AtomicBool::new(false);
+        let note = |progress: Progress<'_>| {
+            let mut last = last.lock().unwrap();
+            *last = progress.share.max(*last);
+        };
+        run_all(&plan([1, 2, 30]), &square, &watch(&note, &interrupted));
+        assert!((last.into_inner().unwrap() - 1.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,154 @@
+//! Programs that are run only to see how long they take.
+
+use std::sync::Arc;
+
+use endpoint::{Error, Message, Program, Result};
+use machines::model::Machine;
+use programs::benchmarks::PingPong;
+use programs::broadcast::{self, Broadcast, Hardware};
+use programs::combine::{self, AllReduce, Inputs, Operator};
+use programs::exchange::{Complete, CompleteExchange, Unscheduled};
+use programs::measure::Experiment;
+use programs::schedule::{Order, Pacing, Schedule, Scheduled};
+use programs::{Group, Sends};
+use quantities::{Bytes, Duration, Rank, Time};
+use virtual_worlds::answer::Answer;
+use virtual_worlds::flit::world::Options;
+
+use crate::latency::{MeasureError, Survey};
+use experiment::simulate::{simulate, waits_for_receivers};
+
+/// A program that can be timed on any machine.
+#[derive(Clone, Debug)]
+pub enum Benchmark {
+    /// A message from one rank to another and back.
+    PingPong(PingPong),
+    /// Half of that.
+    OneWay(PingPong),
+    /// A complete exchange.
+    Complete {
+        /// How.
+        algorithm: Complete,
+        /// Size of a message between two ranks. [B]
+        bytes: Bytes,
+        /// How long it takes to copy a byte into a message that is forwarded, or out of one. [ps/B]
+        reshuffle: Duration,
+    },
+    /// A schedule.
+    Scheduled(Arc<Schedule>, Pacing),
+    /// Messages without a schedule.
+    Unscheduled(Unscheduled),
+    /// A broadcast of so many bytes.
+    Broadcast(broadcast::Algorithm, Group, Bytes),
+    /// A broadcast from rank 0 by the machine's own network for it.
+    Hardware(Bytes),
+    /// A global combine, with so many bytes a rank.
+    Combine(combine::Algorithm, Bytes),
+    /// t0 of the postal model, by its first experiment.
+    SendTime(Survey, Bytes),
+    /// lambda t0 of the postal model, by its first experiment.
+    ReceiveTime(Survey, Bytes),
+}
+
+impl Benchmark {
+    /// How long it takes on `ranks` ranks of `machine`.
+    ///
+    /// # Errors
+    /// That the machine cannot run it.
+    pub fn time(&self, machine: &Machine, ranks: u32) -> Result<Duration> {
+        match self {
+            Benchmark::PingPong(program) => round_trip(machine, ranks, program),
+            Benchmark::OneWay(program) => {
+                Ok(Duration::from_picoseconds(round_trip(machine, ranks, program)?.picoseconds() / 2))
+            }
+            Benchmark::SendTime(survey, bytes) => postal(survey, machine, *bytes, |t0, _| t0),
+            Benchmark::ReceiveTime(survey, bytes) => postal(survey, machine, *bytes, |t0, lambda| t0 * lambda),
+            _ => Ok(self.answer(machine, ranks, Options::default())?.makespan().since(Time::ZERO)),
+        }
+    }
+
+    /// What a run on `ranks` ranks of `machine` tells. The postal experiments, which are many runs, tell nothing.
+    ///
+    /// # Errors
+    /// That the machine cannot run it.
+    pub fn answer(&self, machine: &Machine, ranks: u32, options: Options) -> Result<Answer> {
+        let site = Site { machine, ranks, options };
+        match self {
+            Benchmark::PingPong(program) | Benchmark::OneWay(program) => site.run(program),
+            &Benchmark::Complete { algorithm, bytes, reshuffle } => {
+                let parts = if algorithm.forwards() { u64::from(ranks / 2).max(1) } else { 1 };
+                let order = order(machine, Bytes(bytes.0.saturating_mul(parts)));
+                site.run(&CompleteExchange { algorithm, bytes, order, reshuffle })
+            }
+            Benchmark::Scheduled(schedule, pacing) => {
+                let largest = schedule.transfers().map(|transfer| transfer.bytes).max().unwrap_or(Bytes(0));
+                site.run(&Scheduled::in_order(schedule, *pacing, order(machine, largest)))
+            }
+            Benchmark::Unscheduled(program) => site.run(program),
+            Benchmark::Broadcast(algorithm, group, bytes) => {
+                let (algorithm, group) = (algorithm.clone(), group.clone());
+                let (message, sends) = (Message::of_size(*bytes), sends(machine, *bytes));
+                site.run(&Broadcast { algorithm, group, message, sends })
+            }
+            Benchmark::Hardware(bytes) => {
+                let program = Hardware { root: Rank(0), message: Message::of_size(*bytes) };
+                whole(simulate(machine, options, ranks, &program)?)
+            }
+            Benchmark::Combine(algorithm, bytes) => {
+                let (algorithm, group) = (algorithm.clone(), Group::from_source(Rank(0), ranks)?);
+                let (operator, inputs, sends) = (Operator::Xor, Inputs::OfSize(*bytes), sends(machine, *bytes));
+                site.run(&AllReduce { algorithm, group, operator, inputs, sends })
+            }
+            Benchmark::SendTime(..) | Benchmark::ReceiveTime(..) => Ok(Answer::default()),
+        }
+    }
+}
+
+/// Where a program is run, and how.
+struct Site<'a> {
+    machine: &'a Machine,
+    ranks: u32,
+    options: Options,
+}
+
+impl Site<'_> {
+    fn run<P: Program>(&self, program: &P) -> Result<Answer> {
+        whole(simulate(self.machine, self.options, self.ranks, program)?)
+    }
+}
+
+/// The answer of a run in which no rank failed.
+fn whole<T>((results, answer): (Vec<Result<T>>, Answer)) -> Result<Answer> {
+    results.into_iter().try_for_each(|result| result.map(drop))?;
+    Ok(answer)
+}
+
+fn round_trip(machine: &Machine, ranks: u32, program: &PingPong) -> Result<Duration> {
+    let (results, _) = simulate(machine, Options::default(), ranks, program)?;
+    let mut time = Duration::ZERO;
+    for result in results {
+        time += result?.into_iter().sum();
+    }
+    Ok(time)
+}
+
+fn postal(survey: &Survey, machine: &Machine, bytes: Bytes, figure: impl Fn(f64, f64) -> f64) -> Result<Duration> {
+    let measured = survey.measure(machine, Experiment::OneAnswer, bytes).map_err(|error| match error {
+        MeasureError::Program(error) => error,
+        MeasureError::Fit { .. } => Error::Unfit(error.to_string()),
+    })?;
+    Ok(Duration::from_picoseconds(figure(measured.send_time.value, measured.lambda.value).round() as u64))
+}
+
+/// When sends of `bytes` are over on `machine`.
+pub fn sends(machine: &Machine, bytes: Bytes) -> Sends {
+    if waits_for_receivers(machine, bytes) { Sends::Synchronous } else { Sends::Early }
+}
+
+/// What a rank had better do first that both sends and receives `bytes`.
+pub fn order(machine: &Machine, bytes: Bytes) -> Order {
+    match sends(machine, bytes) {
+        Sends::Synchronous => Order::Alternating,
+        Sends::Early => Order::SendFirst,
+    }
+}

@@ -1,0 +1,344 @@
+//! The fit itself.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use machines::Description;
+use machines::model::Machine;
+use programs::measure::quantile_95;
+
+use super::parameter::Parameter;
+use super::simplex::{Limits, minimize};
+use super::times::Measurement;
+use super::uncertainty::standard_errors;
+use crate::benchmark::Benchmark;
+use experiment::parallel::{Watch, map};
+
+/// What is fitted to what.
+#[derive(Clone, Debug)]
+pub struct Calibration {
+    /// The machine, all of whose fields keep their values but the parameters.
+    pub description: Description,
+    /// What is changed.
+    pub parameters: Vec<Parameter>,
+    /// What was measured.
+    pub measurements: Vec<Measurement>,
+}
+
+/// How much is done.
+pub struct Effort<'a> {
+    /// How often the times may be simulated with other values.
+    pub evaluations: u32,
+    /// How many programs are simulated at once.
+    pub threads: usize,
+    /// Once true, the search ends with the best so far.
+    pub interrupted: &'a AtomicBool,
+    /// Called from any thread whenever a program was simulated.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+/// How far a fit is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Progress {
+    /// It looks for better values.
+    Searching {
+        /// How often the times were simulated before.
+        evaluations: u32,
+        /// Which share of them is simulated now, from 0 to 1.
+        share: f64,
+        /// The best mean error so far.
+        best: Option<f64>,
+    },
+    /// It has them, and works out how good they are.
+    Concluding {
+        /// Which share of the times is simulated now, from 0 to 1.
+        share: f64,
+    },
+}
+
+/// Why nothing could be fitted.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CalibrationError {
+    /// A bound of a parameter gives no machine.
+    #[error(transparent)]
+    Machine(#[from] machines::Error),
+    /// There are not enough times.
+    #[error("found {times} times that are not held back for {parameters} parameters; allowed is one each at least")]
+    TooFew {
+        /// To how many times the parameters are to be fitted.
+        times: usize,
+        /// How many there are.
+        parameters: usize,
+    },
+    /// A parameter is given twice.
+    #[error("`{0}` is given twice; allowed is once")]
+    Twice(String),
+    /// A program that the machine cannot run.
+    #[error("line {line}: {cause}")]
+    Program {
+        /// In which line it stands.
+        line: usize,
+        /// Why not.
+        cause: endpoint::Error,
+    },
+    /// It was asked to end before anything was known.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// What came out.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The parameters, with their best values.
+    pub estimates: Vec<Estimate>,
+    /// The times, in the order of the file.
+    pub fitted: Vec<Fitted>,
+    /// How often the times were simulated.
+    pub evaluations: u32,
+    /// Whether the search was asked to end early.
+    pub interrupted: bool,
+}
+
+/// A parameter's value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// Which.
+    pub parameter: Parameter,
+    /// What the description said before, if it did.
+    pub before: Option<String>,
+    /// Its best value, as a description has it.
+    pub text: String,
+    /// The same in its base unit.
+    pub value: f64,
+    /// Half the width of its interval of 95% confidence, in its base unit; nothing where the times do not determine it, or
+    /// the search was interrupted before it was known.
+    pub confidence: Option<f64>,
+    /// Whether it lies at an end of its range: the best value may lie beyond.
+    pub at_bound: bool,
+}
+
+/// A time beside what was simulated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fitted {
+    /// Which, in the order of the file.
+    pub index: usize,
+    /// What was simulated with the best values. [ps]
+    pub simulated: f64,
+    /// By how much that is more than what was measured, as a share of it.
+    pub error: f64,
+}
+
+impl Outcome {
+    /// The mean absolute error of the times that are held back, or of the others; nothing if there are none.
+    pub fn mean_error(&self, measurements: &[Measurement], held: bool) -> Option<f64> {
+        let errors: Vec<f64> = self
+            .fitted
+            .iter()
+            .filter(|fitted| measurements.get(fitted.index).is_some_and(|it| it.held == held))
+            .map(|fitted| fitted.error.abs())
+            .collect();
+        (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64)
+    }
+}
+
+impl Calibration {
+    /// Checks that there is enough to fit to, and that the machine exists at both ends of every range.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn check(&self) -> Result<(), CalibrationError> {
+        for (place, parameter) in self.parameters.iter().enumerate() {
+            if self.parameters[..place].iter().any(|before| before.name == parameter.name) {
+                return Err(CalibrationError::Twice(parameter.name.clone()));
+            }
+            for end in [0.0, 1.0] {
+                let mut description = self.description.clone();
+                description.set(&parameter.name, &parameter.text(parameter.value(end)))?;
+                description.resolve()?;
+            }
+        }
+        let times = self.fitted_to().count();
+        if times < self.parameters.len() {
+            return Err(CalibrationError::TooFew { times, parameters: self.parameters.len() });
+        }
+        Ok(())
+    }
+
+    /// Fits the parameters, by least squares of the relative errors of the times that are not held back.
+    ///
+    /// # Errors
+    /// A program that cannot be run with the values that the search begins with; that it was asked to end before anything
+    /// was known.
+    pub fn fit(&self, effort: &Effort<'_>) -> Result<Outcome, CalibrationError> {
+        self.check()?;
+        let start = self.start()?;
+        let fitted_to: Vec<usize> = self.fitted_to().map(|pair| pair.0).collect();
+        let mut evaluations = 0;
+        let mut best: Option<f64> = None;
+        let mut failure = None;
+        // A simplex of corners at 0.1% of a range is as good as is needed: the times are not known better.
+        let limits = Limits { evaluations: effort.evaluations, size: 1e-3, restarts: 3 };
+        let found = minimize(&start, limits, |places| {
+            let (before, known) = (evaluations, best);
+            let show = |share: f64| (effort.progress)(Progress::Searching { evaluations: before, share, best: known });
+            evaluations += 1;
+            let errors = match self.errors(places, &fitted_to, effort, &show) {
+                Some(Ok(errors)) => errors,
+                // Values that the machine cannot have, or not together, are no good; but the first must be.
+                Some(Err(error)) if best.is_none() => {
+                    failure = Some(error);
+                    return None;
+                }
+                Some(Err(_)) => return Some(f64::INFINITY),
+                None => return None,
+            };
+            let mean = errors.iter().map(|error| error.abs()).sum::<f64>() / errors.len() as f64;
+            best = Some(best.map_or(mean, |best| best.min(mean)));
+            Some(errors.iter().map(|error| error * error).sum())
+        });
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        let found = found.ok_or(CalibrationError::Interrupted)?;
+        self.outcome(&found.point, found.evaluations, effort)
+    }
+
+    /// The description's text with the fitted values in it.
+    ///
+    /// # Errors
+    /// That it cannot be written.
+    pub fn fitted_text(&self, outcome: &Outcome) -> Result<String, CalibrationError> {
+        let mut description = self.description.clone();
+        for estimate in &outcome.estimates {
+            description.set(&estimate.parameter.name, &estimate.text)?;
+        }
+        Ok(description.text()?)
+    }
+
+    /// The times that the parameters are fitted to.
+    fn fitted_to(&self) -> impl Iterator<Item = (usize, &Measurement)> {
+        self.measurements.iter().enumerate().filter(|pair| !pair.1.held)
+    }
+
+    /// Where the search begins: at the description's own values, or in the middle of the range.
+    fn start(&self) -> Result<Vec<f64>, CalibrationError> {
+        let place = |parameter: &Parameter| {
+            let text = self.description.value(&parameter.name)?;
+            Ok(text.and_then(|text| parameter.place_of_text(&text)).unwrap_or(0.5))
+        };
+        self.parameters.iter().map(place).collect()
+    }
+
+    /// The description with the parameters at `places` of their ranges.
+    fn described(&self, places: &[f64]) -> Result<Description, machines::Error> {
+        let mut description = self.description.clone();
+        for (parameter, place) in self.parameters.iter().zip(places) {
+            description.set(&parameter.name, &parameter.text(parameter.value(*place)))?;
+        }
+        Ok(description)
+    }
+
+    /// The relative errors of `which` times with the parameters at `places`; nothing if it was asked to end.
+    fn errors(
+        &self,
+        places: &[f64],
+        which: &[usize],
+        effort: &Effort<'_>,
+        show: &(dyn Fn(f64) + Sync),
+    ) -> Option<Result<Vec<f64>, CalibrationError>> {
+        let machine = match self.described(places).and_then(|description| description.resolve()) {
+            Ok(machine) => machine,
+            Err(error) => return Some(Err(error.into())),
+        };
+        let times = match self.simulate(&machine, which, effort, show)? {
+            Ok(times) => times,
+            Err(error) => return Some(Err(error)),
+        };
+        let error = |(time, &index): (f64, &usize)| time / self.measurements[index].time.picoseconds() as f64 - 1.0;
+        Some(Ok(times.into_iter().zip(which).map(error).collect()))
+    }
+
+    /// Simulates `which` times on `machine`, all of their trials at once. [ps]
+    fn simulate(
+        &self,
+        machine: &Machine,
+        which: &[usize],
+        effort: &Effort<'_>,
+        show: &(dyn Fn(f64) + Sync),
+    ) -> Option<Result<Vec<f64>, CalibrationError>> {
+        let of = |&index: &usize| self.measurements[index].trials.iter().map(move |benchmark| (index, benchmark));
+        let pieces: Vec<(usize, &Benchmark)> = which.iter().flat_map(of).collect();
+        let progress = |done: usize, _| show(done as f64 / pieces.len() as f64);
+        let watch = Watch { progress: &progress, interrupted: effort.interrupted, threads: effort.threads };
+        let timed = map(&pieces, &watch, |&(index, benchmark)| benchmark.time(machine, self.measurements[index].ranks));
+        let mut sums = vec![0.0; self.measurements.len()];
+        for (&(index, _), time) in pieces.iter().zip(timed) {
+            match time? {
+                Ok(time) => sums[index] += time.picoseconds() as f64,
+                Err(cause) => {
+                    return Some(Err(CalibrationError::Program { line: self.measurements[index].line, cause }));
+                }
+            }
+        }
+        Some(Ok(which.iter().map(|&index| sums[index] / self.measurements[index].trials.len() as f64).collect()))
+    }
+
+    /// What is to be said of the best point. It is worked out to its end even if the search was interrupted, but for the
+    /// errors of the parameters, which take longer.
+    fn outcome(&self, places: &[f64], evaluations: u32, effort: &Effort<'_>) -> Result<Outcome, CalibrationError> {
+        let interrupted = effort.interrupted.load(Ordering::Relaxed);
+        let never = AtomicBool::new(false);
+        let last = Effort { interrupted: &never, ..*effort };
+        let all: Vec<usize> = (0..self.measurements.len()).collect();
+        let show = |share: f64| (effort.progress)(Progress::Concluding { share });
+        let errors = self.errors(places, &all, &last, &show).ok_or(CalibrationError::Interrupted)??;
+        let fitted = errors.iter().enumerate().map(|(index, &error)| {
+            let measured = self.measurements[index].time.picoseconds() as f64;
+            Fitted { index, simulated: (1.0 + error) * measured, error }
+        });
+        let fitted: Vec<Fitted> = fitted.collect();
+        let confidences = match interrupted {
+            true => vec![None; places.len()],
+            false => self.confidences(places, &errors, effort),
+        };
+        let mut estimates = Vec::new();
+        for ((parameter, &place), confidence) in self.parameters.iter().zip(places).zip(confidences) {
+            let value = parameter.value(place);
+            estimates.push(Estimate {
+                before: self.description.value(&parameter.name)?,
+                text: parameter.text(value),
+                value,
+                confidence,
+                at_bound: place <= 1e-3 || place >= 1.0 - 1e-3,
+                parameter: parameter.clone(),
+            });
+        }
+        Ok(Outcome { estimates, fitted, evaluations, interrupted })
+    }
+
+    /// The intervals of confidence, from the Jacobian by differences; none for all if it was asked to end.
+    fn confidences(&self, places: &[f64], errors: &[f64], effort: &Effort<'_>) -> Vec<Option<f64>> {
+        let which: Vec<usize> = self.fitted_to().map(|pair| pair.0).collect();
+        let mut jacobian = vec![vec![0.0; places.len()]; which.len()];
+        for (column, &place) in places.iter().enumerate() {
+            let (below, above) = ((place - STEP).max(0.0), (place + STEP).min(1.0));
+            let at = |moved: f64| {
+                let mut places = places.to_vec();
+                places[column] = moved;
+                self.errors(&places, &which, effort, &|share| (effort.progress)(Progress::Concluding { share }))
+            };
+            let (Some(Ok(low)), Some(Ok(high))) = (at(below), at(above)) else { return vec![None; places.len()] };
+            for ((row, low), high) in jacobian.iter_mut().zip(low).zip(high) {
+                row[column] = (high - low) / (above - below);
+            }
+        }
+        let residuals: Vec<f64> = which.iter().map(|&index| errors[index]).collect();
+        let t = quantile_95(residuals.len().saturating_sub(places.len()));
+        let of = |((parameter, &place), error): ((&Parameter, &f64), Option<f64>)| {
+            error.map(|error| t * error * parameter.slope(place))
+        };
+        self.parameters.iter().zip(places).zip(standard_errors(&residuals, &jacobian)).map(of).collect()
+    }
+}
+
+/// How far values are changed for the Jacobian, as a share of the range: more than what whole packets and picoseconds hide.
+const STEP: f64 = 0.02;

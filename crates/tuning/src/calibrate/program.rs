@@ -1,0 +1,202 @@
+//! The programs whose times can be fitted to, from the row that says which and how.
+
+use std::sync::Arc;
+
+use programs::Group;
+use programs::benchmarks::PingPong;
+use programs::broadcast::{self, Pipe, Tree};
+use programs::combine::{self, Census};
+use programs::exchange::{Complete, Irregular};
+use programs::measure::MOST_PARTNERS;
+use programs::postal::{Alpha, Lambda, Splitting};
+use programs::schedule::{Pacing, Pattern};
+use quantities::{Bytes, Duration, Rank};
+
+use super::cells_by_name::Row;
+use super::times::TimesProblem;
+use crate::benchmark::Benchmark;
+use crate::latency::Survey;
+use formats::cells::quoted;
+
+/// A program by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Name {
+    PingPong,
+    OneWay,
+    Exchange,
+    Irregular,
+    Broadcast,
+    Combine,
+    SendTime,
+    ReceiveTime,
+}
+
+const NAMES: [(&str, Name); 8] = [
+    ("ping-pong", Name::PingPong),
+    ("one-way", Name::OneWay),
+    ("exchange", Name::Exchange),
+    ("irregular", Name::Irregular),
+    ("broadcast", Name::Broadcast),
+    ("combine", Name::Combine),
+    ("send-time", Name::SendTime),
+    ("receive-time", Name::ReceiveTime),
+];
+
+/// Over how many random patterns the mean is taken, if nothing is said.
+const USUAL_SEEDS: u32 = 5;
+/// Over how many it may be taken.
+const MOST_SEEDS: u32 = 1_000;
+/// How many messages all patterns of a time may have together.
+const MOST_MESSAGES: u64 = 1 << 22;
+/// The most partners of the postal experiments.
+const PARTNERS: u32 = 8;
+/// How often they are drawn.
+const DRAWS: u32 = 2;
+
+/// The program's name, and what has to be run on `ranks` ranks for its time.
+pub(super) fn trials(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<(String, Vec<Benchmark>), TimesProblem> {
+    let name = row.one_of("program", None, NAMES)?;
+    let trials = match name {
+        Name::PingPong => vec![Benchmark::PingPong(ping_pong(row, ranks, bytes)?)],
+        Name::OneWay => vec![Benchmark::OneWay(ping_pong(row, ranks, bytes)?)],
+        Name::Exchange => vec![exchange(row, ranks, bytes)?],
+        Name::Irregular => irregular(row, ranks, bytes)?,
+        Name::Broadcast => vec![broadcast(row, ranks, bytes)?],
+        Name::Combine => vec![combine(row, ranks, bytes)?],
+        Name::SendTime => vec![Benchmark::SendTime(survey(ranks)?, bytes)],
+        Name::ReceiveTime => vec![Benchmark::ReceiveTime(survey(ranks)?, bytes)],
+    };
+    let name = NAMES.iter().find(|pair| pair.1 == name).map_or("", |pair| pair.0);
+    Ok((name.to_string(), trials))
+}
+
+/// The program as it is called in a report.
+pub(super) fn in_words(row: &Row<'_>, name: &str) -> String {
+    let algorithm = row.optional("algorithm").map(|algorithm| format!(" {algorithm}"));
+    let density = row.optional("density").map(|density| format!(" {density}%"));
+    format!("{name}{}{}", algorithm.unwrap_or_default(), density.unwrap_or_default())
+}
+
+fn ping_pong(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<PingPong, TimesProblem> {
+    let first = row.count("from", Some(0), 0..=ranks - 1)?;
+    let second = row.count("to", Some(ranks - 1), 0..=ranks - 1)?;
+    if first == second {
+        return Err(TimesProblem::cell("to", second, "another rank than the first"));
+    }
+    Ok(PingPong { first: Rank(first), second: Rank(second), bytes, rounds: 1 })
+}
+
+fn exchange(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, TimesProblem> {
+    let algorithm = row.one_of("algorithm", None, Complete::all().map(|it| (it.name(), it)))?;
+    algorithm.check(ranks).map_err(TimesProblem::Program)?;
+    let reshuffle = row.value("reshuffle", Duration::ZERO, "how long a byte takes to be copied, such as `10 ns`")?;
+    Ok(Benchmark::Complete { algorithm, bytes, reshuffle })
+}
+
+/// A schedule for each of several random patterns.
+fn irregular(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Vec<Benchmark>, TimesProblem> {
+    let algorithm = row.one_of("algorithm", None, Irregular::all().map(|it| (it.name(), it)))?;
+    let pacing = row.one_of("pacing", Some(Pacing::FreeRunning), Pacing::all().map(|it| (it.name(), it)))?;
+    let seeds = row.count("seeds", Some(USUAL_SEEDS), 1..=MOST_SEEDS)?;
+    let seed: u64 = row.value("seed", 1, "a whole number")?;
+    let millionths = density(row)?;
+    let messages = u64::from(ranks) * u64::from(ranks - 1) / 100 * millionths / 10_000 * u64::from(seeds);
+    if messages > MOST_MESSAGES {
+        let found = format!("{seeds} patterns with {messages} messages together");
+        return Err(TimesProblem::cell("seeds", found, format!("{MOST_MESSAGES} messages")));
+    }
+    let benchmark = |number: u32| {
+        let pattern = Pattern::random(ranks, millionths, bytes, seed.wrapping_add(u64::from(number)));
+        let pattern = pattern.map_err(|error| TimesProblem::Program(endpoint::Error::Unfit(error.to_string())))?;
+        Ok(Benchmark::Scheduled(Arc::new(algorithm.schedule(&pattern)), pacing))
+    };
+    (0..seeds).map(benchmark).collect()
+}
+
+/// In millionths of the messages of a complete exchange.
+fn density(row: &Row<'_>) -> Result<u64, TimesProblem> {
+    let allowed = "0 to 100, in percent of the messages of a complete exchange";
+    let cell = row.optional("density").ok_or_else(|| TimesProblem::cell("density", "nothing", allowed))?;
+    match cell.trim_end_matches('%').trim_end().parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok((percent * 1e4).round() as u64),
+        _ => Err(TimesProblem::cell("density", quoted(cell), allowed)),
+    }
+}
+
+fn broadcast(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, TimesProblem> {
+    let names = broadcast::Algorithm::NAMES.into_iter().chain(["hardware"]);
+    let name = row.one_of("algorithm", None, names.map(|name| (name, name)))?;
+    if name == "hardware" {
+        return Ok(Benchmark::Hardware(bytes));
+    }
+    let unfit = |_| TimesProblem::cell("ranks", ranks, "a rank at least");
+    let group = match row.one_of("order", Some(false), [("cyclic", false), ("permuted", true)])? {
+        false => Group::from_source(Rank(0), ranks).map_err(unfit)?,
+        true => Group::permuted(Rank(0), ranks, row.value("seed", 1, "a whole number")?).map_err(unfit)?,
+    };
+    let algorithm = match name {
+        "linear" => broadcast::Algorithm::Linear,
+        "binomial" => broadcast::Algorithm::Binomial,
+        "recursive" => broadcast::Algorithm::Recursive,
+        "lambda-tree" => broadcast::Algorithm::LambdaTree(splitting(row, ranks)?),
+        "two-queue" => broadcast::Algorithm::TwoQueue(Tree::two_queue(lambda(row)?, ranks)),
+        "pipeline" => broadcast::Algorithm::Segmented(Pipe::Chain, segment(row)?),
+        "segmented-tree" => broadcast::Algorithm::Segmented(Pipe::Tree(splitting(row, ranks)?), segment(row)?),
+        _ => broadcast::Algorithm::ScatterGather,
+    };
+    Ok(Benchmark::Broadcast(algorithm, group, bytes))
+}
+
+fn combine(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, TimesProblem> {
+    let name = row.one_of("algorithm", None, combine::Algorithm::NAMES.map(|name| (name, name)))?;
+    let algorithm = match name {
+        "delay-receive" => combine::Algorithm::Census(Census::delay_receive(lambda(row)?, ranks)),
+        "delay-send" => {
+            let t0: Duration = row.quantity("t0")?;
+            combine::Algorithm::Census(Census::delay_send(lambda(row)?, t0, ranks))
+        }
+        "reduce-broadcast" => combine::Algorithm::ReduceBroadcast(splitting(row, ranks)?),
+        "recursive-doubling" => combine::Algorithm::RecursiveDoubling,
+        "ring" => combine::Algorithm::Ring,
+        _ => combine::Algorithm::Rabenseifner,
+    };
+    Ok(Benchmark::Combine(algorithm, bytes))
+}
+
+/// By a fixed alpha, or by the table for a lambda.
+fn splitting(row: &Row<'_>, ranks: u32) -> Result<Splitting, TimesProblem> {
+    match row.optional("alpha") {
+        Some(cell) => {
+            let alpha: Result<Alpha, _> = cell.parse();
+            alpha
+                .map(Splitting::Fixed)
+                .map_err(|_| TimesProblem::cell("alpha", quoted(cell), "a number of at least 0.5 and under 1"))
+        }
+        None if row.optional("lambda").is_some() => Ok(Splitting::optimal(lambda(row)?, u64::from(ranks))),
+        None => Err(TimesProblem::cell("alpha", "nothing", "an alpha, or a lambda in its column")),
+    }
+}
+
+fn lambda(row: &Row<'_>) -> Result<Lambda, TimesProblem> {
+    let cell = row.optional("lambda").unwrap_or_default();
+    cell.parse().map_err(|error: programs::postal::LambdaError| TimesProblem::Cell {
+        column: "lambda".to_string(),
+        found: quoted(cell),
+        allowed: error.to_string(),
+    })
+}
+
+fn segment(row: &Row<'_>) -> Result<Bytes, TimesProblem> {
+    match row.quantity::<Bytes>("segment")? {
+        Bytes(0) => Err(TimesProblem::cell("segment", "0 B", "1 B or more")),
+        segment => Ok(segment),
+    }
+}
+
+fn survey(ranks: u32) -> Result<Survey, TimesProblem> {
+    if ranks < 3 {
+        return Err(TimesProblem::cell("ranks", ranks, "3 or more: it is measured with 1 and 2 partners at least"));
+    }
+    let partners = (ranks - 1).min(PARTNERS).min(MOST_PARTNERS);
+    Ok(Survey { ranks, source: Rank(0), partners, draws: DRAWS, seed: 1 })
+}

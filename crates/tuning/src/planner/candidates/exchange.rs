@@ -1,0 +1,111 @@
+//! Complete exchanges, and those of a pattern.
+
+use std::sync::Arc;
+
+use machines::model::Machine;
+use programs::exchange::{Complete, Irregular, Unscheduled};
+use programs::schedule::{Measures, Pacing, Pattern, Schedule};
+use quantities::{Bytes, Duration};
+
+use super::{Candidate, Candidates, Load, Stretch, halvings};
+use crate::benchmark::Benchmark;
+use experiment::simulate::waits_for_receivers;
+
+/// The most messages whose steps are worked out in order to be paced.
+const MOST_PACED: u64 = 1 << 20;
+/// The most messages that every algorithm makes a schedule of.
+const MOST_SCHEDULED: usize = 1 << 22;
+/// The most messages and ranks together that the decomposition, which takes their square, makes a schedule of.
+const MOST_DECOMPOSED: usize = 1 << 14;
+
+pub(super) fn complete(ranks: u32, bytes: Bytes) -> Candidates {
+    let mut found = Candidates::default();
+    let n = f64::from(ranks);
+    for algorithm in Complete::all() {
+        if let Err(error) = algorithm.check(ranks) {
+            found.left_out.push((algorithm.name().to_string(), error.to_string()));
+            continue;
+        }
+        let steps = f64::from(halvings(ranks));
+        let half = Bytes(bytes.0.saturating_mul(u64::from(ranks / 2)));
+        let (messages, size, stretch) = match algorithm {
+            Complete::Recursive | Complete::Bruck => (n * steps, half, Stretch::of(0.0, steps, half)),
+            Complete::Linear => (n * n, bytes, Stretch::of(n * n, 0.0, bytes)),
+            Complete::Pairwise | Complete::Balanced => (n * n, bytes, Stretch::of(0.0, n, bytes)),
+        };
+        found.all.push(Candidate {
+            name: algorithm.name().to_string(),
+            benchmark: Benchmark::Complete { algorithm, bytes, reshuffle: Duration::ZERO },
+            load: Load { messages, bytes: messages * size.0 as f64 },
+            stretches: vec![stretch],
+        });
+        let is_small = u64::from(ranks) * u64::from(ranks) <= MOST_PACED;
+        if !algorithm.forwards()
+            && is_small
+            && let Ok(schedule) = algorithm.schedule(ranks, bytes)
+        {
+            let paced = [Pacing::ReceiverConfirmed, Pacing::Barrier];
+            found.all.extend(in_paces(algorithm.name(), Arc::new(schedule), &paced));
+        }
+    }
+    found
+}
+
+pub(super) fn irregular(pattern: &Pattern, machine: &Machine) -> Candidates {
+    let mut found = Candidates::default();
+    let messages = pattern.messages().len();
+    for algorithm in Irregular::all() {
+        let most = match algorithm {
+            Irregular::Birkhoff => MOST_DECOMPOSED,
+            Irregular::Linear | Irregular::Pairwise | Irregular::Balanced => usize::MAX,
+            _ => MOST_SCHEDULED,
+        };
+        if messages + pattern.ranks() as usize > most {
+            let why =
+                format!("it would take too long to schedule {messages} messages; allowed is {most} with the ranks");
+            found.left_out.push((algorithm.name().to_string(), why));
+            continue;
+        }
+        let schedule = Arc::new(algorithm.schedule(pattern));
+        found.all.extend(in_paces(algorithm.name(), schedule, &Pacing::all()));
+    }
+    let largest = pattern.messages().iter().map(|message| message.bytes).max().unwrap_or_default();
+    if waits_for_receivers(machine, largest) {
+        let why = "it needs sends that do not wait for their receivers".to_string();
+        found.left_out.push(("no schedule".to_string(), why));
+    } else {
+        let degree = f64::from(pattern.most_messages_of_a_rank());
+        let bytes: u64 = pattern.messages().iter().map(|message| message.bytes.0).sum();
+        let mean = Bytes(bytes.checked_div(messages as u64).unwrap_or(0));
+        found.all.push(Candidate {
+            name: "no schedule".to_string(),
+            benchmark: Benchmark::Unscheduled(Unscheduled::new(pattern)),
+            load: Load { messages: messages as f64, bytes: bytes as f64 },
+            stretches: vec![Stretch::of(degree, 1.0, mean)],
+        });
+    }
+    found
+}
+
+/// A schedule in each of several paces.
+fn in_paces(name: &str, schedule: Arc<Schedule>, paces: &[Pacing]) -> Vec<Candidate> {
+    let measures = schedule.measures();
+    let rounds = f64::from(halvings(schedule.ranks));
+    let candidate = |&pacing: &Pacing| {
+        let Measures { carrying_steps, transfers, bytes, bytes_in_step, .. } = measures;
+        let (steps, transfers) = (carrying_steps as f64, transfers as f64);
+        let (more, empty) = match pacing {
+            Pacing::FreeRunning => (0.0, 0.0),
+            Pacing::ReceiverConfirmed => (transfers, steps),
+            Pacing::Barrier => (steps * f64::from(schedule.ranks) * rounds, steps * rounds),
+        };
+        let mean = Bytes(bytes_in_step.0.checked_div(carrying_steps as u64).unwrap_or(0));
+        Candidate {
+            name: format!("{name}, {}", pacing.name()),
+            benchmark: Benchmark::Scheduled(Arc::clone(&schedule), pacing),
+            load: Load { messages: transfers + more, bytes: bytes.0 as f64 },
+            stretches: vec![Stretch::of(0.0, steps, mean), Stretch::of(0.0, empty, Bytes(0))],
+        }
+    };
+    paces.iter().map(candidate).collect()
+}

@@ -1,0 +1,311 @@
+//! What is run, and what is only estimated.
+
+use std::iter::Peekable;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::vec::IntoIter;
+
+use endpoint::Result;
+use machines::model::{Channel, Interconnect, Machine, NodeId, Switching};
+use programs::postal::Lambda;
+use quantities::{Bytes, Duration};
+
+use super::bound::{self, Bound};
+use super::candidates::{self, Candidate, Candidates};
+use super::model::{Model, goes_ahead};
+use super::question::Question;
+use experiment::parallel::{Watch, map};
+
+/// How much work a plan may take, in packets times channels crossed: about ten seconds on one core.
+pub const BUDGET: f64 = 2e7;
+/// A candidate whose estimate is more than so many times the best time is not run. The estimate leaves contention out, but
+/// is not exact otherwise.
+const HOPELESS: f64 = 2.5;
+/// So many candidates are run before it is looked again which are hopeless.
+const BATCH: usize = 4;
+/// A candidate with more messages is estimated by a formula, not by a run without contention.
+const MOST_RUN: f64 = 2e6;
+/// So many pairs of nodes are looked at for the mean length of a way.
+const PAIRS: u32 = 64;
+/// A message without contention is so much less work than a packet that crosses a channel.
+const MESSAGE: f64 = 0.5;
+/// A frame through an Ethernet, with its acknowledgement, is so much more.
+const FRAME: f64 = 10.0;
+/// A flit of a packet that waits in a wormhole network is so much less work than a packet: they move in long runs.
+const FLIT: f64 = 0.005;
+/// The same where channels wait for slots again and again, which breaks the runs up.
+const FLIT_OF_BROKEN_RUNS: f64 = 0.1;
+
+/// How a time is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// It was run on the machine's model.
+    Simulated,
+    /// It was run, or worked out, without contention, with costs measured by two small runs.
+    Estimated,
+}
+
+/// What is expected of a candidate.
+#[derive(Clone, Debug)]
+pub struct Prediction {
+    /// Which.
+    pub candidate: Candidate,
+    /// How long it takes.
+    pub time: Duration,
+    /// How that is known.
+    pub source: Source,
+}
+
+/// What a plan says.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// All candidates that the machine can run, the quickest first: those that were run, then those that were estimated.
+    pub predictions: Vec<Prediction>,
+    /// What no candidate of a kind can be quicker than.
+    pub bound: Bound,
+    /// Candidates that do not come into question, and why.
+    pub left_out: Vec<(String, String)>,
+    /// t0 and lambda of the machine.
+    pub model: Model,
+    /// Whether someone asked to end before all was run.
+    pub interrupted: bool,
+    /// The budget with which all that is promising would have been run, if it is more than there was.
+    pub wanted: Option<f64>,
+}
+
+/// How much is done.
+pub struct Effort<'a> {
+    /// The most work, in packets times channels crossed.
+    pub budget: f64,
+    /// lambda, where the machine is that of the postal model.
+    pub lambda: Option<Lambda>,
+    /// Called from any thread with the number of candidates that were looked at, and of all.
+    pub progress: &'a (dyn Fn(usize, usize) + Sync),
+    /// Once true, no further candidate is run.
+    pub interrupted: &'a AtomicBool,
+    /// How many are run at once. What is run does not depend on it.
+    pub threads: usize,
+}
+
+/// Which algorithm answers `question` the quickest on `machine`.
+///
+/// ```text
+///   measure t0 and lambda by two small runs
+///   estimate all candidates without contention, and put them in order
+///   a few at a time:  leave out those whose work is beyond what is left of the budget
+///                     end if the next estimate is hopeless beside the best time
+///                     run them
+/// ```
+///
+/// # Errors
+/// That the machine cannot run even the small runs.
+pub fn plan(question: &Question, machine: &Machine, effort: &Effort<'_>) -> Result<Plan> {
+    let model = Model::measured(machine, question, effort.lambda)?;
+    let Candidates { all, mut left_out } = candidates::all(question, machine, &model)?;
+    let estimated = Estimates { question, machine, model: &model, effort }.in_order(all, &mut left_out);
+    let trials = Trials {
+        question,
+        machine,
+        effort,
+        hops: mean_hops(machine),
+        left: effort.budget,
+        of: estimated.len(),
+        waiting: estimated.into_iter().peekable(),
+        simulated: Vec::new(),
+        estimated: Vec::new(),
+        left_out,
+    };
+    let Outcome { predictions, left_out, wanted } = trials.run();
+    let interrupted = effort.interrupted.load(Ordering::Relaxed);
+    let bound = bound::of(question, machine);
+    Ok(Plan { predictions, bound, left_out, model, interrupted, wanted })
+}
+
+/// What came out of the runs.
+struct Outcome {
+    /// All that can be run, the quickest first.
+    predictions: Vec<Prediction>,
+    left_out: Vec<(String, String)>,
+    wanted: Option<f64>,
+}
+
+/// A candidate with its estimate.
+type Estimated = (Candidate, Duration);
+
+/// The runs of promising candidates.
+struct Trials<'a> {
+    question: &'a Question,
+    machine: &'a Machine,
+    effort: &'a Effort<'a>,
+    /// Channels that a packet crosses.
+    hops: f64,
+    /// What is left of the budget.
+    left: f64,
+    /// How many candidates there are.
+    of: usize,
+    /// Those that were not looked at, the most promising first.
+    waiting: Peekable<IntoIter<Estimated>>,
+    simulated: Vec<Prediction>,
+    estimated: Vec<Prediction>,
+    left_out: Vec<(String, String)>,
+}
+
+impl Trials<'_> {
+    /// Runs what the budget allows.
+    fn run(mut self) -> Outcome {
+        while !self.effort.interrupted.load(Ordering::Relaxed) {
+            let batch = self.next_batch();
+            if batch.is_empty() {
+                break;
+            }
+            self.run_batch(batch);
+        }
+        let wanted = self.wanted();
+        self.estimated.extend(self.waiting.map(only_estimated));
+        self.simulated.sort_by_key(|prediction| prediction.time);
+        self.estimated.sort_by_key(|prediction| prediction.time);
+        self.simulated.append(&mut self.estimated);
+        Outcome { predictions: self.simulated, left_out: self.left_out, wanted }
+    }
+
+    /// The next few that are not hopeless and within the budget.
+    fn next_batch(&mut self) -> Vec<Estimated> {
+        let best = self.best();
+        let mut batch = Vec::new();
+        while batch.len() < BATCH
+            && let Some(next) = self.waiting.next_if(|(_, estimate)| !is_hopeless(*estimate, best))
+        {
+            let work = work(&next.0, self.machine, self.hops);
+            if work <= self.left {
+                self.left -= work;
+                batch.push(next);
+            } else {
+                self.estimated.push(only_estimated(next));
+            }
+        }
+        batch
+    }
+
+    /// The best time so far.
+    fn best(&self) -> Option<Duration> {
+        self.simulated.iter().map(|prediction| prediction.time).min()
+    }
+
+    /// The budget that would have done, if something promising was beyond what there was.
+    fn wanted(&self) -> Option<f64> {
+        let best = self.best();
+        let promising = self.estimated.iter().filter(|it| !is_hopeless(it.time, best));
+        let beyond: f64 = promising.map(|it| work(&it.candidate, self.machine, self.hops)).sum();
+        let ended = !self.effort.interrupted.load(Ordering::Relaxed);
+        (ended && beyond > 0.0).then_some(self.effort.budget - self.left + beyond)
+    }
+
+    fn run_batch(&mut self, batch: Vec<Estimated>) {
+        let Trials { question, machine, effort, of, .. } = *self;
+        let before = self.simulated.len() + self.estimated.len() + self.left_out.len();
+        let progress = |done: usize, _| (effort.progress)((before + done).min(of), of);
+        let watch = Watch { progress: &progress, interrupted: effort.interrupted, threads: effort.threads };
+        let times = map(&batch, &watch, |(candidate, _)| candidate.time(machine, question.ranks()));
+        for (next, time) in batch.into_iter().zip(times) {
+            match time {
+                Some(Ok(time)) => {
+                    self.simulated.push(Prediction { candidate: next.0, time, source: Source::Simulated });
+                }
+                Some(Err(error)) => self.left_out.push((next.0.name, error.to_string())),
+                None => self.estimated.push(only_estimated(next)),
+            }
+        }
+    }
+}
+
+/// Whether a candidate with this estimate is not worth a run beside the best time.
+fn is_hopeless(estimate: Duration, best: Option<Duration>) -> bool {
+    best.is_some_and(|best| estimate.picoseconds() as f64 > HOPELESS * best.picoseconds() as f64)
+}
+
+fn only_estimated((candidate, time): Estimated) -> Prediction {
+    Prediction { candidate, time, source: Source::Estimated }
+}
+
+/// What estimates follow from.
+struct Estimates<'a> {
+    question: &'a Question,
+    machine: &'a Machine,
+    model: &'a Model,
+    effort: &'a Effort<'a>,
+}
+
+impl Estimates<'_> {
+    /// All candidates with their estimates, the most promising first.
+    fn in_order(&self, all: Vec<Candidate>, left_out: &mut Vec<(String, String)>) -> Vec<Estimated> {
+        let simple = self.model.machine(self.machine);
+        let watch = Watch { progress: &|_, _| {}, interrupted: self.effort.interrupted, threads: self.effort.threads };
+        let estimates = map(&all, &watch, |candidate| self.estimate(candidate, &simple));
+        let mut estimated = Vec::new();
+        for (candidate, estimate) in all.into_iter().zip(estimates) {
+            match estimate.unwrap_or_else(|| Ok(candidate.by_formula(self.model))) {
+                Ok(time) => estimated.push((candidate, time)),
+                Err(error) => left_out.push((candidate.name, error.to_string())),
+            }
+        }
+        estimated.sort_by_key(|(_, time)| *time);
+        estimated
+    }
+
+    /// How long a candidate takes about; `simple` is the machine without contention.
+    fn estimate(&self, candidate: &Candidate, simple: &Machine) -> Result<Duration> {
+        let Estimates { question, machine, model, .. } = self;
+        match by_hardware(machine, question.bytes()) {
+            Some(time) if candidate.is_hardware() => Ok(time),
+            // Many that have their messages for one receiver ready keep it busy, and it is the busiest rank that counts.
+            _ if candidate.runs_many_to_one() && goes_ahead(machine) => {
+                Ok(bound::without_forwarding(question, machine).time + model.receive_time(Bytes(0)))
+            }
+            _ if candidate.load().messages <= MOST_RUN => candidate.time(simple, question.ranks()),
+            _ => Ok(candidate.by_formula(model)),
+        }
+    }
+}
+
+/// How long a broadcast in hardware takes, where there is one: only the machine itself has that.
+pub(super) fn by_hardware(machine: &Machine, bytes: Bytes) -> Option<Duration> {
+    let network = machine.control_network.as_ref()?;
+    Some(network.overhead * 2 + network.latency + network.rate.time_of(bytes))
+}
+
+/// How much work it is to run a candidate, in packets times channels crossed.
+fn work(candidate: &Candidate, machine: &Machine, hops: f64) -> f64 {
+    let load = candidate.load();
+    match &machine.interconnect {
+        Interconnect::Flits(network) => {
+            let packets = load.messages + load.bytes / network.packet.payload.0 as f64;
+            let flits = load.bytes / network.packet.flit.0 as f64;
+            let flit = match network.switching {
+                Switching::Wormhole if network.channels.iter().any(waits_for_slots) => FLIT_OF_BROKEN_RUNS,
+                Switching::Wormhole => FLIT,
+                _ => 0.0,
+            };
+            (packets + flit * flits) * hops
+        }
+        Interconnect::Ethernet(ethernet) => (load.messages + load.bytes / ethernet.payload.0 as f64) * FRAME,
+        Interconnect::LogGp(_) => load.messages * MESSAGE,
+    }
+}
+
+/// Whether a channel's buffer is full before the first slot comes back, so that flits go over it in bursts.
+fn waits_for_slots(channel: &Channel) -> bool {
+    let loop_time = channel.flit_time + channel.wire_latency + channel.credit_latency;
+    channel.buffer > 1 && channel.flit_time * u64::from(channel.buffer) < loop_time
+}
+
+/// The mean number of channels that a packet crosses, over some pairs of nodes.
+fn mean_hops(machine: &Machine) -> f64 {
+    let Interconnect::Flits(network) = &machine.interconnect else { return 1.0 };
+    let pair = |number: u32| {
+        // Two steps that have no factor in common go through all kinds of distances.
+        let from = number.wrapping_mul(2_654_435_761) % machine.nodes;
+        let to = (from.wrapping_add(1).wrapping_add(number.wrapping_mul(40_503))) % machine.nodes;
+        network.route(NodeId(from), NodeId(to)).len() as f64
+    };
+    (0..PAIRS).map(pair).sum::<f64>() / f64::from(PAIRS)
+}

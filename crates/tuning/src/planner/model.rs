@@ -1,0 +1,143 @@
+//! What two small runs tell of a machine, and the machine without contention that has about the same costs.
+
+use endpoint::{Error, Result};
+use machines::model::{Interconnect, LogGp, Machine, Protocol};
+use programs::benchmarks::PingPong;
+use programs::measure::Experiment;
+use programs::postal::Lambda;
+use quantities::{Bytes, Duration, Rank};
+
+use super::Question;
+use crate::benchmark::Benchmark;
+use crate::latency::{MeasureError, Survey};
+use experiment::simulate::waits_for_receivers;
+
+/// lambda is rounded to hundredths: the trees for it do not hang on more.
+const DENOMINATOR: u32 = 100;
+/// Partners of the runs that measure it.
+const PARTNERS: u32 = 4;
+/// How often they are drawn.
+const DRAWS: u32 = 2;
+/// With a larger lambda all but the largest groups are served by their source alone.
+const LARGEST_LAMBDA: f64 = 64.0;
+/// Larger machines are measured among so many of their ranks.
+const MOST_RANKS: u32 = 256;
+/// So large a message at least is the longer one of the two that are measured. [B]
+const LONG: u64 = 64;
+
+/// The postal model of a machine, at two sizes of messages. Between and beyond them it is a straight line.
+#[derive(Clone, Copy, Debug)]
+pub struct Model {
+    /// The size of the longer messages; the others are empty. [B]
+    long: f64,
+    /// t0 of empty messages, and by how much it grows with a byte. [ps]
+    send: [f64; 2],
+    /// lambda t0, likewise. [ps]
+    receive: [f64; 2],
+    /// lambda, where it is known to the last digit.
+    exact: Option<Lambda>,
+}
+
+impl Model {
+    /// Measures `machine` with empty messages and with such as the question has.
+    ///
+    /// # Errors
+    /// That the machine cannot run the experiment.
+    pub(super) fn measured(machine: &Machine, question: &Question, exact: Option<Lambda>) -> Result<Model> {
+        let ranks = question.ranks().max(3).min(machine.nodes).min(MOST_RANKS);
+        let long = Bytes(question.bytes().0.max(LONG));
+        let (empty, full) = (point(machine, ranks, Bytes(0))?, point(machine, ranks, long)?);
+        let long = long.0 as f64;
+        let line = |empty: f64, full: f64| [empty, ((full - empty) / long).max(0.0)];
+        Ok(Model { long, send: line(empty.0, full.0), receive: line(empty.1, full.1), exact })
+    }
+
+    /// t0 for messages of `bytes`.
+    pub fn send_time(&self, bytes: Bytes) -> Duration {
+        Duration::from_picoseconds((self.send[0] + self.send[1] * bytes.0 as f64).round() as u64)
+    }
+
+    /// lambda t0 for messages of `bytes`.
+    pub fn receive_time(&self, bytes: Bytes) -> Duration {
+        Duration::from_picoseconds((self.receive[0] + self.receive[1] * bytes.0 as f64).round() as u64)
+    }
+
+    /// lambda for messages of `bytes`; 1, if it is less.
+    ///
+    /// # Errors
+    /// That it is no number.
+    pub fn lambda(&self, bytes: Bytes) -> Result<Lambda> {
+        if let Some(exact) = self.exact {
+            return Ok(exact);
+        }
+        let (send, receive) = (self.send_time(bytes).picoseconds(), self.receive_time(bytes).picoseconds());
+        let lambda = (receive as f64 / send.max(1) as f64).min(LARGEST_LAMBDA);
+        Lambda::nearest(lambda, DENOMINATOR).map_err(|error| Error::Unfit(error.to_string()))
+    }
+
+    /// The LogGP machine on which messages take about as long as on `machine` when nothing contends:
+    ///
+    /// ```text
+    ///   o = half of what both processors do for a message     O = what they do for a byte
+    ///   g = t0 of an empty message                            G = by how much t0 grows with a byte
+    ///   L = what is left of lambda t0
+    /// ```
+    pub(super) fn machine(&self, machine: &Machine) -> Machine {
+        if let Interconnect::LogGp(_) = machine.interconnect {
+            return machine.clone();
+        }
+        let node = &machine.node;
+        let processors = (node.processor_send + node.processor_receive).picoseconds() as f64 / 2.0;
+        let overhead = processors.min(self.receive[0] / 2.0);
+        let per_byte = node.copy_rate.map_or(0.0, |rate| rate.time_of(Bytes(1)).picoseconds() as f64);
+        let gap_per_byte = self.send[1].max(1.0);
+        let rest = (self.long - 1.0).max(0.0) * gap_per_byte.max(per_byte);
+        let latency = (self.receive[0] + self.receive[1] * self.long - rest - 2.0 * overhead).max(0.0);
+        let length = |value: f64| Duration::from_picoseconds(value.round() as u64);
+        let costs = LogGp {
+            latency: length(latency),
+            overhead: length(overhead),
+            gap: length(self.send[0]),
+            gap_per_byte: length(gap_per_byte),
+            overhead_per_byte: length(per_byte),
+            rendezvous: waiting_from(machine),
+        };
+        Machine { interconnect: Interconnect::LogGp(costs), control_network: None, ..machine.clone() }
+    }
+}
+
+/// Whether the messages of senders that wait for a receiver are with it before it asks for them. The machine without
+/// contention begins only then.
+pub(super) fn goes_ahead(machine: &Machine) -> bool {
+    let announced = matches!(machine.node.protocol, Protocol::Rendezvous { .. });
+    matches!(machine.interconnect, Interconnect::Flits(_)) && !announced && waits_for_receivers(machine, Bytes(0))
+}
+
+/// The size from which a send waits for its receiver.
+fn waiting_from(machine: &Machine) -> Option<Bytes> {
+    if waits_for_receivers(machine, Bytes(0)) {
+        return Some(Bytes(0));
+    }
+    let Protocol::Rendezvous { eager: Some(Bytes(most)) } = machine.node.protocol else { return None };
+    let first = Bytes(most.saturating_add(1));
+    waits_for_receivers(machine, first).then_some(first)
+}
+
+/// t0 and lambda t0 for messages of `bytes`. [ps]
+fn point(machine: &Machine, ranks: u32, bytes: Bytes) -> Result<(f64, f64)> {
+    if ranks >= 3 {
+        let survey = Survey { ranks, source: Rank(0), partners: PARTNERS.min(ranks - 1), draws: DRAWS, seed: 1 };
+        match survey.measure(machine, Experiment::OneAnswer, bytes) {
+            Ok(it) => return Ok((it.send_time.value, it.send_time.value * it.lambda.value)),
+            Err(MeasureError::Program(error)) => return Err(error),
+            // Where a send costs its sender nothing, there is no line to be fitted.
+            Err(MeasureError::Fit { .. }) => {}
+        }
+    }
+    if ranks < 2 {
+        return Ok((1.0, 1.0));
+    }
+    let there_and_back = PingPong { first: Rank(0), second: Rank(ranks - 1), bytes, rounds: 1 };
+    let one_way = Benchmark::OneWay(there_and_back).time(machine, ranks)?.picoseconds() as f64;
+    Ok((if ranks >= 3 { one_way / LARGEST_LAMBDA } else { one_way }, one_way))
+}

@@ -1,0 +1,179 @@
+//! The pick of a plan against all that could have been picked, and what a plan says of itself.
+
+use std::sync::atomic::AtomicBool;
+
+use machines::model::Machine;
+use programs::postal::{Lambda, broadcast_time};
+use programs::schedule::Pattern;
+use proptest::prelude::*;
+use quantities::{Bytes, Rank};
+
+use super::check::{Case, Places};
+use super::*;
+use experiment::postal_clock::{exact_step, postal_machine};
+
+fn with_effort<T>(lambda: Option<Lambda>, budget: f64, threads: usize, work: impl FnOnce(&Effort<'_>) -> T) -> T {
+    let interrupted = AtomicBool::new(false);
+    work(&Effort { budget, lambda, progress: &|_, _| {}, interrupted: &interrupted, threads })
+}
+
+fn planned(question: &Question, machine: &Machine, budget: f64) -> Plan {
+    with_effort(None, budget, 2, |effort| plan(question, machine, effort)).unwrap()
+}
+
+const MACHINES: [&str; 4] = ["parsytec-cc-16", "moc-2-1", "cm5-32", "booksim-mesh-8x8"];
+
+fn machines() -> Vec<Machine> {
+    MACHINES.map(|name| machines::load(name).unwrap()).into()
+}
+
+/// A few of the cases of `maquette plan check`, which runs hundreds of them.
+#[test]
+fn the_pick_is_nearly_the_best_of_all_and_no_time_is_below_the_bound() {
+    let places = Places { machines: machines(), postal: true };
+    for number in 0..16 {
+        let case = Case::drawn(7, number, &places).unwrap();
+        let checked = with_effort(case.lambda, BUDGET, 2, |effort| case.check(effort)).unwrap().unwrap();
+        assert!(checked.loss() <= 0.05, "{number}: {case}: {checked:?}");
+        assert!(checked.bound <= checked.least, "{number}: {case}: {checked:?}");
+    }
+}
+
+/// The same numbers give the same questions, and other ones others.
+#[test]
+fn cases_follow_from_the_seed() {
+    let places = Places { machines: machines(), postal: true };
+    let cases =
+        |seed| (0..20).map(|number| Case::drawn(seed, number, &places).unwrap().to_string()).collect::<Vec<_>>();
+    assert_eq!(cases(1), cases(1));
+    assert_ne!(cases(1), cases(2));
+}
+
+#[test]
+fn a_check_that_is_asked_to_end_says_nothing() {
+    let places = Places { machines: machines(), postal: true };
+    let case = Case::drawn(1, 0, &places).unwrap();
+    let interrupted = AtomicBool::new(true);
+    let effort =
+        Effort { budget: BUDGET, lambda: case.lambda, progress: &|_, _| {}, interrupted: &interrupted, threads: 1 };
+    assert_eq!(case.check(&effort).unwrap(), None);
+}
+
+#[test]
+fn what_the_budget_leaves_out_is_estimated_and_said_to_be() {
+    let machine = machines::load("parsytec-cc-16").unwrap();
+    let question = Question::Broadcast { ranks: 16, bytes: Bytes(512) };
+    let plan = planned(&question, &machine, 0.0);
+    assert!(!plan.predictions.is_empty());
+    assert!(plan.predictions.iter().all(|prediction| prediction.source == Source::Estimated));
+    let wanted = plan.wanted.unwrap();
+    let plan = planned(&question, &machine, BUDGET);
+    assert_eq!((plan.predictions[0].source, plan.wanted), (Source::Simulated, None));
+    let plan = planned(&question, &machine, 1.001 * wanted);
+    assert_eq!((plan.predictions[0].source, plan.wanted), (Source::Simulated, None));
+}
+
+/// The same is run, and the same comes out, however many run at once.
+#[test]
+fn a_plan_does_not_depend_on_threads() {
+    let machine = machines::load("cm5-32").unwrap();
+    let question = Question::Combine { ranks: 20, bytes: Bytes(300) };
+    let rows = |threads| {
+        let plan = with_effort(None, BUDGET, threads, |effort| plan(&question, &machine, effort)).unwrap();
+        plan.predictions.into_iter().map(|it| (it.candidate.name, it.time, it.source)).collect::<Vec<_>>()
+    };
+    assert_eq!(rows(1), rows(5));
+}
+
+#[test]
+fn a_machine_that_broadcasts_in_hardware_is_asked_to() {
+    let machine = machines::load("cm5-32").unwrap();
+    let plan = planned(&Question::Broadcast { ranks: 32, bytes: Bytes(8) }, &machine, BUDGET);
+    assert_eq!(plan.predictions[0].candidate.name, "hardware");
+    assert!(plan.predictions[0].candidate.schedule(32).unwrap().is_none());
+}
+
+/// In the postal model itself nothing beats T(n), and the tree by the table reaches it.
+#[test]
+fn the_bound_of_the_postal_model_is_reached_in_it() {
+    for (lambda, ranks) in [("1", 17), ("1.8", 64), ("5/2", 100), ("7", 30)] {
+        let lambda: Lambda = lambda.parse().unwrap();
+        let step = exact_step(lambda);
+        let machine = postal_machine(lambda, step).unwrap();
+        let question = Question::Broadcast { ranks, bytes: Bytes(1024) };
+        let plan = with_effort(Some(lambda), BUDGET, 1, |effort| plan(&question, &machine, effort)).unwrap();
+        assert_eq!(plan.predictions[0].time, plan.bound.time, "{lambda}");
+        assert_eq!(plan.bound.time, broadcast_time(lambda, u64::from(ranks)).of(step), "{lambda}");
+    }
+}
+
+/// What each rank has when all have gone through the steps of a schedule, if a rank sends in a step what it had before it.
+fn reached(schedule: &programs::schedule::Schedule, mut has: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
+    for step in &schedule.steps {
+        let before = has.clone();
+        for transfer in step {
+            let (from, to) = (transfer.from.0 as usize, transfer.to.0 as usize);
+            has[to].extend(&before[from]);
+            has[to].sort_unstable();
+            has[to].dedup();
+        }
+    }
+    has
+}
+
+/// A question of any kind.
+fn questions() -> impl Strategy<Value = Question> {
+    let sizes = prop_oneof![Just(0_u64), 1_u64..2000];
+    (2_u32..16, sizes, 0_u32..4, any::<u64>()).prop_map(|(ranks, bytes, kind, seed)| {
+        let bytes = Bytes(bytes);
+        match kind {
+            0 => Question::Broadcast { ranks, bytes },
+            1 => Question::Combine { ranks, bytes },
+            2 => Question::Complete { ranks, bytes },
+            _ => Question::Irregular(Pattern::random(ranks, seed % 1_000_001, bytes, seed).unwrap()),
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever is run takes at least as long as the bound says.
+    #[test]
+    fn no_candidate_beats_the_bound(question in questions(), number in 0_usize..=MACHINES.len()) {
+        let machine = match MACHINES.get(number) {
+            Some(name) => machines::load(name).unwrap(),
+            None => machines::load("loggp").unwrap(),
+        };
+        let Plan { predictions, bound, .. } = planned(&question, &machine, BUDGET);
+        prop_assert!(!predictions.is_empty());
+        for Prediction { candidate, time, .. } in predictions.iter().filter(|it| it.source == Source::Simulated) {
+            prop_assert!(*time >= bound.time, "{}: {}: {time}, {bound:?}", machine.name, candidate.name);
+        }
+    }
+
+    /// The steps of any candidate do what it does: the source's message comes to all, or everyone's to everyone.
+    #[test]
+    fn the_schedule_of_a_candidate_does_what_it_does(ranks in 2_u32..20, bytes in 0_u64..3000, kind in 0..3) {
+        let machine = machines::load("booksim-mesh-8x8").unwrap();
+        let bytes = Bytes(bytes);
+        let question = match kind {
+            0 => Question::Broadcast { ranks, bytes },
+            1 => Question::Combine { ranks, bytes },
+            _ => Question::Complete { ranks, bytes },
+        };
+        for Prediction { candidate, .. } in planned(&question, &machine, 0.0).predictions {
+            let Some((schedule, _)) = candidate.schedule(ranks).unwrap() else { continue };
+            let own: Vec<Vec<u32>> = (0..ranks).map(|rank| if kind == 0 && rank > 0 { vec![] } else { vec![rank] }).collect();
+            let wanted: Vec<u32> = if kind == 0 { vec![0] } else { (0..ranks).collect() };
+            prop_assert!(reached(&schedule, own).iter().all(|has| *has == wanted), "{}", candidate.name);
+            for step in schedule.carrying_steps() {
+                for rank in (0..ranks).map(Rank) {
+                    let times = |is: fn(&programs::schedule::Transfer) -> Rank| step.iter().filter(|it| is(it) == rank).count();
+                    let one_each = times(|it| it.from) <= 1 && times(|it| it.to) <= 1;
+                    prop_assert!(one_each || schedule.rule == programs::schedule::Rule::ManyToOne, "{}", candidate.name);
+                }
+            }
+        }
+    }
+}
