@@ -1,6 +1,6 @@
 //! The algorithms for exchanges of any messages, and those that are for complete exchange only, under one name each.
 
-use programs::exchange::{Complete, Irregular};
+use programs::all_to_all::{Complete, Irregular};
 use programs::schedule::Order;
 
 use super::choice::Choice;

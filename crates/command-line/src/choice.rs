@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, Command, Error, ValueEnum};
 use launch::wire::Repair;
-use programs::exchange::{Complete, Irregular};
+use programs::all_to_all::{Complete, Irregular};
 use programs::linear_hash::{KeyHash, Phase};
 use programs::schedule::{Order, Pacing};
 use studies::PaperName;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ::machines::model::{Interconnect, Machine};
 use clap::{ArgGroup, Args};
-use programs::exchange::Irregular;
+use programs::all_to_all::Irregular;
 use programs::schedule::{MOST_RANKS, Order, Pacing, Pattern, Schedule};
 use quantities::Bytes;
 use serde_json::json;

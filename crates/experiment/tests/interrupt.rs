@@ -7,7 +7,7 @@ use std::time::Duration;
 use endpoint::Error;
 use formats::interrupt::{flag, forget, request, requested, unless_requested};
 use maquette_experiment::simulate::simulate;
-use programs::exchange::Pairwise;
+use programs::all_to_all::Pairwise;
 use quantities::Bytes;
 use virtual_worlds::flit::world::Options;
 

@@ -4,7 +4,7 @@
 //! many times the busiest rank's bytes the steps' largest transfers are. The time is the least of three. Where there is an
 //! aim, that comes last. Arguments name the algorithms; without any all are measured.
 
-use maquette_programs::exchange::Irregular;
+use maquette_programs::all_to_all::Irregular;
 use maquette_programs::schedule::{Pattern, Schedule, Transfer};
 use quantities::Bytes;
 

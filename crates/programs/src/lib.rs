@@ -3,12 +3,12 @@
 //! A program is a plain `async fn` over [`endpoint::Endpoint`] that reads like the pseudo-code of its source, and a
 //! struct with its parameters that implements [`endpoint::Program`], so that a world can run it.
 
+pub mod all_reduce;
+pub mod all_to_all;
 pub mod applications;
 pub mod barrier;
 pub mod benchmarks;
 pub mod broadcast;
-pub mod combine;
-pub mod exchange;
 pub mod goal;
 mod group;
 pub mod linear_hash;

@@ -1,7 +1,7 @@
 //! The schedules that the CM-5 paper prints. Tables 1, 2, 4, 7, 8 and 9 are lost in the scan that is at hand; they are
 //! here as its algorithms give them, with what the text says of them.
 
-use maquette_programs::exchange::{Complete, irregular};
+use maquette_programs::all_to_all::{Complete, irregular};
 use maquette_programs::schedule::{Pattern, Schedule};
 use quantities::Bytes;
 

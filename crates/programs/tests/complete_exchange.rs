@@ -4,8 +4,8 @@ mod worlds;
 
 use endpoint::{Endpoint, Error, Message, Program, Result, World};
 use machines::model::LogGp;
+use maquette_programs::all_to_all::{Complete, CompleteExchange, balanced, bruck, linear, pairwise, recursive};
 use maquette_programs::barrier::Dissemination;
-use maquette_programs::exchange::{Complete, CompleteExchange, balanced, bruck, linear, pairwise, recursive};
 use maquette_programs::schedule::{Order, Pacing, Pattern, Rule, Scheduled};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank};

@@ -6,12 +6,12 @@ use std::num::NonZeroU32;
 
 use endpoint::{Error, Result, World};
 use machines::model::LogGp;
+use maquette_programs::all_to_all::{Irregular, irregular};
 use maquette_programs::applications::euler::{Bump, Euler, Flow, State, free_stream, pressure};
 use maquette_programs::applications::halo::{Exchanges, Halo};
 use maquette_programs::applications::mesh::{Mesh, tetrahedralise, uniform};
 use maquette_programs::applications::partition::{Partition, recursive_coordinate_bisection};
 use maquette_programs::applications::patterns::halo_pattern;
-use maquette_programs::exchange::{Irregular, irregular};
 use maquette_programs::schedule::{Order, Pacing, Pattern, Schedule};
 use proptest::prelude::*;
 use quantities::Duration;

@@ -5,9 +5,9 @@ mod worlds;
 use std::f64::consts::TAU;
 
 use endpoint::{Error, Result, World};
+use maquette_programs::all_to_all::Complete;
 use maquette_programs::applications::cost::Packing;
 use maquette_programs::applications::fft::{Array, Complex32, Fft2d, Transformed, operations, row, transform};
-use maquette_programs::exchange::Complete;
 use maquette_programs::schedule::Order;
 use proptest::prelude::*;
 use quantities::Duration;

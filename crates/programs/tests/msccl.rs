@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use maquette_programs::exchange::{Complete, Irregular};
+use maquette_programs::all_to_all::{Complete, Irregular};
 use maquette_programs::schedule::{MscclError, Pattern, Schedule, Transfer};
 use proptest::prelude::*;
 use quantities::{Bytes, Rank};

@@ -4,7 +4,7 @@ mod worlds;
 
 use endpoint::{Endpoint, Message, Program, Result};
 use machines::model::LogGp;
-use maquette_programs::exchange::{Irregular, Unscheduled, irregular};
+use maquette_programs::all_to_all::{Irregular, Unscheduled, irregular};
 use maquette_programs::goal;
 use maquette_programs::schedule::{
     Order, Pacing, Pattern, RankSchedule, Rule, Schedule, ScheduleError, Transfer, follow,

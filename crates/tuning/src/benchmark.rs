@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use endpoint::{Error, Message, Program, Result};
 use machines::model::Machine;
+use programs::all_reduce::{self, AllReduce, Inputs, Operator};
+use programs::all_to_all::{Complete, CompleteExchange, Unscheduled};
 use programs::benchmarks::PingPong;
 use programs::broadcast::{self, Broadcast, Hardware};
-use programs::combine::{self, AllReduce, Inputs, Operator};
-use programs::exchange::{Complete, CompleteExchange, Unscheduled};
 use programs::measure::Experiment;
 use programs::schedule::{Order, Pacing, Schedule, Scheduled};
 use programs::{Group, Sends};
@@ -43,7 +43,7 @@ pub enum Benchmark {
     /// A broadcast from rank 0 by the machine's own network for it.
     Hardware(Bytes),
     /// A global combine, with so many bytes a rank.
-    Combine(combine::Algorithm, Bytes),
+    Combine(all_reduce::Algorithm, Bytes),
     /// t0 of the postal model, by its first experiment.
     SendTime(Survey, Bytes),
     /// lambda t0 of the postal model, by its first experiment.

@@ -9,8 +9,8 @@ use std::time::Instant;
 use endpoint::{Endpoint, Message, Program, Result, World};
 use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
+use programs::all_to_all::Pairwise;
 use programs::benchmarks::UnequalDist;
-use programs::exchange::Pairwise;
 use programs::schedule;
 use quantities::{Bytes, Rank};
 

@@ -4,9 +4,9 @@ use endpoint::{Endpoint, Error, Message, Needs, Program, Result, Source, Tag, Ta
 use machines::model::LogGp;
 use maquette_virtual_worlds::answer::{Activity, Answer};
 use maquette_virtual_worlds::loggp::Clock;
+use programs::all_to_all::Pairwise;
 use programs::benchmarks::{AllToAll, EqualDist, Order, PingPong, UnequalDist};
 use programs::broadcast::Binomial;
-use programs::exchange::Pairwise;
 use programs::schedule;
 use quantities::{Bytes, Duration, Rank, Time};
 

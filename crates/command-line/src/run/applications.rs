@@ -11,11 +11,11 @@ pub(super) use fft::Fft;
 use std::num::NonZeroU16;
 
 use clap::Args;
+use programs::all_to_all::Irregular;
 use programs::applications::cost::Speed;
 use programs::applications::halo::{Exchanges, Halo};
 use programs::applications::partition::Partition;
 use programs::applications::patterns::{ApplicationError, halo_pattern};
-use programs::exchange::Irregular;
 use programs::schedule::{MOST_RANKS, Pacing, Pattern, Schedule};
 use quantities::{Bytes, Duration};
 use serde_json::json;

@@ -1,10 +1,10 @@
 //! `maquette run`: a program on a machine.
 
+mod all_reduce;
+mod all_to_all;
 mod applications;
 mod broadcast;
 mod collective;
-mod combine;
-mod exchange;
 mod goal;
 mod linear_hash;
 mod programs;
@@ -35,12 +35,12 @@ enum Program {
     AllToAll(programs::AllToAll),
     EqualDist(programs::EqualDist),
     UnequalDist(programs::UnequalDist),
-    Exchange(exchange::Arguments),
+    Exchange(all_to_all::Arguments),
     Fft(applications::Fft),
     ConjugateGradient(applications::ConjugateGradient),
     Euler(applications::Euler),
     Broadcast(broadcast::Arguments),
-    Combine(combine::Arguments),
+    Combine(all_reduce::Arguments),
     LinearHash(linear_hash::Arguments),
     Schedule(schedule::Arguments),
     Goal(goal::Arguments),

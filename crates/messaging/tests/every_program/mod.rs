@@ -3,6 +3,8 @@
 use std::num::NonZeroU16;
 
 use endpoint::{Endpoint, Message, Program, Result, World};
+use programs::all_reduce::{self, AllReduce, Census, Inputs, Operator};
+use programs::all_to_all::{Complete, CompleteExchange, Irregular};
 use programs::applications::conjugate_gradient::{ConjugateGradient, random_right_side};
 use programs::applications::fft::{Array, Complex32, Fft2d, row, transform};
 use programs::applications::grid::Grid;
@@ -11,8 +13,6 @@ use programs::applications::partition::blocks;
 use programs::applications::patterns::halo_pattern;
 use programs::barrier::Dissemination;
 use programs::broadcast::{self, Broadcast, Hardware};
-use programs::combine::{self, AllReduce, Census, Inputs, Operator};
-use programs::exchange::{Complete, CompleteExchange, Irregular};
 use programs::linear_hash::{Growth, Key, KeyHash, LinearHash, RankEnd};
 use programs::postal::{Lambda, Splitting};
 use programs::schedule::{Order, Pacing};
@@ -51,11 +51,11 @@ pub fn combines_give_every_rank_the_sum(worlds: &[impl World]) {
     let operator: Operator = "sum-u64".parse().unwrap();
     for world in worlds {
         for algorithm in [
-            combine::Algorithm::Census(Census::new(2, RANKS)),
-            combine::Algorithm::ReduceBroadcast(Splitting::BINOMIAL),
-            combine::Algorithm::RecursiveDoubling,
-            combine::Algorithm::Ring,
-            combine::Algorithm::Rabenseifner,
+            all_reduce::Algorithm::Census(Census::new(2, RANKS)),
+            all_reduce::Algorithm::ReduceBroadcast(Splitting::BINOMIAL),
+            all_reduce::Algorithm::RecursiveDoubling,
+            all_reduce::Algorithm::Ring,
+            all_reduce::Algorithm::Rabenseifner,
         ] {
             let inputs = Inputs::Messages(numbers.iter().map(|numbers| bytes(numbers)).collect());
             let group = Group::from_source(Rank(0), RANKS).unwrap();

@@ -4,7 +4,7 @@ use endpoint::{Endpoint, Error, Result};
 use quantities::Rank;
 
 use super::values::{packed, unpacked};
-use crate::combine::{AllReduceContext, Number, Operation, Operator, recursive_doubling};
+use crate::all_reduce::{AllReduceContext, Number, Operation, Operator, recursive_doubling};
 use crate::schedule::Order;
 use crate::{Group, Sends};
 

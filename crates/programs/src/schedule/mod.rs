@@ -1,12 +1,12 @@
 //! Schedules: who sends how much to whom in which step, as data.
 //!
-//! A [`Pattern`] says what is to be sent; an algorithm of [`crate::exchange::irregular`] makes a [`Schedule`] of it. That
+//! A [`Pattern`] says what is to be sent; an algorithm of [`crate::all_to_all::irregular`] makes a [`Schedule`] of it. That
 //! can be printed as a table ([`Schedule::table`]), checked ([`Schedule::check`]), measured ([`Schedule::measures`]), run on
 //! any world ([`follow`], [`Scheduled`]) and written for others ([`Schedule::to_json`], [`Schedule::to_goal`],
 //! [`Schedule::to_msccl`]).
 //!
 //! ```
-//! use maquette_programs::exchange::irregular;
+//! use maquette_programs::all_to_all::irregular;
 //! use maquette_programs::schedule::Pattern;
 //!
 //! // Rank 0 has 8 bytes for rank 1, rank 1 has 8 for 0 and 4 for 2.

@@ -1,6 +1,6 @@
 //! Figure 5: complete exchange over the message size.
 
-use programs::exchange::Complete;
+use programs::all_to_all::Complete;
 use serde_json::{Value, json};
 
 use super::charts::{many_milliseconds, milliseconds as axis, sizes, times};

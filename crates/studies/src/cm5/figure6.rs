@@ -1,6 +1,6 @@
 //! Figures 6 to 8: complete exchange over the size of the machine.
 
-use programs::exchange::Complete;
+use programs::all_to_all::Complete;
 use serde_json::{Value, json};
 
 use super::charts::{machines, many_milliseconds, times};

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use programs::all_to_all::{Complete, Irregular};
 use programs::applications::patterns::Application;
-use programs::exchange::{Complete, Irregular};
 
 use crate::Job as AnyJob;
 

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use programs::exchange::{Complete, Irregular};
+use programs::all_to_all::{Complete, Irregular};
 use programs::schedule::{Pattern, Schedule, Transfer};
 use quantities::{Bytes, Rank};
 

@@ -1,6 +1,6 @@
 //! Section 3.4: the exchanges that cross the root of the tree.
 
-use programs::exchange::Complete;
+use programs::all_to_all::Complete;
 use quantities::Bytes;
 
 use super::StudyOfCm5;

@@ -2,10 +2,10 @@
 
 use endpoint::{Message, Program};
 use machines::model::Machine;
+use programs::all_to_all::{Complete, CompleteExchange};
 use programs::applications::cost::{Packing, Speed};
 use programs::applications::fft::{Array, Fft2d};
 use programs::broadcast::{self, Broadcast, Hardware};
-use programs::exchange::{Complete, CompleteExchange};
 use programs::schedule::{Order, Pacing, Pattern, Schedule, Scheduled, Transfer};
 use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank, Time};

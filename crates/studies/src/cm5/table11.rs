@@ -1,6 +1,6 @@
 //! Table 11: random patterns under four schedules.
 
-use programs::exchange::Irregular;
+use programs::all_to_all::Irregular;
 use serde_json::{Map, Value, json};
 
 use super::charts::beside;

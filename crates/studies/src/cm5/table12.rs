@@ -40,7 +40,7 @@ pub fn printed(application: Application) -> [f64; 4] {
     PRINTED.into_iter().find(|(one, _)| *one == application).unwrap().1
 }
 
-fn jobs_of(application: Application, algorithm: programs::exchange::Irregular) -> impl Iterator<Item = Job> {
+fn jobs_of(application: Application, algorithm: programs::all_to_all::Irregular) -> impl Iterator<Item = Job> {
     let meshes = if application == Application::ConjugateGradient { 1 } else { MESHES };
     (0..meshes).map(move |mesh| Job::Application { application, algorithm, mesh })
 }

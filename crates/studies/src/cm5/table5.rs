@@ -1,6 +1,6 @@
 //! Table 5: the two-dimensional Fourier transform.
 
-use programs::exchange::Complete;
+use programs::all_to_all::Complete;
 use serde_json::json;
 
 use super::charts::beside;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use programs::exchange::{Complete, Irregular};
+use programs::all_to_all::{Complete, Irregular};
 use quantities::Duration;
 
 use super::*;
@@ -44,10 +44,10 @@ fn every_kind_of_run_ends() {
         Job::Exchange { algorithm: Complete::Recursive, nodes: 8, bytes: 0 },
         Job::Transform { algorithm: Complete::Pairwise, nodes: 32, size: 64 },
         Job::Broadcast { how: How::Hardware, nodes: 256, bytes: 64 },
-        Job::Random { algorithm: programs::exchange::Irregular::Greedy, percent: 10, bytes: 256, pattern: 3 },
+        Job::Random { algorithm: programs::all_to_all::Irregular::Greedy, percent: 10, bytes: 256, pattern: 3 },
         Job::Application {
             application: programs::applications::patterns::Application::ConjugateGradient,
-            algorithm: programs::exchange::Irregular::Linear,
+            algorithm: programs::all_to_all::Irregular::Linear,
             mesh: 0,
         },
     ];

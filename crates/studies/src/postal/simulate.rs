@@ -2,8 +2,8 @@
 
 use endpoint::{Message, Program};
 use machines::model::Machine;
+use programs::all_reduce::{self, AllReduce, Census, Inputs, Number, Operation, Operator};
 use programs::broadcast::{self, Broadcast};
-use programs::combine::{self, AllReduce, Census, Inputs, Number, Operation, Operator};
 use programs::measure::{AllAnswered, OneAnswer, partners};
 use programs::postal::{Alpha, Lambda, Splitting};
 use programs::{Group, Sends};
@@ -111,7 +111,7 @@ fn global_combine(tenths: u32, nodes: u32, delayed: Delayed) -> Result<Measured,
     let number = |node: u64| node * node + 7 * node + 1;
     let encoded = |number: u64| Message::from(number.to_le_bytes().to_vec());
     let program = AllReduce {
-        algorithm: combine::Algorithm::Census(census),
+        algorithm: all_reduce::Algorithm::Census(census),
         group: Group::from_source(SOURCE, nodes).map_err(said)?,
         operator: Operator::Of(Operation::Sum, Number::U64),
         inputs: Inputs::Messages((0..u64::from(nodes)).map(|node| encoded(number(node))).collect()),

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use programs::Group;
+use programs::all_reduce::{self, Census};
+use programs::all_to_all::{Complete, Irregular};
 use programs::benchmarks::PingPong;
 use programs::broadcast::{self, Pipe, Tree};
-use programs::combine::{self, Census};
-use programs::exchange::{Complete, Irregular};
 use programs::measure::MOST_PARTNERS;
 use programs::postal::{Alpha, Lambda, Splitting};
 use programs::schedule::{Pacing, Pattern};
@@ -148,17 +148,17 @@ fn broadcast(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, Times
 }
 
 fn combine(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, TimesProblem> {
-    let name = row.one_of("algorithm", None, combine::Algorithm::NAMES.map(|name| (name, name)))?;
+    let name = row.one_of("algorithm", None, all_reduce::Algorithm::NAMES.map(|name| (name, name)))?;
     let algorithm = match name {
-        "delay-receive" => combine::Algorithm::Census(Census::delay_receive(lambda(row)?, ranks)),
+        "delay-receive" => all_reduce::Algorithm::Census(Census::delay_receive(lambda(row)?, ranks)),
         "delay-send" => {
             let t0: Duration = row.quantity("t0")?;
-            combine::Algorithm::Census(Census::delay_send(lambda(row)?, t0, ranks))
+            all_reduce::Algorithm::Census(Census::delay_send(lambda(row)?, t0, ranks))
         }
-        "reduce-broadcast" => combine::Algorithm::ReduceBroadcast(splitting(row, ranks)?),
-        "recursive-doubling" => combine::Algorithm::RecursiveDoubling,
-        "ring" => combine::Algorithm::Ring,
-        _ => combine::Algorithm::Rabenseifner,
+        "reduce-broadcast" => all_reduce::Algorithm::ReduceBroadcast(splitting(row, ranks)?),
+        "recursive-doubling" => all_reduce::Algorithm::RecursiveDoubling,
+        "ring" => all_reduce::Algorithm::Ring,
+        _ => all_reduce::Algorithm::Rabenseifner,
     };
     Ok(Benchmark::Combine(algorithm, bytes))
 }

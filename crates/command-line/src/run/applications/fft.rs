@@ -1,8 +1,8 @@
 //! `maquette run fft`.
 
 use clap::Args;
+use programs::all_to_all::Complete;
 use programs::applications::fft::{Array, Complex32, Fft2d, Transformed, row, transform};
-use programs::exchange::Complete;
 use quantities::{Bytes, Duration};
 use serde_json::json;
 

@@ -9,9 +9,9 @@ use rustfft::{Fft, FftPlanner};
 
 use super::blocks::Layout;
 use super::{operations, row};
+use crate::all_to_all::{Complete, CompleteExchange};
 use crate::applications::cost::{Packing, Speed};
 use crate::applications::packed::Packed;
-use crate::exchange::{Complete, CompleteExchange};
 use crate::schedule::Order;
 
 /// The largest array, in numbers a side: its numbers can be counted.

@@ -1,14 +1,14 @@
 //! The algorithms that come into question.
 
+mod all_reduce;
+mod all_to_all;
 mod broadcast;
-mod combine;
-mod exchange;
 
 use std::sync::Arc;
 
 use endpoint::Result;
 use machines::model::Machine;
-use programs::exchange::Complete;
+use programs::all_to_all::Complete;
 use programs::schedule::{Pacing, Rule, Schedule};
 use quantities::{Bytes, Duration};
 
@@ -60,9 +60,9 @@ pub(super) struct Candidates {
 pub(super) fn all(question: &Question, machine: &Machine, model: &Model) -> Result<Candidates> {
     match question {
         Question::Broadcast { ranks, bytes } => broadcast::candidates(*ranks, *bytes, machine, model),
-        Question::Combine { ranks, bytes } => combine::candidates(*ranks, *bytes, model),
-        Question::Complete { ranks, bytes } => Ok(exchange::complete(*ranks, *bytes)),
-        Question::Irregular(pattern) => Ok(exchange::irregular(pattern, machine)),
+        Question::Combine { ranks, bytes } => all_reduce::candidates(*ranks, *bytes, model),
+        Question::Complete { ranks, bytes } => Ok(all_to_all::complete(*ranks, *bytes)),
+        Question::Irregular(pattern) => Ok(all_to_all::irregular(pattern, machine)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Global combines of all ranks.
 
 use endpoint::Result;
-use programs::combine::{Algorithm, Census};
+use programs::all_reduce::{Algorithm, Census};
 use programs::postal::{Splitting, broadcast_time};
 use quantities::Bytes;
 

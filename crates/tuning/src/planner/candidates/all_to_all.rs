@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use machines::model::Machine;
-use programs::exchange::{Complete, Irregular, Unscheduled};
+use programs::all_to_all::{Complete, Irregular, Unscheduled};
 use programs::schedule::{Measures, Pacing, Pattern, Schedule};
 use quantities::{Bytes, Duration};
 

@@ -5,7 +5,7 @@ mod worlds;
 
 use collectives::{T0, any_group, any_lambda, lambda, postal_clock};
 use endpoint::{Message, World};
-use maquette_programs::combine::{Algorithm, AllReduce, Census, Combine, Inputs, Operator};
+use maquette_programs::all_reduce::{Algorithm, AllReduce, Census, Combine, Inputs, Operator};
 use maquette_programs::postal::{Delay, Lambda, Steps, broadcast_time, nodes_within};
 use maquette_programs::{Group, Sends};
 use proptest::prelude::*;

@@ -12,7 +12,7 @@ use crate::schedule::{Pattern, Schedule};
 /// ```
 ///
 /// P - 1 steps for a power of two of ranks, those that carry nothing included. For other numbers a message from i to j
-/// goes in step j - i mod P, as in [`crate::exchange::pairwise`].
+/// goes in step j - i mod P, as in [`crate::all_to_all::pairwise`].
 ///
 /// Source: CM-5 paper, section 4.2.
 pub fn pairwise(pattern: &Pattern) -> Schedule {

@@ -1,7 +1,7 @@
 //! `maquette run combine`.
 
 use clap::{Args, ValueEnum};
-use programs::combine::{Algorithm, AllReduce, Census, Combine, Inputs, Operator};
+use programs::all_reduce::{Algorithm, AllReduce, Census, Combine, Inputs, Operator};
 use programs::postal::Delay;
 use quantities::Bytes;
 use serde_json::{Value, json};

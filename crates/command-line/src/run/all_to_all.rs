@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use programs::exchange::{Complete, CompleteExchange, Irregular};
+use programs::all_to_all::{Complete, CompleteExchange, Irregular};
 use programs::schedule::{Order, Pacing, Pattern, Scheduled};
 use quantities::{Bytes, Duration};
 use serde_json::{Value, json};
