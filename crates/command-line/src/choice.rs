@@ -5,9 +5,8 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, Command, Error, ValueEnum};
+use experiment::EngineName;
 use launch::wire::Repair;
-use programs::all_to_all::{Complete, Irregular};
-use programs::linear_hash::{KeyHash, Phase};
 use programs::schedule::{Order, Pacing};
 use studies::PaperName;
 
@@ -31,7 +30,7 @@ pub(super) fn choice<T: Choice>() -> impl TypedValueParser<Value = T> {
 
 /// Suggests the nearest of the names where the parser sees none: of short ones it takes two swapped letters for another name.
 #[derive(Clone)]
-struct Suggesting<P>(P);
+pub(super) struct Suggesting<P>(pub(super) P);
 
 impl<P: TypedValueParser> TypedValueParser for Suggesting<P> {
     type Value = P::Value;
@@ -75,4 +74,4 @@ macro_rules! by_its_own_names {
     )*};
 }
 
-by_its_own_names!(Complete, Irregular, KeyHash, Order, Pacing, PaperName, Phase, Repair);
+by_its_own_names!(EngineName, Order, Pacing, PaperName, Repair);

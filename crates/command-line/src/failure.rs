@@ -10,7 +10,6 @@ use ::cast::cast::CastError;
 use programs::goal::GoalError;
 use quantities::shown_path;
 
-use experiment::Experiment;
 use formats::interrupt;
 use formats::output::Unwritable;
 use launch::LaunchError;
@@ -51,7 +50,7 @@ pub(super) enum Failure {
     #[error("{argument}: found {found}; allowed is {allowed}")]
     Argument {
         /// Which: `--nodes`.
-        argument: &'static str,
+        argument: String,
         /// What was found.
         found: String,
         /// What is allowed.
@@ -91,18 +90,30 @@ pub(super) enum Failure {
     /// A command line that another one holds.
     #[error(transparent)]
     Usage(Box<clap::Error>),
-    /// Nothing went wrong: the program went to the stage that was set, and is not simulated.
-    #[error("the program runs elsewhere")]
-    Staged(Box<Experiment>),
+    /// An experiment that cannot be run.
+    #[error(transparent)]
+    Experiment(experiment::Error),
     /// It was asked to end before it was done.
     #[error("interrupted")]
     Interrupted,
 }
 
+impl From<experiment::Error> for Failure {
+    fn from(error: experiment::Error) -> Failure {
+        match error {
+            experiment::Error::Parameter { name, found, allowed } => {
+                Failure::argument(format!("--{}", name.replace('_', "-")), found, allowed)
+            }
+            experiment::Error::Program(error) => Failure::Program(error),
+            other => Failure::Experiment(other),
+        }
+    }
+}
+
 impl Failure {
     /// That `argument` was `found` to be something else than what is `allowed`.
-    pub(super) fn argument(argument: &'static str, found: impl ToString, allowed: impl ToString) -> Failure {
-        Failure::Argument { argument, found: found.to_string(), allowed: allowed.to_string() }
+    pub(super) fn argument(argument: impl Into<String>, found: impl ToString, allowed: impl ToString) -> Failure {
+        Failure::Argument { argument: argument.into(), found: found.to_string(), allowed: allowed.to_string() }
     }
 
     /// The exit status that tells it.
@@ -125,6 +136,7 @@ impl Failure {
         match self {
             Failure::Machine(error) => error.hint(),
             Failure::Goal(error) => error.hint().map(str::to_string),
+            Failure::Experiment(error) => error.hint(),
             Failure::Steps(error) => error.meant.as_ref().map(|name| format!("did you mean `{name}`?")),
             _ => None,
         }

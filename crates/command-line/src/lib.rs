@@ -3,11 +3,10 @@
 //! A command reads its arguments, checks everything that a person can get wrong before it runs anything, and gives
 //! what is to be printed as a whole. Printing, errors and exit statuses are dealt with once, here.
 
-mod algorithms;
+
 mod calibrate;
 mod cast;
 mod choice;
-mod engine;
 mod failure;
 mod launch;
 mod machine;
@@ -25,7 +24,6 @@ mod schedule;
 mod schedule_file;
 mod settings;
 mod sizes;
-mod terminal;
 mod traffic;
 
 use std::ffi::OsString;

@@ -14,7 +14,7 @@ use machines::{Facts, facts};
 use super::CommandOutput;
 use super::failure::Failure;
 use super::settings::Settings;
-use super::terminal::{Side, bytes_per_second, columns};
+use report::terminal::{Side, bytes_per_second, columns};
 
 /// Show a machine as it is simulated: its parts, its distances, the times through its empty network.
 #[derive(Args, Debug)]

@@ -4,7 +4,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::failure::Failure;
-use super::terminal::{Side, columns};
+use report::terminal::{Side, columns};
 use super::{CommandOutput, json};
 
 /// List the machines that come with the program.

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use super::choice::value_name;
 use super::failure::Failure;
-use super::terminal::{Side, columns};
+use report::terminal::{Side, columns};
 use super::{CommandOutput, working};
-use experiment::Experiment;
+use experiment::Provenance;
 use formats::output::WholeFile;
 use formats::traffic_matrix::csv;
 
@@ -151,13 +151,13 @@ impl Arguments {
     }
 
     /// What is made.
-    fn experiment(&self, application: Option<Application>) -> Experiment {
+    fn experiment(&self, application: Option<Application>) -> Provenance {
         let mut parameters = json!({"name": self.title(), "parts": self.parts, "synthetic": self.synthetic});
         if application.is_none() {
             parameters["density"] = json!(self.density.unwrap_or(USUAL_DENSITY));
             parameters["bytes"] = json!(self.bytes.unwrap_or(USUAL_SIZE).0);
         }
-        let experiment = Experiment::of("pattern").given(parameters);
+        let experiment = Provenance::of("pattern").given(parameters);
         // It stands in the first line of the text.
         if self.name == Name::ConjugateGradient { experiment } else { experiment.seeded(self.seed(), false) }
     }
@@ -166,7 +166,7 @@ impl Arguments {
         value_name(self.name)
     }
 
-    fn text(&self, pattern: &Pattern, printed: Option<Printed>, experiment: &Experiment) -> String {
+    fn text(&self, pattern: &Pattern, printed: Option<Printed>, experiment: &Provenance) -> String {
         let kind = if self.synthetic { ", synthetic: altered to the printed figures" } else { "" };
         let Figures { messages, percent, mean_bytes, total, most } = Figures::of(pattern);
         let mut rows = vec![

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::failure::Failure;
 use super::quantity::duration;
-use super::terminal::{Side, columns, rounded};
+use report::terminal::{Side, columns, rounded};
 use super::{CommandOutput, json};
-use experiment::Experiment;
+use experiment::Provenance;
 
 /// The most nodes: as many as the LogGP machine has.
 const MOST_NODES: i64 = 1 << 20;
@@ -42,7 +42,7 @@ pub(super) struct Arguments {
 
 /// What is said.
 struct Theory {
-    experiment: Experiment,
+    experiment: Provenance,
     lambda: Lambda,
     nodes: u64,
     t0: Option<Duration>,
@@ -65,7 +65,7 @@ impl Arguments {
             ("binomial tree".to_string(), tree(Splitting::BINOMIAL)),
         ];
         trees.extend(alpha.map(|alpha| (format!("alpha {alpha}"), tree(Splitting::Fixed(alpha)))));
-        let experiment = Experiment::of("postal").among(nodes_asked).given(json!({
+        let experiment = Provenance::of("postal").among(nodes_asked).given(json!({
             "lambda": lambda.to_string(),
             "alpha": alpha.map(Alpha::as_f64),
             "t0_ps": t0.map(Duration::picoseconds),

@@ -12,10 +12,10 @@ use virtual_worlds::flit::traffic::{self, Effort, Known, Load, Outcome, Point, S
 use super::engine::Engine;
 use super::failure::Failure;
 use super::progress::Spinner;
-use super::terminal::{Side, columns};
+use report::terminal::{Side, columns};
 use super::traffic::{Traffic, network, verdict};
 use super::{CommandOutput, cores};
-use experiment::Experiment;
+use experiment::Provenance;
 use formats::interrupt;
 use formats::output::WholeFile;
 use report::{Axis, LineChart, Mark, Measure, Page, Series};
@@ -119,7 +119,7 @@ fn title(machine: &Machine, load: &Load) -> String {
     format!("{} traffic of {}-flit packets on {}", load.pattern, load.packet, machine.name)
 }
 
-fn text(machine: &Machine, load: &Load, search: &Search, experiment: &Experiment) -> String {
+fn text(machine: &Machine, load: &Load, search: &Search, experiment: &Provenance) -> String {
     let highest =
         search.points.iter().filter_map(|point| latency(&point.outcome)).map(|(mean, _)| mean).fold(0.0, f64::max);
     let mut rows = vec![["rate", "accepted", "latency", "99%", ""].map(str::to_string)];
@@ -191,7 +191,7 @@ fn object(machine: &Machine, load: &Load, search: &Search) -> Value {
 }
 
 /// A page with the chart.
-fn page(machine: &Machine, load: &Load, search: &Search, experiment: &Experiment) -> Page {
+fn page(machine: &Machine, load: &Load, search: &Search, experiment: &Provenance) -> Page {
     let line = |name: &str, mark, value: fn((f64, f64)) -> f64| Series {
         name: name.to_string(),
         mark,

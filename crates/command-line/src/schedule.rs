@@ -23,7 +23,7 @@ use super::settings::Settings;
 use super::sizes::{check_size, size};
 use super::{CommandOutput, unless_interrupted, working};
 use check::{Checked, check};
-use experiment::Experiment;
+use experiment::Provenance;
 use formats::input::InputFile;
 use formats::traffic_matrix;
 use text::{Name, Told};
@@ -221,7 +221,7 @@ impl Arguments {
     }
 
     /// What is scheduled, but for the files that are read.
-    fn experiment(&self, branch: &Branch) -> Experiment {
+    fn experiment(&self, branch: &Branch) -> Provenance {
         let mut parameters = json!({
             "algorithm": self.algorithm.map(Exchange::name),
             "traffic": self.traffic,
@@ -240,7 +240,7 @@ impl Arguments {
         if let Some(order) = self.order {
             parameters["order"] = json!(order.name());
         }
-        let experiment = Experiment::of("schedule").given(parameters);
+        let experiment = Provenance::of("schedule").given(parameters);
         let experiment = branch.machine().into_iter().fold(experiment, |experiment, machine| experiment.on(machine));
         // The first line of the text says it.
         if self.random.is_some() { experiment.seeded(self.seed(), false) } else { experiment }
@@ -385,7 +385,7 @@ impl Source {
 
 impl Traffic {
     /// `experiment` with the file that this is from, if it is from one.
-    fn read_by(&self, mut experiment: Experiment) -> Experiment {
+    fn read_by(&self, mut experiment: Provenance) -> Provenance {
         self.file.iter().for_each(|file| experiment.read(file.clone()));
         experiment
     }

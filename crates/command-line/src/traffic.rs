@@ -11,7 +11,7 @@ use super::choice::value_name;
 use super::engine::Engine;
 use super::failure::Failure;
 use super::settings::Settings;
-use experiment::Experiment;
+use experiment::Provenance;
 
 /// The share of packets that are meant for a hot spot, if none is asked for.
 const USUAL_HOT_FRACTION: f64 = 0.1;
@@ -86,13 +86,13 @@ impl Traffic {
         let given = [("--hot-node", self.hot_node.is_some()), ("--hot-fraction", self.hot_fraction.is_some())];
         if let Some((argument, _)) = given.iter().find(|given| given.1 && self.pattern != PatternName::HotSpot) {
             let found = format!("a hot spot with {} traffic", value_name(self.pattern));
-            return Err(Failure::argument(argument, found, "none but with --pattern hot-spot"));
+            return Err(Failure::argument(*argument, found, "none but with --pattern hot-spot"));
         }
         self.settings.load(&self.machine)
     }
 
     /// What is run by `command` on `machine`, with `own` parameters of it.
-    pub(super) fn experiment(&self, command: &str, machine: &Machine, engine: Engine, own: Value) -> Experiment {
+    pub(super) fn experiment(&self, command: &str, machine: &Machine, engine: Engine, own: Value) -> Provenance {
         let mut parameters = json!({
             "pattern": value_name(self.pattern),
             "packet_flits": self.packet,
@@ -105,7 +105,7 @@ impl Traffic {
             parameters["hot_node"] = json!(node.0);
             parameters["hot_fraction"] = json!(fraction);
         }
-        let experiment = Experiment::of(command).on(machine).with_engine(Some(engine.name()));
+        let experiment = Provenance::of(command).on(machine).with_engine(Some(engine.name()));
         let mut experiment = experiment.seeded(self.seed, true).given(parameters).given(own);
         experiment.draws();
         experiment

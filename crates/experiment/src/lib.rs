@@ -1,8 +1,25 @@
-//! What is run, and running it on whatever a machine is.
+//! A run as data: which machine, which programs, what is written down; and what runs it.
+//!
+//! An [`Experiment`] is what the command line means, what a file holds, and what a launcher sends to its ranks. The
+//! [`catalogue`] knows every program by its name. What comes out says what was run, as [`Provenance`].
 
-mod experiment;
+pub mod catalogue;
+mod error;
+mod machine;
 pub mod parallel;
 pub mod postal_clock;
+mod prepared;
+mod provenance;
+mod runner;
 pub mod simulate;
+pub mod site;
+mod spec;
+pub mod words;
 
-pub use experiment::Experiment;
+pub use error::Error;
+pub use machine::{MachineChoice, PostalModel, Setting};
+pub use prepared::{Finding, NOT_RECEIVED, Notes, Outcome, Prepared, Ready};
+pub use provenance::Provenance;
+pub use runner::{Ended, Launched, Run};
+pub use site::Site;
+pub use spec::{EngineName, Experiment, Job, Outputs, USUAL_SEED};

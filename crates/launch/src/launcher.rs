@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use real_worlds::machine_time;
+use serde_json::Value;
 
 use super::callers::{Caller, Callers};
 use super::hosts::Host;
@@ -36,8 +37,8 @@ pub struct Launch {
     pub group: Option<SocketAddrV4>,
     /// How often the program runs.
     pub repeat: u32,
-    /// The command line of `maquette run`, without these two words.
-    pub arguments: Vec<String>,
+    /// What ranks run.
+    pub experiment: Value,
     /// How messages are sent.
     pub tuning: Tuning,
     /// How long all of it may take.
@@ -242,7 +243,7 @@ impl Launched<'_> {
     }
 
     fn roster(&self, hellos: &[Hello]) -> io::Result<Roster> {
-        let Launch { group, repeat, arguments, tuning, .. } = self.launch;
+        let Launch { group, repeat, experiment, tuning, .. } = self.launch;
         let same = hellos.windows(2).all(|pair| matches!(pair, [one, next] if one.machine == next.machine));
         Ok(Roster {
             ranks: hellos.iter().map(|hello| hello.address).collect(),
@@ -250,7 +251,7 @@ impl Launched<'_> {
             group: *group,
             zero: same.then(machine_time),
             repeat: *repeat,
-            arguments: arguments.clone(),
+            experiment: experiment.clone(),
             tuning: *tuning,
         })
     }

@@ -4,14 +4,13 @@
 //!     maquette launch                                  maquette launch-rank       one for each rank
 //!     launcher  --- starts, by a shell if elsewhere -->  rank     secret on its standard input
 //!               <-- hello: token, UDP address ---------           control connection, TCP [wire]
-//!               --- roster: all addresses, arguments -->          a program meets its stage [stage]
+//!               --- roster: all addresses, experiment -->
 //!                                                        rank <== UDP, multicast, sealed ==> ranks
 //!               <-- ended: times and counts, or an error
 //!               --- closes ----------------------------->         whoever loses it ends
 //! ```
 //!
-//! What a rank runs is a command line of `maquette run`: the same code reads it and makes the program of it, and where that would go to a
-//! simulated machine it goes to the [`stage`] instead.
+//! What a rank runs is an experiment, as JSON; who starts the ranks and who runs them know what that is.
 //!
 //! Who does not know the secret can't be taken for a rank, neither where these are waited for ([`callers`]) nor among them: each
 //! datagram is sealed with a key that is made of the [`secret`], unless the network is said to be trusted.
@@ -23,7 +22,6 @@ mod process;
 pub mod rank;
 mod sealing;
 pub mod secret;
-pub mod stage;
 pub mod wire;
 
 pub use launcher::{Launch, LaunchError, launch, random_group};

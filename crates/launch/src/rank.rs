@@ -371,7 +371,7 @@ mod tests {
             group: None,
             zero: None,
             repeat: 1,
-            arguments: Vec::new(),
+            experiment: serde_json::Value::Null,
             tuning: Tuning::default(),
         };
         let mut running = Running::new(Rank(0), &roster, socket, &Secret::random().unwrap()).unwrap();

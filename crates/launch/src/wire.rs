@@ -6,6 +6,7 @@ use std::net::{SocketAddr, SocketAddrV4};
 use messaging::{Parity, Repeat};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The longest first line of a rank, of which nothing is known yet. [B]
 pub const LONGEST_HELLO: u64 = 1 << 10;
@@ -40,8 +41,8 @@ pub struct Roster {
     pub zero: Option<u64>,
     /// How often the program runs.
     pub repeat: u32,
-    /// The command line of `maquette run`, without these two words.
-    pub arguments: Vec<String>,
+    /// What each of them runs.
+    pub experiment: Value,
     /// How messages are sent.
     pub tuning: Tuning,
 }

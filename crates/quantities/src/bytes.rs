@@ -22,6 +22,7 @@ const UNITS: [Unit; 7] = [
 static BYTES: Kind = Kind {
     quantity: "an amount of data",
     example: "4 KiB",
+    value_name: "B",
     units: &UNITS,
     other_spellings: &[("TB", 1_000_000_000_000), ("TiB", 1 << 40)],
     meant,

@@ -6,6 +6,7 @@
 
 mod bytes;
 mod input_file;
+mod named;
 mod notation;
 mod rank;
 mod rate;
@@ -15,9 +16,16 @@ mod time;
 
 pub use bytes::Bytes;
 pub use input_file::read_at_most;
+pub use named::{TextOrNumber, by_name};
 pub use notation::ParseError;
 pub use rank::Rank;
 pub use rate::Rate;
 pub use shown::{hides, shown, shown_path};
 pub use spelling::{nearest, slips};
 pub use time::{Duration, Time};
+
+// The macros of this crate write implementations of their traits where they are used.
+#[doc(hidden)]
+pub use schemars;
+#[doc(hidden)]
+pub use serde;

@@ -40,6 +40,8 @@ pub(crate) struct Kind {
     pub quantity: &'static str,
     /// An example of good notation.
     pub example: &'static str,
+    /// What stands for it in the usage of a command.
+    pub value_name: &'static str,
     /// The units; of several names for one unit the first is printed.
     pub units: &'static [Unit],
     /// Other spellings that are read, but not told of.
@@ -62,8 +64,19 @@ impl Kind {
         format!("write {} such as `{}`; the units are {}", self.quantity, self.example, names.join(", "))
     }
 
+    /// What is allowed, as a JSON Schema.
+    pub(crate) fn schema(&self) -> schemars::Schema {
+        let units: Vec<&str> = self.units.iter().map(|unit| unit.0).collect();
+        let units = if units.is_empty() { String::new() } else { format!("; the units are {}", units.join(", ")) };
+        let text = format!("{} such as `{}`{units}", self.quantity, self.example);
+        let kind = if self.unit_left_out.is_some() { &["string", "integer"][..] } else { &["string"] };
+        schemars::json_schema!({
+            "type": kind, "description": text, "examples": [self.example], "x-value": self.value_name
+        })
+    }
+
     /// Reads `text` as a number of base units.
-    pub(crate) fn parse(&self, text: &str) -> Result<u64, ParseError> {
+    pub(crate) fn parse(&self, text: &str) -> std::result::Result<u64, ParseError> {
         let fail = |problem: String| ParseError::new(text, self, problem);
         let trimmed = text.trim();
         if trimmed.starts_with('-') {
@@ -79,7 +92,7 @@ impl Kind {
         whole.checked_mul(scale).and_then(|value| value.checked_add(part)).ok_or_else(too_large)
     }
 
-    fn scale(&self, unit: &str) -> Result<u64, String> {
+    fn scale(&self, unit: &str) -> std::result::Result<u64, String> {
         if unit.is_empty() {
             return self.unit_left_out.map(|unit| unit.1).ok_or_else(|| "it has no unit".to_string());
         }
@@ -106,7 +119,7 @@ pub(crate) fn did_you_mean(unit: Option<Unit>) -> String {
 }
 
 /// Splits `12.50` at the point. Both parts are digits only; at least one has some.
-fn split_number(number: &str) -> Result<(&str, &str), String> {
+fn split_number(number: &str) -> std::result::Result<(&str, &str), String> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() && fraction.is_empty() {
         return Err("it does not begin with a number".to_string());
@@ -158,16 +171,16 @@ impl<T: std::str::FromStr<Err = ParseError>> serde::de::Visitor<'_> for Text<T> 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} in quotes, such as \"{}\"", self.0.quantity, self.0.example)
     }
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<T, E> {
         text.parse().map_err(|error: ParseError| E::custom(format!("{error}; {}", error.hint())))
     }
-    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<T, E> {
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> std::result::Result<T, E> {
         match self.0.unit_left_out {
             Some(_) => self.visit_str(&number.to_string()),
             None => Err(E::invalid_type(serde::de::Unexpected::Unsigned(number), &self)),
         }
     }
-    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<T, E> {
+    fn visit_i64<E: serde::de::Error>(self, number: i64) -> std::result::Result<T, E> {
         match self.0.unit_left_out {
             Some(_) => self.visit_str(&number.to_string()),
             None => Err(E::invalid_type(serde::de::Unexpected::Signed(number), &self)),
@@ -179,13 +192,24 @@ impl<T: std::str::FromStr<Err = ParseError>> serde::de::Visitor<'_> for Text<T> 
 macro_rules! as_text {
     ($quantity:ty, $kind:expr) => {
         impl serde::Serialize for $quantity {
-            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
                 to.collect_str(self)
             }
         }
         impl<'de> serde::Deserialize<'de> for $quantity {
-            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
                 from.deserialize_any($crate::notation::Text(&$kind, std::marker::PhantomData))
+            }
+        }
+        impl schemars::JsonSchema for $quantity {
+            fn inline_schema() -> bool {
+                true
+            }
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($quantity).into()
+            }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                $kind.schema()
             }
         }
     };

@@ -12,6 +12,7 @@ pub struct Rank(pub u32);
 static RANK: Kind = Kind {
     quantity: "a rank",
     example: "17",
+    value_name: "RANK",
     units: &[],
     other_spellings: &[],
     meant: |_| String::new(),

@@ -90,6 +90,7 @@ const OTHER_SPELLINGS: [Unit; 29] = [
 static RATE: Kind = Kind {
     quantity: "a rate",
     example: "27 MB/s",
+    value_name: "RATE",
     units: &UNITS,
     other_spellings: &OTHER_SPELLINGS,
     meant,

@@ -143,7 +143,8 @@ const fn kind(quantity: &'static str) -> Kind {
     Kind {
         quantity,
         example: "1.5 us",
-        units: &UNITS,
+        value_name: "TIME",
+    units: &UNITS,
         other_spellings: &OTHER_SPELLINGS,
         meant,
         unit_left_out: None,

@@ -14,6 +14,7 @@ mod network_map;
 mod numbers;
 mod page;
 mod table;
+pub mod terminal;
 
 pub use axis::{Axis, Scale};
 pub use bar_chart::{BarChart, BarSeries};

@@ -14,7 +14,6 @@ mod render;
 mod runs;
 #[cfg(test)]
 mod tests;
-pub mod words;
 
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
@@ -24,7 +23,7 @@ pub use outcome::{Check, Judgement, Outcome, Verdict, check};
 pub use render::plain;
 pub use runs::{Gap, Job, Progress, Runs, Watch, plan, run_all};
 
-use experiment::Experiment;
+use experiment::Provenance;
 use report::Element;
 
 /// A figure or section of a paper: what must be run for it, how its claims are judged, how it is drawn.
@@ -224,7 +223,7 @@ impl Reproduction {
 
     /// One JSON object a claim, each on a line of its own.
     pub fn json_lines(&self) -> String {
-        let experiment = Experiment::of("reproduce");
+        let experiment = Provenance::of("reproduce");
         let object = |outcome: &Outcome| experiment.beside(serde_json::to_value(outcome).unwrap_or_default());
         let line = |outcome: &Outcome| object(outcome).to_string() + "\n";
         self.outcomes.iter().map(line).collect()
@@ -246,7 +245,7 @@ impl Reproduction {
         let counts =
             Verdict::ALL.iter().zip(self.tally()).map(|(verdict, count)| format!("{count} {}", verdict.words()));
         let _ = writeln!(text, "{}", counts.collect::<Vec<_>>().join(", "));
-        text += &Experiment::of("reproduce").line();
+        text += &Provenance::of("reproduce").line();
         text
     }
 

@@ -14,7 +14,7 @@ use super::failure::Failure;
 use super::progress::Bar;
 use super::settings::Settings;
 use super::{CommandOutput, cores};
-use experiment::Experiment;
+use experiment::Provenance;
 use formats::input::InputFile;
 use formats::interrupt;
 use formats::output::WholeFile;
@@ -101,14 +101,14 @@ impl Arguments {
 }
 
 impl Arguments {
-    fn experiment(&self, machine: &Machine, times: InputFile) -> Experiment {
+    fn experiment(&self, machine: &Machine, times: InputFile) -> Provenance {
         let range = |parameter: &Parameter| {
             let (low, high) = parameter.bounds();
             format!("{}={low}..{high}", parameter.name)
         };
         let fit: Vec<String> = self.parameters.iter().map(range).collect();
         let parameters = json!({"fit": fit, "evaluations": self.evaluations});
-        let mut experiment = Experiment::of("calibrate").on(machine).given(parameters);
+        let mut experiment = Provenance::of("calibrate").on(machine).given(parameters);
         experiment.read(times);
         experiment
     }

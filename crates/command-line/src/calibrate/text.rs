@@ -3,14 +3,14 @@
 use quantities::Duration;
 use serde_json::{Value, json};
 
-use crate::terminal::{Side, columns, rounded, signed_percent};
-use experiment::Experiment;
+use report::terminal::{Side, columns, rounded, signed_percent};
+use experiment::Provenance;
 use tuning::calibrate::{Calibration, Estimate, Fitted, Outcome};
 
 /// What was fitted to what.
 pub(super) struct Report<'a> {
     pub(super) machine: &'a str,
-    pub(super) experiment: &'a Experiment,
+    pub(super) experiment: &'a Provenance,
     pub(super) calibration: &'a Calibration,
     pub(super) outcome: &'a Outcome,
 }

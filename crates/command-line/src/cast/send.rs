@@ -15,7 +15,7 @@ use super::meeting::{GROUP, Way, group, other_version};
 use crate::failure::{Failure, note, warn};
 use crate::progress::DataBar;
 use crate::quantity::{rate, seconds};
-use crate::terminal::{amount, bytes_per_second, rounded};
+use report::terminal::{amount, bytes_per_second, rounded};
 use crate::{CommandOutput, json};
 use formats::interrupt;
 

@@ -10,22 +10,22 @@ use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::path::PathBuf;
 
-use clap::{Args, Parser};
+use clap::{Arg, Args, Command, value_parser};
 use quantities::{Bytes, Duration, Rate};
 use real_worlds::udp::hears_multicast;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::choice::choice;
 use super::failure::{Failure, warn};
 use super::progress::Spinner;
 use super::quantity::duration;
-use super::run;
+use super::run::program::{chosen, commands};
 use super::{CommandOutput, unless_interrupted};
-use experiment::Experiment;
+use experiment::catalogue::{Description, descriptions};
+use experiment::{Experiment, Job, MachineChoice, Outputs, Provenance};
 use formats::input;
 use formats::input::InputFile;
 use launch::hosts::{self, Host, MOST_RANKS};
-use launch::stage::{self, Stage};
 use launch::wire::{Repair, Tuning};
 use launch::{Launch, LaunchError, Shell, launch, random_group};
 
@@ -33,8 +33,6 @@ use launch::{Launch, LaunchError, Shell, launch, random_group};
 const USUAL_TIMEOUT: Duration = Duration::from_microseconds(600_000_000);
 /// The most that a launch can repeat its program: all times of a rank fit into what it may say.
 const MOST_REPEATS: i64 = 50_000;
-/// How a program's machine is called where there is none: the command line of `maquette run` wants one.
-const NO_MACHINE: &str = "loggp";
 /// The longest file of hosts that is read.
 const LONGEST_HOSTS: Bytes = Bytes(1 << 20);
 
@@ -65,7 +63,7 @@ pub(super) struct Arguments {
 #[derive(Args, Clone, Debug)]
 struct Options {
     /// So many ranks on this computer.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RANKS)))]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=i64::from(MOST_RANKS)))]
     local: Option<u32>,
     /// The hosts on which ranks run.
     #[arg(long, value_name = "FILE", conflicts_with = "local")]
@@ -92,10 +90,10 @@ struct Options {
     #[arg(long)]
     trusted_network: bool,
     /// How often the program runs.
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=MOST_REPEATS))]
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = value_parser!(u32).range(1..=MOST_REPEATS))]
     repeat: u32,
     /// How many packets to one rank, or broadcast ones, are under way at most.
-    #[arg(long, value_name = "PACKETS", value_parser = clap::value_parser!(u32).range(1..=400))]
+    #[arg(long, value_name = "PACKETS", value_parser = value_parser!(u32).range(1..=400))]
     window: Option<u32>,
     /// What becomes of packets that are lost; if left out, they alone are sent again.
     #[arg(long, value_name = "WAY", value_parser = choice::<Repair>())]
@@ -130,10 +128,12 @@ impl Arguments {
         let (hosts, file) = options.hosts()?;
         let ranks: u32 = hosts.iter().map(|host| host.ranks).sum();
         refuse_a_models(&program)?;
-        let experiment = check(&program, ranks)?;
-        let plan = options.plan(hosts, program)?;
-        let experiment = launched(experiment, &plan, file);
-        let (name, shown) = (plan.arguments.join(" "), plan.clone());
+        let experiment = experiment(&program, ranks)?;
+        // As a rank does, so that nobody is started in vain.
+        let provenance = experiment.prepare_for_real(ranks)?.provenance;
+        let plan = options.plan(hosts, json!(experiment))?;
+        let provenance = launched(provenance, &plan, file);
+        let shown = plan.clone();
         let records = unless_interrupted(move || {
             let spinner = Spinner::new();
             let mut progress = |there: usize, ended: usize| {
@@ -143,34 +143,25 @@ impl Arguments {
             };
             launch(&plan, &mut progress).map_err(Failure::from)
         })?;
-        Ok(text::said(&name, &shown, &records, &experiment, as_json).into())
+        Ok(text::said(&program, &shown, &records, &provenance, as_json).into())
     }
 }
 
-/// The command line of `maquette run` for a program with so many ranks.
-fn run_line(program: &[String], ranks: u32) -> Result<run::Arguments, Failure> {
-    /// `maquette run`, as it is read.
-    #[derive(Parser)]
-    #[command(name = "maquette launch", disable_help_subcommand = true)]
-    struct Line {
-        #[command(flatten)]
-        run: run::Arguments,
-    }
-    let mut words = vec!["maquette launch".to_owned()];
-    words.extend(program.iter().cloned());
-    let takes = |option: &str| {
-        let command = <Line as clap::CommandFactory>::command();
-        let named = program.first().and_then(|name| command.find_subcommand(name).cloned());
-        named.is_some_and(|command| command.get_arguments().any(|argument| argument.get_long() == Some(option)))
+/// The experiment that the words of a program mean, as after `maquette run`.
+fn experiment(words: &[String], ranks: u32) -> Result<Experiment, Failure> {
+    let seed = || Arg::new("seed").long("seed").value_name("S").value_parser(value_parser!(u64));
+    let programs = commands(|command, _| command.arg(seed().help("What random choices follow from; 1, if left out")));
+    let command = Command::new("maquette launch").disable_help_subcommand(true).subcommands(programs);
+    let usage = |error| Failure::Usage(Box::new(error));
+    let words = std::iter::once("maquette launch").chain(words.iter().map(String::as_str));
+    let matches = command.try_get_matches_from(words).map_err(usage)?;
+    let Some((name, matches)) = matches.subcommand() else {
+        return Err(Failure::argument("PROGRAM", "nothing", "a program, as after `maquette run`"));
     };
-    if takes("machine") {
-        words.extend(["--machine", NO_MACHINE].map(str::to_owned));
-    }
-    if takes("nodes") {
-        words.extend(["--nodes".to_owned(), ranks.to_string()]);
-    }
-    let line = Line::try_parse_from(words).map_err(|error| Failure::Usage(Box::new(error)))?;
-    Ok(line.run)
+    let program = chosen(name, matches).map_err(usage)?.choice;
+    let seed = matches.get_one("seed").copied();
+    let jobs = vec![Job { program, ranks: Some(ranks), start: None }];
+    Ok(Experiment { machine: MachineChoice::default(), jobs, engine: None, seed, write: Outputs::default() })
 }
 
 /// Options of `maquette run` that only a model of a machine can follow.
@@ -184,17 +175,17 @@ const OF_A_MODEL: [(&str, &str); 7] = [
     ("--timeline", "none: only of a model it is known what ranks and channels did when"),
 ];
 
-/// Of programs that can run in the postal model in place of a machine, what says so.
+/// Of programs that can run in the postal model in place of a machine, what says so; in others a tree may be made for a latency.
 const OF_THE_POSTAL_MODEL: [(&str, &str); 2] = [
     ("--lambda", "none: launched ranks run on real hosts, not in the postal model"),
     ("--t0", "none: launched ranks run on real hosts, not in the postal model"),
 ];
-/// These programs. In others a tree may be made for a latency.
-const IN_THE_POSTAL_MODEL: [&str; 2] = ["exchange", "schedule"];
 
 /// That nothing is asked of a launch that only a model can do.
 fn refuse_a_models(program: &[String]) -> Result<(), Failure> {
-    let can_be_postal = program.first().is_some_and(|name| IN_THE_POSTAL_MODEL.contains(&name.as_str()));
+    let called = |known: &Description, name: &str| known.name == name || known.aliases.contains(&name);
+    let described = descriptions().into_iter().find(|known| program.first().is_some_and(|name| called(known, name)));
+    let can_be_postal = described.is_some_and(|known| known.in_postal_model && !known.has("lambda"));
     let postal = OF_THE_POSTAL_MODEL.iter().filter(|_| can_be_postal);
     let refused: Vec<&(&str, &str)> = OF_A_MODEL.iter().chain(postal).collect();
     // What comes after `--` is no option.
@@ -203,16 +194,16 @@ fn refuse_a_models(program: &[String]) -> Result<(), Failure> {
         let (name, value) = word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
         if let Some((option, allowed)) = refused.iter().find(|refused| refused.0 == name) {
             let value = value.or(next.map(String::as_str)).unwrap_or("nothing after it");
-            return Err(Failure::argument(option, value, allowed));
+            return Err(Failure::argument(*option, value, allowed));
         }
     }
     Ok(())
 }
 
-/// What a launch is, of the program that `experiment` tells of.
-fn launched(experiment: Experiment, launch: &Launch, hosts: Option<InputFile>) -> Experiment {
+/// What a launch is, of the program that `provenance` tells of.
+fn launched(provenance: Provenance, launch: &Launch, hosts: Option<InputFile>) -> Provenance {
     let Tuning { window, repair, rate, patience, trusted_network } = launch.tuning;
-    let mut experiment = experiment.for_real().given(json!({
+    let mut provenance = provenance.given(json!({
         "repeat": launch.repeat,
         "multicast": launch.group.is_some(),
         "window": window,
@@ -221,25 +212,8 @@ fn launched(experiment: Experiment, launch: &Launch, hosts: Option<InputFile>) -
         "patience_ps": patience,
         "trusted_network": trusted_network,
     }));
-    hosts.into_iter().for_each(|file| experiment.read(file));
-    experiment
-}
-
-/// Makes the program of `program`, as a rank does, so that nobody is started in vain; gives what it is.
-fn check(program: &[String], ranks: u32) -> Result<Experiment, Failure> {
-    let line = run_line(program, ranks)?;
-    let (done, stage) = stage::with(Stage::Looking(None), || line.execute(false));
-    match (done, stage) {
-        (Err(Failure::Staged(experiment)), Some(Stage::Looking(Some(own)))) if own == ranks => Ok(*experiment),
-        (Err(Failure::Staged(_)), Some(Stage::Looking(Some(own)))) => {
-            Err(Failure::argument("--local or --hosts", format!("{ranks} ranks"), format!("{own}, as the program has")))
-        }
-        (Err(failure), _) => Err(failure),
-        (Ok(_), _) => {
-            let name = program.first().map_or("", String::as_str);
-            Err(Failure::argument("PROGRAM", name, "one that ranks run; this one is a model's"))
-        }
-    }
+    hosts.into_iter().for_each(|file| provenance.read(file));
+    provenance
 }
 
 impl Options {
@@ -263,7 +237,7 @@ impl Options {
         }
     }
 
-    fn plan(self, hosts: Vec<Host>, arguments: Vec<String>) -> Result<Launch, Failure> {
+    fn plan(self, hosts: Vec<Host>, experiment: Value) -> Result<Launch, Failure> {
         let all_here = self.local.is_some() || hosts.iter().all(|host| host.address.is_loopback());
         let shell = match self.shell.clone() {
             None if !all_here => Shell::parse("ssh {host}").ok(),
@@ -294,7 +268,7 @@ impl Options {
             hosts,
             shell,
             control,
-            arguments,
+            experiment,
         })
     }
 

@@ -7,13 +7,12 @@ use std::{fs, thread, time};
 use clap::Args;
 use quantities::Rank;
 
-use super::run_line;
 use crate::CommandOutput;
 use crate::failure::Failure;
+use experiment::Experiment;
 use launch::LaunchError;
 use launch::rank::Running;
 use launch::secret::Secret;
-use launch::stage::{self, Stage};
 use launch::wire::{Ended, Hello, LONGEST, Roster, read_line, write_line};
 
 /// How long it may take to reach the launcher.
@@ -84,20 +83,14 @@ fn has_hung_up(error: &io::Error) -> bool {
 fn run(me: Rank, roster: &Roster, socket: UdpSocket, secret: &Secret) -> Ended {
     let badly = |failure: &Failure| Ended::Badly { problem: failure.to_string(), status: failure.status() };
     let ranks = u32::try_from(roster.ranks.len()).unwrap_or(u32::MAX);
-    let line = match run_line(&roster.arguments, ranks) {
-        Ok(line) => line,
-        Err(failure) => return badly(&failure),
-    };
-    let running = match Running::new(me, roster, socket, secret) {
-        Ok(running) => running,
-        Err(error) => return badly(&Failure::Program(error)),
-    };
-    let (done, stage) = stage::with(Stage::Rank(Box::new(running)), || line.execute(false));
-    match (done, stage) {
-        (_, Some(Stage::Ended(Ok(record)))) => Ended::Well(record),
-        (_, Some(Stage::Ended(Err(error)))) => badly(&Failure::Program(error)),
-        (Err(failure), _) => badly(&failure),
-        (Ok(_), _) => Ended::Badly { problem: "the program can't be run by ranks".to_owned(), status: 2 },
+    let done = Running::new(me, roster, socket, secret).map_err(Failure::from).and_then(|mut running| {
+        let unreadable = |error| Failure::argument("experiment", error, "one that this version of maquette knows");
+        let experiment: Experiment = serde_json::from_value(roster.experiment.clone()).map_err(unreadable)?;
+        Ok(experiment.prepare_for_real(ranks)?.run(&mut running)?)
+    });
+    match done {
+        Ok(record) => Ended::Well(record),
+        Err(failure) => badly(&failure),
     }
 }
 

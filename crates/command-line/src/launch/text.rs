@@ -3,8 +3,8 @@
 use quantities::{Bytes, Duration};
 use serde_json::{Value, json};
 
-use crate::terminal::{Side, columns, rounded};
-use experiment::Experiment;
+use report::terminal::{Side, columns, rounded};
+use experiment::Provenance;
 use launch::Launch;
 use launch::wire::Record;
 
@@ -32,17 +32,17 @@ fn times(records: &[Record]) -> Vec<Duration> {
 }
 
 pub(super) fn said(
-    program: &str,
+    words: &[String],
     launch: &Launch,
     records: &[Record],
-    experiment: &Experiment,
+    experiment: &Provenance,
     as_json: bool,
 ) -> String {
     let times = times(records);
     if as_json {
-        crate::json(&experiment.beside(json_of(program, launch, records, &times)))
+        crate::json(&experiment.beside(json_of(words, launch, records, &times)))
     } else {
-        text(program, launch, records, times, experiment)
+        text(&words.join(" "), launch, records, times, experiment)
     }
 }
 
@@ -51,7 +51,7 @@ fn text(
     launch: &Launch,
     records: &[Record],
     mut times: Vec<Duration>,
-    experiment: &Experiment,
+    experiment: &Provenance,
 ) -> String {
     times.sort_unstable();
     let time = |place: usize| times.get(place).copied().map_or_else(String::new, rounded);
@@ -109,7 +109,7 @@ fn not_received(records: &[Record]) -> impl Iterator<Item = (usize, usize, u64)>
     })
 }
 
-fn json_of(program: &str, launch: &Launch, records: &[Record], times: &[Duration]) -> Value {
+fn json_of(words: &[String], launch: &Launch, records: &[Record], times: &[Duration]) -> Value {
     let rank = |record: &Record| {
         json!({
             "times_ps": record.times,
@@ -126,8 +126,8 @@ fn json_of(program: &str, launch: &Launch, records: &[Record], times: &[Duration
     };
     let left = |(from, to, messages): (usize, usize, u64)| json!({"from": from, "to": to, "messages": messages});
     json!({
-        "program": program,
-        "arguments": launch.arguments,
+        "program": words.join(" "),
+        "arguments": words,
         "nodes": records.len(),
         "group": launch.group.map(|group| group.to_string()),
         "times_ps": times.iter().map(|time| time.picoseconds()).collect::<Vec<u64>>(),

@@ -8,7 +8,7 @@ use ::machines::routing::Selection;
 use quantities::{Bytes, Duration};
 
 use super::row;
-use crate::terminal::bytes_per_second;
+use report::terminal::bytes_per_second;
 
 /// What of a channel makes it like others: all but where it leads.
 type Kind = (Duration, Duration, Duration, u32, u32);

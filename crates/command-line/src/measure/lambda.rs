@@ -85,11 +85,11 @@ impl Arguments {
         Ok(CommandOutput { text, status: if outcome.interrupted { interrupt::status() } else { 0 } })
     }
 
-    fn experiment(&self, machine: &Machine, survey: Survey) -> experiment::Experiment {
+    fn experiment(&self, machine: &Machine, survey: Survey) -> experiment::Provenance {
         let Survey { ranks, source, partners, draws, seed } = survey;
         let bytes: Vec<u64> = self.bytes.0.iter().map(|bytes| bytes.0).collect();
         let parameters = json!({"bytes": bytes, "from": source.0, "partners": partners, "draws": draws});
-        let mut experiment = experiment::Experiment::of("measure lambda").on(machine).among(ranks).seeded(seed, true);
+        let mut experiment = experiment::Provenance::of("measure lambda").on(machine).among(ranks).seeded(seed, true);
         experiment.draws();
         experiment.given(parameters)
     }

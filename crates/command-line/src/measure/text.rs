@@ -6,15 +6,15 @@ use quantities::Duration;
 use serde_json::{Value, json};
 
 use super::lambda::Row;
-use crate::terminal::{Side, columns, rounded, signed_percent};
-use experiment::Experiment;
+use report::terminal::{Side, columns, rounded, signed_percent};
+use experiment::Provenance;
 use report::{Axis, Cell, LineChart, Mark, Measure, Page, Series, Table, element, legend};
 use tuning::latency::Survey;
 
 /// What was measured on which machine, and how.
 pub(super) struct Outcome {
     pub(super) machine: Machine,
-    pub(super) experiment: Experiment,
+    pub(super) experiment: Provenance,
     pub(super) survey: Survey,
     pub(super) rows: Vec<Row>,
     pub(super) interrupted: bool,

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::settings::noted;
-use crate::terminal::{Side, columns, rounded};
+use report::terminal::{Side, columns, rounded};
 use crate::{CommandOutput, cores, unless_interrupted};
-use experiment::Experiment;
+use experiment::Provenance;
 use experiment::parallel::{Watch, map};
 use formats::interrupt;
 use tuning::planner::check::{Case, Checked, Places};
@@ -72,12 +72,12 @@ impl Arguments {
         Ok(CommandOutput { text, status: if interrupt::requested() { interrupt::status() } else { i32::from(missed) } })
     }
 
-    fn experiment(&self, places: &Places) -> Experiment {
+    fn experiment(&self, places: &Places) -> Provenance {
         let machines: Vec<&str> = places.machines.iter().map(|machine| machine.name.as_str()).collect();
         let parameters = json!({
             "cases": self.cases, "machines": machines, "postal_model": places.postal, "budget_millions": self.budget,
         });
-        let mut experiment = Experiment::of("plan check").seeded(self.seed, true).given(parameters);
+        let mut experiment = Provenance::of("plan check").seeded(self.seed, true).given(parameters);
         experiment.draws();
         places.machines.iter().for_each(|machine| experiment.also_on(machine));
         experiment
@@ -109,7 +109,7 @@ impl Arguments {
     }
 }
 
-fn text(answered: &[Answered], cases: u64, experiment: &Experiment) -> String {
+fn text(answered: &[Answered], cases: u64, experiment: &Provenance) -> String {
     let asked = answered.len();
     let mut worst: Vec<&Answered> = answered.iter().filter(|(_, checked)| checked.loss() > 0.0).collect();
     worst.sort_by(|one, other| other.1.loss().total_cmp(&one.1.loss()));
@@ -147,7 +147,7 @@ fn text(answered: &[Answered], cases: u64, experiment: &Experiment) -> String {
     text
 }
 
-fn json(answered: &[Answered], experiment: &Experiment) -> String {
+fn json(answered: &[Answered], experiment: &Provenance) -> String {
     let case = |(question, checked): &Answered| {
         json!({
             "question": question,

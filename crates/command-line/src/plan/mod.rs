@@ -19,7 +19,7 @@ use super::CommandOutput;
 use super::failure::Failure;
 use super::progress::Bar;
 use super::sizes::{check_size, size};
-use experiment::Experiment;
+use experiment::Provenance;
 use formats::input::InputFile;
 use formats::interrupt;
 use formats::traffic_matrix;
@@ -128,12 +128,12 @@ struct Traffic {
 }
 
 /// What is planned.
-fn experiment(place: &Place, machine: &Machine, question: &Question, traffic: Option<&Traffic>) -> Experiment {
+fn experiment(place: &Place, machine: &Machine, question: &Question, traffic: Option<&Traffic>) -> Provenance {
     let mut parameters = json!({"question": question.name(), "budget_millions": place.budget() / 1e6});
     if traffic.is_none_or(|traffic| !traffic.has_sizes) {
         parameters["bytes"] = json!(question.most_bytes().0);
     }
-    let experiment = Experiment::of("plan").running(question.command()).on(machine).among(question.ranks());
+    let experiment = Provenance::of("plan").running(question.command()).on(machine).among(question.ranks());
     let mut experiment = experiment.given(parameters);
     traffic.into_iter().for_each(|traffic| experiment.read(traffic.file.clone()));
     experiment

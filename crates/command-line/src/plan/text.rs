@@ -8,15 +8,15 @@ use quantities::Duration;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::terminal::{Side, columns, rounded};
-use experiment::Experiment;
+use report::terminal::{Side, columns, rounded};
+use experiment::Provenance;
 use formats::traffic_matrix::TrafficMatrix;
 use tuning::planner::{Plan, Prediction, Question, Source};
 
 /// What was planned.
 pub(super) struct Report<'a> {
     pub(super) machine: &'a Machine,
-    pub(super) experiment: &'a Experiment,
+    pub(super) experiment: &'a Provenance,
     pub(super) question: &'a Question,
     pub(super) plan: &'a Plan,
     /// What is said of the file with the traffic.

@@ -1,69 +1,90 @@
-//! `maquette run`: a program on a machine.
+//! `maquette run`: a program on a machine, or the experiment in a file.
 
-mod all_reduce;
-mod all_to_all;
-mod applications;
-mod broadcast;
-mod collective;
-mod goal;
-mod linear_hash;
-mod programs;
+pub(super) mod program;
 mod progress;
-mod schedule;
 mod simulation;
 mod summary;
 mod traffic;
-mod world;
 
-use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Args, Command, FromArgMatches, arg, value_parser};
+use experiment::Experiment;
 
 use super::CommandOutput;
 use super::failure::Failure;
+use program::{RunOptions, commands};
 
-/// Run a program on a model of a machine.
-#[derive(Args, Debug)]
-#[command(arg_required_else_help = true, disable_help_subcommand = true)]
-#[command(after_help = "Example:\n  maquette run equal-dist --machine moc-3-2 --bytes 2KiB --set buffers=1")]
-pub(super) struct Arguments {
-    #[command(subcommand)]
-    program: Program,
+/// What is run.
+#[derive(Debug)]
+pub(super) enum Arguments {
+    /// A program of the catalogue, and where the experiment that it means is written, in place of running it.
+    Program(Box<Experiment>, Option<PathBuf>),
+    /// The experiment in a file.
+    File(PathBuf),
+    /// Open-loop traffic.
+    Traffic(Box<traffic::Arguments>),
 }
 
-#[derive(Debug, Subcommand)]
-enum Program {
-    PingPong(programs::PingPong),
-    AllToAll(programs::AllToAll),
-    EqualDist(programs::EqualDist),
-    UnequalDist(programs::UnequalDist),
-    Exchange(all_to_all::Arguments),
-    Fft(applications::Fft),
-    ConjugateGradient(applications::ConjugateGradient),
-    Euler(applications::Euler),
-    Broadcast(broadcast::Arguments),
-    Combine(all_reduce::Arguments),
-    LinearHash(linear_hash::Arguments),
-    Schedule(schedule::Arguments),
-    Goal(goal::Arguments),
-    Traffic(traffic::Arguments),
+/// What a program's subcommands are called in the help.
+const ABOUT: &str = "Run a program on a model of a machine";
+
+impl Args for Arguments {
+    fn augment_args(command: Command) -> Command {
+        let traffic = traffic::Arguments::augment_args(Command::new("traffic"));
+        let file = arg!([FILE] "Run the experiment in this file, TOML or JSON: `--write-experiment` writes one")
+            .value_parser(value_parser!(PathBuf));
+        command
+            .about(ABOUT)
+            .arg_required_else_help(true)
+            .disable_help_subcommand(true)
+            .subcommand_negates_reqs(true)
+            .args_conflicts_with_subcommands(true)
+            .override_usage("maquette run <PROGRAM> [OPTIONS]\n       maquette run <FILE>")
+            .subcommand_help_heading("Programs")
+            .after_help(
+                "Examples:\n  maquette run equal-dist --machine moc-3-2 --bytes 2KiB --set buffers=1\n  \
+                 maquette run experiment.toml",
+            )
+            .arg(file)
+            .subcommands(commands(RunOptions::augment))
+            .subcommand(traffic)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Arguments::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Arguments {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Arguments, clap::Error> {
+        match matches.subcommand() {
+            Some(("traffic", matches)) => Ok(Arguments::Traffic(Box::new(traffic::Arguments::from_arg_matches(matches)?))),
+            Some((name, matches)) => {
+                let (experiment, write) = RunOptions::from_arg_matches(matches)?.experiment(name, matches)?;
+                Ok(Arguments::Program(Box::new(experiment), write))
+            }
+            None => match matches.get_one::<PathBuf>("FILE") {
+                Some(file) => Ok(Arguments::File(file.clone())),
+                None => Err(clap::Error::raw(ErrorKind::MissingSubcommand, "a program, or the file of an experiment\n")),
+            },
+        }
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Arguments::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 impl Arguments {
     pub(super) fn execute(self, json: bool) -> Result<CommandOutput, Failure> {
-        match self.program {
-            Program::PingPong(arguments) => arguments.execute(json),
-            Program::AllToAll(arguments) => arguments.execute(json),
-            Program::EqualDist(arguments) => arguments.execute(json),
-            Program::UnequalDist(arguments) => arguments.execute(json),
-            Program::Exchange(arguments) => arguments.execute(json),
-            Program::Fft(arguments) => arguments.execute(json),
-            Program::ConjugateGradient(arguments) => arguments.execute(json),
-            Program::Euler(arguments) => arguments.execute(json),
-            Program::Broadcast(arguments) => arguments.execute(json),
-            Program::Combine(arguments) => arguments.execute(json),
-            Program::LinearHash(arguments) => arguments.execute(json),
-            Program::Schedule(arguments) => arguments.execute(json),
-            Program::Goal(arguments) => arguments.execute(json),
-            Program::Traffic(arguments) => arguments.execute(json),
+        match self {
+            Arguments::Program(experiment, None) => simulation::run(*experiment, json),
+            Arguments::Program(experiment, Some(file)) => simulation::write(&experiment, &file),
+            Arguments::File(file) => simulation::run(program::read(&file)?, json),
+            Arguments::Traffic(arguments) => arguments.execute(json),
         }
     }
 }

@@ -3,7 +3,7 @@
 use virtual_worlds::stop::{Progress, Reached};
 
 use crate::progress::{Bar, Spinner};
-use crate::terminal::rounded;
+use report::terminal::rounded;
 use formats::interrupt::BETWEEN_LOOKS;
 
 /// How far the run is that goes on: a process has one.

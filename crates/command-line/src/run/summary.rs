@@ -10,107 +10,104 @@ use virtual_worlds::answer::{
     Answer, ChannelStatistics, Dropped, EthernetStatistics, MessagingStatistics, RouterStatistics, Unreceived,
 };
 
-use super::simulation::RunResult;
-use crate::CommandOutput;
-use crate::terminal::{Side, columns, rounded};
+use experiment::{Ended, Finding, NOT_RECEIVED};
+use report::terminal::{Side, columns, rounded};
+use tuning::planner::{Bound, busiest};
 
 /// How many of the busiest channels and of the hottest routers are shown to a person.
 const SHOWN: usize = 5;
-/// As what messages that no receive took are told in JSON.
-pub(super) const NOT_RECEIVED: &str = "not_received";
 
-/// What is to be said beside what every run tells.
-pub(super) struct Summary {
-    /// What the program itself found out.
-    pub(super) findings: Vec<Finding>,
+/// What is said of a run that has ended.
+pub(super) fn said(ended: &Ended, as_json: bool) -> String {
+    let network = match &ended.machine.interconnect {
+        Interconnect::Flits(network) => Some(network),
+        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
+    };
+    if as_json { json(ended, network) } else { text(ended, network) }
 }
 
-/// Something that a program found out, in words and as JSON.
-pub(super) struct Finding {
-    pub(super) name: &'static str,
-    /// A row for each line.
-    pub(super) text: String,
-    pub(super) key: &'static str,
-    pub(super) value: Value,
+/// What the program found out, after the least time that its busiest rank can need.
+fn findings(ended: &Ended) -> impl Iterator<Item = Finding> {
+    let bound = ended.notes.busiest.map(|(messages, bytes)| {
+        let Bound { time, reason } = busiest(&ended.machine, messages, bytes);
+        Finding {
+            name: "lower bound",
+            text: format!("{}: {reason}", rounded(time)),
+            key: "lower_bound_ps",
+            value: json!(time.picoseconds()),
+        }
+    });
+    bound.into_iter().chain(ended.findings.iter().cloned())
 }
 
-impl Summary {
-    pub(super) fn said<T>(self, ran: &RunResult<T>, as_json: bool) -> CommandOutput {
-        let network = match &ran.machine.interconnect {
-            Interconnect::Flits(network) => Some(network),
-            Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
-        };
-        let text = if as_json { self.json(ran, network) } else { self.text(ran, network) };
-        text.into()
+fn text(ended: &Ended, network: Option<&FlitNetwork>) -> String {
+    let answer = &ended.answer;
+    let parameters: Vec<String> =
+        ended.provenance.parameters().iter().map(|(name, value)| format!("{name} {}", bare(value))).collect();
+    let ranks = answer.finish.len();
+    let on = &ended.machine.name;
+    let mut text = format!("{} on {ranks} nodes of {on} ({})\n", ended.program, parameters.join(", "));
+    text += &format!("{}\n", ended.provenance.line());
+    let mut rows = vec![["makespan".to_string(), rounded(answer.makespan().since(Time::ZERO))]];
+    let mut tells_not_received = false;
+    for Finding { name, text, key, .. } in findings(ended) {
+        tells_not_received |= key == NOT_RECEIVED;
+        let names = std::iter::once(name).chain(std::iter::repeat(""));
+        rows.extend(names.zip(text.lines()).map(|(name, line)| [name.to_string(), line.to_string()]));
     }
+    rows.push(["messages".to_string(), answer.messages.to_string()]);
+    if !tells_not_received {
+        rows.extend(not_received(&answer.unreceived));
+    }
+    if network.is_some() {
+        rows.push(["packets".to_string(), format!("{}, system packets included", answer.packets)]);
+        rows.push(["mean blocking".to_string(), format!("{} a packet", rounded(answer.mean_blocking()))]);
+    }
+    rows.extend(answer.ethernet.iter().flat_map(frames));
+    rows.extend(answer.messaging.iter().filter_map(|messaging| memory(messaging, answer)));
+    text += &columns([Side::Left, Side::Left], &rows);
+    if let Some(network) = network {
+        text += &busiest_channels(network, answer);
+        text += &hot_routers(network, answer);
+    }
+    text
+}
 
-    fn text<T>(self, ran: &RunResult<T>, network: Option<&FlitNetwork>) -> String {
-        let answer = &ran.answer;
-        let parameters: Vec<String> =
-            ran.experiment.parameters().iter().map(|(name, value)| format!("{name} {}", bare(value))).collect();
-        let ranks = answer.finish.len();
-        let on = &ran.machine.name;
-        let mut text = format!("{} on {ranks} nodes of {on} ({})\n", ran.program, parameters.join(", "));
-        text += &format!("{}\n", ran.experiment.line());
-        let mut rows = vec![["makespan".to_string(), rounded(answer.makespan().since(Time::ZERO))]];
-        for Finding { name, text, .. } in &self.findings {
-            let names = std::iter::once(*name).chain(std::iter::repeat(""));
-            rows.extend(names.zip(text.lines()).map(|(name, line)| [name.to_string(), line.to_string()]));
-        }
-        rows.push(["messages".to_string(), answer.messages.to_string()]);
-        if !self.findings.iter().any(|finding| finding.key == NOT_RECEIVED) {
-            rows.extend(not_received(&answer.unreceived));
-        }
-        if network.is_some() {
-            rows.push(["packets".to_string(), format!("{}, system packets included", answer.packets)]);
-            rows.push(["mean blocking".to_string(), format!("{} a packet", rounded(answer.mean_blocking()))]);
-        }
-        rows.extend(answer.ethernet.iter().flat_map(frames));
-        rows.extend(answer.messaging.iter().filter_map(|messaging| memory(messaging, answer)));
-        text += &columns([Side::Left, Side::Left], &rows);
-        if let Some(network) = network {
-            text += &busiest_channels(network, answer);
-            text += &hot_routers(network, answer);
-        }
-        text
+fn json(ended: &Ended, network: Option<&FlitNetwork>) -> String {
+    let answer = &ended.answer;
+    let mut object = json!({
+        "program": ended.program,
+        "parameters": ended.provenance.parameters(),
+        "machine": ended.machine.name,
+        "nodes": answer.finish.len(),
+        "seed": ended.provenance.seed(),
+        "makespan_ps": answer.makespan().picoseconds(),
+        "messages": answer.messages,
+        "finish_ps": answer.finish.iter().map(|time| time.picoseconds()).collect::<Vec<u64>>(),
+        "ranks": answer.ranks.iter().map(|rank| json!({
+            "packets": rank.packets,
+            "send_away_ps": rank.send_away.picoseconds(),
+            "receive_idle_ps": rank.receive_idle.picoseconds(),
+        })).collect::<Vec<Value>>(),
+    });
+    object[NOT_RECEIVED] = answer.unreceived.iter().map(left).collect();
+    for finding in findings(ended) {
+        object[finding.key] = finding.value;
     }
-
-    fn json<T>(self, ran: &RunResult<T>, network: Option<&FlitNetwork>) -> String {
-        let answer = &ran.answer;
-        let mut object = json!({
-            "program": ran.program,
-            "parameters": ran.experiment.parameters(),
-            "machine": ran.machine.name,
-            "nodes": answer.finish.len(),
-            "seed": ran.experiment.seed(),
-            "makespan_ps": answer.makespan().picoseconds(),
-            "messages": answer.messages,
-            "finish_ps": answer.finish.iter().map(|time| time.picoseconds()).collect::<Vec<u64>>(),
-            "ranks": answer.ranks.iter().map(|rank| json!({
-                "packets": rank.packets,
-                "send_away_ps": rank.send_away.picoseconds(),
-                "receive_idle_ps": rank.receive_idle.picoseconds(),
-            })).collect::<Vec<Value>>(),
-        });
-        object[NOT_RECEIVED] = answer.unreceived.iter().map(left).collect();
-        for finding in self.findings {
-            object[finding.key] = finding.value;
-        }
-        if let Some(ethernet) = &answer.ethernet {
-            object["frames"] = frames_json(ethernet);
-        }
-        if let Some(messaging) = &answer.messaging {
-            object["messaging"] = messaging_json(messaging, answer);
-        }
-        if let Some(network) = network {
-            object["packets"] = json!(answer.packets);
-            object["flit_hops"] = json!(answer.flit_hops);
-            object["mean_blocking_ps"] = json!(answer.mean_blocking().picoseconds());
-            object["channels"] = answer.channels.iter().enumerate().map(|it| channel(network, answer, it)).collect();
-            object["routers"] = answer.routers.iter().enumerate().map(|it| router(network, it)).collect();
-        }
-        crate::json(&ran.experiment.beside(object))
+    if let Some(ethernet) = &answer.ethernet {
+        object["frames"] = frames_json(ethernet);
     }
+    if let Some(messaging) = &answer.messaging {
+        object["messaging"] = messaging_json(messaging, answer);
+    }
+    if let Some(network) = network {
+        object["packets"] = json!(answer.packets);
+        object["flit_hops"] = json!(answer.flit_hops);
+        object["mean_blocking_ps"] = json!(answer.mean_blocking().picoseconds());
+        object["channels"] = answer.channels.iter().enumerate().map(|it| channel(network, answer, it)).collect();
+        object["routers"] = answer.routers.iter().enumerate().map(|it| router(network, it)).collect();
+    }
+    crate::json(&ended.provenance.beside(object))
 }
 
 /// The messages that no receive took, if there are any.

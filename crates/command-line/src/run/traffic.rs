@@ -15,9 +15,9 @@ use crate::CommandOutput;
 use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::progress::Spinner;
-use crate::terminal::{Side, columns};
+use report::terminal::{Side, columns};
 use crate::traffic::{Traffic, network, verdict};
-use experiment::Experiment;
+use experiment::Provenance;
 use formats::interrupt;
 
 /// How many of the busiest channels are shown to a person.
@@ -87,7 +87,7 @@ fn told(progress: Progress) -> String {
     format!("{phase}, {} cycles", progress.cycles)
 }
 
-fn text(machine: &Machine, network: &FlitNetwork, load: &Load, outcome: &Outcome, experiment: &Experiment) -> String {
+fn text(machine: &Machine, network: &FlitNetwork, load: &Load, outcome: &Outcome, experiment: &Provenance) -> String {
     let Load { pattern, rate, packet, .. } = load;
     let mut text = format!("{pattern} traffic on {} (rate {rate}, packet {packet} flits)\n", machine.name);
     text += &format!("{}\n", experiment.line());

@@ -5,8 +5,8 @@ use programs::schedule::{Measures, Rule, Schedule};
 use serde_json::{Value, json};
 
 use super::{Made, Traffic};
-use crate::terminal::{Side, columns, rounded};
-use experiment::Experiment;
+use report::terminal::{Side, columns, rounded};
+use experiment::Provenance;
 use tuning::planner::{Bound, busiest};
 
 /// How wide a printed schedule is. [letters]
@@ -122,7 +122,7 @@ fn heading(traffic: &Traffic) -> String {
 }
 
 /// One schedule, with itself as a table and with its check, where these were asked for.
-pub(super) fn one(made: &Made, experiment: &Experiment, as_json: bool) -> String {
+pub(super) fn one(made: &Made, experiment: &Provenance, as_json: bool) -> String {
     let Made { traffic, told, table, checked, .. } = made;
     if as_json {
         let mut object = told.object();
@@ -151,7 +151,7 @@ pub(super) fn one(made: &Made, experiment: &Experiment, as_json: bool) -> String
 }
 
 /// Several schedules.
-pub(super) fn comparison(traffic: &Traffic, told: &[Told], experiment: &Experiment, as_json: bool) -> String {
+pub(super) fn comparison(traffic: &Traffic, told: &[Told], experiment: &Provenance, as_json: bool) -> String {
     if as_json {
         let schedules: Vec<Value> = told.iter().map(Told::object).collect();
         let object = json!({"traffic": traffic.title, "schedules": schedules});

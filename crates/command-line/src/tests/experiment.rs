@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::said;
 use crate::CommandLine;
-use experiment::Experiment;
+use experiment::Provenance;
 
 /// A command line, and what makes others of it: `--option value`, `--option`, or `this=>that` for a word in its place.
 type Case = (&'static str, &'static [&'static str]);
@@ -347,7 +347,7 @@ fn experiment(line: &str) -> Value {
     let said = said(line, true).unwrap_or_else(|failure| panic!("{line}: {failure}"));
     let object: Value =
         serde_json::from_str(&said.text).unwrap_or_else(|error| panic!("{line}: {error}: {}", said.text));
-    let experiment = object[Experiment::KEY].clone();
+    let experiment = object[Provenance::KEY].clone();
     assert_eq!(experiment["maquette"], env!("CARGO_PKG_VERSION"), "{line}: {experiment}");
     experiment
 }

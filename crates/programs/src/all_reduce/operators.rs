@@ -218,6 +218,8 @@ fn float(operation: Operation, one: f64, other: f64) -> f64 {
     if result.is_nan() { f64::NAN } else { result }
 }
 
+quantities::written_as_text!(Operator, "OPERATOR", "sum-f64");
+
 #[cfg(test)]
 mod tests {
     use super::*;

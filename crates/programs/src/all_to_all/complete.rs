@@ -159,3 +159,5 @@ impl Program for CompleteExchange {
         }
     }
 }
+
+quantities::written_by_name!(Complete);

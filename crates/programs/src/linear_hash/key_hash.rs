@@ -44,6 +44,8 @@ impl KeyHash {
     }
 }
 
+quantities::written_by_name!(KeyHash);
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -107,3 +107,5 @@ pub struct ServerPhase {
     /// How far the file has grown.
     pub file: Extent,
 }
+
+quantities::written_by_name!(Phase);

@@ -85,6 +85,8 @@ impl FromStr for Alpha {
     }
 }
 
+quantities::written_as_text!(Alpha, "SHARE", "0.58");
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -193,6 +193,8 @@ fn shortened(text: &str) -> String {
     text.chars().take(LONGEST).chain("...".chars()).collect()
 }
 
+quantities::written_as_text!(Lambda, "L", "9/5");
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -180,3 +180,5 @@ impl Program for Scheduled {
         Ok(Bytes(received))
     }
 }
+
+quantities::written_by_name!(Pacing);

@@ -212,3 +212,5 @@ impl Turns {
         }
     }
 }
+
+quantities::written_by_name!(Order);

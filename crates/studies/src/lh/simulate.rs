@@ -8,7 +8,7 @@ use quantities::{Bytes, Duration};
 use virtual_worlds::flit::world::Options;
 
 use super::job::{Job, SENSITIVITY};
-use crate::words;
+use experiment::words;
 use experiment::simulate::{send_without_waiting, simulate};
 use programs::linear_hash::build::{Built, Split, entries_of_chunk};
 

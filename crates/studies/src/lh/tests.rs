@@ -7,7 +7,7 @@ use quantities::{Duration, Time};
 
 use super::*;
 use crate::tests::{Case, each_judge_can_say_no, fetches_nothing};
-use crate::words;
+use experiment::words;
 use crate::{Reproduction, Verdict, Watch, conclude};
 use programs::linear_hash::build::Split;
 

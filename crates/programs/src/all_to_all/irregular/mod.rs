@@ -86,3 +86,5 @@ impl Irregular {
         }
     }
 }
+
+quantities::written_by_name!(Irregular);

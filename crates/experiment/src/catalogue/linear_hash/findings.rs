@@ -3,9 +3,9 @@
 use programs::linear_hash::ServerEnd;
 use serde_json::{Value, json};
 
-use crate::run::summary::Finding;
-use crate::terminal::rounded;
+use crate::Finding;
 use programs::linear_hash::build::{Built, Split};
+use report::terminal::rounded;
 
 /// As many splits are told to a person one by one.
 const SHOWN: usize = 16;

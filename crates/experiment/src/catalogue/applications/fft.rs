@@ -1,76 +1,84 @@
-//! `maquette run fft`.
+//! The Fourier transform of a square array.
 
-use clap::Args;
 use programs::all_to_all::Complete;
+use programs::applications::cost::Speed;
 use programs::applications::fft::{Array, Complex32, Fft2d, Transformed, row, transform};
 use quantities::{Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Nodes, communication};
-use crate::CommandOutput;
-use crate::algorithms::order;
-use crate::choice::choice;
-use crate::failure::Failure;
-use crate::run::simulation::Simulation;
-use crate::run::summary::{Finding, Summary};
+use super::{USUAL_OPERATION, communication};
+use crate::catalogue::Entry;
+use crate::{Error, Finding, Prepared, Ready, Site};
 
 /// The largest array whose numbers are really transformed, in numbers a side.
 const LARGEST: u32 = 4096;
 
 /// Transform a square array of complex numbers (Fourier): rows, then columns, and a complete exchange between.
-#[derive(Args, Debug)]
-#[command(after_help = "Example:\n  maquette run fft --machine delta --nodes 64 --size 512 --algorithm pairwise")]
-pub(in crate::run) struct Fft {
-    #[command(flatten)]
-    simulation: Simulation,
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Fft {
     /// Numbers a side, of 8 bytes each.
-    #[arg(long, value_name = "N", default_value_t = 256)]
     size: u32,
     /// How ranks exchange their blocks.
-    #[arg(long, value_name = "NAME", default_value = "pairwise", value_parser = choice::<Complete>())]
     algorithm: Complete,
-    #[command(flatten)]
-    nodes: Nodes,
+    /// How long a node takes for a floating-point operation.
+    operation: Duration,
     /// How long a node takes to copy a byte of a block into a message, or out of one.
-    #[arg(long, value_name = "TIME", default_value = "0ns")]
     reshuffle: Duration,
     /// Work out times only: nothing is transformed, and messages are only a size.
-    #[arg(long)]
     only_sizes: bool,
 }
 
-impl Fft {
-    pub(in crate::run) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
-        let Fft { simulation, size, algorithm, nodes, reshuffle, only_sizes } = self;
-        if !only_sizes && size > LARGEST {
-            return Err(Failure::argument("--size", size, format!("at most {LARGEST}, or more with --only-sizes")));
+impl Default for Fft {
+    fn default() -> Fft {
+        Fft {
+            size: 256,
+            algorithm: Complete::Pairwise,
+            operation: USUAL_OPERATION,
+            reshuffle: Duration::ZERO,
+            only_sizes: false,
         }
-        let array = if only_sizes { Array::OnlySizes } else { Array::Seeded(simulation.options.seed()) };
+    }
+}
+
+impl Entry for Fft {
+    const NAME: &'static str = "fft";
+    const EXAMPLES: &'static str =
+        "Example:\n  maquette run fft --machine delta --nodes 64 --size 512 --algorithm pairwise";
+
+    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+        let Fft { size, algorithm, operation, reshuffle, only_sizes } = *self;
+        if !only_sizes && size > LARGEST {
+            return Err(Error::parameter("size", size, format!("at most {LARGEST}, or more with only sizes")));
+        }
+        let array = if only_sizes { Array::OnlySizes } else { Array::Seeded(site.seed) };
         let mut program = Fft2d::new(size, array, algorithm)?;
-        let mut prepared = simulation.prepare()?;
-        let block = program.block(prepared.ranks);
-        program.order = order(prepared.waits_for_receivers(program.longest(prepared.ranks)));
-        program.speed = nodes.speed();
+        let ranks = site.ranks()?;
+        let block = program.block(ranks);
+        program.order = site.order(program.longest(ranks));
+        program.speed = Speed { operation };
         program.packing.byte = reshuffle;
         let mut parameters = json!({
             "size": size,
             "algorithm": algorithm.name(),
-            "operation": nodes.operation.to_string(),
+            "operation": operation.to_string(),
             "reshuffle": reshuffle.to_string(),
         });
         if only_sizes {
             parameters["only_sizes"] = json!(true);
-        } else {
-            prepared.experiment.draws();
         }
-        prepared.runs("fft", parameters);
-        let ran = prepared.run(program)?;
-        let mut findings =
-            vec![exchanged(block), communication(&ran, ran.output.iter().map(|part| part.communication))];
-        if let Array::Seeded(seed) = array {
-            findings.push(compared(size, seed, &ran.output));
-        }
-        Ok(Summary { findings }.said(&ran, as_json))
+        let mut prepared = Prepared::new(program, ranks, parameters);
+        prepared.notes.draws = !only_sizes;
+        Ok(Box::new(prepared.telling(move |parts, answer| {
+            let spent = parts.iter().map(|part| part.communication);
+            let mut findings = vec![exchanged(block), communication(answer, spent)];
+            if let Array::Seeded(seed) = array {
+                findings.push(compared(size, seed, parts));
+            }
+            findings
+        })))
     }
 }
 

@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 /// The version of this program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What was run. Every command that simulates has one in what it prints: in JSON under the key [`Experiment::KEY`].
+/// What was run. Every command that simulates has one in what it prints: in JSON under the key [`Provenance::KEY`].
 #[derive(Clone, Debug, Serialize)]
-pub struct Experiment {
+pub struct Provenance {
     /// The version of maquette.
     maquette: &'static str,
     /// The words of the command: `run fft`.
@@ -56,13 +56,13 @@ struct OnMachine {
     set: Vec<String>,
 }
 
-impl Experiment {
+impl Provenance {
     /// The key of an experiment in the JSON that a command prints.
     pub const KEY: &str = EXPERIMENT_KEY;
 
     /// One of the command with these words.
-    pub fn of(command: &str) -> Experiment {
-        Experiment {
+    pub fn of(command: &str) -> Provenance {
+        Provenance {
             maquette: VERSION,
             command: command.to_owned(),
             machine: None,
@@ -76,48 +76,48 @@ impl Experiment {
     }
 
     /// The same with one more word of the command, the name of a program.
-    pub fn running(self, program: &str) -> Experiment {
-        Experiment { command: format!("{} {program}", self.command), ..self }
+    pub fn running(self, program: &str) -> Provenance {
+        Provenance { command: format!("{} {program}", self.command), ..self }
     }
 
     /// The same on `machine`.
-    pub fn on(self, machine: &Machine) -> Experiment {
+    pub fn on(self, machine: &Machine) -> Provenance {
         let (name, source) = (machine.name.clone(), machine.source.clone());
         let on = OnMachine { name, description: source.description, blake3: source.blake3, set: source.settings };
         let randomness = if machine.is_random() { Randomness::Drawn } else { self.randomness };
-        Experiment { machine: Some(on), randomness, ..self }
+        Provenance { machine: Some(on), randomness, ..self }
     }
 
     /// The same with real ranks, on no model of a machine.
-    pub fn for_real(self) -> Experiment {
+    pub fn for_real(self) -> Provenance {
         let command = self.command.replacen("run", "launch", 1);
         let seed = self.seed.filter(|_| self.randomness == Randomness::Drawn);
-        Experiment { command, machine: None, engine: None, seed, ..self }
+        Provenance { command, machine: None, engine: None, seed, ..self }
     }
 
     /// Notes that `machine` is one of those on which it is done: by its file, if there is one.
     pub fn also_on(&mut self, machine: &Machine) {
-        let of_one = Experiment::of("").on(machine);
+        let of_one = Provenance::of("").on(machine);
         self.files.extend(of_one.machine.as_ref().and_then(OnMachine::file));
     }
 
     /// The same with so many ranks.
-    pub fn among(self, ranks: u32) -> Experiment {
-        Experiment { ranks: Some(ranks), ..self }
+    pub fn among(self, ranks: u32) -> Provenance {
+        Provenance { ranks: Some(ranks), ..self }
     }
 
     /// The same, with what moved the flits.
-    pub fn with_engine(self, engine: Option<&'static str>) -> Experiment {
-        Experiment { engine, ..self }
+    pub fn with_engine(self, engine: Option<&'static str>) -> Provenance {
+        Provenance { engine, ..self }
     }
 
     /// The same with a seed, which was `asked` for or is the usual one.
-    pub fn seeded(self, seed: u64, asked: bool) -> Experiment {
+    pub fn seeded(self, seed: u64, asked: bool) -> Provenance {
         let randomness = match self.randomness {
             Randomness::None if asked => Randomness::Asked,
             known => known,
         };
-        Experiment { seed: Some(seed), randomness, ..self }
+        Provenance { seed: Some(seed), randomness, ..self }
     }
 
     /// The seed that was asked for, if it makes no difference.
@@ -141,7 +141,7 @@ impl Experiment {
     }
 
     /// The same with parameters, the fields of a JSON object.
-    pub fn given(mut self, parameters: Value) -> Experiment {
+    pub fn given(mut self, parameters: Value) -> Provenance {
         if let Value::Object(parameters) = parameters {
             self.parameters.extend(parameters);
         }
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn changes_of_the_machine_stand_in_their_order() {
         let machine = changed(&[("buffers", "4"), ("rate", "1GB/s"), ("buffers", "8")]);
-        let experiment = Experiment::of("run fft").on(&machine).among(16);
+        let experiment = Provenance::of("run fft").on(&machine).among(16);
         let line = experiment.line();
         assert!(line.starts_with("with buffers=4 rate=1GB/s buffers=8; maquette "), "{line}");
         let object = experiment.beside(json!({"a": 1}));
@@ -213,9 +213,9 @@ mod tests {
     #[test]
     fn a_seed_is_told_where_it_makes_a_difference_or_was_asked_for() {
         let fixed = changed(&[("selection", "fixed")]);
-        let on_fixed = || Experiment::of("run fft").on(&fixed);
-        let random = Experiment::of("run fft").on(&changed(&[("selection", "random")]));
-        let line = |experiment: Experiment| experiment.line();
+        let on_fixed = || Provenance::of("run fft").on(&fixed);
+        let random = Provenance::of("run fft").on(&changed(&[("selection", "random")]));
+        let line = |experiment: Provenance| experiment.line();
         assert!(!line(on_fixed().seeded(1, false)).contains("seed"));
         assert!(line(on_fixed().seeded(1, true)).contains("; seed 1 without effect, as nothing is random;"));
         assert!(line(random.seeded(7, true)).contains("; seed 7;"));
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn a_file_is_told_by_its_name_and_by_what_is_in_it() {
         let file = |content| InputFile::new(Path::new("halo.csv"), content);
-        let mut experiment = Experiment::of("run exchange");
+        let mut experiment = Provenance::of("run exchange");
         experiment.read(file(b"0,1\n1,0\n"));
         let line = experiment.line();
         assert!(line.contains("; halo.csv blake3 ") && line.trim_end().rsplit(' ').next().map(str::len) == Some(16));

@@ -4,7 +4,7 @@ use quantities::{Bytes, Duration};
 
 /// Which side the cells of a column are flush with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub enum Side {
     /// Words.
     Left,
     /// Numbers.
@@ -12,7 +12,7 @@ pub(super) enum Side {
 }
 
 /// Rows in columns as wide as their widest cell, two spaces apart, without spaces at the ends of lines.
-pub(super) fn columns<const N: usize>(sides: [Side; N], rows: &[[String; N]]) -> String {
+pub fn columns<const N: usize>(sides: [Side; N], rows: &[[String; N]]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: [usize; N] = std::array::from_fn(width);
     let mut text = String::new();
@@ -31,23 +31,23 @@ pub(super) fn columns<const N: usize>(sides: [Side; N], rows: &[[String; N]]) ->
 }
 
 /// A duration to four digits, in the largest unit that it has one of.
-pub(super) fn rounded(length: Duration) -> String {
+pub fn rounded(length: Duration) -> String {
     let picoseconds = length.picoseconds() as f64;
     scaled(picoseconds, &[("ps", 1.0), ("ns", 1e3), ("us", 1e6), ("ms", 1e9), ("s", 1e12)])
 }
 
 /// A rate to four digits, in the largest unit that it has one of.
-pub(super) fn bytes_per_second(rate: f64) -> String {
+pub fn bytes_per_second(rate: f64) -> String {
     scaled(rate, &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12)])
 }
 
 /// An amount of data to four digits, in the largest unit that it has one of.
-pub(super) fn amount(bytes: Bytes) -> String {
+pub fn amount(bytes: Bytes) -> String {
     scaled(bytes.0 as f64, &[("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)])
 }
 
 /// A share in percent with its sign: `+1.2%`.
-pub(super) fn signed_percent(share: f64) -> String {
+pub fn signed_percent(share: f64) -> String {
     let text = format!("{:+.1}%", 100.0 * share);
     if text == "-0.0%" { "+0.0%".to_string() } else { text }
 }

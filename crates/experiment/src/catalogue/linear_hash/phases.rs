@@ -4,8 +4,8 @@ use programs::linear_hash::{ClientEnd, ClientPhase, Phase, RankEnd, ServerCounts
 use quantities::{Duration, Time};
 use serde_json::{Value, json};
 
-use crate::run::summary::Finding;
-use crate::terminal::{Side, columns, rounded};
+use crate::Finding;
+use report::terminal::{Side, columns, rounded};
 
 /// A phase, of all ranks together.
 struct Whole {

@@ -1,0 +1,216 @@
+//! The command of each program of the catalogue: its options are the program's parameters.
+
+use std::path::{Path, PathBuf};
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command};
+use experiment::catalogue::{self, Choice, Description, Kind, Parameter};
+use experiment::{EngineName, Experiment, Job, MachineChoice, Outputs, PostalModel, Setting};
+use programs::postal::Lambda;
+use quantities::Duration;
+use serde_json::{Map, Value};
+
+use crate::choice::{Suggesting, choice};
+use crate::failure::Failure;
+use crate::quantity::duration;
+
+/// On what a program runs, by which engine, and what is written down.
+#[derive(Args, Debug)]
+pub(crate) struct RunOptions {
+    /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
+    #[arg(long, value_name = "NAME|FILE")]
+    machine: Option<String>,
+    /// How many of the machine's nodes take part, from node 0; all, if left out.
+    #[arg(long, value_name = "N", alias = "ranks")]
+    nodes: Option<u32>,
+    /// Set a field of the description: `buffers=4`, `channels.rate="20 MB/s"`. May be given more than once.
+    #[arg(long, value_name = "FIELD=VALUE")]
+    set: Vec<Setting>,
+    /// What moves the flits; both give the same times. Fast, if left out.
+    #[arg(long, value_name = "ENGINE", value_parser = choice::<EngineName>())]
+    engine: Option<EngineName>,
+    /// What random choices follow from; 1, if left out.
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// Write the way of every packet, or what became of every frame of an Ethernet, to FILE.csv or FILE.arrow.
+    #[arg(long, value_name = "FILE")]
+    packets: Option<PathBuf>,
+    /// Write what ranks and channels did when to FILE, as a Chrome trace: ui.perfetto.dev shows it.
+    #[arg(long, value_name = "FILE")]
+    timeline: Option<PathBuf>,
+    /// Write what is run to FILE.toml, for `maquette run FILE.toml`, and do not run it.
+    #[arg(long, value_name = "FILE")]
+    write_experiment: Option<PathBuf>,
+}
+
+impl RunOptions {
+    /// These options on the command of a program.
+    pub(super) fn augment(command: Command, program: &Description) -> Command {
+        let command = RunOptions::augment_args(command);
+        let command = if program.any_ranks { command } else { command.mut_arg("nodes", |nodes| nodes.hide(true)) };
+        let command = match program.usual_machine {
+            Some(usual) => command.mut_arg("machine", |machine| machine.default_value(usual)),
+            None if program.has("lambda") => command,
+            None if program.in_postal_model => postal(command),
+            None => command.mut_arg("machine", |machine| machine.required(true)),
+        };
+        let other = |name: &str| name == "packets" || name == "timeline" || name == "write_experiment";
+        let names: Vec<String> = command.get_arguments().map(|argument| argument.get_id().to_string()).collect();
+        names.into_iter().fold(command, |command, name| {
+            let last = if other(&name) { 400 } else { 100 };
+            command.mut_arg(name, |argument| argument.display_order(last))
+        })
+    }
+
+    /// The experiment that they mean, of the program called `name`, and where it is to be written.
+    pub(super) fn experiment(
+        self,
+        name: &str,
+        matches: &ArgMatches,
+    ) -> Result<(Experiment, Option<PathBuf>), clap::Error> {
+        let program = chosen(name, matches)?;
+        let RunOptions { machine, nodes, set, engine, seed, packets, timeline, write_experiment } = self;
+        let given = |name: &str| matches.try_get_one::<Lambda>(name).ok().flatten().copied();
+        let step = |name: &str| matches.try_get_one::<Duration>(name).ok().flatten().copied();
+        let (lambda, t0) = program.postal.unwrap_or((given("lambda"), step("t0")));
+        let postal = lambda.filter(|_| machine.is_none()).map(|lambda| PostalModel { lambda, t0 });
+        let machine = MachineChoice { name: machine, postal, set, ..MachineChoice::default() };
+        let jobs = vec![Job { program: program.choice, ranks: nodes, start: None }];
+        Ok((Experiment { machine, jobs, engine, seed, write: Outputs { packets, timeline } }, write_experiment))
+    }
+}
+
+/// The options of programs that can run in the postal model in place of a machine.
+fn postal(command: Command) -> Command {
+    let lambda = Arg::new("lambda")
+        .long("lambda")
+        .value_name("L")
+        .value_parser(clap::value_parser!(Lambda))
+        .help(
+            "In place of a machine, the postal model: a message is there so many times as long after it was sent as its sender \
+             needs for it; a number such as 1.8 or 9/5",
+        )
+        .display_order(101);
+    let step = Arg::new("t0")
+        .long("t0")
+        .value_name("TIME")
+        .value_parser(ValueParser::new(duration))
+        .help("In the postal model, how long a sender needs for a message; a microsecond, if left out")
+        .display_order(102)
+        .conflicts_with("machine");
+    command
+        .mut_arg("machine", |machine| machine.required_unless_present("lambda").conflicts_with("lambda"))
+        .arg(lambda)
+        .arg(step)
+}
+
+/// A command for each program, with further options.
+pub(crate) fn commands(options: impl Fn(Command, &Description) -> Command) -> Vec<Command> {
+    let each = catalogue::descriptions().into_iter().map(|program| options(command(&program), &program));
+    each.collect()
+}
+
+fn command(program: &Description) -> Command {
+    let (line, rest) = program.about.split_once("\n\n").unwrap_or((&program.about, ""));
+    let line = unwrapped(line);
+    let arguments = program.parameters.iter().map(|parameter| argument(program, parameter));
+    let command = Command::new(program.name)
+        .about(line.trim_end_matches('.').to_owned())
+        .visible_aliases(program.aliases.iter().copied())
+        .after_help(program.examples)
+        .args(arguments);
+    if rest.is_empty() { command } else { command.long_about(format!("{line}\n\n{}", unwrapped(rest))) }
+}
+
+/// Paragraphs whose lines are as long as who prints them likes.
+fn unwrapped(text: &str) -> String {
+    let paragraphs = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " "));
+    paragraphs.collect::<Vec<String>>().join("\n\n")
+}
+
+/// The option of a parameter.
+fn argument(program: &Description, parameter: &Parameter) -> Arg {
+    let help = unwrapped(&parameter.about);
+    let option = parameter.name.replace('_', "-");
+    let argument = Arg::new(parameter.name.clone())
+        .help(help.trim_end_matches('.').to_owned())
+        .value_name(parameter.value_name.clone())
+        .display_order(200)
+        .conflicts_with_all(&parameter.instead_of);
+    let argument = if parameter.is_file { argument.required(true) } else { argument.long(option) };
+    let argument = match &parameter.default {
+        Some(default) => argument.default_value(default.clone()),
+        None => argument,
+    };
+    let check = {
+        let (program, parameter) = (program.clone(), parameter.clone());
+        move |text: String| program.value(&parameter, &text)
+    };
+    match &parameter.kind {
+        Kind::Flag => argument.action(ArgAction::SetTrue),
+        Kind::Names(names) => argument.value_parser(ValueParser::new(named(names).try_map(check))),
+        Kind::List(names) => argument
+            .value_delimiter(',')
+            .num_args(1)
+            .action(ArgAction::Append)
+            .value_parser(ValueParser::new(named(names).map(Value::from))),
+        Kind::Whole { .. } | Kind::Text => {
+            argument.value_parser(ValueParser::new(move |text: &str| check(text.to_owned())))
+        }
+    }
+}
+
+/// Reads one of a few names.
+fn named(names: &[(String, String)]) -> impl TypedValueParser<Value = String> {
+    let values = names.iter().map(|(name, about)| PossibleValue::new(name.clone()).help(about.clone()));
+    Suggesting(PossibleValuesParser::new(values.collect::<Vec<PossibleValue>>()))
+}
+
+/// A program with what it was told, and the latency and step that it was told, where it has such parameters.
+pub(crate) struct Chosen {
+    pub(crate) choice: Choice,
+    postal: Option<(Option<Lambda>, Option<Duration>)>,
+}
+
+/// The program called `name`, with the parameters among `matches`.
+pub(crate) fn chosen(name: &str, matches: &ArgMatches) -> Result<Chosen, clap::Error> {
+    let failed = |problem: String| clap::Error::raw(clap::error::ErrorKind::InvalidValue, problem + "\n");
+    let program = catalogue::descriptions().into_iter().find(|program| program.name == name);
+    let program = program.ok_or_else(|| failed(format!("there is no program called {name}")))?;
+    let mut parameters = Map::new();
+    for parameter in &program.parameters {
+        let name = parameter.name.as_str();
+        if matches.value_source(name) != Some(ValueSource::CommandLine) {
+            continue;
+        }
+        let value = match parameter.kind {
+            Kind::Flag => Some(Value::Bool(true)),
+            Kind::List(_) => matches.get_many::<Value>(name).map(|values| values.cloned().collect()),
+            _ => matches.get_one::<Value>(name).cloned(),
+        };
+        parameters.extend(value.map(|value| (name.to_owned(), value)));
+    }
+    let text = |name: &str| parameters.get(name).and_then(Value::as_str);
+    let (lambda, t0) = (text("lambda").and_then(|it| it.parse().ok()), text("t0").and_then(|it| it.parse().ok()));
+    let postal = program.has("lambda").then_some((lambda, t0));
+    let choice = Choice::read(program.name, parameters).transpose().map_err(|error| failed(error.to_string()))?;
+    let choice = choice.ok_or_else(|| failed(format!("there is no program called {name}")))?;
+    Ok(Chosen { choice, postal })
+}
+
+/// The experiment in the file `path`.
+///
+/// # Errors
+/// A name that is more likely that of a program; what in the file is wrong.
+pub(super) fn read(path: &Path) -> Result<Experiment, Failure> {
+    let is_file = path.extension().is_some() || path.components().count() > 1 || path.exists();
+    if is_file {
+        return Ok(Experiment::read(path)?);
+    }
+    let names: Vec<&str> = catalogue::descriptions().iter().map(|program| program.name).chain(["traffic"]).collect();
+    let found = path.display().to_string();
+    let meant = quantities::nearest(&found, names.iter().copied());
+    let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+    Err(Failure::argument("PROGRAM", found, format!("the file of an experiment, or one of {}{meant}", names.join(", "))))
+}

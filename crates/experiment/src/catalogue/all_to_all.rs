@@ -1,0 +1,234 @@
+//! Complete and irregular exchange by any algorithm.
+
+use std::path::PathBuf;
+
+use formats::traffic_matrix;
+use programs::all_to_all::{Complete, CompleteExchange, Irregular};
+use programs::schedule::{Order, Pacing, Pattern, Scheduled};
+use quantities::{Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::schedule::measured;
+use super::{Entry, Size};
+use crate::site::LARGEST_MESSAGE;
+use crate::{Error, Finding, Prepared, Ready, Site};
+
+/// Let every node send a message to every other (complete exchange, all-to-all personalised), or to those that a matrix says.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AllToAll {
+    /// Send the messages of a matrix: row r, column c of FILE.csv, FILE.mtx or FILE.npy is what rank r sends rank c, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-value" = "FILE"))]
+    traffic: Option<PathBuf>,
+    /// How the messages go; if left out, pairwise, or greedy with a matrix.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    algorithm: Option<Exchange>,
+    /// Size of the message from one node to another, or of what a matrix only says that it is there; 1 KiB, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<Size>,
+    /// What keeps the nodes in step.
+    #[schemars(extend("x-value" = "PACING"))]
+    pacing: Pacing,
+    /// What a node does first that both sends and receives in a step; if left out, alternating where a send waits until the
+    /// receiver asks for the message, else send-first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-value" = "ORDER"))]
+    order: Option<Order>,
+    /// How long a node takes to copy a byte into a message that it forwards, or out of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reshuffle: Option<Duration>,
+}
+
+/// The size of a message, if none is asked for.
+const USUAL_SIZE: Bytes = Bytes(1024);
+
+/// An algorithm of an exchange: those for exchanges of any messages, and those that are for complete exchange only, under one name
+/// each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exchange {
+    /// For any messages.
+    Irregular(Irregular),
+    /// For complete exchange only: one that forwards messages.
+    Forwarding(Complete),
+}
+
+impl Exchange {
+    /// All of them.
+    pub fn all() -> Vec<Exchange> {
+        let forwarding = Complete::all().into_iter().filter(|algorithm| algorithm.forwards());
+        let any = Irregular::all().into_iter().map(Exchange::Irregular);
+        any.chain(forwarding.map(Exchange::Forwarding)).collect()
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Exchange::Irregular(algorithm) => algorithm.name(),
+            Exchange::Forwarding(algorithm) => algorithm.name(),
+        }
+    }
+
+    /// What it does, in a line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Exchange::Irregular(algorithm) => algorithm.about(),
+            Exchange::Forwarding(algorithm) => algorithm.about(),
+        }
+    }
+
+    /// The program for a complete exchange that has this name, where there is one.
+    pub fn complete(self) -> Option<Complete> {
+        Complete::all().into_iter().find(|algorithm| algorithm.name() == self.name())
+    }
+}
+
+quantities::written_by_name!(Exchange);
+
+impl Entry for AllToAll {
+    const NAME: &'static str = "all-to-all";
+    const ALIASES: &'static [&'static str] = &["exchange"];
+    const EXAMPLES: &'static str = "Examples:\n  maquette run all-to-all --machine parsytec-cc-16 --algorithm balanced --bytes 4KiB\n  \
+         maquette run all-to-all --machine cm5-32 --traffic halo.csv --algorithm greedy\n  \
+         maquette run all-to-all --machine loggp --nodes 4096 --bytes 8";
+    const IN_POSTAL_MODEL: bool = true;
+
+    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+        let usual = if self.traffic.is_some() { Irregular::Greedy } else { Irregular::Pairwise };
+        let algorithm = self.algorithm.unwrap_or(Exchange::Irregular(usual));
+        self.check(algorithm)?;
+        let bytes = self.bytes.map_or(USUAL_SIZE, |Size(bytes)| bytes);
+        let Some(path) = &self.traffic else { return self.complete(algorithm, site, bytes) };
+        let (matrix, file) = traffic_matrix::read(path, bytes)?;
+        if let Some(Size(bytes)) = self.bytes.filter(|_| matrix.has_sizes) {
+            let allowed = "none, as the matrix says how many bytes each message has";
+            return Err(Error::parameter("bytes", bytes, allowed));
+        }
+        let mut parameters = json!({"traffic": path.display().to_string()});
+        if !matrix.has_sizes {
+            parameters["bytes"] = json!(bytes.0);
+        }
+        site.exactly(matrix.pattern.ranks(), "as many as the matrix has rows")?;
+        let mut prepared = self.scheduled(algorithm, site, matrix.pattern, parameters)?;
+        prepared.notes.files.push(file);
+        Ok(Box::new(prepared))
+    }
+}
+
+impl AllToAll {
+    /// That what it was told fits together.
+    fn check(&self, algorithm: Exchange) -> Result<(), Error> {
+        let name = algorithm.name();
+        match algorithm {
+            Exchange::Forwarding(_) if self.pacing != Pacing::FreeRunning => {
+                let allowed = format!("free-running, as {name} forwards messages");
+                Err(Error::parameter("pacing", self.pacing.name(), allowed))
+            }
+            Exchange::Irregular(_) if self.reshuffle.is_some() => {
+                Err(Error::parameter("reshuffle", "a time", format!("none, as {name} does not forward messages")))
+            }
+            Exchange::Irregular(Irregular::Linear) => self.order.map_or(Ok(()), |order| {
+                let allowed = "none, as in a step of linear nobody both sends and receives";
+                Err(Error::parameter("order", order.name(), allowed))
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// What a node does first in a step, with messages of at most `largest`.
+    fn order(&self, site: &Site, largest: Bytes) -> Order {
+        self.order.unwrap_or_else(|| site.order(largest))
+    }
+
+    /// A message of `bytes` between any two.
+    fn complete(&self, algorithm: Exchange, site: &Site, bytes: Bytes) -> Result<Box<dyn Ready>, Error> {
+        match algorithm.complete() {
+            Some(algorithm) if self.pacing == Pacing::FreeRunning => self.program(algorithm, site, bytes),
+            _ => {
+                let pattern = Pattern::complete(site.ranks()?, bytes)?;
+                Ok(Box::new(self.scheduled(algorithm, site, pattern, json!({"bytes": bytes.0}))?))
+            }
+        }
+    }
+
+    /// By a program that works out for itself who is next.
+    fn program(&self, algorithm: Complete, site: &Site, bytes: Bytes) -> Result<Box<dyn Ready>, Error> {
+        let ranks = site.ranks()?;
+        algorithm.check(ranks)?;
+        let largest = algorithm.largest_message(ranks, bytes);
+        if largest > LARGEST_MESSAGE {
+            let found = format!("{bytes}, forwarded in messages of {largest}");
+            return Err(Error::parameter("bytes", found, format!("messages of at most {LARGEST_MESSAGE}")));
+        }
+        let order = self.order(site, largest);
+        let others = u64::from(ranks - 1);
+        let reshuffle = self.reshuffle.unwrap_or_default();
+        let mut parameters = self.parameters(algorithm.name(), order, json!({"bytes": bytes.0}));
+        if algorithm.forwards() {
+            parameters["reshuffle"] = json!(reshuffle.to_string());
+        }
+        let program = CompleteExchange { algorithm, bytes, order, reshuffle };
+        let messages = (!algorithm.forwards()).then(|| others * u64::from(ranks));
+        let mut prepared = Prepared::new(program, ranks, parameters).expecting(messages);
+        // What is forwarded goes in as few messages as one likes.
+        let least = if algorithm.forwards() { others.min(1) } else { others };
+        prepared.notes.busiest = Some((least, Bytes(others.saturating_mul(bytes.0))));
+        Ok(Box::new(prepared.telling(|received, _| {
+            let most = received.iter().map(|bytes| bytes.0).max().unwrap_or(0);
+            vec![Finding {
+                name: "received",
+                text: format!("{} by each node", Bytes(most)),
+                key: "received_bytes",
+                value: json!(received.iter().map(|bytes| bytes.0).collect::<Vec<u64>>()),
+            }]
+        })))
+    }
+
+    /// By a schedule of `pattern`, which came from what `parameters` say.
+    fn scheduled(
+        &self,
+        algorithm: Exchange,
+        site: &Site,
+        pattern: Pattern,
+        parameters: Value,
+    ) -> Result<Prepared<Scheduled>, Error> {
+        let Exchange::Irregular(algorithm) = algorithm else {
+            let allowed = "an algorithm for any messages, or a complete exchange, without a matrix";
+            return Err(Error::parameter("algorithm", algorithm.name(), allowed));
+        };
+        let largest = pattern.messages().iter().map(|message| message.bytes).max().unwrap_or(Bytes(0));
+        if site.has_network() && largest > LARGEST_MESSAGE {
+            let allowed = format!("messages of at most {LARGEST_MESSAGE} on a network");
+            return Err(Error::parameter("traffic", format!("a message of {largest}"), allowed));
+        }
+        let order = self.order(site, largest);
+        let busiest = (u64::from(pattern.most_messages_of_a_rank()), pattern.most_bytes_of_a_rank());
+        let schedule = algorithm.schedule(&pattern);
+        let parameters = self.parameters(algorithm.name(), order, parameters);
+        Ok(measured(&schedule, self.pacing, order, parameters, busiest))
+    }
+
+    fn parameters(&self, algorithm: &str, order: Order, mut parameters: Value) -> Value {
+        parameters["algorithm"] = json!(algorithm);
+        parameters["order"] = json!(order.name());
+        parameters["pacing"] = json!(self.pacing.name());
+        parameters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_algorithms_have_one_name_and_every_complete_exchange_has_one() {
+        let all = Exchange::all();
+        let mut names: Vec<&str> = all.iter().map(|algorithm| algorithm.name()).collect();
+        assert!(Complete::all().into_iter().all(|it| all.iter().any(|algorithm| algorithm.complete() == Some(it))));
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all.len());
+    }
+}

@@ -1,0 +1,189 @@
+//! What broadcasts and all-reduces have in common.
+
+use programs::catalogue::{Catalogue, Entry, Parameter, Parameters, Untold};
+use programs::postal::{Alpha, Lambda, Steps, broadcast_time};
+use programs::{Group, Sends};
+use quantities::{Bytes, Duration, Rank};
+use report::terminal::rounded;
+use serde_json::{Map, Value, json};
+
+use crate::{Error, Finding, Site};
+
+/// In which order ranks are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RankOrder {
+    /// By number from the root on, then from 0.
+    Cyclic,
+    /// At random, as the seed decides.
+    Permuted,
+}
+
+impl RankOrder {
+    const fn all() -> [RankOrder; 2] {
+        [RankOrder::Cyclic, RankOrder::Permuted]
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            RankOrder::Cyclic => "cyclic",
+            RankOrder::Permuted => "permuted",
+        }
+    }
+
+    const fn about(self) -> &'static str {
+        match self {
+            RankOrder::Cyclic => "By number from the root on, then from 0: row by row on a mesh",
+            RankOrder::Permuted => "At random, as the seed decides",
+        }
+    }
+}
+
+quantities::written_by_name!(RankOrder);
+
+/// Who takes part, with how much data, and what the algorithm may be told.
+pub(super) struct Collective {
+    pub(super) bytes: Bytes,
+    pub(super) root: Rank,
+    pub(super) order: RankOrder,
+    pub(super) lambda: Option<Lambda>,
+    pub(super) t0: Option<Duration>,
+    pub(super) alpha: Option<Alpha>,
+    pub(super) segment: Option<Bytes>,
+}
+
+/// A collective whose algorithm is still to be told what it has to be told.
+pub(super) struct Setup {
+    pub(super) group: Group,
+    pub(super) ranks: u32,
+    /// What the algorithm may be told.
+    pub(super) told: Parameters,
+    asked_t0: Option<Duration>,
+    is_permuted: bool,
+    is_postal: bool,
+    /// What it was given, to be said again.
+    pub(super) parameters: Map<String, Value>,
+}
+
+impl Collective {
+    /// Who takes part at `site`, in order.
+    ///
+    /// # Errors
+    /// A number of ranks that the machine has not; a root that is none of them.
+    pub(super) fn setup(&self, site: &Site) -> Result<Setup, Error> {
+        let &Collective { bytes, root, order, lambda, t0: asked_t0, alpha, segment } = self;
+        if asked_t0.is_some_and(Duration::is_zero) {
+            return Err(Error::parameter("t0", "0", "more than no time"));
+        }
+        let ranks = site.ranks()?;
+        let group = match order {
+            RankOrder::Cyclic => Group::from_source(root, ranks)?,
+            RankOrder::Permuted => Group::permuted(root, ranks, site.seed)?,
+        };
+        let mut parameters = Map::new();
+        parameters.insert("bytes".to_owned(), json!(bytes.0));
+        parameters.insert("root".to_owned(), json!(root.0));
+        let is_permuted = order == RankOrder::Permuted;
+        if is_permuted {
+            parameters.insert("order".to_owned(), json!(order.name()));
+        }
+        let (model_lambda, model_t0) = site.postal.unzip();
+        let told = Parameters {
+            lambda: lambda.or(model_lambda),
+            t0: asked_t0.or(model_t0),
+            alpha,
+            segment,
+            ..Parameters::of(ranks)
+        };
+        Ok(Setup { group, ranks, told, asked_t0, is_permuted, is_postal: site.postal.is_some(), parameters })
+    }
+}
+
+impl Setup {
+    /// The algorithm, told what it has to be told. That is said again; what it has made no use of is not allowed.
+    ///
+    /// # Errors
+    /// What it was not told; what it was told in vain.
+    pub(super) fn algorithm<A: Catalogue>(&mut self, entry: &Entry<A>) -> Result<A, Error> {
+        let algorithm = (entry.make)(&mut self.told).map_err(|Untold(parameter)| untold(parameter, entry.name))?;
+        self.check_used(algorithm.name())?;
+        let told = &self.told;
+        let used = |parameter: Parameter, value: Value| (told.has_used(parameter), parameter.name(), value);
+        let values = [
+            used(Parameter::Alpha, json!(told.alpha.map(Alpha::as_f64))),
+            used(Parameter::Lambda, json!(told.lambda.map(|lambda| lambda.to_string()))),
+            used(Parameter::T0, json!(told.t0.map(|t0| t0.to_string()))),
+            used(Parameter::Segment, json!(told.segment.map(|segment| segment.0))),
+        ];
+        for (_, name, value) in values.into_iter().filter(|(used, ..)| *used) {
+            self.parameters.insert(name.to_owned(), value);
+        }
+        self.parameters.insert("algorithm".to_owned(), json!(algorithm.name()));
+        Ok(algorithm)
+    }
+
+    /// Says whether the algorithm makes use of alpha, lambda and t0, where these were given. In the postal model the latter two are
+    /// the machine's.
+    fn check_used(&self, algorithm: &str) -> Result<(), Error> {
+        let unused = |parameter| !self.told.has_used(parameter);
+        if let Some(alpha) = self.told.alpha.filter(|_| unused(Parameter::Alpha)) {
+            return Err(Error::parameter("alpha", alpha, format!("none, as {algorithm} does not split by shares")));
+        }
+        if self.is_postal {
+            return Ok(());
+        }
+        if let Some(lambda) = self.told.lambda.filter(|_| unused(Parameter::Lambda)) {
+            let allowed = match self.told.alpha {
+                Some(_) => "none beside an alpha, by which the tree splits".to_owned(),
+                None => format!("none on a machine, as {algorithm} is not made for a latency"),
+            };
+            return Err(Error::parameter("lambda", lambda, allowed));
+        }
+        if let Some(t0) = self.asked_t0.filter(|_| unused(Parameter::T0)) {
+            let allowed = format!("none on a machine, as {algorithm} is not made for a step");
+            return Err(Error::parameter("t0", t0, allowed));
+        }
+        Ok(())
+    }
+
+    /// Says whether ranks were to be in an order, where they have none.
+    pub(super) fn check_unordered(&self, algorithm: &str) -> Result<(), Error> {
+        if self.is_permuted {
+            return Err(Error::parameter("order", "permuted", format!("cyclic, as {algorithm} reaches all at once")));
+        }
+        Ok(())
+    }
+
+    /// Whether the program draws the order of its ranks.
+    pub(super) fn draws(&self) -> bool {
+        self.is_permuted
+    }
+
+    /// In the postal model, the least time in which all ranks can hear of the first.
+    pub(super) fn lower_bound(&self) -> Option<Finding> {
+        let (lambda, t0) = (self.told.lambda.filter(|_| self.is_postal)?, self.told.t0?);
+        let bound: Steps = broadcast_time(lambda, u64::from(self.group.len()));
+        Some(Finding {
+            name: "lower bound",
+            text: format!("{}, {bound} steps of {}", rounded(bound.of(t0)), rounded(t0)),
+            key: "lower_bound_ps",
+            value: json!(bound.of(t0).picoseconds()),
+        })
+    }
+}
+
+/// When sends are over, for ranks that send each other messages of `size` in rings.
+pub(super) fn sends(site: &Site, size: Option<Bytes>) -> Sends {
+    let wait = size.is_some_and(|size| site.waits_for_receivers(size));
+    if wait { Sends::Synchronous } else { Sends::Early }
+}
+
+/// What an algorithm has not been told.
+fn untold(parameter: Parameter, algorithm: &str) -> Error {
+    let allowed = match parameter {
+        Parameter::Alpha => "a share, or a lambda, for a tree by splitting".to_owned(),
+        Parameter::Lambda => format!("a latency, which {algorithm} has to be told"),
+        Parameter::T0 => format!("a time, which {algorithm} has to be told"),
+        Parameter::Segment => format!("a size, which {algorithm} has to be told"),
+    };
+    Error::parameter(parameter.name(), "nothing", allowed)
+}

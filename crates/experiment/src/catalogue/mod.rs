@@ -1,0 +1,115 @@
+//! Every program that can be asked for by its name: its parameters, what it is, and how it is made.
+//!
+//! A program of the catalogue is a struct of its parameters that implements [`Entry`]. The doc comments of the struct and of
+//! its fields are its help, on the command line and in the JSON Schema of experiments; its serde form is how files and launched
+//! ranks have it. To add one is a file here and a line in the list below.
+
+mod description;
+mod size;
+
+pub use description::{Description, Kind, Parameter};
+pub use size::Size;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{Error, Ready, Site};
+
+/// A program that can be asked for by its name.
+pub trait Entry: Clone + Default + Serialize + DeserializeOwned + JsonSchema {
+    /// Its name.
+    const NAME: &'static str;
+    /// Other names by which it is found.
+    const ALIASES: &'static [&'static str] = &[];
+    /// What more there is to say of it, and command lines that run it.
+    const EXAMPLES: &'static str;
+    /// Whether it can run in the postal model in place of a machine.
+    const IN_POSTAL_MODEL: bool = false;
+    /// Whether it runs on any number of ranks, and does not say itself how many it has.
+    const ANY_RANKS: bool = true;
+    /// The machine, where it has a usual one.
+    const USUAL_MACHINE: Option<&'static str> = None;
+
+    /// Makes it for `site`.
+    ///
+    /// # Errors
+    /// What keeps it from running there.
+    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error>;
+}
+
+macro_rules! catalogue {
+    ($($(#[$about:meta])* $entry:ident = $path:path),+ $(,)?) => {
+        /// A program of the catalogue, with its parameters.
+        #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Choice {
+            $(#[doc = concat!("[`", stringify!($path), "`]")] $entry($path),)+
+        }
+
+        impl Choice {
+            /// Its name.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Choice::$entry(_) => <$path as Entry>::NAME,)+
+                }
+            }
+
+            /// Makes it for `site`.
+            ///
+            /// # Errors
+            /// What keeps it from running there.
+            pub fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+                match self {
+                    $(Choice::$entry(entry) => entry.prepare(site),)+
+                }
+            }
+
+            /// The program called `name` with these parameters, the others being as usual.
+            ///
+            /// # Errors
+            /// What is wrong with a parameter; nothing, where there is no such program.
+            pub fn read(name: &str, parameters: Map<String, Value>) -> Option<Result<Choice, serde_json::Error>> {
+                let parameters = Value::Object(parameters);
+                match name {
+                    $(<$path as Entry>::NAME => Some(serde_json::from_value(parameters).map(Choice::$entry)),)+
+                    _ => None,
+                }
+            }
+        }
+
+        /// What each program is, and what it can be told, in the order of the help.
+        pub fn descriptions() -> Vec<Description> {
+            vec![$(Description::of::<$path>(),)+]
+        }
+    };
+}
+
+mod all_pairs;
+mod all_reduce;
+mod all_to_all;
+mod applications;
+mod broadcast;
+mod collective;
+mod goal;
+mod linear_hash;
+mod pairs;
+mod ping_pong;
+mod schedule;
+
+catalogue! {
+    PingPong = ping_pong::PingPong,
+    AllPairs = all_pairs::AllPairs,
+    EqualDist = pairs::EqualDist,
+    UnequalDist = pairs::UnequalDist,
+    AllToAll = all_to_all::AllToAll,
+    Fft = applications::Fft,
+    ConjugateGradient = applications::ConjugateGradient,
+    Euler = applications::Euler,
+    Broadcast = broadcast::Broadcast,
+    AllReduce = all_reduce::AllReduce,
+    LinearHash = linear_hash::LinearHash,
+    Schedule = schedule::Schedule,
+    Goal = goal::Goal,
+}

@@ -1,0 +1,113 @@
+//! A schedule that `maquette schedule` has written.
+
+use std::path::{Path, PathBuf};
+
+use formats::input::{self, InputFile};
+use programs::schedule::{self, Measures, Order, Pacing, ReadError, Rule, Scheduled};
+use quantities::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::Entry;
+use crate::site::LARGEST_MESSAGE;
+use crate::{Error, Finding, Prepared, Ready, Site};
+
+/// The longest schedule that is read.
+const LONGEST: Bytes = Bytes(256 << 20);
+
+/// Run the schedule of an exchange, as `maquette schedule` writes it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Schedule {
+    /// The schedule.
+    #[schemars(extend("x-value" = "FILE.json", "x-file" = true))]
+    file: PathBuf,
+    /// What keeps the ranks in step.
+    #[schemars(extend("x-value" = "PACING"))]
+    pacing: Pacing,
+    /// What a node does first that both sends and receives in a step; if left out, alternating where a send waits until the
+    /// receiver asks for the message, else send-first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-value" = "ORDER"))]
+    order: Option<Order>,
+}
+
+impl Entry for Schedule {
+    const NAME: &'static str = "schedule";
+    const EXAMPLES: &'static str = "Example:\n  maquette schedule --random 16,50 --algorithm edge-colouring --write exchange.json\n  \
+         maquette run schedule exchange.json --machine parsytec-cc-16 --pacing receiver-confirmed";
+    const IN_POSTAL_MODEL: bool = true;
+    const ANY_RANKS: bool = false;
+
+    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+        let (schedule, input) = read_schedule(&self.file)?;
+        site.exactly(schedule.ranks, "as many as the schedule has")?;
+        if let Some(order) = self.order.filter(|_| schedule.rule == Rule::ManyToOne) {
+            let allowed = "none, as in a step of such a schedule nobody both sends and receives";
+            return Err(Error::parameter("order", order.name(), allowed));
+        }
+        let largest = schedule.transfers().map(|transfer| transfer.bytes).max().unwrap_or(Bytes(0));
+        let name = self.file.display().to_string();
+        check_size(&name, &schedule, largest, site)?;
+        let order = self.order.unwrap_or_else(|| site.order(largest));
+        let parameters = json!({"file": name, "pacing": self.pacing.name(), "order": order.name()});
+        let Measures { least_steps, most_bytes_of_a_rank, .. } = schedule.measures();
+        let busiest = (u64::from(least_steps), most_bytes_of_a_rank);
+        let mut prepared = measured(&schedule, self.pacing, order, parameters, busiest);
+        prepared.notes.files.push(input);
+        Ok(Box::new(prepared))
+    }
+}
+
+/// Reads the schedule in the file `path`; with the digest of what is in it.
+///
+/// # Errors
+/// A file that can't be read, or that holds no schedule.
+pub fn read_schedule(path: &Path) -> Result<(schedule::Schedule, InputFile), Error> {
+    let unreadable = |cause| Error::Unreadable { path: path.to_path_buf(), cause };
+    let text = input::read(path, LONGEST).map_err(unreadable)?;
+    Ok((schedule::Schedule::from_json(&path.display().to_string(), &text)?, InputFile::new(path, &text)))
+}
+
+/// That the packets of the messages of a schedule can be counted; `name` is its file's.
+fn check_size(name: &str, schedule: &schedule::Schedule, largest: Bytes, site: &Site) -> Result<(), Error> {
+    if !site.has_network() || largest <= LARGEST_MESSAGE {
+        return Ok(());
+    }
+    let step = schedule.steps.iter().position(|step| step.iter().any(|transfer| transfer.bytes == largest));
+    let number = step.map_or(0, |index| index + 1);
+    let problem =
+        format!("step {number}: found a message of {largest}; allowed is at most {LARGEST_MESSAGE} on a network");
+    Err(ReadError { file: name.to_owned(), place: None, problem, meant: None }.into())
+}
+
+/// The program of a schedule, which tells what the schedule is.
+pub(super) fn measured(
+    schedule: &schedule::Schedule,
+    pacing: Pacing,
+    order: Order,
+    parameters: Value,
+    busiest: (u64, Bytes),
+) -> Prepared<Scheduled> {
+    let measures = schedule.measures();
+    let program = Scheduled::in_order(schedule, pacing, order);
+    let messages = (pacing == Pacing::FreeRunning).then_some(measures.transfers);
+    let mut prepared = Prepared::new(program, schedule.ranks, parameters).expecting(messages);
+    prepared.notes.busiest = Some(busiest);
+    prepared.telling(move |_, _| findings(&measures))
+}
+
+/// What is said of the schedule itself.
+fn findings(measures: &Measures) -> Vec<Finding> {
+    let Measures { carrying_steps, least_steps, bytes, .. } = *measures;
+    vec![
+        Finding {
+            name: "steps",
+            text: format!("{carrying_steps}; at least {least_steps} are needed"),
+            key: "steps",
+            value: json!(carrying_steps),
+        },
+        Finding { name: "together", text: bytes.to_string(), key: "total_bytes", value: json!(bytes.0) },
+    ]
+}

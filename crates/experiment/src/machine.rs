@@ -1,0 +1,134 @@
+//! On what programs run: a preset, a file, a description that stands in the experiment, or the postal model; and what is set to
+//! other values.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use formats::output::files;
+use machines::Description;
+use machines::model::Machine;
+use programs::postal::Lambda;
+use quantities::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::Error;
+use crate::postal_clock::{exact_step, postal_machine};
+
+/// Which machine, and what of it is changed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MachineChoice {
+    /// A preset, or the file of a description: a name with a `/` in it or with the ending `.toml`. Either this, `description` or
+    /// `postal`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// A description, in place of a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<Map<String, Value>>,
+    /// The postal model: nothing contends, and a message takes a latency whatever its size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub postal: Option<PostalModel>,
+    /// Fields of the description that are set to other values, in this order: `"channels.buffers=4"`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub set: Vec<Setting>,
+}
+
+/// A field of a description, and the value that it is set to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The field's path, or its last part: `channels.buffers`, `buffers`.
+    pub field: String,
+    /// Its value, as a description has it, without quotes.
+    pub value: String,
+}
+
+impl FromStr for Setting {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Setting, Self::Err> {
+        match text.split_once('=') {
+            Some((field, value)) if !field.trim().is_empty() => {
+                Ok(Setting { field: field.trim().to_owned(), value: value.trim().to_owned() })
+            }
+            _ => Err("allowed is FIELD=VALUE, such as `buffers=4`"),
+        }
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}={}", self.field, self.value)
+    }
+}
+
+quantities::written_as_text!(Setting, "FIELD=VALUE", "buffers=4");
+
+/// The postal model.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PostalModel {
+    /// The latency of a message in steps.
+    pub lambda: Lambda,
+    /// How long a step is: after that a sender is done with a message. A microsecond or a little more, if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub t0: Option<Duration>,
+}
+
+impl PostalModel {
+    /// The step.
+    pub fn step(&self) -> Duration {
+        self.t0.unwrap_or_else(|| exact_step(self.lambda))
+    }
+}
+
+impl MachineChoice {
+    /// The machine called `name`.
+    pub fn named(name: impl Into<String>) -> MachineChoice {
+        MachineChoice { name: Some(name.into()), ..MachineChoice::default() }
+    }
+
+    /// The machine, worked out.
+    ///
+    /// # Errors
+    /// None, or several, being asked for; a description that is wrong; the postal model with something set, or no step.
+    pub fn load(&self) -> Result<Machine, Error> {
+        match (&self.name, &self.description, self.postal) {
+            (Some(name), None, None) => {
+                if machines::is_file_name(name) {
+                    let path = Path::new(name);
+                    files::reads(path).map_err(|cause| Error::Unreadable { path: path.to_path_buf(), cause })?;
+                }
+                self.resolved(machines::describe(name)?)
+            }
+            (None, Some(description), None) => {
+                let description = toml::to_string(description)
+                    .map_err(|error| Error::parameter("description", error, "a description of a machine"))?;
+                self.resolved(Description::parse(&description, "the description in the experiment")?)
+            }
+            (None, None, Some(model)) => {
+                if let Some(Setting { field, .. }) = self.set.first() {
+                    return Err(Error::parameter("set", field, "only together with a machine"));
+                }
+                let step = model.step();
+                if step.is_zero() {
+                    return Err(Error::parameter("t0", "0", "more than no time"));
+                }
+                Ok(postal_machine(model.lambda, step)?)
+            }
+            (None, None, None) => {
+                Err(Error::parameter("machine", "nothing", "a machine, or a lambda for the postal model"))
+            }
+            _ => Err(Error::parameter("machine", "several", "one of name, description and postal")),
+        }
+    }
+
+    fn resolved(&self, mut description: Description) -> Result<Machine, Error> {
+        for Setting { field, value } in &self.set {
+            description.set(field, value)?;
+        }
+        Ok(description.resolve()?)
+    }
+}

@@ -1,0 +1,205 @@
+//! Doing an experiment on a model: from what was written to what came out.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use formats::output::{PacketFormat, Unwritable, WholeFile, write_frames, write_packets, write_timeline};
+use launch::rank::Running;
+use launch::wire::Record;
+use machines::model::{Interconnect, Machine};
+use virtual_worlds::answer::Answer;
+use virtual_worlds::flit::world::Options;
+use virtual_worlds::stop::Stop;
+
+use crate::catalogue::Choice;
+use crate::{EngineName, Error, Experiment, Finding, Job, Notes, Outcome, Outputs, Provenance, Ready, Site};
+
+/// What stands for a machine where there is none.
+const NO_MACHINE: &str = "loggp";
+
+/// A run that can begin: everything that a person can get wrong has been checked.
+pub struct Run {
+    /// On what.
+    pub machine: Arc<Machine>,
+    /// The name of the program.
+    pub program: &'static str,
+    /// What is run.
+    pub provenance: Provenance,
+    ready: Box<dyn Ready>,
+    options: Options,
+    packets: Option<(PacketFormat, WholeFile)>,
+    timeline: Option<WholeFile>,
+}
+
+/// A run that has ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// On what.
+    pub machine: Arc<Machine>,
+    /// The name of the program.
+    pub program: &'static str,
+    /// What was run.
+    pub provenance: Provenance,
+    /// What was known of the program before it ran.
+    pub notes: Notes,
+    /// What it found out.
+    pub findings: Vec<Finding>,
+    /// What may not be as it was meant.
+    pub warnings: Vec<String>,
+    /// What the machine did.
+    pub answer: Answer,
+}
+
+/// A program that can begin as ranks which are real.
+pub struct Launched {
+    ready: Box<dyn Ready>,
+    /// What is run.
+    pub provenance: Provenance,
+}
+
+impl Launched {
+    /// Runs it as `rank`, as often as that one is to run it.
+    ///
+    /// # Errors
+    /// What the program, or the network, ends with.
+    pub fn run(&self, rank: &mut Running) -> endpoint::Result<Record> {
+        self.ready.launch(rank)
+    }
+}
+
+impl Experiment {
+    /// Checks it as a program of which `ranks` ranks run for real, and reads what it needs.
+    ///
+    /// # Errors
+    /// What keeps it from running.
+    pub fn prepare_for_real(&self, ranks: u32) -> Result<Launched, Error> {
+        let program = &self.only_job()?.program;
+        // Of a machine only its number of nodes is asked, and that of this one is the most there can be.
+        let machine = machines::load(NO_MACHINE)?;
+        let mut site = Site { machine, asked_ranks: Some(ranks), seed: self.seed(), is_real: true, postal: None };
+        let ready = program.prepare(&mut site)?;
+        let provenance = told(program, &*ready, Provenance::of("run").seeded(self.seed(), self.seed.is_some()));
+        match provenance.seed_without_effect() {
+            Some(seed) => Err(Error::parameter("seed", seed, "none, as nothing of the program is random")),
+            None => Ok(Launched { ready, provenance: provenance.for_real() }),
+        }
+    }
+
+    fn only_job(&self) -> Result<&Job, Error> {
+        match &self.jobs[..] {
+            [job] => Ok(job),
+            jobs => Err(Error::parameter("job", format!("{} jobs", jobs.len()), "one")),
+        }
+    }
+
+    /// Checks it, reads what it needs, and begins the files that it writes.
+    ///
+    /// # Errors
+    /// What keeps it from running.
+    pub fn prepare(&self) -> Result<Run, Error> {
+        let Job { program, ranks, .. } = self.only_job()?;
+        let machine = self.machine.load()?;
+        let engine = engine_of(&machine, self.engine)?;
+        let packets = self.write.packets.as_deref().map(|path| packet_format(&machine, path)).transpose()?;
+        let postal = self.machine.postal.map(|model| (model.lambda, model.step()));
+        let mut site = Site { machine, asked_ranks: *ranks, seed: self.seed(), is_real: false, postal };
+        let ready = program.prepare(&mut site)?;
+        let provenance = Provenance::of("run")
+            .on(&site.machine)
+            .with_engine(engine.map(EngineName::name))
+            .seeded(self.seed(), self.seed.is_some());
+        let provenance = told(program, &*ready, provenance);
+        let (packets, timeline) = self.write.begin(packets)?;
+        let options = Options {
+            engine: engine.unwrap_or(EngineName::Fast).kind(),
+            seed: self.seed(),
+            // What channels did when is known from the packets.
+            packet_log: packets.is_some() || timeline.is_some(),
+            timeline: timeline.is_some(),
+            ..Options::default()
+        };
+        let (machine, program) = (Arc::new(site.machine), program.name());
+        Ok(Run { machine, program, provenance, ready, options, packets, timeline })
+    }
+}
+
+impl Outputs {
+    /// Begins the files; nothing of them is seen until they are whole.
+    fn begin(
+        &self,
+        format: Option<PacketFormat>,
+    ) -> Result<(Option<(PacketFormat, WholeFile)>, Option<WholeFile>), Error> {
+        if self.packets.is_some() && self.packets == self.timeline {
+            return Err(Error::parameter("timeline", "the file of packets", "another file"));
+        }
+        let file = |path: &Option<_>| path.as_deref().map(WholeFile::create).transpose();
+        Ok((format.zip(file(&self.packets)?), file(&self.timeline)?))
+    }
+}
+
+impl Run {
+    /// What is known of the program before it runs.
+    pub fn notes(&self) -> &Notes {
+        self.ready.notes()
+    }
+
+    /// Runs it until it is over, or `stop` says so; then writes what is to be written.
+    ///
+    /// # Errors
+    /// What the program ended with; a file that can't be written.
+    pub fn run(self, stop: Stop) -> Result<Ended, Error> {
+        let Run { machine, program, provenance, ready, options, packets, timeline } = self;
+        let notes = ready.notes().clone();
+        let Outcome { findings, warnings, answer } = ready.simulate(&machine, Options { stop, ..options })?;
+        if let Some((format, file)) = packets {
+            finish(file, |file| match &answer.frame_log {
+                Some(frames) => write_frames(file, format, frames, &provenance),
+                None => write_packets(file, format, answer.packet_log.as_deref().unwrap_or_default(), &provenance),
+            })?;
+        }
+        if let Some(file) = timeline {
+            finish(file, |file| write_timeline(file, &machine, &answer, &provenance))?;
+        }
+        Ok(Ended { machine, program, provenance, notes, findings, warnings, answer })
+    }
+}
+
+/// What is run, with the program and what that was told.
+fn told(program: &Choice, ready: &dyn Ready, provenance: Provenance) -> Provenance {
+    let Notes { parameters, draws, files, .. } = ready.notes();
+    let mut provenance = provenance.among(ready.ranks()).running(program.name()).given(parameters.clone());
+    if *draws {
+        provenance.draws();
+    }
+    files.iter().cloned().for_each(|file| provenance.read(file));
+    provenance
+}
+
+/// What moves the flits of `machine`, that which was `asked` for or the usual one; nothing where there are no flits.
+fn engine_of(machine: &Machine, asked: Option<EngineName>) -> Result<Option<EngineName>, Error> {
+    match (&machine.interconnect, asked) {
+        (Interconnect::Flits(_), asked) => Ok(Some(asked.unwrap_or(EngineName::Fast))),
+        (Interconnect::Ethernet(_) | Interconnect::LogGp(_), None) => Ok(None),
+        (Interconnect::Ethernet(_) | Interconnect::LogGp(_), Some(engine)) => {
+            let allowed = format!("none, as {} has no flits to be moved", machine.name);
+            Err(Error::parameter("engine", engine.name(), allowed))
+        }
+    }
+}
+
+fn packet_format(machine: &Machine, path: &Path) -> Result<PacketFormat, Error> {
+    if matches!(machine.interconnect, Interconnect::LogGp(_)) {
+        let allowed = "a machine with a network of flits, or an Ethernet";
+        return Err(Error::parameter("packets", machine.name.as_str(), allowed));
+    }
+    let allowed = || format!("a name that ends in {}", PacketFormat::ENDINGS.join(" or "));
+    PacketFormat::of(path).ok_or_else(|| Error::parameter("packets", path.display(), allowed()))
+}
+
+fn finish(mut file: WholeFile, write: impl FnOnce(&mut WholeFile) -> io::Result<()>) -> Result<(), Unwritable> {
+    match write(&mut file) {
+        Ok(()) => file.finish(),
+        Err(cause) => Err(file.unwritable(cause)),
+    }
+}

@@ -1,0 +1,177 @@
+//! What is run, as a person or another program writes it.
+
+use std::path::{Path, PathBuf};
+
+use formats::input;
+use quantities::{Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use virtual_worlds::flit::world::EngineKind;
+
+use crate::catalogue::Choice;
+use crate::{Error, MachineChoice};
+
+/// The longest file of an experiment that is read.
+const LONGEST: Bytes = Bytes(16 << 20);
+/// What random choices follow from, if nothing else is asked for.
+pub const USUAL_SEED: u64 = 1;
+
+/// A run: which machine, which programs, what is written down.
+///
+/// ```toml
+/// seed = 7
+///
+/// [machine]
+/// name = "infiniband-128"
+/// set = ["channels.buffers=64"]
+///
+/// [[job]]
+/// ranks = 64
+/// program.broadcast = { algorithm = "binomial", bytes = "4 KiB" }
+/// ```
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// On what; nothing, where real ranks run it.
+    #[serde(default)]
+    pub machine: MachineChoice,
+    /// The programs, which run at the same time.
+    #[serde(rename = "job")]
+    pub jobs: Vec<Job>,
+    /// What moves the flits; both give the same times. Fast, if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<EngineName>,
+    /// What random choices follow from; 1, if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// What is written down.
+    #[serde(default, skip_serializing_if = "Outputs::is_empty")]
+    pub write: Outputs,
+}
+
+/// A program among those that run at the same time.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// Which program, with its parameters.
+    pub program: Choice,
+    /// How many ranks it has; as many as there are nodes, or as the program says itself, if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<u32>,
+    /// When it begins; at once, if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Duration>,
+}
+
+/// What is written down of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Outputs {
+    /// The way of every packet, or what became of every frame of an Ethernet: a file that ends in `.csv` or `.arrow`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<PathBuf>,
+    /// What ranks and channels did when: a Chrome trace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<PathBuf>,
+}
+
+impl Outputs {
+    fn is_empty(&self) -> bool {
+        *self == Outputs::default()
+    }
+}
+
+/// What moves the flits. Both give the same times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineName {
+    /// A number of events that grows with packets and channels.
+    Fast,
+    /// Every flit.
+    Reference,
+}
+
+impl EngineName {
+    /// All of them.
+    pub const fn all() -> [EngineName; 2] {
+        [EngineName::Fast, EngineName::Reference]
+    }
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            EngineName::Fast => "fast",
+            EngineName::Reference => "reference",
+        }
+    }
+
+    /// What it does, in a line.
+    pub const fn about(self) -> &'static str {
+        match self {
+            EngineName::Fast => "A number of events that grows with packets and channels",
+            EngineName::Reference => "Every flit",
+        }
+    }
+
+    /// The kind of engine that a world is asked for.
+    pub const fn kind(self) -> EngineKind {
+        match self {
+            EngineName::Fast => EngineKind::Fast,
+            EngineName::Reference => EngineKind::Reference,
+        }
+    }
+}
+
+quantities::written_by_name!(EngineName);
+
+impl Experiment {
+    /// What random choices follow from.
+    pub fn seed(&self) -> u64 {
+        self.seed.unwrap_or(USUAL_SEED)
+    }
+
+    /// The experiment in the file `path`: JSON where its name ends in `.json`, otherwise TOML.
+    ///
+    /// # Errors
+    /// A file that can't be read; what in it is wrong, and where.
+    pub fn read(path: &Path) -> Result<Experiment, Error> {
+        let text = input::read_text(path, LONGEST).map_err(|cause| Error::Unreadable { path: path.into(), cause })?;
+        let file = path.display().to_string();
+        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
+            return serde_json::from_str(&text).map_err(|error| {
+                let message = error.to_string();
+                let problem = message.rsplit_once(" at line ").map_or(message.as_str(), |parts| parts.0);
+                wrong(file, Some((error.line(), error.column())), problem)
+            });
+        }
+        toml::from_str(&text).map_err(|error: toml::de::Error| {
+            let place = error.span().map(|span| line_and_column(&text, span.start));
+            wrong(file, place, error.message())
+        })
+    }
+
+    /// It, in TOML.
+    ///
+    /// # Errors
+    /// A value that TOML can't hold.
+    pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        toml::to_string(self)
+    }
+}
+
+/// Line and column, from 1, of a byte of the text.
+fn line_and_column(text: &str, byte: usize) -> (usize, usize) {
+    let before = text.get(..byte).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
+/// What is wrong with a file, with the nearest name to one that there is not.
+fn wrong(file: String, place: Option<(usize, usize)>, message: &str) -> Error {
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let meant = match quoted.split_first() {
+        Some((found, known)) if message.starts_with("unknown ") => quantities::nearest(found, known.iter().copied()),
+        _ => None,
+    };
+    let problem = message.trim_end().replace('\n', "; ");
+    Error::Text { file, place, problem, meant: meant.map(str::to_owned) }
+}
