@@ -6,6 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, Command, Error, ValueEnum};
 use experiment::EngineName;
+use experiment::catalogue::Exchange;
 use launch::wire::Repair;
 use programs::schedule::{Order, Pacing};
 use studies::PaperName;
@@ -74,4 +75,4 @@ macro_rules! by_its_own_names {
     )*};
 }
 
-by_its_own_names!(EngineName, Order, Pacing, PaperName, Repair);
+by_its_own_names!(EngineName, Exchange, Order, Pacing, PaperName, Repair);

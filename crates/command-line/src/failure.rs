@@ -23,9 +23,6 @@ pub(super) enum Failure {
     /// A schedule that cannot be read.
     #[error(transparent)]
     Goal(#[from] GoalError),
-    /// A schedule that no network can carry.
-    #[error(transparent)]
-    Schedule(endpoint::Error),
     /// A schedule of an exchange that cannot be read.
     #[error(transparent)]
     Steps(#[from] programs::schedule::ReadError),

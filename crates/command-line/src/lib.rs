@@ -3,7 +3,6 @@
 //! A command reads its arguments, checks everything that a person can get wrong before it runs anything, and gives
 //! what is to be printed as a whole. Printing, errors and exit statuses are dealt with once, here.
 
-
 mod calibrate;
 mod cast;
 mod choice;

@@ -4,8 +4,8 @@ use clap::Args;
 use serde::Serialize;
 
 use super::failure::Failure;
-use report::terminal::{Side, columns};
 use super::{CommandOutput, json};
+use report::terminal::{Side, columns};
 
 /// List the machines that come with the program.
 #[derive(Args, Debug)]

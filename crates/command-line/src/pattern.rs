@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 
 use super::choice::value_name;
 use super::failure::Failure;
-use report::terminal::{Side, columns};
 use super::{CommandOutput, working};
 use experiment::Provenance;
 use formats::output::WholeFile;
 use formats::traffic_matrix::csv;
+use report::terminal::{Side, columns};
 
 /// Make the traffic pattern of an application: who sends how many bytes to whom.
 ///

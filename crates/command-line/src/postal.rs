@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::failure::Failure;
 use super::quantity::duration;
-use report::terminal::{Side, columns, rounded};
 use super::{CommandOutput, json};
 use experiment::Provenance;
+use report::terminal::{Side, columns, rounded};
 
 /// The most nodes: as many as the LogGP machine has.
 const MOST_NODES: i64 = 1 << 20;

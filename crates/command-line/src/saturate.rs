@@ -9,15 +9,16 @@ use virtual_worlds::flit::network::fast::Fast;
 use virtual_worlds::flit::network::reference::Reference;
 use virtual_worlds::flit::traffic::{self, Effort, Known, Load, Outcome, Point, Search, Span, Verdict};
 
-use super::engine::Engine;
+use super::choice::choice;
 use super::failure::Failure;
 use super::progress::Spinner;
-use report::terminal::{Side, columns};
 use super::traffic::{Traffic, network, verdict};
 use super::{CommandOutput, cores};
+use experiment::EngineName as Engine;
 use experiment::Provenance;
 use formats::interrupt;
 use formats::output::WholeFile;
+use report::terminal::{Side, columns};
 use report::{Axis, LineChart, Mark, Measure, Page, Series};
 
 /// The widest bar of the drawing. [letters]
@@ -39,7 +40,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = precision)]
     precision: f64,
     /// What moves the flits; both give the same times.
-    #[arg(long, value_name = "ENGINE", default_value = "fast")]
+    #[arg(long, value_name = "ENGINE", default_value = "fast", value_parser = choice::<Engine>())]
     engine: Engine,
     /// How many loads are run at once; as many as there are cores, if left out. The result does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]

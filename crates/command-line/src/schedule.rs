@@ -14,7 +14,6 @@ use programs::schedule::{MOST_RANKS, Order, Pacing, Pattern, Schedule};
 use quantities::Bytes;
 use serde_json::json;
 
-use super::algorithms::Exchange;
 use super::choice::choice;
 use super::failure::Failure;
 use super::progress::Spinner;
@@ -24,6 +23,7 @@ use super::sizes::{check_size, size};
 use super::{CommandOutput, unless_interrupted, working};
 use check::{Checked, check};
 use experiment::Provenance;
+use experiment::catalogue::Exchange;
 use formats::input::InputFile;
 use formats::traffic_matrix;
 use text::{Name, Told};

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use virtual_worlds::flit::traffic::{Load, Parameter, Pattern, Unfit, Verdict, Windows};
 
 use super::choice::value_name;
-use super::engine::Engine;
 use super::failure::Failure;
 use super::settings::Settings;
+use experiment::EngineName as Engine;
 use experiment::Provenance;
 
 /// The share of packets that are meant for a hot spot, if none is asked for.

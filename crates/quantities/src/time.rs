@@ -144,7 +144,7 @@ const fn kind(quantity: &'static str) -> Kind {
         quantity,
         example: "1.5 us",
         value_name: "TIME",
-    units: &UNITS,
+        units: &UNITS,
         other_spellings: &OTHER_SPELLINGS,
         meant,
         unit_left_out: None,

@@ -3,8 +3,8 @@
 use quantities::Duration;
 use serde_json::{Value, json};
 
-use report::terminal::{Side, columns, rounded, signed_percent};
 use experiment::Provenance;
+use report::terminal::{Side, columns, rounded, signed_percent};
 use tuning::calibrate::{Calibration, Estimate, Fitted, Outcome};
 
 /// What was fitted to what.

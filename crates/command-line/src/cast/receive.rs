@@ -16,9 +16,9 @@ use super::meeting::{GROUP, Way, group, other_version};
 use crate::failure::{Failure, note, warn};
 use crate::progress::DataBar;
 use crate::quantity::seconds;
-use report::terminal::{amount, bytes_per_second, rounded};
 use crate::{CommandOutput, json, print};
 use formats::interrupt;
+use report::terminal::{amount, bytes_per_second, rounded};
 
 /// Receive what somebody sends
 ///

@@ -15,9 +15,9 @@ use super::meeting::{GROUP, Way, group, other_version};
 use crate::failure::{Failure, note, warn};
 use crate::progress::DataBar;
 use crate::quantity::{rate, seconds};
-use report::terminal::{amount, bytes_per_second, rounded};
 use crate::{CommandOutput, json};
 use formats::interrupt;
+use report::terminal::{amount, bytes_per_second, rounded};
 
 /// Send files and folders to all that receive
 ///

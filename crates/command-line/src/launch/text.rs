@@ -3,10 +3,10 @@
 use quantities::{Bytes, Duration};
 use serde_json::{Value, json};
 
-use report::terminal::{Side, columns, rounded};
 use experiment::Provenance;
 use launch::Launch;
 use launch::wire::Record;
+use report::terminal::{Side, columns, rounded};
 
 /// All that ranks did, together.
 fn total(records: &[Record], of: impl Fn(&Record) -> u64) -> u64 {

@@ -6,8 +6,8 @@ use quantities::Duration;
 use serde_json::{Value, json};
 
 use super::lambda::Row;
-use report::terminal::{Side, columns, rounded, signed_percent};
 use experiment::Provenance;
+use report::terminal::{Side, columns, rounded, signed_percent};
 use report::{Axis, Cell, LineChart, Mark, Measure, Page, Series, Table, element, legend};
 use tuning::latency::Survey;
 

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::settings::noted;
-use report::terminal::{Side, columns, rounded};
 use crate::{CommandOutput, cores, unless_interrupted};
 use experiment::Provenance;
 use experiment::parallel::{Watch, map};
 use formats::interrupt;
+use report::terminal::{Side, columns, rounded};
 use tuning::planner::check::{Case, Checked, Places};
 use tuning::planner::{BUDGET, Effort};
 

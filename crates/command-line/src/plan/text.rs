@@ -8,9 +8,9 @@ use quantities::Duration;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use report::terminal::{Side, columns, rounded};
 use experiment::Provenance;
 use formats::traffic_matrix::TrafficMatrix;
+use report::terminal::{Side, columns, rounded};
 use tuning::planner::{Plan, Prediction, Question, Source};
 
 /// What was planned.

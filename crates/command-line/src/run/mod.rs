@@ -60,14 +60,18 @@ impl Args for Arguments {
 impl FromArgMatches for Arguments {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Arguments, clap::Error> {
         match matches.subcommand() {
-            Some(("traffic", matches)) => Ok(Arguments::Traffic(Box::new(traffic::Arguments::from_arg_matches(matches)?))),
+            Some(("traffic", matches)) => {
+                Ok(Arguments::Traffic(Box::new(traffic::Arguments::from_arg_matches(matches)?)))
+            }
             Some((name, matches)) => {
                 let (experiment, write) = RunOptions::from_arg_matches(matches)?.experiment(name, matches)?;
                 Ok(Arguments::Program(Box::new(experiment), write))
             }
             None => match matches.get_one::<PathBuf>("FILE") {
                 Some(file) => Ok(Arguments::File(file.clone())),
-                None => Err(clap::Error::raw(ErrorKind::MissingSubcommand, "a program, or the file of an experiment\n")),
+                None => {
+                    Err(clap::Error::raw(ErrorKind::MissingSubcommand, "a program, or the file of an experiment\n"))
+                }
             },
         }
     }

@@ -212,5 +212,9 @@ pub(super) fn read(path: &Path) -> Result<Experiment, Failure> {
     let found = path.display().to_string();
     let meant = quantities::nearest(&found, names.iter().copied());
     let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-    Err(Failure::argument("PROGRAM", found, format!("the file of an experiment, or one of {}{meant}", names.join(", "))))
+    Err(Failure::argument(
+        "PROGRAM",
+        found,
+        format!("the file of an experiment, or one of {}{meant}", names.join(", ")),
+    ))
 }

@@ -3,8 +3,8 @@
 use virtual_worlds::stop::{Progress, Reached};
 
 use crate::progress::{Bar, Spinner};
-use report::terminal::rounded;
 use formats::interrupt::BETWEEN_LOOKS;
+use report::terminal::rounded;
 
 /// How far the run is that goes on: a process has one.
 static PROGRESS: Progress = Progress::new();

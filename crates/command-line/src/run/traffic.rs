@@ -12,13 +12,14 @@ use virtual_worlds::flit::traffic::{self, Distribution, Estimate, Evidence, Load
 
 use super::summary::{place, section};
 use crate::CommandOutput;
-use crate::engine::Engine;
+use crate::choice::choice;
 use crate::failure::Failure;
 use crate::progress::Spinner;
-use report::terminal::{Side, columns};
 use crate::traffic::{Traffic, network, verdict};
+use experiment::EngineName as Engine;
 use experiment::Provenance;
 use formats::interrupt;
+use report::terminal::{Side, columns};
 
 /// How many of the busiest channels are shown to a person.
 const SHOWN: usize = 5;
@@ -35,14 +36,14 @@ const SHOWN: usize = 5;
 /// has the bounds. The exit status is 1 unless the load is stable.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  maquette run traffic --machine booksim-mesh-8x8 --pattern transpose --rate 0.1")]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     #[command(flatten)]
     traffic: Traffic,
     /// How much each node sends: 1 is all that its channel carries. [flits/node/cycle]
     #[arg(long, value_name = "RATE")]
     rate: f64,
     /// What moves the flits; both give the same times.
-    #[arg(long, value_name = "ENGINE", default_value = "fast")]
+    #[arg(long, value_name = "ENGINE", default_value = "fast", value_parser = choice::<Engine>())]
     engine: Engine,
 }
 

@@ -5,8 +5,8 @@ use programs::schedule::{Measures, Rule, Schedule};
 use serde_json::{Value, json};
 
 use super::{Made, Traffic};
-use report::terminal::{Side, columns, rounded};
 use experiment::Provenance;
+use report::terminal::{Side, columns, rounded};
 use tuning::planner::{Bound, busiest};
 
 /// How wide a printed schedule is. [letters]

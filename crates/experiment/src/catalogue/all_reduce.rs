@@ -1,6 +1,6 @@
 //! What all ranks have, combined, such that all have the result.
 
-use programs::all_reduce::{self, Inputs, Operator};
+use programs::all_reduce::{self, Combine as _, Inputs, Number, Operation, Operator};
 use programs::catalogue::{Catalogue, Entry as Algorithm};
 use programs::postal::{Alpha, Lambda};
 use quantities::{Bytes, Duration, Rank};
@@ -47,7 +47,7 @@ struct AllReduceName(&'static Algorithm<all_reduce::Algorithm>);
 
 impl AllReduceName {
     fn all() -> Vec<AllReduceName> {
-        all_reduce::Algorithm::all().map(AllReduceName).collect()
+        all_reduce::Algorithm::entries().into_iter().map(AllReduceName).collect()
     }
 
     fn name(self) -> &'static str {
@@ -66,7 +66,7 @@ impl Default for AllReduce {
         AllReduce {
             bytes: Size(Bytes(1024)),
             algorithm: None,
-            operator: Operator::default(),
+            operator: Operator::Of(Operation::Sum, Number::F64),
             lambda: None,
             t0: None,
             alpha: None,
@@ -79,8 +79,7 @@ impl Default for AllReduce {
 impl Entry for AllReduce {
     const NAME: &'static str = "all-reduce";
     const ALIASES: &'static [&'static str] = &["combine"];
-    const EXAMPLES: &'static str =
-        "Examples:\n  maquette run all-reduce --machine parsytec-cc-16 --bytes 4KiB --algorithm ring\n  \
+    const EXAMPLES: &'static str = "Examples:\n  maquette run all-reduce --machine parsytec-cc-16 --bytes 4KiB --algorithm ring\n  \
          maquette run all-reduce --lambda 2.5 --nodes 100 --operator max-i64";
     const IN_POSTAL_MODEL: bool = true;
 

@@ -49,7 +49,7 @@ struct BroadcastName(&'static Algorithm<broadcast::Algorithm>);
 
 impl BroadcastName {
     fn all() -> Vec<BroadcastName> {
-        broadcast::Algorithm::all().map(BroadcastName).collect()
+        broadcast::Algorithm::entries().into_iter().map(BroadcastName).collect()
     }
 
     fn name(self) -> &'static str {
@@ -80,8 +80,7 @@ impl Default for Broadcast {
 
 impl Entry for Broadcast {
     const NAME: &'static str = "broadcast";
-    const EXAMPLES: &'static str =
-        "Examples:\n  maquette run broadcast --machine delta --nodes 64 --bytes 512 --algorithm lambda-tree --alpha 0.58\n  \
+    const EXAMPLES: &'static str = "Examples:\n  maquette run broadcast --machine delta --nodes 64 --bytes 512 --algorithm lambda-tree --alpha 0.58\n  \
          maquette run broadcast --lambda 1.8 --nodes 64";
     const IN_POSTAL_MODEL: bool = true;
 

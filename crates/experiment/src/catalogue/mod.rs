@@ -7,7 +7,9 @@
 mod description;
 mod size;
 
+pub use all_to_all::Exchange;
 pub use description::{Description, Kind, Parameter};
+pub use schedule::read_schedule;
 pub use size::Size;
 
 use schemars::JsonSchema;

@@ -8,8 +8,8 @@ use quantities::{Bytes, Duration};
 use virtual_worlds::flit::world::Options;
 
 use super::job::{Job, SENSITIVITY};
-use experiment::words;
 use experiment::simulate::{send_without_waiting, simulate};
+use experiment::words;
 use programs::linear_hash::build::{Built, Split, entries_of_chunk};
 
 /// How much a server that splits ships at a time. [B]

@@ -7,8 +7,8 @@ use quantities::{Duration, Time};
 
 use super::*;
 use crate::tests::{Case, each_judge_can_say_no, fetches_nothing};
-use experiment::words;
 use crate::{Reproduction, Verdict, Watch, conclude};
+use experiment::words;
 use programs::linear_hash::build::Split;
 
 /// Words for a build that takes no time to speak of: one of the list in so many.
