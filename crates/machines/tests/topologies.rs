@@ -224,7 +224,7 @@ fn the_branches_below_the_root_are_known() {
 #[test]
 fn the_groups_of_a_topology_are_known() {
     for (topology, group) in [
-        ("[topology.dragonfly]\nnodes = 2\nrouters = 4\nglobal_links = 2", Some(8)),
+        ("[routing]\nrule = \"up-down\"\n[topology.dragonfly]\nnodes = 2\nrouters = 4\nglobal_links = 2", Some(8)),
         ("[topology.fat_tree]\narity = 4\nlevels = 3\nsubtrees = 2", Some(16)),
         ("[topology.fat_tree]\narity = 4\nlevels = 1", None),
         ("[topology.clos]\nheight = 3", Some(16)),

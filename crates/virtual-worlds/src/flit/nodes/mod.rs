@@ -16,7 +16,7 @@ mod messages;
 mod processor;
 mod serial;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use endpoint::{Received, Result};
 use machines::model::{FlitNetwork, Machine, NodeCosts};
@@ -47,6 +47,8 @@ enum Event {
     Deadline(u32),
     /// A broadcast is everywhere.
     Broadcast(u32),
+    /// What an operation waits for has come: the time.
+    Wake(u32),
 }
 
 impl Event {
@@ -58,6 +60,7 @@ impl Event {
             Event::Communication(rank) => format!("what the communication processor of rank {rank} does"),
             Event::Deadline(rank) => format!("what rank {rank} waits for"),
             Event::Broadcast(_) => "a broadcast".to_owned(),
+            Event::Wake(_) => "a wait".to_owned(),
         }
     }
 }
@@ -140,6 +143,8 @@ pub struct Nodes<E> {
     letters: Letters,
     control: Option<Control>,
     done: VecDeque<Done>,
+    /// The operations that wait for a time, and whose they are.
+    sleeping: BTreeMap<u32, Rank>,
     forwarding: Forwarding,
     messages: u64,
     reports_starts: bool,
@@ -161,6 +166,7 @@ impl<E: Engine> Nodes<E> {
             nodes: (0..ranks.max(nodes as u32)).map(|_| node()).collect(),
             letters: Letters::default(),
             done: VecDeque::new(),
+            sleeping: BTreeMap::new(),
             forwarding: Forwarding::new(network),
             messages: 0,
             reports_starts: false,
@@ -196,6 +202,18 @@ impl<E: Engine> Nodes<E> {
     /// Starts to compute for `work`.
     pub fn compute(&mut self, rank: Rank, processor: u16, work: Duration, operation: u32) {
         self.process(rank, processor, processor::Work::Compute { work, operation });
+    }
+
+    /// Starts to wait until `time`, which takes no processor.
+    pub fn sleep(&mut self, rank: Rank, time: Time, operation: u32) {
+        self.sleeping.insert(operation, rank);
+        self.queue.put(time.max(self.now()), Event::Wake(operation));
+    }
+
+    fn wake(&mut self, operation: u32) {
+        if let Some(rank) = self.sleeping.remove(&operation) {
+            self.finish(rank.0, operation, Outcome::Over);
+        }
     }
 
     /// Starts to receive a message, until `deadline` at the latest: if it has met none by then, it ends with [`Outcome::Late`].
@@ -235,6 +253,7 @@ impl<E: Engine> Nodes<E> {
                 Event::Communication(rank) => self.communication_done(rank),
                 Event::Deadline(rank) => self.deadline_passed(rank),
                 Event::Broadcast(number) => self.broadcast_there(number),
+                Event::Wake(operation) => self.wake(operation),
             }
         }
         self.events = events;

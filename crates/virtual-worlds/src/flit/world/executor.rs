@@ -29,7 +29,7 @@ impl<E: Engine> Machine for Running<E> {
             Operation::Send { message, .. } => fits(message.size()),
             Operation::Multicast(message) => self.check_hardware().and_then(|()| fits(message.size())),
             Operation::ReceiveMulticast(_) => self.check_hardware(),
-            Operation::Receive { .. } | Operation::Compute(_) => Ok(()),
+            Operation::Receive { .. } | Operation::Compute(_) | Operation::Sleep(_) => Ok(()),
         }
     }
 
@@ -40,6 +40,7 @@ impl<E: Engine> Machine for Running<E> {
                 self.nodes.receive(rank, 0, Wanted::new(from, tags), deadline, number);
             }
             Operation::Compute(work) => self.nodes.compute(rank, 0, work, number),
+            Operation::Sleep(until) => self.nodes.sleep(rank, until, number),
             Operation::Multicast(message) => self.nodes.multicast(rank, message, number),
             Operation::ReceiveMulticast(from) => self.nodes.receive_multicast(rank, from, number),
         }
@@ -88,6 +89,6 @@ pub(super) fn run<E: Engine, P: Program>(
         let packets = nodes.engine().stuck();
         return Err(Error::Deadlock(stuck::describe(network, &packets, PACKETS_DESCRIBED)));
     }
-    let results = ended.all()?;
+    let results = ended.all(|rank| program.name_of(rank))?;
     Ok((results, answer(nodes, finish, timeline)?))
 }
