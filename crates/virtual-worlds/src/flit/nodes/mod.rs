@@ -9,6 +9,7 @@
 //! [`Nodes`] offers operations that are started and later reported as done; whoever runs programs on it decides what
 //! follows.
 
+mod background;
 mod coming;
 mod communication;
 mod control;
@@ -22,6 +23,7 @@ use endpoint::{Received, Result};
 use machines::model::{FlitNetwork, Machine, NodeCosts};
 use quantities::{Duration, Rank, Time};
 
+use self::background::Background;
 use self::coming::Coming;
 use self::control::Control;
 use self::messages::Letters;
@@ -30,6 +32,7 @@ use crate::answer::RankStatistics;
 use crate::events::EventQueue;
 use crate::flit::network::forwarding::Forwarding;
 use crate::flit::network::{Engine, NetworkEvent, Notice, Recorder};
+use crate::flit::traffic::BackgroundTraffic;
 use crate::horizon::beyond;
 use crate::matching::Matching;
 pub use crate::matching::{ANY, Wanted};
@@ -49,6 +52,8 @@ enum Event {
     Broadcast(u32),
     /// What an operation waits for has come: the time.
     Wake(u32),
+    /// The next packet of a node's background traffic is born.
+    Birth(u32),
 }
 
 impl Event {
@@ -61,6 +66,7 @@ impl Event {
             Event::Deadline(rank) => format!("what rank {rank} waits for"),
             Event::Broadcast(_) => "a broadcast".to_owned(),
             Event::Wake(_) => "a wait".to_owned(),
+            Event::Birth(node) => format!("the wait for the next packet of node {node}"),
         }
     }
 }
@@ -146,6 +152,7 @@ pub struct Nodes<E> {
     /// The operations that wait for a time, and whose they are.
     sleeping: BTreeMap<u32, Rank>,
     forwarding: Forwarding,
+    background: Option<Background>,
     messages: u64,
     reports_starts: bool,
     events: Vec<Event>,
@@ -168,6 +175,7 @@ impl<E: Engine> Nodes<E> {
             done: VecDeque::new(),
             sleeping: BTreeMap::new(),
             forwarding: Forwarding::new(network),
+            background: None,
             messages: 0,
             reports_starts: false,
             events: Vec::new(),
@@ -254,11 +262,15 @@ impl<E: Engine> Nodes<E> {
                 Event::Deadline(rank) => self.deadline_passed(rank),
                 Event::Broadcast(number) => self.broadcast_there(number),
                 Event::Wake(operation) => self.wake(operation),
+                Event::Birth(node) => self.source_ready(node),
             }
         }
         self.events = events;
         if self.forwarding.is_asked() && self.queue.next_time() != Some(now) {
             self.forward(now);
+        }
+        if self.background.is_some() {
+            self.inject_background(now);
         }
         Ok(true)
     }
@@ -282,6 +294,10 @@ impl<E: Engine> Nodes<E> {
         self.engine.instant(now, of_the_network, &mut self.queue, &mut notices);
         for notice in notices.drain(..) {
             match notice {
+                Notice::Departed { node, token } if BackgroundTraffic::has(token) => self.source_ready(node.0),
+                Notice::Delivered { token, .. } if BackgroundTraffic::has(token) => {
+                    self.background_delivered(now, token);
+                }
                 Notice::Departed { node, token } => self.departed(now, node.0, token),
                 Notice::Delivered { node, token } => self.delivered(node.0, token),
                 Notice::Forward { .. } => self.forwarding.ask(notice),

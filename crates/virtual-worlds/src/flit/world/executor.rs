@@ -8,6 +8,7 @@ use quantities::{Rank, Time};
 use super::{NetworkWorld, Run, answer, fits};
 use crate::flit::network::{Engine, stuck};
 use crate::flit::nodes::{self, Nodes, Wanted};
+use crate::flit::traffic::BackgroundTraffic;
 use crate::stop::Stop;
 
 /// As many packets are described one by one when the network is stuck.
@@ -62,6 +63,10 @@ impl<E: Engine> Machine for Running<E> {
             }
         }
     }
+
+    fn all_ended(&mut self) {
+        self.nodes.end_background();
+    }
 }
 
 impl<E: Engine> Running<E> {
@@ -73,15 +78,19 @@ impl<E: Engine> Running<E> {
     }
 }
 
-/// Runs `program` on every rank until all have ended.
+/// Runs `program` on every rank until all have ended, beside `background` traffic if there is some.
 pub(super) fn run<E: Engine, P: Program>(
     world: &NetworkWorld<'_>,
     network: &FlitNetwork,
     ranks: u32,
     program: &P,
+    background: Option<BackgroundTraffic>,
 ) -> Run<P::Output> {
     let options = world.options;
-    let nodes = Nodes::<E>::new(world.machine, network, ranks, options.seed, options.packet_log);
+    let mut nodes = Nodes::<E>::new(world.machine, network, ranks, options.seed, options.packet_log);
+    if let Some(traffic) = background {
+        nodes.add_background(traffic);
+    }
     let running = Running { nodes, stop: options.stop };
     let (Running { nodes, .. }, mut ended) = executor::run(running, ranks, program, options.timeline)?;
     let (finish, timeline) = (std::mem::take(&mut ended.finish), ended.timeline.take());
