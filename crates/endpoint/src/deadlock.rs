@@ -37,6 +37,15 @@ const NAMED: usize = 8;
 ///
 /// Ranks that wait for each other in a ring are named first, in the order of the ring.
 pub fn deadlock(waiting: &[(Rank, WaitsFor)], failed: Option<(Rank, &Error)>) -> Error {
+    deadlock_of(|rank| format!("rank {rank}"), waiting, failed)
+}
+
+/// The same, where each rank is called what `name` calls it.
+pub fn deadlock_of(
+    name: impl Fn(Rank) -> String,
+    waiting: &[(Rank, WaitsFor)],
+    failed: Option<(Rank, &Error)>,
+) -> Error {
     let mut order = ring(waiting);
     let in_ring = order.len();
     if in_ring == 0 {
@@ -45,7 +54,7 @@ pub fn deadlock(waiting: &[(Rank, WaitsFor)], failed: Option<(Rank, &Error)>) ->
     let mut text = String::new();
     for &index in order.iter().take(NAMED) {
         let separator = if text.is_empty() { "" } else { ", " };
-        text.push_str(&format!("{separator}{}", described(waiting[index])));
+        text.push_str(&format!("{separator}{}", described(&name, waiting[index])));
     }
     if in_ring > NAMED {
         text.push_str(&format!(", and so on round a ring of {in_ring} ranks"));
@@ -55,18 +64,19 @@ pub fn deadlock(waiting: &[(Rank, WaitsFor)], failed: Option<(Rank, &Error)>) ->
         text.push_str(&format!("; {others} more {} too", if others == 1 { "rank waits" } else { "ranks wait" }));
     }
     if let Some((rank, error)) = failed {
-        text.push_str(&format!("; rank {rank} had ended with an error: {error}"));
+        text.push_str(&format!("; {} had ended with an error: {error}", name(rank)));
     }
     Error::Deadlock(text)
 }
 
-fn described((rank, waits_for): (Rank, WaitsFor)) -> String {
+fn described(name: impl Fn(Rank) -> String, (rank, waits_for): (Rank, WaitsFor)) -> String {
+    let rank = name(rank);
     match waits_for {
-        WaitsFor::MessageFrom(from) => format!("rank {rank} waits for a message from rank {from}"),
-        WaitsFor::AnyMessage => format!("rank {rank} waits for a message from anyone"),
-        WaitsFor::Receiver(to) => format!("rank {rank} waits for rank {to} to receive its message"),
-        WaitsFor::Machine => format!("rank {rank} waits for its machine"),
-        WaitsFor::Stranger => format!("rank {rank} waits for something that is no operation of its endpoint"),
+        WaitsFor::MessageFrom(from) => format!("{rank} waits for a message from {}", name(from)),
+        WaitsFor::AnyMessage => format!("{rank} waits for a message from anyone"),
+        WaitsFor::Receiver(to) => format!("{rank} waits for {} to receive its message", name(to)),
+        WaitsFor::Machine => format!("{rank} waits for its machine"),
+        WaitsFor::Stranger => format!("{rank} waits for something that is no operation of its endpoint"),
     }
 }
 

@@ -17,7 +17,7 @@ use quantities::{Duration, Rank, Time};
 use crate::timeline::{Activity, MessageRecord, Span, Timeline};
 use crate::{
     Endpoint, Error, Message, Needs, Operation, Outcome, Program, Received, Result, Source, Tag, Tags, WaitsFor,
-    check_partner, deadlock,
+    check_partner, deadlock_of,
 };
 
 /// A machine in motion, on which ranks begin operations.
@@ -36,6 +36,8 @@ pub trait Machine {
     /// # Errors
     /// What ends the whole run, such as a request that it stop.
     fn next_over(&mut self) -> Result<Option<Over>>;
+    /// All ranks have ended. A machine on which something goes on without them is to bring that to its end.
+    fn all_ended(&mut self) {}
 }
 
 /// An operation that is over.
@@ -64,8 +66,8 @@ impl<T> Ended<T> {
     /// What each rank ended with, when all have ended.
     ///
     /// # Errors
-    /// [`Error::Deadlock`] with who waits for whom.
-    pub fn all(self) -> Result<Vec<Result<T>>> {
+    /// [`Error::Deadlock`] with who waits for whom, each by its `name`.
+    pub fn all(self, name: impl Fn(Rank) -> String) -> Result<Vec<Result<T>>> {
         if self.waiting.is_empty() {
             return Ok(self.results.into_iter().flatten().collect());
         }
@@ -73,7 +75,7 @@ impl<T> Ended<T> {
             Some(Err(error)) => Some((Rank(rank), error)),
             _ => None,
         });
-        Err(deadlock(&self.waiting, failed))
+        Err(deadlock_of(name, &self.waiting, failed))
     }
 }
 
@@ -108,17 +110,22 @@ fn drive<M: Machine, P: Program>(shared: &RefCell<Shared<M>>, ranks: u32, progra
         running: (0..ranks).map(|rank| Some(Box::pin(start(Rank(rank))))).collect(),
         results: (0..ranks).map(|_| None).collect(),
         finish: vec![Time::ZERO; ranks as usize],
+        left: ranks,
     };
-    let now = || shared.borrow().machine.now();
-    (0..ranks as usize).for_each(|rank| all.poll(rank, now));
+    let mut poll = |rank: usize| {
+        if all.poll(rank, || shared.borrow().machine.now()) && all.left == 0 {
+            shared.borrow_mut().machine.all_ended();
+        }
+    };
+    (0..ranks as usize).for_each(&mut poll);
     loop {
         let over = shared.borrow_mut().machine.next_over()?;
         let Some(Over { number, result }) = over else { break };
         let (rank, waker) = shared.borrow_mut().end(number, result);
         waker.wake();
-        all.poll(rank.0 as usize, now);
+        poll(rank.0 as usize);
     }
-    let Ranks { running, results, finish } = all;
+    let Ranks { running, results, finish, .. } = all;
     // Before their futures are gone.
     let waiting = shared.borrow().waiting(&results);
     drop(running);
@@ -130,16 +137,20 @@ struct Ranks<F, T> {
     running: Vec<Option<Pin<Box<F>>>>,
     results: Vec<Option<Result<T>>>,
     finish: Vec<Time>,
+    /// How many have not ended.
+    left: u32,
 }
 
 impl<T, F: Future<Output = Result<T>>> Ranks<F, T> {
-    fn poll(&mut self, rank: usize, now: impl Fn() -> Time) {
-        let Some(future) = &mut self.running[rank] else { return };
-        if let Poll::Ready(result) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            self.running[rank] = None;
-            self.results[rank] = Some(result);
-            self.finish[rank] = now();
-        }
+    /// Lets a rank go on; says whether it has ended with that.
+    fn poll(&mut self, rank: usize, now: impl Fn() -> Time) -> bool {
+        let Some(future) = &mut self.running[rank] else { return false };
+        let Poll::Ready(result) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) else { return false };
+        self.running[rank] = None;
+        self.results[rank] = Some(result);
+        self.finish[rank] = now();
+        self.left -= 1;
+        true
     }
 }
 
@@ -158,9 +169,10 @@ impl<M: Machine> Shared<M> {
     fn begin(&mut self, rank: Rank, operation: Operation, waker: Waker) -> u32 {
         self.under_way[rank.0 as usize] += 1;
         let activity = match operation {
-            Operation::Send { .. } | Operation::Multicast(_) => Activity::Send,
-            Operation::Receive { .. } | Operation::ReceiveMulticast(_) => Activity::Receive,
-            Operation::Compute(_) => Activity::Compute,
+            Operation::Send { .. } | Operation::Multicast(_) => Some(Activity::Send),
+            Operation::Receive { .. } | Operation::ReceiveMulticast(_) => Some(Activity::Receive),
+            Operation::Compute(_) => Some(Activity::Compute),
+            Operation::Sleep(_) => None,
         };
         let began = self.machine.now();
         let entry = Entry { rank, activity, waits_for: operation.waits_for(), began, state: State::UnderWay(waker) };
@@ -176,7 +188,7 @@ impl<M: Machine> Shared<M> {
         let Entry { rank, activity, began, .. } = *entry;
         self.under_way[rank.0 as usize] -= 1;
         if let Some(timeline) = &mut self.timeline {
-            timeline.spans.push(Span { rank, activity, start: began, end });
+            timeline.spans.extend(activity.map(|activity| Span { rank, activity, start: began, end }));
             if let Ok(Outcome::Received(Received { from, message, .. }, sent)) = &result {
                 let (from, sent, size) = (*from, *sent, message.size());
                 timeline.messages.push(MessageRecord { from, to: rank, size, sent, received: end });
@@ -215,7 +227,8 @@ struct Operations {
 
 struct Entry {
     rank: Rank,
-    activity: Activity,
+    /// What it is on the timeline; nothing if it takes no processor.
+    activity: Option<Activity>,
     waits_for: WaitsFor,
     began: Time,
     state: State,
@@ -280,6 +293,13 @@ impl<M: Machine> RankEndpoint<'_, M> {
         Pending { endpoint: self, operation: Some(operation), number: None }
     }
 
+    /// An operation that has no result to tell an error by, so that the rank's own has to.
+    async fn without_result(&self, operation: Operation) {
+        if let Err(error) = self.operation(operation).await {
+            self.shared.borrow_mut().failed[self.rank.0 as usize].get_or_insert(error);
+        }
+    }
+
     fn check(&self, operation: &Operation) -> Result<()> {
         if let Operation::Send { tag: Tag(u32::MAX), .. } | Operation::Receive { tags: Tags::Only(Tag(u32::MAX)), .. } =
             operation
@@ -298,7 +318,7 @@ impl<M: Machine> RankEndpoint<'_, M> {
                 }
             }
             Operation::Multicast(_) | Operation::ReceiveMulticast(_) => self.needs.check_multicast()?,
-            Operation::Compute(_) => {}
+            Operation::Compute(_) | Operation::Sleep(_) => {}
         }
         let shared = self.shared.borrow();
         shared.machine.check(operation)?;
@@ -369,10 +389,11 @@ impl<M: Machine> Endpoint for RankEndpoint<'_, M> {
     }
 
     async fn compute(&self, work: Duration) {
-        if let Err(error) = self.operation(Operation::Compute(work)).await {
-            // It has no result to tell it by, so that the rank's own has to.
-            self.shared.borrow_mut().failed[self.rank.0 as usize].get_or_insert(error);
-        }
+        self.without_result(Operation::Compute(work)).await;
+    }
+
+    async fn sleep_until(&self, time: Time) {
+        self.without_result(Operation::Sleep(time)).await;
     }
 
     async fn multicast(&self, message: Message) -> Result<()> {

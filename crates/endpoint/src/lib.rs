@@ -18,7 +18,7 @@ mod operation;
 pub mod timeline;
 
 pub use combinators::{First, first_of, join, join_all};
-pub use deadlock::{WaitsFor, deadlock};
+pub use deadlock::{WaitsFor, deadlock, deadlock_of};
 pub use error::{Error, Result, check_partner};
 pub use message::Message;
 pub use needs::Needs;
@@ -50,6 +50,11 @@ pub trait Endpoint {
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received>;
     /// Computes for as long as `work`.
     async fn compute(&self, work: Duration);
+    /// Waits until `time`, and not at all if that has passed. The rank's processor is free meanwhile, unless the machine can
+    /// only wait by computing.
+    async fn sleep_until(&self, time: Time) {
+        self.compute(time.since(self.now())).await;
+    }
     /// Sends `message` to all other ranks at once. Broadcasts of one rank come in the order they were sent; nothing is
     /// said of the order of a broadcast and a message sent to one rank.
     ///
@@ -96,6 +101,10 @@ pub trait Program {
     const NEEDS: Needs = Needs::NOTHING;
     /// Runs one rank.
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output>;
+    /// What `rank` is called in the report of a deadlock.
+    fn name_of(&self, rank: Rank) -> String {
+        format!("rank {rank}")
+    }
 }
 
 /// What each rank ended with, in order of rank, and what the world tells of the run; or what kept it from running.

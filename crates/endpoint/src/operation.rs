@@ -67,6 +67,8 @@ pub enum Operation {
     },
     /// To compute for so long.
     Compute(Duration),
+    /// To wait until then, without the processor.
+    Sleep(Time),
     /// To broadcast in hardware.
     Multicast(Message),
     /// To receive the next broadcast of that rank.
@@ -82,7 +84,7 @@ impl Operation {
                 WaitsFor::MessageFrom(from)
             }
             Operation::Receive { from: Source::Any, .. } => WaitsFor::AnyMessage,
-            Operation::Compute(_) | Operation::Multicast(_) => WaitsFor::Machine,
+            Operation::Compute(_) | Operation::Sleep(_) | Operation::Multicast(_) => WaitsFor::Machine,
         }
     }
 }

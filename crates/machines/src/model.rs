@@ -74,6 +74,10 @@ pub struct FlitNetwork {
     /// The sides of a mesh or torus, where node and router n stand at place n mod s1 of the first side, n / s1 mod s2 of
     /// the second, and so on; empty for other networks.
     pub sides: Vec<u32>,
+    /// How many nodes each group of the topology has, in order of their numbers: a group of a dragonfly, a pod of a fat tree
+    /// or of a Clos network (what lies below one channel of its root), a module of a mesh of Clos networks. None where the
+    /// topology has no groups.
+    pub group: Option<u32>,
     /// Which output channel a header asks for.
     pub routing: Routing,
     /// Which of several allowed output channels it takes.
@@ -103,6 +107,14 @@ impl FlitNetwork {
         match &self.routing {
             Routing::Stages(stages) => stages.branch(),
             _ => None,
+        }
+    }
+
+    /// The router at which `node` is.
+    pub fn home(&self, node: NodeId) -> RouterId {
+        match self.channels[self.injection[node.0 as usize].0 as usize].to {
+            Place::Router(router) => router,
+            Place::Node(other) => unreachable!("node {} is joined to node {}, not to a router", node.0, other.0),
         }
     }
 

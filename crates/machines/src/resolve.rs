@@ -72,6 +72,7 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
         ejection: ends(1),
         routers: named(&plan, routing_delay),
         sides: plan.sides.clone(),
+        group: plan.group,
         routing,
         selection: selection(fields.routing.selection),
         switching: switching(&fields.switching, &plan)?,

@@ -64,6 +64,8 @@ pub(crate) struct Plan {
     pub homes: Vec<RouterId>,
     /// The sides of a mesh or torus.
     pub sides: Vec<u32>,
+    /// How many nodes each group has, in order of their numbers, where the topology has groups.
+    pub group: Option<u32>,
 }
 
 /// A plan, and the topology's own rule of routing if it has one.

@@ -219,3 +219,20 @@ fn the_branches_below_the_root_are_known() {
         assert_eq!(network(topology).branch(), branch, "{topology}");
     }
 }
+
+/// A group of a dragonfly, a pod of a tree, a module of a mesh of Clos networks; other topologies have none.
+#[test]
+fn the_groups_of_a_topology_are_known() {
+    for (topology, group) in [
+        ("[routing]\nrule = \"up-down\"\n[topology.dragonfly]\nnodes = 2\nrouters = 4\nglobal_links = 2", Some(8)),
+        ("[topology.fat_tree]\narity = 4\nlevels = 3\nsubtrees = 2", Some(16)),
+        ("[topology.fat_tree]\narity = 4\nlevels = 1", None),
+        ("[topology.clos]\nheight = 3", Some(16)),
+        ("[topology.mesh_of_clos]\nheight = 3\nmesh_stages = 1", Some(16)),
+        ("[topology.mesh_of_clos]\nheight = 3\nmesh_stages = 2", Some(4)),
+        ("[topology.torus]\nsides = [4, 4]", None),
+        ("[topology.star]\nnodes = 8", None),
+    ] {
+        assert_eq!(network(topology).group, group, "{topology}");
+    }
+}

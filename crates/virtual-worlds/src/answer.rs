@@ -17,7 +17,7 @@ pub struct Answer {
     pub finish: Vec<Time>,
     /// Messages that programs sent.
     pub messages: u64,
-    /// Packets that the network carried, system packets included.
+    /// Packets that the network carried, system packets and those of background traffic included.
     pub packets: u64,
     /// Flits times channels crossed.
     pub flit_hops: u64,
@@ -37,8 +37,23 @@ pub struct Answer {
     pub frame_log: Option<Vec<FrameRecord>>,
     /// What messages needed on an Ethernet.
     pub messaging: Option<MessagingStatistics>,
+    /// What became of the traffic beside programs, if there was any.
+    pub background: Option<BackgroundStatistics>,
     /// Messages that no receive took, in order of sender and receiver: nothing waits for them, but something is amiss.
     pub unreceived: Vec<Unreceived>,
+}
+
+/// What became of background traffic until the last program had ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BackgroundStatistics {
+    /// Packets that were born.
+    pub offered: u64,
+    /// Packets that arrived.
+    pub delivered: u64,
+    /// The mean time of those from their birth to the arrival of their tail, if there are any.
+    pub mean_latency: Option<Duration>,
+    /// When the last program had ended. [ps]
+    pub until: Time,
 }
 
 /// Messages from one rank to another that no receive took.

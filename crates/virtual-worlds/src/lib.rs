@@ -5,6 +5,7 @@ pub mod ethernet;
 pub mod events;
 pub mod flit;
 mod horizon;
+pub mod jobs;
 pub mod loggp;
 mod matching;
 mod simulated;

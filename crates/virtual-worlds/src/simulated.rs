@@ -13,7 +13,7 @@ use crate::loggp::goal::GoalAnswer;
 /// A machine, and how it is simulated.
 #[derive(Clone, Copy, Debug)]
 pub struct Simulated<'a> {
-    machine: &'a Machine,
+    pub(crate) machine: &'a Machine,
     options: Options,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Simulated<'a> {
         }
     }
 
-    fn network(&self) -> NetworkWorld<'a> {
+    pub(crate) fn network(&self) -> NetworkWorld<'a> {
         NetworkWorld::new(self.machine, self.options)
     }
 

@@ -34,6 +34,7 @@ pub fn world<W: World>(make: impl Fn(u32) -> W) {
     for ranks in SIZES {
         time_begins_at_zero(&make(ranks), ranks);
         computing_takes_exactly_its_time(&make(ranks), ranks);
+        waiting_ends_at_its_time(&make(ranks), ranks);
         two_runs_are_the_same(&make, ranks);
     }
     for ranks in [2, 5] {
@@ -82,6 +83,7 @@ pub fn overlapping_world<W: World>(make: impl Fn(u32) -> W) {
         sends_and_receives_pass_each_other(&make(ranks), ranks);
         many_operations_are_under_way_at_once(&make(ranks), ranks);
         communication_goes_on_behind_computing(&make(ranks), ranks);
+        waiting_takes_no_processor(&make(ranks), ranks);
         messages_meet_receives_in_the_order_they_began(&make(ranks), ranks);
         what_a_dropped_future_began_goes_on(&make(ranks), ranks);
         receives_that_wait_for_ever_are_a_deadlock(&make(ranks), ranks);

@@ -2,7 +2,7 @@
 
 use quantities::{Bytes, Duration, Rank, Time};
 
-use super::{is_deadlock, outputs, patterned, run};
+use super::{LONG, is_deadlock, outputs, patterned, run};
 use crate::{Endpoint, Error, Message, Program, Result, World};
 
 /// Ranks know who they are, and their results come in their order.
@@ -57,6 +57,24 @@ pub fn computing_takes_at_least_its_time<W: World>(world: &W, ranks: u32) {
 pub fn computing_takes_exactly_its_time<W: World>(world: &W, ranks: u32) {
     for (work, took) in run(world, ranks, &Compute).into_iter().flatten() {
         assert_eq!(took, work);
+    }
+}
+
+/// A wait ends at its time, and one for a time that has passed at once.
+pub fn waiting_ends_at_its_time<W: World>(world: &W, ranks: u32) {
+    struct Wait;
+    impl Program for Wait {
+        type Output = [Time; 2];
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<[Time; 2]> {
+            let time = Time::ZERO + LONG * u64::from(endpoint.rank().0 + 1);
+            endpoint.sleep_until(time).await;
+            let woken = endpoint.now();
+            endpoint.sleep_until(Time::ZERO + LONG).await;
+            Ok([woken, endpoint.now()])
+        }
+    }
+    for (rank, times) in (1..).zip(run(world, ranks, &Wait)) {
+        assert_eq!(times, [Time::ZERO + LONG * rank; 2]);
     }
 }
 

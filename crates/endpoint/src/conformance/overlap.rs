@@ -1,6 +1,6 @@
 //! What a world must do with several operations of one rank at once.
 
-use quantities::{Bytes, Duration, Rank};
+use quantities::{Bytes, Duration, Rank, Time};
 
 use super::{LONG, is_deadlock, patterned, run};
 use crate::{
@@ -52,6 +52,20 @@ pub fn many_operations_are_under_way_at_once<W: World>(world: &W, ranks: u32) {
         }
     }
     run(world, ranks, &All);
+}
+
+/// A rank computes while it waits for a time.
+pub fn waiting_takes_no_processor<W: World>(world: &W, ranks: u32) {
+    struct Both;
+    impl Program for Both {
+        type Output = Time;
+        const NEEDS: Needs = Needs::OVERLAP;
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Time> {
+            join(endpoint.sleep_until(Time::ZERO + LONG), endpoint.compute(LONG)).await;
+            Ok(endpoint.now())
+        }
+    }
+    assert!(run(world, ranks, &Both).into_iter().all(|end| end == Time::ZERO + LONG));
 }
 
 /// A message travels while its receiver computes, and computations of one rank go one after the other.

@@ -39,7 +39,7 @@ const MOST_OF_EACH: u64 = 1024;
 pub(crate) fn build(dragonfly: &fields::Dragonfly) -> Result<Built, Fault> {
     let shape = shape(dragonfly)?;
     let routers = shape.groups * shape.routers;
-    let mut plan = Plan::default();
+    let mut plan = Plan { group: Some(shape.routers * shape.nodes), ..Plan::default() };
     for router in 0..routers {
         let (group, within) = (router / shape.routers, router % shape.routers);
         plan.router(format!("group {group} router {within}"), position(&shape, group, within), None);

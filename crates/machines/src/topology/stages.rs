@@ -74,6 +74,11 @@ impl Shape {
     fn nodes_of_router(&self) -> u32 {
         if self.height == 1 { self.subtrees } else { self.arity }
     }
+    /// Nodes of a cluster of a mesh; of one that stands alone, of each network below its root, if there are such.
+    fn group(&self) -> Option<u32> {
+        let below = || (self.height > 1).then(|| self.nodes() / self.subtrees);
+        if self.clusters() > 1 { Some(self.nodes() / self.clusters()) } else { below() }
+    }
     fn routers(&self) -> u32 {
         (1..=self.height).map(|level| self.level_size(level)).sum()
     }
@@ -171,7 +176,7 @@ fn check(field: &str, height_field: &str, arity: u32, height: u32, subtrees: u32
 }
 
 fn build(shape: &Shape) -> Built {
-    let mut plan = Plan::default();
+    let mut plan = Plan { group: shape.group(), ..Plan::default() };
     for level in 1..=shape.height {
         for number in 0..shape.level_size(level) {
             let (name, position, mesh_index) = describe(shape, level, number);

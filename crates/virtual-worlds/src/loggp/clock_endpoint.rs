@@ -69,6 +69,10 @@ impl Endpoint for ClockEndpoint<'_> {
         self.state.borrow_mut().compute(self.rank, work);
     }
 
+    async fn sleep_until(&self, time: Time) {
+        self.state.borrow_mut().sleep_until(self.rank, time);
+    }
+
     async fn multicast(&self, _: Message) -> Result<()> {
         self.needs.check_multicast()?;
         Err(no_hardware())

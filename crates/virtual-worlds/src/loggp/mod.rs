@@ -71,10 +71,14 @@ impl Clock {
     /// Runs a program that receives from named ranks only: they may run ahead of each other.
     fn run_ahead<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
         let state = RefCell::new(State::new(Costs::new(&self.model), ranks, self.with_timeline));
-        let results = Ranks::new(ranks, self.stop).run(&state, |rank| {
-            let endpoint = ClockEndpoint::new(rank, &state, P::NEEDS);
-            async move { program.run(&endpoint).await }
-        })?;
+        let results = Ranks::new(ranks, self.stop).run(
+            &state,
+            |rank| program.name_of(rank),
+            |rank| {
+                let endpoint = ClockEndpoint::new(rank, &state, P::NEEDS);
+                async move { program.run(&endpoint).await }
+            },
+        )?;
         Ok((results, counted(state.into_inner().into_answer())?))
     }
 }

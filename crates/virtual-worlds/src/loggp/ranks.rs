@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use endpoint::{Error, Result, WaitsFor, deadlock};
+use endpoint::{Error, Result, WaitsFor, deadlock_of};
 use quantities::Rank;
 
 use crate::stop::{Reached, Stop};
@@ -42,8 +42,13 @@ impl<F: Future<Output = Result<T>>, T> Ranks<F, T> {
         Ranks { waiting, idle: Vec::new(), results, stop }
     }
 
-    /// Runs all of them to their end.
-    pub(super) fn run(mut self, turns: &RefCell<impl Turns>, start: impl Fn(Rank) -> F) -> Result<Vec<Result<T>>> {
+    /// Runs all of them to their end; in the report of a deadlock each is called what `name` calls it.
+    pub(super) fn run(
+        mut self,
+        turns: &RefCell<impl Turns>,
+        name: impl Fn(Rank) -> String,
+        start: impl Fn(Rank) -> F,
+    ) -> Result<Vec<Result<T>>> {
         loop {
             let turn = turns.borrow_mut().next_turn();
             let Some(rank) = turn else { break };
@@ -55,7 +60,7 @@ impl<F: Future<Output = Result<T>>, T> Ranks<F, T> {
             self.poll(rank, future);
         }
         if self.results.iter().any(Option::is_none) {
-            return Err(self.deadlock(&*turns.borrow()));
+            return Err(self.deadlock(&*turns.borrow(), name));
         }
         Ok(self.results.into_iter().flatten().collect())
     }
@@ -82,11 +87,11 @@ impl<F: Future<Output = Result<T>>, T> Ranks<F, T> {
         }
     }
 
-    fn deadlock(&self, turns: &impl Turns) -> Error {
+    fn deadlock(&self, turns: &impl Turns, name: impl Fn(Rank) -> String) -> Error {
         let ranks = || (0..self.results.len() as u32).map(Rank);
         let waiting: Vec<_> = ranks().filter_map(|rank| Some((rank, turns.waits_for(rank)?))).collect();
         let result = |rank: Rank| self.results[rank.0 as usize].as_ref();
         let failed = ranks().find_map(|rank| Some((rank, result(rank)?.as_ref().err()?)));
-        deadlock(&waiting, failed)
+        deadlock_of(name, &waiting, failed)
     }
 }

@@ -66,6 +66,11 @@ impl State {
         self.record.span(rank, Activity::Compute, start, clock.now);
     }
 
+    pub(super) fn sleep_until(&mut self, rank: Rank, time: Time) {
+        let now = &mut self.ranks[rank.0 as usize].clock.now;
+        *now = time.max(*now);
+    }
+
     /// Whether `from` shall let others run before it sends to a rank that has many letters: it rests, if so.
     ///
     /// Nothing but memory depends on it. Without it, ranks of which each has a message for every other, the lowest first,

@@ -274,6 +274,7 @@ fn build(
             .collect(),
         channels,
         sides: Vec::new(),
+        group: None,
         injection,
         ejection,
         selection: Selection::Fixed,

@@ -171,6 +171,10 @@ impl Endpoint for EthernetEndpoint<'_> {
         self.did(Activity::Compute, start);
     }
 
+    async fn sleep_until(&self, time: Time) {
+        self.messenger.sleep_until(time).await;
+    }
+
     async fn multicast(&self, message: Message) -> Result<()> {
         let others = (0..self.size()).map(Rank).filter(|&rank| rank != self.rank());
         self.sends(others, true);

@@ -76,6 +76,6 @@ impl World for EthernetWorld<'_> {
     type Answer = Answer;
 
     fn run<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
-        self.setting(ranks)?.run(P::NEEDS, async |endpoint| program.run(endpoint).await)
+        self.setting(ranks)?.run(P::NEEDS, |rank| program.name_of(rank), async |endpoint| program.run(endpoint).await)
     }
 }

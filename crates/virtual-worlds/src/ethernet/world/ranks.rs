@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Waker};
 
-use endpoint::{Needs, Result, deadlock};
+use endpoint::{Needs, Result, deadlock_of};
 use machines::model::Ethernet;
 use messaging::{Datagram, Doing, Messenger, Parameters, stuck};
 use quantities::{Bytes, Rank, Time};
@@ -39,7 +39,13 @@ type Running<'run> = Pin<Box<dyn Future<Output = ()> + 'run>>;
 
 impl Setting<'_> {
     /// Runs `start` on every rank until all have ended.
-    pub(super) fn run<T>(&self, needs: Needs, start: impl AsyncFn(&EthernetEndpoint<'_>) -> Result<T>) -> Run<T> {
+    /// A rank is called what `name` calls it in the report of a deadlock.
+    pub(super) fn run<T>(
+        &self,
+        needs: Needs,
+        name: impl Fn(Rank) -> String,
+        start: impl AsyncFn(&EthernetEndpoint<'_>) -> Result<T>,
+    ) -> Run<T> {
         let network = Network::new(self.ethernet, self.ranks, self.seed);
         let network = RefCell::new(if self.with_frames { network.with_log() } else { network });
         let record = RefCell::new(Record::new(self.ranks, self.with_timeline));
@@ -64,7 +70,7 @@ impl Setting<'_> {
             })
         };
         let mut running: Vec<Running<'_>> = endpoints.iter().enumerate().map(running).collect();
-        self.drive(&mut running, (&network, &record), &endpoints, (&results, &left))?;
+        self.drive(&mut running, (&network, &record), &endpoints, (&results, &left, &name))?;
         drop(running);
         let messaging = Some(self.messaging(&endpoints));
         drop(endpoints);
@@ -100,7 +106,7 @@ impl Setting<'_> {
         running: &mut [Running<'_>],
         (network, record): (&RefCell<Network<Datagram>>, &RefCell<Record>),
         endpoints: &[EthernetEndpoint<'_>],
-        (results, left): (&Results<T>, &Cell<u32>),
+        (results, left, name): (&Results<T>, &Cell<u32>, &impl Fn(Rank) -> String),
     ) -> Result<()> {
         let mut poll = |rank: usize| {
             if let (Some(future), Some(endpoint)) = (running.get_mut(rank), endpoints.get(rank)) {
@@ -115,14 +121,14 @@ impl Setting<'_> {
                 break;
             }
             if event.is_multiple_of(EVENTS_BETWEEN_LOOKS) {
-                look(endpoints, results)?;
+                look(endpoints, results, name)?;
             }
             if let Some(rank) = record.borrow().beyond {
                 return Err(beyond(format_args!("what rank {rank} computes"), Time::HORIZON));
             }
             let notice = network.borrow_mut().next_notice()?;
             let Some(Notice::Room(rank) | Notice::Frame(rank) | Notice::Time(rank)) = notice else {
-                look(endpoints, results)?;
+                look(endpoints, results, name)?;
                 // Someone waits for a deadline that is too late to be counted.
                 return Err(beyond("what a rank waits for", Time::HORIZON));
             };
@@ -139,7 +145,7 @@ fn reached(network: &Network<Datagram>, endpoints: &[EthernetEndpoint<'_>]) -> R
 }
 
 /// An error when no rank can ever go on.
-fn look<T>(endpoints: &[EthernetEndpoint<'_>], results: &Results<T>) -> Result<()> {
+fn look<T>(endpoints: &[EthernetEndpoint<'_>], results: &Results<T>, name: impl Fn(Rank) -> String) -> Result<()> {
     let results = results.borrow();
     let doing = |(endpoint, result): (&EthernetEndpoint<'_>, &Option<_>)| match (result, endpoint.messenger.waits_for())
     {
@@ -153,5 +159,5 @@ fn look<T>(endpoints: &[EthernetEndpoint<'_>], results: &Results<T>) -> Result<(
         Some((Err(error), _)) => Some((Rank(rank), error)),
         _ => None,
     });
-    Err(deadlock(&waiting, failed))
+    Err(deadlock_of(name, &waiting, failed))
 }

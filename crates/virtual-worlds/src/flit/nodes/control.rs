@@ -18,6 +18,8 @@ pub(super) struct Control {
     costs: ControlNetwork,
     /// From when on it is free.
     free: Time,
+    /// How many broadcasts are on it.
+    under_way: u32,
     broadcasts: Vec<Broadcast>,
     /// For each rank, the broadcasts that have come and the receives that wait for one.
     matching: Vec<Matching<Receive>>,
@@ -37,13 +39,18 @@ struct Broadcast {
 impl Control {
     pub(super) fn new(costs: ControlNetwork, ranks: u32) -> Control {
         let matching = (0..ranks).map(|_| Matching::default()).collect();
-        Control { costs, free: Time::ZERO, broadcasts: Vec::new(), matching }
+        Control { costs, free: Time::ZERO, under_way: 0, broadcasts: Vec::new(), matching }
     }
 
     /// The broadcasts that have come and were not received: from whom, to whom.
     pub(super) fn unreceived(&self) -> impl Iterator<Item = (Rank, Rank)> {
         let ranks = (0..).map(Rank).zip(&self.matching);
         ranks.flat_map(|(to, matching)| matching.kept().map(move |(from, _, _)| (Rank(from), to)))
+    }
+
+    /// Whether no broadcast is on it.
+    pub(super) fn is_idle(&self) -> bool {
+        self.under_way == 0
     }
 
     /// The processor's cost to begin a broadcast, and to take one.
@@ -87,6 +94,7 @@ impl<E: Engine> Nodes<E> {
         let taken = control.free.max(now) + control.costs.rate.time_of(message.size());
         let (from, operation, there) = (*from, *operation, taken + control.costs.latency);
         control.free = taken;
+        control.under_way += 1;
         self.queue.put(there, Event::Broadcast(number));
         // The sender is kept until the network has its last byte.
         self.process(from, 0, Work::Compute { work: taken.since(now), operation });
@@ -95,7 +103,9 @@ impl<E: Engine> Nodes<E> {
     /// A broadcast is everywhere.
     pub(super) fn broadcast_there(&mut self, number: u32) {
         let now = self.now();
-        let Some(from) = self.control.as_ref().map(|control| control.broadcasts[number as usize].from) else { return };
+        let Some(control) = &mut self.control else { return };
+        control.under_way -= 1;
+        let from = control.broadcasts[number as usize].from;
         for rank in (0..self.nodes.len() as u32).filter(|rank| *rank != from.0) {
             let Some(matching) = self.control.as_mut().and_then(|control| control.matching.get_mut(rank as usize))
             else {

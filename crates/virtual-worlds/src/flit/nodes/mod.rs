@@ -9,6 +9,7 @@
 //! [`Nodes`] offers operations that are started and later reported as done; whoever runs programs on it decides what
 //! follows.
 
+mod background;
 mod coming;
 mod communication;
 mod control;
@@ -16,12 +17,13 @@ mod messages;
 mod processor;
 mod serial;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use endpoint::{Received, Result};
 use machines::model::{FlitNetwork, Machine, NodeCosts};
 use quantities::{Duration, Rank, Time};
 
+use self::background::Background;
 use self::coming::Coming;
 use self::control::Control;
 use self::messages::Letters;
@@ -30,6 +32,7 @@ use crate::answer::RankStatistics;
 use crate::events::EventQueue;
 use crate::flit::network::forwarding::Forwarding;
 use crate::flit::network::{Engine, NetworkEvent, Notice, Recorder};
+use crate::flit::traffic::BackgroundTraffic;
 use crate::horizon::beyond;
 use crate::matching::Matching;
 pub use crate::matching::{ANY, Wanted};
@@ -47,6 +50,10 @@ enum Event {
     Deadline(u32),
     /// A broadcast is everywhere.
     Broadcast(u32),
+    /// What an operation waits for has come: the time.
+    Wake(u32),
+    /// The next packet of a node's background traffic is born.
+    Birth(u32),
 }
 
 impl Event {
@@ -58,6 +65,8 @@ impl Event {
             Event::Communication(rank) => format!("what the communication processor of rank {rank} does"),
             Event::Deadline(rank) => format!("what rank {rank} waits for"),
             Event::Broadcast(_) => "a broadcast".to_owned(),
+            Event::Wake(_) => "a wait".to_owned(),
+            Event::Birth(node) => format!("the wait for the next packet of node {node}"),
         }
     }
 }
@@ -140,7 +149,10 @@ pub struct Nodes<E> {
     letters: Letters,
     control: Option<Control>,
     done: VecDeque<Done>,
+    /// The operations that wait for a time, and whose they are.
+    sleeping: BTreeMap<u32, Rank>,
     forwarding: Forwarding,
+    background: Option<Background>,
     messages: u64,
     reports_starts: bool,
     events: Vec<Event>,
@@ -161,7 +173,9 @@ impl<E: Engine> Nodes<E> {
             nodes: (0..ranks.max(nodes as u32)).map(|_| node()).collect(),
             letters: Letters::default(),
             done: VecDeque::new(),
+            sleeping: BTreeMap::new(),
             forwarding: Forwarding::new(network),
+            background: None,
             messages: 0,
             reports_starts: false,
             events: Vec::new(),
@@ -196,6 +210,18 @@ impl<E: Engine> Nodes<E> {
     /// Starts to compute for `work`.
     pub fn compute(&mut self, rank: Rank, processor: u16, work: Duration, operation: u32) {
         self.process(rank, processor, processor::Work::Compute { work, operation });
+    }
+
+    /// Starts to wait until `time`, which takes no processor.
+    pub fn sleep(&mut self, rank: Rank, time: Time, operation: u32) {
+        self.sleeping.insert(operation, rank);
+        self.queue.put(time.max(self.now()), Event::Wake(operation));
+    }
+
+    fn wake(&mut self, operation: u32) {
+        if let Some(rank) = self.sleeping.remove(&operation) {
+            self.finish(rank.0, operation, Outcome::Over);
+        }
     }
 
     /// Starts to receive a message, until `deadline` at the latest: if it has met none by then, it ends with [`Outcome::Late`].
@@ -235,11 +261,16 @@ impl<E: Engine> Nodes<E> {
                 Event::Communication(rank) => self.communication_done(rank),
                 Event::Deadline(rank) => self.deadline_passed(rank),
                 Event::Broadcast(number) => self.broadcast_there(number),
+                Event::Wake(operation) => self.wake(operation),
+                Event::Birth(node) => self.source_ready(node),
             }
         }
         self.events = events;
         if self.forwarding.is_asked() && self.queue.next_time() != Some(now) {
             self.forward(now);
+        }
+        if self.background.is_some() {
+            self.inject_background(now);
         }
         Ok(true)
     }
@@ -263,6 +294,10 @@ impl<E: Engine> Nodes<E> {
         self.engine.instant(now, of_the_network, &mut self.queue, &mut notices);
         for notice in notices.drain(..) {
             match notice {
+                Notice::Departed { node, token } if BackgroundTraffic::has(token) => self.source_ready(node.0),
+                Notice::Delivered { token, .. } if BackgroundTraffic::has(token) => {
+                    self.background_delivered(now, token);
+                }
                 Notice::Departed { node, token } => self.departed(now, node.0, token),
                 Notice::Delivered { node, token } => self.delivered(node.0, token),
                 Notice::Forward { .. } => self.forwarding.ask(notice),

@@ -22,6 +22,11 @@ impl<Work> Default for Serial<Work> {
 }
 
 impl<Work> Serial<Work> {
+    /// Whether it has nothing to do.
+    pub fn is_idle(&self) -> bool {
+        self.doing.is_none() && self.waiting.is_empty()
+    }
+
     /// Adds work behind all other.
     pub fn add(&mut self, work: Work) {
         self.waiting.push_back(work);

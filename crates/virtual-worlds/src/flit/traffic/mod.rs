@@ -7,6 +7,7 @@
 //! of them has arrived. A load that is far too much is told as soon as the queues show it; whether any other is carried,
 //! `decision` tells from the measurement, and as long as it doesn't, another one follows that is twice as long.
 
+mod background;
 mod course;
 mod decision;
 mod distribution;
@@ -24,6 +25,8 @@ use machines::model::{ChannelId, FlitNetwork, NodeId, Place};
 use machines::routing::usual_chance;
 use quantities::{Bytes, Duration};
 
+pub use background::{Background, BackgroundSources};
+pub(in crate::flit) use background::{BackgroundTraffic, Next};
 pub use distribution::Distribution;
 pub use patterns::Pattern;
 pub(crate) use random::Chance;

@@ -96,7 +96,7 @@ impl Schedule for Queue {
 pub(super) struct Traffic<'a, E> {
     network: &'a FlitNetwork,
     engine: E,
-    sources: Sources<'a>,
+    sources: Sources,
     forwarding: Forwarding,
     pub(super) tally: Tally,
     queue: Queue,
@@ -110,8 +110,8 @@ pub(super) struct Traffic<'a, E> {
 }
 
 impl<'a, E: Engine> Traffic<'a, E> {
-    fn new(network: &'a FlitNetwork, offer: &'a Offer, seed: u64) -> Traffic<'a, E> {
-        let sources = Sources::new(network, offer, seed);
+    fn new(network: &'a FlitNetwork, offer: &Offer, seed: u64) -> Traffic<'a, E> {
+        let sources = Sources::new(network, offer.clone(), seed, |_| true);
         let mut queue = Queue::default();
         for node in (0..network.injection.len() as u32).map(NodeId) {
             queue.events.put(sources.next(node), Event::Birth(node));

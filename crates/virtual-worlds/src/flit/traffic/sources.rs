@@ -44,8 +44,8 @@ pub(super) struct Born {
 
 /// A stream of births for each node, which depends on the seed and the node alone.
 #[derive(Debug)]
-pub(super) struct Sources<'a> {
-    offer: &'a Offer,
+pub(super) struct Sources {
+    offer: Offer,
     cycle: Duration,
     /// For each node, its packets that have not been injected.
     waiting: Vec<Births>,
@@ -54,16 +54,17 @@ pub(super) struct Sources<'a> {
     born: Born,
 }
 
-impl<'a> Sources<'a> {
-    pub(super) fn new(network: &FlitNetwork, offer: &'a Offer, seed: u64) -> Sources<'a> {
+impl Sources {
+    /// The births of the nodes for which `sends` holds; the others have none.
+    pub(super) fn new(network: &FlitNetwork, offer: Offer, seed: u64, sends: impl Fn(NodeId) -> bool) -> Sources {
         let cycle = super::cycle_of(network);
-        let births = |node: u64| {
-            let mut stream = Stream::new(seed, node);
+        let births = |node: NodeId| {
+            let mut stream = Stream::new(seed, u64::from(node.0));
             // In cycle 0 at the earliest.
-            let next = later(Time::ZERO, cycle, offer.gaps.draw(&mut stream) - 1);
-            Births { stream, next }
+            let first = later(Time::ZERO, cycle, offer.gaps.draw(&mut stream) - 1);
+            Births { stream, next: if sends(node) { first } else { Time::NEVER } }
         };
-        let waiting: Vec<Births> = (0..network.injection.len() as u64).map(births).collect();
+        let waiting: Vec<Births> = (0..network.injection.len() as u32).map(NodeId).map(births).collect();
         Sources { offer, cycle, uncounted: waiting.clone(), waiting, born: Born::default() }
     }
 
@@ -76,7 +77,7 @@ impl<'a> Sources<'a> {
     pub(super) fn inject(&mut self, source: NodeId, token: u64) -> (Order, Time) {
         let births = &mut self.waiting[source.0 as usize];
         let born = births.next;
-        let destination = births.pass(source, self.offer, self.cycle);
+        let destination = births.pass(source, &self.offer, self.cycle);
         let order = Order { source, destination, bytes: self.offer.bytes, flits: self.offer.flits, token };
         (order, born)
     }
@@ -87,7 +88,7 @@ impl<'a> Sources<'a> {
             while births.next <= now {
                 self.born.packets += 1;
                 self.born.instants += u128::from(births.next.picoseconds());
-                births.pass(node, self.offer, self.cycle);
+                births.pass(node, &self.offer, self.cycle);
             }
         }
         self.born

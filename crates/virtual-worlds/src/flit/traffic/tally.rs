@@ -111,6 +111,11 @@ impl Tally {
         self.counts = self.counts.take().map(|counts| *counts.start()..=now);
     }
 
+    /// How many packets are in the network.
+    pub(super) fn in_flight(&self) -> u64 {
+        (self.flights.len() - self.unused.len()) as u64
+    }
+
     /// The token of the packet that is injected next.
     pub(super) fn next_token(&self) -> u64 {
         self.unused.last().map_or(self.flights.len() as u64, |&token| u64::from(token))

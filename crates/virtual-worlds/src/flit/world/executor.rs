@@ -8,6 +8,7 @@ use quantities::{Rank, Time};
 use super::{NetworkWorld, Run, answer, fits};
 use crate::flit::network::{Engine, stuck};
 use crate::flit::nodes::{self, Nodes, Wanted};
+use crate::flit::traffic::BackgroundTraffic;
 use crate::stop::Stop;
 
 /// As many packets are described one by one when the network is stuck.
@@ -29,7 +30,7 @@ impl<E: Engine> Machine for Running<E> {
             Operation::Send { message, .. } => fits(message.size()),
             Operation::Multicast(message) => self.check_hardware().and_then(|()| fits(message.size())),
             Operation::ReceiveMulticast(_) => self.check_hardware(),
-            Operation::Receive { .. } | Operation::Compute(_) => Ok(()),
+            Operation::Receive { .. } | Operation::Compute(_) | Operation::Sleep(_) => Ok(()),
         }
     }
 
@@ -40,6 +41,7 @@ impl<E: Engine> Machine for Running<E> {
                 self.nodes.receive(rank, 0, Wanted::new(from, tags), deadline, number);
             }
             Operation::Compute(work) => self.nodes.compute(rank, 0, work, number),
+            Operation::Sleep(until) => self.nodes.sleep(rank, until, number),
             Operation::Multicast(message) => self.nodes.multicast(rank, message, number),
             Operation::ReceiveMulticast(from) => self.nodes.receive_multicast(rank, from, number),
         }
@@ -61,6 +63,10 @@ impl<E: Engine> Machine for Running<E> {
             }
         }
     }
+
+    fn all_ended(&mut self) {
+        self.nodes.end_background();
+    }
 }
 
 impl<E: Engine> Running<E> {
@@ -72,15 +78,19 @@ impl<E: Engine> Running<E> {
     }
 }
 
-/// Runs `program` on every rank until all have ended.
+/// Runs `program` on every rank until all have ended, beside `background` traffic if there is some.
 pub(super) fn run<E: Engine, P: Program>(
     world: &NetworkWorld<'_>,
     network: &FlitNetwork,
     ranks: u32,
     program: &P,
+    background: Option<BackgroundTraffic>,
 ) -> Run<P::Output> {
     let options = world.options;
-    let nodes = Nodes::<E>::new(world.machine, network, ranks, options.seed, options.packet_log);
+    let mut nodes = Nodes::<E>::new(world.machine, network, ranks, options.seed, options.packet_log);
+    if let Some(traffic) = background {
+        nodes.add_background(traffic);
+    }
     let running = Running { nodes, stop: options.stop };
     let (Running { nodes, .. }, mut ended) = executor::run(running, ranks, program, options.timeline)?;
     let (finish, timeline) = (std::mem::take(&mut ended.finish), ended.timeline.take());
@@ -88,6 +98,6 @@ pub(super) fn run<E: Engine, P: Program>(
         let packets = nodes.engine().stuck();
         return Err(Error::Deadlock(stuck::describe(network, &packets, PACKETS_DESCRIBED)));
     }
-    let results = ended.all()?;
+    let results = ended.all(|rank| program.name_of(rank))?;
     Ok((results, answer(nodes, finish, timeline)?))
 }

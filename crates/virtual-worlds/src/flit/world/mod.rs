@@ -4,13 +4,14 @@ mod executor;
 mod goal;
 
 use endpoint::{Error, Program, Result, World};
-use machines::model::{FlitNetwork, Interconnect, Machine};
+use machines::model::{FlitNetwork, Interconnect, Machine, NodeId};
 use quantities::{Bytes, Time};
 
 use crate::answer::{Answer, Run, Timeline, Unreceived};
 use crate::flit::network::fast::Fast;
 use crate::flit::network::reference::Reference;
 use crate::flit::network::{Engine, Recorder};
+use crate::flit::traffic::{BackgroundTraffic, Load, Unfit};
 use crate::horizon::counted;
 use crate::stop::Stop;
 
@@ -79,27 +80,55 @@ fn fits(size: Bytes) -> Result<()> {
     Ok(())
 }
 
-impl World for NetworkWorld<'_> {
-    type Answer = Answer;
+impl NetworkWorld<'_> {
+    /// Runs `program` beside the traffic of `load`, which the nodes send for which `sends` holds. The traffic ends with the last
+    /// rank.
+    ///
+    /// # Errors
+    /// As for a program; [`Error::Unfit`] for a load that can't be offered to the network.
+    pub fn run_beside<P: Program>(
+        &self,
+        ranks: u32,
+        program: &P,
+        load: &Load,
+        sends: impl Fn(NodeId) -> bool,
+    ) -> Run<P::Output> {
+        let traffic = BackgroundTraffic::new(self.network(ranks)?, load, sends);
+        self.run_with(ranks, program, Some(traffic.map_err(unfit_traffic)?))
+    }
 
-    fn run<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
+    fn run_with<P: Program>(&self, ranks: u32, program: &P, traffic: Option<BackgroundTraffic>) -> Run<P::Output> {
         let network = self.network(ranks)?;
         match self.options.engine {
-            EngineKind::Fast => executor::run::<Fast, P>(self, network, ranks, program),
-            EngineKind::Reference => executor::run::<Reference, P>(self, network, ranks, program),
+            EngineKind::Fast => executor::run::<Fast, P>(self, network, ranks, program, traffic),
+            EngineKind::Reference => executor::run::<Reference, P>(self, network, ranks, program, traffic),
         }
     }
 }
 
+impl World for NetworkWorld<'_> {
+    type Answer = Answer;
+
+    fn run<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
+        self.run_with(ranks, program, None)
+    }
+}
+
+/// The error of background traffic that can't be offered to the network.
+pub(crate) fn unfit_traffic(unfit: Unfit) -> Error {
+    Error::Unfit(format!("background traffic: {unfit}"))
+}
+
 /// Puts an answer together from what was counted.
 fn answer<E: Engine>(
-    nodes: crate::flit::nodes::Nodes<E>,
+    mut nodes: crate::flit::nodes::Nodes<E>,
     finish: Vec<Time>,
     timeline: Option<Timeline>,
 ) -> Result<Answer> {
     let ranks = finish.len();
     let messages_left = nodes.unreceived().map(|message| (message.from, message.to));
     let unreceived = Unreceived::counted(messages_left.chain(nodes.unreceived_broadcasts()));
+    let background = nodes.background();
     let (Recorder { statistics, log }, mut rank_statistics, messages) = nodes.end();
     rank_statistics.truncate(ranks);
     counted(Answer {
@@ -115,6 +144,7 @@ fn answer<E: Engine>(
             log
         }),
         timeline,
+        background,
         unreceived,
         ..Answer::default()
     })

@@ -265,7 +265,7 @@ impl Machine for InOrder {
     fn check(&self, operation: &Operation) -> Result<()> {
         match operation {
             Operation::Multicast(_) | Operation::ReceiveMulticast(_) => Err(no_hardware()),
-            Operation::Send { .. } | Operation::Receive { .. } | Operation::Compute(_) => Ok(()),
+            Operation::Send { .. } | Operation::Receive { .. } | Operation::Compute(_) | Operation::Sleep(_) => Ok(()),
         }
     }
 
@@ -276,6 +276,7 @@ impl Machine for InOrder {
                 self.receive(rank, Wanted::new(from, tags), deadline, number);
             }
             Operation::Compute(work) => self.compute(rank, work, number),
+            Operation::Sleep(until) => self.queue.put(until.max(self.queue.now()), Event::Done(rank, number)),
             // Refused before.
             Operation::Multicast(_) | Operation::ReceiveMulticast(_) => {}
         }

@@ -1,0 +1,106 @@
+//! Several jobs as one program of the machine, whose rank n is node n.
+
+use endpoint::{Endpoint, Error, Needs, Program, Result};
+use machines::model::NodeId;
+use quantities::{Rank, Time};
+
+use super::Job;
+use super::job_endpoint::JobEndpoint;
+
+/// Several jobs as one program. Nodes without a rank end at once.
+#[derive(Debug)]
+pub(super) struct Jobs<'a, P> {
+    jobs: &'a [Job<P>],
+    /// For each node up to the highest that is used, which rank of which job stands on it.
+    seats: Vec<Option<Seat>>,
+    /// Whether what a node broadcasts must be taken by every node, those of other jobs included.
+    broadcasts_bind_all: bool,
+}
+
+/// A rank of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seat {
+    /// The job's number.
+    pub(super) job: usize,
+    pub(super) rank: Rank,
+}
+
+impl<'a, P> Jobs<'a, P> {
+    /// The `jobs` on a machine of so many `nodes`.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when a job has no ranks, a node does not exist, or has two ranks.
+    pub(super) fn new(jobs: &'a [Job<P>], nodes: u32, broadcasts_bind_all: bool) -> Result<Jobs<'a, P>> {
+        let unfit = |told: String| Err(Error::Unfit(told));
+        let highest = jobs.iter().flat_map(|job| &job.nodes).map(|node| node.0).max();
+        let used = highest.map_or(0, |highest| highest.min(nodes) + 1);
+        let mut seats: Vec<Option<Seat>> = vec![None; used as usize];
+        for (number, job) in jobs.iter().enumerate() {
+            if job.nodes.is_empty() {
+                return unfit(format!("job `{}` has no ranks, where it must have one", job.name));
+            }
+            for (rank, &NodeId(node)) in (0..).map(Rank).zip(&job.nodes) {
+                if node >= nodes {
+                    return unfit(format!("rank {rank} of job `{}` on node {node}: there are {nodes} nodes", job.name));
+                }
+                let seat = Seat { job: number, rank };
+                if let Some(Seat { job, rank }) = seats[node as usize].replace(seat) {
+                    let (one, other) = (&jobs[job].name, &jobs[number].name);
+                    return unfit(format!(
+                        "node {node} has rank {rank} of job `{one}` and rank {} of job `{other}`, where it can have one",
+                        seat.rank
+                    ));
+                }
+            }
+        }
+        let alone = jobs.len() == 1 && seats.iter().all(Option::is_some);
+        Ok(Jobs { jobs, seats, broadcasts_bind_all: broadcasts_bind_all && !alone })
+    }
+
+    /// How many nodes there are up to the highest that is used.
+    pub(super) fn nodes(&self) -> u32 {
+        self.seats.len() as u32
+    }
+
+    /// Which rank stands on a node.
+    pub(super) fn seat(&self, node: Rank) -> Option<Seat> {
+        self.seats.get(node.0 as usize).copied().flatten()
+    }
+
+    /// That a job can broadcast without the others.
+    pub(super) fn check_multicast(&self) -> Result<()> {
+        if self.broadcasts_bind_all {
+            let told = "a broadcast on an Ethernet goes to every node up to the highest that is used, each of which must \
+                        take it: only a job that has all of them can broadcast";
+            return Err(Error::Unfit(told.to_owned()));
+        }
+        Ok(())
+    }
+}
+
+impl<P: Program> Program for Jobs<'_, P> {
+    /// Nothing for a node without a rank.
+    type Output = Option<P::Output>;
+
+    const NEEDS: Needs = P::NEEDS;
+
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Option<P::Output>> {
+        let Some(Seat { job, rank }) = self.seat(endpoint.rank()) else { return Ok(None) };
+        let Job { program, nodes, start, .. } = &self.jobs[job];
+        if *start > Time::ZERO {
+            endpoint.sleep_until(*start).await;
+        }
+        let start = start.since(Time::ZERO);
+        program.run(&JobEndpoint { endpoint, jobs: self, nodes, rank, start }).await.map(Some)
+    }
+
+    fn name_of(&self, node: Rank) -> String {
+        match self.seat(node) {
+            Some(Seat { job, rank }) => {
+                let Job { name, program, .. } = &self.jobs[job];
+                format!("{} of job `{name}`", program.name_of(rank))
+            }
+            None => format!("node {node}"),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Running jobs, beside each other or alone.
+
+use endpoint::{Error, Program, Result, World};
+use machines::model::{Interconnect, NodeId};
+use quantities::{Rank, Time};
+
+use super::program::{Jobs, Seat};
+use super::{Background, BackgroundSources, Job, JobRun, JobsRun};
+use crate::Simulated;
+use crate::answer::{Answer, BackgroundStatistics};
+use crate::flit::traffic::{self, Load};
+use crate::flit::world::unfit_traffic;
+
+impl Simulated<'_> {
+    /// Runs `jobs` beside each other, and beside `background` traffic if there is some, until the last has ended.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when two ranks stand on one node, a node does not exist, a job has no ranks, or the machine can't carry
+    /// the traffic; otherwise as for one program. A deadlock names the ranks and their jobs.
+    pub fn run_jobs<P: Program>(&self, jobs: &[Job<P>], background: Option<&Background>) -> Result<JobsRun<P::Output>> {
+        let on_ethernet = matches!(self.machine.interconnect, Interconnect::Ethernet(_));
+        let program = Jobs::new(jobs, self.machine.nodes, on_ethernet)?;
+        let (results, mut answer) = match background {
+            Some(background) => self.run_beside(&program, background)?,
+            None => self.run(program.nodes(), &program)?,
+        };
+        let job_of = |node: Rank| program.seat(node).map(|seat| seat.job);
+        // A broadcast goes to every node, but is meant for those of its job.
+        answer.unreceived.retain(|message| job_of(message.from) == job_of(message.to));
+        Ok(JobsRun { jobs: by_job(&program, jobs, results, &answer.finish), answer })
+    }
+
+    /// Runs `job` by itself, on the same nodes, without other jobs and background traffic.
+    ///
+    /// # Errors
+    /// As [`Simulated::run_jobs`].
+    pub fn run_alone<P: Program>(&self, job: &Job<P>) -> Result<JobRun<P::Output>> {
+        let JobsRun { mut jobs, .. } = self.run_jobs(std::slice::from_ref(job), None)?;
+        jobs.pop().ok_or_else(|| Error::Unfit("a run of one job has brought none".to_owned()))
+    }
+
+    fn run_beside<P: Program>(
+        &self,
+        program: &Jobs<'_, P>,
+        background: &Background,
+    ) -> crate::answer::Run<Option<P::Output>> {
+        let Interconnect::Flits(network) = &self.machine.interconnect else {
+            let told = format!("background traffic needs a network of flits, which {} has not", self.machine.name);
+            return Err(Error::Unfit(told));
+        };
+        if background.load.rate == 0.0 {
+            traffic::check(network, &Load { rate: traffic::LOWEST_RATE, ..background.load }).map_err(unfit_traffic)?;
+            let (results, answer) = self.run(program.nodes(), program)?;
+            let none = BackgroundStatistics { until: answer.makespan(), ..BackgroundStatistics::default() };
+            return Ok((results, Answer { background: Some(none), ..answer }));
+        }
+        let sends = |NodeId(node)| match background.sources {
+            BackgroundSources::All => true,
+            BackgroundSources::Idle => program.seat(Rank(node)).is_none(),
+        };
+        self.network().run_beside(program.nodes(), program, &background.load, sends)
+    }
+}
+
+/// What each job's ranks ended with, and when.
+fn by_job<P, T>(
+    program: &Jobs<'_, P>,
+    jobs: &[Job<P>],
+    results: Vec<Result<Option<T>>>,
+    finish: &[Time],
+) -> Vec<JobRun<T>> {
+    let mut of_job: Vec<Vec<(Rank, Result<T>)>> = jobs.iter().map(|_| Vec::new()).collect();
+    for (node, result) in (0..).map(Rank).zip(results) {
+        if let (Some(Seat { job, rank }), Some(result)) = (program.seat(node), result.transpose()) {
+            of_job[job].push((rank, result));
+        }
+    }
+    let finish_of = |node: &NodeId| finish[node.0 as usize];
+    let run = |(job, mut results): (&Job<P>, Vec<(Rank, Result<T>)>)| {
+        results.sort_by_key(|(rank, _)| *rank);
+        let results = results.into_iter().map(|(_, result)| result).collect();
+        JobRun { results, start: job.start, finish: job.nodes.iter().map(finish_of).collect() }
+    };
+    jobs.iter().zip(of_job).map(run).collect()
+}
