@@ -3,8 +3,10 @@
 //! An [`Experiment`] is what the command line means, what a file holds, and what a launcher sends to its ranks. The
 //! [`catalogue`] knows every program by its name. What comes out says what was run, as [`Provenance`].
 
+mod background;
 pub mod catalogue;
 mod error;
+mod jobs;
 mod machine;
 pub mod parallel;
 pub mod postal_clock;
@@ -16,9 +18,11 @@ pub mod site;
 mod spec;
 pub mod words;
 
+pub use background::{BackgroundTraffic, PatternName};
 pub use error::Error;
+pub use jobs::JobEnded;
 pub use machine::{MachineChoice, PostalModel, Setting};
-pub use prepared::{Finding, NOT_RECEIVED, Notes, Outcome, Prepared, Ready};
+pub use prepared::{AnyJob, Finding, NOT_RECEIVED, Notes, Outcome, Prepared, Ready};
 pub use provenance::Provenance;
 pub use runner::{Ended, Launched, Run};
 pub use site::Site;

@@ -10,6 +10,7 @@ use serde_json::Value;
 use virtual_worlds::answer::{Answer, Unreceived};
 use virtual_worlds::flit::world::Options;
 
+use crate::catalogue::{AnyOutput, AnyProgram, Member};
 use crate::simulate::simulated;
 
 /// As what messages that no receive took are told in JSON.
@@ -96,6 +97,11 @@ pub struct Outcome {
 /// Messages of so many pairs of ranks that were not received are named one by one.
 const NAMED: usize = 8;
 
+/// What is to be said of messages that nobody received.
+pub(crate) fn warnings(answer: &Answer) -> Vec<String> {
+    answer.unreceived.iter().take(NAMED).map(not_received).collect()
+}
+
 fn not_received(Unreceived { from, to, messages }: &Unreceived) -> String {
     let messages = if *messages == 1 { "a message".to_owned() } else { format!("{messages} messages") };
     format!("rank {to} did not receive {messages} of rank {from}")
@@ -120,11 +126,22 @@ pub trait Ready: Send {
     /// # Errors
     /// What the program, or the network, ends with.
     fn launch(&self, rank: &mut Running) -> Result<Record>;
+
+    /// It, to run beside others on one machine.
+    fn into_job(self: Box<Self>) -> AnyJob;
+}
+
+/// A program that runs beside others, and what it found out, from what each rank ended with and when.
+pub struct AnyJob {
+    /// The program.
+    pub program: AnyProgram,
+    /// What it found out.
+    pub tell: Box<dyn FnOnce(Vec<AnyOutput>, &Answer) -> Vec<Finding> + Send>,
 }
 
 impl<P> Ready for Prepared<P>
 where
-    P: Program + Send,
+    P: Member + Send + 'static,
     P::Output: Send,
 {
     fn ranks(&self) -> u32 {
@@ -138,12 +155,21 @@ where
     fn simulate(self: Box<Self>, machine: &Machine, options: Options) -> Result<Outcome> {
         let (results, answer) = simulated(machine, options).run(self.ranks, &self.program)?;
         let outputs = results.into_iter().collect::<Result<Vec<P::Output>>>()?;
-        let warnings = answer.unreceived.iter().take(NAMED).map(not_received).collect();
+        let warnings = warnings(&answer);
         Ok(Outcome { findings: (self.tell)(&outputs, &answer), warnings, answer })
     }
 
     fn launch(&self, rank: &mut Running) -> Result<Record> {
         let run = async |endpoint: &_| self.program.run(endpoint).await.map(drop);
         rank.run(self.ranks, self.notes.first, P::NEEDS, run)
+    }
+
+    fn into_job(self: Box<Self>) -> AnyJob {
+        let Prepared { program, tell, .. } = *self;
+        let tell = move |outputs: Vec<AnyOutput>, answer: &Answer| {
+            let outputs: Vec<P::Output> = outputs.into_iter().filter_map(P::output).collect();
+            tell(&outputs, answer)
+        };
+        AnyJob { program: program.into_any(), tell: Box::new(tell) }
     }
 }

@@ -8,11 +8,16 @@ use formats::output::{PacketFormat, Unwritable, WholeFile, write_frames, write_p
 use launch::rank::Running;
 use launch::wire::Record;
 use machines::model::{Interconnect, Machine};
+use serde_json::{Value, json};
 use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::Options;
+use virtual_worlds::jobs::Background;
+use virtual_worlds::jobs::placement::Placement;
 use virtual_worlds::stop::Stop;
 
 use crate::catalogue::Choice;
+use crate::jobs::{self, JobEnded, Placed};
+use crate::prepared::warnings;
 use crate::{EngineName, Error, Experiment, Finding, Job, Notes, Outcome, Outputs, Provenance, Ready, Site};
 
 /// What stands for a machine where there is none.
@@ -26,10 +31,18 @@ pub struct Run {
     pub program: &'static str,
     /// What is run.
     pub provenance: Provenance,
-    ready: Box<dyn Ready>,
+    what: What,
     options: Options,
     packets: Option<(PacketFormat, WholeFile)>,
     timeline: Option<WholeFile>,
+}
+
+/// What is run.
+enum What {
+    /// A program that has the machine to itself.
+    Program(Box<dyn Ready>),
+    /// Jobs beside each other and background traffic, and then each by itself if that is asked for.
+    Jobs { jobs: Vec<Placed>, background: Option<Background>, alone: bool },
 }
 
 /// A run that has ended.
@@ -45,6 +58,8 @@ pub struct Ended {
     pub notes: Notes,
     /// What it found out.
     pub findings: Vec<Finding>,
+    /// The jobs, where programs did not have the machine to themselves.
+    pub jobs: Vec<JobEnded>,
     /// What may not be as it was meant.
     pub warnings: Vec<String>,
     /// What the machine did.
@@ -98,18 +113,23 @@ impl Experiment {
     /// # Errors
     /// What keeps it from running.
     pub fn prepare(&self) -> Result<Run, Error> {
-        let Job { program, ranks, .. } = self.only_job()?;
+        if self.jobs.is_empty() {
+            return Err(Error::parameter("job", "none", "one or more"));
+        }
         let machine = self.machine.load()?;
         let engine = engine_of(&machine, self.engine)?;
         let packets = self.write.packets.as_deref().map(|path| packet_format(&machine, path)).transpose()?;
         let postal = self.machine.postal.map(|model| (model.lambda, model.step()));
-        let mut site = Site { machine, asked_ranks: *ranks, seed: self.seed(), is_real: false, postal };
-        let ready = program.prepare(&mut site)?;
+        let mut site = Site { machine, asked_ranks: None, seed: self.seed(), is_real: false, postal };
+        let what = self.what(&mut site)?;
         let provenance = Provenance::of("run")
             .on(&site.machine)
             .with_engine(engine.map(EngineName::name))
             .seeded(self.seed(), self.seed.is_some());
-        let provenance = told(program, &*ready, provenance);
+        let (program, provenance) = match &what {
+            What::Program(ready) => (self.jobs[0].program.name(), told(&self.jobs[0].program, &**ready, provenance)),
+            What::Jobs { jobs, .. } => ("jobs", self.told_of_jobs(jobs, provenance)),
+        };
         let (packets, timeline) = self.write.begin(packets)?;
         let options = Options {
             engine: engine.unwrap_or(EngineName::Fast).kind(),
@@ -119,8 +139,40 @@ impl Experiment {
             timeline: timeline.is_some(),
             ..Options::default()
         };
-        let (machine, program) = (Arc::new(site.machine), program.name());
-        Ok(Run { machine, program, provenance, ready, options, packets, timeline })
+        Ok(Run { machine: Arc::new(site.machine), program, provenance, what, options, packets, timeline })
+    }
+
+    /// The program, or the jobs, made for `site`.
+    fn what(&self, site: &mut Site) -> Result<What, Error> {
+        if self.is_plain() {
+            let Job { program, ranks, .. } = self.only_job()?;
+            site.asked_ranks = *ranks;
+            return Ok(What::Program(program.prepare(site)?));
+        }
+        let background = self.background.as_ref().map(|traffic| traffic.background(self.seed())).transpose()?;
+        Ok(What::Jobs { jobs: self.place(site)?, background, alone: self.alone })
+    }
+
+    /// What is run, with its jobs and what each was told.
+    fn told_of_jobs(&self, jobs: &[Placed], provenance: Provenance) -> Provenance {
+        let ranks = jobs.iter().map(|job| job.ready.ranks()).sum();
+        let mut parameters = json!({"jobs": jobs.iter().map(|job| job.told.clone()).collect::<Vec<Value>>()});
+        if let Some(background) = &self.background {
+            parameters["background"] = json!(background);
+        }
+        if self.alone {
+            parameters["alone"] = json!(true);
+        }
+        let mut provenance = provenance.among(ranks).given(parameters);
+        let is_random = |job: &Job| job.placement == Placement::Random;
+        if self.background.is_some()
+            || self.jobs.iter().any(is_random)
+            || jobs.iter().any(|job| job.ready.notes().draws)
+        {
+            provenance.draws();
+        }
+        jobs.iter().flat_map(|job| job.ready.notes().files.clone()).for_each(|file| provenance.read(file));
+        provenance
     }
 }
 
@@ -139,9 +191,12 @@ impl Outputs {
 }
 
 impl Run {
-    /// What is known of the program before it runs.
-    pub fn notes(&self) -> &Notes {
-        self.ready.notes()
+    /// How many messages will be sent, where that is known.
+    pub fn expected_messages(&self) -> Option<u64> {
+        match &self.what {
+            What::Program(ready) => ready.notes().expected_messages,
+            What::Jobs { jobs, .. } => jobs.iter().map(|job| job.ready.notes().expected_messages).sum(),
+        }
     }
 
     /// Runs it until it is over, or `stop` says so; then writes what is to be written.
@@ -149,9 +204,17 @@ impl Run {
     /// # Errors
     /// What the program ended with; a file that can't be written.
     pub fn run(self, stop: Stop) -> Result<Ended, Error> {
-        let Run { machine, program, provenance, ready, options, packets, timeline } = self;
-        let notes = ready.notes().clone();
-        let Outcome { findings, warnings, answer } = ready.simulate(&machine, Options { stop, ..options })?;
+        let Run { machine, program, provenance, what, options, packets, timeline } = self;
+        let options = Options { stop, ..options };
+        let (notes, jobs, outcome) = match what {
+            What::Program(ready) => (ready.notes().clone(), Vec::new(), ready.simulate(&machine, options)?),
+            What::Jobs { jobs, background, alone } => {
+                let (jobs, answer) = jobs::run(jobs, background.as_ref(), alone, (&machine, options))?;
+                let warnings = warnings(&answer);
+                (Notes::default(), jobs, Outcome { findings: Vec::new(), warnings, answer })
+            }
+        };
+        let Outcome { findings, warnings, answer } = outcome;
         if let Some((format, file)) = packets {
             finish(file, |file| match &answer.frame_log {
                 Some(frames) => write_frames(file, format, frames, &provenance),
@@ -161,7 +224,7 @@ impl Run {
         if let Some(file) = timeline {
             finish(file, |file| write_timeline(file, &machine, &answer, &provenance))?;
         }
-        Ok(Ended { machine, program, provenance, notes, findings, warnings, answer })
+        Ok(Ended { machine, program, provenance, notes, findings, jobs, warnings, answer })
     }
 }
 

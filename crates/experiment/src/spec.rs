@@ -7,9 +7,10 @@ use quantities::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use virtual_worlds::flit::world::EngineKind;
+use virtual_worlds::jobs::placement::Placement;
 
 use crate::catalogue::Choice;
-use crate::{Error, MachineChoice};
+use crate::{BackgroundTraffic, Error, MachineChoice};
 
 /// The longest file of an experiment that is read.
 const LONGEST: Bytes = Bytes(16 << 20);
@@ -38,6 +39,12 @@ pub struct Experiment {
     /// The programs, which run at the same time.
     #[serde(rename = "job")]
     pub jobs: Vec<Job>,
+    /// Traffic beside the jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<BackgroundTraffic>,
+    /// Whether each job is also run by itself, to tell how much slower it is beside the others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub alone: bool,
     /// What moves the flits; both give the same times. Fast, if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineName>,
@@ -58,9 +65,22 @@ pub struct Job {
     /// How many ranks it has; as many as there are nodes, or as the program says itself, if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<u32>,
+    /// What it is called in what is told of it; by its number, if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// On which nodes its ranks stand, of those that are free: in-order, random, contiguous-switches, contiguous-groups,
+    /// scattered-switches, scattered-groups, or a list such as 0-7,12.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    #[schemars(with = "String")]
+    pub placement: Placement,
     /// When it begins; at once, if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Duration>,
+}
+
+/// Whether ranks stand where they do if nothing is said.
+fn is_usual(placement: &Placement) -> bool {
+    *placement == Placement::default()
 }
 
 /// What is written down of a run.
@@ -147,6 +167,25 @@ impl Experiment {
             let place = error.span().map(|span| line_and_column(&text, span.start));
             wrong(file, place, error.message())
         })
+    }
+
+    /// One of a program alone on a machine, as usual in all else.
+    pub fn of(program: Choice, machine: MachineChoice) -> Experiment {
+        Experiment {
+            machine,
+            jobs: vec![Job { program, ranks: None, name: None, placement: Placement::default(), start: None }],
+            background: None,
+            alone: false,
+            engine: None,
+            seed: None,
+            write: Outputs::default(),
+        }
+    }
+
+    /// Whether it is one job, from the beginning, on the first nodes of a machine that nothing else uses.
+    pub(crate) fn is_plain(&self) -> bool {
+        let first = |job: &Job| is_usual(&job.placement) && job.start.is_none() && job.name.is_none();
+        matches!(&self.jobs[..], [job] if first(job)) && self.background.is_none() && !self.alone
     }
 
     /// It, in TOML.

@@ -22,7 +22,7 @@ use super::quantity::duration;
 use super::run::program::{chosen, commands};
 use super::{CommandOutput, unless_interrupted};
 use experiment::catalogue::{Description, descriptions};
-use experiment::{Experiment, Job, MachineChoice, Outputs, Provenance};
+use experiment::{Experiment, MachineChoice, Provenance};
 use formats::input;
 use formats::input::InputFile;
 use launch::hosts::{self, Host, MOST_RANKS};
@@ -160,8 +160,9 @@ fn experiment(words: &[String], ranks: u32) -> Result<Experiment, Failure> {
     };
     let program = chosen(name, matches).map_err(usage)?.choice;
     let seed = matches.get_one("seed").copied();
-    let jobs = vec![Job { program, ranks: Some(ranks), start: None }];
-    Ok(Experiment { machine: MachineChoice::default(), jobs, engine: None, seed, write: Outputs::default() })
+    let mut experiment = Experiment::of(program, MachineChoice::default());
+    experiment.jobs.iter_mut().for_each(|job| job.ranks = Some(ranks));
+    Ok(Experiment { seed, ..experiment })
 }
 
 /// Options of `maquette run` that only a model of a machine can follow.

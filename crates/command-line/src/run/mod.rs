@@ -21,8 +21,8 @@ use program::{RunOptions, commands};
 pub(super) enum Arguments {
     /// A program of the catalogue, and where the experiment that it means is written, in place of running it.
     Program(Box<Experiment>, Option<PathBuf>),
-    /// The experiment in a file.
-    File(PathBuf),
+    /// The experiment in a file; and whether each of its jobs is to be run by itself, too.
+    File { path: PathBuf, alone: bool },
     /// Open-loop traffic.
     Traffic(Box<traffic::Arguments>),
 }
@@ -35,6 +35,8 @@ impl Args for Arguments {
         let traffic = traffic::Arguments::augment_args(Command::new("traffic"));
         let file = arg!([FILE] "Run the experiment in this file, TOML or JSON: `--write-experiment` writes one")
             .value_parser(value_parser!(PathBuf));
+        let alone =
+            arg!(--alone "Run each job of the file by itself, too, and tell how much slower it is beside the others");
         command
             .about(ABOUT)
             .arg_required_else_help(true)
@@ -48,6 +50,7 @@ impl Args for Arguments {
                  maquette run experiment.toml",
             )
             .arg(file)
+            .arg(alone.requires("FILE"))
             .subcommands(commands(RunOptions::augment))
             .subcommand(traffic)
     }
@@ -68,7 +71,7 @@ impl FromArgMatches for Arguments {
                 Ok(Arguments::Program(Box::new(experiment), write))
             }
             None => match matches.get_one::<PathBuf>("FILE") {
-                Some(file) => Ok(Arguments::File(file.clone())),
+                Some(path) => Ok(Arguments::File { path: path.clone(), alone: matches.get_flag("alone") }),
                 None => {
                     Err(clap::Error::raw(ErrorKind::MissingSubcommand, "a program, or the file of an experiment\n"))
                 }
@@ -87,7 +90,10 @@ impl Arguments {
         match self {
             Arguments::Program(experiment, None) => simulation::run(*experiment, json),
             Arguments::Program(experiment, Some(file)) => simulation::write(&experiment, &file),
-            Arguments::File(file) => simulation::run(program::read(&file)?, json),
+            Arguments::File { path, alone } => {
+                let experiment = program::read(&path)?;
+                simulation::run(Experiment { alone: alone || experiment.alone, ..experiment }, json)
+            }
             Arguments::Traffic(arguments) => arguments.execute(json),
         }
     }

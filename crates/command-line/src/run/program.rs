@@ -6,10 +6,11 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, Value
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command};
 use experiment::catalogue::{self, Choice, Description, Kind, Parameter};
-use experiment::{EngineName, Experiment, Job, MachineChoice, Outputs, PostalModel, Setting};
+use experiment::{EngineName, Experiment, MachineChoice, Outputs, PostalModel, Setting};
 use programs::postal::Lambda;
 use quantities::Duration;
 use serde_json::{Map, Value};
+use virtual_worlds::jobs::placement::Placement;
 
 use crate::choice::{Suggesting, choice};
 use crate::failure::Failure;
@@ -24,6 +25,10 @@ pub(crate) struct RunOptions {
     /// How many of the machine's nodes take part, from node 0; all, if left out.
     #[arg(long, value_name = "N", alias = "ranks")]
     nodes: Option<u32>,
+    /// On which nodes ranks stand: in-order, random, contiguous-switches, contiguous-groups, scattered-switches, scattered-groups, or
+    /// a list such as 0-7,12; in order, if left out.
+    #[arg(long, value_name = "PLACEMENT")]
+    placement: Option<Placement>,
     /// Set a field of the description: `buffers=4`, `channels.rate="20 MB/s"`. May be given more than once.
     #[arg(long, value_name = "FIELD=VALUE")]
     set: Vec<Setting>,
@@ -55,12 +60,10 @@ impl RunOptions {
             None if program.in_postal_model => postal(command),
             None => command.mut_arg("machine", |machine| machine.required(true)),
         };
-        let other = |name: &str| name == "packets" || name == "timeline" || name == "write_experiment";
-        let names: Vec<String> = command.get_arguments().map(|argument| argument.get_id().to_string()).collect();
-        names.into_iter().fold(command, |command, name| {
-            let last = if other(&name) { 400 } else { 100 };
-            command.mut_arg(name, |argument| argument.display_order(last))
-        })
+        // First on what it runs, then what the program is told, then what is written down.
+        let places = [("machine", 1), ("nodes", 4), ("placement", 5), ("set", 6), ("engine", 7), ("seed", 8)];
+        let places = places.into_iter().chain([("packets", 301), ("timeline", 302), ("write_experiment", 303)]);
+        places.fold(command, |command, (name, place)| command.mut_arg(name, |argument| argument.display_order(place)))
     }
 
     /// The experiment that they mean, of the program called `name`, and where it is to be written.
@@ -70,14 +73,18 @@ impl RunOptions {
         matches: &ArgMatches,
     ) -> Result<(Experiment, Option<PathBuf>), clap::Error> {
         let program = chosen(name, matches)?;
-        let RunOptions { machine, nodes, set, engine, seed, packets, timeline, write_experiment } = self;
+        let RunOptions { machine, nodes, placement, set, engine, seed, packets, timeline, write_experiment } = self;
         let given = |name: &str| matches.try_get_one::<Lambda>(name).ok().flatten().copied();
         let step = |name: &str| matches.try_get_one::<Duration>(name).ok().flatten().copied();
         let (lambda, t0) = program.postal.unwrap_or((given("lambda"), step("t0")));
         let postal = lambda.filter(|_| machine.is_none()).map(|lambda| PostalModel { lambda, t0 });
         let machine = MachineChoice { name: machine, postal, set, ..MachineChoice::default() };
-        let jobs = vec![Job { program: program.choice, ranks: nodes, start: None }];
-        Ok((Experiment { machine, jobs, engine, seed, write: Outputs { packets, timeline } }, write_experiment))
+        let mut experiment = Experiment::of(program.choice, machine);
+        for job in &mut experiment.jobs {
+            job.ranks = nodes;
+            job.placement = placement.clone().unwrap_or_default();
+        }
+        Ok((Experiment { engine, seed, write: Outputs { packets, timeline }, ..experiment }, write_experiment))
     }
 }
 
@@ -91,13 +98,13 @@ fn postal(command: Command) -> Command {
             "In place of a machine, the postal model: a message is there so many times as long after it was sent as its sender \
              needs for it; a number such as 1.8 or 9/5",
         )
-        .display_order(101);
+        .display_order(2);
     let step = Arg::new("t0")
         .long("t0")
         .value_name("TIME")
         .value_parser(ValueParser::new(duration))
         .help("In the postal model, how long a sender needs for a message; a microsecond, if left out")
-        .display_order(102)
+        .display_order(3)
         .conflicts_with("machine");
     command
         .mut_arg("machine", |machine| machine.required_unless_present("lambda").conflicts_with("lambda"))
@@ -107,20 +114,29 @@ fn postal(command: Command) -> Command {
 
 /// A command for each program, with further options.
 pub(crate) fn commands(options: impl Fn(Command, &Description) -> Command) -> Vec<Command> {
-    let each = catalogue::descriptions().into_iter().map(|program| options(command(&program), &program));
-    each.collect()
+    let each = catalogue::descriptions().into_iter();
+    each.map(|program| described(options(command(&program), &program), &program)).collect()
 }
 
-fn command(program: &Description) -> Command {
+/// A command that says what its program is.
+fn described(command: Command, program: &Description) -> Command {
     let (line, rest) = program.about.split_once("\n\n").unwrap_or((&program.about, ""));
     let line = unwrapped(line);
-    let arguments = program.parameters.iter().map(|parameter| argument(program, parameter));
-    let command = Command::new(program.name)
-        .about(line.trim_end_matches('.').to_owned())
-        .visible_aliases(program.aliases.iter().copied())
-        .after_help(program.examples)
-        .args(arguments);
-    if rest.is_empty() { command } else { command.long_about(format!("{line}\n\n{}", unwrapped(rest))) }
+    let command = command.about(line.trim_end_matches('.').to_owned()).after_help(program.examples);
+    if rest.is_empty() {
+        command.long_about(None)
+    } else {
+        command.long_about(format!("{line}\n\n{}", unwrapped(rest)))
+    }
+}
+
+/// The place of a program's first parameter among the options in its help.
+const FIRST: usize = 100;
+
+fn command(program: &Description) -> Command {
+    let arguments = program.parameters.iter().zip(FIRST..);
+    let arguments = arguments.map(|(parameter, place)| argument(program, parameter).display_order(place));
+    Command::new(program.name).visible_aliases(program.aliases.iter().copied()).args(arguments)
 }
 
 /// Paragraphs whose lines are as long as who prints them likes.
@@ -136,7 +152,6 @@ fn argument(program: &Description, parameter: &Parameter) -> Arg {
     let argument = Arg::new(parameter.name.clone())
         .help(help.trim_end_matches('.').to_owned())
         .value_name(parameter.value_name.clone())
-        .display_order(200)
         .conflicts_with_all(&parameter.instead_of);
     let argument = if parameter.is_file { argument.required(true) } else { argument.long(option) };
     let argument = match &parameter.default {

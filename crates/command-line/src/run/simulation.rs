@@ -15,7 +15,7 @@ use crate::{CommandOutput, working};
 /// Runs `experiment` and says what came out.
 pub(super) fn run(experiment: Experiment, as_json: bool) -> Result<CommandOutput, Failure> {
     let run = working("prepares the run", move || Ok(experiment.prepare()?))?;
-    let (progress, mut shown) = Shown::new(run.notes().expected_messages);
+    let (progress, mut shown) = Shown::new(run.expected_messages());
     let stop = Stop::NEVER.telling(progress);
     let ended = interrupt::unless_requested_while(move || run.run(stop), || shown.look());
     drop(shown);

@@ -7,10 +7,11 @@ use messaging::memory::Points;
 use quantities::{Bytes, Duration, Time};
 use serde_json::{Value, json};
 use virtual_worlds::answer::{
-    Answer, ChannelStatistics, Dropped, EthernetStatistics, MessagingStatistics, RouterStatistics, Unreceived,
+    Answer, BackgroundStatistics, ChannelStatistics, Dropped, EthernetStatistics, MessagingStatistics,
+    RouterStatistics, Unreceived,
 };
 
-use experiment::{Ended, Finding, NOT_RECEIVED};
+use experiment::{Ended, Finding, JobEnded, NOT_RECEIVED};
 use report::terminal::{Side, columns, rounded};
 use tuning::planner::{Bound, busiest};
 
@@ -42,6 +43,9 @@ fn findings(ended: &Ended) -> impl Iterator<Item = Finding> {
 
 fn text(ended: &Ended, network: Option<&FlitNetwork>) -> String {
     let answer = &ended.answer;
+    if !ended.jobs.is_empty() {
+        return text_of_jobs(ended, network);
+    }
     let parameters: Vec<String> =
         ended.provenance.parameters().iter().map(|(name, value)| format!("{name} {}", bare(value))).collect();
     let ranks = answer.finish.len();
@@ -73,6 +77,63 @@ fn text(ended: &Ended, network: Option<&FlitNetwork>) -> String {
     text
 }
 
+/// What came of several jobs, and of the machine that they shared.
+fn text_of_jobs(ended: &Ended, network: Option<&FlitNetwork>) -> String {
+    let answer = &ended.answer;
+    let count = if ended.jobs.len() == 1 { "a job".to_owned() } else { format!("{} jobs", ended.jobs.len()) };
+    let mut text = format!("{count} on {}\n{}\n", ended.machine.name, ended.provenance.line());
+    let heads = ["", "program", "ranks", "start", "makespan", "alone", "slowdown"].map(str::to_owned);
+    let row = |job: &JobEnded| {
+        let JobEnded { name, program, nodes, start, makespan, alone, .. } = job;
+        let slowdown = job.slowdown().map(|times| format!("{times:.3}")).unwrap_or_default();
+        let alone = alone.map(rounded).unwrap_or_default();
+        let start = rounded(start.since(Time::ZERO));
+        [name.clone(), (*program).to_owned(), nodes.len().to_string(), start, rounded(*makespan), alone, slowdown]
+    };
+    let rows: Vec<[String; 7]> = std::iter::once(heads).chain(ended.jobs.iter().map(row)).collect();
+    text += &columns([Side::Left, Side::Left, Side::Right, Side::Right, Side::Right, Side::Right, Side::Right], &rows);
+    text.push('\n');
+    let mut rows = vec![["makespan".to_string(), rounded(answer.makespan().since(Time::ZERO))]];
+    for job in &ended.jobs {
+        let line = |Finding { name, text, .. }: &Finding| {
+            let lines = text.lines().map(str::trim_end).collect::<Vec<&str>>().join("; ");
+            [format!("{}: {name}", job.name), lines]
+        };
+        rows.extend(job.findings.iter().map(line));
+    }
+    rows.push(["messages".to_string(), answer.messages.to_string()]);
+    if let Some(background) = &answer.background {
+        let BackgroundStatistics { offered, delivered, mean_latency, .. } = background;
+        let latency = mean_latency.map(|time| format!(", {} each on the mean", rounded(time))).unwrap_or_default();
+        rows.push(["background".to_string(), format!("{offered} packets, {delivered} of them arrived{latency}")]);
+    }
+    text += &columns([Side::Left, Side::Left], &rows);
+    if let Some(network) = network {
+        text += &busiest_channels(network, answer);
+        text += &hot_routers(network, answer);
+    }
+    text
+}
+
+fn job_json(job: &JobEnded) -> Value {
+    let JobEnded { name, program, notes, findings, nodes, start, finish, makespan, alone } = job;
+    let mut object = json!({
+        "name": name,
+        "program": program,
+        "parameters": notes.parameters,
+        "nodes": nodes,
+        "start_ps": start.picoseconds(),
+        "makespan_ps": makespan.picoseconds(),
+        "finish_ps": finish.iter().map(|time| time.picoseconds()).collect::<Vec<u64>>(),
+        "alone_ps": alone.map(Duration::picoseconds),
+        "slowdown": job.slowdown(),
+    });
+    for finding in findings {
+        object[finding.key] = finding.value.clone();
+    }
+    object
+}
+
 fn json(ended: &Ended, network: Option<&FlitNetwork>) -> String {
     let answer = &ended.answer;
     let mut object = json!({
@@ -93,6 +154,16 @@ fn json(ended: &Ended, network: Option<&FlitNetwork>) -> String {
     object[NOT_RECEIVED] = answer.unreceived.iter().map(left).collect();
     for finding in findings(ended) {
         object[finding.key] = finding.value;
+    }
+    if !ended.jobs.is_empty() {
+        object["jobs"] = ended.jobs.iter().map(job_json).collect();
+    }
+    if let Some(background) = &answer.background {
+        object["background"] = json!({
+            "offered": background.offered,
+            "delivered": background.delivered,
+            "mean_latency_ps": background.mean_latency.map(Duration::picoseconds),
+        });
     }
     if let Some(ethernet) = &answer.ethernet {
         object["frames"] = frames_json(ethernet);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::collective::{Collective, RankOrder, Setup, sends};
-use super::{Entry, Size};
+use super::{Entry, Member, Size};
 use crate::{Error, Prepared, Ready, Site};
 
 /// Broadcast a message from one node to all others.
@@ -117,7 +117,7 @@ impl Entry for Broadcast {
 }
 
 /// A program of which it is known what every rank ends with.
-struct Reaches<P> {
+pub struct Reaches<P> {
     program: P,
     expected: Message,
 }
@@ -152,6 +152,9 @@ fn reaching<P: Program<Output = Message> + Send + 'static>(
     expected: Message,
     messages: Option<u64>,
     setup: Setup,
-) -> Box<dyn Ready> {
+) -> Box<dyn Ready>
+where
+    Reaches<P>: Member<Output = Message>,
+{
     Box::new(reached(program, expected, messages, setup))
 }

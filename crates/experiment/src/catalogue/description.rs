@@ -112,7 +112,7 @@ impl Parameter {
         let text = |key: &str| schema.get(key).and_then(Value::as_str).map(str::to_owned);
         let default = match schema.get("default") {
             None | Some(Value::Null | Value::Bool(_) | Value::Array(_)) => None,
-            Some(Value::String(text)) => Some(text.clone()).filter(|text| !text.is_empty()),
+            Some(Value::String(text)) => Some(text.replace(' ', "")).filter(|text| !text.is_empty()),
             Some(other) => Some(other.to_string()),
         };
         let kind = Kind::of(schema);

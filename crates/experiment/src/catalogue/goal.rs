@@ -17,7 +17,7 @@ use virtual_worlds::flit::world::Options;
 use virtual_worlds::loggp::goal::{GoalAnswer, Unreceived};
 
 use super::Entry;
-use crate::prepared::{Notes, Outcome};
+use crate::prepared::{AnyJob, Notes, Outcome};
 use crate::simulate::simulated;
 use crate::site::LARGEST_MESSAGE;
 use crate::{Error, Finding, NOT_RECEIVED, Prepared, Ready, Site};
@@ -94,6 +94,12 @@ impl Ready for GoalReady {
         let program = Play { schedule: Arc::clone(&self.schedule) };
         let parameters = self.notes.parameters.clone();
         Prepared::new(program, self.schedule.size(), parameters).launch(rank)
+    }
+
+    fn into_job(self: Box<Self>) -> AnyJob {
+        let GoalReady { schedule, notes } = *self;
+        let ranks = schedule.size();
+        Box::new(Prepared::new(Play { schedule }, ranks, notes.parameters)).into_job()
     }
 }
 

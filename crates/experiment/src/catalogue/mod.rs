@@ -4,10 +4,12 @@
 //! its fields are its help, on the command line and in the JSON Schema of experiments; its serde form is how files and launched
 //! ranks have it. To add one is a file here and a line in the list below.
 
+mod any;
 mod description;
 mod size;
 
 pub use all_to_all::Exchange;
+pub use any::{AnyOutput, AnyProgram, Member};
 pub use description::{Description, Kind, Parameter};
 pub use schedule::read_schedule;
 pub use size::Size;

@@ -1,0 +1,82 @@
+//! A program of any of the catalogue's types, so that different ones run on one machine at the same time.
+
+use endpoint::{Endpoint, Needs, Program, Result};
+use programs::all_reduce::{AllReduce, Operator};
+use programs::all_to_all::CompleteExchange;
+use programs::applications::conjugate_gradient::ConjugateGradient;
+use programs::applications::euler::Euler;
+use programs::applications::fft::Fft2d;
+use programs::benchmarks::{AllToAll, EqualDist, PingPong, UnequalDist};
+use programs::broadcast::{Broadcast, HardwareBroadcast};
+use programs::goal::Play;
+use programs::linear_hash::LinearHash;
+use programs::schedule::Scheduled;
+
+use super::broadcast::Reaches;
+
+/// A program that is one of [`AnyProgram`].
+pub trait Member: Program + Sized {
+    /// It, as one of them.
+    fn into_any(self) -> AnyProgram;
+
+    /// What a rank of it has ended with; nothing if that is another program's.
+    fn output(any: AnyOutput) -> Option<Self::Output>;
+}
+
+macro_rules! any_program {
+    ($($name:ident = $program:ty),+ $(,)?) => {
+        /// A program of any of the catalogue's types.
+        pub enum AnyProgram {
+            $(#[doc = stringify!($program)] $name($program),)+
+        }
+
+        /// What a rank of any program ends with.
+        pub enum AnyOutput {
+            $(#[doc = stringify!($program)] $name(<$program as Program>::Output),)+
+        }
+
+        impl Program for AnyProgram {
+            type Output = AnyOutput;
+            const NEEDS: Needs = Needs::NOTHING$(.and(<$program as Program>::NEEDS))+;
+
+            async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<AnyOutput> {
+                // Each in a box of its own size: a rank of a small program takes no more room because of a large one.
+                match self {
+                    $(AnyProgram::$name(program) => {
+                        Box::pin(program.run(endpoint)).await.map(AnyOutput::$name)
+                    })+
+                }
+            }
+        }
+
+        $(impl Member for $program {
+            fn into_any(self) -> AnyProgram {
+                AnyProgram::$name(self)
+            }
+
+            fn output(any: AnyOutput) -> Option<Self::Output> {
+                match any {
+                    AnyOutput::$name(output) => Some(output),
+                    _ => None,
+                }
+            }
+        })+
+    };
+}
+
+any_program! {
+    PingPong = PingPong,
+    AllPairs = AllToAll,
+    EqualDist = EqualDist,
+    UnequalDist = UnequalDist,
+    CompleteExchange = CompleteExchange,
+    Scheduled = Scheduled,
+    Fft = Fft2d,
+    ConjugateGradient = ConjugateGradient,
+    Euler = Euler,
+    Broadcast = Reaches<Broadcast>,
+    HardwareBroadcast = Reaches<HardwareBroadcast>,
+    AllReduce = AllReduce<Operator>,
+    LinearHash = LinearHash,
+    Goal = Play,
+}

@@ -1,0 +1,143 @@
+//! Several jobs at the same time on one machine, on nodes of their own, beside background traffic.
+
+use machines::model::{Machine, NodeId};
+use quantities::{Duration, Time};
+use serde_json::{Value, json};
+use virtual_worlds::answer::Answer;
+use virtual_worlds::flit::world::Options;
+use virtual_worlds::jobs::placement::{Allocation, PlacementError};
+use virtual_worlds::jobs::{self, Background, JobRun, JobsRun};
+
+use crate::catalogue::{AnyOutput, AnyProgram};
+use crate::prepared::AnyJob;
+use crate::simulate::simulated;
+use crate::{Error, Experiment, Finding, Job, Notes, Ready, Site};
+
+/// A job that is placed on a machine, and can begin.
+pub(crate) struct Placed {
+    pub(crate) name: String,
+    pub(crate) program: &'static str,
+    pub(crate) ready: Box<dyn Ready>,
+    nodes: Vec<NodeId>,
+    start: Time,
+    /// As it is to be told.
+    pub(crate) told: Value,
+}
+
+/// A job that has ended.
+#[derive(Clone, Debug)]
+pub struct JobEnded {
+    /// What it is called.
+    pub name: String,
+    /// The name of its program.
+    pub program: &'static str,
+    /// What was known of it before it ran.
+    pub notes: Notes,
+    /// What it found out.
+    pub findings: Vec<Finding>,
+    /// The node of each rank.
+    pub nodes: Vec<u32>,
+    /// When it began.
+    pub start: Time,
+    /// When each rank ended.
+    pub finish: Vec<Time>,
+    /// From its beginning until its last rank had ended.
+    pub makespan: Duration,
+    /// What it takes by itself on the same nodes, if that was asked for.
+    pub alone: Option<Duration>,
+}
+
+impl JobEnded {
+    /// How many times as long it took as by itself.
+    pub fn slowdown(&self) -> Option<f64> {
+        let alone = self.alone.filter(|alone| !alone.is_zero())?;
+        Some(self.makespan.picoseconds() as f64 / alone.picoseconds() as f64)
+    }
+}
+
+impl From<PlacementError> for Error {
+    fn from(error: PlacementError) -> Error {
+        let found = format!("{} of `{}`", error.found, error.placement);
+        Error::parameter("placement", found, error.allowed)
+    }
+}
+
+impl Experiment {
+    /// Makes the programs of all jobs, and places them on the machine of `site`, one after the other.
+    pub(crate) fn place(&self, site: &mut Site) -> Result<Vec<Placed>, Error> {
+        let mut made = Vec::new();
+        for job in &self.jobs {
+            site.asked_ranks = job.ranks;
+            made.push(job.program.prepare(site)?);
+        }
+        let mut allocation = Allocation::new(&site.machine);
+        let mut placed = Vec::new();
+        for (number, (job, ready)) in (0u64..).zip(self.jobs.iter().zip(made)) {
+            let Job { program, placement, start, .. } = job;
+            let nodes = allocation.place(placement, ready.ranks(), self.seed().wrapping_add(number))?;
+            let start = start.unwrap_or_default();
+            let name = job.name.clone().unwrap_or_else(|| format!("job {}", number + 1));
+            let told = json!({
+                "name": name,
+                "program": program.name(),
+                "parameters": ready.notes().parameters,
+                "ranks": ready.ranks(),
+                "placement": placement.to_string(),
+                "start": start.to_string(),
+            });
+            placed.push(Placed { name, program: program.name(), ready, nodes, start: Time::ZERO + start, told });
+        }
+        Ok(placed)
+    }
+}
+
+/// What each rank of a job ended with, and what it found out from that.
+type Tell = Box<dyn FnOnce(Vec<AnyOutput>, &Answer) -> Vec<Finding> + Send>;
+
+/// Runs `placed` jobs beside each other and `background` traffic; then, if that is asked for, each by itself.
+pub(crate) fn run(
+    placed: Vec<Placed>,
+    background: Option<&Background>,
+    alone: bool,
+    (machine, options): (&Machine, Options),
+) -> Result<(Vec<JobEnded>, Answer), Error> {
+    let mut programs: Vec<jobs::Job<AnyProgram>> = Vec::new();
+    let mut rest: Vec<(&'static str, Notes, Tell)> = Vec::new();
+    for Placed { name, program, ready, nodes, start, .. } in placed {
+        let notes = ready.notes().clone();
+        let AnyJob { program: any, tell } = ready.into_job();
+        programs.push(jobs::Job { name, program: any, nodes, start });
+        rest.push((program, notes, tell));
+    }
+    let world = simulated(machine, options);
+    let JobsRun { jobs: ran, answer } = world.run_jobs(&programs, background)?;
+    let mut ended = Vec::new();
+    for ((job, ran), (program, notes, tell)) in programs.iter().zip(ran).zip(rest) {
+        let alone = if alone { Some(by_itself(machine, options, job)?) } else { None };
+        let makespan = ran.makespan();
+        let JobRun { results, start, finish } = ran;
+        let outputs = results.into_iter().collect::<endpoint::Result<Vec<AnyOutput>>>()?;
+        // What a program finds out is in terms of its own time.
+        let own = finish.iter().map(|time| Time::ZERO + time.since(start)).collect();
+        let findings = tell(outputs, &Answer { finish: own, ..Answer::default() });
+        let nodes = job.nodes.iter().map(|node| node.0).collect();
+        ended.push(JobEnded {
+            name: job.name.clone(),
+            program,
+            notes,
+            findings,
+            nodes,
+            start,
+            finish,
+            makespan,
+            alone,
+        });
+    }
+    Ok((ended, answer))
+}
+
+/// How long a job takes that has the machine to itself.
+fn by_itself(machine: &Machine, options: Options, job: &jobs::Job<AnyProgram>) -> Result<Duration, Error> {
+    let options = Options { packet_log: false, timeline: false, ..options };
+    Ok(simulated(machine, options).run_alone(job)?.makespan())
+}
