@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, Command, Error, ValueEnum};
 use launch::wire::Repair;
 use programs::all_to_all::{Complete, Irregular};
+use programs::catalogue::{Catalogue, Entry};
 use programs::linear_hash::{KeyHash, Phase};
 use programs::schedule::{Order, Pacing};
 use studies::PaperName;
@@ -76,3 +77,17 @@ macro_rules! by_its_own_names {
 }
 
 by_its_own_names!(Complete, Irregular, KeyHash, Order, Pacing, PaperName, Phase, Repair);
+
+impl<A: Catalogue> Choice for &'static Entry<A> {
+    fn choices() -> Vec<Self> {
+        A::entries()
+    }
+
+    fn name(self) -> &'static str {
+        self.name
+    }
+
+    fn about(self) -> &'static str {
+        self.about
+    }
+}

@@ -9,6 +9,7 @@ pub mod applications;
 pub mod barrier;
 pub mod benchmarks;
 pub mod broadcast;
+pub mod catalogue;
 pub mod goal;
 mod group;
 pub mod linear_hash;

@@ -5,7 +5,8 @@ mod worlds;
 
 use collectives::{T0, any_group, any_lambda, lambda, postal_clock};
 use endpoint::{Message, World};
-use maquette_programs::all_reduce::{Algorithm, AllReduce, Census, Combine, Inputs, Operator};
+use maquette_programs::all_reduce::{Algorithm, AllReduce, Census, Combine, Inputs, Operator, RecursiveDoubling};
+use maquette_programs::catalogue::{Catalogue, Parameters};
 use maquette_programs::postal::{Delay, Lambda, Steps, broadcast_time, nodes_within};
 use maquette_programs::{Group, Sends};
 use proptest::prelude::*;
@@ -72,6 +73,10 @@ fn expected(operator: Tested, contents: &[Vec<u8>]) -> Vec<u8> {
     })
 }
 
+fn all(lambda: Lambda, n: u32) -> Vec<Algorithm> {
+    Algorithm::all(&Parameters { lambda: Some(lambda), t0: Some(T0), ..Parameters::of(n) }).unwrap()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -79,7 +84,7 @@ proptest! {
     fn every_rank_of_the_group_ends_with_the_result(
         (size, group) in any_group(),
         lambda in any_lambda(),
-        which in 0..Algorithm::NAMES.len(),
+        which in any::<prop::sample::Index>(),
         operator in any_exact_operator(),
         elements in 0u64..40,
         seed in any::<u64>(),
@@ -90,7 +95,7 @@ proptest! {
         let expected = Message::from(expected(operator, &contents));
         let inputs = Inputs::Messages(contents.into_iter().map(Message::from).collect());
         for sends in [Sends::Synchronous, Sends::Early] {
-            let algorithm = Algorithm::all(lambda, T0, n).swap_remove(which);
+            let algorithm = which.get(&all(lambda, n)).clone();
             let program = AllReduce { algorithm, group: group.clone(), operator, inputs: inputs.clone(), sends };
             for (world, ended) in worlds::everywhere(size, &program) {
                 if sends == Sends::Early && worlds::waits_for_receivers(world) {
@@ -106,7 +111,7 @@ proptest! {
 
     #[test]
     fn a_size_is_combined_as_bytes_are((size, group) in any_group(), lambda in any_lambda(), bytes in 0u64..5000) {
-        for algorithm in Algorithm::all(lambda, T0, group.len()) {
+        for algorithm in all(lambda, group.len()) {
             let inputs = Inputs::OfSize(Bytes(bytes));
             let operator = "xor".parse::<Operator>().unwrap();
             let program = AllReduce { algorithm, group: group.clone(), operator, inputs, sends: Sends::Early };
@@ -141,7 +146,7 @@ proptest! {
 
     #[test]
     fn by_way_of_one_rank_it_takes_two_broadcasts(lambda in any_lambda(), n in 1u32..400) {
-        let algorithm = Algorithm::all(lambda, T0, n).swap_remove(2);
+        let algorithm = all(lambda, n).swap_remove(2);
         let twice = 2 * broadcast_time(lambda, u64::from(n)).of(T0).picoseconds();
         prop_assert_eq!(time_of(algorithm, lambda, n), twice);
     }
@@ -156,7 +161,7 @@ proptest! {
         let rows: Vec<Vec<u8>> = (0..n).map(row).collect();
         let operator: Operator = "sum-f64".parse().unwrap();
         let exact: Vec<f64> = (0..5).map(|at| (0..n as usize).map(|place| values[place * 5 + at]).sum()).collect();
-        for algorithm in Algorithm::all(lambda("2"), T0, n) {
+        for algorithm in all(lambda("2"), n) {
             let inputs = Inputs::Messages(rows.iter().cloned().map(Message::from).collect());
             let same_everywhere = !matches!(algorithm, Algorithm::Census(_));
             let program = AllReduce { algorithm, group: group.clone(), operator, inputs, sends: Sends::Early };
@@ -187,7 +192,7 @@ fn delayed_sends_are_quicker_up_to_1_44_and_delayed_receives_from_there_on() {
     for (text, quicker) in
         [("1.1", "delay-send"), ("1.3", "delay-send"), ("1.6", "delay-receive"), ("1.9", "delay-receive")]
     {
-        let both = Algorithm::all(lambda(text), T0, 4096).into_iter().take(2);
+        let both = all(lambda(text), 4096).into_iter().take(2);
         let quickest = both.min_by_key(|algorithm| time_of(algorithm.clone(), lambda(text), 4096)).unwrap();
         assert_eq!(quickest.name(), quicker, "lambda = {text}");
         assert_eq!(Algorithm::Census(Census::by_break_even(lambda(text), T0, 4096)).name(), quicker);
@@ -215,7 +220,7 @@ fn what_does_not_fit_is_told() {
         postal_clock(lambda("2")).run(3, &program).map_or_else(Some, told).unwrap().to_string()
     };
     let bytes = |sizes: [usize; 3]| Inputs::Messages(sizes.map(|size| Message::from(vec![1u8; size])).to_vec());
-    for algorithm in Algorithm::all(lambda("2"), T0, 3) {
+    for algorithm in all(lambda("2"), 3) {
         assert_eq!(
             told(algorithm.clone(), "sum-f64", bytes([12; 3])),
             "sum-f64 combines elements of 8 B: 12 B is not a whole number of them"
@@ -224,7 +229,7 @@ fn what_does_not_fit_is_told() {
         assert_eq!(told(algorithm, "or", few), "2 messages to be combined do not fit a group of 3 ranks");
     }
     // One rank's error, for which another one waits.
-    let uneven = told(Algorithm::RecursiveDoubling, "or", bytes([3, 3, 4]));
+    let uneven = told(Algorithm::from(RecursiveDoubling), "or", bytes([3, 3, 4]));
     assert!(uneven.ends_with("3 B cannot be combined with 4 B: all ranks must have as much"), "{uneven}");
     assert_eq!(
         told(Algorithm::Census(Census::new(2, 4)), "or", bytes([3; 3])),
@@ -233,7 +238,6 @@ fn what_does_not_fit_is_told() {
 }
 
 #[test]
-fn algorithms_are_called_by_the_names_that_are_listed() {
-    let all = Algorithm::all(lambda("1.8"), T0, 16);
-    assert!(all.iter().map(Algorithm::name).eq(Algorithm::NAMES));
+fn every_algorithm_of_the_catalogue_has_the_name_under_which_it_is_listed() {
+    collectives::check_catalogue::<Algorithm>();
 }

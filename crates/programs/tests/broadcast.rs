@@ -5,11 +5,23 @@ mod worlds;
 
 use collectives::{T0, any_group, any_lambda, lambda, postal_clock};
 use endpoint::{Message, World};
-use maquette_programs::broadcast::{Algorithm, Broadcast, Links, Pipe, Tree};
+use maquette_programs::broadcast::{
+    Algorithm, Binomial, Broadcast, LambdaTree, Linear, Links, Pipe, Recursive, ScatterGather, Segmented, Tree,
+    TwoQueue,
+};
+use maquette_programs::catalogue::{Catalogue, Parameters};
 use maquette_programs::postal::{Alpha, Lambda, Splitting, broadcast_time, predicted_time};
 use maquette_programs::{Group, Sends};
 use proptest::prelude::*;
 use quantities::{Bytes, Rank};
+
+/// All that broadcast by messages.
+fn all(lambda: Lambda, n: u32, segment: Bytes) -> Vec<Algorithm> {
+    let told = Parameters { lambda: Some(lambda), segment: Some(segment), ..Parameters::of(n) };
+    let mut all = Algorithm::all(&told).unwrap();
+    all.retain(|algorithm| !algorithm.entry().needs.multicast());
+    all
+}
 
 /// How long `algorithm` takes in the postal model. [ps]
 fn time_of(algorithm: Algorithm, lambda: Lambda, n: u32) -> u64 {
@@ -22,8 +34,8 @@ fn time_of(algorithm: Algorithm, lambda: Lambda, n: u32) -> u64 {
 
 fn any_algorithm(n: u32) -> impl Strategy<Value = Algorithm> {
     (any_lambda(), 0.5f64..1.0, 1u64..200, 0usize..9).prop_map(move |(lambda, alpha, segment, which)| {
-        let mut all = Algorithm::all(lambda, n, Bytes(segment));
-        all.push(Algorithm::LambdaTree(Splitting::Fixed(Alpha::new(alpha).unwrap())));
+        let mut all = all(lambda, n, Bytes(segment));
+        all.push(Algorithm::from(LambdaTree(Splitting::Fixed(Alpha::new(alpha).unwrap()))));
         all.swap_remove(which)
     })
 }
@@ -56,9 +68,9 @@ proptest! {
     #[test]
     fn the_lambda_tree_takes_the_least_time_that_the_postal_model_allows(lambda in any_lambda(), n in 1u32..400) {
         let least = broadcast_time(lambda, u64::from(n)).of(T0).picoseconds();
-        let tree = Algorithm::LambdaTree(Splitting::optimal(lambda, u64::from(n)));
+        let tree = Algorithm::from(LambdaTree(Splitting::optimal(lambda, u64::from(n))));
         prop_assert_eq!(time_of(tree, lambda, n), least);
-        prop_assert_eq!(time_of(Algorithm::TwoQueue(Tree::two_queue(lambda, n)), lambda, n), least);
+        prop_assert_eq!(time_of(Algorithm::from(TwoQueue(Tree::two_queue(lambda, n))), lambda, n), least);
         prop_assert_eq!(Tree::two_queue(lambda, n).time(), broadcast_time(lambda, u64::from(n)));
     }
 
@@ -66,7 +78,7 @@ proptest! {
     fn a_tree_by_one_alpha_takes_the_time_that_is_predicted(lambda in any_lambda(), n in 1u32..400, alpha in 0.5f64..1.0) {
         let splitting = Splitting::Fixed(Alpha::new(alpha).unwrap());
         let predicted = predicted_time(lambda, u64::from(n), &splitting).of(T0).picoseconds();
-        prop_assert_eq!(time_of(Algorithm::LambdaTree(splitting), lambda, n), predicted);
+        prop_assert_eq!(time_of(Algorithm::from(LambdaTree(splitting)), lambda, n), predicted);
     }
 
     #[test]
@@ -74,7 +86,7 @@ proptest! {
         let group = Group::from_source(Rank(0), n).unwrap();
         let message = Message::of_size(Bytes(bytes));
         let time = |sends| {
-            let program = Broadcast { algorithm: Algorithm::ScatterGather, group: group.clone(), message: message.clone(), sends };
+            let program = Broadcast { algorithm: Algorithm::from(ScatterGather), group: group.clone(), message: message.clone(), sends };
             postal_clock(lambda("2")).run(n, &program).unwrap().1.makespan()
         };
         prop_assert!(time(Sends::Early) <= time(Sends::Synchronous));
@@ -97,19 +109,21 @@ proptest! {
 #[test]
 fn eight_ranks_with_latency_2_take_five_steps_and_six() {
     let steps = |algorithm| time_of(algorithm, lambda("2"), 8) / T0.picoseconds();
-    assert_eq!(steps(Algorithm::LambdaTree(Splitting::optimal(lambda("2"), 8))), 5);
-    assert_eq!(steps(Algorithm::TwoQueue(Tree::two_queue(lambda("2"), 8))), 5);
-    assert_eq!(steps(Algorithm::LambdaTree(Splitting::BINOMIAL)), 6);
-    assert_eq!(steps(Algorithm::Binomial), 6);
-    assert_eq!(steps(Algorithm::Recursive), 6);
-    assert_eq!(steps(Algorithm::Linear), 8);
+    assert_eq!(steps(Algorithm::from(LambdaTree(Splitting::optimal(lambda("2"), 8)))), 5);
+    assert_eq!(steps(Algorithm::from(TwoQueue(Tree::two_queue(lambda("2"), 8)))), 5);
+    assert_eq!(steps(Algorithm::from(LambdaTree(Splitting::BINOMIAL))), 6);
+    assert_eq!(steps(Algorithm::from(Binomial)), 6);
+    assert_eq!(steps(Algorithm::from(Recursive)), 6);
+    assert_eq!(steps(Algorithm::from(Linear)), 8);
 }
 
 #[test]
 fn in_the_one_port_model_all_three_binomial_trees_take_the_logarithm() {
     for n in 1..130u32 {
         let rounds = u64::from(n.next_power_of_two().ilog2()) * T0.picoseconds();
-        for algorithm in [Algorithm::LambdaTree(Splitting::BINOMIAL), Algorithm::Recursive, Algorithm::Binomial] {
+        for algorithm in
+            [Algorithm::from(LambdaTree(Splitting::BINOMIAL)), Algorithm::from(Recursive), Algorithm::from(Binomial)]
+        {
             assert_eq!(time_of(algorithm.clone(), Lambda::ONE, n), rounds, "{} of {n}", algorithm.name());
         }
     }
@@ -127,14 +141,14 @@ fn the_two_queues_build_the_tree_of_figure_2() {
 #[test]
 fn a_chain_passes_segments_on_as_they_come() {
     // (m - 1 + (n - 1) lambda) t0: 10 segments, 7 ranks.
-    let pipeline = Algorithm::Segmented(Pipe::Chain, Bytes(52));
+    let pipeline = Algorithm::from(Segmented { pipe: Pipe::Chain, segment: Bytes(52) });
     assert_eq!(time_of(pipeline, lambda("2"), 7) / T0.picoseconds(), 9 + 12);
 }
 
 #[test]
 fn ten_thousand_ranks_take_the_least_time_too() {
     for text in ["1", "1.8", "2", "7.5"] {
-        let tree = Algorithm::LambdaTree(Splitting::optimal(lambda(text), 10_000));
+        let tree = Algorithm::from(LambdaTree(Splitting::optimal(lambda(text), 10_000)));
         let least = broadcast_time(lambda(text), 10_000).of(T0).picoseconds();
         assert_eq!(time_of(tree, lambda(text), 10_000), least);
     }
@@ -148,15 +162,18 @@ fn what_does_not_fit_is_told() {
         postal_clock(lambda("2")).run(3, &program).unwrap().0.remove(0).unwrap_err().to_string()
     };
     assert_eq!(
-        told(Algorithm::LambdaTree(Splitting::optimal(lambda("2"), 2)), group()),
+        told(Algorithm::from(LambdaTree(Splitting::optimal(lambda("2"), 2))), group()),
         "the look-up table of alphas for a latency of 2 goes to 2 ranks, the group has 3"
     );
-    assert_eq!(told(Algorithm::Segmented(Pipe::Chain, Bytes(0)), group()), "segments of 0 B: allowed is 1 B or more");
     assert_eq!(
-        told(Algorithm::TwoQueue(Tree::two_queue(lambda("2"), 4)), group()),
+        told(Algorithm::from(Segmented { pipe: Pipe::Chain, segment: Bytes(0) }), group()),
+        "segments of 0 B: allowed is 1 B or more"
+    );
+    assert_eq!(
+        told(Algorithm::from(TwoQueue(Tree::two_queue(lambda("2"), 4))), group()),
         "a tree of 4 places does not fit a group of 3 ranks"
     );
-    for algorithm in Algorithm::all(lambda("2"), 4, Bytes(1)) {
+    for algorithm in all(lambda("2"), 4, Bytes(1)) {
         let name = algorithm.name();
         let beyond = Group::from_source(Rank(0), 4).unwrap();
         assert_eq!(told(algorithm, beyond), "rank 3 does not exist: the program has 3", "{name}");
@@ -164,7 +181,6 @@ fn what_does_not_fit_is_told() {
 }
 
 #[test]
-fn algorithms_are_called_by_the_names_that_are_listed() {
-    let all = Algorithm::all(lambda("1.8"), 16, Bytes(1024));
-    assert!(all.iter().map(Algorithm::name).eq(Algorithm::NAMES));
+fn every_algorithm_of_the_catalogue_has_the_name_under_which_it_is_listed() {
+    collectives::check_catalogue::<Algorithm>();
 }

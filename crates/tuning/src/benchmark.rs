@@ -7,7 +7,8 @@ use machines::model::Machine;
 use programs::all_reduce::{self, AllReduce, Inputs, Operator};
 use programs::all_to_all::{Complete, CompleteExchange, Unscheduled};
 use programs::benchmarks::PingPong;
-use programs::broadcast::{self, Broadcast, Hardware};
+use programs::broadcast::{self, Broadcast, HardwareBroadcast};
+use programs::catalogue::Catalogue;
 use programs::measure::Experiment;
 use programs::schedule::{Order, Pacing, Schedule, Scheduled};
 use programs::{Group, Sends};
@@ -40,8 +41,6 @@ pub enum Benchmark {
     Unscheduled(Unscheduled),
     /// A broadcast of so many bytes.
     Broadcast(broadcast::Algorithm, Group, Bytes),
-    /// A broadcast from rank 0 by the machine's own network for it.
-    Hardware(Bytes),
     /// A global combine, with so many bytes a rank.
     Combine(all_reduce::Algorithm, Bytes),
     /// t0 of the postal model, by its first experiment.
@@ -85,14 +84,13 @@ impl Benchmark {
                 site.run(&Scheduled::in_order(schedule, *pacing, order(machine, largest)))
             }
             Benchmark::Unscheduled(program) => site.run(program),
+            Benchmark::Broadcast(algorithm, group, bytes) if algorithm.entry().needs.multicast() => {
+                site.run(&HardwareBroadcast { root: group.source(), message: Message::of_size(*bytes) })
+            }
             Benchmark::Broadcast(algorithm, group, bytes) => {
                 let (algorithm, group) = (algorithm.clone(), group.clone());
                 let (message, sends) = (Message::of_size(*bytes), sends(machine, *bytes));
                 site.run(&Broadcast { algorithm, group, message, sends })
-            }
-            Benchmark::Hardware(bytes) => {
-                let program = Hardware { root: Rank(0), message: Message::of_size(*bytes) };
-                whole(simulate(machine, options, ranks, &program)?)
             }
             Benchmark::Combine(algorithm, bytes) => {
                 let (algorithm, group) = (algorithm.clone(), Group::from_source(Rank(0), ranks)?);

@@ -13,7 +13,7 @@ use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::loggp::Clock;
 use programs::all_to_all::{Linear, Pairwise};
 use programs::benchmarks::{AllToAll, Order};
-use programs::broadcast::Binomial;
+use programs::broadcast::BinomialBroadcast;
 use programs::goal::Schedule;
 use programs::schedule;
 use quantities::{Bytes, Duration, Rank};
@@ -57,7 +57,7 @@ fn run(case: &str) {
     let bytes = Bytes(8);
     match case {
         "binomial-broadcast-1048576" => {
-            measure(case, 1 << 20, &Binomial { root: Rank(0), message: Message::of_size(bytes) });
+            measure(case, 1 << 20, &BinomialBroadcast { root: Rank(0), message: Message::of_size(bytes) });
         }
         "pairwise-4096" => measure(case, 4096, &Pairwise { bytes, order: schedule::Order::SendFirst }),
         "pairwise-16384" => measure(case, 1 << 14, &Pairwise::of_size(bytes)),

@@ -6,7 +6,7 @@ use maquette_virtual_worlds::answer::{Activity, Answer};
 use maquette_virtual_worlds::loggp::Clock;
 use programs::all_to_all::Pairwise;
 use programs::benchmarks::{AllToAll, EqualDist, Order, PingPong, UnequalDist};
-use programs::broadcast::Binomial;
+use programs::broadcast::BinomialBroadcast;
 use programs::schedule;
 use quantities::{Bytes, Duration, Rank, Time};
 
@@ -71,7 +71,7 @@ fn a_round_of_ping_pong_takes_two_messages() {
 #[test]
 fn a_binomial_broadcast_takes_the_logarithm_of_the_ranks() {
     for (ranks, rounds) in [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (64, 6), (1000, 10)] {
-        let program = Binomial { root: Rank(ranks / 2), message: Message::from(b"seven b".to_vec()) };
+        let program = BinomialBroadcast { root: Rank(ranks / 2), message: Message::from(b"seven b".to_vec()) };
         let model = LogGp { overhead_per_byte: Duration::ZERO, gap_per_byte: Duration::ZERO, ..MODEL };
         let (words, answer) = Clock::new(model).run(ranks, &program).unwrap();
         assert!(words.iter().all(|word| word.as_ref() == Ok(&program.message)));
@@ -224,7 +224,7 @@ fn running_ahead_and_running_in_order_take_the_same_time() {
             compare(world, 12, AllToAll { bytes: Bytes(99), rounds: 2, order: Order::Shuffled { seed: 5 } });
             compare(world, 16, Pairwise::of_size(Bytes(0)));
             compare(world, 9, Pairwise::of_size(Bytes(100)));
-            compare(world, 37, Binomial { root: Rank(7), message: Message::of_size(Bytes(1000)) });
+            compare(world, 37, BinomialBroadcast { root: Rank(7), message: Message::of_size(Bytes(1000)) });
             compare(world, 8, EqualDist { bytes: Bytes(100), messages: 64 });
             compare(world, 2, TwoInARow { bytes: Bytes(5000) });
             compare(world, 50, ManyToOne);

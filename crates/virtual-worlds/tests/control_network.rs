@@ -4,7 +4,7 @@ use endpoint::conformance;
 use endpoint::{Error, Message, World};
 use machines::model::Machine;
 use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
-use programs::broadcast::Hardware;
+use programs::broadcast::HardwareBroadcast;
 use quantities::{Bytes, Duration, Rank, Time};
 
 fn machine(control: &str) -> Machine {
@@ -28,7 +28,7 @@ fn takes_overhead_transfer_latency_and_overhead_however_many_ranks_there_are() {
     let machine = machine("[control_network]\nlatency = \"4 us\"\nrate = \"1 MB/s\"\noverhead = \"3 us\"\n");
     let world = NetworkWorld::new(&machine, Options::default());
     for ranks in [2, 3, 8] {
-        let program = Hardware { root: Rank(1), message: Message::of_size(Bytes(1000)) };
+        let program = HardwareBroadcast { root: Rank(1), message: Message::of_size(Bytes(1000)) };
         let (results, answer) = world.run(ranks, &program).unwrap();
         assert!(results.into_iter().all(|result| result == Ok(Message::of_size(Bytes(1000)))));
         assert_eq!(answer.finish[1], Time::ZERO + Duration::from_microseconds(1003), "the sender");
@@ -39,7 +39,7 @@ fn takes_overhead_transfer_latency_and_overhead_however_many_ranks_there_are() {
 #[test]
 fn a_machine_without_the_hardware_says_so() {
     let machine = machine("");
-    let program = Hardware { root: Rank(0), message: Message::default() };
+    let program = HardwareBroadcast { root: Rank(0), message: Message::default() };
     let (results, _) = NetworkWorld::new(&machine, Options::default()).run(3, &program).unwrap();
     assert!(results.iter().all(|result| matches!(result, Err(Error::Unfit(why)) if why.contains("control network"))));
 }

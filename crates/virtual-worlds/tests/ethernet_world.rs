@@ -5,7 +5,7 @@ use machines::model::{BroadcastProtocol, Ethernet, Faults, Interconnect, Machine
 use maquette_virtual_worlds::answer::FrameFate;
 use maquette_virtual_worlds::ethernet::world::EthernetWorld;
 use programs::benchmarks::PingPong;
-use programs::broadcast::Hardware;
+use programs::broadcast::HardwareBroadcast;
 use quantities::{Bytes, Duration, Rank, Time};
 
 fn ethernet(machine: &mut Machine) -> &mut Ethernet {
@@ -94,7 +94,7 @@ fn every_cost_is_paid() {
         let mut machine = machine(Faults::NONE);
         plain(ethernet(&mut machine));
         change(ethernet(&mut machine));
-        let program = Hardware { root: Rank(0), message: Message::of_size(Bytes(64)) };
+        let program = HardwareBroadcast { root: Rank(0), message: Message::of_size(Bytes(64)) };
         let (_, answer) = EthernetWorld::new(&machine, 1).run(5, &program).unwrap();
         answer.finish[1].since(Time::ZERO)
     };
@@ -126,7 +126,7 @@ fn a_timeline_has_every_message_once() {
 #[test]
 fn logs_and_counts_agree() {
     let machine = machine(Faults { loss: 0.1, ..Faults::NONE });
-    let program = Hardware { root: Rank(0), message: Message::of_size(Bytes(100_000)) };
+    let program = HardwareBroadcast { root: Rank(0), message: Message::of_size(Bytes(100_000)) };
     let world = EthernetWorld::new(&machine, 5).with_frames();
     let (_, answer) = world.run(4, &program).unwrap();
     let (log, counted) = (answer.frame_log.unwrap(), answer.ethernet.unwrap());

@@ -15,7 +15,6 @@ use crate::progress::Bar;
 use crate::settings::Settings;
 use crate::sizes::{Sizes, sizes};
 use crate::{CommandOutput, cores};
-use experiment;
 use experiment::parallel::{Watch, map};
 use formats::interrupt;
 use formats::output::WholeFile;

@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
-use programs::postal::{Alpha, Lambda, Splitting, Steps, broadcast_time};
+use programs::catalogue::{Catalogue, Entry, Parameter, Parameters, Untold};
+use programs::postal::{Alpha, Lambda, Steps, broadcast_time};
 use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank};
 use serde_json::{Map, Value, json};
@@ -65,10 +66,9 @@ pub(super) struct CollectiveSetup {
     pub(super) prepared: Prepared,
     pub(super) group: Group,
     pub(super) bytes: Bytes,
-    pub(super) lambda: Option<Lambda>,
-    pub(super) t0: Option<Duration>,
+    /// What the algorithm may be told.
+    pub(super) told: Parameters,
     asked_t0: Option<Duration>,
-    pub(super) alpha: Option<Alpha>,
     /// Whether ranks are in another order than that of their numbers.
     is_permuted: bool,
     /// Whether it runs in the postal model itself.
@@ -111,60 +111,62 @@ impl Collective {
             parameters.insert("order".to_owned(), json!("permuted"));
         }
         let is_permuted = order == Order::Permuted;
-        Ok(CollectiveSetup { prepared, group, bytes, lambda, t0, asked_t0, alpha, is_postal, is_permuted, parameters })
+        let told = Parameters { lambda, t0, alpha, ..Parameters::of(group.len()) };
+        Ok(CollectiveSetup { prepared, group, bytes, told, asked_t0, is_postal, is_permuted, parameters })
     }
 }
 
 impl CollectiveSetup {
-    /// How a tree by splitting splits.
-    pub(super) fn splitting(&mut self) -> Result<Splitting, Failure> {
-        if let Some(alpha) = self.alpha {
-            self.parameters.insert("alpha".to_owned(), json!(alpha.as_f64()));
-            return Ok(Splitting::Fixed(alpha));
+    /// The algorithm that was chosen, or the usual one.
+    pub(super) fn chosen<A: Catalogue>(
+        &self,
+        asked: Option<&'static Entry<A>>,
+        usual: &str,
+    ) -> Result<&'static Entry<A>, Failure> {
+        asked.or_else(|| A::by_name(usual)).ok_or_else(|| {
+            let known = format!("one of {}", A::names().join(", "));
+            Failure::argument("--algorithm", usual, known)
+        })
+    }
+
+    /// The algorithm, told what it has to be told. That is said again; what it has made no use of is not allowed.
+    pub(super) fn algorithm<A: Catalogue>(&mut self, entry: &Entry<A>) -> Result<A, Failure> {
+        let told = &mut self.told;
+        let algorithm = (entry.make)(told).map_err(|Untold(parameter)| untold(parameter, entry.name))?;
+        self.check_used(algorithm.name())?;
+        let told = &self.told;
+        let used = |parameter: Parameter, value: Value| (told.has_used(parameter), parameter.name(), value);
+        let values = [
+            used(Parameter::Alpha, json!(told.alpha.map(Alpha::as_f64))),
+            used(Parameter::Lambda, json!(told.lambda.map(|lambda| lambda.to_string()))),
+            used(Parameter::T0, json!(told.t0.map(|t0| t0.to_string()))),
+            used(Parameter::Segment, json!(told.segment.map(|segment| segment.0))),
+        ];
+        for (_, name, value) in values.into_iter().filter(|(used, ..)| *used) {
+            self.parameters.insert(name.to_owned(), value);
         }
-        let Some(lambda) = self.lambda else {
-            return Err(Failure::argument("--alpha", "nothing", "a share, or --lambda, for a tree by splitting"));
-        };
-        self.parameters.insert("lambda".to_owned(), json!(lambda.to_string()));
-        Ok(Splitting::optimal(lambda, u64::from(self.group.len())))
-    }
-
-    /// The latency, where an algorithm can't do without.
-    pub(super) fn lambda(&mut self, algorithm: &str) -> Result<Lambda, Failure> {
-        let lambda = self.lambda.ok_or_else(|| {
-            Failure::argument("--lambda", "nothing", format!("a latency, which {algorithm} has to be told"))
-        })?;
-        self.parameters.insert("lambda".to_owned(), json!(lambda.to_string()));
-        Ok(lambda)
-    }
-
-    /// The step, where an algorithm can't do without.
-    pub(super) fn t0(&mut self, algorithm: &str) -> Result<Duration, Failure> {
-        let t0 = self
-            .t0
-            .ok_or_else(|| Failure::argument("--t0", "nothing", format!("a time, which {algorithm} has to be told")))?;
-        self.parameters.insert("t0".to_owned(), json!(t0.to_string()));
-        Ok(t0)
+        self.parameters.insert("algorithm".to_owned(), json!(algorithm.name()));
+        Ok(algorithm)
     }
 
     /// Says whether the algorithm makes use of --alpha, --lambda and --t0, where these were given. In the postal model the latter
     /// two are the machine's.
-    pub(super) fn check_used(&self, algorithm: &str) -> Result<(), Failure> {
-        let unused = |name: &str| !self.parameters.contains_key(name);
-        if let Some(alpha) = self.alpha.filter(|_| unused("alpha")) {
+    fn check_used(&self, algorithm: &str) -> Result<(), Failure> {
+        let unused = |parameter| !self.told.has_used(parameter);
+        if let Some(alpha) = self.told.alpha.filter(|_| unused(Parameter::Alpha)) {
             return Err(Failure::argument("--alpha", alpha, format!("none, as {algorithm} does not split by shares")));
         }
         if self.is_postal {
             return Ok(());
         }
-        if let Some(lambda) = self.lambda.filter(|_| unused("lambda")) {
-            let allowed = match self.alpha {
+        if let Some(lambda) = self.told.lambda.filter(|_| unused(Parameter::Lambda)) {
+            let allowed = match self.told.alpha {
                 Some(_) => "none beside --alpha, by which the tree splits".to_owned(),
                 None => format!("none on a machine, as {algorithm} is not made for a latency"),
             };
             return Err(Failure::argument("--lambda", lambda, allowed));
         }
-        if let Some(t0) = self.asked_t0.filter(|_| unused("t0")) {
+        if let Some(t0) = self.asked_t0.filter(|_| unused(Parameter::T0)) {
             let allowed = format!("none on a machine, as {algorithm} is not made for a step");
             return Err(Failure::argument("--t0", t0, allowed));
         }
@@ -191,7 +193,7 @@ impl CollectiveSetup {
 
     /// In the postal model, the least time in which all ranks can hear of the first.
     pub(super) fn lower_bound(&self) -> Option<Finding> {
-        let (lambda, t0) = (self.lambda.filter(|_| self.is_postal)?, self.t0?);
+        let (lambda, t0) = (self.told.lambda.filter(|_| self.is_postal)?, self.told.t0?);
         let bound: Steps = broadcast_time(lambda, u64::from(self.group.len()));
         Some(Finding {
             name: "lower bound",
@@ -200,4 +202,15 @@ impl CollectiveSetup {
             value: json!(bound.of(t0).picoseconds()),
         })
     }
+}
+
+/// That an algorithm was not told what it can't do without.
+fn untold(parameter: Parameter, algorithm: &str) -> Failure {
+    let (option, allowed) = match parameter {
+        Parameter::Alpha => ("--alpha", "a share, or --lambda, for a tree by splitting".to_owned()),
+        Parameter::Lambda => ("--lambda", format!("a latency, which {algorithm} has to be told")),
+        Parameter::T0 => ("--t0", format!("a time, which {algorithm} has to be told")),
+        Parameter::Segment => ("--segment", format!("a size, which {algorithm} has to be told")),
+    };
+    Failure::argument(option, "nothing", allowed)
 }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU16;
 
 use endpoint::{Endpoint, Message, Program, Result, World};
-use programs::all_reduce::{self, AllReduce, Census, Inputs, Operator};
+use programs::all_reduce::{self, AllReduce, Inputs, Operator};
 use programs::all_to_all::{Complete, CompleteExchange, Irregular};
 use programs::applications::conjugate_gradient::{ConjugateGradient, random_right_side};
 use programs::applications::fft::{Array, Complex32, Fft2d, row, transform};
@@ -12,9 +12,10 @@ use programs::applications::halo::{Exchanges, Halo};
 use programs::applications::partition::blocks;
 use programs::applications::patterns::halo_pattern;
 use programs::barrier::Dissemination;
-use programs::broadcast::{self, Broadcast, Hardware};
+use programs::broadcast::{self, Broadcast, HardwareBroadcast};
+use programs::catalogue::{Catalogue, Parameters};
 use programs::linear_hash::{Growth, Key, KeyHash, LinearHash, RankEnd};
-use programs::postal::{Lambda, Splitting};
+use programs::postal::Lambda;
 use programs::schedule::{Order, Pacing};
 use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank};
@@ -33,12 +34,14 @@ pub fn broadcasts_reach_every_rank(worlds: &[impl World]) {
     let message = Message::from(content(0, 20_000));
     let lambda: Lambda = "2.5".parse().unwrap();
     for world in worlds {
-        for algorithm in broadcast::Algorithm::all(lambda, RANKS, Bytes(3_000)) {
+        let told = Parameters { lambda: Some(lambda), segment: Some(Bytes(3_000)), ..Parameters::of(RANKS) };
+        let all = broadcast::Algorithm::all(&told).unwrap().into_iter();
+        for algorithm in all.filter(|algorithm| !algorithm.entry().needs.multicast()) {
             let group = Group::from_source(Rank(2), RANKS).unwrap();
             let program = Broadcast { algorithm, group, message: message.clone(), sends: Sends::Early };
             assert!(outputs(world.run(RANKS, &program)).iter().all(|word| *word == message), "{program:?}");
         }
-        let program = Hardware { root: Rank(3), message: message.clone() };
+        let program = HardwareBroadcast { root: Rank(3), message: message.clone() };
         assert!(outputs(world.run(RANKS, &program)).iter().all(|word| *word == message));
     }
 }
@@ -49,14 +52,10 @@ pub fn combines_give_every_rank_the_sum(worlds: &[impl World]) {
     let bytes = |numbers: &[u64]| Message::from(numbers.iter().flat_map(|it| it.to_le_bytes()).collect::<Vec<u8>>());
     let sum: Vec<u64> = (0..500).map(|place| numbers.iter().map(|numbers| numbers[place]).sum()).collect();
     let operator: Operator = "sum-u64".parse().unwrap();
+    let (lambda, t0): (Lambda, _) = ("2.5".parse().unwrap(), Duration::from_nanoseconds(100));
     for world in worlds {
-        for algorithm in [
-            all_reduce::Algorithm::Census(Census::new(2, RANKS)),
-            all_reduce::Algorithm::ReduceBroadcast(Splitting::BINOMIAL),
-            all_reduce::Algorithm::RecursiveDoubling,
-            all_reduce::Algorithm::Ring,
-            all_reduce::Algorithm::Rabenseifner,
-        ] {
+        let told = Parameters { lambda: Some(lambda), t0: Some(t0), ..Parameters::of(RANKS) };
+        for algorithm in all_reduce::Algorithm::all(&told).unwrap() {
             let inputs = Inputs::Messages(numbers.iter().map(|numbers| bytes(numbers)).collect());
             let group = Group::from_source(Rank(0), RANKS).unwrap();
             let program = AllReduce { algorithm, group, operator, inputs, sends: Sends::Early };

@@ -12,9 +12,9 @@ mod recursive_doubling;
 mod reduce_broadcast;
 mod ring;
 
-pub use algorithm::{Algorithm, AllReduce, Inputs};
+pub use algorithm::*;
 pub use all_reduce_context::AllReduceContext;
-pub use census::{Carries, Census, Exchange, census};
+pub use census::{Carries, Exchange, census};
 pub use operator::Combine;
 pub use operators::{Number, Operation, Operator, OperatorError};
 pub use rabenseifner::rabenseifner;

@@ -1,12 +1,16 @@
 //! All-reduce in which ranks halve what they are in charge of.
 
-use endpoint::{Endpoint, Message, Result};
+use endpoint::{Endpoint, Message, Needs, Result};
+use quantities::Bytes;
 
-use super::blocks::Blocks;
+use super::algorithm::{Algorithm, AllReduceAlgorithm};
+use super::blocks::{Blocks, largest_block};
 use super::fold::Fold;
 use super::operator::combined;
 use super::{AllReduceContext, Combine};
+use crate::catalogue::{Cost, Entry, Stretch, halvings, part};
 use crate::pieces::{joined, piece};
+use crate::postal::Lambda;
 
 /// Combines the `message`s of all ranks of a group; every rank ends with the result. First pairs share out halves, then
 /// quarters, of the elements, so that each rank has the result of one block of them; then they collect them the other way.
@@ -63,4 +67,39 @@ pub async fn rabenseifner<E: Endpoint, C: Combine>(
         *message = held;
     }
     fold.leave(endpoint, context, me, message).await
+}
+
+/// [`rabenseifner`] in the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rabenseifner;
+
+impl AllReduceAlgorithm for Rabenseifner {
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
+        name: "rabenseifner",
+        about: "Pairs exchange halves, quarters and so on, and then the other way",
+        formula: "2 log2 n (o + L + o) + 2 s (n - 1) / n G",
+        told: &[],
+        needs: Needs::NOTHING,
+        make: |_| Ok(Rabenseifner.into()),
+    }];
+
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        context: &AllReduceContext<'_, C>,
+        message: &mut Message,
+    ) -> Result<()> {
+        rabenseifner(endpoint, context, message).await
+    }
+
+    fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        let (n, steps) = (f64::from(ranks), halvings(ranks));
+        let chain = (1..=steps).map(|step| Stretch::of(0.0, 2.0, part(bytes, 1 << step))).collect();
+        let (messages, share) = (n * (2.0 * f64::from(steps)), 1.0 / f64::from(steps).max(1.0));
+        Cost { messages, bytes: messages * share * bytes.0 as f64, chain }
+    }
+
+    fn ring_message(&self, size: Bytes, element: Bytes, _ranks: u32) -> Option<Bytes> {
+        Some(largest_block(size, element, 2))
+    }
 }

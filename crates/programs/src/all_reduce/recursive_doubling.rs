@@ -1,10 +1,14 @@
 //! All-reduce in which ranks exchange all that they have.
 
-use endpoint::{Endpoint, Message, Result};
+use endpoint::{Endpoint, Message, Needs, Result};
+use quantities::Bytes;
 
+use super::algorithm::{Algorithm, AllReduceAlgorithm};
 use super::fold::Fold;
 use super::operator::combined;
 use super::{AllReduceContext, Combine};
+use crate::catalogue::{Cost, Entry, Stretch, halvings};
+use crate::postal::Lambda;
 
 /// Combines the `message`s of all ranks of a group; every rank ends with the result. In step i ranks whose numbers differ in
 /// bit i exchange what they have.
@@ -44,4 +48,37 @@ pub async fn recursive_doubling<E: Endpoint, C: Combine>(
         }
     }
     fold.leave(endpoint, context, me, message).await
+}
+
+/// [`recursive_doubling`] in the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecursiveDoubling;
+
+impl AllReduceAlgorithm for RecursiveDoubling {
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
+        name: "recursive-doubling",
+        about: "Pairs exchange all that they have",
+        formula: "log2 n (o + (s-1) G + L + o)",
+        told: &[],
+        needs: Needs::NOTHING,
+        make: |_| Ok(RecursiveDoubling.into()),
+    }];
+
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        context: &AllReduceContext<'_, C>,
+        message: &mut Message,
+    ) -> Result<()> {
+        recursive_doubling(endpoint, context, message).await
+    }
+
+    fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        let steps = f64::from(halvings(ranks));
+        Cost::of(f64::from(ranks) * steps, bytes, vec![Stretch::of(0.0, steps, bytes)])
+    }
+
+    fn ring_message(&self, size: Bytes, _element: Bytes, _ranks: u32) -> Option<Bytes> {
+        Some(size)
+    }
 }

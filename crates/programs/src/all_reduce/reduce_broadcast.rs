@@ -1,11 +1,14 @@
 //! All-reduce by way of one rank.
 
-use endpoint::{Endpoint, Message, Result};
+use endpoint::{Endpoint, Message, Needs, Result};
+use quantities::Bytes;
 
+use super::algorithm::{Algorithm, AllReduceAlgorithm};
 use super::operator::combined;
 use super::{AllReduceContext, Combine};
 use crate::broadcast::{Links, reaches};
-use crate::postal::Splitting;
+use crate::catalogue::{Cost, Entry, Parameter, Stretch, halvings};
+use crate::postal::{Lambda, Splitting};
 
 /// Combines the `message`s of all ranks of a group at its source, along the broadcast tree that `splitting` makes, run
 /// backwards; then broadcasts the result along the same tree. Every rank ends with it.
@@ -45,4 +48,37 @@ pub async fn reduce_broadcast<E: Endpoint, C: Combine>(
         endpoint.send(group.rank_at(parent), message.clone()).await?;
     }
     links.pass_on(endpoint, group, message).await
+}
+
+/// [`reduce_broadcast`] in the catalogue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReduceBroadcast(pub Splitting);
+
+impl AllReduceAlgorithm for ReduceBroadcast {
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
+        name: "reduce-broadcast",
+        about: "To the root along the tree by splitting, and back",
+        formula: "2 T_lambda(n) t0 with the look-up table for lambda",
+        told: &[Parameter::Alpha, Parameter::Lambda],
+        needs: Needs::NOTHING,
+        make: |parameters| Ok(ReduceBroadcast(parameters.splitting()?).into()),
+    }];
+
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        context: &AllReduceContext<'_, C>,
+        message: &mut Message,
+    ) -> Result<()> {
+        reduce_broadcast(endpoint, context, &self.0, message).await
+    }
+
+    fn cost(&self, lambda: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        let stretch = if self.0 == Splitting::BINOMIAL {
+            Stretch::of(0.0, 2.0 * f64::from(halvings(ranks)), bytes)
+        } else {
+            Stretch::of(2.0 * self.0.time(lambda, u64::from(ranks)).as_f64(), 0.0, bytes)
+        };
+        Cost::of(2.0 * f64::from(ranks), bytes, vec![stretch])
+    }
 }

@@ -1,12 +1,15 @@
 //! All-reduce round a ring.
 
-use endpoint::{Endpoint, Message, Result};
-use quantities::Rank;
+use endpoint::{Endpoint, Message, Needs, Result};
+use quantities::{Bytes, Rank};
 
-use super::blocks::Blocks;
+use super::algorithm::{Algorithm, AllReduceAlgorithm};
+use super::blocks::{Blocks, largest_block};
 use super::operator::combined;
 use super::{AllReduceContext, Combine};
+use crate::catalogue::{Cost, Entry, Stretch, part};
 use crate::pieces::Gathered;
+use crate::postal::Lambda;
 use crate::shift::Shift;
 
 /// Combines the `message`s of all ranks of a group; every rank ends with the result. The n blocks of the data go once round the
@@ -57,4 +60,38 @@ pub async fn ring<E: Endpoint, C: Combine>(
     known.put(block, passing);
     *message = known.joined();
     Ok(())
+}
+
+/// [`ring`] in the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ring;
+
+impl AllReduceAlgorithm for Ring {
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
+        name: "ring",
+        about: "Blocks go twice round the ring of all nodes",
+        formula: "2 (n - 1) (o + L + o) + 2 s (n - 1) / n G",
+        told: &[],
+        needs: Needs::NOTHING,
+        make: |_| Ok(Ring.into()),
+    }];
+
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        context: &AllReduceContext<'_, C>,
+        message: &mut Message,
+    ) -> Result<()> {
+        ring(endpoint, context, message).await
+    }
+
+    fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        let n = f64::from(ranks);
+        let chain = vec![Stretch::of(0.0, 2.0 * (n - 1.0), part(bytes, u64::from(ranks)))];
+        Cost { messages: n * (2.0 * n), bytes: n * (2.0 * n) * (1.0 / n) * bytes.0 as f64, chain }
+    }
+
+    fn ring_message(&self, size: Bytes, element: Bytes, ranks: u32) -> Option<Bytes> {
+        Some(largest_block(size, element, ranks))
+    }
 }

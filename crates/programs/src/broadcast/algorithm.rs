@@ -3,72 +3,75 @@
 use endpoint::{Endpoint, Message, Program, Result};
 use quantities::Bytes;
 
-use super::{Pipe, Tree, along_tree, bcast, binomial_among, linear, recursive, scatter_gather, segmented};
-use crate::postal::{Lambda, Splitting};
+use crate::catalogue::{Cost, Entry, catalogue};
+use crate::postal::Lambda;
 use crate::{Group, Sends};
 
-/// A way to broadcast, with what it has to be told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    /// The source sends to all others: [`linear`].
-    Linear,
-    /// Doubling distances: [`binomial_among`].
-    Binomial,
-    /// Halving distances: [`recursive`].
-    Recursive,
-    /// Recursive splitting: [`bcast`].
-    LambdaTree(Splitting),
-    /// The lambda tree built node by node: [`along_tree`].
-    TwoQueue(Tree),
-    /// In segments of so many bytes: [`segmented`].
-    Segmented(Pipe, Bytes),
-    /// Van de Geijn's, for long messages: [`scatter_gather`].
-    ScatterGather,
+/// A way to broadcast: what it says of itself, and how it goes.
+pub(super) trait BroadcastAlgorithm {
+    /// Its entries in the catalogue: one for each of its names, the usual one first.
+    const ENTRIES: &'static [Entry<Algorithm>];
+
+    /// The entry of this one.
+    fn entry(&self) -> &'static Entry<Algorithm> {
+        &Self::ENTRIES[0]
+    }
+
+    /// Broadcasts `message`, which is the source's; the others' own is overwritten.
+    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call<'_>, message: &mut Message) -> Result<()>;
+
+    /// As [`Catalogue::cost`](crate::catalogue::Catalogue::cost).
+    fn cost(&self, lambda: Lambda, ranks: u32, bytes: Bytes) -> Cost;
+
+    /// As [`Algorithm::messages`].
+    fn messages(&self, _ranks: u32) -> Option<u64> {
+        None
+    }
+
+    /// As [`Algorithm::ring_message`].
+    fn ring_message(&self, _size: Bytes, _ranks: u32) -> Option<Bytes> {
+        None
+    }
+}
+
+/// What all ranks of a broadcast agree on.
+pub(super) struct Call<'a> {
+    /// From whom and to whom, in which order.
+    pub(super) group: &'a Group,
+    /// When the sends of the machine are over.
+    pub(super) sends: Sends,
+    /// The size of the message.
+    pub(super) size: Bytes,
+}
+
+catalogue! {
+    /// A way to broadcast, with what it was told.
+    BroadcastAlgorithm, each, $:
+    linear::Linear,
+    binomial::Binomial,
+    recursive::Recursive,
+    lambda_tree::LambdaTree,
+    two_queue::TwoQueue,
+    segmented::Segmented,
+    scatter_gather::ScatterGather,
+    hardware::Hardware,
 }
 
 impl Algorithm {
-    /// The names of all of them.
-    pub const NAMES: [&'static str; 8] =
-        ["linear", "binomial", "recursive", "lambda-tree", "two-queue", "pipeline", "segmented-tree", "scatter-gather"];
-
-    /// Its name, without what it was told.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Algorithm::Linear => "linear",
-            Algorithm::Binomial => "binomial",
-            Algorithm::Recursive => "recursive",
-            Algorithm::LambdaTree(_) => "lambda-tree",
-            Algorithm::TwoQueue(_) => "two-queue",
-            Algorithm::Segmented(Pipe::Chain, _) => "pipeline",
-            Algorithm::Segmented(Pipe::Tree(_), _) => "segmented-tree",
-            Algorithm::ScatterGather => "scatter-gather",
-        }
+    /// How many messages it sends among `ranks` ranks, where that depends on nothing else.
+    pub fn messages(&self, ranks: u32) -> Option<u64> {
+        each!(self, it => it.messages(ranks))
     }
 
     /// The size of the largest message that ranks send each other in a ring, if they do so at all, when a message of
     /// `size` is broadcast in a group of `ranks`. Only where sends of so much are synchronous need a program be told.
     pub fn ring_message(&self, size: Bytes, ranks: u32) -> Option<Bytes> {
-        matches!(self, Algorithm::ScatterGather).then(|| Bytes(size.0.div_ceil(u64::from(ranks.max(1)))))
-    }
-
-    /// Those that there are for a group of `size` ranks where the latency is `lambda`, long messages going in segments of
-    /// `segment`.
-    pub fn all(lambda: Lambda, size: u32, segment: Bytes) -> Vec<Algorithm> {
-        let optimal = Splitting::optimal(lambda, u64::from(size));
-        vec![
-            Algorithm::Linear,
-            Algorithm::Binomial,
-            Algorithm::Recursive,
-            Algorithm::LambdaTree(optimal.clone()),
-            Algorithm::TwoQueue(Tree::two_queue(lambda, size)),
-            Algorithm::Segmented(Pipe::Chain, segment),
-            Algorithm::Segmented(Pipe::Tree(optimal), segment),
-            Algorithm::ScatterGather,
-        ]
+        each!(self, it => it.ring_message(size, ranks))
     }
 }
 
-/// A broadcast as a program.
+/// A broadcast as a program. One in hardware is [`HardwareBroadcast`](super::HardwareBroadcast): as this program it ends
+/// with [`endpoint::Error::Undeclared`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broadcast {
     /// How.
@@ -88,17 +91,8 @@ impl Program for Broadcast {
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {
         let Broadcast { algorithm, group, message: own, sends } = self;
         let mut message = if endpoint.rank() == group.source() { own.clone() } else { Message::default() };
-        match algorithm {
-            Algorithm::Linear => linear(endpoint, group, &mut message).await?,
-            Algorithm::Binomial => binomial_among(endpoint, group, &mut message).await?,
-            Algorithm::Recursive => recursive(endpoint, group, &mut message).await?,
-            Algorithm::LambdaTree(splitting) => bcast(endpoint, group, splitting, &mut message).await?,
-            Algorithm::TwoQueue(tree) => along_tree(endpoint, group, tree, &mut message).await?,
-            Algorithm::Segmented(pipe, segment) => {
-                segmented(endpoint, group, pipe, *segment, own.size(), &mut message).await?;
-            }
-            Algorithm::ScatterGather => scatter_gather(endpoint, group, *sends, own.size(), &mut message).await?,
-        }
+        let call = Call { group, sends: *sends, size: own.size() };
+        each!(algorithm, it => it.run(endpoint, &call, &mut message).await?);
         Ok(message)
     }
 }

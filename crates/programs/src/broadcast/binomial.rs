@@ -1,9 +1,12 @@
 //! Broadcast along a binomial tree.
 
-use endpoint::{Endpoint, Message, Program, Result};
-use quantities::Rank;
+use endpoint::{Endpoint, Message, Needs, Program, Result};
+use quantities::{Bytes, Rank};
 
+use super::algorithm::{Algorithm, BroadcastAlgorithm, Call};
 use crate::Group;
+use crate::catalogue::{Cost, Entry, Stretch, halvings};
+use crate::postal::Lambda;
 
 /// Broadcast of `message` from rank `root` to all ranks along a binomial tree: whoever has it passes it on in every round.
 /// The other ranks' own `message` is overwritten.
@@ -51,16 +54,16 @@ pub async fn binomial_among<E: Endpoint>(endpoint: &E, group: &Group, message: &
     Ok(())
 }
 
-/// [`binomial`] as a program.
+/// [`binomial`] alone as a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Binomial {
+pub struct BinomialBroadcast {
     /// Who has the message at first.
     pub root: Rank,
     /// The message.
     pub message: Message,
 }
 
-impl Program for Binomial {
+impl Program for BinomialBroadcast {
     /// The message, as this rank has it in the end.
     type Output = Message;
 
@@ -68,5 +71,32 @@ impl Program for Binomial {
         let mut message = if endpoint.rank() == self.root { self.message.clone() } else { Message::default() };
         binomial(endpoint, self.root, &mut message).await?;
         Ok(message)
+    }
+}
+
+/// [`binomial_among`] in the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Binomial;
+
+impl BroadcastAlgorithm for Binomial {
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
+        name: "binomial",
+        about: "Whoever has the message sends it on, twice as far in every round",
+        formula: "ceil(log2 n) lambda t0",
+        told: &[],
+        needs: Needs::NOTHING,
+        make: |_| Ok(Binomial.into()),
+    }];
+
+    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call<'_>, message: &mut Message) -> Result<()> {
+        binomial_among(endpoint, call.group, message).await
+    }
+
+    fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        Cost::of(f64::from(ranks), bytes, vec![Stretch::of(0.0, f64::from(halvings(ranks)), bytes)])
+    }
+
+    fn messages(&self, ranks: u32) -> Option<u64> {
+        Some(u64::from(ranks) - 1)
     }
 }

@@ -1,7 +1,11 @@
 //! Broadcast by the machine's own network for it.
 
 use endpoint::{Endpoint, Message, Needs, Program, Result, check_partner};
-use quantities::Rank;
+use quantities::{Bytes, Rank};
+
+use super::algorithm::{Algorithm, BroadcastAlgorithm, Call};
+use crate::catalogue::{Cost, Entry};
+use crate::postal::Lambda;
 
 /// Broadcast of `message` from rank `root` to all ranks by hardware, in one step. The other ranks' own `message` is overwritten.
 ///
@@ -23,16 +27,16 @@ pub async fn hardware<E: Endpoint>(endpoint: &E, root: Rank, message: &mut Messa
     Ok(())
 }
 
-/// [`hardware`] as a program.
+/// [`hardware`] as a program: one that says that it broadcasts in hardware.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hardware {
+pub struct HardwareBroadcast {
     /// Who has the message at first.
     pub root: Rank,
     /// The message.
     pub message: Message,
 }
 
-impl Program for Hardware {
+impl Program for HardwareBroadcast {
     const NEEDS: Needs = Needs::MULTICAST;
     /// The message, as this rank has it in the end.
     type Output = Message;
@@ -41,5 +45,29 @@ impl Program for Hardware {
         let mut message = if endpoint.rank() == self.root { self.message.clone() } else { Message::default() };
         hardware(endpoint, self.root, &mut message).await?;
         Ok(message)
+    }
+}
+
+/// [`hardware`] in the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hardware;
+
+impl BroadcastAlgorithm for Hardware {
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
+        name: "hardware",
+        about: "By the machine's control network",
+        formula: "o + s / r + L + o with the rate r and the latency L of the control network",
+        told: &[],
+        needs: Needs::MULTICAST,
+        make: |_| Ok(Hardware.into()),
+    }];
+
+    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call<'_>, message: &mut Message) -> Result<()> {
+        hardware(endpoint, call.group.source(), message).await
+    }
+
+    fn cost(&self, _: Lambda, ranks: u32, _: Bytes) -> Cost {
+        // Nothing goes over the network between the nodes.
+        Cost { messages: f64::from(ranks), ..Cost::default() }
     }
 }

@@ -1,10 +1,13 @@
 //! Broadcast by recursive splitting: the lambda tree.
 
-use endpoint::{Endpoint, Error, Message, Result};
+use endpoint::{Endpoint, Error, Message, Needs, Result};
+use quantities::Bytes;
 
 use super::Links;
+use super::algorithm::{Algorithm, BroadcastAlgorithm, Call};
 use crate::Group;
-use crate::postal::Splitting;
+use crate::catalogue::{Cost, Entry, Parameter, Stretch};
+use crate::postal::{Lambda, Splitting};
 
 /// Broadcast of `message` from the source of `group` along the tree that `splitting` makes. The others' own `message` is
 /// overwritten; a rank that is not in the group does nothing.
@@ -58,5 +61,33 @@ pub(crate) fn reaches(splitting: &Splitting, size: u32) -> Result<()> {
             table.most()
         ))),
         Splitting::Table(_) | Splitting::Fixed(_) => Ok(()),
+    }
+}
+
+/// [`bcast`] in the catalogue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LambdaTree(pub Splitting);
+
+impl BroadcastAlgorithm for LambdaTree {
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
+        name: "lambda-tree",
+        about: "By splitting the nodes again and again, as --alpha or the look-up table for --lambda says",
+        formula: "T_lambda(n) t0 with the look-up table for lambda",
+        told: &[Parameter::Alpha, Parameter::Lambda],
+        needs: Needs::NOTHING,
+        make: |parameters| Ok(LambdaTree(parameters.splitting()?).into()),
+    }];
+
+    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call<'_>, message: &mut Message) -> Result<()> {
+        bcast(endpoint, call.group, &self.0, message).await
+    }
+
+    fn cost(&self, lambda: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        let steps = self.0.time(lambda, u64::from(ranks)).as_f64();
+        Cost::of(f64::from(ranks), bytes, vec![Stretch::of(steps, 0.0, bytes)])
+    }
+
+    fn messages(&self, ranks: u32) -> Option<u64> {
+        Some(u64::from(ranks) - 1)
     }
 }

@@ -1,8 +1,12 @@
 //! Broadcast without a tree.
 
-use endpoint::{Endpoint, Message, Result};
+use endpoint::{Endpoint, Message, Needs, Result};
+use quantities::Bytes;
 
+use super::algorithm::{Algorithm, BroadcastAlgorithm, Call};
 use crate::Group;
+use crate::catalogue::{Cost, Entry, Stretch};
+use crate::postal::Lambda;
 
 /// Broadcast of `message` from the source of `group`, which sends it to all others one by one. Their own `message` is
 /// overwritten; a rank that is not in the group does nothing.
@@ -29,4 +33,32 @@ pub async fn linear<E: Endpoint>(endpoint: &E, group: &Group, message: &mut Mess
         Some(_) => *message = endpoint.receive(group.source()).await?,
     }
     Ok(())
+}
+
+/// [`linear`] in the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Linear;
+
+impl BroadcastAlgorithm for Linear {
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
+        name: "linear",
+        about: "The source sends to all others, one by one",
+        formula: "(n - 2 + lambda) t0",
+        told: &[],
+        needs: Needs::NOTHING,
+        make: |_| Ok(Linear.into()),
+    }];
+
+    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call<'_>, message: &mut Message) -> Result<()> {
+        linear(endpoint, call.group, message).await
+    }
+
+    fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        let n = f64::from(ranks);
+        Cost::of(n, bytes, vec![Stretch::of((n - 2.0).max(0.0), 1.0, bytes)])
+    }
+
+    fn messages(&self, ranks: u32) -> Option<u64> {
+        Some(u64::from(ranks) - 1)
+    }
 }

@@ -11,9 +11,9 @@ mod scatter_gather;
 mod segmented;
 mod two_queue;
 
-pub use algorithm::{Algorithm, Broadcast};
-pub use binomial::{Binomial, binomial, binomial_among};
-pub use hardware::{Hardware, hardware};
+pub use algorithm::*;
+pub use binomial::{BinomialBroadcast, binomial, binomial_among};
+pub use hardware::{HardwareBroadcast, hardware};
 pub use lambda_tree::bcast;
 pub(crate) use lambda_tree::reaches;
 pub use linear::linear;

@@ -1,8 +1,12 @@
 //! Broadcast by halving distances.
 
-use endpoint::{Endpoint, Message, Result};
+use endpoint::{Endpoint, Message, Needs, Result};
+use quantities::Bytes;
 
+use super::algorithm::{Algorithm, BroadcastAlgorithm, Call};
 use crate::Group;
+use crate::catalogue::{Cost, Entry, Stretch, halvings};
+use crate::postal::Lambda;
 
 /// Recursive broadcast of `message` from the source of `group`: whoever has it sends it half as far as in the step before. The
 /// others' own `message` is overwritten; a rank that is not in the group does nothing.
@@ -42,4 +46,31 @@ pub async fn recursive<E: Endpoint>(endpoint: &E, group: &Group, message: &mut M
         distance /= 2;
     }
     Ok(())
+}
+
+/// [`recursive`] in the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recursive;
+
+impl BroadcastAlgorithm for Recursive {
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
+        name: "recursive",
+        about: "Whoever has the message sends it on, half as far in every step",
+        formula: "ceil(log2 n) lambda t0",
+        told: &[],
+        needs: Needs::NOTHING,
+        make: |_| Ok(Recursive.into()),
+    }];
+
+    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call<'_>, message: &mut Message) -> Result<()> {
+        recursive(endpoint, call.group, message).await
+    }
+
+    fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        Cost::of(f64::from(ranks), bytes, vec![Stretch::of(0.0, f64::from(halvings(ranks)), bytes)])
+    }
+
+    fn messages(&self, ranks: u32) -> Option<u64> {
+        Some(u64::from(ranks) - 1)
+    }
 }

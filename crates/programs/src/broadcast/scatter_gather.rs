@@ -1,11 +1,14 @@
 //! Broadcast of a long message by scatter and all-gather.
 
-use endpoint::{Endpoint, Message, Result};
+use endpoint::{Endpoint, Message, Needs, Result};
 use quantities::{Bytes, Rank};
 
+use super::algorithm::{Algorithm, BroadcastAlgorithm, Call};
 use super::segmented::of_known_size;
 use crate::Group;
+use crate::catalogue::{Cost, Entry, Stretch, halvings, part};
 use crate::pieces::{Gathered, block_start, piece};
+use crate::postal::Lambda;
 use crate::sends::{Sendrecv, Sends};
 use crate::shift::Shift;
 
@@ -82,4 +85,34 @@ async fn all_gather<E: Endpoint>(endpoint: &E, group: &Group, sends: Sends, me: 
     }
     blocks.put(block, passing);
     Ok(blocks)
+}
+
+/// [`scatter_gather`] in the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScatterGather;
+
+impl BroadcastAlgorithm for ScatterGather {
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
+        name: "scatter-gather",
+        about: "A block to each node; then the blocks go round",
+        formula: "(ceil(log2 n) + n - 1) (o + L + o) + about 2 s G",
+        told: &[],
+        needs: Needs::NOTHING,
+        make: |_| Ok(ScatterGather.into()),
+    }];
+
+    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call<'_>, message: &mut Message) -> Result<()> {
+        scatter_gather(endpoint, call.group, call.sends, call.size, message).await
+    }
+
+    fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        let n = f64::from(ranks);
+        let halves = (1..=halvings(ranks)).map(|step| Stretch::of(0.0, 1.0, part(bytes, 1 << step)));
+        let ring = Stretch::of(0.0, n - 1.0, part(bytes, u64::from(ranks)));
+        Cost { messages: n * n, bytes: 2.0 * n * bytes.0 as f64, chain: halves.chain([ring]).collect() }
+    }
+
+    fn ring_message(&self, size: Bytes, ranks: u32) -> Option<Bytes> {
+        Some(part(size, u64::from(ranks)))
+    }
 }

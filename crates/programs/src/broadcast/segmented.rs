@@ -1,13 +1,15 @@
 //! Broadcast of a long message in segments.
 
-use endpoint::{Endpoint, Error, Message, Result};
+use endpoint::{Endpoint, Error, Message, Needs, Result};
 use quantities::Bytes;
 
 use super::Links;
+use super::algorithm::{Algorithm, BroadcastAlgorithm, Call};
 use super::lambda_tree::reaches;
 use crate::Group;
+use crate::catalogue::{Cost, Entry, Parameter, Stretch, halvings};
 use crate::pieces::{Gathered, piece};
-use crate::postal::Splitting;
+use crate::postal::{Lambda, Splitting};
 
 /// Along which tree segments follow each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,4 +93,61 @@ pub(super) fn of_known_size<E: Endpoint>(group: &Group, endpoint: &E, message: &
         return Err(Error::Unfit(format!("the source has {}, but {size} are to be broadcast", message.size())));
     }
     Ok(())
+}
+
+/// [`segmented`] in the catalogue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segmented {
+    /// Along which tree.
+    pub pipe: Pipe,
+    /// How large a segment is.
+    pub segment: Bytes,
+}
+
+impl BroadcastAlgorithm for Segmented {
+    const ENTRIES: &'static [Entry<Algorithm>] = &[
+        Entry {
+            name: "pipeline",
+            about: "In segments along a chain of all nodes",
+            formula: "(m - 1 + (n - 1) lambda) t0 with m segments, lambda and t0 being those of a segment",
+            told: &[Parameter::Segment],
+            needs: Needs::NOTHING,
+            make: |parameters| Ok(Segmented { pipe: Pipe::Chain, segment: parameters.segment() }.into()),
+        },
+        Entry {
+            name: "segmented-tree",
+            about: "In segments along the tree by splitting",
+            formula: "(T_lambda(n) + (m - 1) d) t0 with m segments, lambda and t0 being those of a segment, d children at most",
+            told: &[Parameter::Alpha, Parameter::Lambda, Parameter::Segment],
+            needs: Needs::NOTHING,
+            make: |parameters| {
+                let pipe = Pipe::Tree(parameters.splitting()?);
+                Ok(Segmented { pipe, segment: parameters.segment() }.into())
+            },
+        },
+    ];
+
+    fn entry(&self) -> &'static Entry<Algorithm> {
+        match self.pipe {
+            Pipe::Chain => &Self::ENTRIES[0],
+            Pipe::Tree(_) => &Self::ENTRIES[1],
+        }
+    }
+
+    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call<'_>, message: &mut Message) -> Result<()> {
+        segmented(endpoint, call.group, &self.pipe, self.segment, call.size, message).await
+    }
+
+    fn cost(&self, lambda: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        let (n, m) = (f64::from(ranks), bytes.0.div_ceil(self.segment.0.max(1)).max(1) as f64);
+        let stretch = match &self.pipe {
+            Pipe::Chain => Stretch::of(m - 1.0, n - 1.0, self.segment),
+            Pipe::Tree(splitting) => {
+                // Each segment more takes the source as many sends as it has children.
+                let (first, children) = (splitting.time(lambda, u64::from(ranks)), f64::from(halvings(ranks)));
+                Stretch::of(first.as_f64() + (m - 1.0) * children, 0.0, self.segment)
+            }
+        };
+        Cost { messages: n * m, bytes: n * bytes.0 as f64, chain: vec![stretch] }
+    }
 }

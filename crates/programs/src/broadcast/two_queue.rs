@@ -2,10 +2,13 @@
 
 use std::collections::VecDeque;
 
-use endpoint::{Endpoint, Error, Message, Result};
+use endpoint::{Endpoint, Error, Message, Needs, Result};
+use quantities::Bytes;
 
 use super::Links;
+use super::algorithm::{Algorithm, BroadcastAlgorithm, Call};
 use crate::Group;
+use crate::catalogue::{Cost, Entry, Parameter, Stretch};
 use crate::postal::{Lambda, Steps};
 
 /// A broadcast tree as a whole: for every place of a group from whom it gets the message, and to whom it passes it on.
@@ -92,5 +95,32 @@ pub async fn along_tree<E: Endpoint>(endpoint: &E, group: &Group, tree: &Tree, m
     match group.place_of(endpoint.rank()).and_then(|place| tree.links(place)) {
         Some(links) => links.pass_on(endpoint, group, message).await,
         None => Ok(()),
+    }
+}
+
+/// [`along_tree`] in the catalogue, with the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TwoQueue(pub Tree);
+
+impl BroadcastAlgorithm for TwoQueue {
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
+        name: "two-queue",
+        about: "The lambda tree for --lambda, built node by node",
+        formula: "T_lambda(n) t0",
+        told: &[Parameter::Lambda],
+        needs: Needs::NOTHING,
+        make: |parameters| Ok(TwoQueue(Tree::two_queue(parameters.lambda()?, parameters.ranks)).into()),
+    }];
+
+    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call<'_>, message: &mut Message) -> Result<()> {
+        along_tree(endpoint, call.group, &self.0, message).await
+    }
+
+    fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        Cost::of(f64::from(ranks), bytes, vec![Stretch::of(self.0.time().as_f64(), 0.0, bytes)])
+    }
+
+    fn messages(&self, ranks: u32) -> Option<u64> {
+        Some(u64::from(ranks) - 1)
     }
 }

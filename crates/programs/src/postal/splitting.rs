@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Alpha, AlphaTable, Lambda, Steps};
+use super::{Alpha, AlphaTable, Lambda, Steps, broadcast_time};
 
 /// Of how many nodes the source of a broadcast keeps how many for itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +27,15 @@ impl Splitting {
         match self {
             Splitting::Fixed(alpha) => alpha.kept_of(n),
             Splitting::Table(table) => table.alpha_for(n).kept_of(n),
+        }
+    }
+
+    /// How long the broadcast to `n` nodes takes where the latency is `lambda`; with a look-up table, where it is the
+    /// latency of the table.
+    pub fn time(&self, lambda: Lambda, n: u64) -> Steps {
+        match self {
+            Splitting::Fixed(_) => predicted_time(lambda, n, self),
+            Splitting::Table(table) => broadcast_time(table.lambda(), n),
         }
     }
 }

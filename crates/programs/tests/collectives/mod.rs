@@ -1,10 +1,13 @@
 //! What the tests of broadcasts and of global combines have in common.
 
+use std::collections::BTreeSet;
+
 use machines::model::LogGp;
 use maquette_programs::Group;
-use maquette_programs::postal::Lambda;
+use maquette_programs::catalogue::{Catalogue, Parameters, Untold};
+use maquette_programs::postal::{Alpha, Lambda};
 use proptest::prelude::*;
-use quantities::{Duration, Rank};
+use quantities::{Bytes, Duration, Rank};
 use virtual_worlds::loggp::Clock;
 
 pub fn lambda(text: &str) -> Lambda {
@@ -39,4 +42,28 @@ pub fn any_group() -> impl Strategy<Value = (u32, Group)> {
         let members = if whole { size } else { 1 + (choice / 70) % size };
         (size, Group::listed((0..members).map(|place| all.rank_at(place)).collect()).unwrap())
     })
+}
+
+/// That every algorithm of a catalogue is found by its name, and makes use of what it says that it does.
+pub fn check_catalogue<A: Catalogue>() {
+    for entry in A::entries() {
+        let name = entry.name;
+        assert_eq!(A::by_name(name).unwrap().about, entry.about, "{name} is the name of another one too");
+        assert!(!entry.about.is_empty() && !entry.formula.is_empty(), "{name}");
+        let mut used = BTreeSet::new();
+        for text in ["1.1", "2"] {
+            for alpha in [None, Some(Alpha::HALF)] {
+                let (lambda, t0, segment) = (Some(lambda(text)), Some(T0), Some(Bytes(100)));
+                let mut told = Parameters { lambda, t0, alpha, segment, ..Parameters::of(16) };
+                let made = (entry.make)(&mut told).unwrap();
+                // A choice among others makes one of them.
+                assert!(made.name() == name || entry.formula.contains(made.name()), "{name} makes {}", made.name());
+                assert!(made.cost(lambda.unwrap(), 16, Bytes(1000)).messages >= 15.0, "{name}");
+                used.extend(told.used);
+            }
+        }
+        assert!(used.iter().eq(entry.told.iter().collect::<BTreeSet<_>>()), "{name} uses {used:?}");
+        let untold = (entry.make)(&mut Parameters::of(16)).err();
+        assert!(untold.is_none_or(|Untold(parameter)| entry.told.contains(&parameter)), "{name} lacks {untold:?}");
+    }
 }

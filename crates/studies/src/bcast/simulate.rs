@@ -3,7 +3,7 @@
 use endpoint::Program;
 use machines::model::{Interconnect, Machine};
 use programs::benchmarks::{BroadcastReply, By, PingPong};
-use programs::broadcast::Algorithm;
+use programs::broadcast::{Algorithm, Recursive};
 use quantities::{Bytes, Duration, Rank, Time};
 use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::Options;
@@ -52,7 +52,7 @@ pub fn run(job: &Job) -> Result<Measured, String> {
         Job::Broadcast { system, nodes, bytes } => {
             let by = match system {
                 System::PushPull | System::Simple => By::Hardware,
-                System::Mpich => By::Messages(Algorithm::Recursive),
+                System::Mpich => By::Messages(Algorithm::from(Recursive)),
             };
             let bytes = Bytes(u64::from(bytes));
             let program = BroadcastReply { by, bytes, rounds: job.rounds(), replier: REPLIER };

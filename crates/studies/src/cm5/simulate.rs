@@ -5,7 +5,7 @@ use machines::model::Machine;
 use programs::all_to_all::{Complete, CompleteExchange};
 use programs::applications::cost::{Packing, Speed};
 use programs::applications::fft::{Array, Fft2d};
-use programs::broadcast::{self, Broadcast, Hardware};
+use programs::broadcast::{self, Broadcast, HardwareBroadcast};
 use programs::schedule::{Order, Pacing, Pattern, Schedule, Scheduled, Transfer};
 use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank, Time};
@@ -119,10 +119,10 @@ fn broadcast(how: How, nodes: u32, bytes: u32) -> Result<Measured, String> {
     let machine = machine(nodes, &[])?;
     let message = Message::of_size(Bytes(u64::from(bytes)));
     let algorithm = match how {
-        How::Linear => broadcast::Algorithm::Linear,
-        How::Recursive => broadcast::Algorithm::Recursive,
+        How::Linear => broadcast::Algorithm::from(broadcast::Linear),
+        How::Recursive => broadcast::Algorithm::from(broadcast::Recursive),
         How::Hardware => {
-            return delivered(&machine, nodes, &message, &Hardware { root: SOURCE, message: message.clone() });
+            return delivered(&machine, nodes, &message, &HardwareBroadcast { root: SOURCE, message: message.clone() });
         }
     };
     let group = Group::from_source(SOURCE, nodes).map_err(|error| error.to_string())?;

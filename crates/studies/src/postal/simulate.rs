@@ -2,7 +2,7 @@
 
 use endpoint::{Message, Program};
 use machines::model::Machine;
-use programs::all_reduce::{self, AllReduce, Census, Inputs, Number, Operation, Operator};
+use programs::all_reduce::{AllReduce, Census, Inputs, Number, Operation, Operator};
 use programs::broadcast::{self, Broadcast};
 use programs::measure::{AllAnswered, OneAnswer, partners};
 use programs::postal::{Alpha, Lambda, Splitting};
@@ -81,7 +81,7 @@ fn on_the_delta(machine: &Machine, bytes: u32, alpha: u32, nodes: Nodes) -> Resu
         Nodes::RowMajor => Group::from_source(SOURCE, machine.nodes),
     };
     let message = Message::of_size(Bytes(u64::from(bytes)));
-    let algorithm = broadcast::Algorithm::LambdaTree(Splitting::Fixed(alpha));
+    let algorithm = broadcast::Algorithm::from(broadcast::LambdaTree(Splitting::Fixed(alpha)));
     let program = Broadcast { algorithm, group: group.map_err(said)?, message, sends: Sends::Early };
     let ran = simulate(machine, Options::default(), machine.nodes, &program);
     let (results, answer) = ran.map_err(said)?;
@@ -93,7 +93,7 @@ fn tree(nodes: u32, optimal: bool) -> Result<Measured, String> {
     let lambda = Lambda::new(2, 1).map_err(|error| error.to_string())?;
     let splitting = if optimal { Splitting::optimal(lambda, u64::from(nodes)) } else { Splitting::BINOMIAL };
     let program = Broadcast {
-        algorithm: broadcast::Algorithm::LambdaTree(splitting),
+        algorithm: broadcast::Algorithm::from(broadcast::LambdaTree(splitting)),
         group: Group::from_source(SOURCE, nodes).map_err(said)?,
         message: Message::from(b"a message to all".to_vec()),
         sends: Sends::Early,
@@ -111,7 +111,7 @@ fn global_combine(tenths: u32, nodes: u32, delayed: Delayed) -> Result<Measured,
     let number = |node: u64| node * node + 7 * node + 1;
     let encoded = |number: u64| Message::from(number.to_le_bytes().to_vec());
     let program = AllReduce {
-        algorithm: all_reduce::Algorithm::Census(census),
+        algorithm: census.into(),
         group: Group::from_source(SOURCE, nodes).map_err(said)?,
         operator: Operator::Of(Operation::Sum, Number::U64),
         inputs: Inputs::Messages((0..u64::from(nodes)).map(|node| encoded(number(node))).collect()),

@@ -91,12 +91,6 @@ impl<'a> Row<'a> {
         let asked = self.asked.borrow();
         let idle =
             self.columns.iter().zip(self.cells).find(|(column, cell)| !asked.contains(*column) && !cell.is_empty());
-        match idle {
-            Some((column, cell)) => {
-                let allowed = format!("nothing, as {program} does not depend on it");
-                Err(TimesProblem::Cell { column: (*column).to_string(), found: quoted(cell), allowed })
-            }
-            None => Ok(()),
-        }
+        idle.map_or(Ok(()), |(column, cell)| Err(TimesProblem::idle(column, cell, program)))
     }
 }

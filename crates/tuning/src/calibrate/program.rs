@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use programs::Group;
-use programs::all_reduce::{self, Census};
 use programs::all_to_all::{Complete, Irregular};
 use programs::benchmarks::PingPong;
-use programs::broadcast::{self, Pipe, Tree};
+use programs::broadcast;
+use programs::catalogue::{Catalogue, Parameter, Parameters, Untold};
 use programs::measure::MOST_PARTNERS;
-use programs::postal::{Alpha, Lambda, Splitting};
+use programs::postal::{Alpha, Lambda, LambdaError};
 use programs::schedule::{Pacing, Pattern};
 use quantities::{Bytes, Duration, Rank};
 
@@ -124,66 +124,59 @@ fn density(row: &Row<'_>) -> Result<u64, TimesProblem> {
 }
 
 fn broadcast(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, TimesProblem> {
-    let names = broadcast::Algorithm::NAMES.into_iter().chain(["hardware"]);
-    let name = row.one_of("algorithm", None, names.map(|name| (name, name)))?;
-    if name == "hardware" {
-        return Ok(Benchmark::Hardware(bytes));
-    }
+    let algorithm: broadcast::Algorithm = algorithm(row, "broadcast", ranks)?;
     let unfit = |_| TimesProblem::cell("ranks", ranks, "a rank at least");
-    let group = match row.one_of("order", Some(false), [("cyclic", false), ("permuted", true)])? {
+    // All are reached at once in hardware: there is no order that a time could depend on.
+    let is_ordered = !algorithm.entry().needs.multicast();
+    let is_permuted = is_ordered && row.one_of("order", Some(false), [("cyclic", false), ("permuted", true)])?;
+    let group = match is_permuted {
         false => Group::from_source(Rank(0), ranks).map_err(unfit)?,
         true => Group::permuted(Rank(0), ranks, row.value("seed", 1, "a whole number")?).map_err(unfit)?,
-    };
-    let algorithm = match name {
-        "linear" => broadcast::Algorithm::Linear,
-        "binomial" => broadcast::Algorithm::Binomial,
-        "recursive" => broadcast::Algorithm::Recursive,
-        "lambda-tree" => broadcast::Algorithm::LambdaTree(splitting(row, ranks)?),
-        "two-queue" => broadcast::Algorithm::TwoQueue(Tree::two_queue(lambda(row)?, ranks)),
-        "pipeline" => broadcast::Algorithm::Segmented(Pipe::Chain, segment(row)?),
-        "segmented-tree" => broadcast::Algorithm::Segmented(Pipe::Tree(splitting(row, ranks)?), segment(row)?),
-        _ => broadcast::Algorithm::ScatterGather,
     };
     Ok(Benchmark::Broadcast(algorithm, group, bytes))
 }
 
 fn combine(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, TimesProblem> {
-    let name = row.one_of("algorithm", None, all_reduce::Algorithm::NAMES.map(|name| (name, name)))?;
-    let algorithm = match name {
-        "delay-receive" => all_reduce::Algorithm::Census(Census::delay_receive(lambda(row)?, ranks)),
-        "delay-send" => {
-            let t0: Duration = row.quantity("t0")?;
-            all_reduce::Algorithm::Census(Census::delay_send(lambda(row)?, t0, ranks))
-        }
-        "reduce-broadcast" => all_reduce::Algorithm::ReduceBroadcast(splitting(row, ranks)?),
-        "recursive-doubling" => all_reduce::Algorithm::RecursiveDoubling,
-        "ring" => all_reduce::Algorithm::Ring,
-        _ => all_reduce::Algorithm::Rabenseifner,
-    };
-    Ok(Benchmark::Combine(algorithm, bytes))
+    Ok(Benchmark::Combine(algorithm(row, "combine", ranks)?, bytes))
 }
 
-/// By a fixed alpha, or by the table for a lambda.
-fn splitting(row: &Row<'_>, ranks: u32) -> Result<Splitting, TimesProblem> {
-    match row.optional("alpha") {
-        Some(cell) => {
-            let alpha: Result<Alpha, _> = cell.parse();
-            alpha
-                .map(Splitting::Fixed)
-                .map_err(|_| TimesProblem::cell("alpha", quoted(cell), "a number of at least 0.5 and under 1"))
+/// The algorithm that `row` names, told what stands in the row.
+fn algorithm<A: Catalogue>(row: &Row<'_>, program: &str, ranks: u32) -> Result<A, TimesProblem> {
+    let entry = row.one_of("algorithm", None, A::entries().into_iter().map(|entry| (entry.name, entry)))?;
+    let mut parameters = Parameters::of(ranks);
+    for &parameter in entry.told {
+        let Some(cell) = row.optional(parameter.name()) else { continue };
+        match parameter {
+            Parameter::Alpha => parameters.alpha = Some(alpha(cell)?),
+            Parameter::Lambda => parameters.lambda = Some(lambda(cell)?),
+            Parameter::T0 => parameters.t0 = Some(row.quantity("t0")?),
+            Parameter::Segment => parameters.segment = Some(segment(row)?),
         }
-        None if row.optional("lambda").is_some() => Ok(Splitting::optimal(lambda(row)?, u64::from(ranks))),
-        None => Err(TimesProblem::cell("alpha", "nothing", "an alpha, or a lambda in its column")),
     }
+    let made = (entry.make)(&mut parameters).map_err(|Untold(parameter)| untold(parameter, entry.name))?;
+    let idle = entry.told.iter().find_map(|&parameter| {
+        let cell = row.optional(parameter.name()).filter(|_| !parameters.has_used(parameter))?;
+        Some(TimesProblem::idle(parameter.name(), cell, program))
+    });
+    idle.map_or(Ok(made), Err)
 }
 
-fn lambda(row: &Row<'_>) -> Result<Lambda, TimesProblem> {
-    let cell = row.optional("lambda").unwrap_or_default();
-    cell.parse().map_err(|error: programs::postal::LambdaError| TimesProblem::Cell {
-        column: "lambda".to_string(),
-        found: quoted(cell),
-        allowed: error.to_string(),
-    })
+/// That a row does not tell what an algorithm can't do without.
+fn untold(parameter: Parameter, algorithm: &str) -> TimesProblem {
+    let allowed = match parameter {
+        Parameter::Alpha => "an alpha, or a lambda in its column".to_string(),
+        Parameter::Lambda => format!("a latency such as `1.8` or `9/5`, which {algorithm} has to be told"),
+        Parameter::T0 | Parameter::Segment => format!("one, which {algorithm} has to be told"),
+    };
+    TimesProblem::cell(parameter.name(), "nothing", allowed)
+}
+
+fn alpha(cell: &str) -> Result<Alpha, TimesProblem> {
+    cell.parse().map_err(|_| TimesProblem::cell("alpha", quoted(cell), "a number of at least 0.5 and under 1"))
+}
+
+fn lambda(cell: &str) -> Result<Lambda, TimesProblem> {
+    cell.parse().map_err(|error: LambdaError| TimesProblem::cell("lambda", quoted(cell), error))
 }
 
 fn segment(row: &Row<'_>) -> Result<Bytes, TimesProblem> {

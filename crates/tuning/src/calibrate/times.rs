@@ -27,7 +27,7 @@ use quantities::{Bytes, Duration};
 use super::cells_by_name::Row;
 use super::program;
 use crate::benchmark::Benchmark;
-use formats::cells::{BadLine, Lines};
+use formats::cells::{BadLine, Lines, quoted};
 use formats::input;
 use formats::input::InputFile;
 
@@ -144,6 +144,11 @@ pub enum TimesProblem {
 impl TimesProblem {
     pub(super) fn cell(column: &str, found: impl ToString, allowed: impl ToString) -> TimesProblem {
         TimesProblem::Cell { column: column.to_string(), found: found.to_string(), allowed: allowed.to_string() }
+    }
+
+    /// That a cell has something in it that `program` makes no use of.
+    pub(super) fn idle(column: &str, found: &str, program: &str) -> TimesProblem {
+        TimesProblem::cell(column, quoted(found), format!("nothing, as {program} does not depend on it"))
     }
 }
 

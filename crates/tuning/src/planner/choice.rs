@@ -261,7 +261,7 @@ impl Estimates<'_> {
             _ if candidate.runs_many_to_one() && goes_ahead(machine) => {
                 Ok(bound::without_forwarding(question, machine).time + model.receive_time(Bytes(0)))
             }
-            _ if candidate.load().messages <= MOST_RUN => candidate.time(simple, question.ranks()),
+            _ if candidate.cost().messages <= MOST_RUN => candidate.time(simple, question.ranks()),
             _ => Ok(candidate.by_formula(model)),
         }
     }
@@ -275,7 +275,7 @@ pub(super) fn by_hardware(machine: &Machine, bytes: Bytes) -> Option<Duration> {
 
 /// How much work it is to run a candidate, in packets times channels crossed.
 fn work(candidate: &Candidate, machine: &Machine, hops: f64) -> f64 {
-    let load = candidate.load();
+    let load = candidate.cost();
     match &machine.interconnect {
         Interconnect::Flits(network) => {
             let packets = load.messages + load.bytes / network.packet.payload.0 as f64;

@@ -4,13 +4,16 @@ mod plan;
 
 use std::collections::VecDeque;
 
-use endpoint::{Endpoint, Error, Message, Result};
-use quantities::{Rank, Time};
+use endpoint::{Endpoint, Error, Message, Needs, Result};
+use quantities::{Bytes, Rank, Time};
 
 pub use plan::{Carries, Census, Exchange};
 
+use super::algorithm::{Algorithm, AllReduceAlgorithm};
 use super::operator::combined;
 use super::{AllReduceContext, Combine};
+use crate::catalogue::{Cost, Entry, Parameter, Stretch};
+use crate::postal::{Delay, Lambda};
 use crate::sends::Sends;
 use crate::shift::Shift;
 
@@ -120,5 +123,64 @@ async fn wait_for_round<E: Endpoint>(endpoint: &E, census: &Census, began: Time,
         if !left.is_zero() {
             endpoint.compute(left).await;
         }
+    }
+}
+
+impl AllReduceAlgorithm for Census {
+    const ENTRIES: &'static [Entry<Algorithm>] = &[
+        Entry {
+            name: "census",
+            about: "That of the postal model for --lambda: delay-send or delay-receive, by the break-even point",
+            formula: "that of delay-send or delay-receive",
+            told: &[Parameter::Lambda, Parameter::T0],
+            needs: Needs::NOTHING,
+            make: |parameters| {
+                let lambda = parameters.lambda()?;
+                Ok(match Delay::for_latency(lambda) {
+                    Delay::Receive => Census::delay_receive(lambda, parameters.ranks),
+                    Delay::Send => Census::delay_send(lambda, parameters.t0()?, parameters.ranks),
+                }
+                .into())
+            },
+        },
+        Entry {
+            name: "delay-receive",
+            about: "The census, a message counting as under way for lambda rounds, rounded up",
+            formula: "T_ceil(lambda)(n) t0",
+            told: &[Parameter::Lambda],
+            needs: Needs::NOTHING,
+            make: |parameters| Ok(Census::delay_receive(parameters.lambda()?, parameters.ranks).into()),
+        },
+        Entry {
+            name: "delay-send",
+            about: "The census, a message counting as under way for lambda rounds, rounded down, which are stretched",
+            formula: "T_floor(lambda)(n) lambda / floor(lambda) t0",
+            told: &[Parameter::Lambda, Parameter::T0],
+            needs: Needs::NOTHING,
+            make: |parameters| Ok(Census::delay_send(parameters.lambda()?, parameters.t0()?, parameters.ranks).into()),
+        },
+    ];
+
+    /// A census is called by what it delays.
+    fn entry(&self) -> &'static Entry<Algorithm> {
+        if self.delays_sends() { &Self::ENTRIES[2] } else { &Self::ENTRIES[1] }
+    }
+
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        context: &AllReduceContext<'_, C>,
+        message: &mut Message,
+    ) -> Result<()> {
+        census(endpoint, context, self, message).await
+    }
+
+    fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        let rounds = f64::from(self.rounds());
+        Cost::of(f64::from(ranks) * rounds, bytes, vec![Stretch::of(rounds, 0.0, bytes)])
+    }
+
+    fn ring_message(&self, size: Bytes, _element: Bytes, _ranks: u32) -> Option<Bytes> {
+        Some(size)
     }
 }

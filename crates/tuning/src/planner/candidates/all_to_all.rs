@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use machines::model::Machine;
 use programs::all_to_all::{Complete, Irregular, Unscheduled};
+use programs::catalogue::{Cost, Stretch, halvings};
 use programs::schedule::{Measures, Pacing, Pattern, Schedule};
 use quantities::{Bytes, Duration};
 
-use super::{Candidate, Candidates, Load, Stretch, halvings};
+use super::{Candidate, Candidates};
 use crate::benchmark::Benchmark;
 use experiment::simulate::waits_for_receivers;
 
@@ -36,8 +37,7 @@ pub(super) fn complete(ranks: u32, bytes: Bytes) -> Candidates {
         found.all.push(Candidate {
             name: algorithm.name().to_string(),
             benchmark: Benchmark::Complete { algorithm, bytes, reshuffle: Duration::ZERO },
-            load: Load { messages, bytes: messages * size.0 as f64 },
-            stretches: vec![stretch],
+            cost: Cost { messages, bytes: messages * size.0 as f64, chain: vec![stretch] },
         });
         let is_small = u64::from(ranks) * u64::from(ranks) <= MOST_PACED;
         if !algorithm.forwards()
@@ -80,8 +80,7 @@ pub(super) fn irregular(pattern: &Pattern, machine: &Machine) -> Candidates {
         found.all.push(Candidate {
             name: "no schedule".to_string(),
             benchmark: Benchmark::Unscheduled(Unscheduled::new(pattern)),
-            load: Load { messages: messages as f64, bytes: bytes as f64 },
-            stretches: vec![Stretch::of(degree, 1.0, mean)],
+            cost: Cost { messages: messages as f64, bytes: bytes as f64, chain: vec![Stretch::of(degree, 1.0, mean)] },
         });
     }
     found
@@ -103,8 +102,11 @@ fn in_paces(name: &str, schedule: Arc<Schedule>, paces: &[Pacing]) -> Vec<Candid
         Candidate {
             name: format!("{name}, {}", pacing.name()),
             benchmark: Benchmark::Scheduled(Arc::clone(&schedule), pacing),
-            load: Load { messages: transfers + more, bytes: bytes.0 as f64 },
-            stretches: vec![Stretch::of(0.0, steps, mean), Stretch::of(0.0, empty, Bytes(0))],
+            cost: Cost {
+                messages: transfers + more,
+                bytes: bytes.0 as f64,
+                chain: vec![Stretch::of(0.0, steps, mean), Stretch::of(0.0, empty, Bytes(0))],
+            },
         }
     };
     paces.iter().map(candidate).collect()

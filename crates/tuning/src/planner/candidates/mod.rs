@@ -3,14 +3,16 @@
 mod all_reduce;
 mod all_to_all;
 mod broadcast;
+mod catalogued;
 
 use std::sync::Arc;
 
 use endpoint::Result;
 use machines::model::Machine;
 use programs::all_to_all::Complete;
+use programs::catalogue::{Catalogue, Cost, Stretch};
 use programs::schedule::{Pacing, Rule, Schedule};
-use quantities::{Bytes, Duration};
+use quantities::Duration;
 
 use super::model::Model;
 use super::{Question, recorded};
@@ -22,28 +24,7 @@ pub struct Candidate {
     /// What it is called, with what it is told.
     pub name: String,
     benchmark: Benchmark,
-    load: Load,
-    stretches: Vec<Stretch>,
-}
-
-/// About how much is sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Load {
-    /// Messages of all ranks.
-    pub(super) messages: f64,
-    /// Bytes of all messages. [B]
-    pub(super) bytes: f64,
-}
-
-/// A part of the longest chain of messages that wait for each other.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Stretch {
-    /// How many messages its ranks are busy with that wait for nobody: each takes t0.
-    sends: f64,
-    /// How many must be received before it goes on: each takes lambda t0.
-    receives: f64,
-    /// Of which size they are. [B]
-    bytes: Bytes,
+    cost: Cost,
 }
 
 /// The candidates, and those that do not come into question here, with the reason.
@@ -82,7 +63,7 @@ impl Candidate {
     pub fn schedule(&self, ranks: u32) -> Result<Option<(Arc<Schedule>, Pacing)>> {
         match &self.benchmark {
             Benchmark::Scheduled(schedule, pacing) => Ok(Some((Arc::clone(schedule), *pacing))),
-            Benchmark::Hardware(_) => Ok(None),
+            _ if self.is_hardware() => Ok(None),
             benchmark => Ok(Some((Arc::new(recorded::schedule(benchmark, ranks)?), Pacing::FreeRunning))),
         }
     }
@@ -109,12 +90,12 @@ impl Candidate {
 
     /// Whether it is the machine's own network for broadcasts that does it.
     pub(super) fn is_hardware(&self) -> bool {
-        matches!(self.benchmark, Benchmark::Hardware(_))
+        matches!(&self.benchmark, Benchmark::Broadcast(algorithm, ..) if algorithm.entry().needs.multicast())
     }
 
-    /// About how much it sends.
-    pub(super) fn load(&self) -> Load {
-        self.load
+    /// About what it costs.
+    pub(super) fn cost(&self) -> &Cost {
+        &self.cost
     }
 
     /// How long its longest chain of messages takes where nothing contends. [ps]
@@ -123,22 +104,6 @@ impl Candidate {
             let (send, receive) = (model.send_time(stretch.bytes), model.receive_time(stretch.bytes));
             stretch.sends * send.picoseconds() as f64 + stretch.receives * receive.picoseconds() as f64
         };
-        Duration::from_picoseconds(self.stretches.iter().map(part).sum::<f64>().round() as u64)
+        Duration::from_picoseconds(self.cost.chain.iter().map(part).sum::<f64>().round() as u64)
     }
-}
-
-impl Stretch {
-    fn of(sends: f64, receives: f64, bytes: Bytes) -> Stretch {
-        Stretch { sends, receives, bytes }
-    }
-}
-
-/// The number of times that `n` can be halved until one is left, rounded up.
-fn halvings(n: u32) -> u32 {
-    n.max(1).next_power_of_two().trailing_zeros()
-}
-
-/// A share of an amount, rounded up.
-fn part(bytes: Bytes, parts: u64) -> Bytes {
-    Bytes(bytes.0.div_ceil(parts.max(1)))
 }

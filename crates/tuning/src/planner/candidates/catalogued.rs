@@ -1,0 +1,73 @@
+//! The algorithms of a catalogue, told what they may be told.
+
+use endpoint::{Error, Result};
+use programs::catalogue::{Catalogue, Cost, Parameter, Parameters, part};
+use programs::postal::Alpha;
+use quantities::Bytes;
+
+use crate::planner::model::Model;
+
+/// Into how many segments a long message is cut.
+const SEGMENTS: [u64; 5] = [4, 8, 16, 32, 64];
+/// Shorter segments are not worth their messages. [B]
+const SHORTEST_SEGMENT: u64 = 64;
+
+/// All algorithms of the catalogue `A` for messages of `bytes` among `ranks` ranks, each with what it is called and costs: told
+/// what `model` says of the machine, and those that split by shares also each of `alphas`.
+///
+/// # Errors
+/// An algorithm has to be told more than that.
+pub(super) fn all<A: Catalogue>(
+    ranks: u32,
+    bytes: Bytes,
+    model: &Model,
+    alphas: &[Alpha],
+) -> Result<Vec<(String, A, Cost)>> {
+    let lambda = model.lambda(bytes)?;
+    let mut all = Vec::new();
+    for entry in A::entries() {
+        for mut parameters in tried(entry.told, ranks, bytes, model, alphas)? {
+            let algorithm = (entry.make)(&mut parameters)
+                .map_err(|untold| Error::Unfit(format!("{} was not told enough: {untold}", entry.name)))?;
+            // A name that stands for a choice among others is none of its own.
+            if algorithm.name() == entry.name {
+                let cost = algorithm.cost(lambda, ranks, bytes);
+                all.push((called(entry.name, entry.told, &parameters), algorithm, cost));
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// What an algorithm is told that may be told `told`, one after the other.
+fn tried(told: &[Parameter], ranks: u32, bytes: Bytes, model: &Model, alphas: &[Alpha]) -> Result<Vec<Parameters>> {
+    let for_messages_of = |bytes: Bytes| {
+        Ok(Parameters { lambda: Some(model.lambda(bytes)?), t0: Some(model.send_time(bytes)), ..Parameters::of(ranks) })
+    };
+    if told.contains(&Parameter::Segment) {
+        let segments = SEGMENTS.into_iter().map(|parts| part(bytes, parts));
+        let segments = segments.take_while(|segment| segment.0 >= SHORTEST_SEGMENT);
+        return segments
+            .map(|segment| Ok(Parameters { segment: Some(segment), ..for_messages_of(segment)? }))
+            .collect();
+    }
+    let usual = for_messages_of(bytes)?;
+    let alphas = if told.contains(&Parameter::Alpha) { alphas } else { &[] };
+    let by_share = alphas.iter().map(|&alpha| Parameters { alpha: Some(alpha), ..usual.clone() });
+    Ok([usual.clone()].into_iter().chain(by_share).collect())
+}
+
+/// What an algorithm is called that has made use of `parameters`.
+fn called(name: &str, told: &[Parameter], parameters: &Parameters) -> String {
+    let used = |parameter| parameters.has_used(parameter);
+    match (parameters.segment, parameters.alpha, parameters.lambda) {
+        (Some(segment), ..) if used(Parameter::Segment) => format!("{name}, segments of {segment}"),
+        (_, Some(Alpha::HALF), _) if used(Parameter::Alpha) => format!("{name}, binomial"),
+        (_, Some(alpha), _) if used(Parameter::Alpha) => format!("{name}, alpha {:.2}", alpha.as_f64()),
+        (.., Some(lambda)) if used(Parameter::Lambda) && told.contains(&Parameter::Alpha) => {
+            format!("{name}, table for {lambda}")
+        }
+        (.., Some(lambda)) if used(Parameter::Lambda) => format!("{name}, lambda {lambda}"),
+        _ => name.to_string(),
+    }
+}
