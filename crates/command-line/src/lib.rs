@@ -21,6 +21,7 @@ mod run;
 mod saturate;
 mod schedule;
 mod schedule_file;
+mod schema;
 mod settings;
 mod sizes;
 mod traffic;
@@ -67,6 +68,7 @@ enum Command {
     Plan(plan::Arguments),
     Reproduce(reproduce::Arguments),
     Cast(cast::Arguments),
+    Schema(schema::Arguments),
 }
 
 /// What a command has to say.
@@ -126,6 +128,7 @@ impl Command {
             Command::Plan(arguments) => arguments.execute(json),
             Command::Reproduce(arguments) => arguments.execute(json),
             Command::Cast(arguments) => arguments.execute(json),
+            Command::Schema(arguments) => arguments.execute(json),
         }
     }
 }

@@ -24,8 +24,12 @@ const ARROWS: [(&str, &[&str], &[&str]); 17] = [
     ("real-worlds", &["endpoint", "messaging", "quantities"], &["machines", "programs", "virtual-worlds"]),
     ("cast", &["endpoint", "messaging", "quantities", "real-worlds"], &[]),
     ("formats", &["machines", "programs", "quantities", "virtual-worlds"], &[]),
-    ("report", &["machines", "virtual-worlds"], &[]),
-    ("experiment", &["endpoint", "formats", "machines", "programs", "quantities", "virtual-worlds"], &[]),
+    ("report", &["machines", "quantities", "virtual-worlds"], &[]),
+    (
+        "experiment",
+        &["endpoint", "formats", "launch", "machines", "programs", "quantities", "report", "virtual-worlds"],
+        &[],
+    ),
     ("launch", &["endpoint", "messaging", "programs", "quantities", "real-worlds"], &[]),
     ("tuning", &["endpoint", "experiment", "formats", "machines", "programs", "quantities", "virtual-worlds"], &[]),
     (

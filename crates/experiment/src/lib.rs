@@ -13,6 +13,7 @@ pub mod postal_clock;
 mod prepared;
 mod provenance;
 mod runner;
+pub mod schema;
 pub mod simulate;
 pub mod site;
 mod spec;

@@ -27,10 +27,11 @@ pub use ethernet::{BroadcastProtocol, Ethernet, Faults, Messaging, Repeat};
 pub use topology::{Clos, Dragonfly, FatTree, Graph, GraphLink, GraphRouter, Grid, MeshOfClos, Star, Topology};
 
 use quantities::{Bytes, Duration, Rate};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A whole description.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fields {
     /// What the machine is called; the file's name if left out.
@@ -64,7 +65,7 @@ pub struct Fields {
 }
 
 /// A network by which a node broadcasts to all others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ControlNetwork {
     /// From the last byte that a node hands over to its arrival everywhere.
@@ -77,7 +78,7 @@ pub struct ControlNetwork {
 }
 
 /// What channels are like; those to and from nodes can differ.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Channels {
     /// Bytes per second; this or `flit_time`.
@@ -108,7 +109,7 @@ pub struct Channels {
 }
 
 /// In what some channels differ from the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
     /// Bytes per second.
@@ -124,7 +125,7 @@ pub struct Line {
 }
 
 /// What routers are like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Routers {
     /// How long a header at the front of a buffer waits before it asks for its output.
@@ -135,7 +136,7 @@ pub struct Routers {
 }
 
 /// Who gets a free channel that several headers ask for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arbitration {
     /// The earliest request; ties go to the lowest input port.
@@ -146,7 +147,7 @@ pub enum Arbitration {
 }
 
 /// How headers find their way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Routing {
     /// The rule; the topology's own if left out.
@@ -157,7 +158,7 @@ pub struct Routing {
 }
 
 /// A rule of routing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// First along the row, then along the column, and so on: for meshes and tori. A torus with a side of over 4 needs two
@@ -190,7 +191,7 @@ impl Rule {
 }
 
 /// Which of several allowed channels a header takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Selection {
     /// The one that belongs to the source node.
@@ -207,7 +208,7 @@ pub enum Selection {
 }
 
 /// When packets may move on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Switching {
     /// By flits or by whole packets.
@@ -218,7 +219,7 @@ pub struct Switching {
 }
 
 /// By flits or by whole packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Each flit as soon as there is a slot for it.
@@ -233,7 +234,7 @@ pub enum Mode {
 }
 
 /// How messages become packets and flits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Packet {
     /// The most message bytes that a packet carries.
@@ -246,7 +247,7 @@ pub struct Packet {
 }
 
 /// What messages cost a node. Every cost is nothing by default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Node {
     /// The processor's set-up of a message to be sent.
@@ -285,7 +286,7 @@ pub struct Node {
 }
 
 /// How a message gets across.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
     /// Data packets at once.
@@ -297,7 +298,7 @@ pub enum Protocol {
 }
 
 /// When a send is over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Send {
     /// When a system message says that the message was received.
@@ -310,7 +311,7 @@ pub enum Send {
 }
 
 /// What the acknowledgement of a synchronous send waits for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Acknowledged {
     /// The arrival of the whole message at the node.
@@ -321,7 +322,7 @@ pub enum Acknowledged {
 }
 
 /// The costs of the LogGP model with LogGOPSim's O and S; its letters can stand for the names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LogGp {
     /// How many nodes.

@@ -1,10 +1,11 @@
 //! A switched Ethernet, what can go wrong on it, and how messages are sent over it.
 
 use quantities::{Bytes, Duration, Rate};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A switched Ethernet: a wire to and from the switch for each node.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ethernet {
     /// How many nodes.
@@ -53,7 +54,7 @@ pub struct Ethernet {
 }
 
 /// What can go wrong with a frame on the way to each receiver, independently at each. Chances, from 0 to 1.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
     /// That it is lost.
@@ -83,7 +84,7 @@ impl Default for Faults {
 }
 
 /// How messages are sent over an Ethernet; what is left out is as the messaging has it by itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Messaging {
     /// What each packet has on the wire beside a part of a message; as the messaging writes it down, if left out.
@@ -164,7 +165,7 @@ impl BroadcastProtocol {
 }
 
 /// What is sent again when a packet is lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Repeat {
     /// It and all after it.
@@ -176,7 +177,7 @@ pub enum Repeat {
 }
 
 /// How broadcasts are sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BroadcastProtocol {
     /// Packet after packet, whether receivers have room or not.

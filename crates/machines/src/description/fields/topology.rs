@@ -1,11 +1,12 @@
 //! The fields that say how routers and nodes are connected.
 
 use quantities::{Duration, Rate};
+use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 /// How routers and nodes are connected: exactly one of these.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Topology {
     /// A Clos network.
@@ -27,7 +28,7 @@ pub struct Topology {
 }
 
 /// A Clos network of `height` levels of routers with `arity` channels down and as many up: `arity^height` nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Clos {
     /// Levels of routers, from 1.
@@ -38,7 +39,7 @@ pub struct Clos {
 }
 
 /// A Clos network of `height`, the top `mesh_stages` of whose levels are replaced by a mesh.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MeshOfClos {
     /// The paper's h: levels of the Clos network before the mesh takes their place.
@@ -55,7 +56,7 @@ pub struct MeshOfClos {
 }
 
 /// Routers in `rows` of `columns`, each with its node; or in as many dimensions as there are `sides`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Grid {
     /// Routers in a row; with `rows`.
@@ -67,7 +68,7 @@ pub struct Grid {
 }
 
 /// A k-ary n-tree: `arity^levels` nodes under `levels` levels of routers, or fewer if fewer `subtrees` hang under the top.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FatTree {
     /// Children of a router. From 2.
@@ -88,7 +89,7 @@ pub struct FatTree {
 
 /// Groups of routers. Within a group every router has a link to every other; `channels.global` says in what the links
 /// between groups differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dragonfly {
     /// p, the nodes of a router.
@@ -102,7 +103,7 @@ pub struct Dragonfly {
 }
 
 /// One router with all nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Star {
     /// How many nodes.
@@ -110,7 +111,7 @@ pub struct Star {
 }
 
 /// Any list of routers and links. Nodes are numbered in the order of their routers.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Graph {
     /// The routers.
@@ -121,7 +122,7 @@ pub struct Graph {
 }
 
 /// A router of a graph.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GraphRouter {
     /// Its name, which no other router has.
@@ -135,7 +136,7 @@ pub struct GraphRouter {
 }
 
 /// A link of a graph: a channel each way.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GraphLink {
     /// The names of the routers that it joins.

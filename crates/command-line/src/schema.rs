@@ -1,0 +1,46 @@
+//! `maquette schema`: what may stand in the files that people write.
+
+use clap::{Args, ValueEnum};
+use experiment::schema;
+use serde_json::Value;
+
+use super::CommandOutput;
+use super::failure::Failure;
+
+/// Print the JSON Schema of experiments or of descriptions of machines: editors complete and check files by it.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  maquette schema experiment > experiment.schema.json\n  maquette schema machine --markdown > fields.md\n\n\
+                  An editor that knows TOML schemas takes it from the first line of a file: `#:schema experiment.schema.json`."
+)]
+pub(super) struct Arguments {
+    /// Of what.
+    #[arg(value_enum)]
+    of: Subject,
+    /// Print it as a page to read, with a table of the fields.
+    #[arg(long)]
+    markdown: bool,
+}
+
+/// What people write.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Subject {
+    /// What `maquette run FILE` runs.
+    Experiment,
+    /// What `--machine FILE` describes.
+    Machine,
+}
+
+impl Arguments {
+    pub(super) fn execute(self, _: bool) -> Result<CommandOutput, Failure> {
+        let (title, schema) = match self.of {
+            Subject::Experiment => ("The fields of an experiment", schema::experiment()),
+            Subject::Machine => ("The fields of a description of a machine", schema::machine()),
+        };
+        if self.markdown {
+            return Ok(schema::reference(title, &schema).into());
+        }
+        let text = serde_json::to_string_pretty(&Value::from(schema)).unwrap_or_default();
+        Ok((text + "\n").into())
+    }
+}

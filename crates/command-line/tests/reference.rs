@@ -1,0 +1,60 @@
+//! The pages in `docs` that are made from the types are those of this version, and what the schemas say holds of the files that are there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use experiment::{Experiment, schema};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A page that is another one than what `maquette schema` prints is written anew, and then complained of.
+fn is_current(name: &str, page: &str) {
+    let path = root().join("docs").join(name);
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    if found != page {
+        fs::write(&path, page).unwrap();
+        panic!("docs/{name} was not that of this version; it is now: commit it");
+    }
+}
+
+#[test]
+fn the_pages_with_all_fields_are_of_this_version() {
+    is_current("EXPERIMENT.md", &schema::reference("The fields of an experiment", &schema::experiment()));
+    is_current("MACHINE.md", &schema::reference("The fields of a description of a machine", &schema::machine()));
+}
+
+#[test]
+fn every_field_of_every_schema_says_what_it_is() {
+    for (of, schema) in [("experiment", schema::experiment()), ("machine", schema::machine())] {
+        let mut silent = Vec::new();
+        fields(schema.as_value(), &mut |name, field| {
+            if field.get("description").is_none() && field.get("$ref").is_none() {
+                silent.push(name.to_owned());
+            }
+        });
+        assert!(silent.is_empty(), "{of}: nothing is said of {silent:?}");
+    }
+}
+
+/// All fields of all objects of a schema.
+fn fields(schema: &serde_json::Value, visit: &mut dyn FnMut(&str, &serde_json::Value)) {
+    if let Some(properties) = schema.get("properties").and_then(serde_json::Value::as_object) {
+        // A choice of programs is an object with one field, which is its name.
+        let is_choice = properties.len() == 1 && schema.get("additionalProperties").is_some();
+        for (name, field) in properties.iter().filter(|_| !is_choice) {
+            visit(name, field);
+        }
+    }
+    if let Some(definitions) = schema.get("$defs").and_then(serde_json::Value::as_object) {
+        definitions.values().for_each(|definition| fields(definition, visit));
+    }
+}
+
+#[test]
+fn an_experiment_that_is_written_is_the_same_when_it_is_read() {
+    let written = Experiment::read(&root().join("examples/two-jobs.toml")).unwrap();
+    let again: Experiment = toml::from_str(&written.to_toml().unwrap()).unwrap();
+    assert_eq!(serde_json::to_value(&written).unwrap(), serde_json::to_value(&again).unwrap());
+}
