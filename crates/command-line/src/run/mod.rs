@@ -90,10 +90,7 @@ impl Arguments {
         match self {
             Arguments::Program(experiment, None) => simulation::run(*experiment, json),
             Arguments::Program(experiment, Some(file)) => simulation::write(&experiment, &file),
-            Arguments::File { path, alone } => {
-                let experiment = program::read(&path)?;
-                simulation::run(Experiment { alone: alone || experiment.alone, ..experiment }, json)
-            }
+            Arguments::File { path, alone } => simulation::run_file(path, alone, json),
             Arguments::Traffic(arguments) => arguments.execute(json),
         }
     }

@@ -1,6 +1,6 @@
 //! The command of each program of the catalogue: its options are the program's parameters.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::parser::ValueSource;
@@ -13,7 +13,6 @@ use serde_json::{Map, Value};
 use virtual_worlds::jobs::placement::Placement;
 
 use crate::choice::{Suggesting, choice};
-use crate::failure::Failure;
 use crate::quantity::duration;
 
 /// On what a program runs, by which engine, and what is written down.
@@ -212,24 +211,4 @@ pub(crate) fn chosen(name: &str, matches: &ArgMatches) -> Result<Chosen, clap::E
     let choice = Choice::read(program.name, parameters).transpose().map_err(|error| failed(error.to_string()))?;
     let choice = choice.ok_or_else(|| failed(format!("there is no program called {name}")))?;
     Ok(Chosen { choice, postal })
-}
-
-/// The experiment in the file `path`.
-///
-/// # Errors
-/// A name that is more likely that of a program; what in the file is wrong.
-pub(super) fn read(path: &Path) -> Result<Experiment, Failure> {
-    let is_file = path.extension().is_some() || path.components().count() > 1 || path.exists();
-    if is_file {
-        return Ok(Experiment::read(path)?);
-    }
-    let names: Vec<&str> = catalogue::descriptions().iter().map(|program| program.name).chain(["traffic"]).collect();
-    let found = path.display().to_string();
-    let meant = quantities::nearest(&found, names.iter().copied());
-    let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-    Err(Failure::argument(
-        "PROGRAM",
-        found,
-        format!("the file of an experiment, or one of {}{meant}", names.join(", ")),
-    ))
 }

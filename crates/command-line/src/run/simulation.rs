@@ -1,8 +1,9 @@
 //! A simulated run: progress while it goes on, then what came out.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use experiment::{Ended, Experiment};
+use experiment::catalogue::descriptions;
+use experiment::{Ended, Error, Experiment, Run};
 use formats::interrupt;
 use formats::output::WholeFile;
 use virtual_worlds::stop::Stop;
@@ -12,9 +13,43 @@ use super::summary;
 use crate::failure::{Failure, warn};
 use crate::{CommandOutput, working};
 
+/// Runs the experiment in the file `path`; each of its jobs by itself, too, if that is asked for.
+pub(super) fn run_file(path: PathBuf, alone: bool, as_json: bool) -> Result<CommandOutput, Failure> {
+    let experiment = read(&path)?;
+    let experiment = Experiment { alone: alone || experiment.alone, ..experiment };
+    let run = working("prepares the run", move || {
+        experiment.prepare().map_err(|error| match error {
+            // On no option of the command line, but in the file.
+            Error::Parameter { name, found, allowed } => {
+                let problem = format!("{name}: found {found}; allowed is {allowed}");
+                Error::Text { file: path.display().to_string(), place: None, problem, meant: None }.into()
+            }
+            other => other.into(),
+        })
+    })?;
+    simulate(run, as_json)
+}
+
+/// The experiment in the file `path`.
+fn read(path: &Path) -> Result<Experiment, Failure> {
+    if path.extension().is_some() || path.components().count() > 1 || path.exists() {
+        return Ok(Experiment::read(path)?);
+    }
+    let names: Vec<&str> = descriptions().iter().map(|program| program.name).chain(["traffic"]).collect();
+    let found = path.display().to_string();
+    let meant = quantities::nearest(&found, names.iter().copied());
+    let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+    let allowed = format!("the file of an experiment, or one of {}{meant}", names.join(", "));
+    Err(Failure::argument("PROGRAM", found, allowed))
+}
+
 /// Runs `experiment` and says what came out.
 pub(super) fn run(experiment: Experiment, as_json: bool) -> Result<CommandOutput, Failure> {
     let run = working("prepares the run", move || Ok(experiment.prepare()?))?;
+    simulate(run, as_json)
+}
+
+fn simulate(run: Run, as_json: bool) -> Result<CommandOutput, Failure> {
     let (progress, mut shown) = Shown::new(run.expected_messages());
     let stop = Stop::NEVER.telling(progress);
     let ended = interrupt::unless_requested_while(move || run.run(stop), || shown.look());

@@ -105,7 +105,7 @@ const BADLY_COMBINED: &[(&str, &str)] = &[
 fn options_without_effect_are_refused() {
     for &(line, option) in WITHOUT_EFFECT {
         match said(line, false) {
-            Err(failure @ Failure::Argument { argument, .. }) => {
+            Err(ref failure @ Failure::Argument { ref argument, .. }) => {
                 assert_eq!(argument, option, "{line}: {failure}");
                 assert_eq!(failure.status(), 2, "{line}");
             }
