@@ -112,7 +112,7 @@ mod tests {
         repeats.lost(Time::ZERO, PAUSE, (5, 7));
         assert_eq!(all(&mut repeats, 5), [5, 6]);
         repeats.lost(Time::ZERO + Duration::from_microseconds(9), PAUSE, (5, 7));
-        assert_eq!(all(&mut repeats, 5), []);
+        assert_eq!(all(&mut repeats, 5), [0u64; 0]);
         repeats.lost(Time::ZERO + PAUSE, PAUSE, (5, 7));
         assert_eq!(all(&mut repeats, 5), [5, 6], "and again when the second time was lost too");
     }

@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn as_many_are_sent_as_the_receiver_needs_that_misses_most() {
         let (mut repairs, packets) = sent();
-        assert_eq!(report(&mut repairs, &[3], None, false), []);
+        assert_eq!(report(&mut repairs, &[3], None, false), [0u64; 0]);
         assert_eq!(parity(&mut repairs, &packets), [0]);
         report(&mut repairs, &[1, 5], None, false);
         report(&mut repairs, &[2], None, false);
@@ -207,7 +207,7 @@ mod tests {
         let (mut repairs, packets) = sent();
         assert_eq!(report(&mut repairs, &[0, 1, 4, 6, 7, 9], None, false), [6, 7]);
         assert_eq!(parity(&mut repairs, &packets), [0, 1, 2]);
-        assert_eq!(report(&mut repairs, &[9], None, false), [], "the block of 9 is not full");
+        assert_eq!(report(&mut repairs, &[9], None, false), [0u64; 0], "the block of 9 is not full");
         assert_eq!(report(&mut repairs, &[9], None, true), [9], "and nothing more comes");
     }
 
@@ -216,7 +216,7 @@ mod tests {
         let (mut repairs, packets) = sent();
         let report = Report { expected: wire(FIRST + 4), no_room: true, ..Report::default() };
         repairs.report(&Has { base: FIRST + 4, seen: FIRST + 5, report: &report }, false, true);
-        assert_eq!(parity(&mut repairs, &packets), []);
+        assert_eq!(parity(&mut repairs, &packets), [0u16; 0]);
     }
 
     #[test]
