@@ -48,7 +48,7 @@ const LONGEST_HOSTS: Bytes = Bytes(1 << 20);
 #[command(
     override_usage = "maquette launch <--local N|--hosts FILE> [OPTIONS] PROGRAM [ARGUMENTS]...",
     after_help = "Examples:\n  maquette launch --local 4 broadcast --algorithm hardware --bytes 4KiB --repeat 100\n  \
-                        maquette launch --hosts hosts.txt --control 10.0.0.1:0 exchange --algorithm pairwise --bytes 1KiB\n  \
+                        maquette launch --hosts hosts.txt --control 10.0.0.1:0 all-to-all --algorithm bruck --bytes 1KiB\n  \
                         maquette launch --hosts hosts.txt --shell 'ip netns exec {host}' --control 10.0.0.254:0 fft --size 256\n\n\
                         A hosts file has a line for each host, `name address [ranks]`:\n  \
                         node-a  10.0.0.1\n  node-b  10.0.0.2  4    # four ranks"
@@ -190,7 +190,7 @@ const OF_THE_POSTAL_MODEL: [(&str, &str); 2] = [
     ("--t0", "none: launched ranks run on real hosts, not in the postal model"),
 ];
 /// These programs. In others a tree may be made for a latency.
-const IN_THE_POSTAL_MODEL: [&str; 2] = ["exchange", "schedule"];
+const IN_THE_POSTAL_MODEL: [&str; 3] = ["all-to-all", "exchange", "schedule"];
 
 /// That nothing is asked of a launch that only a model can do.
 fn refuse_a_models(program: &[String]) -> Result<(), Failure> {

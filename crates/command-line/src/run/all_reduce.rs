@@ -1,4 +1,4 @@
-//! `maquette run combine`.
+//! `maquette run all-reduce`.
 
 use clap::Args;
 use programs::all_reduce::{Algorithm, AllReduce, Combine, Inputs, Operator};
@@ -14,8 +14,10 @@ use crate::failure::Failure;
 
 /// Combine what all nodes have, such that all have the result.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  maquette run combine --machine parsytec-cc-16 --bytes 4KiB --algorithm ring\n  \
-                        maquette run combine --lambda 2.5 --nodes 100 --operator max-i64")]
+#[command(
+    after_help = "Examples:\n  maquette run all-reduce --machine parsytec-cc-16 --bytes 4KiB --algorithm ring\n  \
+                        maquette run all-reduce --lambda 2.5 --nodes 100 --operator max-i64"
+)]
 pub(super) struct Arguments {
     #[command(flatten)]
     collective: Collective,
@@ -39,7 +41,7 @@ impl Arguments {
         let sends = setup.sends(algorithm.ring_message(setup.bytes, element, setup.group.len()));
         let findings = setup.lower_bound().into_iter().collect();
         let CollectiveSetup { mut prepared, group, bytes, parameters, .. } = setup;
-        prepared.runs("combine", Value::Object(parameters));
+        prepared.runs("all-reduce", Value::Object(parameters));
         let ran = prepared.run(AllReduce { algorithm, group, operator, inputs: Inputs::OfSize(bytes), sends })?;
         Ok(Summary { findings }.said(&ran, as_json))
     }

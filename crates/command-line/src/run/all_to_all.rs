@@ -1,4 +1,4 @@
-//! `maquette run exchange`: complete and irregular exchange by any algorithm.
+//! `maquette run all-to-all`: complete and irregular exchange by any algorithm.
 
 use std::path::PathBuf;
 
@@ -24,9 +24,9 @@ use formats::traffic_matrix;
 /// says.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  maquette run exchange --machine parsytec-cc-16 --algorithm balanced --bytes 4KiB\n  \
-                        maquette run exchange --machine cm5-32 --traffic halo.csv --algorithm greedy\n  \
-                        maquette run exchange --machine loggp --nodes 4096 --bytes 8"
+    after_help = "Examples:\n  maquette run all-to-all --machine parsytec-cc-16 --algorithm balanced --bytes 4KiB\n  \
+                        maquette run all-to-all --machine cm5-32 --traffic halo.csv --algorithm greedy\n  \
+                        maquette run all-to-all --machine loggp --nodes 4096 --bytes 8"
 )]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -159,7 +159,7 @@ impl How {
         } else {
             prepared.expected_messages = Some(others * u64::from(prepared.ranks));
         }
-        prepared.runs("exchange", parameters);
+        prepared.runs("all-to-all", parameters);
         let ran = prepared.run(CompleteExchange { algorithm, bytes, order, reshuffle })?;
         let received = ran.output.iter().map(|bytes| bytes.0).max().unwrap_or(0);
         let finding = Finding {
@@ -194,7 +194,7 @@ impl How {
             u64::from(pattern.most_messages_of_a_rank()),
             pattern.most_bytes_of_a_rank(),
         );
-        prepared.runs("exchange", self.parameters(order, parameters));
+        prepared.runs("all-to-all", self.parameters(order, parameters));
         let (measures, program) = working("makes the schedule", move || {
             let schedule = algorithm.schedule(&pattern);
             Ok((schedule.measures(), Scheduled::in_order(&schedule, pacing, order)))

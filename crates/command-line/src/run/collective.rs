@@ -132,7 +132,8 @@ impl CollectiveSetup {
     /// The algorithm, told what it has to be told. That is said again; what it has made no use of is not allowed.
     pub(super) fn algorithm<A: Catalogue>(&mut self, entry: &Entry<A>) -> Result<A, Failure> {
         let told = &mut self.told;
-        let algorithm = (entry.make)(told).map_err(|Untold(parameter)| untold(parameter, entry.name))?;
+        let algorithm = (entry.make)(told)
+            .map_err(|Untold { parameter, chosen }| untold(parameter, chosen.unwrap_or(entry.name)))?;
         self.check_used(algorithm.name())?;
         let told = &self.told;
         let used = |parameter: Parameter, value: Value| (told.has_used(parameter), parameter.name(), value);

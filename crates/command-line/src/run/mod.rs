@@ -32,15 +32,17 @@ pub(super) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Program {
     PingPong(programs::PingPong),
-    AllToAll(programs::AllToAll),
+    AllPairs(programs::AllPairs),
     EqualDist(programs::EqualDist),
     UnequalDist(programs::UnequalDist),
-    Exchange(all_to_all::Arguments),
+    #[command(visible_alias = "exchange")]
+    AllToAll(all_to_all::Arguments),
     Fft(applications::Fft),
     ConjugateGradient(applications::ConjugateGradient),
     Euler(applications::Euler),
     Broadcast(broadcast::Arguments),
-    Combine(all_reduce::Arguments),
+    #[command(visible_alias = "combine")]
+    AllReduce(all_reduce::Arguments),
     LinearHash(linear_hash::Arguments),
     Schedule(schedule::Arguments),
     Goal(goal::Arguments),
@@ -51,15 +53,15 @@ impl Arguments {
     pub(super) fn execute(self, json: bool) -> Result<CommandOutput, Failure> {
         match self.program {
             Program::PingPong(arguments) => arguments.execute(json),
-            Program::AllToAll(arguments) => arguments.execute(json),
+            Program::AllPairs(arguments) => arguments.execute(json),
             Program::EqualDist(arguments) => arguments.execute(json),
             Program::UnequalDist(arguments) => arguments.execute(json),
-            Program::Exchange(arguments) => arguments.execute(json),
+            Program::AllToAll(arguments) => arguments.execute(json),
             Program::Fft(arguments) => arguments.execute(json),
             Program::ConjugateGradient(arguments) => arguments.execute(json),
             Program::Euler(arguments) => arguments.execute(json),
             Program::Broadcast(arguments) => arguments.execute(json),
-            Program::Combine(arguments) => arguments.execute(json),
+            Program::AllReduce(arguments) => arguments.execute(json),
             Program::LinearHash(arguments) => arguments.execute(json),
             Program::Schedule(arguments) => arguments.execute(json),
             Program::Goal(arguments) => arguments.execute(json),

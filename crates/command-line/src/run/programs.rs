@@ -61,10 +61,10 @@ fn round_trip(times: &[Duration]) -> String {
     }
 }
 
-/// Let every node exchange messages with every other.
+/// Let all pairs of nodes exchange messages, round by round.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  maquette run all-to-all --machine moc-2-1 --bytes 128 --order shuffled --seed 7")]
-pub(super) struct AllToAll {
+#[command(after_help = "Example:\n  maquette run all-pairs --machine moc-2-1 --bytes 128 --order shuffled --seed 7")]
+pub(super) struct AllPairs {
     #[command(flatten)]
     simulation: Simulation,
     /// Size of a message.
@@ -94,9 +94,9 @@ enum OrderName {
     InTurn,
 }
 
-impl AllToAll {
+impl AllPairs {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
-        let AllToAll { simulation, bytes, rounds, order } = self;
+        let AllPairs { simulation, bytes, rounds, order } = self;
         let seed = simulation.options.seed();
         let mut prepared = simulation.prepare()?;
         // Where nobody has its send over before the other end receives, only turns do not end in a deadlock.
@@ -109,13 +109,13 @@ impl AllToAll {
             OrderName::Linear => Order::Linear,
             OrderName::Shuffled => Order::Shuffled { seed },
         };
-        prepared.runs("all-to-all", json!({"bytes": bytes.0, "rounds": rounds, "order": value_name(name)}));
+        prepared.runs("all-pairs", json!({"bytes": bytes.0, "rounds": rounds, "order": value_name(name)}));
         if matches!(name, OrderName::Shuffled) {
             prepared.experiment.draws();
         }
         let ranks = u64::from(prepared.ranks);
         prepared.expected_messages = (ranks * (ranks - 1)).checked_mul(rounds.into());
-        let ran = prepared.run(benchmarks::AllToAll { bytes, rounds, order })?;
+        let ran = prepared.run(benchmarks::AllPairs { bytes, rounds, order })?;
         Ok(plain(&ran, as_json))
     }
 }
