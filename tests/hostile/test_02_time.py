@@ -41,5 +41,5 @@ def test_sums_that_can_be_counted_are_right(tmp_path: Path) -> None:
 def test_steps_of_the_postal_model_that_are_too_long() -> None:
     """A time of many steps is not told as the longest that can be counted."""
     steps = ["--lambda", "100000", "--t0", "10000000s"]
-    assert TOO_LONG in refusal("run", "exchange", "--algorithm", "pairwise", *steps, "--nodes", "8", "--bytes", "8")
+    assert TOO_LONG in refusal("run", "all-to-all", "--algorithm", "pairwise", *steps, "--nodes", "8", "--bytes", "8")
     assert TOO_LONG in refusal("postal", *steps, "--nodes", "64")

@@ -68,7 +68,7 @@ def test_files_are_told_with_a_digest_of_what_is_in_them(tmp_path: Path) -> None
     times = 'latency = "2 us"\noverhead = "1 us"\ngap = "500 ns"\ngap_per_byte = "1 ns"\n'
     described = f'about = "Mine"\n\n[loggp]\nnodes = 8\n{times}'
     machine.write_text(described)
-    run = ("run", "exchange", "--machine", machine, "--traffic", matrix)
+    run = ("run", "all-to-all", "--machine", machine, "--traffic", matrix)
     matrix.write_text("0,1\n1,0\n")
     before = answer(*run)["experiment"]
     matrix.write_text("0,2\n1,0\n")

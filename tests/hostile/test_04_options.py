@@ -14,17 +14,17 @@ WITHOUT_EFFECT = [
     ("launch --local 2 ping-pong --machine torus-512", "--machine"),
     ("launch --local 2 ping-pong --nodes 2", "--nodes"),
     ("launch --local 2 ping-pong --engine reference", "--engine"),
-    ("launch --local 2 exchange --lambda 2", "--lambda"),
+    ("launch --local 2 all-to-all --lambda 2", "--lambda"),
     ("launch --local 2 broadcast --algorithm binomial --t0 1us", "--t0"),
     ("run ping-pong --machine loggp --nodes 2 --engine reference", "--engine"),
-    ("run all-to-all --machine mpich-tcp-8 --engine fast", "--engine"),
+    ("run all-pairs --machine mpich-tcp-8 --engine fast", "--engine"),
     ("run broadcast --machine delta --algorithm binomial --lambda 2", "--lambda"),
-    ("run combine --machine delta --algorithm ring --t0 1us", "--t0"),
+    ("run all-reduce --machine delta --algorithm ring --t0 1us", "--t0"),
     ("run broadcast --machine cm5-32 --algorithm hardware --order permuted", "--order"),
     ("run traffic --machine moc-2-1 --rate 0.1 --hot-node 3", "--hot-node"),
     ("schedule --complete 4 --algorithm greedy --pacing barrier", "--pacing"),
     ("schedule --complete 4 --algorithm greedy --seed 2", "--seed"),
-    ("run exchange --machine moc-2-1 --t0 2us", "--t0"),
+    ("run all-to-all --machine moc-2-1 --t0 2us", "--t0"),
     ("pattern conjugate-gradient --seed 2", "--seed"),
 ]
 
@@ -38,7 +38,7 @@ def test_an_option_without_effect_is_refused(command: str, option: str, tmp_path
 
 def test_launch_takes_a_seed_from_which_something_follows() -> None:
     """Where the program draws from its seed, a launch takes it."""
-    done = maquette("launch", "--local", "2", "all-to-all", "--order", "shuffled", "--rounds", "1", "--seed", "3")
+    done = maquette("launch", "--local", "2", "all-pairs", "--order", "shuffled", "--rounds", "1", "--seed", "3")
     assert done.returncode == 0, done.stderr
     assert "seed 3; maquette " in done.stdout
 
@@ -48,7 +48,7 @@ def test_a_size_is_refused_where_the_matrix_says_it(tmp_path: Path) -> None:
     sized, unsized = tmp_path / "a.csv", tmp_path / "b.mtx"
     sized.write_text("0,1\n1,0\n")
     unsized.write_text("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n")
-    for command in (["run", "exchange", "--machine", "loggp"], ["plan", "exchange", "--machine", "loggp"], ["schedule"]):
+    for command in (["run", "all-to-all", "--machine", "loggp"], ["plan", "all-to-all", "--machine", "loggp"], ["schedule"]):
         assert "--bytes" in refusal(*command, "--traffic", sized, "--bytes", "64")
         done = maquette(*command, "--traffic", unsized, "--bytes", "64")
         assert done.returncode == 0, done.stderr

@@ -13,19 +13,19 @@ def test_long_messages_are_cut_when_they_leave() -> None:
     The run itself takes days: it is still going on after 20 s.
     """
     with pytest.raises(subprocess.TimeoutExpired):
-        maquette("run", "all-to-all", "--machine", "torus-512", "--bytes", "1GiB", seconds=20, memory=2 * GIB // 3)
+        maquette("run", "all-pairs", "--machine", "torus-512", "--bytes", "1GiB", seconds=20, memory=2 * GIB // 3)
 
 
 @pytest.mark.long
 def test_a_ring_of_many_ranks() -> None:
     """A ring all-reduce has as many blocks as ranks on every rank: of those that are only sizes none is kept."""
-    arguments = ["run", "combine", "--machine", "loggp", "--nodes", "16384", "--bytes", "1MiB", "--algorithm", "ring"]
+    arguments = ["run", "all-reduce", "--machine", "loggp", "--nodes", "16384", "--bytes", "1MiB", "--algorithm", "ring"]
     done = maquette(*arguments, memory=GIB, seconds=900)
     assert done.returncode == 0, done.stderr
 
 
 def test_a_ring_of_some_ranks() -> None:
     """The same with a few thousand steps."""
-    arguments = ["run", "combine", "--machine", "loggp", "--nodes", "2048", "--bytes", "1MiB", "--algorithm", "ring"]
+    arguments = ["run", "all-reduce", "--machine", "loggp", "--nodes", "2048", "--bytes", "1MiB", "--algorithm", "ring"]
     done = maquette(*arguments, memory=GIB // 8)
     assert done.returncode == 0, done.stderr

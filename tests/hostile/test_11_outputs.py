@@ -45,7 +45,7 @@ def test_every_command_that_writes(tmp_path: Path) -> None:
     ranks = str(len(matrix.read_text().splitlines()))
     before = {each: each.read_bytes() for each in (file, matrix, times, goal)}
     lines: list[list[str | Path]] = [
-        ["run", "exchange", "--traffic", matrix, "--machine", "cm5-32", "--packets", matrix],
+        ["run", "all-to-all", "--traffic", matrix, "--machine", "cm5-32", "--packets", matrix],
         ["run", "goal", goal, "--timeline", goal],
         ["run", "traffic", "--machine", file, "--packets", file],
         ["saturate", "--machine", file, "--chart", file],
@@ -53,7 +53,7 @@ def test_every_command_that_writes(tmp_path: Path) -> None:
         ["calibrate", "--machine", file, "--times", times, "--fit", "node.processor_send=10us..200us", "--write", times],
         ["calibrate", "--machine", file, "--times", times, "--fit", "node.processor_send=10us..200us", "--write", file],
         ["plan", "broadcast", "--machine", file, "--ranks", "4", "--bytes", "512", "--write", file],
-        ["plan", "exchange", "--machine", "cm5-32", "--traffic", matrix, "--ranks", ranks, "--write", matrix],
+        ["plan", "all-to-all", "--machine", "cm5-32", "--traffic", matrix, "--ranks", ranks, "--write", matrix],
     ]
     for words in lines:
         done = maquette(*words)
@@ -74,7 +74,7 @@ def test_outputs_differ(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
     """An ended run removes its unfinished files, and has the status that shells give."""
-    words: list[str | Path] = ["run", "all-to-all", "--machine", "torus-512", "--bytes", "1MiB", "--timeline", tmp_path / "t.json"]
+    words: list[str | Path] = ["run", "all-pairs", "--machine", "torus-512", "--bytes", "1MiB", "--timeline", tmp_path / "t.json"]
     running = subprocess.Popen(
         [COMMAND, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=lambda: usual(number)
     )

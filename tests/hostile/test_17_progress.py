@@ -13,10 +13,10 @@ from command import COMMAND, maquette
 
 # Each goes on for minutes, and is ended as soon as it has said something.
 LONG_RUNS = {
-    "flits": "run all-to-all --machine fat-tree-1024 --rounds 100",
-    "flits, reference engine": "run all-to-all --machine moc-3-2 --rounds 100000 --engine reference",
-    "Ethernet": "run all-to-all --machine ethernet-128 --rounds 100000",
-    "LogGP": "run all-to-all --machine loggp --nodes 256 --rounds 100000",
+    "flits": "run all-pairs --machine fat-tree-1024 --rounds 100",
+    "flits, reference engine": "run all-pairs --machine moc-3-2 --rounds 100000 --engine reference",
+    "Ethernet": "run all-pairs --machine ethernet-128 --rounds 100000",
+    "LogGP": "run all-pairs --machine loggp --nodes 256 --rounds 100000",
     "LogGP, from anyone": "run linear-hash --machine loggp --clients 8 --servers 64 --then " + ",".join(["get"] * 40),
     "pairs": "run equal-dist --machine moc-3-2 --messages 4000000000",
     "application": "run euler --machine moc-3-2 --vertices 20000 --tolerance 0 --most-cycles 1000000",
@@ -67,7 +67,7 @@ def test_a_long_run_says_how_far_it_is(command: str) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        "plan exchange --machine fat-tree-1024 --bytes 1KiB --budget 100000",
+        "plan all-to-all --machine fat-tree-1024 --bytes 1KiB --budget 100000",
         "measure lambda --machine fat-tree-1024 --draws 40",
         "schedule --complete 2048 --algorithm edge-colouring",
     ],
@@ -111,7 +111,7 @@ def test_without_a_terminal_nothing_is_shown() -> None:
 
 def test_progress_changes_no_result() -> None:
     """The same bytes come out at a terminal and without one."""
-    command = ["run", "all-to-all", "--machine", "torus-512", "--rounds", "1", "--nodes", "64", "--json"]
+    command = ["run", "all-pairs", "--machine", "torus-512", "--rounds", "1", "--nodes", "64", "--json"]
     ours, theirs = pty.openpty()
     at_terminal = subprocess.run([COMMAND, *command], stdout=subprocess.PIPE, stderr=theirs, timeout=120, check=True)
     os.close(theirs)

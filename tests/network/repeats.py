@@ -65,9 +65,9 @@ def programs(goal: Path, sizes: list[str]) -> Iterator[list[str]]:
         for algorithm in ("linear", "binomial", "recursive", "pipeline", "scatter-gather", "hardware"):
             yield ["broadcast", "--algorithm", algorithm, "--bytes", size]
         for algorithm in ("recursive-doubling", "ring", "rabenseifner"):
-            yield ["combine", "--algorithm", algorithm, "--bytes", size]
+            yield ["all-reduce", "--algorithm", algorithm, "--bytes", size]
         for algorithm in ("linear", "pairwise", "balanced", "recursive", "bruck"):
-            yield ["exchange", "--algorithm", algorithm, "--bytes", size]
+            yield ["all-to-all", "--algorithm", algorithm, "--bytes", size]
     for points in ("64", "256", "512"):
         yield ["fft", "--size", points]
     yield ["linear-hash", "--servers", "4", "--clients", "4", "--random-keys", "2000"]

@@ -25,8 +25,8 @@ def eight() -> Iterator[Hosts]:
     [
         ["broadcast", "--algorithm", "linear", "--bytes", "256KiB"],
         ["broadcast", "--algorithm", "hardware", "--bytes", "64KiB"],
-        ["combine", "--algorithm", "recursive-doubling", "--bytes", "64KiB"],
-        ["exchange", "--algorithm", "linear", "--bytes", "16KiB"],
+        ["all-reduce", "--algorithm", "recursive-doubling", "--bytes", "64KiB"],
+        ["all-to-all", "--algorithm", "linear", "--bytes", "16KiB"],
         ["linear-hash", "--servers", "4", "--clients", "4", "--random-keys", "500"],
         ["goal"],
     ],

@@ -1,4 +1,4 @@
-//! `maquette postal`: what the postal model says of a broadcast and of a global combine.
+//! `maquette postal`: what the postal model says of a broadcast and of an all-reduce.
 
 use clap::Args;
 use programs::postal::{

@@ -30,12 +30,12 @@ fn told(ended: &Output) -> String {
 fn every_kind_of_program_runs_as_processes() {
     let programs: [&[&str]; 10] = [
         &["ping-pong", "--bytes", "100"],
-        &["all-to-all", "--bytes", "1KiB", "--rounds", "2"],
+        &["all-pairs", "--bytes", "1KiB", "--rounds", "2"],
         &["equal-dist", "--bytes", "200"],
         &["unequal-dist", "--bytes", "200"],
         &["broadcast", "--algorithm", "scatter-gather", "--bytes", "20KiB"],
-        &["combine", "--algorithm", "rabenseifner", "--bytes", "4KiB"],
-        &["exchange", "--algorithm", "balanced", "--bytes", "2KiB"],
+        &["all-reduce", "--algorithm", "rabenseifner", "--bytes", "4KiB"],
+        &["all-to-all", "--algorithm", "balanced", "--bytes", "2KiB"],
         &["fft", "--size", "32"],
         &["conjugate-gradient", "--width", "8", "--height", "8"],
         &["linear-hash", "--servers", "2", "--clients", "2", "--random-keys", "300"],

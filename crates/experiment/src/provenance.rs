@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn a_file_is_told_by_its_name_and_by_what_is_in_it() {
         let file = |content| InputFile::new(Path::new("halo.csv"), content);
-        let mut experiment = Provenance::of("run exchange");
+        let mut experiment = Provenance::of("run all-to-all");
         experiment.read(file(b"0,1\n1,0\n"));
         let line = experiment.line();
         assert!(line.contains("; halo.csv blake3 ") && line.trim_end().rsplit(' ').next().map(str::len) == Some(16));

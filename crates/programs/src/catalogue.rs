@@ -167,7 +167,7 @@ impl Parameters {
     /// That nothing is said of it.
     pub fn lambda(&mut self) -> Result<Lambda, Untold> {
         self.used.insert(Parameter::Lambda);
-        self.lambda.ok_or(Untold(Parameter::Lambda))
+        self.lambda.ok_or(Untold::of(Parameter::Lambda))
     }
 
     /// How long a step is, for an algorithm that can't do without.
@@ -176,7 +176,7 @@ impl Parameters {
     /// That nothing is said of it.
     pub fn t0(&mut self) -> Result<Duration, Untold> {
         self.used.insert(Parameter::T0);
-        self.t0.ok_or(Untold(Parameter::T0))
+        self.t0.ok_or(Untold::of(Parameter::T0))
     }
 
     /// How a tree by splitting splits: always by the same share if one is given, otherwise as is best for the latency.
@@ -188,7 +188,7 @@ impl Parameters {
             self.used.insert(Parameter::Alpha);
             return Ok(Splitting::Fixed(alpha));
         }
-        let lambda = self.lambda().map_err(|_| Untold(Parameter::Alpha))?;
+        let lambda = self.lambda().map_err(|_| Untold::of(Parameter::Alpha))?;
         Ok(Splitting::optimal(lambda, u64::from(self.ranks)))
     }
 
@@ -206,11 +206,22 @@ impl Parameters {
 
 /// An algorithm was not told what it can't do without; instead of a share it can be told a latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Untold(pub Parameter);
+pub struct Untold {
+    /// What it was not told.
+    pub parameter: Parameter,
+    /// Which algorithm it is, where another name stands for a choice of it.
+    pub chosen: Option<&'static str>,
+}
+
+impl Untold {
+    const fn of(parameter: Parameter) -> Untold {
+        Untold { parameter, chosen: None }
+    }
+}
 
 impl fmt::Display for Untold {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
+        match self.parameter {
             Parameter::Alpha => write!(out, "found neither alpha nor lambda; allowed is one of them"),
             parameter => write!(out, "found no {}; allowed is one", parameter.name()),
         }

@@ -41,8 +41,8 @@ pub enum Benchmark {
     Unscheduled(Unscheduled),
     /// A broadcast of so many bytes.
     Broadcast(broadcast::Algorithm, Group, Bytes),
-    /// A global combine, with so many bytes a rank.
-    Combine(all_reduce::Algorithm, Bytes),
+    /// An all-reduce, with so many bytes a rank.
+    AllReduce(all_reduce::Algorithm, Bytes),
     /// t0 of the postal model, by its first experiment.
     SendTime(Survey, Bytes),
     /// lambda t0 of the postal model, by its first experiment.
@@ -92,7 +92,7 @@ impl Benchmark {
                 let (message, sends) = (Message::of_size(*bytes), sends(machine, *bytes));
                 site.run(&Broadcast { algorithm, group, message, sends })
             }
-            Benchmark::Combine(algorithm, bytes) => {
+            Benchmark::AllReduce(algorithm, bytes) => {
                 let (algorithm, group) = (algorithm.clone(), Group::from_source(Rank(0), ranks)?);
                 let (operator, inputs, sends) = (Operator::Xor, Inputs::OfSize(*bytes), sends(machine, *bytes));
                 site.run(&AllReduce { algorithm, group, operator, inputs, sends })

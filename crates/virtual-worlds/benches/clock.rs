@@ -12,7 +12,7 @@ use machines::model::LogGp;
 use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::loggp::Clock;
 use programs::all_to_all::{Linear, Pairwise};
-use programs::benchmarks::{AllToAll, Order};
+use programs::benchmarks::{AllPairs, Order};
 use programs::broadcast::BinomialBroadcast;
 use programs::goal::Schedule;
 use programs::schedule;
@@ -65,9 +65,9 @@ fn run(case: &str) {
             measure(case, 1 << 14, &Pairwise { bytes, order: schedule::Order::SendFirst });
         }
         "linear-4096" => measure(case, 4096, &Linear { bytes }),
-        "all-to-all-shift-3000" => measure(case, 3000, &AllToAll { bytes, rounds: 1, order: Order::Shift }),
+        "all-to-all-shift-3000" => measure(case, 3000, &AllPairs { bytes, rounds: 1, order: Order::Shift }),
         "goal-all-at-once-1024" => measure_goal(case, 1024),
-        _ => measure(case, 1024, &AllToAll { bytes, rounds: 8, order: Order::Shuffled { seed: 1 } }),
+        _ => measure(case, 1024, &AllPairs { bytes, rounds: 8, order: Order::Shuffled { seed: 1 } }),
     }
 }
 

@@ -5,7 +5,7 @@ use machines::model::LogGp;
 use maquette_virtual_worlds::answer::{Activity, Answer};
 use maquette_virtual_worlds::loggp::Clock;
 use programs::all_to_all::Pairwise;
-use programs::benchmarks::{AllToAll, EqualDist, Order, PingPong, UnequalDist};
+use programs::benchmarks::{AllPairs, EqualDist, Order, PingPong, UnequalDist};
 use programs::broadcast::BinomialBroadcast;
 use programs::schedule;
 use quantities::{Bytes, Duration, Rank, Time};
@@ -105,7 +105,7 @@ fn the_benchmarks_send_as_many_messages_as_the_study_says() {
     for ranks in [2, 4, 16, 64] {
         let world = Clock::new(MODEL);
         for order in [Order::Shift, Order::ExclusiveOr, Order::Linear, Order::Shuffled { seed: 1 }] {
-            let (results, answer) = world.run(ranks, &AllToAll::of_size(Bytes(8), order)).unwrap();
+            let (results, answer) = world.run(ranks, &AllPairs::of_size(Bytes(8), order)).unwrap();
             assert!(results.iter().all(Result::is_ok), "{order:?}");
             assert_eq!(answer.messages, 32 * u64::from(ranks) * u64::from(ranks - 1));
         }
@@ -127,8 +127,8 @@ fn a_program_that_does_not_fit_its_ranks_says_why() {
     assert_eq!(odd, "equal-dist pairs its ranks: it needs an even number of them, not 5");
     let many = first(world.run(8192, &UnequalDist::of_size(Bytes(8))).unwrap());
     assert_eq!(many, "unequal-dist shares 4096 messages out among its ranks: it needs at most 4096 of them, not 8192");
-    let no_power = first(world.run(6, &AllToAll::of_size(Bytes(8), Order::ExclusiveOr)).unwrap());
-    assert_eq!(no_power, "all-to-all in exclusive-or order needs a power of two of ranks, not 6");
+    let no_power = first(world.run(6, &AllPairs::of_size(Bytes(8), Order::ExclusiveOr)).unwrap());
+    assert_eq!(no_power, "all-pairs in exclusive-or order needs a power of two of ranks, not 6");
     let alone = PingPong { first: Rank(1), second: Rank(1), bytes: Bytes(1), rounds: 1 };
     assert!(matches!(&world.run(2, &alone).unwrap().0[0], Err(Error::Unfit(_))));
     let beyond = PingPong { first: Rank(0), second: Rank(2), bytes: Bytes(1), rounds: 1 };
@@ -221,7 +221,7 @@ fn running_ahead_and_running_in_order_take_the_same_time() {
     for gap in [5_000, 50_000] {
         for rendezvous in [None, Some(Bytes(100))] {
             let world = Clock::new(LogGp { gap: picoseconds(gap), rendezvous, ..MODEL }).with_timeline();
-            compare(world, 12, AllToAll { bytes: Bytes(99), rounds: 2, order: Order::Shuffled { seed: 5 } });
+            compare(world, 12, AllPairs { bytes: Bytes(99), rounds: 2, order: Order::Shuffled { seed: 5 } });
             compare(world, 16, Pairwise::of_size(Bytes(0)));
             compare(world, 9, Pairwise::of_size(Bytes(100)));
             compare(world, 37, BinomialBroadcast { root: Rank(7), message: Message::of_size(Bytes(1000)) });

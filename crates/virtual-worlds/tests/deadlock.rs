@@ -9,7 +9,7 @@ use maquette_virtual_worlds::flit::network::reference::Reference;
 use maquette_virtual_worlds::flit::network::replay::carry;
 use maquette_virtual_worlds::flit::network::{Engine, Order, stuck};
 use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
-use programs::benchmarks::AllToAll;
+use programs::benchmarks::AllPairs;
 use quantities::{Bytes, Time};
 
 const RING: &str = r#"
@@ -79,7 +79,7 @@ fn a_program_ends_with_the_report() {
     let machine = clockwise();
     for engine in [EngineKind::Fast, EngineKind::Reference] {
         let world = NetworkWorld::new(&machine, Options { engine, ..Options::default() });
-        let all = AllToAll { bytes: Bytes(64), rounds: 1, order: programs::benchmarks::Order::Shift };
+        let all = AllPairs { bytes: Bytes(64), rounds: 1, order: programs::benchmarks::Order::Shift };
         let error = world.run(4, &all).unwrap_err().to_string();
         assert!(error.starts_with("deadlock: 4 packets can't move on:"), "{error}");
     }

@@ -5,7 +5,7 @@ use endpoint::{Program, World};
 use machines::model::Machine;
 use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
-use programs::benchmarks::{AllToAll, EqualDist, Order, UnequalDist};
+use programs::benchmarks::{AllPairs, EqualDist, Order, UnequalDist};
 use proptest::prelude::*;
 use quantities::Bytes;
 
@@ -84,7 +84,7 @@ fn answer(case: &Case, engine: EngineKind) -> Answer {
     let options = Options { engine, seed: case.seed, packet_log: true, ..Options::default() };
     let world = NetworkWorld::new(&machine, options);
     let bytes = Bytes(case.bytes);
-    let all_to_all = |order| AllToAll { bytes, rounds: 1, order };
+    let all_to_all = |order| AllPairs { bytes, rounds: 1, order };
     match case.program {
         0 => run(&world, case.ranks, &all_to_all(Order::Shift)),
         1 => run(&world, case.ranks, &all_to_all(Order::Shuffled { seed: case.seed })),

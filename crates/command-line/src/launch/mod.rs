@@ -46,7 +46,7 @@ const LONGEST_HOSTS: Bytes = Bytes(1 << 20);
 #[command(
     override_usage = "maquette launch <--local N|--hosts FILE> [OPTIONS] PROGRAM [ARGUMENTS]...",
     after_help = "Examples:\n  maquette launch --local 4 broadcast --algorithm hardware --bytes 4KiB --repeat 100\n  \
-                        maquette launch --hosts hosts.txt --control 10.0.0.1:0 exchange --algorithm pairwise --bytes 1KiB\n  \
+                        maquette launch --hosts hosts.txt --control 10.0.0.1:0 all-to-all --algorithm bruck --bytes 1KiB\n  \
                         maquette launch --hosts hosts.txt --shell 'ip netns exec {host}' --control 10.0.0.254:0 fft --size 256\n\n\
                         A hosts file has a line for each host, `name address [ranks]`:\n  \
                         node-a  10.0.0.1\n  node-b  10.0.0.2  4    # four ranks"

@@ -46,19 +46,23 @@ enum What {
         after_help = "Example:\n  maquette plan broadcast --machine delta --ranks 64 --bytes 512 --write bcast.goal"
     )]
     Broadcast(Collective),
-    /// Plan a global combine (all-reduce): every rank has data, and all shall have their sum or the like.
-    #[command(after_help = "Example:\n  maquette plan combine --lambda 1.3 --ranks 1000")]
-    Combine(Collective),
-    /// Plan an exchange: every rank has a message for every other, or for those that a traffic matrix says.
+    /// Plan an all-reduce (global combine): every rank has data, and all shall have their sum or the like.
+    #[command(after_help = "Example:\n  maquette plan all-reduce --lambda 1.3 --ranks 1000")]
+    #[command(visible_alias = "combine")]
+    AllReduce(Collective),
+    /// Plan an all-to-all exchange: every rank has a message for every other, or for those that a traffic matrix says.
     ///
     /// Each schedule is tried in several paces: ranks that run ahead freely, that wait for their receiver's word, or for a
     /// barrier after each step.
-    #[command(after_help = "Example:\n  maquette plan exchange --machine cm5-32 --traffic halo.csv --write halo.goal")]
-    Exchange(Exchange),
+    #[command(
+        after_help = "Example:\n  maquette plan all-to-all --machine cm5-32 --traffic halo.csv --write halo.goal"
+    )]
+    #[command(visible_alias = "exchange")]
+    AllToAll(Exchange),
     Check(check::Arguments),
 }
 
-/// A broadcast or a combine.
+/// A broadcast or an all-reduce.
 #[derive(Args, Debug)]
 struct Collective {
     #[command(flatten)]
@@ -96,14 +100,14 @@ impl Arguments {
             What::Broadcast(Collective { place, bytes, write }) => {
                 said(&place, None, |ranks| Question::Broadcast { ranks, bytes }, write, as_json)
             }
-            What::Combine(Collective { place, bytes, write }) => {
-                said(&place, None, |ranks| Question::Combine { ranks, bytes }, write, as_json)
+            What::AllReduce(Collective { place, bytes, write }) => {
+                said(&place, None, |ranks| Question::AllReduce { ranks, bytes }, write, as_json)
             }
-            What::Exchange(Exchange { place, bytes, traffic: None, write }) => {
+            What::AllToAll(Exchange { place, bytes, traffic: None, write }) => {
                 let bytes = bytes.unwrap_or_default();
                 said(&place, None, |ranks| Question::Complete { ranks, bytes }, write, as_json)
             }
-            What::Exchange(Exchange { place, bytes, traffic: Some(path), write }) => {
+            What::AllToAll(Exchange { place, bytes, traffic: Some(path), write }) => {
                 let (matrix, file) = traffic_matrix::read(&path, bytes.unwrap_or(USUAL_ENTRY))?;
                 check_size(bytes, &matrix)?;
                 let (ranks, said_of_it) = (matrix.pattern.ranks(), text::traffic(&path, &matrix));

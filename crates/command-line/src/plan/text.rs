@@ -110,7 +110,7 @@ impl Report<'_> {
     /// What the postal model says of messages that are not cut, with the measured t0 and lambda.
     fn postal(&self) -> Result<Option<String>, Failure> {
         let Report { question, plan, .. } = self;
-        let (Question::Broadcast { ranks, bytes } | Question::Combine { ranks, bytes }) = question else {
+        let (Question::Broadcast { ranks, bytes } | Question::AllReduce { ranks, bytes }) = question else {
             return Ok(None);
         };
         let steps = broadcast_time(plan.model.lambda(*bytes)?, u64::from(*ranks));

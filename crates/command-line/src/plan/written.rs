@@ -18,7 +18,7 @@ pub(super) struct Written {
 impl Written {
     /// Begins the file `path` for what answers `question`.
     pub(super) fn create(path: &Path, question: &Question) -> Result<Written, Failure> {
-        let forwards = matches!(question, Question::Broadcast { .. } | Question::Combine { .. });
+        let forwards = matches!(question, Question::Broadcast { .. } | Question::AllReduce { .. });
         Ok(Written { path: path.to_path_buf(), file: ScheduleFile::create(path, forwards)? })
     }
 

@@ -28,7 +28,7 @@ const CASES: &[Case] = &[
         ],
     ),
     (
-        "run all-to-all --machine delta --nodes 4 --rounds 1",
+        "run all-pairs --machine delta --nodes 4 --rounds 1",
         &[
             "--machine moc-3-1",
             "--nodes 3",
@@ -65,7 +65,7 @@ const CASES: &[Case] = &[
         ],
     ),
     (
-        "run exchange --machine delta --nodes 4",
+        "run all-to-all --machine delta --nodes 4",
         &[
             "--machine moc-3-1",
             "--nodes 2",
@@ -78,10 +78,10 @@ const CASES: &[Case] = &[
             "--order alternating",
         ],
     ),
-    ("run exchange --machine moc-2-1 --nodes 4 --algorithm bruck", &["--reshuffle 1ns"]),
-    ("run exchange --lambda 2 --nodes 4", &["--lambda 3", "--t0 7us"]),
+    ("run all-to-all --machine moc-2-1 --nodes 4 --algorithm bruck", &["--reshuffle 1ns"]),
+    ("run all-to-all --lambda 2 --nodes 4", &["--lambda 3", "--t0 7us"]),
     (
-        "run exchange --machine loggp --traffic tests/command_line/plan.in/traffic.csv",
+        "run all-to-all --machine loggp --traffic tests/command_line/plan.in/traffic.csv",
         &["--traffic tests/command_line/schedule.in/three.csv"],
     ),
     (
@@ -151,7 +151,7 @@ const CASES: &[Case] = &[
     ("run broadcast --machine moc-2-1 --nodes 4 --algorithm pipeline", &["--segment 1KiB"]),
     ("run broadcast --lambda 2 --nodes 4", &["--t0 7us", "--lambda 3"]),
     (
-        "run combine --machine moc-2-1 --nodes 4",
+        "run all-reduce --machine moc-2-1 --nodes 4",
         &[
             "--machine moc-3-1",
             "--nodes 2",
@@ -165,8 +165,11 @@ const CASES: &[Case] = &[
             "--operator max-i64",
         ],
     ),
-    ("run combine --machine moc-2-1 --nodes 4 --algorithm reduce-broadcast --alpha 0.6", &["--alpha 0.7"]),
-    ("run combine --machine moc-2-1 --nodes 4 --algorithm delay-send --lambda 2 --t0 1us", &["--lambda 3", "--t0 2us"]),
+    ("run all-reduce --machine moc-2-1 --nodes 4 --algorithm reduce-broadcast --alpha 0.6", &["--alpha 0.7"]),
+    (
+        "run all-reduce --machine moc-2-1 --nodes 4 --algorithm delay-send --lambda 2 --t0 1us",
+        &["--lambda 3", "--t0 2us"],
+    ),
     (
         "run linear-hash --machine moc-2-1 --servers 3 --random-keys 50",
         &[
@@ -274,17 +277,17 @@ const CASES: &[Case] = &[
     ),
     ("plan broadcast --lambda 2 --ranks 4", &["--lambda 3"]),
     (
-        "plan combine --machine loggp --ranks 4",
+        "plan all-reduce --machine loggp --ranks 4",
         &["--machine moc-2-1", "--set o=3us", "--ranks 5", "--budget 7", "--bytes 7"],
     ),
-    ("plan combine --lambda 2 --ranks 4", &["--lambda 3"]),
+    ("plan all-reduce --lambda 2 --ranks 4", &["--lambda 3"]),
     (
-        "plan exchange --machine loggp --ranks 4 --bytes 8",
+        "plan all-to-all --machine loggp --ranks 4 --bytes 8",
         &["--machine moc-2-1", "--set o=3us", "--ranks 5", "--budget 7", "--bytes 7"],
     ),
-    ("plan exchange --lambda 2 --ranks 4 --bytes 8", &["--lambda 3"]),
+    ("plan all-to-all --lambda 2 --ranks 4 --bytes 8", &["--lambda 3"]),
     (
-        "plan exchange --machine loggp --traffic tests/command_line/plan.in/traffic.csv",
+        "plan all-to-all --machine loggp --traffic tests/command_line/plan.in/traffic.csv",
         &["--traffic tests/command_line/schedule.in/three.csv"],
     ),
     ("plan check --cases 1 --machine loggp", &["--cases 2", "--seed 2", "--machine moc-2-1", "--budget 7"]),

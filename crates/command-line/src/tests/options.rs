@@ -8,40 +8,41 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     // There are no flits.
     ("run ping-pong --machine loggp --nodes 4 --engine fast", "--engine"),
     ("run ping-pong --machine loggp --nodes 4 --engine reference", "--engine"),
-    ("run all-to-all --machine mpich-tcp-8 --engine fast", "--engine"),
+    ("run all-pairs --machine mpich-tcp-8 --engine fast", "--engine"),
     ("run broadcast --lambda 2 --nodes 8 --engine fast", "--engine"),
-    ("run exchange --lambda 2 --nodes 8 --engine fast", "--engine"),
+    ("run all-to-all --lambda 2 --nodes 8 --engine fast", "--engine"),
     ("run goal tests/command_line/runs.in/unreceived.goal --engine fast", "--engine"),
     // There are no packets.
     ("run ping-pong --machine loggp --nodes 4 --packets never.csv", "--packets"),
     // There is no description.
     ("run broadcast --lambda 2 --nodes 8 --set o=1us", "--set"),
-    ("run exchange --lambda 2 --nodes 8 --set o=1us", "--set"),
+    ("run all-to-all --lambda 2 --nodes 8 --set o=1us", "--set"),
     ("plan broadcast --lambda 2 --ranks 8 --set o=1us", "--set"),
     ("schedule --complete 4 --algorithm greedy --set buffers=4", "--set"),
     // On a machine the tree is made for no latency.
     ("run broadcast --machine moc-2-1 --algorithm binomial --lambda 2", "--lambda"),
     ("run broadcast --machine moc-2-1 --algorithm linear --lambda 2", "--lambda"),
     ("run broadcast --machine cm5-32 --algorithm hardware --lambda 2", "--lambda"),
+    ("run all-reduce --machine moc-2-1 --algorithm ring --lambda 2", "--lambda"),
     ("run combine --machine moc-2-1 --algorithm ring --lambda 2", "--lambda"),
     ("run broadcast --machine moc-2-1 --alpha 0.6 --lambda 2", "--lambda"),
     ("run broadcast --machine moc-2-1 --lambda 2 --t0 1us", "--t0"),
     ("run broadcast --machine moc-2-1 --t0 1us", "--t0"),
-    ("run combine --machine moc-2-1 --algorithm rabenseifner --t0 1us", "--t0"),
-    ("run combine --machine moc-2-1 --algorithm delay-receive --lambda 2 --t0 1us", "--t0"),
+    ("run all-reduce --machine moc-2-1 --algorithm rabenseifner --t0 1us", "--t0"),
+    ("run all-reduce --machine moc-2-1 --algorithm delay-receive --lambda 2 --t0 1us", "--t0"),
     ("run broadcast --machine moc-2-1 --algorithm binomial --alpha 0.6", "--alpha"),
-    ("run combine --machine moc-2-1 --algorithm ring --alpha 0.6", "--alpha"),
+    ("run all-reduce --machine moc-2-1 --algorithm ring --alpha 0.6", "--alpha"),
     ("run broadcast --machine moc-2-1 --algorithm binomial --segment 1KiB", "--segment"),
     ("run broadcast --machine cm5-32 --algorithm hardware --order permuted", "--order"),
     // The matrix says it.
-    ("run exchange --machine loggp --traffic tests/command_line/plan.in/traffic.csv --bytes 8", "--bytes"),
-    ("plan exchange --machine loggp --traffic tests/command_line/plan.in/traffic.csv --bytes 8", "--bytes"),
+    ("run all-to-all --machine loggp --traffic tests/command_line/plan.in/traffic.csv --bytes 8", "--bytes"),
+    ("plan all-to-all --machine loggp --traffic tests/command_line/plan.in/traffic.csv --bytes 8", "--bytes"),
     ("schedule --traffic tests/command_line/plan.in/traffic.csv --algorithm greedy --bytes 8", "--bytes"),
     // Nothing is forwarded.
-    ("run exchange --machine moc-2-1 --algorithm greedy --reshuffle 1ns", "--reshuffle"),
-    ("run exchange --machine moc-2-1 --algorithm bruck --pacing barrier", "--pacing"),
+    ("run all-to-all --machine moc-2-1 --algorithm greedy --reshuffle 1ns", "--reshuffle"),
+    ("run all-to-all --machine moc-2-1 --algorithm bruck --pacing barrier", "--pacing"),
     // Nobody both sends and receives in a step.
-    ("run exchange --machine moc-2-1 --algorithm linear --order send-first", "--order"),
+    ("run all-to-all --machine moc-2-1 --algorithm linear --order send-first", "--order"),
     ("run schedule tests/schedules/linear.json --machine moc-2-1 --order send-first", "--order"),
     // No GOAL text is written.
     ("schedule --complete 4 --algorithm greedy --pacing barrier", "--pacing"),
@@ -50,7 +51,7 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     // No messages are made.
     ("schedule --read tests/schedules/linear.json --bytes 4", "--bytes"),
     // A machine has steps of its own.
-    ("run exchange --machine moc-2-1 --t0 2us", "--t0"),
+    ("run all-to-all --machine moc-2-1 --t0 2us", "--t0"),
     ("run schedule tests/schedules/linear.json --machine moc-2-1 --t0 2us", "--t0"),
     // Nothing is random.
     ("schedule --complete 4 --algorithm greedy --seed 3", "--seed"),
@@ -66,30 +67,31 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("launch --local 2 ping-pong --machine moc-2-1", "--machine"),
     ("launch --local 2 ping-pong --machine=moc-2-1", "--machine"),
     ("launch --local 2 ping-pong --nodes 2", "--nodes"),
-    ("launch --local 2 exchange --ranks 2", "--ranks"),
+    ("launch --local 2 all-to-all --ranks 2", "--ranks"),
     ("launch --local 2 ping-pong --set buffers=4", "--set"),
     ("launch --local 2 ping-pong --engine fast", "--engine"),
     ("launch --local 2 ping-pong --packets never.csv", "--packets"),
     ("launch --local 2 ping-pong --timeline never.json", "--timeline"),
+    ("launch --local 2 all-to-all --lambda 2", "--lambda"),
     ("launch --local 2 exchange --lambda 2", "--lambda"),
-    ("launch --local 2 exchange --t0 2us", "--t0"),
+    ("launch --local 2 all-to-all --t0 2us", "--t0"),
     ("launch --local 2 broadcast --algorithm binomial --lambda 2", "--lambda"),
     ("launch --local 2 broadcast --algorithm binomial --t0 1us", "--t0"),
     // No host is to be reached.
     ("launch --local 2 --shell ssh\t{host} ping-pong", "--shell"),
     // Nor is anything of these programs random.
     ("launch --local 2 ping-pong --seed 2", "--seed"),
-    ("launch --local 2 all-to-all --seed 2", "--seed"),
+    ("launch --local 2 all-pairs --seed 2", "--seed"),
     ("launch --local 2 broadcast --seed 2", "--seed"),
     ("launch --local 2 broadcast --algorithm hardware --seed 2", "--seed"),
-    ("launch --local 2 exchange --seed 2", "--seed"),
+    ("launch --local 2 all-to-all --seed 2", "--seed"),
     ("launch --local 2 fft --size 16 --only-sizes --seed 2", "--seed"),
     ("launch --local 2 goal tests/command_line/runs.in/unreceived.goal --seed 2", "--seed"),
 ];
 
 /// Command lines that the parser of arguments refuses, with what it names.
 const BADLY_COMBINED: &[(&str, &str)] = &[
-    ("run exchange --machine moc-2-1 --lambda 2", "--lambda"),
+    ("run all-to-all --machine moc-2-1 --lambda 2", "--lambda"),
     ("plan broadcast --machine moc-2-1 --lambda 2", "--lambda"),
     ("schedule --complete 4 --check", "--algorithm"),
     ("schedule --complete 4 --print", "--algorithm"),
@@ -128,7 +130,7 @@ fn options_that_exclude_each_other_are_refused() {
 #[test]
 fn a_seed_counts_where_something_is_drawn() {
     for line in [
-        "run all-to-all --machine loggp --nodes 4 --rounds 1 --order shuffled --seed 2",
+        "run all-pairs --machine loggp --nodes 4 --rounds 1 --order shuffled --seed 2",
         "run broadcast --machine loggp --nodes 4 --order permuted --seed 2",
         "run ping-pong --machine moc-3-1 --set selection=random --seed 2",
         "run fft --machine loggp --nodes 4 --size 16 --seed 2",

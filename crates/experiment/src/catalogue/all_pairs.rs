@@ -93,7 +93,7 @@ impl Entry for AllPairs {
         let usual = if site.waits_for_receivers(bytes) { PartnerOrder::InTurn } else { PartnerOrder::Shift };
         let order = order.unwrap_or(usual);
         let parameters = json!({"bytes": bytes.0, "rounds": rounds, "order": order.name()});
-        let program = benchmarks::AllToAll { bytes, rounds, order: order.order(site.seed) };
+        let program = benchmarks::AllPairs { bytes, rounds, order: order.order(site.seed) };
         let messages = (u64::from(ranks) * u64::from(ranks - 1)).checked_mul(rounds.into());
         let mut prepared = Prepared::new(program, ranks, parameters).expecting(messages);
         prepared.notes.draws = order == PartnerOrder::Shuffled;

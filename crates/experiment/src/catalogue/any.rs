@@ -6,7 +6,7 @@ use programs::all_to_all::CompleteExchange;
 use programs::applications::conjugate_gradient::ConjugateGradient;
 use programs::applications::euler::Euler;
 use programs::applications::fft::Fft2d;
-use programs::benchmarks::{AllToAll, EqualDist, PingPong, UnequalDist};
+use programs::benchmarks::{AllPairs, EqualDist, PingPong, UnequalDist};
 use programs::broadcast::{Broadcast, HardwareBroadcast};
 use programs::goal::Play;
 use programs::linear_hash::LinearHash;
@@ -66,7 +66,7 @@ macro_rules! any_program {
 
 any_program! {
     PingPong = PingPong,
-    AllPairs = AllToAll,
+    AllPairs = AllPairs,
     EqualDist = EqualDist,
     UnequalDist = UnequalDist,
     CompleteExchange = CompleteExchange,

@@ -104,7 +104,8 @@ impl Setup {
     /// # Errors
     /// What it was not told; what it was told in vain.
     pub(super) fn algorithm<A: Catalogue>(&mut self, entry: &Entry<A>) -> Result<A, Error> {
-        let algorithm = (entry.make)(&mut self.told).map_err(|Untold(parameter)| untold(parameter, entry.name))?;
+        let algorithm = (entry.make)(&mut self.told)
+            .map_err(|Untold { parameter, chosen }| untold(parameter, chosen.unwrap_or(entry.name)))?;
         self.check_used(algorithm.name())?;
         let told = &self.told;
         let used = |parameter: Parameter, value: Value| (told.has_used(parameter), parameter.name(), value);

@@ -1,14 +1,14 @@
 //! The communication benchmarks of the Mesh of Clos study: one that measures latency and three that load the network; and one that
 //! times broadcasts.
 
-mod all_to_all;
+mod all_pairs;
 mod alternating;
 mod broadcast_reply;
 mod equal_dist;
 mod ping_pong;
 mod unequal_dist;
 
-pub use all_to_all::{AllToAll, Order};
+pub use all_pairs::{AllPairs, Order};
 pub use broadcast_reply::{BroadcastReply, By};
 pub use equal_dist::EqualDist;
 pub use ping_pong::PingPong;

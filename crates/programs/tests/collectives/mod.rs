@@ -64,6 +64,9 @@ pub fn check_catalogue<A: Catalogue>() {
         }
         assert!(used.iter().eq(entry.told.iter().collect::<BTreeSet<_>>()), "{name} uses {used:?}");
         let untold = (entry.make)(&mut Parameters::of(16)).err();
-        assert!(untold.is_none_or(|Untold(parameter)| entry.told.contains(&parameter)), "{name} lacks {untold:?}");
+        assert!(
+            untold.is_none_or(|Untold { parameter, .. }| entry.told.contains(&parameter)),
+            "{name} lacks {untold:?}"
+        );
     }
 }

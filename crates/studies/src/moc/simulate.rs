@@ -4,7 +4,7 @@ use std::time::{Duration as WallTime, Instant};
 
 use endpoint::Program;
 use machines::model::{FlitNetwork, Interconnect, Machine, NodeId};
-use programs::benchmarks::{AllToAll, EqualDist, Order, PingPong, UnequalDist};
+use programs::benchmarks::{AllPairs, EqualDist, Order, PingPong, UnequalDist};
 use quantities::{Bytes, Rank};
 use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::{EngineKind, Options};
@@ -127,7 +127,7 @@ pub fn run_with(setup: &Setup, job: &Job) -> Result<Measured, String> {
         }
         Load::AllToAll { rounds } => {
             let rounds = setup.rounds.unwrap_or(rounds);
-            measure(&machine, job, &AllToAll { bytes, rounds, order: setup.order }, mesh_index)
+            measure(&machine, job, &AllPairs { bytes, rounds, order: setup.order }, mesh_index)
         }
         Load::EqualDist => measure(&machine, job, &EqualDist::of_size(bytes), mesh_index),
         Load::UnequalDist => measure(&machine, job, &UnequalDist::of_size(bytes), mesh_index),

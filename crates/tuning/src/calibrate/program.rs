@@ -23,10 +23,10 @@ use formats::cells::quoted;
 enum Name {
     PingPong,
     OneWay,
-    Exchange,
+    AllToAll,
     Irregular,
     Broadcast,
-    Combine,
+    AllReduce,
     SendTime,
     ReceiveTime,
 }
@@ -34,13 +34,16 @@ enum Name {
 const NAMES: [(&str, Name); 8] = [
     ("ping-pong", Name::PingPong),
     ("one-way", Name::OneWay),
-    ("exchange", Name::Exchange),
+    ("all-to-all", Name::AllToAll),
     ("irregular", Name::Irregular),
     ("broadcast", Name::Broadcast),
-    ("combine", Name::Combine),
+    ("all-reduce", Name::AllReduce),
     ("send-time", Name::SendTime),
     ("receive-time", Name::ReceiveTime),
 ];
+
+/// What programs were called before: files that say so are still read.
+const OLD_NAMES: [(&str, Name); 2] = [("exchange", Name::AllToAll), ("combine", Name::AllReduce)];
 
 /// Over how many random patterns the mean is taken, if nothing is said.
 const USUAL_SEEDS: u32 = 5;
@@ -55,14 +58,18 @@ const DRAWS: u32 = 2;
 
 /// The program's name, and what has to be run on `ranks` ranks for its time.
 pub(super) fn trials(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<(String, Vec<Benchmark>), TimesProblem> {
-    let name = row.one_of("program", None, NAMES)?;
+    let called = row.optional("program");
+    let name = match OLD_NAMES.into_iter().find(|(old, _)| called == Some(old)) {
+        Some((_, name)) => name,
+        None => row.one_of("program", None, NAMES)?,
+    };
     let trials = match name {
         Name::PingPong => vec![Benchmark::PingPong(ping_pong(row, ranks, bytes)?)],
         Name::OneWay => vec![Benchmark::OneWay(ping_pong(row, ranks, bytes)?)],
-        Name::Exchange => vec![exchange(row, ranks, bytes)?],
+        Name::AllToAll => vec![all_to_all(row, ranks, bytes)?],
         Name::Irregular => irregular(row, ranks, bytes)?,
         Name::Broadcast => vec![broadcast(row, ranks, bytes)?],
-        Name::Combine => vec![combine(row, ranks, bytes)?],
+        Name::AllReduce => vec![all_reduce(row, ranks, bytes)?],
         Name::SendTime => vec![Benchmark::SendTime(survey(ranks)?, bytes)],
         Name::ReceiveTime => vec![Benchmark::ReceiveTime(survey(ranks)?, bytes)],
     };
@@ -86,7 +93,7 @@ fn ping_pong(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<PingPong, TimesP
     Ok(PingPong { first: Rank(first), second: Rank(second), bytes, rounds: 1 })
 }
 
-fn exchange(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, TimesProblem> {
+fn all_to_all(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, TimesProblem> {
     let algorithm = row.one_of("algorithm", None, Complete::all().map(|it| (it.name(), it)))?;
     algorithm.check(ranks).map_err(TimesProblem::Program)?;
     let reshuffle = row.value("reshuffle", Duration::ZERO, "how long a byte takes to be copied, such as `10 ns`")?;
@@ -136,8 +143,8 @@ fn broadcast(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, Times
     Ok(Benchmark::Broadcast(algorithm, group, bytes))
 }
 
-fn combine(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, TimesProblem> {
-    Ok(Benchmark::Combine(algorithm(row, "combine", ranks)?, bytes))
+fn all_reduce(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, TimesProblem> {
+    Ok(Benchmark::AllReduce(algorithm(row, "all-reduce", ranks)?, bytes))
 }
 
 /// The algorithm that `row` names, told what stands in the row.
@@ -153,7 +160,8 @@ fn algorithm<A: Catalogue>(row: &Row<'_>, program: &str, ranks: u32) -> Result<A
             Parameter::Segment => parameters.segment = Some(segment(row)?),
         }
     }
-    let made = (entry.make)(&mut parameters).map_err(|Untold(parameter)| untold(parameter, entry.name))?;
+    let made = (entry.make)(&mut parameters)
+        .map_err(|Untold { parameter, chosen }| untold(parameter, chosen.unwrap_or(entry.name)))?;
     let idle = entry.told.iter().find_map(|&parameter| {
         let cell = row.optional(parameter.name()).filter(|_| !parameters.has_used(parameter))?;
         Some(TimesProblem::idle(parameter.name(), cell, program))

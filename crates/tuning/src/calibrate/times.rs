@@ -2,20 +2,20 @@
 //!
 //! | column | |
 //! |---|---|
-//! | `program` | `ping-pong`, `one-way`, `exchange`, `irregular`, `broadcast`, `combine`, `send-time`, `receive-time` |
+//! | `program` | `ping-pong`, `one-way`, `all-to-all`, `irregular`, `broadcast`, `all-reduce`, `send-time`, `receive-time` |
 //! | `ranks` | how many ranks it ran on |
 //! | `bytes` | the size of a message, `256` or `4 KiB` |
 //! | `time` | what was measured, with its unit: `1.597 ms` |
 //! | `held` | `yes` where the parameters are not to be fitted to it; without this column, every other row |
-//! | `algorithm` | of `exchange`, `irregular`, `broadcast` and `combine` |
+//! | `algorithm` | of `all-to-all`, `irregular`, `broadcast` and `all-reduce` |
 //! | `density` | of `irregular`: messages in percent of those of a complete exchange |
 //! | `seeds`, `seed` | of `irregular`: over how many random patterns the mean is taken (5), from which seed on (1) |
 //! | `pacing` | of `irregular`: `free-running`, `receiver-confirmed` or `barrier` |
-//! | `alpha`, `lambda` | of `broadcast` and `combine`: by which trees split |
+//! | `alpha`, `lambda` | of `broadcast` and `all-reduce`: by which trees split |
 //! | `segment` | of `broadcast`: the size of a segment |
 //! | `order` | of `broadcast`: `cyclic`, or `permuted` by `seed` |
-//! | `t0` | of `combine`, where sends are delayed: the postal model's t0, `70 us` |
-//! | `reshuffle` | of `exchange`: how long a byte takes to be copied that is forwarded, `10 ns` |
+//! | `t0` | of `all-reduce`, where sends are delayed: the postal model's t0, `70 us` |
+//! | `reshuffle` | of `all-to-all`: how long a byte takes to be copied that is forwarded, `10 ns` |
 //! | `from`, `to` | of `ping-pong` and `one-way`: the first and the last rank, if left out |
 
 use std::io;

@@ -72,7 +72,7 @@ pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
             let heard = processors(machine, Traffic::default(), Traffic::of(others.min(1), *bytes));
             [least.telling(ranks), channel(machine, ranks, *bytes), heard]
         }
-        Question::Combine { bytes, .. } => {
+        Question::AllReduce { bytes, .. } => {
             let own = Traffic::of(others.min(1), *bytes);
             [least.telling(ranks), channel(machine, ranks, *bytes), processors(machine, own, own)]
         }

@@ -98,7 +98,7 @@ impl Case {
         let bytes = size(&mut stream, most.clamp(1, LARGEST));
         let question = match kind {
             0 => Question::Broadcast { ranks, bytes },
-            1 => Question::Combine { ranks, bytes },
+            1 => Question::AllReduce { ranks, bytes },
             2 => Question::Complete { ranks, bytes },
             _ => Question::Irregular(pattern(&mut stream, ranks, density, bytes).map_err(unfit)?),
         };

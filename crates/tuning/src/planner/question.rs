@@ -14,7 +14,7 @@ pub enum Question {
         bytes: Bytes,
     },
     /// Every rank has data, and all shall have their sum or the like.
-    Combine {
+    AllReduce {
         /// How many ranks.
         ranks: u32,
         /// What a rank has. [B]
@@ -36,8 +36,8 @@ impl Question {
     pub fn command(&self) -> &'static str {
         match self {
             Question::Broadcast { .. } => "broadcast",
-            Question::Combine { .. } => "combine",
-            Question::Complete { .. } | Question::Irregular(_) => "exchange",
+            Question::AllReduce { .. } => "all-reduce",
+            Question::Complete { .. } | Question::Irregular(_) => "all-to-all",
         }
     }
 
@@ -45,7 +45,7 @@ impl Question {
     pub fn name(&self) -> &'static str {
         match self {
             Question::Broadcast { .. } => "broadcast",
-            Question::Combine { .. } => "combine",
+            Question::AllReduce { .. } => "all-reduce",
             Question::Complete { .. } => "complete exchange",
             Question::Irregular(_) => "irregular exchange",
         }
@@ -54,9 +54,9 @@ impl Question {
     /// How many ranks take part.
     pub fn ranks(&self) -> u32 {
         match self {
-            Question::Broadcast { ranks, .. } | Question::Combine { ranks, .. } | Question::Complete { ranks, .. } => {
-                *ranks
-            }
+            Question::Broadcast { ranks, .. }
+            | Question::AllReduce { ranks, .. }
+            | Question::Complete { ranks, .. } => *ranks,
             Question::Irregular(pattern) => pattern.ranks(),
         }
     }
@@ -64,9 +64,9 @@ impl Question {
     /// The size of a message, of the mean one where they differ. [B]
     pub fn bytes(&self) -> Bytes {
         match self {
-            Question::Broadcast { bytes, .. } | Question::Combine { bytes, .. } | Question::Complete { bytes, .. } => {
-                *bytes
-            }
+            Question::Broadcast { bytes, .. }
+            | Question::AllReduce { bytes, .. }
+            | Question::Complete { bytes, .. } => *bytes,
             Question::Irregular(pattern) => {
                 let all: u64 = pattern.messages().iter().map(|message| message.bytes.0).sum();
                 Bytes(all.checked_div(pattern.messages().len() as u64).unwrap_or(0))

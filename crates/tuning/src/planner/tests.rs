@@ -77,7 +77,7 @@ fn what_the_budget_leaves_out_is_estimated_and_said_to_be() {
 #[test]
 fn a_plan_does_not_depend_on_threads() {
     let machine = machines::load("cm5-32").unwrap();
-    let question = Question::Combine { ranks: 20, bytes: Bytes(300) };
+    let question = Question::AllReduce { ranks: 20, bytes: Bytes(300) };
     let rows = |threads| {
         let plan = with_effort(None, BUDGET, threads, |effort| plan(&question, &machine, effort)).unwrap();
         plan.predictions.into_iter().map(|it| (it.candidate.name, it.time, it.source)).collect::<Vec<_>>()
@@ -128,7 +128,7 @@ fn questions() -> impl Strategy<Value = Question> {
         let bytes = Bytes(bytes);
         match kind {
             0 => Question::Broadcast { ranks, bytes },
-            1 => Question::Combine { ranks, bytes },
+            1 => Question::AllReduce { ranks, bytes },
             2 => Question::Complete { ranks, bytes },
             _ => Question::Irregular(Pattern::random(ranks, seed % 1_000_001, bytes, seed).unwrap()),
         }
@@ -159,7 +159,7 @@ proptest! {
         let bytes = Bytes(bytes);
         let question = match kind {
             0 => Question::Broadcast { ranks, bytes },
-            1 => Question::Combine { ranks, bytes },
+            1 => Question::AllReduce { ranks, bytes },
             _ => Question::Complete { ranks, bytes },
         };
         for Prediction { candidate, .. } in planned(&question, &machine, 0.0).predictions {

@@ -12,7 +12,7 @@ pub use plan::{Carries, Census, Exchange};
 use super::algorithm::{Algorithm, AllReduceAlgorithm};
 use super::operator::combined;
 use super::{AllReduceContext, Combine};
-use crate::catalogue::{Cost, Entry, Parameter, Stretch};
+use crate::catalogue::{Cost, Entry, Parameter, Stretch, Untold};
 use crate::postal::{Delay, Lambda};
 use crate::sends::Sends;
 use crate::shift::Shift;
@@ -138,7 +138,11 @@ impl AllReduceAlgorithm for Census {
                 let lambda = parameters.lambda()?;
                 Ok(match Delay::for_latency(lambda) {
                     Delay::Receive => Census::delay_receive(lambda, parameters.ranks),
-                    Delay::Send => Census::delay_send(lambda, parameters.t0()?, parameters.ranks),
+                    Delay::Send => {
+                        let chosen = Some(Self::ENTRIES[2].name);
+                        let t0 = parameters.t0().map_err(|untold| Untold { chosen, ..untold })?;
+                        Census::delay_send(lambda, t0, parameters.ranks)
+                    }
                 }
                 .into())
             },

@@ -13,6 +13,7 @@ const ALPHAS: [Alpha; 1] = [Alpha::HALF];
 
 pub(super) fn candidates(ranks: u32, bytes: Bytes, model: &Model) -> Result<Candidates> {
     let all = catalogued::all(ranks, bytes, model, &ALPHAS)?.into_iter();
-    let candidate = |(name, algorithm, cost)| Candidate { name, benchmark: Benchmark::Combine(algorithm, bytes), cost };
+    let candidate =
+        |(name, algorithm, cost)| Candidate { name, benchmark: Benchmark::AllReduce(algorithm, bytes), cost };
     Ok(Candidates { all: all.map(candidate).collect(), left_out: Vec::new() })
 }

@@ -1,7 +1,7 @@
 //! The algorithms of a catalogue, told what they may be told.
 
 use endpoint::{Error, Result};
-use programs::catalogue::{Catalogue, Cost, Parameter, Parameters, part};
+use programs::catalogue::{Catalogue, Cost, Entry, Parameter, Parameters, part};
 use programs::postal::Alpha;
 use quantities::Bytes;
 
@@ -25,18 +25,29 @@ pub(super) fn all<A: Catalogue>(
 ) -> Result<Vec<(String, A, Cost)>> {
     let lambda = model.lambda(bytes)?;
     let mut all = Vec::new();
-    for entry in A::entries() {
-        for mut parameters in tried(entry.told, ranks, bytes, model, alphas)? {
-            let algorithm = (entry.make)(&mut parameters)
-                .map_err(|untold| Error::Unfit(format!("{} was not told enough: {untold}", entry.name)))?;
-            // A name that stands for a choice among others is none of its own.
-            if algorithm.name() == entry.name {
-                let cost = algorithm.cost(lambda, ranks, bytes);
-                all.push((called(entry.name, entry.told, &parameters), algorithm, cost));
+    // Of neighbours that are made for a latency, those by one share come last: so they do where times are equal.
+    let is_for_latency = |entry: &Entry<A>| entry.told.contains(&Parameter::Lambda);
+    for neighbours in A::entries().chunk_by(|one, other| is_for_latency(one) && is_for_latency(other)) {
+        for by_share in [false, true] {
+            for entry in neighbours {
+                let tried = tried(entry.told, ranks, bytes, model, alphas)?.into_iter();
+                for mut parameters in tried.filter(|parameters| parameters.alpha.is_some() == by_share) {
+                    let algorithm = made(entry, &mut parameters)?;
+                    // A name that stands for a choice among others is none of its own.
+                    if algorithm.name() == entry.name {
+                        let cost = algorithm.cost(lambda, ranks, bytes);
+                        all.push((called(entry.name, entry.told, &parameters), algorithm, cost));
+                    }
+                }
             }
         }
     }
     Ok(all)
+}
+
+fn made<A>(entry: &Entry<A>, parameters: &mut Parameters) -> Result<A> {
+    let unfit = |untold| Error::Unfit(format!("{} was not told enough: {untold}", entry.name));
+    (entry.make)(parameters).map_err(unfit)
 }
 
 /// What an algorithm is told that may be told `told`, one after the other.

@@ -41,7 +41,7 @@ pub(super) struct Candidates {
 pub(super) fn all(question: &Question, machine: &Machine, model: &Model) -> Result<Candidates> {
     match question {
         Question::Broadcast { ranks, bytes } => broadcast::candidates(*ranks, *bytes, machine, model),
-        Question::Combine { ranks, bytes } => all_reduce::candidates(*ranks, *bytes, model),
+        Question::AllReduce { ranks, bytes } => all_reduce::candidates(*ranks, *bytes, model),
         Question::Complete { ranks, bytes } => Ok(all_to_all::complete(*ranks, *bytes)),
         Question::Irregular(pattern) => Ok(all_to_all::irregular(pattern, machine)),
     }

@@ -22,7 +22,7 @@ use crate::shuffle::{inverse, permutation};
 ///
 /// Source: the *all-to-all* benchmark of the Mesh of Clos study, with 32 rounds. It does not print the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AllToAll {
+pub struct AllPairs {
     /// Size of a message. [B]
     pub bytes: Bytes,
     /// How often every rank sends to every other.
@@ -50,14 +50,14 @@ pub enum Order {
     },
 }
 
-impl AllToAll {
+impl AllPairs {
     /// The study's benchmark: 32 rounds with messages of `bytes`.
-    pub const fn of_size(bytes: Bytes, order: Order) -> AllToAll {
-        AllToAll { bytes, rounds: 32, order }
+    pub const fn of_size(bytes: Bytes, order: Order) -> AllPairs {
+        AllPairs { bytes, rounds: 32, order }
     }
 }
 
-impl AllToAll {
+impl AllPairs {
     /// One round in which every rank in turn sends to all others.
     async fn in_turn<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
         for turn in (0..endpoint.size()).map(Rank) {
@@ -73,7 +73,7 @@ impl AllToAll {
     }
 }
 
-impl Program for AllToAll {
+impl Program for AllPairs {
     type Output = ();
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
@@ -112,7 +112,7 @@ impl Partners {
     fn new(order: Order, me: u32, size: u32) -> Result<Partners> {
         if order == Order::ExclusiveOr && !size.is_power_of_two() {
             return Err(Error::Unfit(format!(
-                "all-to-all in exclusive-or order needs a power of two of ranks, not {size}"
+                "all-pairs in exclusive-or order needs a power of two of ranks, not {size}"
             )));
         }
         let shuffle = match order {
