@@ -12,7 +12,7 @@ pub struct Machine {
     pub name: String,
     /// One line on what it is.
     pub about: String,
-    /// How many nodes; rank r runs on node r.
+    /// How many nodes; rank r of a program is on node r, unless it is placed elsewhere.
     pub nodes: u32,
     /// What lies between the nodes.
     pub interconnect: Interconnect,

@@ -19,7 +19,7 @@ mod serial;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use endpoint::{Received, Result};
+use endpoint::{Error, Received, Result};
 use machines::model::{FlitNetwork, Machine, NodeCosts};
 use quantities::{Duration, Rank, Time};
 
@@ -153,6 +153,8 @@ pub struct Nodes<E> {
     sleeping: BTreeMap<u32, Rank>,
     forwarding: Forwarding,
     background: Option<Background>,
+    /// A node whose processor forwards packets and comes to nothing else.
+    starved: Option<u32>,
     messages: u64,
     reports_starts: bool,
     events: Vec<Event>,
@@ -176,6 +178,7 @@ impl<E: Engine> Nodes<E> {
             sleeping: BTreeMap::new(),
             forwarding: Forwarding::new(network),
             background: None,
+            starved: None,
             messages: 0,
             reports_starts: false,
             events: Vec::new(),
@@ -244,10 +247,16 @@ impl<E: Engine> Nodes<E> {
     /// Goes on to the next instant at which anything happens; says whether there was one.
     ///
     /// # Errors
-    /// That something would happen later than can be counted.
+    /// That something would happen later than can be counted, or never.
     pub fn step(&mut self) -> Result<bool> {
         if let Some(event) = self.queue.beyond() {
             return Err(beyond(event.ends(), Time::HORIZON));
+        }
+        if let Some(node) = self.starved {
+            let told = format!(
+                "what the program on node {node} does would never end: its processor forwards packets all the time"
+            );
+            return Err(Error::Unfit(told));
         }
         let mut events = std::mem::take(&mut self.events);
         let Some(now) = self.queue.take_instant(&mut events) else { return self.nobody_waits_on() };

@@ -13,11 +13,13 @@ pub struct Serial<Work> {
     settling: bool,
     /// Time that others have taken from the work that is being done.
     pub stolen: Duration,
+    /// How often the work that is being done was held up by that.
+    pub held_up: u32,
 }
 
 impl<Work> Default for Serial<Work> {
     fn default() -> Serial<Work> {
-        Serial { waiting: VecDeque::new(), doing: None, settling: false, stolen: Duration::ZERO }
+        Serial { waiting: VecDeque::new(), doing: None, settling: false, stolen: Duration::ZERO, held_up: 0 }
     }
 }
 
@@ -53,6 +55,7 @@ impl<Work> Serial<Work> {
     /// Begins to do `work`.
     pub fn begin(&mut self, work: Work) {
         self.doing = Some(work);
+        self.held_up = 0;
     }
 
     /// Ends the work that is being done.
