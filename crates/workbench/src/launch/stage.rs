@@ -6,10 +6,10 @@
 
 use std::cell::RefCell;
 
-use endpoint::{Needs, Result};
+use endpoint::{Program, Result};
 use quantities::Rank;
 
-use super::rank::{LaunchedEndpoint, Running};
+use super::rank::Running;
 use super::wire::Record;
 
 /// What becomes of programs.
@@ -39,18 +39,12 @@ pub fn is_set() -> bool {
     STAGE.with_borrow(Option::is_some)
 }
 
-/// Gives a program of `ranks` ranks, which does no more than it `needs`, to the stage, if there is one. `first` is the rank that
-/// begins, where one does.
-pub fn enter(
-    ranks: u32,
-    first: Option<Rank>,
-    needs: Needs,
-    program: impl AsyncFn(&LaunchedEndpoint) -> Result<()>,
-) -> bool {
+/// Gives a program of `ranks` ranks to the stage, if there is one. `first` is the rank that begins, where one does.
+pub fn enter<P: Program>(ranks: u32, first: Option<Rank>, program: &P) -> bool {
     let Some(stage) = STAGE.take() else { return false };
     STAGE.set(Some(match stage {
         Stage::Looking(_) => Stage::Looking(Some(ranks)),
-        Stage::Rank(mut running) => Stage::Ended(running.run(ranks, first, needs, program)),
+        Stage::Rank(mut running) => Stage::Ended(running.run(ranks, first, program)),
         ended @ Stage::Ended(_) => ended,
     }));
     true

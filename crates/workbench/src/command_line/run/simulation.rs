@@ -214,7 +214,7 @@ impl Prepared {
         P::Output: Send + 'static,
     {
         let ranks = self.ranks;
-        if stage::enter(ranks, self.first, P::NEEDS, async |endpoint| program.run(endpoint).await.map(drop)) {
+        if stage::enter(ranks, self.first, &program) {
             return Err(self.staged());
         }
         self.run_program(move |machine, options| {
