@@ -3,7 +3,11 @@
 //! ```text
 //!                  program
 //!                     |    Endpoint
-//!                 Messenger       a loop around:
+//!                 executor
+//!                     |    Machine
+//!                Messengers       all ranks of a world; one messenger alone is an endpoint, too
+//!                     |
+//!                 Messenger       a loop around what its program has under way (operations) and:
 //!     +------------ Engine ---------------------------+
 //!     |  push_pull       messages to and from one     |     which part of a message may go, and where it is put
 //!     |  broadcast       rank, or to all              |
@@ -21,7 +25,7 @@
 //!                  network       UDP, or a simulated Ethernet
 //! ```
 //!
-//! All but the [`Messenger`] are state machines without input or output: what time it is and what has come are arguments, what
+//! All but [`Messenger`] and [`Messengers`] are state machines without input or output: what time it is and what has come are arguments, what
 //! to send is a result.
 //!
 //! Source: K.-P. Wong and C.-L. Wang, Efficient Reliable Broadcast for Commodity Clusters, HPC-Asia 2000.

@@ -67,7 +67,7 @@ pub fn stuck<E: Deref<Target = Engine>>(ranks: &[Doing], engine: impl Fn(Rank) -
                 let receives = |rank: Rank| matches!(ranks.get(rank.0 as usize), Some(Doing::Waits(waits)) if waits.contains(&wait));
                 engine(from).broadcasts_more(by, |rank| receives(rank) || may(rank))
             }
-            Wait::Room(to) => engine(by).is_under_way(to),
+            Wait::Room(to) => engine(by).gets_room(&engine(to)),
         };
         let more = all().find_map(|(rank, doing)| match doing {
             Doing::Waits(waits) if !may(rank) && waits.iter().any(|wait| comes(rank, *wait)) => Some(rank.0 as usize),

@@ -355,9 +355,11 @@ impl Engine {
         self.look(to).is_some_and(|peer| peer.sender.owes(tags))
     }
 
-    /// Whether something is on its way to rank `to` that it is to acknowledge.
-    pub fn is_under_way(&self, to: Rank) -> bool {
-        self.look(to).is_some_and(|peer| peer.sender.window().is_under_way())
+    /// Whether there will be more room in the send queue to the rank of `receiver`: something is on its way to it, or it has a message
+    /// and this rank does not know so yet.
+    pub fn gets_room(&self, receiver: &Engine) -> bool {
+        let (Some(to), Some(from)) = (self.look(receiver.me), receiver.look(self.me)) else { return false };
+        to.sender.window().is_under_way() || to.sender.numbers().any(|number| from.receiver.tells(number))
     }
 
     /// Whether rank `to` gets more of what this rank broadcasts if it waits for that: it is under way, or will be, since all

@@ -397,6 +397,12 @@ impl Receiver {
         begun.map(|(&number, _)| number).chain([self.next])
     }
 
+    /// Whether the source is told that message `number` is complete with the next report.
+    pub(crate) fn tells(&self, number: u64) -> bool {
+        let is_complete = self.messages.get(&number).is_none_or(Arrived::is_complete);
+        number < self.first_incomplete() || number < self.taken && is_complete
+    }
+
     fn first_incomplete(&self) -> u64 {
         self.incomplete().next().unwrap_or(self.next)
     }

@@ -46,6 +46,11 @@ impl Sender {
         self.messages.iter().any(|message| tags.include(message.label().tag()))
     }
 
+    /// The messages that the receiver does not have, as far as is known here.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = u64> {
+        self.messages.iter().map(Fragmenter::number)
+    }
+
     /// Whether there is room in the send queue for one more message with that tag.
     pub(crate) fn has_room(&self, tag: Tag, parameters: &Parameters) -> bool {
         let with_tag = || self.messages.iter().filter(|message| message.label().tag() == tag).count();

@@ -283,7 +283,9 @@ fn read_time(message: &Message) -> Result<Time> {
 
 #[cfg(test)]
 mod tests {
-    use endpoint::Needs;
+    use std::thread;
+
+    use endpoint::{Needs, join_all};
 
     use super::*;
     use crate::launch::wire::Tuning;
@@ -309,22 +311,75 @@ mod tests {
         }
     }
 
+    fn roster(sockets: &[UdpSocket], repeat: u32) -> Roster {
+        let ranks = sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
+        let tuning = Tuning::default();
+        Roster { ranks, session: 7, group: None, zero: None, repeat, arguments: Vec::new(), tuning }
+    }
+
+    fn sockets(ranks: u32) -> Vec<UdpSocket> {
+        (0..ranks).map(|_| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap()).collect()
+    }
+
     #[test]
     fn a_program_does_no_more_than_it_declares() {
-        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let roster = Roster {
-            ranks: vec![socket.local_addr().unwrap()],
-            session: 7,
-            group: None,
-            zero: None,
-            repeat: 1,
-            arguments: Vec::new(),
-            tuning: Tuning::default(),
-        };
+        let mut sockets = sockets(1);
+        let roster = roster(&sockets, 1);
+        let socket = sockets.remove(0);
         let mut running = Running::new(Rank(0), &roster, socket, &Secret::random().unwrap()).unwrap();
         let undeclared = running.run(1, None, &Undeclared).unwrap_err();
         assert_eq!(undeclared, Error::Undeclared("ANY_SOURCE"));
         let declared = running.run(1, None, &Declared).unwrap_err();
         assert!(matches!(declared, Error::Deadline(_) | Error::Lost(_)), "{declared}");
+    }
+
+    /// Every rank sends two messages to each other one and receives theirs, all at once: those with tag 2 first, from whomever.
+    struct Swap;
+    impl Program for Swap {
+        type Output = ();
+        const NEEDS: Needs = Needs::ANY_SOURCE.and(Needs::OVERLAP);
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            let me = endpoint.rank();
+            let others: Vec<Rank> = (0..endpoint.size()).map(Rank).filter(|&other| other != me).collect();
+            let (one, other) = (Tag(1), Tag(2));
+            let message = |from: Rank, to: Rank, Tag(tag): Tag| {
+                Message::from(vec![(from.0 * 31 + to.0 * 7 + tag) as u8; 200_000 / tag as usize])
+            };
+            let to_all = |tag| others.iter().map(move |&to| endpoint.send_tagged(to, tag, message(me, to, tag)));
+            let sends = join_all(to_all(one).chain(to_all(other)));
+            let receives = async {
+                for _ in &others {
+                    let received = endpoint.receive_matching(Source::Any, Tags::Only(other), None).await?;
+                    assert_eq!(received.message, message(received.from, me, other));
+                }
+                let by_name = others.iter().map(|&from| endpoint.receive(from));
+                for (&from, received) in others.iter().zip(join_all(by_name).await) {
+                    assert_eq!(received?, message(from, me, one));
+                }
+                Ok::<(), Error>(())
+            };
+            let (sent, received, ()) = endpoint::join!(sends, receives, endpoint.compute(REST)).await;
+            received.and(sent.into_iter().collect())
+        }
+    }
+
+    #[test]
+    fn operations_of_launched_ranks_overlap_and_their_messages_have_tags() {
+        let sockets = sockets(3);
+        let roster = roster(&sockets, 4);
+        let secret = Secret::random().unwrap();
+        let records: Vec<Record> = thread::scope(|scope| {
+            let start = |(rank, socket)| {
+                let (roster, secret) = (&roster, &secret);
+                scope.spawn(move || Running::new(Rank(rank), roster, socket, secret)?.run(3, None, &Swap))
+            };
+            let running: Vec<_> = (0..).zip(sockets).map(start).collect();
+            running.into_iter().map(|rank| rank.join().unwrap().unwrap()).collect()
+        });
+        for (rank, record) in records.iter().enumerate() {
+            assert_eq!((record.times.len(), record.messages, record.bytes), (4, 16, 4 * 2 * 300_000));
+            let each = |other: usize| if other == rank { 0 } else { 8 };
+            assert_eq!(record.received_from, [0, 1, 2].map(each));
+        }
     }
 }
