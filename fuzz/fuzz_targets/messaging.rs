@@ -4,22 +4,30 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use messaging::{Awaited, Datagram, Engine, Parameters, Parity, Repeat};
+use endpoint::{Source, Tag, Tags};
+use messaging::{Awaited, Datagram, Engine, Parameters, Parity, Posted, Repeat};
 use quantities::{Duration, Rank, Time};
 
 /// Where the checksum of a datagram is.
 const CHECKSUM: std::ops::Range<usize> = 8..12;
 
-fn engine(repeat: Repeat) -> Engine {
+/// What the rank always waits for.
+const WAITS_FOR: [Awaited; 4] = [
+    Awaited::Message(Source::Rank(Rank(0)), Tags::Any),
+    Awaited::BroadcastOf(Rank(2)),
+    Awaited::Message(Source::Any, Tags::Only(Tag(3))),
+    Awaited::Message(Source::Any, Tags::Any),
+];
+
+fn engine(repeat: Repeat) -> (Engine, [Posted; 4]) {
     let mut engine = Engine::new(Rank(1), 4, Parameters { repeat, ..Parameters::default() }).expect("it fits");
     for to in [0, 2, 3] {
-        engine.send(Rank(to), vec![1; 5_000].into()).expect("all are there");
+        engine.send(Rank(to), Tag(to), vec![1; 5_000].into()).expect("all are there");
     }
     engine.multicast(vec![2; 50_000].into()).expect("all are there");
-    engine.post(Time::ZERO, Awaited::MessageFrom(Rank(0))).expect("it is there");
-    engine.post(Time::ZERO, Awaited::BroadcastOf(Rank(2))).expect("it is there");
+    let posted = WAITS_FOR.map(|what| engine.post(Time::ZERO, what).expect("it is there"));
     engine.drain(Time::ZERO);
-    engine
+    (engine, posted)
 }
 
 fuzz_target!(|input: (u8, Vec<(u16, Vec<u8>)>)| {
@@ -30,7 +38,7 @@ fuzz_target!(|input: (u8, Vec<(u16, Vec<u8>)>)| {
         Repeat::Parity(Parity { packets: 1, parity: 1, blocks: 4 }),
         Repeat::Parity(Parity { packets: 4, parity: 3, blocks: 2 }),
     ];
-    let mut engine = engine(ways[usize::from(way % 4)]);
+    let (mut engine, mut posted) = engine(ways[usize::from(way % 4)]);
     let mut now = Time::ZERO;
     for (pause, mut bytes) in datagrams {
         now += Duration::from_microseconds(u64::from(pause));
@@ -43,8 +51,10 @@ fuzz_target!(|input: (u8, Vec<(u16, Vec<u8>)>)| {
             engine.take(now, &datagram);
         }
         engine.wake(now);
-        for what in [Awaited::MessageFrom(Rank(0)), Awaited::BroadcastOf(Rank(2)), Awaited::Anything] {
-            let _ = engine.received(now, what);
+        for (what, posted) in WAITS_FOR.into_iter().zip(&mut posted) {
+            if !matches!(engine.received(now, *posted), Ok(None)) {
+                *posted = engine.post(now, what).expect("it is there");
+            }
         }
         assert!(engine.drain(now).len() < 1_000);
         assert!(engine.deadline().is_none_or(|deadline| deadline > now), "it would never rest");

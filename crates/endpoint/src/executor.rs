@@ -9,6 +9,7 @@
 
 use std::cell::RefCell;
 use std::future::Future;
+use std::ops::Range;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
@@ -38,6 +39,8 @@ pub trait Machine {
     fn next_over(&mut self) -> Result<Option<Over>>;
     /// All ranks have ended. A machine on which something goes on without them is to bring that to its end.
     fn all_ended(&mut self) {}
+    /// The program of `rank` has ended. What it has begun and left goes on.
+    fn ended(&mut self, _rank: Rank) {}
 }
 
 /// An operation that is over.
@@ -89,6 +92,35 @@ pub fn run<M: Machine, P: Program>(
     program: &P,
     with_timeline: bool,
 ) -> Result<(M, Ended<P::Output>)> {
+    run_local(machine, 0..ranks, ranks, program, with_timeline)
+}
+
+/// Runs `program` on one of `ranks` ranks, of which the others run elsewhere, until that has ended; gives the machine back, and what
+/// the rank ended with.
+///
+/// # Errors
+/// Those of [`Machine::next_over`].
+pub fn run_one<M: Machine, P: Program>(
+    machine: M,
+    rank: Rank,
+    ranks: u32,
+    program: &P,
+) -> Result<(M, Result<P::Output>)> {
+    let (machine, ended) = run_local(machine, rank.0..rank.0 + 1, ranks, program, false)?;
+    let result = ended
+        .all(|rank| program.name_of(rank))
+        .and_then(|results| results.into_iter().next().unwrap_or(Err(Error::Stopped)));
+    Ok((machine, result))
+}
+
+/// Runs `program` on those of `ranks` ranks that are `local`.
+fn run_local<M: Machine, P: Program>(
+    machine: M,
+    local: Range<u32>,
+    ranks: u32,
+    program: &P,
+    with_timeline: bool,
+) -> Result<(M, Ended<P::Output>)> {
     let shared = RefCell::new(Shared {
         machine,
         operations: Operations::default(),
@@ -96,7 +128,7 @@ pub fn run<M: Machine, P: Program>(
         failed: vec![None; ranks as usize],
         timeline: with_timeline.then(Timeline::default),
     });
-    let ended = drive(&shared, ranks, program)?;
+    let ended = drive(&shared, local, ranks, program)?;
     let Shared { machine, timeline, failed, .. } = shared.into_inner();
     let result = |(result, error): (Option<Result<_>>, Option<Error>)| result.map(|result| error.map_or(result, Err));
     let results = ended.results.into_iter().zip(failed).map(result).collect();
@@ -104,20 +136,30 @@ pub fn run<M: Machine, P: Program>(
 }
 
 /// Polls ranks until nothing happens any more.
-fn drive<M: Machine, P: Program>(shared: &RefCell<Shared<M>>, ranks: u32, program: &P) -> Result<Ended<P::Output>> {
+fn drive<M: Machine, P: Program>(
+    shared: &RefCell<Shared<M>>,
+    local: Range<u32>,
+    ranks: u32,
+    program: &P,
+) -> Result<Ended<P::Output>> {
     let start = async |rank| program.run(&RankEndpoint { shared, rank, size: ranks, needs: P::NEEDS }).await;
     let mut all = Ranks {
-        running: (0..ranks).map(|rank| Some(Box::pin(start(Rank(rank))))).collect(),
+        running: (0..ranks).map(|rank| local.contains(&rank).then(|| Box::pin(start(Rank(rank))))).collect(),
         results: (0..ranks).map(|_| None).collect(),
         finish: vec![Time::ZERO; ranks as usize],
-        left: ranks,
+        left: local.end - local.start,
     };
     let mut poll = |rank: usize| {
-        if all.poll(rank, || shared.borrow().machine.now()) && all.left == 0 {
+        let end = |rank: usize| {
+            let machine = &mut shared.borrow_mut().machine;
+            machine.ended(Rank(rank as u32));
+            machine.now()
+        };
+        if all.poll(rank, end) && all.left == 0 {
             shared.borrow_mut().machine.all_ended();
         }
     };
-    (0..ranks as usize).for_each(&mut poll);
+    local.clone().for_each(|rank| poll(rank as usize));
     loop {
         let over = shared.borrow_mut().machine.next_over()?;
         let Some(Over { number, result }) = over else { break };
@@ -127,7 +169,8 @@ fn drive<M: Machine, P: Program>(shared: &RefCell<Shared<M>>, ranks: u32, progra
     }
     let Ranks { running, results, finish, .. } = all;
     // Before their futures are gone.
-    let waiting = shared.borrow().waiting(&results);
+    let mut waiting = shared.borrow().waiting(&results);
+    waiting.retain(|(rank, _)| local.contains(&rank.0));
     drop(running);
     Ok(Ended { results, finish, waiting, timeline: None })
 }
@@ -142,13 +185,13 @@ struct Ranks<F, T> {
 }
 
 impl<T, F: Future<Output = Result<T>>> Ranks<F, T> {
-    /// Lets a rank go on; says whether it has ended with that.
-    fn poll(&mut self, rank: usize, now: impl Fn() -> Time) -> bool {
+    /// Lets a rank go on; says whether it has ended with that, and asks `end` when if it has.
+    fn poll(&mut self, rank: usize, end: impl Fn(usize) -> Time) -> bool {
         let Some(future) = &mut self.running[rank] else { return false };
         let Poll::Ready(result) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) else { return false };
         self.running[rank] = None;
         self.results[rank] = Some(result);
-        self.finish[rank] = now();
+        self.finish[rank] = end(rank);
         self.left -= 1;
         true
     }

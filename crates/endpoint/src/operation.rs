@@ -22,14 +22,14 @@ pub enum Source {
 pub enum Tags {
     /// Those with that tag.
     Only(Tag),
-    /// Those with any tag.
+    /// Those with any tag. The number that is no tag is free for what machines tell each other.
     Any,
 }
 
 impl Tags {
     /// Whether a message with `tag` is one of them.
     pub fn include(self, tag: Tag) -> bool {
-        self == Tags::Any || self == Tags::Only(tag)
+        self == Tags::Only(tag) || self == Tags::Any && tag != Tag(u32::MAX)
     }
 }
 
@@ -100,7 +100,10 @@ pub enum Outcome {
 
 impl Outcome {
     /// The message of a receive.
-    pub(crate) fn received(self) -> Result<Received> {
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when it brought none.
+    pub fn received(self) -> Result<Received> {
         match self {
             Outcome::Received(received, _) => Ok(received),
             Outcome::Done => Err(Error::Unfit("the machine ended a receive without a message".to_owned())),

@@ -160,8 +160,7 @@ where
     }
 
     fn launch(&self, rank: &mut Running) -> Result<Record> {
-        let run = async |endpoint: &_| self.program.run(endpoint).await.map(drop);
-        rank.run(self.ranks, self.notes.first, P::NEEDS, run)
+        rank.run(self.ranks, self.notes.first, &self.program)
     }
 
     fn into_job(self: Box<Self>) -> AnyJob {

@@ -1,11 +1,10 @@
-//! A rank that runs as a process: its endpoint, and its program again and again.
+//! A rank that runs as a process: what its program's operations stand on, and the program again and again.
 
-use std::cell::{Cell, RefCell};
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
-use std::rc::Rc;
 
-use endpoint::{Endpoint, Error, Message, Needs, Received, Result, Source, Tag, Tags};
-use messaging::{Datagram, Datagrams, Destination, Messenger, Parameters, Reporting};
+use endpoint::executor::{self, Machine, Over};
+use endpoint::{Endpoint, Error, Message, Operation, Outcome, Program, Received, Result, Source, Tag, Tags};
+use messaging::{Messenger, Messengers, Parameters, Reporting};
 use programs::barrier::dissemination;
 use quantities::{Duration, Rank, Rate, Time};
 use real_worlds::udp::{Group, UdpCounts, UdpNetwork, UdpSettings};
@@ -27,149 +26,92 @@ const REST: Duration = Duration::from_microseconds(1_000);
 const HELD_BACK: usize = 128 << 10;
 /// How long a rank waits for a message, if nothing else is asked for.
 const USUAL_PATIENCE: Duration = Duration::from_microseconds(60_000_000);
+/// What ranks tell each other that meet between two runs of a program has a tag that no program has: some are done before others, which
+/// may still receive from anyone.
+const MEETING: Tag = Tag(u32::MAX);
 
-/// UDP, and an end to waiting.
-#[derive(Debug)]
-struct Patient {
-    network: Network,
-    me: Rank,
-    /// Until when the program waits for a message.
-    until: Rc<Cell<Option<Time>>>,
-    counts: Rc<Cell<Counts>>,
+/// What the program sent and received.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    messages: u64,
+    /// [B]
+    bytes: u64,
+    /// For each other rank, the messages to it and from it.
+    sent_to: Vec<u64>,
+    received_from: Vec<u64>,
 }
 
-/// What went through the network.
-#[derive(Clone, Copy, Debug)]
-struct Counts {
-    udp: UdpCounts,
-    forged: u64,
-}
-
-impl Patient {
-    fn count(&self) {
-        self.counts.set(counts(&self.network));
-    }
-}
-
-fn counts(network: &Network) -> Counts {
-    Counts { udp: network.counts(), forged: network.forged() }
-}
-
-impl Datagrams for Patient {
-    fn now(&self) -> Time {
-        self.network.now()
+impl Tally {
+    fn new(ranks: usize) -> Tally {
+        Tally { sent_to: vec![0; ranks], received_from: vec![0; ranks], ..Tally::default() }
     }
 
-    async fn send(&self, datagrams: &[(Destination, Datagram)]) -> Result<()> {
-        let sent = self.network.send(datagrams).await;
-        self.count();
-        sent
-    }
-
-    async fn receive(&self, until: Option<Time>, arrived: &mut Vec<Datagram>) -> Result<()> {
-        let limit = self.until.get();
-        if limit.is_some_and(|limit| limit <= self.now()) {
-            return Err(Error::Deadlock(format!("rank {} has waited for a message for too long", self.me)));
-        }
-        let received = self.network.receive([until, limit].into_iter().flatten().min(), arrived).await;
-        self.count();
-        received
+    fn sends(&mut self, message: &Message, to: impl Iterator<Item = Rank>) {
+        self.messages += 1;
+        self.bytes += message.size().0;
+        to.for_each(|rank| count(&mut self.sent_to, rank));
     }
 }
 
-/// A rank's endpoint, which counts what the program sends, and does not wait for ever.
-#[derive(Debug)]
-pub struct LaunchedEndpoint {
-    messenger: Messenger<Patient>,
-    until: Rc<Cell<Option<Time>>>,
-    patience: Duration,
-    messages: Cell<u64>,
-    bytes: Cell<u64>,
-    /// What ranks tell each other that meet, and from which ranks it has come while the program still ran here.
-    meeting: Message,
-    early: RefCell<Vec<Rank>>,
-    /// For each other rank, the messages of the program to it and from it.
-    sent_to: RefCell<Vec<u64>>,
-    received_from: RefCell<Vec<u64>>,
-}
-
-impl LaunchedEndpoint {
-    /// Whether that message is of a rank that waits for this one to meet it; then it is noted.
-    fn is_to_meet(&self, from: Rank, message: &Message) -> bool {
-        let is_to_meet = *message == self.meeting;
-        if is_to_meet {
-            self.early.borrow_mut().push(from);
-        }
-        is_to_meet
-    }
-
-    fn sends(&self, message: &Message, to: impl Iterator<Item = Rank>) {
-        self.messages.set(self.messages.get() + 1);
-        self.bytes.set(self.bytes.get() + message.size().0);
-        to.for_each(|rank| count(&self.sent_to, rank));
-    }
-
-    async fn patiently<T>(&self, received: impl Future<Output = Result<T>>) -> Result<T> {
-        self.until.set(Some(self.now() + self.patience));
-        let received = received.await;
-        self.until.set(None);
-        received
-    }
-}
-
-impl Endpoint for LaunchedEndpoint {
-    fn rank(&self) -> Rank {
-        self.messenger.rank()
-    }
-
-    fn size(&self) -> u32 {
-        self.messenger.size()
-    }
-
-    fn now(&self) -> Time {
-        self.messenger.now()
-    }
-
-    async fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Result<()> {
-        self.sends(&message, std::iter::once(to));
-        self.patiently(self.messenger.send_tagged(to, tag, message)).await
-    }
-
-    async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
-        loop {
-            let next = self.messenger.receive_matching(from, tags, deadline);
-            let received = if deadline.is_some() { next.await } else { self.patiently(next).await }?;
-            if from != Source::Any || !self.is_to_meet(received.from, &received.message) {
-                count(&self.received_from, received.from);
-                return Ok(received);
-            }
-        }
-    }
-
-    async fn compute(&self, work: Duration) {
-        self.messenger.compute(work).await;
-    }
-
-    async fn multicast(&self, message: Message) -> Result<()> {
-        self.sends(&message, (0..self.size()).map(Rank).filter(|&rank| rank != self.rank()));
-        self.patiently(self.messenger.multicast(message)).await
-    }
-
-    async fn receive_multicast(&self, from: Rank) -> Result<Message> {
-        let received = self.patiently(self.messenger.receive_multicast(from)).await;
-        received.inspect(|_| count(&self.received_from, from))
-    }
-}
-
-fn count(messages: &RefCell<Vec<u64>>, rank: Rank) {
-    if let Some(count) = messages.borrow_mut().get_mut(rank.0 as usize) {
+fn count(messages: &mut [u64], rank: Rank) {
+    if let Some(count) = messages.get_mut(rank.0 as usize) {
         *count += 1;
     }
 }
 
-/// The same ranks, as they meet between two runs of a program: one that receives messages of anyone may have taken what others said who
-/// were done before it.
-struct Meeting<'endpoint>(&'endpoint LaunchedEndpoint);
+/// The rank, as the executor sees it. Its network blocks while nothing comes, so that there is nothing else to wait for.
+struct Launched<'run> {
+    messenger: &'run Messenger<Network>,
+    alone: Messengers<'run, Network>,
+    tally: &'run mut Tally,
+}
+
+/// Of those that run here it is the first.
+const HERE: Rank = Rank(0);
+
+impl Machine for Launched<'_> {
+    fn now(&self) -> Time {
+        self.messenger.now()
+    }
+
+    fn check(&self, _: &Operation) -> Result<()> {
+        Ok(())
+    }
+
+    fn begin(&mut self, rank: Rank, number: u32, operation: Operation) {
+        match &operation {
+            Operation::Send { to, message, .. } => self.tally.sends(message, std::iter::once(*to)),
+            Operation::Multicast(message) => {
+                let others = (0..self.messenger.size()).map(Rank).filter(|&other| other != rank);
+                self.tally.sends(message, others);
+            }
+            Operation::Receive { .. }
+            | Operation::ReceiveMulticast(_)
+            | Operation::Compute(_)
+            | Operation::Sleep(_) => {}
+        }
+        self.alone.begin(HERE, number, operation);
+    }
+
+    fn next_over(&mut self) -> Result<Option<Over>> {
+        // Where the program waits for nothing that it began, nothing ever comes.
+        if self.alone.have_ended() || self.alone.are_idle() {
+            return Ok(None);
+        }
+        let over = self.alone.next_over();
+        if let Some(Over { result: Ok(Outcome::Received(received, _)), .. }) = &over {
+            count(&mut self.tally.received_from, received.from);
+        }
+        Ok(over)
+    }
+
+    fn ended(&mut self, _: Rank) {
+        self.alone.end(HERE);
+    }
+}
+
+/// The same rank, as it meets the others between two runs of a program.
+struct Meeting<'run>(&'run Messenger<Network>);
 
 impl Endpoint for Meeting<'_> {
     fn rank(&self) -> Rank {
@@ -184,19 +126,12 @@ impl Endpoint for Meeting<'_> {
         self.0.now()
     }
 
-    async fn send_tagged(&self, to: Rank, tag: Tag, _: Message) -> Result<()> {
-        self.0.messenger.send_tagged(to, tag, self.0.meeting.clone()).await
+    async fn send_tagged(&self, to: Rank, _: Tag, message: Message) -> Result<()> {
+        self.0.send_tagged(to, MEETING, message).await
     }
 
-    async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
-        let early = self.0.early.borrow().iter().position(|&early| from == Source::Rank(early));
-        match early {
-            Some(place) => {
-                let from = self.0.early.borrow_mut().remove(place);
-                Ok(Received { from, tag: Tag::default(), message: self.0.meeting.clone() })
-            }
-            None => self.0.messenger.receive_matching(from, tags, deadline).await,
-        }
+    async fn receive_matching(&self, from: Source, _: Tags, deadline: Option<Time>) -> Result<Received> {
+        self.0.receive_matching(from, Tags::Only(MEETING), deadline).await
     }
 
     async fn compute(&self, work: Duration) {
@@ -204,19 +139,19 @@ impl Endpoint for Meeting<'_> {
     }
 
     async fn multicast(&self, message: Message) -> Result<()> {
-        self.0.messenger.multicast(message).await
+        self.0.multicast(message).await
     }
 
     async fn receive_multicast(&self, from: Rank) -> Result<Message> {
-        self.0.messenger.receive_multicast(from).await
+        self.0.receive_multicast(from).await
     }
 }
 
 /// A rank that has its program still to run.
 #[derive(Debug)]
 pub struct Running {
-    endpoint: LaunchedEndpoint,
-    counts: Rc<Cell<Counts>>,
+    messenger: Messenger<Network>,
+    tally: Tally,
     /// Whether all ranks have the same clock.
     same_clock: bool,
     repeat: u32,
@@ -236,7 +171,6 @@ impl Running {
         };
         let group = roster.group.map(|address| Group { address, interface, hops: 1, others_here });
         let usual = parameters(roster);
-        let meeting = Message::from(secret.meeting());
         let secret = Some(secret).filter(|_| !roster.tuning.trusted_network);
         let parameters = Parameters { datagram: Network::inner(usual.datagram, secret.is_some()), ..usual };
         let clock = roster.zero.map_or_else(Clock::starting_now, Clock::starting_at);
@@ -253,65 +187,59 @@ impl Running {
         held_back.map_err(|error| Error::Network(error.to_string()))?;
         let size = u32::try_from(roster.ranks.len()).unwrap_or(u32::MAX);
         let network = Network::new(network, (me, size), roster.session, secret);
-        let (until, counts) = (Rc::new(Cell::new(None)), Rc::new(Cell::new(counts(&network))));
-        let network = Patient { network, me, until: Rc::clone(&until), counts: Rc::clone(&counts) };
-        let messenger = Messenger::new(network, me, size, parameters)?;
         let patience = roster.tuning.patience.map_or(USUAL_PATIENCE, Duration::from_picoseconds);
-        let none = || RefCell::new(vec![0; roster.ranks.len()]);
-        let (messages, bytes, sent_to, received_from) = (Cell::new(0), Cell::new(0), none(), none());
-        let early = RefCell::default();
-        let endpoint =
-            LaunchedEndpoint { messenger, until, patience, messages, bytes, meeting, early, sent_to, received_from };
-        Ok(Running { endpoint, counts, same_clock: roster.zero.is_some(), repeat: roster.repeat })
+        let messenger = Messenger::new(network, me, size, parameters)?.with_patience(patience);
+        let tally = Tally::new(roster.ranks.len());
+        Ok(Running { messenger, tally, same_clock: roster.zero.is_some(), repeat: roster.repeat })
     }
 
-    /// Runs the program, which does no more than it `needs`, as often as it is to run; `first` is the rank that begins, where one
-    /// does.
+    /// Runs the program as often as it is to run; `first` is the rank that begins, where one does.
     ///
     /// # Errors
     /// What the program, or the network, ends with.
-    pub fn run(
-        &mut self,
-        ranks: u32,
-        first: Option<Rank>,
-        needs: Needs,
-        program: impl AsyncFn(&LaunchedEndpoint) -> Result<()>,
-    ) -> Result<Record> {
-        if ranks != self.endpoint.size() {
-            return Err(Error::Unfit(format!("the program has {ranks} ranks, but {} run", self.endpoint.size())));
+    pub fn run<P: Program>(&mut self, ranks: u32, first: Option<Rank>, program: &P) -> Result<Record> {
+        let size = self.messenger.size();
+        if ranks != size {
+            return Err(Error::Unfit(format!("the program has {ranks} ranks, but {size} run")));
         }
-        self.endpoint.messenger.hold_to(needs);
-        block_on(async {
-            let first_rank = first.map(|rank| rank.0);
-            let mut record = Record { first: first_rank, same_clock: self.same_clock, ..Record::default() };
-            for _ in 0..self.repeat {
-                self.once(first, &program, &mut record).await?;
-            }
-            self.endpoint.patiently(self.endpoint.messenger.end()).await?;
-            (record.messages, record.bytes) = (self.endpoint.messages.get(), self.endpoint.bytes.get());
-            (record.sent_to, record.received_from) = (self.endpoint.sent_to.take(), self.endpoint.received_from.take());
-            record.repeated = self.endpoint.messenger.engine().repeated();
-            record.needless = self.endpoint.messenger.engine().needless();
-            let Counts { udp, forged } = self.counts.get();
-            (record.received, record.strangers, record.forged) = (udp.received, udp.strangers, forged + udp.unreadable);
-            Ok(record)
-        })?
+        let first_rank = first.map(|rank| rank.0);
+        let mut record = Record { first: first_rank, same_clock: self.same_clock, ..Record::default() };
+        for _ in 0..self.repeat {
+            self.once(first, program, &mut record)?;
+        }
+        block_on(self.messenger.end())??;
+        let Tally { messages, bytes, sent_to, received_from } = std::mem::take(&mut self.tally);
+        (record.messages, record.bytes) = (messages, bytes);
+        (record.sent_to, record.received_from) = (sent_to, received_from);
+        record.repeated = self.messenger.engine().repeated();
+        record.needless = self.messenger.engine().needless();
+        let UdpCounts { received, strangers, unreadable, .. } = self.counts();
+        (record.received, record.strangers) = (received, strangers);
+        record.forged = self.messenger.network().forged() + unreadable;
+        Ok(record)
     }
 
-    async fn once(
-        &self,
-        first: Option<Rank>,
-        program: &impl AsyncFn(&LaunchedEndpoint) -> Result<()>,
-        record: &mut Record,
-    ) -> Result<()> {
-        self.meet(first).await?;
-        let before = self.counts.get().udp;
-        let start = self.endpoint.now();
-        program(&self.endpoint).await?;
-        let end = self.endpoint.now();
-        self.endpoint.messenger.compute(REST).await;
-        self.endpoint.patiently(self.endpoint.messenger.flush()).await?;
-        let after = self.counts.get().udp;
+    /// What went through the network.
+    fn counts(&self) -> UdpCounts {
+        self.messenger.network().counts()
+    }
+
+    fn once<P: Program>(&mut self, first: Option<Rank>, program: &P, record: &mut Record) -> Result<()> {
+        block_on(self.meet(first))??;
+        let before = self.counts();
+        let messenger = &self.messenger;
+        let launched =
+            Launched { messenger, alone: Messengers::new(std::slice::from_ref(messenger)), tally: &mut self.tally };
+        let start = messenger.now();
+        let (_, ended) = executor::run_one(launched, messenger.rank(), messenger.size(), program)?;
+        let end = messenger.now();
+        ended?;
+        block_on(async {
+            messenger.compute(REST).await;
+            messenger.flush().await
+        })??;
+        messenger.forget_operations();
+        let after = self.counts();
         record.times.push([start, end].map(Time::picoseconds));
         record.datagrams += after.datagrams - before.datagrams;
         record.copied += after.payloads - before.payloads;
@@ -320,23 +248,22 @@ impl Running {
 
     /// Waits until all ranks are here, and then for a time on which they agree.
     async fn meet(&self, first: Option<Rank>) -> Result<()> {
-        let Running { endpoint, same_clock, .. } = self;
-        let messenger = &endpoint.messenger;
-        let (me, size) = (messenger.rank(), messenger.size());
-        endpoint.patiently(dissemination(&Meeting(endpoint))).await?;
+        let Running { messenger, same_clock, .. } = self;
+        let (me, size, meeting) = (messenger.rank(), messenger.size(), Meeting(messenger));
+        dissemination(&meeting).await?;
         let start = if me == Rank(0) {
-            let start = endpoint.now() + NOTICE + NOTICE_EACH * u64::from(size);
+            let start = messenger.now() + NOTICE + NOTICE_EACH * u64::from(size);
             for rank in (1..size).map(Rank) {
-                messenger.send(rank, Message::from(start.picoseconds().to_be_bytes().to_vec())).await?;
+                meeting.send(rank, Message::from(start.picoseconds().to_be_bytes().to_vec())).await?;
             }
             start
         } else {
-            read_time(&endpoint.patiently(messenger.receive(Rank(0))).await?)?
+            read_time(&meeting.receive(Rank(0)).await?)?
         };
         // Another's clock tells nothing: then those begin who know that all are there.
-        let start = if *same_clock { start } else { endpoint.now() + NOTICE };
+        let start = if *same_clock { start } else { messenger.now() + NOTICE };
         let start = if first == Some(me) { start + LEAD } else { start };
-        messenger.compute(start.since(endpoint.now().min(start))).await;
+        messenger.compute(start.since(messenger.now().min(start))).await;
         Ok(())
     }
 }
@@ -359,26 +286,103 @@ fn read_time(message: &Message) -> Result<Time> {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
+    use endpoint::{Needs, join_all};
+
     use super::*;
     use crate::wire::Tuning;
 
+    async fn receive_now<E: Endpoint>(endpoint: &E) -> Result<()> {
+        endpoint.receive_any(Some(Time::ZERO)).await.map(drop)
+    }
+
+    struct Undeclared;
+    impl Program for Undeclared {
+        type Output = ();
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            receive_now(endpoint).await
+        }
+    }
+
+    struct Declared;
+    impl Program for Declared {
+        type Output = ();
+        const NEEDS: Needs = Needs::ANY_SOURCE;
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            receive_now(endpoint).await
+        }
+    }
+
+    fn roster(sockets: &[UdpSocket], repeat: u32) -> Roster {
+        let ranks = sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
+        let tuning = Tuning::default();
+        Roster { ranks, session: 7, group: None, zero: None, repeat, experiment: serde_json::Value::Null, tuning }
+    }
+
+    fn sockets(ranks: u32) -> Vec<UdpSocket> {
+        (0..ranks).map(|_| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap()).collect()
+    }
+
     #[test]
     fn a_program_does_no_more_than_it_declares() {
-        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let roster = Roster {
-            ranks: vec![socket.local_addr().unwrap()],
-            session: 7,
-            group: None,
-            zero: None,
-            repeat: 1,
-            experiment: serde_json::Value::Null,
-            tuning: Tuning::default(),
-        };
+        let mut sockets = sockets(1);
+        let roster = roster(&sockets, 1);
+        let socket = sockets.remove(0);
         let mut running = Running::new(Rank(0), &roster, socket, &Secret::random().unwrap()).unwrap();
-        let now = async |endpoint: &LaunchedEndpoint| endpoint.receive_any(Some(Time::ZERO)).await.map(drop);
-        let undeclared = running.run(1, None, Needs::NOTHING, now).unwrap_err();
+        let undeclared = running.run(1, None, &Undeclared).unwrap_err();
         assert_eq!(undeclared, Error::Undeclared("ANY_SOURCE"));
-        let declared = running.run(1, None, Needs::ANY_SOURCE, now).unwrap_err();
+        let declared = running.run(1, None, &Declared).unwrap_err();
         assert!(matches!(declared, Error::Deadline(_) | Error::Lost(_)), "{declared}");
+    }
+
+    /// Every rank sends two messages to each other one and receives theirs, all at once: those with tag 2 first, from whomever.
+    struct Swap;
+    impl Program for Swap {
+        type Output = ();
+        const NEEDS: Needs = Needs::ANY_SOURCE.and(Needs::OVERLAP);
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            let me = endpoint.rank();
+            let others: Vec<Rank> = (0..endpoint.size()).map(Rank).filter(|&other| other != me).collect();
+            let (one, other) = (Tag(1), Tag(2));
+            let message = |from: Rank, to: Rank, Tag(tag): Tag| {
+                Message::from(vec![(from.0 * 31 + to.0 * 7 + tag) as u8; 200_000 / tag as usize])
+            };
+            let to_all = |tag| others.iter().map(move |&to| endpoint.send_tagged(to, tag, message(me, to, tag)));
+            let sends = join_all(to_all(one).chain(to_all(other)));
+            let receives = async {
+                for _ in &others {
+                    let received = endpoint.receive_matching(Source::Any, Tags::Only(other), None).await?;
+                    assert_eq!(received.message, message(received.from, me, other));
+                }
+                let by_name = others.iter().map(|&from| endpoint.receive(from));
+                for (&from, received) in others.iter().zip(join_all(by_name).await) {
+                    assert_eq!(received?, message(from, me, one));
+                }
+                Ok::<(), Error>(())
+            };
+            let (sent, received, ()) = endpoint::join!(sends, receives, endpoint.compute(REST)).await;
+            received.and(sent.into_iter().collect())
+        }
+    }
+
+    #[test]
+    fn operations_of_launched_ranks_overlap_and_their_messages_have_tags() {
+        let sockets = sockets(3);
+        let roster = roster(&sockets, 4);
+        let secret = Secret::random().unwrap();
+        let records: Vec<Record> = thread::scope(|scope| {
+            let start = |(rank, socket)| {
+                let (roster, secret) = (&roster, &secret);
+                scope.spawn(move || Running::new(Rank(rank), roster, socket, secret)?.run(3, None, &Swap))
+            };
+            let running: Vec<_> = (0..).zip(sockets).map(start).collect();
+            running.into_iter().map(|rank| rank.join().unwrap().unwrap()).collect()
+        });
+        for (rank, record) in records.iter().enumerate() {
+            assert_eq!((record.times.len(), record.messages, record.bytes), (4, 16, 4 * 2 * 300_000));
+            let each = |other: usize| if other == rank { 0 } else { 8 };
+            assert_eq!(record.received_from, [0, 1, 2].map(each));
+        }
     }
 }

@@ -60,11 +60,6 @@ impl Secret {
         (0..ranks).map(|rank| Key(self.derive("maquette launch 1: key of a rank", rank))).collect()
     }
 
-    /// What ranks tell each other that meet between two runs of a program: nothing that the program says is the same.
-    pub fn meeting(&self) -> Vec<u8> {
-        self.derive("maquette launch 1: meeting of ranks", 0).to_vec()
-    }
-
     fn derive(&self, purpose: &str, rank: u32) -> [u8; 32] {
         blake3::derive_key(purpose, &[self.0.as_bytes(), &rank.to_be_bytes()].concat())
     }

@@ -14,8 +14,8 @@ mod draws;
 use std::collections::VecDeque;
 
 use draws::Draws;
-use endpoint::Message;
-use maquette_messaging::{Awaited, Datagram, Destination, Engine, Parameters, Repeat};
+use endpoint::{Message, Source, Tag, Tags};
+use maquette_messaging::{Awaited, Datagram, Destination, Engine, Parameters, Posted, Repeat};
 use quantities::{Duration, Rank, Time};
 
 const SIZE: usize = 64 << 20;
@@ -38,13 +38,16 @@ fn run(Case { ranks, active, broadcast, parameters, lost }: Case, message: &Mess
     let mut engines: Vec<Engine> = (0..active)
         .map(|rank| Engine::new(Rank(rank), ranks, parameters).expect("the parameters are allowed"))
         .collect();
-    let what = if broadcast { Awaited::BroadcastOf(Rank(0)) } else { Awaited::MessageFrom(Rank(0)) };
-    let sent =
-        if broadcast { engines[0].multicast(message.clone()) } else { engines[0].send(Rank(1), message.clone()) };
+    let what =
+        if broadcast { Awaited::BroadcastOf(Rank(0)) } else { Awaited::Message(Source::Rank(Rank(0)), Tags::Any) };
+    let sent = if broadcast {
+        engines[0].multicast(message.clone())
+    } else {
+        engines[0].send(Rank(1), Tag::default(), message.clone())
+    };
     assert_eq!(sent, Ok(None));
-    for engine in &mut engines[1..] {
-        engine.post(Time::ZERO, what).expect("the source is there");
-    }
+    let posted: Vec<Posted> =
+        engines[1..].iter_mut().map(|engine| engine.post(Time::ZERO, what).expect("the source is there")).collect();
     let (mut now, mut left, mut draws) = (Time::ZERO, active - 1, Draws(1));
     let mut flying: VecDeque<(Rank, Destination, Datagram)> = VecDeque::new();
     while left > 0 {
@@ -64,9 +67,9 @@ fn run(Case { ranks, active, broadcast, parameters, lost }: Case, message: &Mess
             let from = engine.rank();
             flying.extend(engine.drain(now).into_iter().map(|(to, datagram)| (from, to, datagram)));
         }
-        for engine in &mut engines[1..] {
-            let received = engine.received(now, what).expect("nobody is gone");
-            left -= u32::from(received.is_some_and(|(_, received)| received.size() == message.size()));
+        for (engine, posted) in engines[1..].iter_mut().zip(&posted) {
+            let received = engine.received(now, *posted).expect("nobody is gone");
+            left -= u32::from(received.is_some_and(|received| received.message.size() == message.size()));
         }
     }
     engines.iter().map(|engine| engine.counts().sent).sum()

@@ -5,7 +5,7 @@ use endpoint::Message;
 use quantities::Rank;
 
 /// The longest header. [B]
-pub const LONGEST_HEADER: usize = 40;
+pub const LONGEST_HEADER: usize = 44;
 
 /// A datagram. Header and payload are kept apart, so that the payload can be a part of the message itself and nobody has to
 /// copy it: a socket gathers the two.

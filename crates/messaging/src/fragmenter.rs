@@ -1,9 +1,9 @@
 //! A message on its way out, part by part.
 
-use endpoint::Message;
-use quantities::{Bytes, Rank};
+use endpoint::{Message, Tag};
+use quantities::Bytes;
 
-use crate::packet::{Data, FRAGMENT_HEADER, OPENING_HEADER, Opening, Part, SEEN_FIELD};
+use crate::packet::{Data, FRAGMENT_HEADER, Label, OPENING_HEADER, Opening, Part, SEEN_FIELD, TAG_FIELD};
 use crate::sequence::wire;
 
 /// A message of which not everything has been sent, or not everything is known to have arrived.
@@ -20,8 +20,7 @@ pub(crate) struct Fragmenter {
     /// How much is in the first packet, and how much need not be pulled. [B]
     first: u64,
     pushed: u64,
-    /// Who acknowledges what was pushed, where it is broadcast.
-    acknowledger: Rank,
+    label: Label,
     opened: bool,
     /// Whether the rest may be sent.
     pulled: bool,
@@ -31,16 +30,16 @@ pub(crate) struct Fragmenter {
 
 impl Fragmenter {
     /// Message `number` of its stream, of which `first` bytes are in the first packet and `pushed` need not be pulled.
-    pub(crate) fn new(number: u64, message: Message, (first, pushed): (u64, u64), acknowledger: Rank) -> Fragmenter {
-        Fragmenter { number, message, first, pushed, acknowledger, opened: false, pulled: false, offset: 0 }
+    pub(crate) fn new(number: u64, message: Message, (first, pushed): (u64, u64), label: Label) -> Fragmenter {
+        Fragmenter { number, message, first, pushed, label, opened: false, pulled: false, offset: 0 }
     }
 
     pub(crate) const fn number(&self) -> u64 {
         self.number
     }
 
-    pub(crate) const fn acknowledger(&self) -> Rank {
-        self.acknowledger
+    pub(crate) const fn label(&self) -> Label {
+        self.label
     }
 
     pub(crate) const fn is_pulled(&self) -> bool {
@@ -74,10 +73,20 @@ impl Fragmenter {
         if self.pulled { self.message.size().0 } else { self.pushed }
     }
 
-    /// The next part, for a datagram of at most so many bytes. Its place in a stream is not known here.
+    /// The next part of a broadcast, for a datagram of at most so many bytes. Its place in a stream is not known here.
     pub(crate) fn next_part(&mut self, datagram: usize) -> Data {
+        self.part(datagram, OPENING_HEADER)
+    }
+
+    /// The next part of a message to one rank, for a datagram of at most so many bytes. Its place in a stream is not known here.
+    pub(crate) fn next_part_to_one(&mut self, datagram: usize) -> Data {
+        let tag = if self.label.tag() == Tag::default() { 0 } else { TAG_FIELD };
+        self.part(datagram, OPENING_HEADER + tag)
+    }
+
+    fn part(&mut self, datagram: usize, opening_header: usize) -> Data {
         let opens = !self.opened;
-        let header = if opens { OPENING_HEADER } else { FRAGMENT_HEADER };
+        let header = if opens { opening_header } else { FRAGMENT_HEADER };
         let end = if opens { self.first.min(self.pushed) } else { self.limit() };
         let room = (datagram - header) as u64;
         let payload = part_of(&self.message, self.offset, (end - self.offset).min(room), room);
@@ -92,7 +101,7 @@ impl Fragmenter {
             size: self.message.size().0,
             content: self.message.content().map(|content| content.len() as u64),
             pushed: u32::try_from(self.pushed).unwrap_or(u32::MAX),
-            acknowledger: self.acknowledger,
+            label: self.label,
         }
     }
 }
@@ -125,7 +134,7 @@ mod tests {
 
     fn parts(message: Message, pushed: u64, pulls: bool) -> Vec<(Part, Message)> {
         let first = if pushed == 200 { 200 } else { 8 };
-        let mut fragmenter = Fragmenter::new(0, message, (first, pushed), Rank(0));
+        let mut fragmenter = Fragmenter::new(0, message, (first, pushed), Label::default());
         if pulls {
             fragmenter.pull(pushed);
         }

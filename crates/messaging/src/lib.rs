@@ -3,7 +3,11 @@
 //! ```text
 //!                  program
 //!                     |    Endpoint
-//!                 Messenger       a loop around:
+//!                 executor
+//!                     |    Machine
+//!                Messengers       all ranks of a world; one messenger alone is an endpoint, too
+//!                     |
+//!                 Messenger       a loop around what its program has under way (operations) and:
 //!     +------------ Engine ---------------------------+
 //!     |  push_pull       messages to and from one     |     which part of a message may go, and where it is put
 //!     |  broadcast       rank, or to all              |
@@ -21,7 +25,7 @@
 //!                  network       UDP, or a simulated Ethernet
 //! ```
 //!
-//! All but the [`Messenger`] are state machines without input or output: what time it is and what has come are arguments, what
+//! All but [`Messenger`] and [`Messengers`] are state machines without input or output: what time it is and what has come are arguments, what
 //! to send is a result.
 //!
 //! Source: K.-P. Wong and C.-L. Wang, Efficient Reliable Broadcast for Commodity Clusters, HPC-Asia 2000.
@@ -34,6 +38,8 @@ mod fragmenter;
 pub mod go_back_n;
 pub mod memory;
 mod messenger;
+mod messengers;
+mod operations;
 pub mod packet;
 mod parameters;
 pub mod parity;
@@ -52,8 +58,10 @@ mod waiting;
 
 pub use datagram::{Datagram, LONGEST_HEADER, Unreadable};
 pub use datagrams::{Datagrams, Destination};
-pub use engine::{Awaited, Counts, Engine};
+pub use engine::{Awaited, Counts, Engine, Posted};
 pub use messenger::Messenger;
+pub use messengers::Messengers;
+pub use operations::Calls;
 pub use parameters::{Asking, BroadcastProtocol, Losses, Parameters, Push};
 pub use parity::Parity;
 pub use receive_stream::{ReceiveStream, Reporting};
@@ -61,4 +69,4 @@ pub use round_trip::{RoundTrip, Timing};
 pub use sealed::{Key, SEAL, Sealed, Secrecy};
 pub use send_stream::{Repeat, SendStream};
 pub use shared_queue::SharedQueue;
-pub use stuck::{Doing, stuck};
+pub use stuck::{Doing, Wait, stuck};

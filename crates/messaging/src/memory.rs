@@ -90,7 +90,7 @@ pub(crate) fn light_point() -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use endpoint::Message;
+    use endpoint::{Message, Tag};
     use quantities::{Rank, Time};
 
     use super::*;
@@ -117,7 +117,7 @@ mod tests {
         let message = |rank: u32| Message::from(vec![rank as u8; 100_000]);
         assert_eq!(engine.multicast(message(0)), Ok(None));
         for rank in 1..n {
-            assert_eq!(engine.send(Rank(rank), message(rank)), Ok(None));
+            assert_eq!(engine.send(Rank(rank), Tag::default(), message(rank)), Ok(None));
         }
         assert_eq!(engine.drain(Time::ZERO).len(), 16 * 128);
         let (separate, shared) = engine.memory();

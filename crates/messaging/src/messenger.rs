@@ -1,15 +1,21 @@
-//! The endpoint trait on top of datagrams: a loop around the state machine.
+//! A rank on top of datagrams: a loop around the state machines.
 
 use std::cell::{Cell, Ref, RefCell};
+use std::future::poll_fn;
+use std::task::Poll;
 
-use endpoint::{Endpoint, Error, Message, Needs, Received, Result, Source, Tag, Tags};
+use endpoint::executor::Over;
+use endpoint::{Endpoint, Error, Message, Operation, Outcome, Received, Result, Source, Tag, Tags};
 use quantities::{Duration, Rank, Time};
 
-use crate::{Awaited, Datagrams, Engine, Parameters};
+use crate::operations::{Calls, Operations};
+use crate::{Datagram, Datagrams, Doing, Engine, Parameters};
 
-/// A rank's endpoint on a network of datagrams.
+/// A rank on a network of datagrams.
 ///
-/// It reads the network whenever its program sends, receives or computes by it, and only then: a program that computes otherwise for
+/// Its operations are begun with [`Messenger::begin`], several of them at once if need be, and go on as long as [`Messenger::run`] is
+/// polled. It is also an endpoint by itself, for a program that does one thing at a time and is not run by an executor: then it
+/// reads the network whenever its program sends, receives or computes by it, and only then; a program that computes otherwise for
 /// longer than the patience of others seems gone to them.
 ///
 /// A send ends once its message is in the send queue; what is in it goes out while the program does something else with the
@@ -18,17 +24,20 @@ use crate::{Awaited, Datagrams, Engine, Parameters};
 pub struct Messenger<D> {
     network: D,
     engine: RefCell<Engine>,
-    waits_for: Cell<Option<Awaited>>,
-    needs: Needs,
+    operations: RefCell<Operations>,
+    patience: Option<Duration>,
     busy: Cell<bool>,
 }
 
-/// While it is there, the endpoint does one thing and can't begin another.
-struct Busy<'a>(&'a Cell<bool>);
+/// The number of the one operation of a program that does one thing at a time.
+const ALONE: u32 = u32::MAX;
 
-impl Drop for Busy<'_> {
+/// While it is there, the endpoint does one thing and can't begin another.
+struct Busy<'a, D>(&'a Messenger<D>);
+
+impl<D> Drop for Busy<'_, D> {
     fn drop(&mut self) {
-        self.0.set(false);
+        self.0.busy.set(false);
     }
 }
 
@@ -39,12 +48,23 @@ impl<D: Datagrams> Messenger<D> {
     /// As [`Engine::new`].
     pub fn new(network: D, me: Rank, size: u32, parameters: Parameters) -> Result<Messenger<D>> {
         let engine = RefCell::new(Engine::new(me, size, parameters)?);
-        Ok(Messenger { network, engine, waits_for: Cell::new(None), needs: Needs::EVERYTHING, busy: Cell::new(false) })
+        let operations = RefCell::new(Operations::new());
+        Ok(Messenger { network, engine, operations, patience: None, busy: Cell::new(false) })
     }
 
-    /// From now on its program does no more than it `needs`; before, everything is allowed.
-    pub fn hold_to(&mut self, needs: Needs) {
-        self.needs = needs;
+    /// The same rank, whose processor is also occupied by calls of its program.
+    #[must_use]
+    pub fn with_calls(mut self, calls: Calls) -> Messenger<D> {
+        self.operations.get_mut().set_calls(calls);
+        self
+    }
+
+    /// The same rank, which waits no longer than so for anything that has no deadline: then that ends with [`Error::Deadlock`].
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Messenger<D> {
+        self.operations.get_mut().set_patience(patience);
+        self.patience = Some(patience);
+        self
     }
 
     /// The state machine, as it is while the program waits.
@@ -52,9 +72,61 @@ impl<D: Datagrams> Messenger<D> {
         self.engine.borrow()
     }
 
-    /// What the program waits for, if it waits for it without a deadline.
-    pub fn waits_for(&self) -> Option<Awaited> {
-        self.waits_for.get()
+    /// The network below.
+    pub const fn network(&self) -> &D {
+        &self.network
+    }
+
+    /// What the program does that has not ended.
+    pub fn doing(&self) -> Doing {
+        let operations = self.operations.borrow();
+        if operations.is_empty() && self.busy.get() {
+            return Doing::GoesOn;
+        }
+        operations.waits_for().map_or(Doing::GoesOn, Doing::Waits)
+    }
+
+    /// Whether nothing is under way of what was begun.
+    pub fn is_idle(&self) -> bool {
+        let operations = self.operations.borrow();
+        operations.is_empty() && !operations.has_over()
+    }
+
+    /// Begins an operation. When it is over, [`Messenger::take_over`] gives its `number`.
+    pub fn begin(&self, number: u32, operation: Operation) {
+        self.operations.borrow_mut().begin(self.network.now(), number, operation);
+    }
+
+    /// The next operation that is over.
+    pub fn take_over(&self) -> Option<Over> {
+        self.operations.borrow_mut().take_over()
+    }
+
+    /// Lets the operations go on, and answers others, for ever. It stops, to be polled again, when operations are over: whoever has
+    /// begun them may then begin others.
+    pub async fn run(&self) {
+        let mut arrived = Vec::new();
+        loop {
+            let turn = async {
+                let until = self.turn(&mut arrived).await?;
+                match until {
+                    Next::AtOnce => Ok(()),
+                    Next::At(until) => self.network.receive(until, &mut arrived).await,
+                }
+            };
+            if let Err(error) = turn.await {
+                self.operations.borrow_mut().fail(&error);
+                return std::future::pending().await;
+            }
+            if self.operations.borrow().has_over() {
+                stop_once().await;
+            }
+        }
+    }
+
+    /// Nobody wants to know any more what comes of the operations under way.
+    pub fn forget_operations(&self) {
+        self.operations.borrow_mut().clear(&mut self.engine.borrow_mut());
     }
 
     /// Waits until everything that was sent has arrived, as far as there is still anyone for it. More can be sent after it.
@@ -62,7 +134,7 @@ impl<D: Datagrams> Messenger<D> {
     /// # Errors
     /// [`Error::Lost`] when a rank was gone before it had all that was sent to it; those of the network.
     pub async fn flush(&self) -> Result<()> {
-        self.until(None, |engine, _| Ok(engine.is_quiet().then_some(()))).await?;
+        self.until(Engine::is_quiet).await?;
         self.engine.borrow().failure().map_or(Ok(()), |rank| Err(Error::Lost(rank)))
     }
 
@@ -82,9 +154,9 @@ impl<D: Datagrams> Messenger<D> {
     /// # Errors
     /// As [`Messenger::end`]; [`Error::NoSuchRank`] and [`Error::ToItself`].
     pub async fn end_with(&self, ranks: &[Rank]) -> Result<()> {
-        self.until(None, |engine, _| Ok(engine.is_quiet().then_some(()))).await?;
+        self.until(Engine::is_quiet).await?;
         self.engine.borrow_mut().end_with(self.network.now(), ranks)?;
-        self.until(None, |engine, _| Ok(engine.is_over().then_some(()))).await?;
+        self.until(Engine::is_over).await?;
         self.engine.borrow().failure().map_or(Ok(()), |rank| Err(Error::Lost(rank)))
     }
 
@@ -93,47 +165,51 @@ impl<D: Datagrams> Messenger<D> {
     /// # Errors
     /// Those of the network.
     pub async fn serve(&self) -> Result<()> {
-        self.until(None, |_, _| Ok(None::<()>)).await?;
-        Ok(())
+        self.until(|_| false).await
     }
 
-    /// Lets the network and the state machine go on until `found` finds something, or it is `deadline`.
-    async fn until<T>(
-        &self,
-        deadline: Option<Time>,
-        mut found: impl FnMut(&mut Engine, Time) -> Result<Option<T>>,
-    ) -> Result<Option<T>> {
-        let _busy = self.begin()?;
+    /// Lets the network and the state machine go on until everything is handed over that is to be sent, and the engine `is_done`.
+    async fn until(&self, is_done: impl Fn(&Engine) -> bool) -> Result<()> {
+        let _busy = self.become_busy()?;
+        let limit = self.patience.map(|patience| self.network.now() + patience);
         let mut arrived = Vec::new();
         loop {
-            let now = self.network.now();
-            let (result, to_send, next) = {
-                let mut engine = self.engine.borrow_mut();
-                arrived.drain(..).for_each(|datagram| engine.take(now, &datagram));
-                engine.wake(now);
-                let result = found(&mut engine, now);
-                (result, engine.drain(now), engine.deadline())
-            };
-            if !to_send.is_empty() {
-                self.network.send(&to_send).await?;
+            let next = self.turn(&mut arrived).await?;
+            if !self.operations.borrow().sends() && is_done(&self.engine.borrow()) {
+                return Ok(());
             }
-            match result? {
-                Some(found) => return Ok(Some(found)),
-                None if deadline.is_some_and(|deadline| deadline <= now) => return Ok(None),
-                None => {}
+            if limit.is_some_and(|limit| limit <= self.network.now()) {
+                return Err(crate::operations::waited_for_too_long(self.rank()));
             }
-            let until = [next, deadline].into_iter().flatten().min();
-            self.network.receive(until, &mut arrived).await?;
+            if let Next::At(until) = next {
+                self.network.receive([until, limit].into_iter().flatten().min(), &mut arrived).await?;
+            }
         }
     }
 
-    /// Begins an operation, if none is under way.
-    fn begin(&self) -> Result<Busy<'_>> {
-        if self.busy.replace(true) {
-            self.needs.check_overlap()?;
-            return Err(Error::Unfit("a rank whose messages go over datagrams does one thing at a time".to_owned()));
+    /// Lets the state machines take what has arrived, and sends what they have to send.
+    async fn turn(&self, arrived: &mut Vec<Datagram>) -> Result<Next> {
+        if self.operations.borrow().has_new_receives() {
+            self.catch_up().await?;
         }
-        Ok(Busy(&self.busy))
+        let now = self.network.now();
+        let (to_send, next) = {
+            let (engine, operations) = (&mut *self.engine.borrow_mut(), &mut *self.operations.borrow_mut());
+            operations.post(now, engine);
+            arrived.drain(..).for_each(|datagram| engine.take(now, &datagram));
+            engine.wake(now);
+            operations.advance(now, engine);
+            (engine.drain(now), engine.deadline())
+        };
+        if !to_send.is_empty() {
+            self.network.send(&to_send).await?;
+        }
+        let operations = &mut *self.operations.borrow_mut();
+        operations.settle(now, &mut self.engine.borrow_mut());
+        if operations.goes_on() {
+            return Ok(Next::AtOnce);
+        }
+        Ok(Next::At([next, operations.deadline()].into_iter().flatten().min()))
     }
 
     /// Reads what is there already.
@@ -146,31 +222,44 @@ impl<D: Datagrams> Messenger<D> {
         Ok(())
     }
 
-    async fn receive_what(&self, what: Awaited, deadline: Option<Time>) -> Result<Option<(Rank, Message)>> {
-        self.catch_up().await?;
-        self.engine.borrow_mut().post(self.network.now(), what)?;
-        self.waits_for.set(Some(what).filter(|_| deadline.is_none()));
-        let result = self.until(deadline, |engine, now| engine.received(now, what)).await;
-        self.waits_for.set(None);
-        result
+    /// Begins the one thing that is done at a time.
+    fn become_busy(&self) -> Result<Busy<'_, D>> {
+        if self.busy.replace(true) {
+            return Err(Error::Unfit("an endpoint that no executor runs does one thing at a time".to_owned()));
+        }
+        Ok(Busy(self))
     }
 
-    async fn submit(
-        &self,
-        message: Message,
-        submit: impl Fn(&mut Engine, Message) -> Result<Option<Message>>,
-    ) -> Result<()> {
-        let mut message = Some(message);
-        let submit = |engine: &mut Engine, _| {
-            message = match message.take() {
-                Some(message) => submit(engine, message)?,
-                None => None,
-            };
-            Ok(message.is_none().then_some(()))
-        };
-        self.until(None, submit).await?;
-        Ok(())
+    /// Carries out an operation of a program that does one thing at a time.
+    async fn alone(&self, operation: Operation) -> Result<Outcome> {
+        let _busy = self.become_busy()?;
+        // Of one whose future was dropped nothing is left.
+        self.forget_operations();
+        self.begin(ALONE, operation);
+        let mut arrived = Vec::new();
+        loop {
+            let next = self.turn(&mut arrived).await?;
+            if let Some(over) = self.take_over() {
+                return over.result;
+            }
+            if let Next::At(until) = next {
+                self.network.receive(until, &mut arrived).await?;
+            }
+        }
     }
+}
+
+/// When there is something to do.
+enum Next {
+    AtOnce,
+    /// Then, or when something comes.
+    At(Option<Time>),
+}
+
+/// Lets whoever polls do something before it is polled again.
+async fn stop_once() {
+    let mut stopped = false;
+    poll_fn(|_| if std::mem::replace(&mut stopped, true) { Poll::Ready(()) } else { Poll::Pending }).await;
 }
 
 impl<D: Datagrams> Endpoint for Messenger<D> {
@@ -187,50 +276,27 @@ impl<D: Datagrams> Endpoint for Messenger<D> {
     }
 
     async fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Result<()> {
-        untagged(Tags::Only(tag))?;
-        self.submit(message, |engine, message| engine.send(to, message)).await
+        self.alone(Operation::Send { to, tag, message }).await.map(|_| ())
     }
 
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
-        let awaited = match from {
-            Source::Rank(from) => Awaited::MessageFrom(from),
-            Source::Any => Awaited::Anything,
-        };
-        if from == Source::Any || deadline.is_some() {
-            self.needs.check_any_source()?;
-        }
-        untagged(tags)?;
-        match self.receive_what(awaited, deadline).await? {
-            Some((from, message)) => Ok(Received { from, tag: Tag::default(), message }),
-            None => {
-                self.engine.borrow_mut().withdraw(awaited);
-                Err(Error::Deadline(deadline.unwrap_or(Time::NEVER)))
-            }
-        }
+        self.alone(Operation::Receive { from, tags, deadline }).await?.received()
     }
 
     async fn compute(&self, work: Duration) {
-        let end = self.network.now() + work;
         // A network that fails is an error of the next send or receive; the work is done all the same.
-        let _ = self.until(Some(end), |_, _| Ok(None::<()>)).await;
+        let _ = self.alone(Operation::Compute(work)).await;
+    }
+
+    async fn sleep_until(&self, time: Time) {
+        let _ = self.alone(Operation::Sleep(time)).await;
     }
 
     async fn multicast(&self, message: Message) -> Result<()> {
-        self.needs.check_multicast()?;
-        self.submit(message, Engine::multicast).await
+        self.alone(Operation::Multicast(message)).await.map(|_| ())
     }
 
     async fn receive_multicast(&self, from: Rank) -> Result<Message> {
-        self.needs.check_multicast()?;
-        let received = self.receive_what(Awaited::BroadcastOf(from), None).await?;
-        received.map(|(_, message)| message).ok_or(Error::Lost(from))
+        self.alone(Operation::ReceiveMulticast(from)).await?.received().map(|received| received.message)
     }
-}
-
-/// That messages need no tag: datagrams carry none.
-fn untagged(tags: Tags) -> Result<()> {
-    if tags.include(Tag::default()) {
-        return Ok(());
-    }
-    Err(Error::Unfit("messages over datagrams have no tags but 0".to_owned()))
 }

@@ -34,10 +34,15 @@
 //!    | as a report's   18| blocks| first 4 | count | next   | bitmap
 //!    +-------------------+-------+--------------------------+--------
 //!    question, 7: a source wants to know what a receiver has
+//!    message report, 8: a report of a receiver whose program has taken messages out of order
+//!    +-------------------+---------+-- so many times -+--------
+//!    | as a report's   18| messages| incomplete     4 | bitmap
+//!    +-------------------+---------+------------------+--------
 //! ```
 //!
 //! Version and kind are four bits each. Flags of data: 1 broadcast, 2 answer at once, 4 the message carries bytes, 8 a part of the payload is
-//! only a size (then two bytes more of header say how much is not). Flags of a report: 1 of a broadcast, 2 answer at once,
+//! only a size (then two bytes more of header say how much is not), 16 the message has a tag (then four bytes of header before those say
+//! which; without it the tag is 0). Flags of a report: 1 of a broadcast, 2 answer at once,
 //! 4 something is missing, 8 pulls, 16 has no room, 32 the rank has ended, 64 knows that the receiver of the report has ended, 128
 //! answers a packet that wanted it.
 //!
@@ -45,7 +50,8 @@
 //!   the wire with their low 32 bits.
 //! - *expected* is the first packet of the stream that the reporter does not have: a cumulative acknowledgement. Bit j of byte i of
 //!   the *bitmap*, counted from the lowest, is set when it has packet expected + 1 + 8 i + j as well.
-//! - *complete* is the first message that it does not have all of.
+//! - *complete* is the first message that it does not have all of; *incomplete* are those after it, in order, up to the first of which
+//!   and of all behind which nothing is said.
 //! - *pushed* is how much of the message comes without being pulled; *acknowledger* the rank that says that all of that has come,
 //!   where it is broadcast.
 //! - *first* is the first packet of a block; *number* counts its parity packets, of which a receiver holds *count* different ones,
@@ -59,7 +65,7 @@ mod report;
 pub(crate) mod symbol;
 
 use bytes::Bytes;
-use endpoint::Message;
+use endpoint::{Message, Tag};
 use quantities::{Bytes as Size, Rank};
 
 use crate::datagram::{Datagram, Header, Unreadable};
@@ -74,12 +80,18 @@ pub const MOST_RANKS: u32 = 1 << 16;
 pub const FRAGMENT_HEADER: usize = 26;
 /// How long the header of an opening is whose payload is all bytes. [B]
 pub const OPENING_HEADER: usize = 38;
+/// What is added to the header of an opening where the message has a tag but 0. [B]
+pub const TAG_FIELD: usize = 4;
 /// What is added where the payload, or a part of it, is only a size. [B]
 pub const SEEN_FIELD: usize = 2;
 /// How long the header of a report is. [B]
 pub const REPORT_HEADER: usize = 30;
 /// How long it is where parity packets are held. [B]
 pub const PARITY_REPORT_HEADER: usize = REPORT_HEADER + 1;
+/// How long it is where messages were taken out of order. [B]
+pub const MESSAGE_REPORT_HEADER: usize = REPORT_HEADER + 1;
+/// What it says of each message that is incomplete. [B]
+pub const INCOMPLETE: usize = 4;
 /// What it says of each block of which parity packets are held. [B]
 pub const HELD: usize = 8;
 /// How long the header of a parity packet is whose symbol is all bytes. [B]
@@ -95,12 +107,14 @@ const DROPPED: u8 = 4;
 const PARITY: u8 = 5;
 const PARITY_REPORT: u8 = 6;
 const QUESTION: u8 = 7;
+const MESSAGE_REPORT: u8 = 8;
 pub(crate) const SEALED: u8 = VERSION | 15;
 
 const BROADCAST: u8 = 1;
 const ANSWER: u8 = 2;
 const CARRIES: u8 = 4;
 const UNSEEN: u8 = 8;
+const TAGGED: u8 = 16;
 const MISSING: u8 = 4;
 const PULLS: u8 = 8;
 const NO_ROOM: u8 = 16;
@@ -191,8 +205,35 @@ pub struct Opening {
     pub content: Option<u64>,
     /// How much of it comes without being pulled. [B]
     pub pushed: u32,
-    /// Who says that this has come, where it is broadcast.
-    pub acknowledger: Rank,
+    /// What a receiver has to know of it besides.
+    pub label: Label,
+}
+
+/// What a receiver has to know of a message besides its size. It depends on the stream: of a message to one rank it is the tag, of a
+/// broadcast who says that what is pushed has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Label(u32);
+
+impl Label {
+    /// A message to one rank with that tag.
+    pub const fn with_tag(Tag(tag): Tag) -> Label {
+        Label(tag)
+    }
+
+    /// A broadcast that this rank acknowledges.
+    pub const fn acknowledged_by(Rank(rank): Rank) -> Label {
+        Label(rank)
+    }
+
+    /// The tag, of a message to one rank.
+    pub const fn tag(self) -> Tag {
+        Tag(self.0)
+    }
+
+    /// Who acknowledges what is pushed, of a broadcast.
+    pub const fn acknowledger(self) -> Rank {
+        Rank(self.0)
+    }
 }
 
 /// How far a receiver is.
@@ -206,6 +247,9 @@ pub struct Report {
     pub held: Vec<Held>,
     /// The first message that it does not have all of.
     pub complete: u32,
+    /// Where messages were taken out of order: those after it of which it does not have all, in order. Nothing is said of the last
+    /// of them, nor of what is behind it; of at most 255.
+    pub incomplete: Vec<u32>,
     /// The message whose rest may come, and from where on.
     pub pull: Option<(u32, u64)>,
     /// A packet after the expected one has come, which is therefore likely to be lost.
@@ -230,7 +274,7 @@ impl Packet {
         header.write(&self.session.to_be_bytes());
         header.write(&[0; 4]);
         let payload = match &self.body {
-            Body::Data(data) => data.write(&mut header),
+            Body::Data(data) => data.write(self.broadcast, &mut header),
             Body::Report(report) => report.write(&mut header),
             Body::Dropped | Body::Question => Message::default(),
             Body::Parity(parity) => parity.write(&mut header),
@@ -248,14 +292,13 @@ impl Packet {
         let common = set(self.broadcast, BROADCAST) | set(self.answer, ANSWER);
         match &self.body {
             Body::Data(data) => {
-                let (kind, flags) = data.kind_and_flags();
+                let (kind, flags) = data.kind_and_flags(self.broadcast);
                 (kind, common | flags)
             }
             Body::Report(report) => {
                 let Report { pull, missing, no_room, answers, ended, knows, .. } = report;
                 let flags = set(*missing, MISSING) | set(pull.is_some(), PULLS) | set(*no_room, NO_ROOM);
-                let kind = if report.held.is_empty() { REPORT } else { PARITY_REPORT };
-                (kind, common | flags | set(*answers, ANSWERS) | set(*ended, ENDED) | set(*knows, KNOWS))
+                (report.kind(), common | flags | set(*answers, ANSWERS) | set(*ended, ENDED) | set(*knows, KNOWS))
             }
             Body::Dropped => (DROPPED, common),
             Body::Question => (QUESTION, common),
@@ -280,7 +323,7 @@ impl Packet {
         let kind = version_and_kind & 0x0F;
         let (body, payload) = match kind {
             OPENING | FRAGMENT => Data::read(kind, flags, &mut header, datagram.payload())?,
-            REPORT | PARITY_REPORT => Report::read(kind, flags, &mut header, datagram.payload())?,
+            REPORT | PARITY_REPORT | MESSAGE_REPORT => Report::read(kind, flags, &mut header, datagram.payload())?,
             PARITY => Parity::read(flags, &mut header, datagram.payload())?,
             DROPPED if datagram.payload().size() == Size(0) => (Body::Dropped, Message::default()),
             QUESTION if datagram.payload().size() == Size(0) => (Body::Question, Message::default()),
@@ -296,23 +339,29 @@ impl Packet {
 }
 
 impl Data {
-    fn kind_and_flags(&self) -> (u8, u8) {
+    fn kind_and_flags(&self, broadcast: bool) -> (u8, u8) {
         let unseen = set(self.payload.unseen() > Size(0), UNSEEN);
         match self.part {
-            Part::Opening(opening) => (OPENING, unseen | set(opening.content.is_some(), CARRIES)),
+            Part::Opening(Opening { content, label, .. }) => {
+                let tagged = set(!broadcast && label.tag() != Tag::default(), TAGGED);
+                (OPENING, unseen | tagged | set(content.is_some(), CARRIES))
+            }
             Part::From(_) => (FRAGMENT, unseen),
         }
     }
 
-    fn write(&self, header: &mut Header) -> Message {
+    fn write(&self, broadcast: bool, header: &mut Header) -> Message {
         header.write(&self.sequence.to_be_bytes());
         header.write(&self.message.to_be_bytes());
         match self.part {
-            Part::Opening(Opening { size, content, pushed, acknowledger }) => {
+            Part::Opening(Opening { size, content, pushed, label }) => {
                 header.write(&low_48(size));
                 header.write(&low_48(content.unwrap_or(0)));
                 header.write(&pushed.to_be_bytes());
-                header.write(&low_16(acknowledger));
+                header.write(&low_16(if broadcast { label.acknowledger() } else { Rank(0) }));
+                if !broadcast && label.tag() != Tag::default() {
+                    header.write(&label.tag().0.to_be_bytes());
+                }
             }
             Part::From(offset) => header.write(&low_48(offset)),
         }
@@ -329,8 +378,8 @@ impl Data {
                 return Err(Unreadable::Field);
             }
             let content = carries.then_some(content);
-            let (pushed, acknowledger) = (header.u32()?, Rank(u32::from(u16::from_be_bytes(header.take()?))));
-            Part::Opening(Opening { size, content, pushed, acknowledger })
+            let (pushed, acknowledger) = (header.u32()?, u32::from(u16::from_be_bytes(header.take()?)));
+            Part::Opening(Opening { size, content, pushed, label: Label::read(flags, acknowledger, header)? })
         } else {
             Part::From(header.u48()?)
         };
@@ -348,22 +397,34 @@ impl Data {
     }
 }
 
+impl Label {
+    /// What an opening with these `flags` says, behind its acknowledger.
+    fn read(flags: u8, acknowledger: u32, header: &mut Reader<'_>) -> Result<Label, Unreadable> {
+        let (broadcast, tagged) = (flags & BROADCAST != 0, flags & TAGGED != 0);
+        let label = if tagged { header.u32()? } else { acknowledger };
+        let meant = if tagged { !broadcast && acknowledger == 0 && label != 0 } else { broadcast || acknowledger == 0 };
+        if meant { Ok(Label(label)) } else { Err(Unreadable::Field) }
+    }
+}
+
 /// How long the header is that `bytes` begin with; none when they begin with none.
 pub(crate) fn header_length(bytes: &[u8]) -> Option<usize> {
     let &[first, flags, ..] = bytes else { return None };
     let (own, allowed) = match first ^ VERSION {
-        OPENING => (OPENING_HEADER, BROADCAST | ANSWER | CARRIES | UNSEEN),
+        OPENING => (OPENING_HEADER, BROADCAST | ANSWER | CARRIES | UNSEEN | TAGGED),
         FRAGMENT => (FRAGMENT_HEADER, BROADCAST | ANSWER | UNSEEN),
         REPORT => (REPORT_HEADER, u8::MAX),
         PARITY_REPORT => (PARITY_REPORT_HEADER, u8::MAX),
+        MESSAGE_REPORT => (MESSAGE_REPORT_HEADER, u8::MAX),
         PARITY => (PARITY_HEADER, BROADCAST | UNSEEN),
         DROPPED | QUESTION => (COMMON, BROADCAST | ANSWER),
         _ if first == SEALED => (crate::sealed::HEADER, crate::sealed::READABLE),
         _ => return None,
     };
-    let is_report = matches!(first ^ VERSION, REPORT | PARITY_REPORT);
-    let more = if !is_report && flags & UNSEEN != 0 { SEEN_FIELD } else { 0 };
-    (flags & !allowed == 0).then_some(own + more)
+    let is_report = matches!(first ^ VERSION, REPORT | PARITY_REPORT | MESSAGE_REPORT);
+    let seen = if !is_report && flags & UNSEEN != 0 { SEEN_FIELD } else { 0 };
+    let tag = if first ^ VERSION == OPENING && flags & TAGGED != 0 { TAG_FIELD } else { 0 };
+    (flags & !allowed == 0).then_some(own + tag + seen)
 }
 
 /// Which rank a packet with that header is of.

@@ -5,11 +5,12 @@ use quantities::{Bytes, Duration};
 
 use crate::packet::{HELD, LARGEST_MESSAGE, MOST_RANKS, PARITY_REPORT_HEADER, REPORT_HEADER};
 use crate::parity;
-use crate::{LONGEST_HEADER, Parity, Repeat, Reporting, Timing};
+use crate::{Parity, Repeat, Reporting, Timing};
 
 /// The most packets of a stream under way, where no report has to have a bitmap with a bit for each of them.
 const LARGEST_WINDOW: u32 = 1 << 16;
-const SMALLEST_DATAGRAM: usize = 2 * LONGEST_HEADER;
+/// The smallest datagram: a header and as much again. [B]
+const SMALLEST_DATAGRAM: usize = 80;
 /// Of a window that holds the packets of more reports than these, no report needs to be asked for.
 const REPORTS_OF_A_WINDOW: u64 = 4;
 /// The longest time that can be chosen: thirteen days. [ps]
@@ -34,7 +35,7 @@ pub struct Parameters {
     pub pushed_buffer: u64,
     /// The largest message that is received: nothing is taken of one that says it is larger, whoever sends it. [B]
     pub largest: u64,
-    /// How many messages to one rank, or broadcasts, are under way before a send waits.
+    /// How many messages to one rank with one tag, or broadcasts, are under way before a send waits.
     pub send_queue: usize,
     /// How many datagrams are handed over before it is looked again what has come and what time it is; a few more if all are due.
     pub batch: usize,

@@ -4,7 +4,7 @@ use quantities::{Duration, Rank, Time};
 
 use crate::broadcast;
 use crate::packet::{Body, Data, Parity, Report};
-use crate::push_pull::{Receiver, Sender};
+use crate::push_pull::{Matching, Receiver, Sender};
 use crate::waiting::Waiting;
 use crate::{Parameters, Timing};
 
@@ -81,10 +81,17 @@ impl Peer {
         self.sender.waiting() > 0
     }
 
-    /// Takes a packet with a part of a message.
-    pub(crate) fn take(&mut self, now: Time, data: Data, broadcast: bool, answer: bool, turns: &mut u64) {
+    /// Takes a packet of it, rank `from`, with a part of a message.
+    pub(crate) fn take(
+        &mut self,
+        now: Time,
+        from: Rank,
+        data: Data,
+        (broadcast, answer): (bool, bool),
+        matching: &mut Matching,
+    ) {
         if !broadcast {
-            self.receiver.take(now, data, answer, turns);
+            self.receiver.take(now, from, data, answer, matching);
         } else if !self.dropped {
             self.broadcasts.take(now, data, answer);
         }

@@ -2,9 +2,9 @@
 
 use bytes::{Bytes, BytesMut};
 use endpoint::Message;
-use quantities::{Bytes as Size, Rank};
+use quantities::Bytes as Size;
 
-use crate::packet::Opening;
+use crate::packet::{Label, Opening};
 
 /// A message of which not everything may have come.
 #[derive(Clone, Debug)]
@@ -42,9 +42,8 @@ impl Reassembly {
         self.opening.size
     }
 
-    /// Who acknowledges what is pushed, where it is broadcast.
-    pub(crate) const fn acknowledger(&self) -> Rank {
-        self.opening.acknowledger
+    pub(crate) const fn label(&self) -> Label {
+        self.opening.label
     }
 
     pub(crate) const fn is_complete(&self) -> bool {
@@ -96,7 +95,7 @@ mod tests {
     use super::*;
 
     fn reassembly(size: u64, content: Option<u64>) -> Reassembly {
-        Reassembly::new(Opening { size, content, pushed: 0, acknowledger: Rank(0) })
+        Reassembly::new(Opening { size, content, pushed: 0, label: Label::default() })
     }
 
     #[test]

@@ -194,6 +194,11 @@ impl<P> ReceiveStream<P> {
         self.due = Some(self.due.map_or(time, |due| due.min(time)));
     }
 
+    /// A report is due as soon as after a packet.
+    pub fn report_soon(&mut self, now: Time) {
+        self.report_at(now + self.reporting.delay);
+    }
+
     /// When a report is due.
     pub fn due(&self) -> Option<Time> {
         let quiet = self.spaced.and_then(|spaced| spaced.quiet);

@@ -5,27 +5,48 @@
 
 use std::ops::Deref;
 
-use endpoint::WaitsFor;
+use endpoint::{Source, WaitsFor};
 use quantities::Rank;
 
 use crate::{Awaited, Engine};
 
 /// What a rank's program does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doing {
     /// It computes, sends, or waits for no longer than a deadline.
     GoesOn,
-    /// It waits for as long as it takes.
-    Waits(Awaited),
+    /// It waits for any of these, in the order in which it began to, for as long as it takes; for something else if there are none.
+    Waits(Vec<Wait>),
     /// It has ended, and only answers others.
     Ended,
 }
 
-/// Who waits for what, if some wait and none of them can ever go on; nothing as long as one may. `engine` gives each rank's
+/// What an operation waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// For something that it receives.
+    For(Awaited),
+    /// For room in the send queue to that rank.
+    Room(Rank),
+}
+
+impl From<Wait> for WaitsFor {
+    fn from(wait: Wait) -> WaitsFor {
+        match wait {
+            Wait::For(Awaited::Message(Source::Rank(rank), _) | Awaited::BroadcastOf(rank)) => {
+                WaitsFor::MessageFrom(rank)
+            }
+            Wait::For(Awaited::Message(Source::Any, _)) => WaitsFor::AnyMessage,
+            Wait::Room(rank) => WaitsFor::Receiver(rank),
+        }
+    }
+}
+
+/// Who waits for what first, if some wait and none of them can ever go on; nothing as long as one may. `engine` gives each rank's
 /// messaging.
 ///
-/// Who waits goes on if what it waits for is sent or about to be. A broadcast is held up by receivers that have no room for it; it
-/// goes on once each of them receives it, or goes on itself.
+/// Who waits goes on if something that it waits for is sent or about to be. A broadcast is held up by receivers that have no room for
+/// it; it goes on once each of them receives it, or goes on itself.
 pub fn stuck<E: Deref<Target = Engine>>(ranks: &[Doing], engine: impl Fn(Rank) -> E) -> Option<Vec<(Rank, WaitsFor)>> {
     if ranks.contains(&Doing::GoesOn) {
         return None;
@@ -37,23 +58,26 @@ pub fn stuck<E: Deref<Target = Engine>>(ranks: &[Doing], engine: impl Fn(Rank) -
             let place = rank.0 as usize;
             goes_on.get(place).copied().unwrap_or(false)
         };
-        let comes = |by: Rank, what: Awaited| match what {
-            Awaited::MessageFrom(from) => engine(from).owes(by),
-            Awaited::Anything => all().any(|(from, _)| from != by && engine(from).owes(by)),
-            Awaited::BroadcastOf(from) => {
-                let receives = |rank: Rank| ranks.get(rank.0 as usize) == Some(&Doing::Waits(what));
+        let comes = |by: Rank, wait: Wait| match wait {
+            Wait::For(Awaited::Message(Source::Rank(from), tags)) => engine(from).owes(by, tags),
+            Wait::For(Awaited::Message(Source::Any, tags)) => {
+                all().any(|(from, _)| from != by && engine(from).owes(by, tags))
+            }
+            Wait::For(Awaited::BroadcastOf(from)) => {
+                let receives = |rank: Rank| matches!(ranks.get(rank.0 as usize), Some(Doing::Waits(waits)) if waits.contains(&wait));
                 engine(from).broadcasts_more(by, |rank| receives(rank) || may(rank))
             }
+            Wait::Room(to) => engine(by).gets_room(&engine(to)),
         };
         let more = all().find_map(|(rank, doing)| match doing {
-            Doing::Waits(what) if !may(rank) && comes(rank, *what) => Some(rank.0 as usize),
+            Doing::Waits(waits) if !may(rank) && waits.iter().any(|wait| comes(rank, *wait)) => Some(rank.0 as usize),
             _ => None,
         });
         let Some(place) = more else { break };
         goes_on[place] = true;
     }
     let waiting = all().filter_map(|(rank, doing)| match doing {
-        Doing::Waits(what) => Some((rank, (*what).into())),
+        Doing::Waits(waits) => Some((rank, waits.first().map_or(WaitsFor::Stranger, |wait| (*wait).into()))),
         _ => None,
     });
     let waiting: Vec<_> = waiting.collect();

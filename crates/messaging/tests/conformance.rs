@@ -12,6 +12,7 @@ const PARITY: Parity = Parity { packets: 4, parity: 3, blocks: 6 };
 #[test]
 fn on_a_perfect_network() {
     conformance::multicast_world(|_| Faulty::perfect(Parameters::default()));
+    conformance::overlapping_world(|_| Faulty::perfect(Parameters::default()));
 }
 
 #[test]
@@ -21,6 +22,7 @@ fn on_a_network_that_loses_repeats_delays_and_damages() {
         for broadcast_protocol in [BroadcastProtocol::PushPull, BroadcastProtocol::Simple] {
             let parameters = Parameters { repeat, broadcast_protocol, ..Parameters::default() };
             conformance::multicast_world(|_| Faulty { parameters, faults, seed });
+            conformance::overlapping_world(|_| Faulty { parameters, faults, seed });
         }
     }
 }

@@ -8,8 +8,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use endpoint::Message;
-use maquette_messaging::{Asking, Awaited, Datagram, Destination, Engine, Parameters, Push, Repeat, Reporting, Timing};
+use endpoint::{Message, Source, Tag, Tags};
+use maquette_messaging::{
+    Asking, Awaited, Datagram, Destination, Engine, Parameters, Posted, Push, Repeat, Reporting, Timing,
+};
 use quantities::{Bytes, Duration, Rank, Time};
 
 const RANKS: u32 = 8;
@@ -72,6 +74,8 @@ struct Hosts {
     ports: Vec<Queue>,
     flying: BTreeMap<(Time, u64), (usize, Datagram)>,
     launched: u64,
+    /// The receives, and at whom.
+    posted: Vec<(usize, Posted)>,
     /// What each has received.
     received: Vec<usize>,
 }
@@ -88,14 +92,17 @@ impl Hosts {
             ports: queues(),
             flying: BTreeMap::new(),
             launched: 0,
+            posted: Vec::new(),
             received: vec![0; RANKS as usize],
         }
     }
 
     fn send(&mut self, from: u32, to: u32, size: u64) {
-        let sent = self.engines[from as usize].send(Rank(to), Message::of_size(Bytes(size))).unwrap();
+        let sent = self.engines[from as usize].send(Rank(to), Tag::default(), Message::of_size(Bytes(size))).unwrap();
         assert_eq!(sent, None, "the send queue is full");
-        self.engines[to as usize].post(self.now, Awaited::MessageFrom(Rank(from))).unwrap();
+        let what = Awaited::Message(Source::Rank(Rank(from)), Tags::Any);
+        let posted = self.engines[to as usize].post(self.now, what).unwrap();
+        self.posted.push((to as usize, posted));
     }
 
     /// When that host hands over more, or looks what time it is.
@@ -139,8 +146,8 @@ impl Hosts {
             while let Some(entry) = self.flying.first_entry().filter(|entry| entry.key().0 <= self.now) {
                 let (to, datagram) = entry.remove();
                 self.engines[to].take(self.now, &datagram);
-                for source in from.iter().map(|&source| Rank(source)).filter(|source| source.0 as usize != to) {
-                    let got = self.engines[to].received(self.now, Awaited::MessageFrom(source)).unwrap();
+                for (_, posted) in self.posted.iter().filter(|(receiver, _)| *receiver == to) {
+                    let got = self.engines[to].received(self.now, *posted).unwrap();
                     self.received[to] += usize::from(got.is_some());
                 }
             }
@@ -186,7 +193,7 @@ fn when_everybody_sends_to_everybody_less_than_a_hundredth_is_sent_again_needles
 fn a_batch_is_all_that_is_handed_over_at_once() {
     let mut engine = Engine::new(Rank(0), RANKS, parameters()).unwrap();
     for to in (1..RANKS).map(Rank) {
-        assert_eq!(engine.send(to, Message::of_size(Bytes(32 << 10))).unwrap(), None);
+        assert_eq!(engine.send(to, Tag::default(), Message::of_size(Bytes(32 << 10))).unwrap(), None);
     }
     let mut batches = Vec::new();
     while engine.deadline() <= Some(Time::ZERO) {

@@ -1,14 +1,14 @@
 //! A message that says it is larger than is allowed costs its receiver nothing.
 
-use endpoint::Message;
-use maquette_messaging::packet::{Body, Data, Opening, Packet, Part};
+use endpoint::{Message, Source, Tags};
+use maquette_messaging::packet::{Body, Data, Label, Opening, Packet, Part};
 use maquette_messaging::sequence::FIRST;
 use maquette_messaging::{Awaited, Engine, Parameters};
 use quantities::{Rank, Time};
 
 /// The first packet of a message of so many bytes, from rank 1 to rank 0.
 fn opening(size: u64, broadcast: bool) -> Packet {
-    let opening = Opening { size, content: Some(size), pushed: 4, acknowledger: Rank(0) };
+    let opening = Opening { size, content: Some(size), pushed: 4, label: Label::default() };
     let number = FIRST as u32;
     let payload = Message::from(vec![7; 4]);
     let body = Body::Data(Data { sequence: number, message: number, part: Part::Opening(opening), payload });
@@ -21,7 +21,11 @@ fn nothing_is_taken_of_a_message_that_is_too_large() {
         for (size, is_taken) in [(1_000, true), (1_001, false), (1 << 47, false)] {
             let parameters = Parameters { largest: 1_000, ..Parameters::default() };
             let mut engine = Engine::new(Rank(0), 2, parameters).unwrap();
-            let what = if broadcast { Awaited::BroadcastOf(Rank(1)) } else { Awaited::MessageFrom(Rank(1)) };
+            let what = if broadcast {
+                Awaited::BroadcastOf(Rank(1))
+            } else {
+                Awaited::Message(Source::Rank(Rank(1)), Tags::Any)
+            };
             engine.post(Time::ZERO, what).unwrap();
             engine.take(Time::ZERO, &opening(size, broadcast).encode());
             assert_eq!((engine.counts().taken, engine.counts().strange), if is_taken { (1, 0) } else { (0, 1) });

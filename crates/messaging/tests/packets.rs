@@ -1,8 +1,8 @@
 //! What is written down as a packet is read again, and nothing else is.
 
 use bytes::Bytes;
-use endpoint::Message;
-use maquette_messaging::packet::{Body, Data, Held, LARGEST_MESSAGE, Opening, Packet, Parity, Part, Report};
+use endpoint::{Message, Tag};
+use maquette_messaging::packet::{Body, Data, Held, LARGEST_MESSAGE, Label, Opening, Packet, Parity, Part, Report};
 use maquette_messaging::{Datagram, Unreadable};
 use proptest::collection::vec;
 use proptest::option;
@@ -19,10 +19,11 @@ fn payload() -> impl Strategy<Value = Message> {
 
 fn part(payload: &Message) -> impl Strategy<Value = Part> + use<> {
     let size = payload.size().0;
-    let opening = (size..=LARGEST_MESSAGE, option::of(0..=LARGEST_MESSAGE), any::<u32>(), 0_u32..65_536);
-    let opening = opening.prop_map(|(size, content, pushed, acknowledger)| {
+    let opening = (size..=LARGEST_MESSAGE, option::of(0..=LARGEST_MESSAGE), any::<u32>(), any::<u32>());
+    let opening = opening.prop_map(|(size, content, pushed, label)| {
         let content = content.map(|content| content.min(size));
-        Part::Opening(Opening { size, content, pushed: pushed.min(size as u32), acknowledger: Rank(acknowledger) })
+        let label = Label::with_tag(Tag(label));
+        Part::Opening(Opening { size, content, pushed: pushed.min(size as u32), label })
     });
     prop_oneof![opening, (0..=LARGEST_MESSAGE - size).prop_map(Part::From)]
 }
@@ -37,11 +38,26 @@ fn report() -> impl Strategy<Value = Body> {
     let pull = option::of((any::<u32>(), 0..=LARGEST_MESSAGE));
     let flags = any::<[bool; 5]>();
     let held = (any::<u32>(), any::<u16>(), any::<u16>()).prop_map(|(first, count, next)| Held { first, count, next });
-    let has = (vec(any::<u8>(), 0..100), vec(held, 0..5));
+    let incomplete = vec(any::<u32>(), 0..5);
+    let has = (vec(any::<u8>(), 0..100), vec(held, 0..5), incomplete);
     (any::<u32>(), has, any::<u32>(), pull, flags).prop_map(
-        |(expected, (bitmap, held), complete, pull, [missing, no_room, answers, ended, knows])| {
+        |(expected, (bitmap, held, incomplete), complete, pull, [missing, no_room, answers, ended, knows])| {
             let bitmap = Bytes::from(bitmap);
-            Body::Report(Report { expected, bitmap, held, complete, pull, missing, no_room, answers, ended, knows })
+            // One of both is written.
+            let incomplete = if held.is_empty() { incomplete } else { Vec::new() };
+            Body::Report(Report {
+                expected,
+                bitmap,
+                held,
+                complete,
+                incomplete,
+                pull,
+                missing,
+                no_room,
+                answers,
+                ended,
+                knows,
+            })
         },
     )
 }
@@ -49,6 +65,14 @@ fn report() -> impl Strategy<Value = Body> {
 fn parity() -> impl Strategy<Value = Body> {
     let parity = |(first, number, symbol)| Body::Parity(Parity { first, number, symbol });
     (any::<u32>(), any::<u16>(), payload()).prop_map(parity)
+}
+
+/// Acknowledgers have two bytes, where tags have four.
+fn of_broadcast(mut body: Body) -> Body {
+    if let Body::Data(Data { part: Part::Opening(opening), .. }) = &mut body {
+        opening.label = Label::acknowledged_by(Rank(opening.label.tag().0 % 65_536));
+    }
+    body
 }
 
 prop_compose! {
@@ -61,6 +85,7 @@ prop_compose! {
     ) -> Packet {
         // Nobody is asked to answer to a parity packet.
         let answer = answer && !matches!(body, Body::Parity(_));
+        let body = if broadcast { of_broadcast(body) } else { body };
         Packet { session, source: Rank(source), broadcast, answer, body }
     }
 }
@@ -128,7 +153,7 @@ fn fields_that_contradict_each_other_are_errors() {
         let body = Body::Data(Data { sequence: 0, message: 0, part, payload });
         Packet::decode(&Packet { session: 0, source: Rank(0), broadcast: false, answer: false, body }.encode())
     };
-    let opening = Opening { size: 10, content: Some(10), pushed: 10, acknowledger: Rank(0) };
+    let opening = Opening { size: 10, content: Some(10), pushed: 10, label: Label::default() };
     let of_size = |size| Message::of_size(Size(size));
     assert!(read(Part::Opening(opening), of_size(10)).is_ok());
     for (part, payload) in [

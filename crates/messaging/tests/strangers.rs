@@ -1,10 +1,10 @@
 //! What any datagrams do to a rank: those of strangers nothing, and those of a rank that says what can't be no harm.
 
 use bytes::Bytes;
-use endpoint::Message;
-use maquette_messaging::packet::{Body, Data, Held, LARGEST_MESSAGE, Opening, Packet, Parity, Part, Report};
+use endpoint::{Message, Source, Tag, Tags};
+use maquette_messaging::packet::{Body, Data, Held, LARGEST_MESSAGE, Label, Opening, Packet, Parity, Part, Report};
 use maquette_messaging::sequence::FIRST;
-use maquette_messaging::{Awaited, BroadcastProtocol, Datagram, Engine, Parameters, Repeat};
+use maquette_messaging::{Awaited, BroadcastProtocol, Datagram, Engine, Parameters, Posted, Repeat};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use quantities::{Bytes as Size, Duration, Rank, Time};
@@ -17,19 +17,35 @@ fn at(microseconds: u64) -> Time {
 }
 
 /// Rank 1, in the middle of things with all others.
-fn engine(repeat: Repeat, simple: bool) -> Engine {
+fn engine(repeat: Repeat, simple: bool) -> (Engine, [(Awaited, Posted); 4]) {
     let broadcast_protocol = if simple { BroadcastProtocol::Simple } else { BroadcastProtocol::PushPull };
     let parameters =
         Parameters { session: SESSION, repeat, broadcast_protocol, pushed_buffer: 2_000, ..Parameters::default() };
     let mut engine = Engine::new(Rank(1), RANKS, parameters).unwrap();
     for to in [0, 2, 3] {
-        engine.send(Rank(to), Message::from(vec![1; 5_000])).unwrap();
+        engine.send(Rank(to), Tag(to), Message::from(vec![1; 5_000])).unwrap();
     }
     engine.multicast(Message::from(vec![2; 50_000])).unwrap();
-    engine.post(at(0), Awaited::MessageFrom(Rank(0))).unwrap();
-    engine.post(at(0), Awaited::BroadcastOf(Rank(2))).unwrap();
+    let posted = WAITS_FOR.map(|what| (what, engine.post(at(0), what).unwrap()));
     engine.drain(at(1));
-    engine
+    (engine, posted)
+}
+
+/// What rank 1 always waits for.
+const WAITS_FOR: [Awaited; 4] = [
+    Awaited::Message(Source::Rank(Rank(0)), Tags::Any),
+    Awaited::BroadcastOf(Rank(2)),
+    Awaited::Message(Source::Any, Tags::Only(Tag(3))),
+    Awaited::Message(Source::Any, Tags::Any),
+];
+
+/// Receives what has come, and waits for more.
+fn receive(engine: &mut Engine, now: Time, posted: &mut [(Awaited, Posted)]) {
+    for (what, posted) in posted {
+        if !matches!(engine.received(now, *posted), Ok(None)) {
+            *posted = engine.post(now, *what).unwrap();
+        }
+    }
 }
 
 fn repeat() -> impl Strategy<Value = Repeat> {
@@ -51,7 +67,7 @@ fn data() -> impl Strategy<Value = Body> {
         (length(), prop::option::of(length()), length(), 0..RANKS).prop_map(|(size, content, pushed, rank)| {
             let content = content.map(|content| content.min(size));
             let pushed = u32::try_from(pushed.min(size)).unwrap_or(u32::MAX);
-            Part::Opening(Opening { size, content, pushed, acknowledger: Rank(rank) })
+            Part::Opening(Opening { size, content, pushed, label: Label::acknowledged_by(Rank(rank)) })
         });
     let part = prop_oneof![1 => opening, 2 => length().prop_map(Part::From)];
     let payload = (vec(any::<u8>(), 0..100), 0_u64..2_000);
@@ -64,11 +80,23 @@ fn data() -> impl Strategy<Value = Body> {
 fn report() -> impl Strategy<Value = Body> {
     let pull = prop::option::of((number(), length()));
     let held = (number(), 0_u16..70, 0_u16..100).prop_map(|(first, count, next)| Held { first, count, next });
-    let has = (vec(any::<u8>(), 0..40), vec(held, 0..3));
+    let has = (vec(any::<u8>(), 0..40), vec(held, 0..3), vec(number(), 0..3));
     (number(), has, number(), pull, any::<[bool; 5]>()).prop_map(
-        |(expected, (bitmap, held), complete, pull, [missing, no_room, answers, ended, knows])| {
+        |(expected, (bitmap, held, incomplete), complete, pull, [missing, no_room, answers, ended, knows])| {
             let bitmap = Bytes::from(bitmap);
-            Body::Report(Report { expected, bitmap, held, complete, pull, missing, no_room, answers, ended, knows })
+            Body::Report(Report {
+                expected,
+                bitmap,
+                held,
+                complete,
+                incomplete,
+                pull,
+                missing,
+                no_room,
+                answers,
+                ended,
+                knows,
+            })
         },
     )
 }
@@ -109,7 +137,7 @@ proptest! {
         simple: bool,
         ends: bool,
     ) {
-        let (mut engine, mut now) = (engine(repeat, simple), 1);
+        let ((mut engine, mut posted), mut now) = (engine(repeat, simple), 1);
         if ends {
             engine.end(at(1));
         }
@@ -117,9 +145,7 @@ proptest! {
             now += pause;
             engine.take(at(now), &packet.encode());
             engine.wake(at(now));
-            let _ = engine.received(at(now), Awaited::MessageFrom(Rank(0)));
-            let _ = engine.received(at(now), Awaited::BroadcastOf(Rank(2)));
-            let _ = engine.received(at(now), Awaited::Anything);
+            receive(&mut engine, at(now), &mut posted);
             let drained = engine.drain(at(now));
             prop_assert!(drained.len() < 1_000, "{} datagrams at once", drained.len());
             prop_assert!(engine.deadline().is_none_or(|deadline| deadline > at(now)), "it would never rest");
@@ -131,7 +157,7 @@ proptest! {
         packet in packet(), session: u32, repeat in repeat(), garbage in vec(any::<u8>(), 0..60), flip: prop::sample::Index,
     ) {
         prop_assume!(session != SESSION);
-        let mut engine = engine(repeat, false);
+        let (mut engine, _) = engine(repeat, false);
         let before = seen(&engine);
         engine.take(at(5), &Packet { session, ..packet.clone() }.encode());
         let mut damaged = packet.encode().to_bytes().to_vec();

@@ -10,10 +10,12 @@ fn with_multicast() {
         println!("broadcasts go to one rank after the other, as this machine has no multicast: {refused}");
     }
     conformance::real_multicast_world(|_| world.clone());
+    conformance::overlapping_world(|_| world.clone());
 }
 
 #[test]
 fn without_multicast() {
     let world = UdpWorld::default().without_multicast();
     conformance::real_multicast_world(|_| world.clone());
+    conformance::overlapping_world(|_| world.clone());
 }

@@ -11,7 +11,7 @@ use machines::model::{Machine, NodeId};
 use maquette_virtual_worlds::Simulated;
 use maquette_virtual_worlds::flit::world::{EngineKind, Options};
 use maquette_virtual_worlds::jobs::Job;
-use programs::exchange::Pairwise;
+use programs::all_to_all::Pairwise;
 use programs::schedule;
 use quantities::{Bytes, Time};
 

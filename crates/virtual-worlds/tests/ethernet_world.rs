@@ -24,6 +24,7 @@ fn it_passes_the_conformance_suite() {
     let mut machine = machine(Faults::NONE);
     machine.nodes = 64;
     conformance::multicast_world(|_| EthernetWorld::new(&machine, 1));
+    conformance::overlapping_world(|_| EthernetWorld::new(&machine, 1));
 }
 
 #[test]
@@ -37,6 +38,7 @@ fn it_passes_the_conformance_suite_whatever_is_lost() {
             ethernet(&mut machine).messaging =
                 Messaging { repeat: Some(repeat), broadcast: Some(manner), ..Messaging::default() };
             conformance::multicast_world(|_| EthernetWorld::new(&machine, seed));
+            conformance::overlapping_world(|_| EthernetWorld::new(&machine, seed));
         }
     }
 }

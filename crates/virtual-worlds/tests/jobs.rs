@@ -8,9 +8,9 @@ use maquette_virtual_worlds::flit::traffic::{Load, Pattern};
 use maquette_virtual_worlds::flit::world::{EngineKind, Options};
 use maquette_virtual_worlds::jobs::placement::{Allocation, Placement};
 use maquette_virtual_worlds::jobs::{Background, BackgroundSources, Job, JobRun, JobsRun};
-use programs::benchmarks::{AllToAll, Order, UnequalDist};
-use programs::broadcast::{Binomial, Hardware};
-use programs::exchange::Pairwise;
+use programs::all_to_all::Pairwise;
+use programs::benchmarks::{AllPairs, Order, UnequalDist};
+use programs::broadcast::{BinomialBroadcast, HardwareBroadcast};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank, Time};
 
@@ -44,10 +44,10 @@ impl Program for Work {
         match *self {
             Work::Pairwise(bytes) => Pairwise::of_size(bytes).run(endpoint).await.map(drop)?,
             Work::AllToAll(bytes) => {
-                AllToAll { bytes, rounds: 1, order: Order::Shift }.run(endpoint).await.map(drop)?
+                AllPairs { bytes, rounds: 1, order: Order::Shift }.run(endpoint).await.map(drop)?
             }
             Work::Broadcast(bytes) => {
-                Binomial { root: Rank(0), message: Message::of_size(bytes) }.run(endpoint).await.map(drop)?;
+                BinomialBroadcast { root: Rank(0), message: Message::of_size(bytes) }.run(endpoint).await.map(drop)?;
             }
             Work::UnequalDist(bytes) => UnequalDist { bytes, messages: 3 }.run(endpoint).await.map(drop)?,
             Work::Gather(bytes) => gather(endpoint, bytes).await?,
@@ -58,7 +58,7 @@ impl Program for Work {
                 }
             }
             Work::Hardware(bytes) => {
-                Hardware { root: Rank(0), message: Message::of_size(bytes) }.run(endpoint).await.map(drop)?;
+                HardwareBroadcast { root: Rank(0), message: Message::of_size(bytes) }.run(endpoint).await.map(drop)?;
             }
             Work::Compute(work) => endpoint.compute(work).await,
             Work::Stuck => {
@@ -273,7 +273,7 @@ fn on_a_contention_free_machine_jobs_take_exactly_as_long_as_alone() {
     impl Program for Ahead {
         type Output = Time;
         async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Time> {
-            AllToAll { bytes: Bytes(10), rounds: 2, order: Order::Shift }.run(endpoint).await?;
+            AllPairs { bytes: Bytes(10), rounds: 2, order: Order::Shift }.run(endpoint).await?;
             Ok(endpoint.now())
         }
     }
@@ -319,8 +319,8 @@ fn jobs_run_on_an_ethernet() {
     assert!(run.jobs[0].results.iter().all(Result::is_ok));
 }
 
-fn job_of_all(name: &str, nodes: std::ops::Range<u32>) -> Job<Hardware> {
-    let program = Hardware { root: Rank(0), message: Message::of_size(Bytes(100)) };
+fn job_of_all(name: &str, nodes: std::ops::Range<u32>) -> Job<HardwareBroadcast> {
+    let program = HardwareBroadcast { root: Rank(0), message: Message::of_size(Bytes(100)) };
     Job { name: name.to_owned(), program, nodes: nodes.map(NodeId).collect(), start: Time::ZERO }
 }
 

@@ -145,10 +145,11 @@ impl Receiver {
     /// A packet has found its place. Of a push that another receiver acknowledges nothing is said at once.
     fn advance(&mut self, now: Time, data: &Data) {
         let pushed_of_another = match data.part {
-            Part::Opening(opening) => opening.acknowledger != self.me,
-            Part::From(offset) => {
-                self.messages.back().is_some_and(|last| last.acknowledger() != self.me && offset < last.pushed())
-            }
+            Part::Opening(opening) => opening.label.acknowledger() != self.me,
+            Part::From(offset) => self
+                .messages
+                .back()
+                .is_some_and(|last| last.label().acknowledger() != self.me && offset < last.pushed()),
         };
         if pushed_of_another {
             self.receive_stream.advance_by(now, self.pushed_packets);
@@ -191,7 +192,7 @@ impl Receiver {
     fn acknowledge(&mut self, now: Time) {
         let Some(last) = self.messages.back() else { return };
         let ready = last.is_complete() || self.pulled().is_some();
-        if last.acknowledger() == self.me && last.have() == last.pushed() && ready {
+        if last.label().acknowledger() == self.me && last.have() == last.pushed() && ready {
             self.receive_stream.report_at(now);
         }
     }

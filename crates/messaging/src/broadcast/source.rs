@@ -9,7 +9,7 @@ use super::{push_pull, simple};
 use crate::fragmenter::Fragmenter;
 use crate::memory;
 use crate::packet::symbol::{FRAGMENT_ROOM, OPENING_ROOM};
-use crate::packet::{Body, Data, Report};
+use crate::packet::{Body, Data, Label, Report};
 use crate::parity::{Has, Repairs};
 use crate::sequence::{FIRST, near, wire};
 use crate::{BroadcastProtocol, Destination, Parameters, Repeat, SendStream, SharedQueue};
@@ -76,7 +76,7 @@ impl Source {
 
     /// Who has to pull something before this rank can broadcast more.
     pub(crate) fn awaits(&self) -> Option<Rank> {
-        self.messages.front().filter(|first| !first.may_send()).map(Fragmenter::acknowledger)
+        self.messages.front().filter(|first| !first.may_send()).map(|first| first.label().acknowledger())
     }
 
     pub(crate) fn view(&self, rank: Rank) -> Option<&SendStream> {
@@ -98,7 +98,7 @@ impl Source {
             BroadcastProtocol::Simple => (simple::push_of(size), self.me),
             BroadcastProtocol::PushPull => (parameters.push_of(size), acknowledger),
         };
-        self.messages.push_back(Fragmenter::new(number, message, push, acknowledger));
+        self.messages.push_back(Fragmenter::new(number, message, push, Label::acknowledged_by(acknowledger)));
     }
 
     /// Gives up on all messages, and on all receivers.
@@ -116,7 +116,7 @@ impl Source {
             self.repeated += view.repeated();
             self.packets.unlink(rank.0 as usize);
             // What it should have pulled comes now, as if it had.
-            let of_it = self.messages.iter_mut().filter(|message| message.acknowledger() == rank);
+            let of_it = self.messages.iter_mut().filter(|message| message.label().acknowledger() == rank);
             of_it.for_each(|message| message.pull(u64::MAX));
         }
         if self.receivers().is_empty() {
@@ -225,7 +225,7 @@ impl Source {
         self.move_on();
         if let (Some((message, offset)), Some(first)) = (report.pull, self.messages.front_mut())
             && near(self.next, message) == Some(first.number())
-            && first.acknowledger() == from
+            && first.label().acknowledger() == from
         {
             first.pull(offset);
         }

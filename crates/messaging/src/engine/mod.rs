@@ -4,17 +4,18 @@ mod agenda;
 mod losing;
 mod receiving;
 
-pub use receiving::Awaited;
+pub use receiving::{Awaited, Posted};
 
 use std::collections::BTreeSet;
 
-use endpoint::{Error, Message, Result, check_partner};
+use endpoint::{Error, Message, Result, Tag, Tags, check_partner};
 use quantities::{Rank, Time};
 
 use self::agenda::Agenda;
 use crate::broadcast::Source;
 use crate::packet::{Body, Packet, Report};
 use crate::peer::{Peer, State};
+use crate::push_pull::Matching;
 use crate::{Datagram, Destination, Parameters};
 
 /// One rank's messaging. It is told what time it is, what its program does and what has come, and says what is to be sent
@@ -45,8 +46,8 @@ pub struct Engine {
     failed: Option<Rank>,
     /// The receivers without which broadcasts went on.
     left_behind: Vec<Rank>,
-    /// How many messages were completed.
-    turns: u64,
+    /// Which message meets which receive.
+    matching: Matching,
     ended: bool,
     /// Whether there may be more to send than went into a batch.
     more: bool,
@@ -92,7 +93,7 @@ impl Engine {
             here: size - 1,
             failed: None,
             left_behind: Vec::new(),
-            turns: 0,
+            matching: Matching::default(),
             ended: false,
             more: false,
             first: Rank(0),
@@ -170,22 +171,22 @@ impl Engine {
         (0..).map(Rank).zip(&self.peers).filter_map(|(rank, peer)| Some((rank, peer.as_ref()?)))
     }
 
-    /// Takes a message for rank `to`, if there is room for it in the send queue, and gives it back if there is none.
+    /// Takes a message with that tag for rank `to`, if there is room for it in the send queue, and gives it back if there is none.
     ///
     /// # Errors
     /// [`Error::NoSuchRank`], [`Error::ToItself`]; [`Error::Lost`] when the rank has ended or is gone; [`Error::Unfit`] when
     /// the message is too large.
-    pub fn send(&mut self, to: Rank, message: Message) -> Result<Option<Message>> {
+    pub fn send(&mut self, to: Rank, tag: Tag, message: Message) -> Result<Option<Message>> {
         let parameters = self.parameters;
         parameters.check_size(message.size())?;
         let peer = self.peer(to)?;
         if peer.state != State::Here {
             return Err(Error::Lost(to));
         }
-        if peer.sender.waiting() >= parameters.send_queue {
+        if !peer.sender.has_room(tag, &parameters) {
             return Ok(Some(message));
         }
-        peer.sender.submit(message, &parameters);
+        peer.sender.submit(tag, message, &parameters);
         Ok(None)
     }
 
@@ -215,17 +216,17 @@ impl Engine {
             self.counts.strange += 1;
             return;
         };
-        let mut turns = self.turns;
-        let Ok(peer) = self.peer(source) else {
+        if self.peer(source).is_err() {
             self.counts.strange += 1;
             return;
-        };
+        }
+        let Some(peer) = self.peers.get_mut(source.0 as usize).and_then(Option::as_mut) else { return };
         if peer.state == State::Gone {
             return;
         }
         peer.heard = now;
         match body {
-            Body::Data(data) => peer.take(now, data, broadcast, answer, &mut turns),
+            Body::Data(data) => peer.take(now, source, data, (broadcast, answer), &mut self.matching),
             Body::Parity(parity) => peer.take_parity(now, &parity, broadcast),
             Body::Dropped => peer.dropped = true,
             Body::Question => peer.ask(now, broadcast),
@@ -236,7 +237,6 @@ impl Engine {
                 self.report(now, source, &report, broadcast);
             }
         }
-        self.turns = turns;
         self.counts.taken += 1;
     }
 
@@ -350,9 +350,16 @@ impl Engine {
         !maybe.any(|&rank| self.look(rank).is_some_and(Peer::is_owed)) && self.source.is_done()
     }
 
-    /// Whether a message to rank `to` is under way, or will be when it is received.
-    pub fn owes(&self, to: Rank) -> bool {
-        self.look(to).is_some_and(Peer::is_owed)
+    /// Whether a message with one of `tags` to rank `to` is under way, or will be when it is received.
+    pub fn owes(&self, to: Rank, tags: Tags) -> bool {
+        self.look(to).is_some_and(|peer| peer.sender.owes(tags))
+    }
+
+    /// Whether there will be more room in the send queue to the rank of `receiver`: something is on its way to it, or it has a message
+    /// and this rank does not know so yet.
+    pub fn gets_room(&self, receiver: &Engine) -> bool {
+        let (Some(to), Some(from)) = (self.look(receiver.me), receiver.look(self.me)) else { return false };
+        to.sender.window().is_under_way() || to.sender.numbers().any(|number| from.receiver.tells(number))
     }
 
     /// Whether rank `to` gets more of what this rank broadcasts if it waits for that: it is under way, or will be, since all

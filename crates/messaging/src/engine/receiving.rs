@@ -2,98 +2,193 @@
 
 use std::collections::BTreeSet;
 
-use endpoint::{Error, Message, Result, WaitsFor};
+use endpoint::{Error, Message, Received, Result, Source, Tag, Tags};
 use quantities::{Rank, Time};
 
 use super::Engine;
-use crate::peer::State;
+use crate::peer::{Peer, State};
+use crate::push_pull::{Candidate, FromAnyone, Matching};
 
 /// What a receive waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Awaited {
-    /// The next message of that rank.
-    MessageFrom(Rank),
+    /// The next message of that source with one of these tags.
+    Message(Source, Tags),
     /// The next broadcast of that rank.
     BroadcastOf(Rank),
-    /// The next message of anyone.
-    Anything,
 }
 
-impl From<Awaited> for WaitsFor {
-    fn from(what: Awaited) -> WaitsFor {
-        match what {
-            Awaited::MessageFrom(rank) | Awaited::BroadcastOf(rank) => WaitsFor::MessageFrom(rank),
-            Awaited::Anything => WaitsFor::AnyMessage,
-        }
-    }
+/// A receive that was posted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Posted {
+    order: u64,
+    what: Awaited,
 }
 
 impl Engine {
-    /// A receive waits for what `what` says, from now on.
+    /// A receive waits for what `what` says, from now on. Of one rank's broadcasts only one may wait at a time.
     ///
     /// # Errors
     /// [`Error::NoSuchRank`] and [`Error::ToItself`].
-    pub fn post(&mut self, now: Time, what: Awaited) -> Result<()> {
-        let mut turns = self.turns;
+    pub fn post(&mut self, now: Time, what: Awaited) -> Result<Posted> {
+        let order = self.matching.next_order();
         match what {
-            Awaited::MessageFrom(rank) => self.peer(rank)?.receiver.post(now, &mut turns),
             Awaited::BroadcastOf(rank) => self.peer(rank)?.broadcasts.post(now),
-            Awaited::Anything => {}
+            Awaited::Message(Source::Any, tags) => {
+                self.matching.waiting += 1;
+                self.matching.from_anyone.push(FromAnyone { order, tags, met: None });
+                self.share(now)?;
+            }
+            Awaited::Message(Source::Rank(rank), tags) => {
+                self.peer(rank)?;
+                self.matching.waiting += 1;
+                self.share(now)?;
+                if let Some((peer, matching)) = self.peer_and_matching(rank) {
+                    peer.receiver.post(now, order, tags, &mut matching.turns);
+                }
+            }
         }
-        self.turns = turns;
+        Ok(Posted { order, what })
+    }
+
+    fn peer_and_matching(&mut self, rank: Rank) -> Option<(&mut Peer, &mut Matching)> {
+        Some((self.peers.get_mut(rank.0 as usize)?.as_mut()?, &mut self.matching))
+    }
+
+    /// Where several receives wait, those from anyone meet what has begun.
+    fn share(&mut self, now: Time) -> Result<()> {
+        if !self.matching.is_shared() {
+            return Ok(());
+        }
+        for place in 0..self.matching.from_anyone.len() {
+            let FromAnyone { order, tags, met } = self.matching.from_anyone[place];
+            let Some((rank, candidate)) = self.first_begun(tags).filter(|_| met.is_none()) else { continue };
+            self.matching.from_anyone[place].met = Some((rank, candidate.number));
+            self.peer(rank)?.receiver.bind(candidate.number, order);
+            self.give_destination(now, rank, candidate.number);
+        }
         Ok(())
     }
 
-    /// What a receive waits for, and from whom, if it has come.
+    fn give_destination(&mut self, now: Time, rank: Rank, number: u64) {
+        self.agenda.touch(rank);
+        if let Some((peer, matching)) = self.peer_and_matching(rank) {
+            peer.receiver.give_destination(now, number, &mut matching.turns);
+        }
+    }
+
+    /// What a receive waits for that was `posted`, if it has come.
     ///
     /// # Errors
     /// [`Error::Lost`] when it will not come: its source has ended, is gone, or broadcasts without this rank.
-    pub fn received(&mut self, now: Time, what: Awaited) -> Result<Option<(Rank, Message)>> {
-        let (rank, message, lost) = match what {
-            Awaited::MessageFrom(rank) => {
+    pub fn received(&mut self, now: Time, posted: Posted) -> Result<Option<Received>> {
+        let Posted { order, what } = posted;
+        let (from, message, lost) = match what {
+            Awaited::Message(Source::Rank(rank), _) => {
                 let peer = self.peer(rank)?;
-                (rank, peer.receiver.receive(), peer.state != State::Here)
+                (rank, peer.receiver.receive(now, order), peer.state != State::Here)
             }
             Awaited::BroadcastOf(rank) => {
                 let peer = self.peer(rank)?;
-                (rank, peer.broadcasts.receive(now), peer.state != State::Here || peer.dropped)
+                let message = peer.broadcasts.receive(now).map(|message| (Tag::default(), message));
+                (rank, message, peer.state != State::Here || peer.dropped)
             }
-            Awaited::Anything => return self.received_any(now),
+            Awaited::Message(Source::Any, tags) => return self.received_of_anyone(now, order, tags),
         };
-        match message {
-            Some(message) => Ok(Some((rank, message))),
-            None if lost => {
-                self.withdraw(what);
+        if let Some((tag, message)) = message {
+            self.matching.waiting -= usize::from(what != Awaited::BroadcastOf(from));
+            return Ok(Some(Received { from, tag, message }));
+        }
+        if lost {
+            self.withdraw(posted);
+            return Err(Error::Lost(from));
+        }
+        Ok(None)
+    }
+
+    /// Which of all messages the one was to be complete that a receive has met, if it has met one that is.
+    pub(crate) fn turn(&self, Posted { order, what }: Posted) -> Option<u64> {
+        let (rank, number) = match what {
+            Awaited::Message(Source::Rank(rank), _) => (rank, self.look(rank)?.receiver.met(order)?),
+            Awaited::Message(Source::Any, _) => self.matching.from_anyone.iter().find(|it| it.order == order)?.met?,
+            Awaited::BroadcastOf(_) => return None,
+        };
+        self.look(rank)?.receiver.turn(number)
+    }
+
+    fn received_of_anyone(&mut self, now: Time, order: u64, tags: Tags) -> Result<Option<Received>> {
+        let Some(&mut FromAnyone { met, .. }) = self.matching.of_anyone(order) else { return Ok(None) };
+        match met {
+            Some((rank, number)) => {
+                if let Some((tag, message)) = self.peer(rank)?.receiver.receive_message(now, number) {
+                    return Ok(Some(self.has_received(order, rank, tag, message)));
+                }
+                if self.peer(rank)?.state == State::Here {
+                    return Ok(None);
+                }
+                // What was to come of that message never does.
+                self.matching.of_anyone(order).into_iter().for_each(|it| it.met = None);
+                self.share(now)?;
+            }
+            None => {
+                if let Some((rank, number)) = self.first_complete(now, tags)?
+                    && let Some((tag, message)) = self.peer(rank)?.receiver.receive_message(now, number)
+                {
+                    return Ok(Some(self.has_received(order, rank, tag, message)));
+                }
+            }
+        }
+        match self.nobody().filter(|_| !self.has_begun(tags)) {
+            Some(rank) => {
+                self.withdraw(Posted { order, what: Awaited::Message(Source::Any, tags) });
                 Err(Error::Lost(rank))
             }
             None => Ok(None),
         }
     }
 
+    fn has_received(&mut self, order: u64, from: Rank, tag: Tag, message: Message) -> Received {
+        self.matching.forget_anyone(order);
+        Received { from, tag, message }
+    }
+
+    /// The messages that a receive from anyone may take, of each source the first.
+    fn begun(&self, tags: Tags) -> Vec<(Rank, &Peer, Candidate)> {
+        let begun: BTreeSet<Rank> = self.begun.iter().chain(self.agenda.peek()).copied().collect();
+        let candidate = |rank| {
+            let peer = self.look(rank)?;
+            Some((rank, peer, peer.receiver.candidate(tags)?))
+        };
+        begun.into_iter().filter_map(candidate).collect()
+    }
+
+    /// Whether a message has begun that will be complete.
+    fn has_begun(&self, tags: Tags) -> bool {
+        self.begun(tags).iter().any(|(_, peer, candidate)| peer.state == State::Here || candidate.turn.is_some())
+    }
+
+    /// The message that was complete first of all; or else one that is pulled, or the first that has begun.
+    fn first_begun(&self, tags: Tags) -> Option<(Rank, Candidate)> {
+        let begun = self.begun(tags);
+        let complete = begun.iter().filter(|(_, _, it)| it.turn.is_some()).min_by_key(|(_, _, it)| it.turn);
+        let here = || begun.iter().filter(|(_, peer, _)| peer.state == State::Here);
+        let first = complete.or_else(|| here().find(|(_, _, it)| it.is_pulled)).or_else(|| here().next());
+        first.map(|(rank, _, candidate)| (*rank, *candidate))
+    }
+
     /// The message that was complete first of all. If there is none, the first that has begun gets a destination.
-    fn received_any(&mut self, now: Time) -> Result<Option<(Rank, Message)>> {
-        loop {
-            let begun: BTreeSet<Rank> = self.begun.iter().chain(self.agenda.peek()).copied().collect();
-            let begun = || begun.iter().filter_map(|&rank| Some((rank, self.look(rank)?)));
-            let first = begun().filter_map(|(rank, peer)| Some((peer.receiver.turn()?, rank))).min();
-            if let Some((_, rank)) = first {
-                let message = self.peer(rank)?.receiver.receive();
-                return Ok(message.map(|message| (rank, message)));
+    fn first_complete(&mut self, now: Time, tags: Tags) -> Result<Option<(Rank, u64)>> {
+        while let Some((rank, candidate)) = self.first_begun(tags) {
+            if candidate.turn.is_some() {
+                return Ok(Some((rank, candidate.number)));
             }
-            if begun().any(|(_, peer)| peer.receiver.is_pulling() && peer.state == State::Here) {
+            if candidate.is_pulled {
                 return Ok(None);
             }
-            let begun = begun().find(|(_, it)| it.receiver.has_begun() && it.state == State::Here);
-            let Some(rank) = begun.map(|(rank, _)| rank) else { break };
-            self.post(now, Awaited::MessageFrom(rank))?;
-            if self.peer(rank)?.receiver.turn().is_none() {
-                return Ok(None);
-            }
+            self.peer(rank)?;
+            self.give_destination(now, rank, candidate.number);
         }
-        match self.nobody() {
-            Some(rank) => Err(Error::Lost(rank)),
-            None => Ok(None),
-        }
+        Ok(None)
     }
 
     /// The last of the others, when all have ended or are gone.
@@ -102,12 +197,26 @@ impl Engine {
     }
 
     /// A receive waits no longer.
-    pub(crate) fn withdraw(&mut self, what: Awaited) {
+    pub fn withdraw(&mut self, Posted { order, what }: Posted) {
         match what {
-            Awaited::MessageFrom(rank) => self.peer(rank).map(|peer| peer.receiver.withdraw()),
-            Awaited::BroadcastOf(rank) => self.peer(rank).map(|peer| peer.broadcasts.withdraw()),
-            Awaited::Anything => Ok(()),
+            Awaited::BroadcastOf(rank) => {
+                self.peer(rank).map(|peer| peer.broadcasts.withdraw()).unwrap_or_default();
+            }
+            Awaited::Message(Source::Rank(rank), _) => {
+                if let Some((peer, matching)) = self.peer_and_matching(rank) {
+                    peer.receiver.withdraw(rank, order, matching);
+                }
+                self.agenda.touch(rank);
+            }
+            Awaited::Message(Source::Any, _) => {
+                let met = self.matching.of_anyone(order).and_then(|it| it.met);
+                self.matching.forget_anyone(order);
+                if let Some((rank, number)) = met
+                    && let Some((peer, matching)) = self.peer_and_matching(rank)
+                {
+                    peer.receiver.withdraw_anyone(rank, number, matching);
+                }
+            }
         }
-        .unwrap_or_default();
     }
 }

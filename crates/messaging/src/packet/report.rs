@@ -1,25 +1,44 @@
 //! Reports, written down.
 
-use bytes::Bytes;
 use endpoint::Message;
 use quantities::Bytes as Size;
 
-use super::{ANSWERS, Body, ENDED, HELD, Held, KNOWS, MISSING, NO_ROOM, PARITY_REPORT, PULLS, Reader, Report, low_48};
+use super::{
+    ANSWERS, Body, ENDED, HELD, Held, INCOMPLETE, KNOWS, MESSAGE_REPORT, MISSING, NO_ROOM, PARITY_REPORT, PULLS,
+    REPORT, Reader, Report, low_48,
+};
 use crate::datagram::{Header, Unreadable};
 
 impl Report {
+    /// Messages are taken out of order only where they are not broadcast, and parity packets are held only where they are.
+    pub(super) const fn kind(&self) -> u8 {
+        match (self.held.is_empty(), self.incomplete.is_empty()) {
+            (false, _) => PARITY_REPORT,
+            (true, false) => MESSAGE_REPORT,
+            (true, true) => REPORT,
+        }
+    }
+
     pub(super) fn write(&self, header: &mut Header) -> Message {
         let (message, offset) = self.pull.unwrap_or_default();
         header.write(&self.expected.to_be_bytes());
         header.write(&self.complete.to_be_bytes());
         header.write(&message.to_be_bytes());
         header.write(&low_48(offset));
-        if self.held.is_empty() {
-            return Message::from(self.bitmap.clone());
-        }
-        header.write(&[u8::try_from(self.held.len()).unwrap_or(u8::MAX)]);
-        let held = self.held.iter().take(u8::MAX.into()).flat_map(|held| held.written());
-        held.chain(self.bitmap.iter().copied()).collect::<Bytes>().into()
+        let most = usize::from(u8::MAX);
+        let (count, mut all) = match self.kind() {
+            PARITY_REPORT => {
+                (self.held.len(), self.held.iter().take(most).flat_map(|held| held.written()).collect::<Vec<u8>>())
+            }
+            MESSAGE_REPORT => {
+                let incomplete = self.incomplete.iter().take(most).flat_map(|message| message.to_be_bytes());
+                (self.incomplete.len(), incomplete.collect())
+            }
+            _ => return Message::from(self.bitmap.clone()),
+        };
+        header.write(&[u8::try_from(count).unwrap_or(u8::MAX)]);
+        all.extend_from_slice(&self.bitmap);
+        Message::from(all)
     }
 
     pub(super) fn read(
@@ -35,21 +54,24 @@ impl Report {
             return Err(Unreadable::Field);
         }
         let mut bitmap = payload.content().cloned().unwrap_or_default();
-        let held = if kind == PARITY_REPORT {
-            let [blocks] = header.take()?;
-            let length = usize::from(blocks) * HELD;
-            if blocks == 0 || bitmap.len() < length {
-                return Err(Unreadable::Field);
-            }
-            bitmap.split_to(length).chunks_exact(HELD).map(Held::read).collect::<Result<_, _>>()?
-        } else {
-            Vec::new()
+        let mut several = |each: usize| {
+            let [count] = header.take()?;
+            let length = usize::from(count) * each;
+            if count == 0 || bitmap.len() < length { Err(Unreadable::Field) } else { Ok(bitmap.split_to(length)) }
         };
+        let (mut held, mut incomplete) = (Vec::new(), Vec::new());
+        if kind == PARITY_REPORT {
+            held = several(HELD)?.chunks_exact(HELD).map(Held::read).collect::<Result<_, _>>()?;
+        } else if kind == MESSAGE_REPORT {
+            let messages = several(INCOMPLETE)?;
+            incomplete = messages.chunks_exact(INCOMPLETE).map(|it| Reader(it).u32()).collect::<Result<_, _>>()?;
+        }
         let report = Report {
             expected,
             bitmap,
             held,
             complete,
+            incomplete,
             pull: flag(PULLS).then_some((message, offset)),
             missing: flag(MISSING),
             no_room: flag(NO_ROOM),

@@ -14,8 +14,8 @@ use endpoint::Message;
 use quantities::Bytes as Size;
 
 use super::{
-    Body, CARRIES, COMMON, Data, FRAGMENT, FRAGMENT_HEADER, OPENING, OPENING_HEADER, PARITY_HEADER, Parity, Reader,
-    SEEN_FIELD, UNSEEN, tell_seen,
+    BROADCAST, Body, CARRIES, COMMON, Data, FRAGMENT, FRAGMENT_HEADER, OPENING, OPENING_HEADER, PARITY_HEADER, Parity,
+    Reader, SEEN_FIELD, UNSEEN, tell_seen,
 };
 use crate::datagram::{Header, Unreadable};
 
@@ -51,11 +51,11 @@ impl Data {
     /// Writes it down as a symbol, without zeros behind it.
     pub(crate) fn write_symbol(&self, symbol: &mut Vec<u8>) {
         let mut header = Header::EMPTY;
-        let payload = self.write(&mut header);
+        let payload = self.write(true, &mut header);
         let content = payload.content().map_or(&[][..], |content| &content[..]);
         // One more byte may follow, so that the length is even.
         symbol.reserve(BEFORE + header.bytes().len() + content.len() + 1);
-        let (kind, flags) = self.kind_and_flags();
+        let (kind, flags) = self.kind_and_flags(true);
         symbol.push(kind | flags);
         // No payload is larger than a datagram.
         symbol.extend_from_slice(&u16::try_from(payload.size().0).unwrap_or(u16::MAX).to_be_bytes());
@@ -89,7 +89,7 @@ impl Data {
             return Err(Unreadable::Field);
         }
         let payload = Message::that_begins(rest.slice(fields..end), Size(size));
-        match Data::read(kind, flags, &mut Reader(&header), &payload)? {
+        match Data::read(kind, flags | BROADCAST, &mut Reader(&header), &payload)? {
             (Body::Data(data), _) => Ok(data),
             _ => Err(Unreadable::Field),
         }

@@ -117,12 +117,13 @@ mod tests {
     use quantities::Rank;
 
     use super::*;
-    use crate::packet::{Opening, Part};
+    use crate::packet::{Label, Opening, Part};
 
     const SHAPE: Parity = Parity { packets: 6, parity: 5, blocks: 1 };
 
     fn data() -> impl Strategy<Value = Data> {
-        let opening = Opening { size: 1 << 40, content: Some(1 << 39), pushed: 1 << 20, acknowledger: Rank(7) };
+        let opening =
+            Opening { size: 1 << 40, content: Some(1 << 39), pushed: 1 << 20, label: Label::acknowledged_by(Rank(7)) };
         let part = prop_oneof![Just(Part::Opening(opening)), (0_u64..1 << 40).prop_map(Part::From)];
         let payload = (vec(any::<u8>(), 0..80), prop_oneof![Just(0_u64), 1_u64..1_000]);
         (any::<u32>(), part, payload).prop_map(|(message, part, (bytes, more))| {

@@ -17,13 +17,18 @@
 //! acknowledged all the same: if it were not, it would hold up what is behind it in the stream, which may be the very fragments
 //! for which the receiver waits.
 //!
+//! Receives may ask for tags, so messages may be received in another order than they were sent. Whatever waits for no receive does not hold
+//! up what is behind it; a report then says which messages are incomplete.
+//!
 //! Costs of a message of s bytes in packets of p: 1 + ceil(s / p) packets where BTP >= s, with their reports; else one round trip
 //! more.
 //!
 //! Source: Wong and Wang 2000, section 2, figure 1.
 
+mod matching;
 mod receiver;
 mod sender;
 
-pub(crate) use receiver::{LEAST_ROOM, Receiver};
+pub(crate) use matching::{FromAnyone, Matching};
+pub(crate) use receiver::{Candidate, LEAST_ROOM, Receiver};
 pub(crate) use sender::Sender;

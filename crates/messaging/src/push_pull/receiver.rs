@@ -1,11 +1,12 @@
 //! The receiver's side.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
-use endpoint::Message;
-use quantities::Time;
+use endpoint::{Message, Tag, Tags};
+use quantities::{Rank, Time};
 
-use crate::packet::{Data, Part, Report};
+use super::Matching;
+use crate::packet::{Data, INCOMPLETE, MESSAGE_REPORT_HEADER, Part, Report};
 use crate::reassembly::Reassembly;
 use crate::sequence::{FIRST, near, wire};
 use crate::waiting::Waiting;
@@ -18,13 +19,30 @@ pub(crate) const LEAST_ROOM: u64 = 64;
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
     receive_stream: ReceiveStream<Data>,
-    /// The messages that nobody has received yet; the first has number `first`.
-    messages: VecDeque<Arrived>,
-    first: u64,
+    /// The messages that nobody has received yet, by number.
+    messages: BTreeMap<u64, Arrived>,
+    /// The number of the message that begins next, and the one behind the last that was received.
+    next: u64,
+    taken: u64,
     /// How much room the pushed buffer has left. [B]
     room: u64,
-    /// The receive queue: whether a receive waits for the first message.
+    /// The receive queue: the receives that wait for a message of this rank, in the order in which they were posted.
+    posted: Vec<Posted>,
+    /// The messages that have a destination, in the order in which they got it.
+    destined: Vec<u64>,
     waiting: Waiting,
+    /// Of how many messages a report says at most that they are incomplete; and what it has room for besides its header. [B]
+    most_incomplete: usize,
+    report_room: usize,
+}
+
+/// A receive that waits for a message of this rank.
+#[derive(Clone, Copy, Debug)]
+struct Posted {
+    order: u64,
+    tags: Tags,
+    /// The message that it has met.
+    met: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -33,6 +51,8 @@ struct Arrived {
     place: Place,
     /// Whether what is pushed was kept.
     kept: bool,
+    /// The receive that it has met.
+    met: Option<u64>,
     /// Which of all messages of all ranks it was to be complete, if it is.
     turn: Option<u64>,
 }
@@ -46,9 +66,23 @@ enum Place {
     Destination,
 }
 
+/// A message that a receive may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) number: u64,
+    /// Which of all messages of all ranks it was to be complete, if it is.
+    pub(crate) turn: Option<u64>,
+    /// Whether it has a destination and not everything of it has come.
+    pub(crate) is_pulled: bool,
+}
+
 impl Arrived {
     fn is_complete(&self) -> bool {
         self.place != Place::Nowhere && self.reassembly.is_complete()
+    }
+
+    fn tag(&self) -> Tag {
+        self.reassembly.label().tag()
     }
 
     /// Whether there is room for that part: in the pushed buffer only for what is pushed.
@@ -67,6 +101,18 @@ impl Arrived {
             *turns += 1;
         }
     }
+
+    /// From where on it is pulled, if it is: from the end of what was pushed, or from its beginning if that was thrown away.
+    fn pulled_from(&self) -> Option<u64> {
+        let from = if self.kept { self.reassembly.pushed() } else { 0 };
+        let pulls = self.place == Place::Destination && !self.is_complete() && from < self.reassembly.size();
+        pulls.then_some(from)
+    }
+
+    /// Whether it is pulled and nothing has come of that.
+    fn has_not_begun(&self) -> bool {
+        self.pulled_from().is_some_and(|from| self.reassembly.have() <= from)
+    }
 }
 
 fn room_for(reassembly: &Reassembly) -> u64 {
@@ -75,100 +121,185 @@ fn room_for(reassembly: &Reassembly) -> u64 {
 
 impl Receiver {
     pub(crate) fn new(parameters: &Parameters) -> Receiver {
-        let Parameters { window, repeat, reporting, pushed_buffer, timing, .. } = *parameters;
+        let Parameters { window, repeat, reporting, pushed_buffer, timing, datagram, .. } = *parameters;
+        let report_room = datagram.saturating_sub(MESSAGE_REPORT_HEADER);
         Receiver {
             receive_stream: ReceiveStream::new(FIRST, u64::from(window), repeat, reporting),
-            messages: VecDeque::new(),
-            first: FIRST,
+            messages: BTreeMap::new(),
+            next: FIRST,
+            taken: FIRST,
             room: pushed_buffer,
+            posted: Vec::new(),
+            destined: Vec::new(),
             waiting: Waiting::new(timing),
+            most_incomplete: (report_room / 2 / INCOMPLETE).clamp(1, u8::MAX.into()),
+            report_room,
         }
     }
 
-    /// Takes a packet. `turns` counts the messages that were completed, of all ranks.
-    pub(crate) fn take(&mut self, now: Time, data: Data, answer: bool, turns: &mut u64) {
+    /// Takes a packet of rank `from`.
+    pub(crate) fn take(&mut self, now: Time, from: Rank, data: Data, answer: bool, matching: &mut Matching) {
         self.receive_stream.offer(now, data.sequence, answer, data);
         while let Some(data) = self.receive_stream.advance(now) {
-            self.store(now, &data);
-            self.messages.iter_mut().for_each(|arrived| arrived.take_turn(turns));
+            self.store(now, from, &data, matching);
         }
     }
 
-    fn store(&mut self, now: Time, data: &Data) {
+    fn store(&mut self, now: Time, from: Rank, data: &Data, matching: &mut Matching) {
         self.waiting.heard(now);
-        let end = self.first + self.messages.len() as u64;
-        let Some(number) = near(end, data.message) else { return };
+        let Some(number) = near(self.next, data.message) else { return };
         match data.part {
-            Part::Opening(opening) if number == end => {
-                let mut reassembly = Reassembly::new(opening);
-                let place = self.place_for(&reassembly);
-                if place == Place::PushedBuffer {
-                    self.room -= room_for(&reassembly);
-                }
-                let kept = place != Place::Nowhere;
-                if kept {
-                    reassembly.take(0, &data.payload);
-                }
-                self.messages.push_back(Arrived { reassembly, place, kept, turn: None });
-                if place == Place::Destination {
-                    self.pull(now);
-                }
+            Part::Opening(opening) if number == self.next => {
+                self.next += 1;
+                self.open(now, from, number, Reassembly::new(opening), &data.payload, matching);
             }
             Part::Opening(_) => {}
             Part::From(offset) => {
-                let place = number.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
-                let arrived = place.and_then(|place| self.messages.get_mut(place));
-                if let Some(arrived) = arrived.filter(|arrived| arrived.has_place(offset, &data.payload)) {
-                    arrived.reassembly.take(offset, &data.payload);
+                let arrived = self.messages.get_mut(&number);
+                let Some(arrived) = arrived.filter(|arrived| arrived.has_place(offset, &data.payload)) else { return };
+                let had_not_begun = arrived.has_not_begun();
+                arrived.reassembly.take(offset, &data.payload);
+                arrived.take_turn(&mut matching.turns);
+                // Now another can be pulled.
+                if had_not_begun && !arrived.has_not_begun() && self.destined.len() > 1 {
+                    self.pull(now);
                 }
             }
         }
     }
 
-    fn place_for(&self, reassembly: &Reassembly) -> Place {
-        if self.waiting.is_posted() && self.messages.is_empty() {
-            Place::Destination
-        } else if self.room >= room_for(reassembly) {
-            Place::PushedBuffer
-        } else {
-            Place::Nowhere
+    /// A message begins. It goes to the destination of the receive that it meets; without one, into the pushed buffer.
+    fn open(
+        &mut self,
+        now: Time,
+        from: Rank,
+        number: u64,
+        mut reassembly: Reassembly,
+        payload: &Message,
+        matching: &mut Matching,
+    ) {
+        let met = self.meet(from, number, reassembly.label().tag(), matching);
+        let place = match met {
+            Some(_) => Place::Destination,
+            None if self.room >= room_for(&reassembly) => Place::PushedBuffer,
+            None => Place::Nowhere,
+        };
+        match place {
+            Place::Destination => self.destined.push(number),
+            Place::PushedBuffer => self.room -= room_for(&reassembly),
+            Place::Nowhere => {}
+        }
+        let kept = place != Place::Nowhere;
+        if kept {
+            reassembly.take(0, payload);
+        }
+        let mut arrived = Arrived { reassembly, place, kept, met, turn: None };
+        arrived.take_turn(&mut matching.turns);
+        self.messages.insert(number, arrived);
+        if place == Place::Destination {
+            self.pull(now);
         }
     }
 
-    /// Tells the source at once that the first message has a destination, if it has to come from there.
+    /// The receive that a message meets: of those that it fits and that have met none, or only a later one, the one that was posted
+    /// first.
+    fn meet(&mut self, from: Rank, number: u64, tag: Tag, matching: &mut Matching) -> Option<u64> {
+        let waits = |it: &&mut Posted| it.met.is_none_or(|met| met > number) && it.tags.include(tag);
+        let named = self.posted.iter_mut().find(waits);
+        let anyone = matching.first_from_anyone(from, number, tag);
+        match (named, anyone) {
+            (Some(named), anyone) if anyone.as_ref().is_none_or(|anyone| named.order < anyone.order) => {
+                named.met = Some(number);
+                Some(named.order)
+            }
+            (_, anyone) => anyone.map(|anyone| {
+                anyone.met = Some((from, number));
+                anyone.order
+            }),
+        }
+    }
+
+    /// A message of rank `from` is no longer met by the receive that it had met: another may meet it, and leave a later one.
+    fn release(&mut self, from: Rank, mut number: u64, matching: &mut Matching) {
+        while let Some(tag) = self.messages.get(&number).map(Arrived::tag) {
+            let met = self.meet(from, number, tag, matching);
+            if let Some(arrived) = self.messages.get_mut(&number) {
+                arrived.met = met;
+            }
+            let left = self.messages.iter().find(|(other, it)| met.is_some() && it.met == met && **other != number);
+            let Some((&left, _)) = left else { break };
+            number = left;
+        }
+    }
+
+    /// Tells the source at once what is pulled, if something is.
     fn pull(&mut self, now: Time) {
         if self.pulled().is_some() {
             self.receive_stream.report_at(now);
         }
     }
 
-    /// What is pulled: the first message, from the end of what was pushed, or from its beginning if that was thrown away.
+    /// What is pulled: of the messages that have a destination the first of which nothing has come of that, or else the first.
     fn pulled(&self) -> Option<(u32, u64)> {
-        let Arrived { reassembly, place, kept, .. } = self.messages.front()?;
-        let from = if *kept { reassembly.pushed() } else { 0 };
-        let pulls = *place == Place::Destination && !reassembly.is_complete() && from < reassembly.size();
-        pulls.then_some((wire(self.first), from))
+        let destined = || self.destined.iter().filter_map(|number| Some((*number, self.messages.get(number)?)));
+        let pulled = |(number, it): (u64, &Arrived)| it.pulled_from().map(|from| (wire(number), from));
+        let next = destined().filter(|(_, it)| it.has_not_begun()).find_map(pulled);
+        next.or_else(|| destined().find_map(pulled))
     }
 
-    /// A receive waits for the next message.
-    pub(crate) fn post(&mut self, now: Time, turns: &mut u64) {
-        self.waiting.post(now);
-        if let Some(first) = self.messages.front_mut().filter(|first| first.place != Place::Destination) {
-            if first.place == Place::PushedBuffer {
-                self.room += room_for(&first.reassembly);
+    /// A receive waits for the next message with one of `tags`.
+    pub(crate) fn post(&mut self, now: Time, order: u64, tags: Tags, turns: &mut u64) {
+        let met = self.candidate(tags).map(|candidate| candidate.number);
+        self.posted.push(Posted { order, tags, met });
+        match met {
+            Some(number) => {
+                self.bind(number, order);
+                self.give_destination(now, number, turns);
             }
-            first.place = Place::Destination;
-            first.take_turn(turns);
-            if !first.kept {
-                self.receive_stream.report_at(now);
-            }
-            self.pull(now);
+            None => self.waiting.post(now),
         }
     }
 
-    /// The receive waits no longer, or for another.
-    pub(crate) fn withdraw(&mut self) {
-        self.waiting.withdraw();
+    /// A receive has met that message.
+    pub(crate) fn bind(&mut self, number: u64, order: u64) {
+        if let Some(arrived) = self.messages.get_mut(&number) {
+            arrived.met = Some(order);
+        }
+    }
+
+    /// A receive waits for that message, which has begun.
+    pub(crate) fn give_destination(&mut self, now: Time, number: u64, turns: &mut u64) {
+        self.waiting.post(now);
+        let arrived = self.messages.get_mut(&number).filter(|arrived| arrived.place != Place::Destination);
+        let Some(arrived) = arrived else { return };
+        if arrived.place == Place::PushedBuffer {
+            self.room += room_for(&arrived.reassembly);
+        }
+        arrived.place = Place::Destination;
+        arrived.take_turn(turns);
+        self.destined.push(number);
+        if !arrived.kept {
+            self.receive_stream.report_at(now);
+        }
+        self.pull(now);
+    }
+
+    /// A receive for messages of rank `from` waits no longer.
+    pub(crate) fn withdraw(&mut self, from: Rank, order: u64, matching: &mut Matching) {
+        let Some(place) = self.posted.iter().position(|posted| posted.order == order) else { return };
+        matching.waiting -= 1;
+        let Posted { met, .. } = self.posted.remove(place);
+        if self.posted.is_empty() {
+            self.waiting.withdraw();
+        }
+        if let Some(number) = met {
+            self.release(from, number, matching);
+        }
+    }
+
+    /// A receive from anyone, which had met that message of rank `from`, waits no longer.
+    pub(crate) fn withdraw_anyone(&mut self, from: Rank, number: u64, matching: &mut Matching) {
+        self.release(from, number, matching);
     }
 
     /// Whether a message has come, or begun to, that nobody has received.
@@ -176,31 +307,60 @@ impl Receiver {
         !self.messages.is_empty()
     }
 
-    /// Whether a message has come of which not everything has.
-    pub(crate) fn has_begun(&self) -> bool {
-        self.messages.front().is_some_and(|first| first.turn.is_none())
+    /// The first message with one of `tags` that has met no receive.
+    pub(crate) fn candidate(&self, tags: Tags) -> Option<Candidate> {
+        let fits = |(_, it): &(&u64, &Arrived)| it.met.is_none() && tags.include(it.tag());
+        let (&number, arrived) = self.messages.iter().find(fits)?;
+        let turn = arrived.turn;
+        Some(Candidate { number, turn, is_pulled: arrived.place == Place::Destination && turn.is_none() })
     }
 
-    /// Whether the first message has a destination and not everything of it has come.
+    /// Whether a message has a destination and not everything of it has come.
     pub(crate) fn is_pulling(&self) -> bool {
-        self.messages.front().is_some_and(|it| it.place == Place::Destination && it.turn.is_none())
+        self.destined.iter().any(|number| self.messages.get(number).is_some_and(|it| it.turn.is_none()))
     }
 
-    /// Which of all messages of all ranks the first one was to be complete, if it is.
-    pub(crate) fn turn(&self) -> Option<u64> {
-        self.messages.front()?.turn
+    /// The message that a receive has met.
+    pub(crate) fn met(&self, order: u64) -> Option<u64> {
+        self.posted.iter().find(|posted| posted.order == order)?.met
     }
 
-    /// The first message, if it is complete.
-    pub(crate) fn receive(&mut self) -> Option<Message> {
-        self.turn()?;
-        let Arrived { reassembly, place, .. } = self.messages.pop_front()?;
-        if place == Place::PushedBuffer {
-            self.room += room_for(&reassembly);
+    /// Which of all messages that one was to be complete, if it is.
+    pub(crate) fn turn(&self, number: u64) -> Option<u64> {
+        self.messages.get(&number)?.turn
+    }
+
+    /// What the receive has met that was posted so, if it is complete.
+    pub(crate) fn receive(&mut self, now: Time, order: u64) -> Option<(Tag, Message)> {
+        let place = self.posted.iter().position(|posted| posted.order == order)?;
+        let number = self.posted[place].met?;
+        let received = self.receive_message(now, number)?;
+        self.posted.remove(place);
+        if self.posted.is_empty() {
+            self.waiting.withdraw();
         }
-        self.first += 1;
-        self.waiting.withdraw();
-        Some(reassembly.into_message())
+        Some(received)
+    }
+
+    /// That message, if it is complete.
+    pub(crate) fn receive_message(&mut self, now: Time, number: u64) -> Option<(Tag, Message)> {
+        self.messages.get(&number)?.turn?;
+        let Arrived { reassembly, place, .. } = self.messages.remove(&number)?;
+        match place {
+            Place::PushedBuffer => self.room += room_for(&reassembly),
+            Place::Destination => self.destined.retain(|destined| *destined != number),
+            Place::Nowhere => {}
+        }
+        self.taken = self.taken.max(number + 1);
+        if self.posted.is_empty() {
+            self.waiting.withdraw();
+        }
+        let out_of_order = self.messages.first_key_value().is_some_and(|(first, _)| *first < number);
+        if out_of_order && self.first_incomplete() < self.taken {
+            // The source keeps it, and counts it as under way, until it is told.
+            self.receive_stream.report_soon(now);
+        }
+        Some((reassembly.label().tag(), reassembly.into_message()))
     }
 
     /// A report is due at `now` at the latest.
@@ -231,6 +391,22 @@ impl Receiver {
         self.waiting.asks_at(self.is_pulling())
     }
 
+    /// The messages of which not everything has come, in order; the one that begins next is one of them.
+    fn incomplete(&self) -> impl Iterator<Item = u64> {
+        let begun = self.messages.iter().filter(|(_, arrived)| !arrived.is_complete());
+        begun.map(|(&number, _)| number).chain([self.next])
+    }
+
+    /// Whether the source is told that message `number` is complete with the next report.
+    pub(crate) fn tells(&self, number: u64) -> bool {
+        let is_complete = self.messages.get(&number).is_none_or(Arrived::is_complete);
+        number < self.first_incomplete() || number < self.taken && is_complete
+    }
+
+    fn first_incomplete(&self) -> u64 {
+        self.incomplete().next().unwrap_or(self.next)
+    }
+
     /// The report that is due, and whether the source is to answer.
     pub(crate) fn report(&mut self, now: Time) -> Option<(Report, bool)> {
         let asks = self.asks_at().is_some_and(|at| at <= now);
@@ -240,9 +416,15 @@ impl Receiver {
         if asks {
             self.waiting.asked(now);
         }
-        let complete = self.messages.iter().take_while(|it| it.is_complete()).count() as u64;
-        let report =
-            Report { complete: wire(self.first + complete), pull: self.pulled(), ..self.receive_stream.report() };
+        let complete = self.first_incomplete();
+        let mut report = Report { complete: wire(complete), pull: self.pulled(), ..self.receive_stream.report() };
+        if complete < self.taken {
+            let enough = self.incomplete().skip(1).take_while(|number| *number < self.taken).count() + 1;
+            let told = enough.min(self.most_incomplete);
+            report.incomplete = self.incomplete().skip(1).take(told).map(wire).collect();
+            let room = self.report_room - told * INCOMPLETE;
+            report.bitmap.truncate(room);
+        }
         Some((report, asks))
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use endpoint::Message;
-use quantities::{Rank, Time};
+use endpoint::{Message, Tag, Tags};
+use quantities::Time;
 
 use crate::fragmenter::Fragmenter;
 use crate::memory;
-use crate::packet::{Data, Report};
+use crate::packet::{Data, Label, Report};
 use crate::sequence::{FIRST, near, wire};
 use crate::{Parameters, SendStream, SharedQueue};
 
@@ -41,14 +41,30 @@ impl Sender {
         self.messages.len()
     }
 
+    /// Whether the receiver does not have a message with one of `tags`.
+    pub(crate) fn owes(&self, tags: Tags) -> bool {
+        self.messages.iter().any(|message| tags.include(message.label().tag()))
+    }
+
+    /// The messages that the receiver does not have, as far as is known here.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = u64> {
+        self.messages.iter().map(Fragmenter::number)
+    }
+
+    /// Whether there is room in the send queue for one more message with that tag.
+    pub(crate) fn has_room(&self, tag: Tag, parameters: &Parameters) -> bool {
+        let with_tag = || self.messages.iter().filter(|message| message.label().tag() == tag).count();
+        self.messages.len() < parameters.send_queue || with_tag() < parameters.send_queue
+    }
+
     pub(crate) const fn window(&self) -> &SendStream {
         &self.window
     }
 
     /// Takes a message into the send queue.
-    pub(crate) fn submit(&mut self, message: Message, parameters: &Parameters) {
+    pub(crate) fn submit(&mut self, tag: Tag, message: Message, parameters: &Parameters) {
         let push = parameters.push_of(message.size());
-        self.messages.push_back(Fragmenter::new(self.next, message, push, Rank(0)));
+        self.messages.push_back(Fragmenter::new(self.next, message, push, Label::with_tag(tag)));
         self.next += 1;
     }
 
@@ -69,7 +85,7 @@ impl Sender {
         }
         let pulled = self.messages.iter().position(|message| message.is_pulled() && message.may_send());
         let place = pulled.or_else(|| self.messages.iter().position(Fragmenter::may_send))?;
-        let mut data = self.messages.get_mut(place)?.next_part(parameters.datagram);
+        let mut data = self.messages.get_mut(place)?.next_part_to_one(parameters.datagram);
         data.sequence = wire(self.packets.next());
         self.packets.produce(data.clone()).ok()?;
         self.window.sent(now);
@@ -90,10 +106,24 @@ impl Sender {
         while self.messages.front().is_some_and(|message| message.number() < complete && message.is_sent()) {
             self.messages.pop_front();
         }
+        self.forget_complete(complete, &report.incomplete);
         let pull = report.pull.and_then(|(message, offset)| Some((near(self.next, message)?, offset)));
         if let Some((number, offset)) = pull {
             self.messages.iter_mut().filter(|message| message.number() == number).for_each(|it| it.pull(offset));
         }
+    }
+
+    /// Where messages were taken out of order: of those before the last of these that are `incomplete` the receiver has all the others.
+    fn forget_complete(&mut self, first: u64, incomplete: &[u32]) {
+        if incomplete.is_empty() {
+            return;
+        }
+        let incomplete: Vec<u64> = incomplete.iter().filter_map(|&message| near(self.next, message)).collect();
+        let Some(&end) = incomplete.last() else { return };
+        self.messages.retain(|message| {
+            let number = message.number();
+            number == first || number >= end || incomplete.contains(&number) || !message.is_sent()
+        });
     }
 
     /// What it takes now, with what its packets keep of messages. [B]

@@ -13,8 +13,9 @@ use std::rc::Rc;
 use std::task::{Context, Waker};
 
 use draws::Draws;
-use endpoint::{Error, Needs, Program, Result, Run, World, deadlock};
-use maquette_messaging::{Doing, Messenger, Parameters, stuck};
+use endpoint::executor::{self, Machine, Over};
+use endpoint::{Error, Operation, Program, Result, Run, World, deadlock};
+use maquette_messaging::{Doing, Messenger, Messengers, Parameters, stuck};
 use network::{Faults, Network, Wire};
 use quantities::{Rank, Time};
 
@@ -23,7 +24,7 @@ const END: Time = Time::from_picoseconds(10_000_000_000_000_000);
 
 /// One rank's endpoint.
 pub type Node = Rc<Messenger<Wire>>;
-type Running<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+type Polled<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
 /// The world: the same seed gives the same run.
 #[derive(Clone, Copy, Debug)]
@@ -45,33 +46,28 @@ impl Faulty {
         Faulty { parameters, faults: Faults::default(), seed: 0 }
     }
 
-    /// Runs `program` on every rank. A rank answers others when its program has ended.
+    fn network(&self, ranks: u32) -> Rc<RefCell<Network>> {
+        Rc::new(RefCell::new(Network::new(ranks, self.faults, Draws(self.seed))))
+    }
+
+    fn messenger(&self, rank: Rank, ranks: u32, network: &Rc<RefCell<Network>>) -> Result<Messenger<Wire>> {
+        Messenger::new(Wire { rank, network: network.clone() }, rank, ranks, self.parameters)
+    }
+
+    /// Runs `program`, which does one thing at a time, on every rank. A rank answers others when its program has ended.
     pub fn run_ranks<'a, T: 'a, F>(&self, ranks: u32, program: impl Fn(Node) -> F) -> Result<Ended<T>>
     where
         F: Future<Output = Result<T>> + 'a,
     {
-        self.run_for(Needs::EVERYTHING, ranks, program)
-    }
-
-    /// As [`Faulty::run_ranks`], for a program that does no more than it `needs`.
-    fn run_for<'a, T: 'a, F>(&self, needs: Needs, ranks: u32, program: impl Fn(Node) -> F) -> Result<Ended<T>>
-    where
-        F: Future<Output = Result<T>> + 'a,
-    {
-        let network = Rc::new(RefCell::new(Network::new(ranks, self.faults, Draws(self.seed))));
-        let endpoint = |rank| {
-            let wire = Wire { rank, network: network.clone() };
-            let mut messenger = Messenger::new(wire, rank, ranks, self.parameters)?;
-            messenger.hold_to(needs);
-            Ok(Rc::new(messenger))
-        };
+        let network = self.network(ranks);
+        let endpoint = |rank| Ok(Rc::new(self.messenger(rank, ranks, &network)?));
         let here: Vec<Node> = (0..ranks).map(Rank).map(endpoint).collect::<Result<_>>()?;
         let results: Rc<RefCell<Vec<Option<Result<T>>>>> =
             Rc::new(RefCell::new(std::iter::repeat_with(|| None).take(ranks as usize).collect()));
         let start = |(rank, here): (usize, &Node)| {
             let (program, here, results) = (program(here.clone()), here.clone(), results.clone());
             let (network, leaves) = (network.clone(), self.faults.leave);
-            let running: Running<'a, ()> = Box::pin(async move {
+            let running: Polled<'a> = Box::pin(async move {
                 let result = program.await;
                 results.borrow_mut()[rank] = Some(result);
                 network.borrow_mut().ranks[rank].left = leaves;
@@ -82,7 +78,7 @@ impl Faulty {
             });
             running
         };
-        let mut running: Vec<Running<'a, ()>> = here.iter().enumerate().map(start).collect();
+        let mut running: Vec<Polled<'a>> = here.iter().enumerate().map(start).collect();
         run_all(&mut running, &here, &network, &results)?;
         drop(running);
         let results = results.take().into_iter().map(|result| result.unwrap_or(Err(Error::Stopped))).collect();
@@ -91,7 +87,7 @@ impl Faulty {
 }
 
 fn run_all<T>(
-    running: &mut [Running<'_, ()>],
+    running: &mut [Polled<'_>],
     here: &[Node],
     network: &RefCell<Network>,
     results: &RefCell<Vec<Option<Result<T>>>>,
@@ -116,7 +112,7 @@ fn run_all<T>(
             check(here, results)?;
         }
         if !network.borrow_mut().advance() || network.borrow().now > END {
-            let waits: Vec<_> = left.iter().map(|&rank| here[rank].waits_for()).collect();
+            let waits: Vec<_> = left.iter().map(|&rank| here[rank].doing()).collect();
             return Err(Error::Unfit(format!("it never ends: ranks {left:?} wait for {waits:?}")));
         }
     }
@@ -125,11 +121,8 @@ fn run_all<T>(
 /// An error when no rank can ever go on.
 fn check<T>(here: &[Node], results: &RefCell<Vec<Option<Result<T>>>>) -> Result<()> {
     let results = results.borrow();
-    let doing = |(here, result): (&Node, &Option<Result<T>>)| match (result, here.waits_for()) {
-        (Some(_), _) => Doing::Ended,
-        (None, Some(what)) => Doing::Waits(what),
-        (None, None) => Doing::GoesOn,
-    };
+    let doing =
+        |(here, result): (&Node, &Option<Result<T>>)| if result.is_some() { Doing::Ended } else { here.doing() };
     let doing: Vec<Doing> = here.iter().zip(results.iter()).map(doing).collect();
     let Some(waiting) = stuck(&doing, |rank| here[rank.0 as usize].engine()) else { return Ok(()) };
     let failed = results.iter().zip(0..).find_map(|(result, rank)| match result {
@@ -143,7 +136,53 @@ impl World for Faulty {
     type Answer = ();
 
     fn run<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output, ()> {
-        let run = self.run_for(P::NEEDS, ranks, |here| async move { program.run(&*here).await })?;
-        Ok((run.results, ()))
+        let network = self.network(ranks);
+        let messenger = |rank| self.messenger(Rank(rank), ranks, &network);
+        let messengers = (0..ranks).map(messenger).collect::<Result<Vec<_>>>()?;
+        let running = Running { network, messengers: Messengers::new(&messengers) };
+        let (_, ended) = executor::run(running, ranks, program, false)?;
+        Ok((ended.all(|rank| program.name_of(rank))?, ()))
+    }
+}
+
+/// Ranks that an executor runs. None of them dies or leaves.
+struct Running<'run> {
+    network: Rc<RefCell<Network>>,
+    messengers: Messengers<'run, Wire>,
+}
+
+impl Machine for Running<'_> {
+    fn now(&self) -> Time {
+        self.network.borrow().now
+    }
+
+    fn check(&self, _: &Operation) -> Result<()> {
+        Ok(())
+    }
+
+    fn begin(&mut self, rank: Rank, number: u32, operation: Operation) {
+        self.messengers.begin(rank, number, operation);
+    }
+
+    fn next_over(&mut self) -> Result<Option<Over>> {
+        loop {
+            if let Some(over) = self.messengers.next_over() {
+                return Ok(Some(over));
+            }
+            if self.messengers.have_ended() || self.messengers.are_stuck() {
+                return Ok(None);
+            }
+            let mut network = self.network.borrow_mut();
+            if !network.advance() || network.now > END {
+                let doing: Vec<Doing> = self.messengers.all().iter().map(Messenger::doing).collect();
+                return Err(Error::Unfit(format!("it never ends: the ranks do {doing:?}")));
+            }
+            let runs = (0..network.ranks.len()).filter(|&rank| network.may_run(rank));
+            runs.for_each(|rank| self.messengers.wake(rank));
+        }
+    }
+
+    fn ended(&mut self, rank: Rank) {
+        self.messengers.end(rank);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!    program      of each rank
-//!    Messenger    the same that runs on the simulated Ethernet
+//!    Messengers   the same that run on the simulated Ethernet
 //!    Polled       waits for this rank's sockets, while other ranks go on
 //!    UdpNetwork   sockets of the loopback interface, and a multicast group
 //! ```
@@ -81,7 +81,6 @@ impl World for UdpWorld {
     type Answer = ();
 
     fn run<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output, ()> {
-        let results = self.setting(ranks)?.run(P::NEEDS, async |endpoint| program.run(endpoint).await)?;
-        Ok((results, ()))
+        Ok((self.setting(ranks)?.run(program)?, ()))
     }
 }

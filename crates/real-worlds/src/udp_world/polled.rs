@@ -12,13 +12,24 @@ use crate::udp::UdpNetwork;
 
 /// A rank's network.
 #[derive(Debug)]
-pub(super) struct Polled<'run> {
-    pub(super) network: &'run UdpNetwork,
+pub(super) struct Polled {
+    pub(super) network: UdpNetwork,
     /// Until when it waits, if nothing comes.
-    pub(super) until: &'run Cell<Option<Time>>,
+    until: Cell<Option<Time>>,
 }
 
-impl Datagrams for Polled<'_> {
+impl Polled {
+    pub(super) const fn new(network: UdpNetwork) -> Polled {
+        Polled { network, until: Cell::new(None) }
+    }
+
+    /// Until when it waits, if nothing comes.
+    pub(super) const fn until(&self) -> Option<Time> {
+        self.until.get()
+    }
+}
+
+impl Datagrams for Polled {
     fn now(&self) -> Time {
         self.network.now()
     }

@@ -1,13 +1,10 @@
-//! The ranks of a run as futures: each is polled when something has come for it, or its time has.
+//! The ranks of a run: each goes on when something has come for it, or its time has.
 
-use std::cell::{Cell, RefCell};
-use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
-use std::pin::Pin;
-use std::task::{Context, Waker};
 
-use endpoint::{Error, Needs, Result, deadlock};
-use messaging::{Doing, Messenger, Parameters, stuck};
+use endpoint::executor::{self, Machine, Over};
+use endpoint::{Error, Operation, Program, Result};
+use messaging::{Messenger, Messengers, Parameters};
 use quantities::{Rank, Time};
 
 use super::polled::Polled;
@@ -25,53 +22,29 @@ pub(super) struct Setting {
     pub(super) interface: Ipv4Addr,
 }
 
-type UdpEndpoint<'run> = Messenger<Polled<'run>>;
-/// How a rank's program ended.
-type Results<T> = RefCell<Vec<Option<Result<T>>>>;
-/// A rank's program, and its answers to others after that. It does not end.
-type Running<'run> = Pin<Box<dyn Future<Output = ()> + 'run>>;
-
 impl Setting {
-    /// Runs `start` on every rank until all have ended.
-    pub(super) fn run<T>(
-        self,
-        needs: Needs,
-        start: impl AsyncFn(&UdpEndpoint<'_>) -> Result<T>,
-    ) -> Result<Vec<Result<T>>> {
+    /// Runs `program` on every rank until all have ended.
+    pub(super) fn run<P: Program>(self, program: &P) -> Result<Vec<Result<P::Output>>> {
         let parameters = self.parameters;
-        let networks = self.networks()?;
+        let clock = Clock::starting_now();
+        let networks = self.networks(clock)?;
         let ranks = networks.len() as u32;
-        let until: Vec<Cell<Option<Time>>> = networks.iter().map(|_| Cell::new(None)).collect();
-        let endpoint = |(rank, (network, until))| {
-            let mut messenger = Messenger::new(Polled { network, until }, Rank(rank), ranks, parameters)?;
-            messenger.hold_to(needs);
-            Ok(messenger)
+        let messenger = |(rank, network)| Messenger::new(Polled::new(network), Rank(rank), ranks, parameters);
+        let messengers = (0..).zip(networks).map(messenger).collect::<Result<Vec<Messenger<Polled>>>>()?;
+        let running = Running {
+            clock,
+            ports: messengers.iter().map(|messenger| messenger.network().network.port()).collect(),
+            messengers: Messengers::new(&messengers),
+            silent: false,
+            waits: 0,
         };
-        let endpoints =
-            (0..).zip(networks.iter().zip(&until)).map(endpoint).collect::<Result<Vec<UdpEndpoint<'_>>>>()?;
-        let results: Results<T> = RefCell::new((0..ranks).map(|_| None).collect());
-        let (start, results_of) = (&start, &results);
-        let running = |(rank, endpoint): (usize, _)| -> Running<'_> {
-            Box::pin(async move {
-                let endpoint: &UdpEndpoint<'_> = endpoint;
-                let result = start(endpoint).await;
-                results_of.borrow_mut()[rank] = Some(result);
-                // A network that fails is the affair of those who still send.
-                let _ = endpoint.serve().await;
-            })
-        };
-        let mut running: Vec<Running<'_>> = endpoints.iter().enumerate().map(running).collect();
-        let ports: Vec<&UdpPort> = networks.iter().map(UdpNetwork::port).collect();
-        drive(&mut running, &ports, &until, &endpoints, &results)?;
-        drop(running);
-        Ok(results.into_inner().into_iter().flatten().collect())
+        let (_, ended) = executor::run(running, ranks, program, false)?;
+        ended.all(|rank| program.name_of(rank))
     }
 
-    fn networks(self) -> Result<Vec<UdpNetwork>> {
-        let network = |error: std::io::Error| Error::Network(error.to_string());
+    fn networks(self, clock: Clock) -> Result<Vec<UdpNetwork>> {
         let addresses = self.sockets.iter().map(UdpSocket::local_addr);
-        let addresses = addresses.collect::<std::io::Result<Vec<SocketAddr>>>().map_err(network)?;
-        let clock = Clock::starting_now();
+        let addresses = addresses.collect::<std::io::Result<Vec<SocketAddr>>>().map_err(failed)?;
         let interface = self.interface;
         let group = self.group.map(|address| Group { address, interface, hops: 1, others_here: true });
         let longest = self.parameters.datagram;
@@ -83,54 +56,59 @@ impl Setting {
     }
 }
 
-/// Lets datagrams come and time pass until all programs have ended.
-fn drive<T>(
-    running: &mut [Running<'_>],
-    ports: &[&UdpPort],
-    until: &[Cell<Option<Time>>],
-    endpoints: &[UdpEndpoint<'_>],
-    results: &Results<T>,
-) -> Result<()> {
-    let Some(clock) = ports.first() else { return Ok(()) };
-    let mut silent = false;
-    let mut next: Vec<usize> = (0..running.len()).collect();
-    for wait in 1_u64.. {
-        for &rank in &next {
-            if let Some(future) = running.get_mut(rank) {
-                let _ = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-            }
-        }
-        if results.borrow().iter().all(Option::is_some) {
-            break;
-        }
-        let first = until.iter().filter_map(Cell::get).min();
-        // Where nobody waits for a time, nothing may ever come.
-        if first.is_none() || silent || wait.is_multiple_of(WAITS_BETWEEN_LOOKS) {
-            look(endpoints, results)?;
-        }
-        let mut came = wait_for_any(ports, first).map_err(|error| Error::Network(error.to_string()))?;
-        silent = came.is_empty();
-        let now = clock.now();
-        let due = until.iter().enumerate().filter(|(_, until)| until.get().is_some_and(|until| until <= now));
-        came.extend(due.map(|(rank, _)| rank));
-        next = came;
-    }
-    Ok(())
+fn failed(error: std::io::Error) -> Error {
+    Error::Network(error.to_string())
 }
 
-/// An error when no rank can ever go on.
-fn look<T>(endpoints: &[UdpEndpoint<'_>], results: &Results<T>) -> Result<()> {
-    let results = results.borrow();
-    let doing = |(endpoint, result): (&UdpEndpoint<'_>, &Option<_>)| match (result, endpoint.waits_for()) {
-        (Some(_), _) => Doing::Ended,
-        (None, Some(what)) => Doing::Waits(what),
-        (None, None) => Doing::GoesOn,
-    };
-    let doing: Vec<Doing> = endpoints.iter().zip(results.iter()).map(doing).collect();
-    let Some(waiting) = stuck(&doing, |rank| endpoints[rank.0 as usize].engine()) else { return Ok(()) };
-    let failed = (0..).zip(results.iter()).find_map(|(rank, result)| match result {
-        Some(Err(error)) => Some((Rank(rank), error)),
-        _ => None,
-    });
-    Err(deadlock(&waiting, failed))
+/// Ranks whose datagrams come by sockets.
+struct Running<'run> {
+    clock: Clock,
+    ports: Vec<&'run UdpPort>,
+    messengers: Messengers<'run, Polled>,
+    /// Whether nothing came before the last wait was over.
+    silent: bool,
+    waits: u64,
+}
+
+impl Machine for Running<'_> {
+    fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn check(&self, _: &Operation) -> Result<()> {
+        Ok(())
+    }
+
+    fn begin(&mut self, rank: Rank, number: u32, operation: Operation) {
+        self.messengers.begin(rank, number, operation);
+    }
+
+    fn next_over(&mut self) -> Result<Option<Over>> {
+        loop {
+            if let Some(over) = self.messengers.next_over() {
+                return Ok(Some(over));
+            }
+            if self.messengers.have_ended() {
+                return Ok(None);
+            }
+            let until = || self.messengers.all().iter().map(|messenger| messenger.network().until());
+            let first = until().flatten().min();
+            self.waits += 1;
+            // Where nobody waits for a time, nothing may ever come.
+            let looks = first.is_none() || self.silent || self.waits.is_multiple_of(WAITS_BETWEEN_LOOKS);
+            if looks && self.messengers.are_stuck() {
+                return Ok(None);
+            }
+            let came = wait_for_any(&self.ports, first).map_err(failed)?;
+            self.silent = came.is_empty();
+            let now = self.now();
+            let due = until().enumerate().filter(|(_, until)| until.is_some_and(|until| until <= now));
+            let due: Vec<usize> = due.map(|(rank, _)| rank).collect();
+            came.into_iter().chain(due).for_each(|rank| self.messengers.wake(rank));
+        }
+    }
+
+    fn ended(&mut self, rank: Rank) {
+        self.messengers.end(rank);
+    }
 }

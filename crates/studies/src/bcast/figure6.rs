@@ -1,6 +1,6 @@
 //! Figure 6: what a shared buffer saves of memory.
 
-use endpoint::Message;
+use endpoint::{Message, Tag};
 use machines::model::Interconnect;
 use messaging::memory::Points;
 use messaging::{BroadcastProtocol, Engine, Parameters, Push};
@@ -56,7 +56,7 @@ fn counted(n: u32, parameters: &Parameters) -> Result<f64, Gap> {
     let long = Message::from(vec![1; LONG]);
     while engine.multicast(long.clone()).map_err(failed)?.is_none() {}
     for rank in (1..n).map(Rank) {
-        while engine.send(rank, long.clone()).map_err(failed)?.is_none() {}
+        while engine.send(rank, Tag::default(), long.clone()).map_err(failed)?.is_none() {}
     }
     engine.drain(Time::ZERO);
     let (channels, shared) = engine.memory();

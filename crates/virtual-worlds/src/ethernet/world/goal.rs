@@ -10,7 +10,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 
-use endpoint::{Endpoint, Error, Message, Needs, Result};
+use endpoint::{Endpoint, Error, Message, Result};
 use programs::goal::{GoalRank, Operation, OperationId, OperationKind, Schedule};
 use quantities::{Bytes, Rank, Time};
 
@@ -35,14 +35,10 @@ impl EthernetWorld<'_> {
         let ranks = RefCell::new(ranks.collect::<Vec<_>>());
         let shared = Shared { schedule, ranks, under_way: RefCell::default(), early: RefCell::default() };
         let (ready, of_all) = (&ready, &shared);
-        let run = self.setting(schedule.size())?.run(
-            Needs::ANY_SOURCE,
-            |rank| format!("rank {rank}"),
-            async |endpoint| {
-                let ready = ready.get(endpoint.rank().0 as usize).cloned().unwrap_or_default();
-                Driver::new(endpoint, of_all, ready).run().await
-            },
-        );
+        let run = self.setting(schedule.size())?.run(async |endpoint| {
+            let ready = ready.get(endpoint.rank().0 as usize).cloned().unwrap_or_default();
+            Driver::new(endpoint, of_all, ready).run().await
+        });
         match run {
             Err(Error::Deadlock(told)) => {
                 let ranks = shared.ranks.borrow();

@@ -8,10 +8,13 @@
 //! ```
 
 mod ethernet_endpoint;
+mod executor;
 mod goal;
 mod parameters;
 mod port;
 mod ranks;
+mod record;
+mod setting;
 
 use endpoint::{Error, Program, Result, World};
 use machines::model::{Ethernet, Interconnect, Machine};
@@ -53,11 +56,11 @@ impl<'a> EthernetWorld<'a> {
     }
 
     /// A run on so many ranks.
-    fn setting(&self, ranks: u32) -> Result<ranks::Setting<'a>> {
+    fn setting(&self, ranks: u32) -> Result<setting::Setting<'a>> {
         let ethernet = self.ethernet(ranks)?;
         let parameters = parameters::parameters(ethernet);
         let EthernetWorld { seed, with_timeline, with_frames, stop, .. } = *self;
-        Ok(ranks::Setting { ethernet, parameters, ranks, seed, with_timeline, with_frames, stop })
+        Ok(setting::Setting { ethernet, parameters, ranks, seed, with_timeline, with_frames, stop })
     }
 
     fn ethernet(&self, ranks: u32) -> Result<&'a Ethernet> {
@@ -76,6 +79,6 @@ impl World for EthernetWorld<'_> {
     type Answer = Answer;
 
     fn run<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
-        self.setting(ranks)?.run(P::NEEDS, |rank| program.name_of(rank), async |endpoint| program.run(endpoint).await)
+        executor::run(&self.setting(ranks)?, program)
     }
 }

@@ -1,0 +1,110 @@
+//! All ranks of a world as one machine of the executor, but for what carries their datagrams.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Waker};
+
+use endpoint::Operation;
+use endpoint::executor::Over;
+use quantities::Rank;
+
+use crate::{Datagrams, Doing, Messenger, stuck};
+
+/// Ranks of a program, one messenger each. A world says whose datagrams or whose time has come, and is told which operations are over.
+pub struct Messengers<'run, D> {
+    messengers: &'run [Messenger<D>],
+    running: Vec<Pin<Box<dyn Future<Output = ()> + 'run>>>,
+    /// Who has something to do at once, in this order.
+    ready: VecDeque<usize>,
+    over: VecDeque<Over>,
+    ended: Vec<bool>,
+    left: usize,
+}
+
+impl<'run, D: Datagrams> Messengers<'run, D> {
+    /// The ranks from 0 on, a messenger each.
+    pub fn new(messengers: &'run [Messenger<D>]) -> Messengers<'run, D> {
+        let running =
+            |messenger: &'run Messenger<D>| -> Pin<Box<dyn Future<Output = ()> + 'run>> { Box::pin(messenger.run()) };
+        Messengers {
+            messengers,
+            running: messengers.iter().map(running).collect(),
+            ready: (0..messengers.len()).collect(),
+            over: VecDeque::new(),
+            ended: vec![false; messengers.len()],
+            left: messengers.len(),
+        }
+    }
+
+    /// The messengers, in order of rank.
+    pub const fn all(&self) -> &'run [Messenger<D>] {
+        self.messengers
+    }
+
+    /// Begins an operation of a rank.
+    pub fn begin(&self, rank: Rank, number: u32, operation: Operation) {
+        if let Some(messenger) = self.messengers.get(rank.0 as usize) {
+            messenger.begin(number, operation);
+        }
+    }
+
+    /// The program of a rank has ended. It goes on answering others.
+    pub fn end(&mut self, rank: Rank) {
+        if let Some(ended) = self.ended.get_mut(rank.0 as usize) {
+            self.left -= usize::from(!*ended);
+            *ended = true;
+        }
+    }
+
+    /// Whether all programs have ended.
+    pub const fn have_ended(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Something has come for a rank, or its time has.
+    pub fn wake(&mut self, rank: usize) {
+        self.ready.push_back(rank);
+    }
+
+    /// The next operation that is over, as long as there is one without anything that has to happen before.
+    pub fn next_over(&mut self) -> Option<Over> {
+        loop {
+            if let Some(over) = self.over.pop_front() {
+                return Some(over);
+            }
+            let rank = self.ready.pop_front()?;
+            self.poll(rank);
+        }
+    }
+
+    fn poll(&mut self, rank: usize) {
+        let (Some(running), Some(messenger)) = (self.running.get_mut(rank), self.messengers.get(rank)) else { return };
+        let _ = running.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        self.over.extend(std::iter::from_fn(|| messenger.take_over()));
+        if !self.over.is_empty() {
+            // Its program goes on, and then it does, before anyone else.
+            self.ready.push_front(rank);
+        }
+    }
+
+    /// Whether nothing is under way of what was begun.
+    pub fn are_idle(&self) -> bool {
+        self.over.is_empty() && self.messengers.iter().all(Messenger::is_idle)
+    }
+
+    /// Whether some programs have not ended and none of these can ever go on.
+    pub fn are_stuck(&self) -> bool {
+        let doing = |(messenger, ended): (&Messenger<D>, &bool)| {
+            if *ended { Doing::Ended } else { messenger.doing() }
+        };
+        let doing: Vec<Doing> = self.messengers.iter().zip(&self.ended).map(doing).collect();
+        stuck(&doing, |rank| self.messengers[rank.0 as usize].engine()).is_some()
+    }
+}
+
+impl<D> std::fmt::Debug for Messengers<'_, D> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Messengers").field("ready", &self.ready).field("over", &self.over).finish_non_exhaustive()
+    }
+}

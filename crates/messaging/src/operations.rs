@@ -1,0 +1,385 @@
+//! What a rank's program has under way, as one state machine.
+//!
+//! ```text
+//!     send, multicast   call of the program -> room in the send queue -> over
+//!     receive           posted -> its message is there -> call of the program -> over
+//!     compute           computing -> over
+//!     sleep until       over at its time, without the processor
+//! ```
+//!
+//! The processor does one thing at a time. Sends and computations come to it when they are begun, and a message when it is there. What
+//! comes with datagrams it does besides, whatever the program has it do.
+
+use std::collections::VecDeque;
+
+use endpoint::executor::Over;
+use endpoint::{Error, Message, Operation, Outcome, Result, Tag};
+use quantities::{Duration, Rank, Time};
+
+use crate::{Awaited, Engine, Posted, Wait};
+
+/// What calls of the program cost the processor, beside datagrams.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Calls {
+    /// Of every message that is sent.
+    pub send: Duration,
+    /// Of every receive that is over.
+    pub receive: Duration,
+}
+
+/// What a rank's program has under way.
+#[derive(Debug)]
+pub(crate) struct Operations {
+    calls: Calls,
+    /// How long an operation waits that has no deadline, if not for ever.
+    patience: Option<Duration>,
+    /// In the order in which they were begun.
+    under_way: Vec<UnderWay>,
+    /// From when on the processor is free.
+    processor_free: Time,
+    /// What is over as soon as everything is sent that this turn has to send, and what is.
+    ends: Vec<Over>,
+    over: VecDeque<Over>,
+    /// Whether an operation goes on without anything that has to come.
+    goes_on: bool,
+    /// Why there is no network any more.
+    failed: Option<Error>,
+}
+
+#[derive(Debug)]
+struct UnderWay {
+    number: u32,
+    stage: Stage,
+    /// Until when it waits at most, whatever its operation says.
+    limit: Option<Time>,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// It was begun.
+    Begun(Operation),
+    /// The processor sets up what is to be sent.
+    Calls(Time, Sending),
+    /// It waits for room in the send queue.
+    Submits(Sending),
+    /// It receives broadcasts of a rank, and has not been posted.
+    Queues(Rank),
+    /// It waits for what it receives, until a deadline.
+    Receives(Posted, Awaited, Option<Time>),
+    /// That has not come in time.
+    IsLate(Posted, Error),
+    /// The processor has to take what has come.
+    Has(Result<Outcome>),
+    /// The processor does what is left to do.
+    Ends(Time, Result<Outcome>),
+    IsOver,
+}
+
+/// What is sent, and to whom if not to all.
+#[derive(Debug)]
+struct Sending {
+    to: Option<(Rank, Tag)>,
+    message: Message,
+}
+
+/// What has become of an operation.
+enum Step {
+    To(Stage),
+    Over(Result<Outcome>),
+}
+
+impl Operations {
+    pub(crate) fn new() -> Operations {
+        Operations {
+            calls: Calls::default(),
+            patience: None,
+            under_way: Vec::new(),
+            processor_free: Time::ZERO,
+            ends: Vec::new(),
+            over: VecDeque::new(),
+            goes_on: false,
+            failed: None,
+        }
+    }
+
+    pub(crate) const fn set_calls(&mut self, calls: Calls) {
+        self.calls = calls;
+    }
+
+    pub(crate) const fn set_patience(&mut self, patience: Duration) {
+        self.patience = Some(patience);
+    }
+
+    pub(crate) fn begin(&mut self, now: Time, number: u32, operation: Operation) {
+        if let Some(error) = &self.failed {
+            let result = outcome_without_network(&operation, error);
+            self.over.push_back(Over { number, result });
+            return;
+        }
+        let waits = !matches!(
+            operation,
+            Operation::Compute(_) | Operation::Sleep(_) | Operation::Receive { deadline: Some(_), .. }
+        );
+        let limit = self.patience.filter(|_| waits).map(|patience| now.max(self.processor_free) + patience);
+        self.under_way.push(UnderWay { number, stage: Stage::Begun(operation), limit });
+    }
+
+    /// Whether a receive was begun that has not been posted.
+    pub(crate) fn has_new_receives(&self) -> bool {
+        let receives =
+            |operation: &Operation| matches!(operation, Operation::Receive { .. } | Operation::ReceiveMulticast(_));
+        self.under_way.iter().any(|it| matches!(&it.stage, Stage::Begun(operation) if receives(operation)))
+    }
+
+    /// Posts the receives that were begun.
+    pub(crate) fn post(&mut self, now: Time, engine: &mut Engine) {
+        for place in 0..self.under_way.len() {
+            let (what, deadline) = match self.under_way[place].stage {
+                Stage::Begun(Operation::Receive { from, tags, deadline }) => (Awaited::Message(from, tags), deadline),
+                Stage::Begun(Operation::ReceiveMulticast(from)) | Stage::Queues(from) => {
+                    let receives = |it: &UnderWay| it.receives_broadcasts_of(from);
+                    if self.under_way[..place].iter().any(receives) {
+                        self.under_way[place].stage = Stage::Queues(from);
+                        continue;
+                    }
+                    (Awaited::BroadcastOf(from), None)
+                }
+                _ => continue,
+            };
+            self.under_way[place].stage = match engine.post(now, what) {
+                Ok(posted) => Stage::Receives(posted, what, deadline),
+                Err(error) => Stage::Has(Err(error)),
+            };
+        }
+    }
+
+    /// Lets everything go on as far as it can at `now`, in the order in which it was begun; but of several receives whose messages
+    /// are there, that one first whose message was complete first.
+    pub(crate) fn advance(&mut self, now: Time, engine: &mut Engine) {
+        self.goes_on = false;
+        if self.under_way.len() == 1 {
+            self.advance_one(0, now, engine);
+        } else {
+            self.order(engine).into_iter().for_each(|place| self.advance_one(place, now, engine));
+        }
+        self.under_way.retain(|it| !matches!(it.stage, Stage::IsOver));
+    }
+
+    /// The order in which operations go on.
+    fn order(&self, engine: &Engine) -> Vec<usize> {
+        let turn = |stage: &Stage| match stage {
+            Stage::Receives(posted, ..) => engine.turn(*posted),
+            _ => None,
+        };
+        let complete = (0..).zip(&self.under_way).filter_map(|(place, it)| Some((turn(&it.stage)?, place)));
+        let complete: Vec<(u64, usize)> = complete.collect();
+        let mut first = complete.clone();
+        first.sort_unstable();
+        let mut order: Vec<usize> = (0..self.under_way.len()).collect();
+        complete.iter().zip(first).for_each(|(&(_, place), (_, first))| order[place] = first);
+        order
+    }
+
+    fn advance_one(&mut self, place: usize, now: Time, engine: &mut Engine) {
+        let it = &mut self.under_way[place];
+        let (limit, stage) = (it.limit, std::mem::replace(&mut it.stage, Stage::IsOver));
+        let step = self.step(now, stage, limit, engine);
+        self.take_step(place, step);
+    }
+
+    fn take_step(&mut self, place: usize, step: Step) {
+        let UnderWay { number, stage, .. } = &mut self.under_way[place];
+        match step {
+            Step::To(next) => *stage = next,
+            Step::Over(result) => {
+                *stage = Stage::IsOver;
+                self.ends.push(Over { number: *number, result });
+            }
+        }
+    }
+
+    fn step(&mut self, now: Time, stage: Stage, limit: Option<Time>, engine: &mut Engine) -> Step {
+        match stage {
+            Stage::Begun(Operation::Send { to, tag, message }) => {
+                self.call(now, Sending { to: Some((to, tag)), message }, limit, engine)
+            }
+            Stage::Begun(Operation::Multicast(message)) => self.call(now, Sending { to: None, message }, limit, engine),
+            Stage::Begun(Operation::Compute(work)) => self.process(now, work, Ok(Outcome::Done)),
+            Stage::Begun(Operation::Sleep(until)) if until <= now => Step::Over(Ok(Outcome::Done)),
+            Stage::Begun(Operation::Sleep(until)) => Step::To(Stage::Ends(until, Ok(Outcome::Done))),
+            Stage::Calls(until, sending) if until <= now => {
+                self.goes_on = true;
+                Step::To(Stage::Submits(sending))
+            }
+            Stage::Submits(sending) => self.submit(now, sending, limit, engine),
+            Stage::Receives(posted, what, deadline) => match engine.received(now, posted) {
+                Ok(Some(received)) => self.has(now, Ok(Outcome::Received(received, now))),
+                Err(error) => self.has(now, Err(error)),
+                Ok(None) => {
+                    let passed = |time: Option<Time>| time.filter(|time| *time <= now);
+                    let late = passed(deadline).map(Error::Deadline);
+                    let late = late.or_else(|| passed(limit).map(|_| waited_for_too_long(engine.rank())));
+                    Step::To(late.map_or(Stage::Receives(posted, what, deadline), |error| Stage::IsLate(posted, error)))
+                }
+            },
+            Stage::Has(result) => self.process(now, self.calls.receive, result),
+            Stage::Ends(until, result) if until <= now => Step::Over(result),
+            stage => Step::To(stage),
+        }
+    }
+
+    /// The processor does something for so long, when it is free; then that is over.
+    fn process(&mut self, now: Time, work: Duration, result: Result<Outcome>) -> Step {
+        let until = self.occupy(now, work);
+        if until <= now { Step::Over(result) } else { Step::To(Stage::Ends(until, result)) }
+    }
+
+    /// When the processor will have done something for so long.
+    fn occupy(&mut self, now: Time, work: Duration) -> Time {
+        self.processor_free = self.processor_free.max(now) + work;
+        self.processor_free
+    }
+
+    fn call(&mut self, now: Time, sending: Sending, limit: Option<Time>, engine: &mut Engine) -> Step {
+        let until = self.occupy(now, self.calls.send);
+        if until <= now { self.submit(now, sending, limit, engine) } else { Step::To(Stage::Calls(until, sending)) }
+    }
+
+    fn submit(&mut self, now: Time, sending: Sending, limit: Option<Time>, engine: &mut Engine) -> Step {
+        let Sending { to, message } = sending;
+        let submitted = match to {
+            Some((to, tag)) => engine.send(to, tag, message),
+            None => engine.multicast(message),
+        };
+        match submitted {
+            Ok(None) => Step::Over(Ok(Outcome::Done)),
+            Ok(Some(_)) if limit.is_some_and(|limit| limit <= now) => {
+                Step::Over(Err(waited_for_too_long(engine.rank())))
+            }
+            Ok(Some(message)) => Step::To(Stage::Submits(Sending { to, message })),
+            Err(error) => Step::Over(Err(error)),
+        }
+    }
+
+    /// What a receive has brought is there.
+    fn has(&mut self, now: Time, result: Result<Outcome>) -> Step {
+        if self.calls.receive.is_zero() && self.processor_free <= now {
+            return Step::Over(result);
+        }
+        self.goes_on = true;
+        Step::To(Stage::Has(result))
+    }
+
+    /// Everything is sent that this turn has to send: what ends with it is over, and what is too late is taken back.
+    pub(crate) fn settle(&mut self, now: Time, engine: &mut Engine) {
+        for place in 0..self.under_way.len() {
+            if let Stage::IsLate(posted, error) = &self.under_way[place].stage {
+                engine.withdraw(*posted);
+                let error = error.clone();
+                let step = self.has(now, Err(error));
+                self.take_step(place, step);
+            }
+        }
+        self.under_way.retain(|it| !matches!(it.stage, Stage::IsOver));
+        self.over.extend(self.ends.drain(..));
+    }
+
+    /// Whether something can be done at once.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.goes_on || !self.over.is_empty()
+    }
+
+    pub(crate) fn take_over(&mut self) -> Option<Over> {
+        self.over.pop_front()
+    }
+
+    pub(crate) fn has_over(&self) -> bool {
+        !self.over.is_empty()
+    }
+
+    /// When an operation goes on, or waits no longer, if nothing comes before.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        let deadline = |it: &UnderWay| match it.stage {
+            Stage::Calls(until, _) | Stage::Ends(until, _) => Some(until),
+            Stage::Receives(_, _, deadline) => deadline.or(it.limit),
+            Stage::Submits(_) => it.limit,
+            _ => None,
+        };
+        self.under_way.iter().filter_map(deadline).min()
+    }
+
+    /// What the operations wait for, if none of them goes on by itself.
+    pub(crate) fn waits_for(&self) -> Option<Vec<Wait>> {
+        self.under_way.iter().map(UnderWay::waits_for).collect()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.under_way.is_empty()
+    }
+
+    /// Whether something is still to be handed over to be sent.
+    pub(crate) fn sends(&self) -> bool {
+        let sends = |operation: &Operation| matches!(operation, Operation::Send { .. } | Operation::Multicast(_));
+        self.under_way.iter().any(|it| match &it.stage {
+            Stage::Begun(operation) => sends(operation),
+            Stage::Calls(..) | Stage::Submits(_) => true,
+            _ => false,
+        })
+    }
+
+    /// Nobody wants to know what comes of anything that was begun.
+    pub(crate) fn clear(&mut self, engine: &mut Engine) {
+        for it in self.under_way.drain(..) {
+            if let Stage::Receives(posted, ..) | Stage::IsLate(posted, _) = it.stage {
+                engine.withdraw(posted);
+            }
+        }
+        self.ends.clear();
+        self.over.clear();
+    }
+
+    /// There is no network any more: everything ends with `error`, but for what needs none.
+    pub(crate) fn fail(&mut self, error: &Error) {
+        self.failed = Some(error.clone());
+        self.over.extend(self.ends.drain(..));
+        for UnderWay { number, stage, .. } in self.under_way.drain(..) {
+            let result = match stage {
+                Stage::Begun(operation) => outcome_without_network(&operation, error),
+                Stage::Has(result) | Stage::Ends(_, result) => result,
+                _ => Err(error.clone()),
+            };
+            self.over.push_back(Over { number, result });
+        }
+    }
+}
+
+impl UnderWay {
+    fn receives_broadcasts_of(&self, rank: Rank) -> bool {
+        match self.stage {
+            Stage::Receives(_, what, _) => what == Awaited::BroadcastOf(rank),
+            Stage::Queues(from) => from == rank,
+            _ => false,
+        }
+    }
+
+    fn waits_for(&self) -> Option<Wait> {
+        match &self.stage {
+            Stage::Receives(_, what, None) => Some(Wait::For(*what)),
+            Stage::Queues(from) => Some(Wait::For(Awaited::BroadcastOf(*from))),
+            Stage::Submits(Sending { to: Some((to, _)), .. }) => Some(Wait::Room(*to)),
+            _ => None,
+        }
+    }
+}
+
+/// What comes of an operation where there is no network: a computation needs none.
+fn outcome_without_network(operation: &Operation, error: &Error) -> Result<Outcome> {
+    match operation {
+        Operation::Compute(_) | Operation::Sleep(_) => Ok(Outcome::Done),
+        _ => Err(error.clone()),
+    }
+}
+
+pub(crate) fn waited_for_too_long(rank: Rank) -> Error {
+    Error::Deadlock(format!("rank {rank} has waited for a message for too long"))
+}

@@ -1,0 +1,206 @@
+//! Programs on nodes of an Ethernet.
+
+use std::cell::RefCell;
+
+use endpoint::executor::{self, Machine, Over};
+use endpoint::{Operation, Outcome, Program, Received, Result, Tag};
+use messaging::{Datagram, Messenger, Messengers};
+use quantities::{Bytes, Rank, Time};
+
+use super::port::Port;
+use super::record::Record;
+use super::setting::{EVENTS_BETWEEN_LOOKS, Setting};
+use crate::answer::Run;
+use crate::ethernet::{Network, Notice};
+use crate::horizon::beyond;
+use crate::stop::{Reached, Stop};
+
+/// Nodes on which programs run.
+struct Running<'run> {
+    network: &'run RefCell<Network<Datagram>>,
+    messengers: Messengers<'run, Port<'run, Datagram>>,
+    record: Record,
+    /// The operations under way, by number.
+    begun: Vec<Begun>,
+    memory: BroadcastMemory,
+    events: u64,
+    stop: Stop,
+}
+
+/// An operation that was begun.
+#[derive(Clone, Copy, Debug, Default)]
+struct Begun {
+    rank: Rank,
+    at: Time,
+    receives: Receives,
+}
+
+/// Whether an operation receives something, and what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Receives {
+    #[default]
+    Nothing,
+    Message,
+    Broadcast,
+}
+
+/// What the broadcasts of ranks take.
+struct BroadcastMemory {
+    /// For each rank, whether it has broadcast, and the most that that took at once. [B]
+    broadcasts: Vec<bool>,
+    most: Vec<Bytes>,
+    /// The ranks that have done something since that was looked at.
+    changed: Vec<usize>,
+}
+
+impl BroadcastMemory {
+    fn look(&mut self, messengers: &[Messenger<Port<'_, Datagram>>]) {
+        for rank in self.changed.drain(..) {
+            if self.broadcasts[rank] {
+                let now = messengers[rank].engine().memory_of_broadcasts();
+                self.most[rank] = self.most[rank].max(Bytes(now));
+            }
+        }
+    }
+}
+
+impl Running<'_> {
+    /// Notes what an operation that begins says.
+    fn note(&mut self, rank: Rank, number: u32, operation: &Operation) {
+        let (now, place) = (self.now(), rank.0 as usize);
+        let receives = match *operation {
+            Operation::Send { to, tag, .. } => {
+                self.record.sends(now, std::iter::once((rank, to, Some(tag))));
+                Receives::Nothing
+            }
+            Operation::Multicast(_) => {
+                let others = (0..self.record.ranks.len() as u32).map(Rank).filter(|&other| other != rank);
+                self.record.sends(now, others.map(|to| (rank, to, None)));
+                self.memory.broadcasts[place] = true;
+                Receives::Nothing
+            }
+            Operation::Compute(work) => {
+                if now + work > Time::HORIZON {
+                    self.record.beyond = Some(rank);
+                }
+                Receives::Nothing
+            }
+            Operation::Sleep(until) => {
+                if until > Time::HORIZON {
+                    self.record.beyond = Some(rank);
+                }
+                Receives::Nothing
+            }
+            Operation::Receive { .. } => Receives::Message,
+            Operation::ReceiveMulticast(_) => Receives::Broadcast,
+        };
+        let needed = number as usize + 1;
+        if self.begun.len() < needed {
+            self.begun.resize(needed, Begun::default());
+        }
+        self.begun[number as usize] = Begun { rank, at: now, receives };
+    }
+
+    /// Notes what an operation that is over says; and when what it has brought was sent.
+    fn noted(&mut self, mut over: Over) -> Over {
+        let Begun { rank, at, receives } = self.begun[over.number as usize];
+        if receives != Receives::Nothing {
+            let idle = self.now().since(at);
+            self.record.ranks[rank.0 as usize].receive_idle += idle;
+        }
+        if let Ok(Outcome::Received(Received { from, tag, .. }, sent)) = &mut over.result {
+            let tag: Option<Tag> = Some(*tag).filter(|_| receives == Receives::Message);
+            *sent = self.record.received((*from, rank, tag)).unwrap_or(*sent);
+        }
+        over
+    }
+
+    /// How far the run has come.
+    fn reached(&self) -> Reached {
+        let network = self.network.borrow();
+        Reached { time: network.now(), messages: self.record.messages, packets: network.arrived() }
+    }
+
+    /// Whether no rank can ever go on; that is looked at now and then.
+    fn is_stuck(&mut self) -> bool {
+        self.events += 1;
+        self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && self.messengers.are_stuck()
+    }
+}
+
+impl Machine for Running<'_> {
+    fn now(&self) -> Time {
+        self.network.borrow().now()
+    }
+
+    fn check(&self, _: &Operation) -> Result<()> {
+        Ok(())
+    }
+
+    fn begin(&mut self, rank: Rank, number: u32, operation: Operation) {
+        self.note(rank, number, &operation);
+        self.messengers.begin(rank, number, operation);
+    }
+
+    fn next_over(&mut self) -> Result<Option<Over>> {
+        loop {
+            if let Some(over) = self.messengers.next_over() {
+                return Ok(Some(self.noted(over)));
+            }
+            self.memory.look(self.messengers.all());
+            self.stop.go_on(|| self.reached())?;
+            if self.messengers.have_ended() || self.is_stuck() {
+                return Ok(None);
+            }
+            if let Some(rank) = self.record.beyond {
+                return Err(beyond(format_args!("what rank {rank} computes"), Time::HORIZON));
+            }
+            let notice = self.network.borrow_mut().next_notice()?;
+            let Some(Notice::Room(rank) | Notice::Frame(rank) | Notice::Time(rank)) = notice else {
+                if self.messengers.are_stuck() {
+                    return Ok(None);
+                }
+                // Someone waits for a deadline that is too late to be counted.
+                return Err(beyond("what a rank waits for", Time::HORIZON));
+            };
+            self.messengers.wake(rank.0 as usize);
+            self.memory.changed.push(rank.0 as usize);
+        }
+    }
+
+    fn ended(&mut self, rank: Rank) {
+        self.messengers.end(rank);
+    }
+}
+
+/// Runs `program` on every rank until all have ended.
+pub(super) fn run<P: Program>(setting: &Setting<'_>, program: &P) -> Run<P::Output> {
+    let ranks = setting.ranks as usize;
+    let network = setting.network();
+    let messengers = (0..setting.ranks).map(|rank| {
+        let messenger = setting.messenger(&network, Rank(rank))?;
+        Ok(messenger.with_calls(setting.calls()))
+    });
+    let messengers = messengers.collect::<Result<Vec<_>>>()?;
+    let running = Running {
+        network: &network,
+        messengers: Messengers::new(&messengers),
+        record: Record::new(setting.ranks, false),
+        begun: Vec::new(),
+        memory: BroadcastMemory {
+            broadcasts: vec![false; ranks],
+            most: vec![Bytes::default(); ranks],
+            changed: (0..ranks).collect(),
+        },
+        events: 0,
+        stop: setting.stop,
+    };
+    let (Running { mut record, memory, .. }, mut ended) =
+        executor::run(running, setting.ranks, program, setting.with_timeline)?;
+    record.timeline = ended.timeline.take();
+    let finish = std::mem::take(&mut ended.finish);
+    let results = ended.all(|rank| program.name_of(rank))?;
+    let messaging = setting.messaging(&messengers, memory.most);
+    drop(messengers);
+    Ok((results, setting.answer(network.into_inner(), record, finish, messaging)?))
+}

@@ -1,0 +1,82 @@
+//! What a run on an Ethernet is, and what it tells.
+
+use std::cell::RefCell;
+
+use endpoint::{Endpoint, Result};
+use machines::model::Ethernet;
+use messaging::{Calls, Datagram, Messenger, Parameters};
+use quantities::{Bytes, Rank, Time};
+
+use super::port::Port;
+use super::record::Record;
+use crate::answer::{Answer, MessagingStatistics};
+use crate::ethernet::Network;
+use crate::horizon::counted;
+use crate::stop::Stop;
+
+/// After so many events it is looked whether all ranks wait for what nobody has sent.
+pub(super) const EVENTS_BETWEEN_LOOKS: u64 = 4_096;
+
+/// What a run is.
+pub(super) struct Setting<'a> {
+    pub(super) ethernet: &'a Ethernet,
+    pub(super) parameters: Parameters,
+    pub(super) ranks: u32,
+    pub(super) seed: u64,
+    pub(super) with_timeline: bool,
+    pub(super) with_frames: bool,
+    pub(super) stop: Stop,
+}
+
+impl Setting<'_> {
+    pub(super) fn network(&self) -> RefCell<Network<Datagram>> {
+        let network = Network::new(self.ethernet, self.ranks, self.seed);
+        RefCell::new(if self.with_frames { network.with_log() } else { network })
+    }
+
+    /// What calls of the program cost, beside frames.
+    pub(super) const fn calls(&self) -> Calls {
+        Calls { send: self.ethernet.call_send, receive: self.ethernet.call_receive }
+    }
+
+    /// A rank on `network`.
+    pub(super) fn messenger<'run>(
+        &self,
+        network: &'run RefCell<Network<Datagram>>,
+        rank: Rank,
+    ) -> Result<Messenger<Port<'run, Datagram>>> {
+        let port = Port::new(network, self.ethernet, rank, self.ranks);
+        Messenger::new(port, rank, self.ranks, self.parameters)
+    }
+
+    /// What messages needed.
+    pub(super) fn messaging<'run>(
+        &self,
+        messengers: impl IntoIterator<Item = &'run Messenger<Port<'run, Datagram>>>,
+        broadcast_memory: Vec<Bytes>,
+    ) -> MessagingStatistics {
+        let repeated = messengers.into_iter().flat_map(|messenger| {
+            let (from, engine) = (messenger.rank(), messenger.engine());
+            let to = |to| Some((from, to, engine.repeated_to(to))).filter(|(_, _, count)| *count > 0);
+            (0..self.ranks).map(Rank).filter_map(to).collect::<Vec<_>>()
+        });
+        MessagingStatistics { parameters: self.parameters, broadcast_memory, repeated: repeated.collect() }
+    }
+
+    /// What the run tells, of which the ranks ended at `finish`.
+    pub(super) fn answer(
+        &self,
+        mut network: Network<Datagram>,
+        record: Record,
+        finish: Vec<Time>,
+        messaging: MessagingStatistics,
+    ) -> Result<Answer> {
+        let (ethernet, frame_log) = (network.statistics(), network.take_log());
+        let unreceived = record.unreceived();
+        let Record { messages, ranks, timeline, .. } = record;
+        let packets = ethernet.sent;
+        let (ethernet, messaging) = (Some(ethernet), Some(messaging));
+        let answer = Answer { finish, messages, packets, ranks, timeline, ethernet, frame_log, ..Answer::default() };
+        counted(Answer { messaging, unreceived, ..answer })
+    }
+}
