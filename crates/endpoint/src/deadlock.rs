@@ -15,6 +15,8 @@ pub enum WaitsFor {
     Receiver(Rank),
     /// Its machine, to compute or to broadcast.
     Machine,
+    /// Any of its requests.
+    Requests,
     /// Something that is no operation of its endpoint.
     Stranger,
 }
@@ -24,7 +26,7 @@ impl WaitsFor {
     fn rank(self) -> Option<Rank> {
         match self {
             WaitsFor::MessageFrom(rank) | WaitsFor::Receiver(rank) => Some(rank),
-            WaitsFor::AnyMessage | WaitsFor::Machine | WaitsFor::Stranger => None,
+            WaitsFor::AnyMessage | WaitsFor::Machine | WaitsFor::Requests | WaitsFor::Stranger => None,
         }
     }
 }
@@ -66,6 +68,7 @@ fn described((rank, waits_for): (Rank, WaitsFor)) -> String {
         WaitsFor::AnyMessage => format!("rank {rank} waits for a message from anyone"),
         WaitsFor::Receiver(to) => format!("rank {rank} waits for rank {to} to receive its message"),
         WaitsFor::Machine => format!("rank {rank} waits for its machine"),
+        WaitsFor::Requests => format!("rank {rank} waits for its requests"),
         WaitsFor::Stranger => format!("rank {rank} waits for something that is no operation of its endpoint"),
     }
 }

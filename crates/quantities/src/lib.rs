@@ -13,7 +13,7 @@ mod spelling;
 mod time;
 
 pub use bytes::Bytes;
-pub use input_file::read_at_most;
+pub use input_file::{AtMost, read_at_most};
 pub use notation::ParseError;
 pub use rank::Rank;
 pub use rate::Rate;

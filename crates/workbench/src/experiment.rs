@@ -1,5 +1,6 @@
 //! What was run: all that a result follows from. Who runs the same again gets the same result.
 
+use std::io::{self, Read};
 use std::path::Path;
 
 use machines::model::Machine;
@@ -71,8 +72,35 @@ impl InputFile {
         InputFile { path: path.display().to_string(), blake3: blake3::hash(content).to_hex().to_string() }
     }
 
+    /// The file `path`, of which all that was in it has come through `content`.
+    pub fn digested<R>(path: &Path, content: &Digesting<R>) -> InputFile {
+        InputFile { path: path.display().to_string(), blake3: content.hasher.finalize().to_hex().to_string() }
+    }
+
     fn in_words(&self) -> String {
         format!("{} blake3 {}", self.path, self.blake3.get(..SHOWN).unwrap_or_default())
+    }
+}
+
+/// Something that is read, and whose digest is taken as it is.
+#[derive(Debug)]
+pub struct Digesting<R> {
+    content: R,
+    hasher: blake3::Hasher,
+}
+
+impl<R> Digesting<R> {
+    /// Nothing of `content` was read yet.
+    pub fn new(content: R) -> Digesting<R> {
+        Digesting { content, hasher: blake3::Hasher::new() }
+    }
+}
+
+impl<R: Read> Read for Digesting<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.content.read(buffer)?;
+        self.hasher.update(&buffer[..read]);
+        Ok(read)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use quantities::Bytes;
+use quantities::{AtMost, Bytes};
 
 use crate::interrupt;
 use crate::output::files;
@@ -22,6 +22,18 @@ pub fn read(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
     let path: PathBuf = path.to_path_buf();
     interrupt::unless_requested(move || quantities::read_at_most(&path, most))
         .unwrap_or_else(|| Err(io::Error::other("interrupted")))
+}
+
+/// The file `path`, of at most `most`, to be read piece by piece. What is no plain file is read at once, as [`read`] does.
+///
+/// # Errors
+/// As [`read`]; that it is longer than `most` shows when it is read so far.
+pub fn open(path: &Path, most: Bytes) -> io::Result<Box<dyn io::Read + Send>> {
+    if !path.is_file() {
+        return Ok(Box::new(io::Cursor::new(read(path, most)?)));
+    }
+    files::reads(path)?;
+    Ok(Box::new(AtMost::open(path, most)?))
 }
 
 /// The text of the file `path`, of at most `most`.

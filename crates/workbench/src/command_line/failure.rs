@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use ::cast::cast::CastError;
 use ::cast::names::shown_path;
-use programs::goal::GoalError;
+use programs::goal::{BinaryError, GoalError};
 
 use crate::experiment::Experiment;
 use crate::interrupt;
@@ -24,6 +24,9 @@ pub(super) enum Failure {
     /// A schedule that cannot be read.
     #[error(transparent)]
     Goal(#[from] GoalError),
+    /// A schedule in binary form that is damaged.
+    #[error(transparent)]
+    Binary(#[from] BinaryError),
     /// A schedule that no network can carry.
     #[error(transparent)]
     Schedule(endpoint::Error),

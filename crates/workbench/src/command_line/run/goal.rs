@@ -1,25 +1,25 @@
 //! `maquette run goal`: a schedule in GOAL text.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
 use endpoint::Error;
 use machines::model::{Interconnect, Machine};
-use programs::goal::{OperationKind, Play, Schedule};
+use programs::goal::{GoalAnswer, OperationKind, Play, ReadError, Schedule, Unreceived};
 use quantities::Bytes;
 use serde_json::{Value, json};
 use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::Options;
-use virtual_worlds::loggp::goal::{GoalAnswer, Unreceived};
 
 use super::simulation::RunOptions;
 use super::summary::{Finding, NOT_RECEIVED, Summary};
 use crate::command_line::failure::{Failure, warn};
 use crate::command_line::sizes::MOST_BYTES;
 use crate::command_line::{CommandOutput, working};
-use crate::experiment::InputFile;
+use crate::experiment::{Digesting, InputFile};
 use crate::input;
 use crate::launch::stage;
 use crate::simulate::simulated;
@@ -51,13 +51,13 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let Arguments { file, machine, options } = self;
-        let text = input::read(&file, LONGEST).map_err(|cause| Failure::Unreadable { path: file.clone(), cause })?;
-        let (name, read) = (file.display().to_string(), InputFile::new(&file, &text));
-        let schedule = working("reads the schedule", move || Ok(Schedule::parse(&name, &text)?))?;
+        let (path, unreadable) = (file.clone(), |cause| Failure::Unreadable { path: file.clone(), cause });
+        let text = Digesting::new(input::open(&file, LONGEST).map_err(unreadable)?);
+        let (schedule, read) = working("reads the schedule", move || read(&path, text))?;
         let mut prepared = options.prepare_for(&machine, schedule.size())?;
         prepared.runs("goal", json!({"file": file.display().to_string()}));
         prepared.experiment.read(read);
-        prepared.expected_messages = Some(sends(&schedule));
+        prepared.expected_messages = Some(schedule.sends());
         let schedule = Arc::new(schedule);
         if stage::is_set() {
             let ran = prepared.run(Play { schedule })?;
@@ -68,6 +68,16 @@ impl Arguments {
             warn(&format!("{}:{}: {}", file.display(), message.line, words(message)));
         }
         Ok(Summary { findings: vec![not_received(&ran.output)] }.said(&ran, as_json))
+    }
+}
+
+/// Reads the schedule, and what it was read from.
+fn read(path: &Path, mut text: Digesting<impl Read>) -> Result<(Schedule, InputFile), Failure> {
+    match Schedule::read(&path.display().to_string(), &mut text) {
+        Ok(schedule) => Ok((schedule, InputFile::digested(path, &text))),
+        Err(ReadError::Unreadable(cause)) => Err(Failure::Unreadable { path: path.to_path_buf(), cause }),
+        Err(ReadError::Wrong(error)) => Err(error.into()),
+        Err(ReadError::Damaged(error)) => Err(error.into()),
     }
 }
 
@@ -82,12 +92,6 @@ fn simulate(
     }
     let GoalAnswer { answer, unreceived } = simulated(machine, options).run_goal(schedule)?;
     Ok((unreceived, answer))
-}
-
-/// How many messages it sends.
-fn sends(schedule: &Schedule) -> u64 {
-    let operations = schedule.busy_ranks().flat_map(|(_, block)| block.operations());
-    operations.filter(|operation| matches!(operation.kind, OperationKind::Send { .. })).count() as u64
 }
 
 /// Whether the packets of every message can be counted.
