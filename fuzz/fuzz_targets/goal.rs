@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use machines::model::LogGp;
-use programs::goal::Schedule;
+use programs::goal::{RunGoal, Schedule};
 use quantities::{Bytes, Duration};
 use virtual_worlds::loggp::Clock;
 
@@ -23,6 +23,6 @@ fuzz_target!(|text: &[u8]| {
     let again = Schedule::parse("fuzz.goal", written.as_bytes()).expect("what was written can be read");
     assert_eq!(again.to_string(), written);
     if schedule.size() <= 1_000 {
-        let _ = Clock::new(MODEL).run_goal(&schedule);
+        let _ = Clock::new(MODEL).on_arrival().run_goal(&schedule);
     }
 });

@@ -15,6 +15,8 @@ pub enum WaitsFor {
     Receiver(Rank),
     /// Its machine, to compute or to broadcast.
     Machine,
+    /// Any of its requests.
+    Requests,
     /// Something that is no operation of its endpoint.
     Stranger,
 }
@@ -24,7 +26,7 @@ impl WaitsFor {
     fn rank(self) -> Option<Rank> {
         match self {
             WaitsFor::MessageFrom(rank) | WaitsFor::Receiver(rank) => Some(rank),
-            WaitsFor::AnyMessage | WaitsFor::Machine | WaitsFor::Stranger => None,
+            WaitsFor::AnyMessage | WaitsFor::Machine | WaitsFor::Requests | WaitsFor::Stranger => None,
         }
     }
 }
@@ -76,6 +78,7 @@ fn described(name: impl Fn(Rank) -> String, (rank, waits_for): (Rank, WaitsFor))
         WaitsFor::AnyMessage => format!("{rank} waits for a message from anyone"),
         WaitsFor::Receiver(to) => format!("{rank} waits for {} to receive its message", name(to)),
         WaitsFor::Machine => format!("{rank} waits for its machine"),
+        WaitsFor::Requests => format!("{rank} waits for its requests"),
         WaitsFor::Stranger => format!("{rank} waits for something that is no operation of its endpoint"),
     }
 }

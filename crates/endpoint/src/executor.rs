@@ -6,19 +6,25 @@
 //! An operation begins when its future is first polled, and several of one rank may be under way at once. A rank is polled
 //! when one of its operations is over, and at no other time. A future that is dropped after it has begun leaves its operation
 //! under way; what comes of it is lost.
+//!
+//! Requests ([`Request`]) have no futures: the rank's one future is polled when there is a report for it.
+
+mod requests;
 
 use std::cell::RefCell;
-use std::future::Future;
+use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
 use std::ops::Range;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use quantities::{Duration, Rank, Time};
 
+use self::requests::Requests;
 use crate::timeline::{Activity, MessageRecord, Span, Timeline};
 use crate::{
-    Endpoint, Error, Message, Needs, Operation, Outcome, Program, Received, Result, Source, Tag, Tags, WaitsFor,
-    check_partner, deadlock_of,
+    Begun, Endpoint, Error, Event, Message, Needs, Operation, Outcome, Program, Received, Report, Request, Result,
+    Source, Tag, Tags, Unexpected, WaitsFor, check_partner, deadlock_of,
 };
 
 /// A machine in motion, on which ranks begin operations.
@@ -32,7 +38,33 @@ pub trait Machine {
     fn check(&self, operation: &Operation) -> Result<()>;
     /// Begins `operation` of `rank`. When it is over, [`Machine::next_over`] gives its `number`.
     fn begin(&mut self, rank: Rank, number: u32, operation: Operation);
-    /// The next operation that is over; none when nothing can happen any more.
+    /// Begins a request of `rank`. Its number among the operations is [`number_of`] it.
+    ///
+    /// What stands here is for machines whose ranks have one processor each, which don't know when operations start, but that
+    /// receives are posted at once, and which carry no message of a rank to itself.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when the machine can't do it as it is asked for.
+    fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
+        if request.operation.partner() == Some(rank) {
+            return Err(Error::ToItself(rank));
+        }
+        let receives = matches!(request.operation, Operation::Receive { .. });
+        if request.processor > 0 {
+            let told = format!("a rank of this machine has one processor: it has no processor {}", request.processor);
+            return Err(Error::Unfit(told));
+        }
+        if request.tells_start && !receives {
+            return Err(Error::Unfit("this machine cannot tell when an operation starts".to_owned()));
+        }
+        self.begin(rank, number_of(&request), request.operation);
+        Ok(if receives { Begun::Started } else { Begun::Later })
+    }
+    /// Whether it can tell when sends and computations start.
+    fn tells_starts(&self) -> bool {
+        false
+    }
+    /// The next thing that happens to an operation; none when nothing can happen any more.
     ///
     /// # Errors
     /// What ends the whole run, such as a request that it stop.
@@ -43,13 +75,30 @@ pub trait Machine {
     fn ended(&mut self, _rank: Rank) {}
 }
 
-/// An operation that is over.
+/// Something that happens to an operation: to most, that it is over.
 #[derive(Debug)]
 pub struct Over {
+    /// The rank that began it.
+    pub rank: Rank,
     /// The number that it was begun with.
     pub number: u32,
-    /// What it has brought.
-    pub result: Result<Outcome>,
+    /// When. The present, but for requests: see [`Report::at`]. [ps]
+    pub at: Time,
+    /// What happens. Only of a request is it told that it starts.
+    pub event: Event,
+}
+
+/// Set in the numbers of requests, and in no others.
+const REQUEST: u32 = 1 << 31;
+
+/// The number by which a machine knows a request.
+pub const fn number_of(request: &Request) -> u32 {
+    request.number | REQUEST
+}
+
+/// The request that a machine knows by that number, if it is one.
+pub const fn request_of(number: u32) -> Option<u32> {
+    if number & REQUEST == 0 { None } else { Some(number & !REQUEST) }
 }
 
 /// How the ranks of a run ended.
@@ -79,6 +128,17 @@ impl<T> Ended<T> {
             _ => None,
         });
         Err(deadlock_of(name, &self.waiting, failed))
+    }
+
+    /// What each rank ended with, when all have ended and `program`, which learns what no receive has taken, has no objection.
+    ///
+    /// # Errors
+    /// What the program says of it; [`Error::Deadlock`] with who waits for whom.
+    pub fn all_of<P: Program>(self, program: &P, unexpected: &[Unexpected]) -> Result<Vec<Result<T>>> {
+        match program.ended(unexpected, !self.waiting.is_empty()) {
+            Some(error) => Err(error),
+            None => self.all(|rank| program.name_of(rank)),
+        }
     }
 }
 
@@ -125,13 +185,18 @@ fn run_local<M: Machine, P: Program>(
         machine,
         operations: Operations::default(),
         under_way: vec![0; ranks as usize],
-        failed: vec![None; ranks as usize],
+        failed: BTreeMap::new(),
+        requests: Requests::new(with_timeline),
         timeline: with_timeline.then(Timeline::default),
     });
     let ended = drive(&shared, local, ranks, program)?;
     let Shared { machine, timeline, failed, .. } = shared.into_inner();
-    let result = |(result, error): (Option<Result<_>>, Option<Error>)| result.map(|result| error.map_or(result, Err));
-    let results = ended.results.into_iter().zip(failed).map(result).collect();
+    let mut results = ended.results;
+    for (rank, error) in failed {
+        if let Some(result) = &mut results[rank.0 as usize] {
+            *result = Err(error);
+        }
+    }
     Ok((machine, Ended { results, timeline, ..ended }))
 }
 
@@ -162,9 +227,15 @@ fn drive<M: Machine, P: Program>(
     local.clone().for_each(|rank| poll(rank as usize));
     loop {
         let over = shared.borrow_mut().machine.next_over()?;
-        let Some(Over { number, result }) = over else { break };
-        let (rank, waker) = shared.borrow_mut().end(number, result);
-        waker.wake();
+        let Some(Over { rank, number, at, event }) = over else { break };
+        match (request_of(number), event) {
+            (Some(number), event) => shared.borrow_mut().tell(rank, Report { number, at, event }),
+            (None, Event::Over(result)) => {
+                let waker = shared.borrow_mut().end(number, result);
+                waker.wake();
+            }
+            (None, Event::Started) => continue,
+        }
         poll(rank.0 as usize);
     }
     let Ranks { running, results, finish, .. } = all;
@@ -203,20 +274,16 @@ struct Shared<M> {
     operations: Operations,
     /// How many operations of each rank are under way.
     under_way: Vec<u32>,
-    /// For each rank, why it could not compute.
-    failed: Vec<Option<Error>>,
+    /// Of ranks that could not compute, why.
+    failed: BTreeMap<Rank, Error>,
+    requests: Requests,
     timeline: Option<Timeline>,
 }
 
 impl<M: Machine> Shared<M> {
     fn begin(&mut self, rank: Rank, operation: Operation, waker: Waker) -> u32 {
         self.under_way[rank.0 as usize] += 1;
-        let activity = match operation {
-            Operation::Send { .. } | Operation::Multicast(_) => Some(Activity::Send),
-            Operation::Receive { .. } | Operation::ReceiveMulticast(_) => Some(Activity::Receive),
-            Operation::Compute(_) => Some(Activity::Compute),
-            Operation::Sleep(_) => None,
-        };
+        let activity = operation.activity();
         let began = self.machine.now();
         let entry = Entry { rank, activity, waits_for: operation.waits_for(), began, state: State::UnderWay(waker) };
         let number = self.operations.add(entry);
@@ -224,25 +291,30 @@ impl<M: Machine> Shared<M> {
         number
     }
 
-    /// Notes that an operation is over; gives the rank that began it, and who is to be woken.
-    fn end(&mut self, number: u32, result: Result<Outcome>) -> (Rank, Waker) {
+    /// Notes that an operation is over; gives who is to be woken.
+    fn end(&mut self, number: u32, result: Result<Outcome>) -> Waker {
         let end = self.machine.now();
-        let entry = &mut self.operations.entries[number as usize];
+        let entry = &self.operations.entries[number as usize];
         let Entry { rank, activity, began, .. } = *entry;
         self.under_way[rank.0 as usize] -= 1;
-        if let Some(timeline) = &mut self.timeline {
-            timeline.spans.extend(activity.map(|activity| Span { rank, activity, start: began, end }));
-            if let Ok(Outcome::Received(Received { from, message, .. }, sent)) = &result {
-                let (from, sent, size) = (*from, *sent, message.size());
-                timeline.messages.push(MessageRecord { from, to: rank, size, sent, received: end });
-            }
-        }
+        self.record(rank, activity, [began, end], &result);
+        let entry = &mut self.operations.entries[number as usize];
         match std::mem::replace(&mut entry.state, State::Over(result)) {
-            State::UnderWay(waker) => (rank, waker),
+            State::UnderWay(waker) => waker,
             State::Dropped | State::Over(_) => {
                 self.operations.remove(number);
-                (rank, Waker::noop().clone())
+                Waker::noop().clone()
             }
+        }
+    }
+
+    /// Notes in the timeline, if there is one, what a rank did, and the message that it got by it.
+    fn record(&mut self, rank: Rank, activity: Option<Activity>, [start, end]: [Time; 2], result: &Result<Outcome>) {
+        let Some(timeline) = &mut self.timeline else { return };
+        timeline.spans.extend(activity.map(|activity| Span { rank, activity, start, end }));
+        if let Ok(Outcome::Received(Received { from, message, .. }, sent)) = result {
+            let (from, sent, size) = (*from, *sent, message.size());
+            timeline.messages.push(MessageRecord { from, to: rank, size, sent, received: end });
         }
     }
 
@@ -257,7 +329,9 @@ impl<M: Machine> Shared<M> {
             }
         }
         let unfinished = (0..).map(Rank).zip(results.iter().zip(first)).filter(|(_, (result, _))| result.is_none());
-        unfinished.map(|(rank, (_, first))| (rank, first.map_or(WaitsFor::Stranger, |(_, _, what)| what))).collect()
+        let other =
+            |rank: Rank| if self.under_way[rank.0 as usize] > 0 { WaitsFor::Requests } else { WaitsFor::Stranger };
+        unfinished.map(|(rank, (_, first))| (rank, first.map_or_else(|| other(rank), |(_, _, what)| what))).collect()
     }
 }
 
@@ -339,11 +413,18 @@ impl<M: Machine> RankEndpoint<'_, M> {
     /// An operation that has no result to tell an error by, so that the rank's own has to.
     async fn without_result(&self, operation: Operation) {
         if let Err(error) = self.operation(operation).await {
-            self.shared.borrow_mut().failed[self.rank.0 as usize].get_or_insert(error);
+            self.shared.borrow_mut().failed.entry(self.rank).or_insert(error);
         }
     }
 
     fn check(&self, operation: &Operation) -> Result<()> {
+        self.check_alone(operation)?;
+        let under_way = self.shared.borrow().under_way[self.rank.0 as usize];
+        if under_way > 0 { self.needs.check_overlap() } else { Ok(()) }
+    }
+
+    /// Whether the operation may be begun when no other is under way.
+    fn check_alone(&self, operation: &Operation) -> Result<()> {
         if let Operation::Send { tag: Tag(u32::MAX), .. } | Operation::Receive { tags: Tags::Only(Tag(u32::MAX)), .. } =
             operation
         {
@@ -368,7 +449,7 @@ impl<M: Machine> RankEndpoint<'_, M> {
         if let Operation::ReceiveMulticast(from) = *operation {
             check_partner(self.rank, from, self.size)?;
         }
-        if shared.under_way[self.rank.0 as usize] > 0 { self.needs.check_overlap() } else { Ok(()) }
+        Ok(())
     }
 }
 
@@ -445,5 +526,20 @@ impl<M: Machine> Endpoint for RankEndpoint<'_, M> {
 
     async fn receive_multicast(&self, from: Rank) -> Result<Message> {
         self.operation(Operation::ReceiveMulticast(from)).await?.received().map(|received| received.message)
+    }
+
+    fn start(&self, request: Request) -> Result<Begun> {
+        self.needs.check_requests()?;
+        match request.operation.partner() {
+            // As in MPI, a rank may have a request to itself. Whether it does is its machine's affair.
+            Some(itself) if itself == self.rank => self.shared.borrow().machine.check(&request.operation)?,
+            _ => self.check_alone(&request.operation)?,
+        }
+        self.shared.borrow_mut().start(self.rank, request)
+    }
+
+    async fn wait_any(&self) -> Result<Report> {
+        self.needs.check_requests()?;
+        poll_fn(|_| self.shared.borrow_mut().take_report(self.rank)).await
     }
 }

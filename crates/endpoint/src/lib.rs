@@ -15,6 +15,7 @@ pub mod executor;
 mod message;
 mod needs;
 mod operation;
+mod request;
 pub mod timeline;
 
 pub use combinators::{First, first_of, join, join_all};
@@ -22,7 +23,8 @@ pub use deadlock::{WaitsFor, deadlock, deadlock_of};
 pub use error::{Error, Result, check_partner};
 pub use message::Message;
 pub use needs::Needs;
-pub use operation::{Operation, Outcome, Received, Source, Tag, Tags};
+pub use operation::{Operation, Outcome, Received, Source, Tag, Tags, Unexpected};
+pub use request::{Begun, Event, Report, Request};
 
 use quantities::{Duration, Rank, Time};
 
@@ -68,6 +70,26 @@ pub trait Endpoint {
     /// As [`Endpoint::multicast`], and as [`Endpoint::receive`].
     async fn receive_multicast(&self, from: Rank) -> Result<Message>;
 
+    /// Begins an operation and returns at once, as `MPI_Isend` and `MPI_Irecv` do: how it goes on, [`Endpoint::wait_any`] tells.
+    /// Operations of one rank that are begun for the same processor and the same time are served in the order in which they are
+    /// begun, unless the machine says otherwise.
+    ///
+    /// # Errors
+    /// As for the same operation when it is waited for; [`Error::Unfit`] where the world knows no requests, the rank has no such
+    /// processor, or nobody can tell when an operation starts; [`Error::Undeclared`] in a program that does not need
+    /// [`Needs::REQUESTS`].
+    fn start(&self, request: Request) -> Result<Begun> {
+        let _ = request;
+        Err(request::no_requests())
+    }
+    /// Waits for the next thing that happens to any request of this rank that is under way, as `MPI_Waitany` does.
+    ///
+    /// # Errors
+    /// As [`Endpoint::start`]; [`Error::Unfit`] when none is under way.
+    async fn wait_any(&self) -> Result<Report> {
+        Err(request::no_requests())
+    }
+
     /// [`Endpoint::send_tagged`] with tag 0.
     ///
     /// # Errors
@@ -104,6 +126,12 @@ pub trait Program {
     /// What `rank` is called in the report of a deadlock.
     fn name_of(&self, rank: Rank) -> String {
         format!("rank {rank}")
+    }
+    /// Told by a simulated world when nothing happens any more: which messages no receive has taken, in order of receiver, sender
+    /// and tag, and whether ranks wait for ever. If they do, what it gives is told in place of the world's own words.
+    fn ended(&self, unexpected: &[Unexpected], deadlock: bool) -> Option<Error> {
+        let _ = (unexpected, deadlock);
+        None
     }
 }
 

@@ -11,19 +11,22 @@ pub struct Needs {
     any_source: bool,
     multicast: bool,
     overlap: bool,
+    requests: bool,
 }
 
 impl Needs {
     /// Nothing more.
-    pub const NOTHING: Needs = Needs { any_source: false, multicast: false, overlap: false };
+    pub const NOTHING: Needs = Needs { any_source: false, multicast: false, overlap: false, requests: false };
     /// It receives from anyone, or until a deadline.
     pub const ANY_SOURCE: Needs = Needs { any_source: true, ..Needs::NOTHING };
     /// It broadcasts in hardware.
     pub const MULTICAST: Needs = Needs { multicast: true, ..Needs::NOTHING };
     /// Several operations of one rank are under way at once.
     pub const OVERLAP: Needs = Needs { overlap: true, ..Needs::NOTHING };
+    /// It begins requests, and waits for any of them: several are under way at once, on several processors if it says so.
+    pub const REQUESTS: Needs = Needs { requests: true, ..Needs::OVERLAP };
     /// All that there is.
-    pub const EVERYTHING: Needs = Needs::ANY_SOURCE.and(Needs::MULTICAST).and(Needs::OVERLAP);
+    pub const EVERYTHING: Needs = Needs::ANY_SOURCE.and(Needs::MULTICAST).and(Needs::REQUESTS);
 
     /// Both what this and what `other` names.
     pub const fn and(self, other: Needs) -> Needs {
@@ -31,6 +34,7 @@ impl Needs {
             any_source: self.any_source || other.any_source,
             multicast: self.multicast || other.multicast,
             overlap: self.overlap || other.overlap,
+            requests: self.requests || other.requests,
         }
     }
 
@@ -47,6 +51,11 @@ impl Needs {
     /// Whether several of its operations are under way at once.
     pub const fn overlap(self) -> bool {
         self.overlap
+    }
+
+    /// Whether it begins requests.
+    pub const fn requests(self) -> bool {
+        self.requests
     }
 
     /// Says whether a program may receive from anyone, or until a deadline: every world asks this before it does.
@@ -71,5 +80,13 @@ impl Needs {
     /// [`Error::Undeclared`].
     pub const fn check_overlap(self) -> Result<()> {
         if self.overlap { Ok(()) } else { Err(Error::Undeclared("OVERLAP")) }
+    }
+
+    /// Says whether a program may begin a request: every world asks this before it does.
+    ///
+    /// # Errors
+    /// [`Error::Undeclared`].
+    pub const fn check_requests(self) -> Result<()> {
+        if self.requests { Ok(()) } else { Err(Error::Undeclared("REQUESTS")) }
     }
 }

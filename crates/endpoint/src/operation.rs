@@ -2,6 +2,7 @@
 
 use quantities::{Duration, Rank, Time};
 
+use crate::timeline::Activity;
 use crate::{Error, Message, Result, WaitsFor};
 
 /// What a message is known by beside its sender, as in MPI. The largest number of 32 bits is none.
@@ -76,6 +77,28 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// The one rank to which a message goes, or from which it is to come.
+    pub(crate) fn partner(&self) -> Option<Rank> {
+        match *self {
+            Operation::Send { to, .. } => Some(to),
+            Operation::Receive { from: Source::Rank(from), .. } | Operation::ReceiveMulticast(from) => Some(from),
+            Operation::Receive { from: Source::Any, .. }
+            | Operation::Compute(_)
+            | Operation::Sleep(_)
+            | Operation::Multicast(_) => None,
+        }
+    }
+
+    /// What its rank does meanwhile; nothing if it takes no processor.
+    pub(crate) fn activity(&self) -> Option<Activity> {
+        match self {
+            Operation::Send { .. } | Operation::Multicast(_) => Some(Activity::Send),
+            Operation::Receive { .. } | Operation::ReceiveMulticast(_) => Some(Activity::Receive),
+            Operation::Compute(_) => Some(Activity::Compute),
+            Operation::Sleep(_) => None,
+        }
+    }
+
     /// What a rank waits for that waits for it.
     pub(crate) fn waits_for(&self) -> WaitsFor {
         match *self {
@@ -87,6 +110,19 @@ impl Operation {
             Operation::Compute(_) | Operation::Sleep(_) | Operation::Multicast(_) => WaitsFor::Machine,
         }
     }
+}
+
+/// A message that no receive took, as MPI calls those that come before they are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unexpected {
+    /// To whom it was sent.
+    pub to: Rank,
+    /// By whom.
+    pub from: Rank,
+    /// With which tag.
+    pub tag: Tag,
+    /// By which request of its sender, if it was one.
+    pub request: Option<u32>,
 }
 
 /// What an operation that is over has brought.

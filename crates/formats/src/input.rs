@@ -1,9 +1,9 @@
 //! Files that a command reads: up to a bound, and never one that it also writes.
 
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use quantities::Bytes;
+use quantities::{AtMost, Bytes};
 use serde::Serialize;
 
 use crate::interrupt;
@@ -23,6 +23,18 @@ pub fn read(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
     let path: PathBuf = path.to_path_buf();
     interrupt::unless_requested(move || quantities::read_at_most(&path, most))
         .unwrap_or_else(|| Err(io::Error::other("interrupted")))
+}
+
+/// The file `path`, of at most `most`, to be read piece by piece. What is no plain file is read at once, as [`read`] does.
+///
+/// # Errors
+/// As [`read`]; that it is longer than `most` shows when it is read so far.
+pub fn open(path: &Path, most: Bytes) -> io::Result<Box<dyn io::Read + Send>> {
+    if !path.is_file() {
+        return Ok(Box::new(io::Cursor::new(read(path, most)?)));
+    }
+    files::reads(path)?;
+    Ok(Box::new(AtMost::open(path, most)?))
 }
 
 /// The text of the file `path`, of at most `most`.
@@ -50,6 +62,11 @@ impl InputFile {
         InputFile { path: path.display().to_string(), blake3: blake3::hash(content).to_hex().to_string() }
     }
 
+    /// The file `path`, of which all that was in it has come through `content`.
+    pub fn digested<R>(path: &Path, content: &Digesting<R>) -> InputFile {
+        InputFile { path: path.display().to_string(), blake3: content.hasher.finalize().to_hex().to_string() }
+    }
+
     /// The file `path`, in which there was what has the digest `blake3`.
     pub fn known(path: &str, blake3: &str) -> InputFile {
         InputFile { path: path.to_owned(), blake3: blake3.to_owned() }
@@ -58,5 +75,27 @@ impl InputFile {
     /// Its name and the beginning of its digest, for people.
     pub fn in_words(&self) -> String {
         format!("{} blake3 {}", self.path, self.blake3.get(..SHOWN).unwrap_or_default())
+    }
+}
+
+/// Something that is read, and whose digest is taken as it is.
+#[derive(Debug)]
+pub struct Digesting<R> {
+    content: R,
+    hasher: blake3::Hasher,
+}
+
+impl<R> Digesting<R> {
+    /// Nothing of `content` was read yet.
+    pub fn new(content: R) -> Digesting<R> {
+        Digesting { content, hasher: blake3::Hasher::new() }
+    }
+}
+
+impl<R: Read> Read for Digesting<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.content.read(buffer)?;
+        self.hasher.update(&buffer[..read]);
+        Ok(read)
     }
 }

@@ -28,11 +28,11 @@ fn everything_that_the_format_has_is_read() {
     .unwrap();
     assert_eq!(schedule.size(), 3);
     assert_eq!(schedule.busy_ranks().map(|(rank, _)| rank).collect::<Vec<_>>(), [Rank(0), Rank(2)]);
-    assert!(schedule.block(Rank(0)).operations().is_empty());
-    assert!(schedule.block(Rank(1)).operations().is_empty());
+    assert!(schedule.block(Rank(0)).operations().len() == 0);
+    assert!(schedule.block(Rank(1)).operations().len() == 0);
 
     let block = schedule.block(Rank(2));
-    let kinds: Vec<_> = block.operations().iter().map(|operation| operation.kind).collect();
+    let kinds: Vec<_> = block.operations().map(|operation| operation.kind).collect();
     assert_eq!(
         kinds,
         [
@@ -43,20 +43,19 @@ fn everything_that_the_format_has_is_read() {
         ]
     );
     let places: Vec<_> =
-        block.operations().iter().map(|operation| (operation.line, operation.processor, operation.interface)).collect();
+        block.operations().map(|operation| (operation.line, operation.processor, operation.interface)).collect();
     assert_eq!(places, [(6, 1, 0), (7, 2, 3), (8, 0, 0), (9, 0, 0)]);
     let requirements: Vec<_> = block
         .requirements()
-        .iter()
-        .map(|requirement| (requirement.operation.0, requirement.on.0, requirement.only_started, requirement.line))
+        .map(|requirement| (requirement.operation.0, requirement.on.0, requirement.only_started))
         .collect();
-    assert_eq!(requirements, [(1, 0, false, 10), (2, 1, true, 11)]);
+    assert_eq!(requirements, [(1, 0, false), (2, 1, true)]);
 }
 
 #[test]
 fn labels_may_look_like_other_words_and_belong_to_their_rank() {
     let text = "num_ranks 2\nrank 0 {\nsend: calc 1\nto: send 1b to 1\nto requires send\n}\nrank 1 {\nto: calc 1\n}\n";
-    assert_eq!(parse(text).unwrap().block(Rank(0)).requirements().len(), 1);
+    assert_eq!(parse(text).unwrap().block(Rank(0)).requirements().count(), 1);
 }
 
 /// That each text is refused with the message beside it.
@@ -255,18 +254,41 @@ fn damaged(text: &str, at: usize, cut: usize, put: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// The lines of each rank in order: it does not matter which requirement stands first.
+fn sorted(text: &str) -> Vec<Vec<&str>> {
+    let mut ranks: Vec<Vec<&str>> = text.split("\nrank ").map(|rank| rank.lines().collect()).collect();
+    ranks.iter_mut().for_each(|lines| lines.sort_unstable());
+    ranks
+}
+
+/// A text in pieces of so many bytes.
+struct Pieces<'a>(&'a [u8], usize);
+
+impl std::io::Read for Pieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let length = self.1.min(buffer.len()).min(self.0.len());
+        buffer[..length].copy_from_slice(&self.0[..length]);
+        self.0 = &self.0[length..];
+        Ok(length)
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn a_schedule_is_written_as_it_was_read(text in goal_text()) {
         let schedule = parse(&text).unwrap();
-        prop_assert_eq!(schedule.to_string(), text);
+        let written = schedule.to_string();
+        prop_assert_eq!(sorted(&written), sorted(&text));
+        prop_assert_eq!(parse(&written).unwrap().to_string(), written);
     }
 
     #[test]
     fn a_damaged_text_is_read_or_refused(text in goal_text(), at in any::<usize>(), cut in 0..30usize, put in "[ -~\n]{0,12}") {
         let bytes = damaged(&text, at, cut, put.as_bytes());
+        let in_pieces = Schedule::read("trace.goal", Pieces(&bytes, 1 + at % 7));
+        prop_assert_eq!(in_pieces.map_err(|error| error.to_string()), Schedule::parse("trace.goal", &bytes).map_err(|error| error.to_string()));
         if let Err(error) = Schedule::parse("trace.goal", &bytes) {
             let lines = bytes.iter().filter(|&&byte| byte == b'\n').count() as u32;
             prop_assert!((1..=lines + 1).contains(&error.line) && error.column >= 1);
@@ -296,7 +318,7 @@ proptest! {
                     let happened = |on: OperationId, only_started| {
                         if only_started { started_at[on.0 as usize] } else { finished_at[on.0 as usize] }
                     };
-                    let required = block.requirements().iter().filter(|requirement| requirement.operation == next.operation);
+                    let required = block.requirements().filter(|requirement| requirement.operation == next.operation);
                     let latest = required.map(|requirement| happened(requirement.on, requirement.only_started).unwrap()).max();
                     prop_assert_eq!(next.at, latest.unwrap_or(Time::ZERO));
                     rank.started(next.operation, time, &mut ready);

@@ -5,7 +5,7 @@ mod worlds;
 use endpoint::{Endpoint, Message, Program, Result};
 use machines::model::LogGp;
 use maquette_programs::all_to_all::{Irregular, Unscheduled, irregular};
-use maquette_programs::goal;
+use maquette_programs::goal::{self, RunGoal};
 use maquette_programs::schedule::{
     Order, Pacing, Pattern, RankSchedule, Rule, Schedule, ScheduleError, Transfer, follow,
 };
@@ -175,7 +175,8 @@ proptest! {
             }
             sent.sort();
             prop_assert_eq!(&sent, pattern.messages());
-            let world = Clock::new(LogGp { rendezvous: (order == Order::Alternating).then_some(Bytes(0)), ..worlds::MODEL });
+            let model = LogGp { rendezvous: (order == Order::Alternating).then_some(Bytes(0)), ..worlds::MODEL };
+            let world = Clock::new(model).on_arrival();
             prop_assert!(world.run_goal(&read).is_ok());
         }
     }

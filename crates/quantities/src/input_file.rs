@@ -13,14 +13,36 @@ use crate::Bytes;
 /// that is read.
 pub fn read_at_most(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
-    File::open(path)?.take(most.0.saturating_add(1)).read_to_end(&mut content)?;
-    if content.len() as u64 > most.0 {
-        return Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            format!("it is longer than {most}, the most that is read"),
-        ));
-    }
+    AtMost::open(path, most)?.read_to_end(&mut content)?;
     Ok(content)
+}
+
+/// A file that is read up to a bound. What is longer is an error of the kind [`io::ErrorKind::FileTooLarge`].
+#[derive(Debug)]
+pub struct AtMost {
+    file: io::Take<File>,
+    most: Bytes,
+}
+
+impl AtMost {
+    /// The file `path`, of at most `most`.
+    ///
+    /// # Errors
+    /// That it cannot be opened.
+    pub fn open(path: &Path, most: Bytes) -> io::Result<AtMost> {
+        Ok(AtMost { file: File::open(path)?.take(most.0.saturating_add(1)), most })
+    }
+}
+
+impl Read for AtMost {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        if read > 0 && self.file.limit() == 0 {
+            let told = format!("it is longer than {}, the most that is read", self.most);
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, told));
+        }
+        Ok(read)
+    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ mod spelling;
 mod time;
 
 pub use bytes::Bytes;
-pub use input_file::read_at_most;
+pub use input_file::{AtMost, read_at_most};
 pub use named::{TextOrNumber, by_name};
 pub use notation::ParseError;
 pub use rank::Rank;

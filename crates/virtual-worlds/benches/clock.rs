@@ -5,6 +5,8 @@
 //! the name, ranks, messages, seconds, millions of messages per second, peak resident megabytes, simulated microseconds. A
 //! pairwise exchange among 16,384 ranks shall take less than a minute.
 
+use std::io::{self, Write};
+use std::path::Path;
 use std::process::Command;
 
 use endpoint::{Message, Program, World};
@@ -14,7 +16,7 @@ use maquette_virtual_worlds::loggp::Clock;
 use programs::all_to_all::{Linear, Pairwise};
 use programs::benchmarks::{AllPairs, Order};
 use programs::broadcast::BinomialBroadcast;
-use programs::goal::Schedule;
+use programs::goal::{RunGoal, Schedule};
 use programs::schedule;
 use quantities::{Bytes, Duration, Rank};
 
@@ -28,7 +30,7 @@ const MODEL: LogGp = LogGp {
     rendezvous: Some(Bytes(65_536)),
 };
 
-const CASES: [&str; 8] = [
+const CASES: [&str; 11] = [
     "binomial-broadcast-1048576",
     "pairwise-4096",
     "pairwise-16384",
@@ -37,6 +39,9 @@ const CASES: [&str; 8] = [
     "all-to-all-shift-3000",
     "all-to-all-shuffled-1024",
     "goal-all-at-once-1024",
+    "goal-dissemination-16384",
+    "goal-pairwise-1024",
+    "goal-binomial-65536",
 ];
 
 fn main() {
@@ -66,7 +71,10 @@ fn run(case: &str) {
         }
         "linear-4096" => measure(case, 4096, &Linear { bytes }),
         "all-to-all-shift-3000" => measure(case, 3000, &AllPairs { bytes, rounds: 1, order: Order::Shift }),
-        "goal-all-at-once-1024" => measure_goal(case, 1024),
+        "goal-all-at-once-1024" => measure_goal(case, 1024, all_at_once),
+        "goal-dissemination-16384" => measure_goal(case, 1 << 14, dissemination),
+        "goal-pairwise-1024" => measure_goal(case, 1024, pairwise),
+        "goal-binomial-65536" => measure_goal(case, 1 << 16, binomial),
         _ => measure(case, 1024, &AllPairs { bytes, rounds: 8, order: Order::Shuffled { seed: 1 } }),
     }
 }
@@ -80,26 +88,75 @@ fn measure<P: Program>(case: &str, ranks: u32, program: &P) {
     tell(case, ranks, seconds, &answer);
 }
 
-/// An all-to-all as a schedule in which nothing waits for anything; one line for reading it, one for running it.
+/// A schedule: one line for reading it, one for running it. The text is read from a file piece by piece, as the command does.
 #[allow(clippy::disallowed_methods)] // as above
-fn measure_goal(case: &str, ranks: u32) {
-    let mut text = format!("num_ranks {ranks}\n");
-    for rank in 0..ranks {
-        let others = (1..ranks).map(|step| (rank + step) % ranks);
-        let items: String = others.map(|other| format!("send 8b to {other}\nrecv 8b from {other}\n")).collect();
-        text.push_str(&format!("rank {rank} {{\n{items}}}\n"));
-    }
+fn measure_goal(case: &str, ranks: u32, items: fn(u32, u32) -> String) {
+    let path = std::env::temp_dir().join(format!("maquette-{}-{case}.goal", std::process::id()));
+    write_goal(&path, ranks, items).expect("a temporary file can be written");
     let start = std::time::Instant::now();
-    let schedule = Schedule::parse(case, text.as_bytes()).expect("the text is right");
+    let text = std::fs::File::open(&path).expect("it was written");
+    let bytes = text.metadata().map_or(0, |metadata| metadata.len());
+    let schedule = Schedule::read(case, text).expect("the text is right");
     let seconds = start.elapsed().as_secs_f64();
+    let _ = std::fs::remove_file(&path);
     println!(
-        "{case}-read bytes={} seconds={seconds:.3} megabytes_per_second={:.0}",
-        text.len(),
-        text.len() as f64 / seconds / 1e6
+        "{case}-read bytes={bytes} seconds={seconds:.3} megabytes_per_second={:.0} peak_megabytes={}",
+        bytes as f64 / seconds / 1e6,
+        peak_resident_megabytes().map_or("unknown".to_owned(), |megabytes| format!("{megabytes:.0}")),
     );
     let start = std::time::Instant::now();
-    let run = Clock::new(MODEL).run_goal(&schedule).expect("the schedule comes to its end");
+    let run = Clock::new(MODEL).on_arrival().run_goal(&schedule).expect("the schedule comes to its end");
     tell(case, ranks, start.elapsed().as_secs_f64(), &run.answer);
+}
+
+/// Writes a schedule rank by rank, so that it is never in memory.
+fn write_goal(path: &Path, ranks: u32, items: fn(u32, u32) -> String) -> io::Result<()> {
+    let mut file = io::BufWriter::new(std::fs::File::create(path)?);
+    writeln!(file, "num_ranks {ranks}")?;
+    for rank in 0..ranks {
+        write!(file, "\nrank {rank} {{\n{}}}\n", items(rank, ranks))?;
+    }
+    file.flush()
+}
+
+/// An all-to-all in which nothing waits for anything.
+fn all_at_once(rank: u32, ranks: u32) -> String {
+    let others = (1..ranks).map(|step| (rank + step) % ranks);
+    others.map(|other| format!("send 8b to {other}\nrecv 8b from {other}\n")).collect()
+}
+
+/// In step k every rank sends to the one 2^k after it, when it has the message of step k - 1.
+fn dissemination(rank: u32, ranks: u32) -> String {
+    let step = |k: u32| {
+        let (to, from) = ((rank + (1 << k)) % ranks, (rank + ranks - (1 << k)) % ranks);
+        let requires = if k > 0 { format!("l{} requires l{}\n", 2 * k + 1, 2 * k) } else { String::new() };
+        let (send, receive) = (2 * k + 1, 2 * k + 2);
+        format!("l{send}: send 8b to {to} tag {k}\nl{receive}: recv 8b from {from} tag {k}\n{requires}")
+    };
+    (0..ranks.ilog2()).map(step).collect()
+}
+
+/// In step k ranks i and i xor k exchange messages, when each has done with step k - 1.
+fn pairwise(rank: u32, ranks: u32) -> String {
+    let step = |k: u32| {
+        let (send, receive, other) = (2 * k - 1, 2 * k, rank ^ k);
+        let before = |before: u32| format!("l{send} requires l{before}\n");
+        let requires = if k > 1 { before(receive - 2) + &before(send - 2) } else { String::new() };
+        format!("l{send}: send 8b to {other} tag {k}\nl{receive}: recv 8b from {other} tag {k}\n{requires}")
+    };
+    (1..ranks).map(step).collect()
+}
+
+/// A binomial broadcast from rank 0.
+fn binomial(rank: u32, ranks: u32) -> String {
+    let reach = (rank + 1).next_power_of_two();
+    let receive =
+        if rank > 0 { format!("l0: recv 8b from {} tag 1\n", rank - reach / 2) } else { "l0: calc 0\n".to_owned() };
+    let reaches = std::iter::successors(Some(reach), |reach| Some(reach * 2)).take_while(|reach| rank + reach < ranks);
+    let send = |(number, reach): (u32, u32)| {
+        format!("l{number}: send 8b to {} tag 1\nl{number} requires l{}\n", rank + reach, number - 1)
+    };
+    receive + &(1..).zip(reaches).map(send).collect::<String>()
 }
 
 fn tell(case: &str, ranks: u32, seconds: f64, answer: &Answer) {

@@ -34,6 +34,7 @@ pub struct EventQueue<Event> {
     spread: Vec<(Time, Event)>,
     /// The first event that was to come after the horizon.
     beyond: Option<Event>,
+    horizon: Time,
 }
 
 impl<Event: Copy> Default for EventQueue<Event> {
@@ -46,11 +47,17 @@ impl<Event: Copy> Default for EventQueue<Event> {
             now: Time::ZERO,
             spread: Vec::new(),
             beyond: None,
+            horizon: Time::HORIZON,
         }
     }
 }
 
 impl<Event: Copy> EventQueue<Event> {
+    /// A queue for whoever counts up to [`Time::NEVER`], which sums that don't fit stay at: nothing is kept aside.
+    pub fn without_horizon() -> EventQueue<Event> {
+        EventQueue { horizon: Time::NEVER, ..EventQueue::default() }
+    }
+
     /// Whether nothing is to come.
     pub fn is_empty(&self) -> bool {
         self.present.is_empty() && self.levels == 0
@@ -76,7 +83,7 @@ impl<Event: Copy> EventQueue<Event> {
             self.present.push(event);
             return;
         }
-        if time > Time::HORIZON {
+        if time > self.horizon {
             self.beyond = self.beyond.or(Some(event));
             return;
         }

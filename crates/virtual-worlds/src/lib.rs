@@ -1,6 +1,7 @@
 //! Worlds that simulate: the network to the flit, switched Ethernets, and the contention-free clock.
 
 pub mod answer;
+mod chains;
 pub mod ethernet;
 pub mod events;
 pub mod flit;

@@ -1,13 +1,15 @@
 //! Which message meets which receive, at one rank.
 //!
 //! A message meets the receive that was posted first of those that it fits; a receive takes the message that came first of
-//! those that fit it. Both sides are kept in order, so that neither a long queue of unexpected messages nor many posted
-//! receives make a search.
+//! those that fit it. Few are searched in order, which is quick and takes little room. Many are kept in ordered maps, so that neither a
+//! long queue of unexpected messages nor many posted receives make a search.
 
 use std::collections::BTreeMap;
 
 use endpoint::{Source, Tag, Tags};
 use quantities::Rank;
+
+use crate::chains::Chains;
 
 /// In place of a source or a tag: any. No rank and no tag has this number.
 pub const ANY: u32 = u32::MAX;
@@ -28,95 +30,229 @@ impl Wanted {
         let tag = if let Tags::Only(Tag(tag)) = tags { tag } else { ANY };
         Wanted { from, tag }
     }
+
+    #[inline]
+    fn fits(self, from: u32, tag: u32) -> bool {
+        (self.from == ANY || self.from == from) && (self.tag == ANY || self.tag == tag)
+    }
+
+    fn is_open(self) -> bool {
+        self.from == ANY || self.tag == ANY
+    }
 }
+
+/// As many are searched one by one.
+const FEW: usize = 16;
 
 /// The unmatched messages and receives of a rank.
 #[derive(Debug)]
 pub struct Matching<Receive> {
-    /// By source, tag and order of posting.
-    receives: BTreeMap<(u32, u32, u64), Receive>,
-    /// By source, tag and order of arrival.
-    messages: BTreeMap<(u32, u32, u64), u32>,
-    /// The same, by order of arrival.
-    arrivals: BTreeMap<u64, (u32, u32)>,
-    count: u64,
+    /// In the order of posting; empty where there are many.
+    receives: Vec<(Wanted, Receive)>,
+    /// From whom, with which tag, and their numbers, in the order of arrival; empty where there are many.
+    messages: Vec<(u32, u32, u32)>,
+    many_receives: Option<Box<ManyReceives<Receive>>>,
+    many_messages: Option<Box<ManyMessages>>,
 }
 
 impl<Receive> Default for Matching<Receive> {
     fn default() -> Matching<Receive> {
-        Matching { receives: BTreeMap::new(), messages: BTreeMap::new(), arrivals: BTreeMap::new(), count: 0 }
+        Matching { receives: Vec::new(), messages: Vec::new(), many_receives: None, many_messages: None }
     }
 }
 
 impl<Receive> Matching<Receive> {
     /// The receive that a message from `from` with `tag` meets, if one was posted.
+    #[inline]
     pub fn meet(&mut self, from: u32, tag: u32) -> Option<Receive> {
-        if self.receives.len() <= 1 {
-            // Most programs wait for one message at a time: no search.
-            let only = self.receives.first_entry()?;
-            let &(wanted_from, wanted_tag, _) = only.key();
-            let fits = (wanted_from == ANY || wanted_from == from) && (wanted_tag == ANY || wanted_tag == tag);
-            return fits.then(|| only.remove());
+        if let Some(many) = &mut self.many_receives {
+            let met = many.meet(from, tag);
+            if many.by_wanted.is_empty() {
+                self.many_receives = None;
+            }
+            return met;
         }
-        let fitting = [(from, tag), (from, ANY), (ANY, tag), (ANY, ANY)];
-        let first = |&(from, tag): &(u32, u32)| {
-            let mut range = self.receives.range((from, tag, 0)..=(from, tag, u64::MAX));
-            range.next().map(|(&key, _)| key)
-        };
-        let earliest = fitting.iter().filter_map(first).min_by_key(|&(_, _, order)| order)?;
-        self.receives.remove(&earliest)
+        let place = self.receives.iter().position(|(wanted, _)| wanted.fits(from, tag))?;
+        Some(self.receives.remove(place).1)
     }
 
     /// Keeps a message that met no receive.
     pub fn keep(&mut self, from: u32, tag: u32, message: u32) {
-        self.count += 1;
-        self.messages.insert((from, tag, self.count), message);
-        self.arrivals.insert(self.count, (from, tag));
+        if self.many_messages.is_none() {
+            if self.messages.len() < FEW {
+                return push(&mut self.messages, (from, tag, message));
+            }
+            let many = self.many_messages.insert(Box::default());
+            std::mem::take(&mut self.messages)
+                .into_iter()
+                .for_each(|(from, tag, message)| many.keep(from, tag, message));
+        }
+        if let Some(many) = &mut self.many_messages {
+            many.keep(from, tag, message);
+        }
     }
 
     /// The message that came first of those that fit.
+    #[inline]
     pub fn find(&mut self, wanted: Wanted) -> Option<u32> {
-        if self.messages.is_empty() {
-            return None;
+        if let Some(many) = &mut self.many_messages {
+            let found = many.find(wanted);
+            if many.by_both.is_empty() {
+                self.many_messages = None;
+            }
+            return found;
         }
-        let (from, tag, order) = match wanted {
-            Wanted { from: ANY, tag } => {
-                let fits = |&(_, &(_, came_with)): &(&u64, &(u32, u32))| tag == ANY || came_with == tag;
-                self.arrivals.iter().find(fits).map(|(&order, &(from, tag))| (from, tag, order))?
-            }
-            Wanted { from, tag: ANY } => {
-                let range = self.messages.range((from, 0, 0)..=(from, ANY, u64::MAX));
-                range.map(|(&key, _)| key).min_by_key(|&(_, _, order)| order)?
-            }
-            Wanted { from, tag } => {
-                let mut range = self.messages.range((from, tag, 0)..=(from, tag, u64::MAX));
-                range.next().map(|(&key, _)| key)?
-            }
-        };
-        self.arrivals.remove(&order);
-        self.messages.remove(&(from, tag, order))
+        let place = self.messages.iter().position(|&(from, tag, _)| wanted.fits(from, tag))?;
+        Some(self.messages.remove(place).2)
     }
 
     /// Posts a receive that found no message.
     pub fn post(&mut self, wanted: Wanted, receive: Receive) {
-        self.count += 1;
-        self.receives.insert((wanted.from, wanted.tag, self.count), receive);
+        if self.many_receives.is_none() {
+            if self.receives.len() < FEW {
+                return push(&mut self.receives, (wanted, receive));
+            }
+            let many = self.many_receives.insert(Box::default());
+            std::mem::take(&mut self.receives).into_iter().for_each(|(wanted, receive)| many.post(wanted, receive));
+        }
+        if let Some(many) = &mut self.many_receives {
+            many.post(wanted, receive);
+        }
     }
 
-    /// Takes back the receives for which `over` holds.
+    /// Takes back the first receive for which `over` holds.
     pub fn withdraw(&mut self, over: impl Fn(&Receive) -> bool) -> Option<Receive> {
-        let key = self.receives.iter().find(|(_, receive)| over(receive)).map(|(&key, _)| key)?;
-        self.receives.remove(&key)
+        if let Some(many) = &mut self.many_receives {
+            return many.withdraw(over);
+        }
+        let place = self.receives.iter().position(|(_, receive)| over(receive))?;
+        Some(self.receives.remove(place).1)
     }
 
     /// The receives that have met no message.
     pub fn posted(&self) -> impl Iterator<Item = &Receive> {
-        self.receives.values()
+        let many = self.many_receives.iter().flat_map(|many| many.by_wanted.items());
+        self.receives.iter().map(|(_, receive)| receive).chain(many)
     }
 
     /// The messages that have met no receive, in order of source and tag: from whom, with which tag, and their numbers.
     pub fn kept(&self) -> impl Iterator<Item = (u32, u32, u32)> {
-        self.messages.iter().map(|(&(from, tag, _), &message)| (from, tag, message))
+        let many = self.many_messages.iter().flat_map(|many| many.by_both.in_order());
+        let few = self.messages.iter().copied();
+        let mut all: Vec<(u32, u32, u32)> =
+            few.chain(many.map(|((from, tag), &message)| (from, tag, message))).collect();
+        all.sort_by_key(|&(from, tag, _)| (from, tag));
+        all.into_iter()
+    }
+}
+
+/// Adds to a vector of which most stay very short: one that was empty gets room for one.
+fn push<T>(few: &mut Vec<T>, item: T) {
+    if few.capacity() == 0 {
+        few.reserve_exact(1);
+    }
+    few.push(item);
+}
+
+/// Receives by what they want.
+#[derive(Debug)]
+struct ManyReceives<Receive> {
+    /// By source and tag.
+    by_wanted: Chains<Receive>,
+    /// How many leave source or tag open.
+    open: usize,
+}
+
+impl<Receive> Default for ManyReceives<Receive> {
+    fn default() -> ManyReceives<Receive> {
+        ManyReceives { by_wanted: Chains::default(), open: 0 }
+    }
+}
+
+impl<Receive> ManyReceives<Receive> {
+    fn post(&mut self, wanted: Wanted, receive: Receive) {
+        self.open += usize::from(wanted.is_open());
+        self.by_wanted.push((wanted.from, wanted.tag), receive);
+    }
+
+    fn meet(&mut self, from: u32, tag: u32) -> Option<Receive> {
+        if self.open == 0 {
+            return self.by_wanted.pop((from, tag));
+        }
+        let fitting = [(from, tag), (from, ANY), (ANY, tag), (ANY, ANY)];
+        let first = |&key: &(u32, u32)| self.by_wanted.first(key).map(|order| (order, key));
+        let (_, (from, tag)) = fitting.iter().filter_map(first).min()?;
+        self.open -= usize::from(Wanted { from, tag }.is_open());
+        self.by_wanted.pop((from, tag))
+    }
+
+    fn withdraw(&mut self, over: impl Fn(&Receive) -> bool) -> Option<Receive> {
+        let ((from, tag), receive) = self.by_wanted.take_first(over)?;
+        self.open -= usize::from(Wanted { from, tag }.is_open());
+        Some(receive)
+    }
+}
+
+/// Messages by source and tag; and once a receive has left one of these open, also without it. The first message of those that fit is
+/// always the first of its source and tag.
+#[derive(Debug, Default)]
+struct ManyMessages {
+    by_both: Chains<u32>,
+    /// By source and order; by tag and order; by order. Whose source and tag they have.
+    by_source: Option<BTreeMap<(u32, u64), u32>>,
+    by_tag: Option<BTreeMap<(u32, u64), u32>>,
+    by_order: Option<BTreeMap<u64, (u32, u32)>>,
+}
+
+impl ManyMessages {
+    fn keep(&mut self, from: u32, tag: u32, message: u32) {
+        let order = self.by_both.push((from, tag), message);
+        if let Some(index) = &mut self.by_source {
+            index.insert((from, order), tag);
+        }
+        if let Some(index) = &mut self.by_tag {
+            index.insert((tag, order), from);
+        }
+        if let Some(index) = &mut self.by_order {
+            index.insert(order, (from, tag));
+        }
+    }
+
+    fn find(&mut self, wanted: Wanted) -> Option<u32> {
+        let all = || self.by_both.orders();
+        let key = match wanted {
+            Wanted { from: ANY, tag: ANY } => {
+                let index = self.by_order.get_or_insert_with(|| all().collect());
+                index.first_key_value().map(|(_, &key)| key)?
+            }
+            Wanted { from: ANY, tag } => {
+                let index =
+                    self.by_tag.get_or_insert_with(|| all().map(|(order, (from, tag))| ((tag, order), from)).collect());
+                index.range((tag, 0)..=(tag, u64::MAX)).next().map(|(_, &from)| (from, tag))?
+            }
+            Wanted { from, tag: ANY } => {
+                let index = self
+                    .by_source
+                    .get_or_insert_with(|| all().map(|(order, (from, tag))| ((from, order), tag)).collect());
+                index.range((from, 0)..=(from, u64::MAX)).next().map(|(_, &tag)| (from, tag))?
+            }
+            Wanted { from, tag } => (from, tag),
+        };
+        self.take(key)
+    }
+
+    fn take(&mut self, (from, tag): (u32, u32)) -> Option<u32> {
+        let order = self.by_both.first((from, tag))?;
+        if let Some(index) = &mut self.by_source {
+            index.remove(&(from, order));
+        }
+        if let Some(index) = &mut self.by_tag {
+            index.remove(&(tag, order));
+        }
+        if let Some(index) = &mut self.by_order {
+            index.remove(&order);
+        }
+        self.by_both.pop((from, tag))
     }
 }
 
@@ -125,19 +261,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn fits(wanted: Wanted, from: u32, tag: u32) -> bool {
-        (wanted.from == ANY || wanted.from == from) && (wanted.tag == ANY || wanted.tag == tag)
-    }
-
     proptest! {
         /// It matches what a search through two plain queues matches.
         #[test]
-        fn matches_what_two_queues_match(steps in prop::collection::vec((any::<bool>(), 0u32..4, 0u32..4), 0..80)) {
+        fn matches_what_two_queues_match(steps in prop::collection::vec((any::<bool>(), 0u32..4, 0u32..4), 0..200)) {
             let mut matching = Matching::default();
-            let (mut receives, mut messages) = (Vec::new(), Vec::new());
+            let (mut receives, mut messages): (Vec<(Wanted, u32)>, Vec<(u32, u32, u32)>) = Default::default();
             for (number, (sends, from, tag)) in (0u32..).zip(steps) {
                 if sends {
-                    let expected = receives.iter().position(|&(wanted, _)| fits(wanted, from, tag));
+                    let expected = receives.iter().position(|&(wanted, _)| wanted.fits(from, tag));
                     let expected = expected.map(|index| receives.remove(index).1);
                     let met = matching.meet(from, tag);
                     prop_assert_eq!(met, expected);
@@ -147,7 +279,7 @@ mod tests {
                     }
                 } else {
                     let wanted = Wanted { from: if from == 3 { ANY } else { from }, tag: if tag == 3 { ANY } else { tag } };
-                    let expected = messages.iter().position(|&(from, tag, _)| fits(wanted, from, tag));
+                    let expected = messages.iter().position(|&(from, tag, _)| wanted.fits(from, tag));
                     let expected = expected.map(|index| messages.remove(index).2);
                     let found = matching.find(wanted);
                     prop_assert_eq!(found, expected);

@@ -2,13 +2,12 @@
 
 use endpoint::{Program, Result, World};
 use machines::model::{Interconnect, LogGp, Machine};
-use programs::goal::Schedule;
+use programs::goal::{GoalAnswer, RunGoal, Schedule};
 
 use crate::answer::{Answer, Run};
 use crate::ethernet::world::EthernetWorld;
 use crate::flit::world::{NetworkWorld, Options};
 use crate::loggp::Clock;
-use crate::loggp::goal::GoalAnswer;
 
 /// A machine, and how it is simulated.
 #[derive(Clone, Copy, Debug)]
@@ -27,11 +26,11 @@ impl<'a> Simulated<'a> {
     ///
     /// # Errors
     /// As for a program; a deadlock names the ranks and the lines that wait.
-    pub fn run_goal(&self, schedule: &Schedule) -> Result<GoalAnswer> {
+    pub fn run_goal(&self, schedule: &Schedule) -> Result<GoalAnswer<Answer>> {
         match &self.machine.interconnect {
             Interconnect::Flits(_) => self.network().run_goal(schedule),
             Interconnect::Ethernet(_) => self.ethernet().run_goal(schedule),
-            Interconnect::LogGp(model) => self.clock(*model).run_goal(schedule),
+            Interconnect::LogGp(model) => self.clock(*model).on_arrival().run_goal(schedule),
         }
     }
 

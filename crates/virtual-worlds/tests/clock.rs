@@ -33,6 +33,10 @@ fn one_way(size: u64) -> u64 {
 fn it_passes_the_conformance_suite() {
     conformance::world(|_| Clock::new(MODEL));
     conformance::overlapping_world(|_| Clock::new(MODEL));
+    conformance::requests_world(|_| Clock::new(MODEL));
+    conformance::world(|_| Clock::new(MODEL).on_arrival());
+    conformance::overlapping_world(|_| Clock::new(MODEL).on_arrival());
+    conformance::requests_world(|_| Clock::new(MODEL).on_arrival());
 }
 
 #[test]

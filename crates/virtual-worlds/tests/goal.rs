@@ -6,8 +6,7 @@ use endpoint::{Endpoint, Error, Message, Program, World};
 use machines::model::LogGp;
 use maquette_virtual_worlds::answer::Activity;
 use maquette_virtual_worlds::loggp::Clock;
-use maquette_virtual_worlds::loggp::goal::Unreceived;
-use programs::goal::Schedule;
+use programs::goal::{RunGoal, Schedule, Unreceived};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank};
 
@@ -28,7 +27,8 @@ fn schedule(text: &str) -> Schedule {
 
 /// When each rank is done. [ns]
 fn finish(model: LogGp, text: &str) -> Vec<u64> {
-    let run = Clock::new(model).run_goal(&schedule(text)).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let run =
+        Clock::new(model).on_arrival().run_goal(&schedule(text)).unwrap_or_else(|error| panic!("{error}\n{text}"));
     run.answer.finish.iter().map(|time| time.picoseconds() / 1000).collect()
 }
 
@@ -125,7 +125,8 @@ fn schedules_take_what_a_pencil_says() {
 
 /// For each rank, how long its packets took to leave, and how long its receives waited, summed. [ns]
 fn waits(text: &str) -> Vec<(u64, u64)> {
-    let run = Clock::new(PRESET).run_goal(&schedule(text)).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let run =
+        Clock::new(PRESET).on_arrival().run_goal(&schedule(text)).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let nanoseconds = |time: Duration| time.picoseconds() / 1000;
     run.answer.ranks.iter().map(|rank| (nanoseconds(rank.send_away), nanoseconds(rank.receive_idle))).collect()
 }
@@ -180,7 +181,7 @@ fn a_schedule_counts_what_a_program_counts() {
             }
             text.push_str("}\n");
         }
-        let as_schedule = Clock::new(PRESET).run_goal(&schedule(&text)).unwrap().answer;
+        let as_schedule = Clock::new(PRESET).on_arrival().run_goal(&schedule(&text)).unwrap().answer;
         let program = Round { bytes: Bytes(bytes), rounds };
         let (_, as_program) = Clock::new(PRESET).run(ranks, &program).unwrap();
         assert_eq!(as_schedule.finish, as_program.finish, "{bytes}");
@@ -203,7 +204,7 @@ fn a_receive_takes_the_first_message_that_suits_it() {
         ("from 2 tag 1", 25_600),
     ] {
         let text = format!("{senders}rank 1 {{\na: recv 1b {first}\nb: calc 100 cpu 1\nb requires a\n}}\n");
-        let run = Clock::new(PRESET).with_timeline().run_goal(&schedule(&text)).unwrap();
+        let run = Clock::new(PRESET).on_arrival().with_timeline().run_goal(&schedule(&text)).unwrap();
         let spans = run.answer.timeline.unwrap().spans;
         let end = spans.iter().find(|span| span.rank == Rank(1) && span.activity == Activity::Compute).unwrap().end;
         assert_eq!(end.picoseconds(), expected * 1000, "recv 1b {first}");
@@ -214,14 +215,14 @@ fn a_receive_takes_the_first_message_that_suits_it() {
 #[test]
 fn messages_that_nobody_received_are_told() {
     let text = "num_ranks 3\nrank 0 {\nsend 1b to 1 tag 4\nsend 1b to 2 tag 5\n}\nrank 2 {\nrecv 1b from 0 tag 5\n}\n";
-    let run = Clock::new(PRESET).run_goal(&schedule(text)).unwrap();
+    let run = Clock::new(PRESET).on_arrival().run_goal(&schedule(text)).unwrap();
     assert_eq!(run.unreceived, [Unreceived { from: Rank(0), to: Rank(1), tag: 4, line: 3 }]);
     assert_eq!(run.answer.messages, 2);
 }
 
 #[test]
 fn a_schedule_that_cannot_go_on_says_which_lines_wait() {
-    let deadlock = |text: &str| match Clock::new(PRESET).run_goal(&schedule(text)) {
+    let deadlock = |text: &str| match Clock::new(PRESET).on_arrival().run_goal(&schedule(text)) {
         Err(Error::Deadlock(text)) => text,
         other => panic!("expected a deadlock, found {other:?}"),
     };
@@ -251,9 +252,9 @@ fn a_schedule_that_cannot_go_on_says_which_lines_wait() {
 #[test]
 fn a_run_beyond_the_end_of_time_is_an_error() {
     let text = "num_ranks 1\nrank 0 {\ncalc 18446744073709551\ncalc 18446744073709551\n}\n";
-    assert!(matches!(Clock::new(PRESET).run_goal(&schedule(text)), Err(Error::Unfit(_))));
+    assert!(matches!(Clock::new(PRESET).on_arrival().run_goal(&schedule(text)), Err(Error::Unfit(_))));
     let text = "num_ranks 2\nrank 0 {\nsend 18446744073709551615b to 1\n}\nrank 1 {\nrecv 1b from 0\n}\n";
-    assert!(matches!(Clock::new(PRESET).run_goal(&schedule(text)), Err(Error::Unfit(_))));
+    assert!(matches!(Clock::new(PRESET).on_arrival().run_goal(&schedule(text)), Err(Error::Unfit(_))));
 }
 
 #[test]
@@ -267,7 +268,7 @@ fn all_messages_at_once_do_not_cost_their_square() {
         }
         text.push_str("}\n");
     }
-    let run = Clock::new(PRESET).run_goal(&schedule(&text)).unwrap();
+    let run = Clock::new(PRESET).on_arrival().run_goal(&schedule(&text)).unwrap();
     assert_eq!(run.answer.messages, 300 * 299);
     assert!(run.unreceived.is_empty());
     // A hundred thousand messages to one rank that asks for them from the last to the first.
@@ -278,7 +279,7 @@ fn all_messages_at_once_do_not_cost_their_square() {
         text.push_str(&format!("r{tag}: recv 1b from 0 tag {tag}\nr{tag} requires wait\n"));
     }
     text.push_str("}\n");
-    assert!(Clock::new(PRESET).run_goal(&schedule(&text)).unwrap().unreceived.is_empty());
+    assert!(Clock::new(PRESET).on_arrival().run_goal(&schedule(&text)).unwrap().unreceived.is_empty());
 }
 
 /// Operations of one rank, among 3 ranks, of sizes around the one from which sends wait.
@@ -333,7 +334,7 @@ proptest! {
         };
         let schedule = schedule(&text);
         let expected = plain_goal::finish(&model, &schedule);
-        match Clock::new(model).run_goal(&schedule) {
+        match Clock::new(model).on_arrival().run_goal(&schedule) {
             Ok(run) => prop_assert_eq!(Some(run.answer.finish), expected),
             Err(Error::Deadlock(_)) => prop_assert_eq!(expected, None),
             Err(other) => panic!("{other}"),

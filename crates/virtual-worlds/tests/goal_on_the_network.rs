@@ -3,7 +3,7 @@
 use endpoint::{Error, World};
 use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
 use programs::benchmarks::PingPong;
-use programs::goal::Schedule;
+use programs::goal::{RunGoal, Schedule};
 use quantities::{Bytes, Rank, Time};
 
 const PING_PONG: &str = "num_ranks 2

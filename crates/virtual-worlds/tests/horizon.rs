@@ -6,7 +6,7 @@ use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::ethernet::world::EthernetWorld;
 use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
 use maquette_virtual_worlds::loggp::Clock;
-use programs::goal::Schedule;
+use programs::goal::{RunGoal, Schedule};
 use quantities::{Bytes, Duration, Rank, Time};
 
 const DAY: Duration = Duration::from_microseconds(86_400_000_000);
@@ -127,7 +127,7 @@ impl Program for ReceivesInTime {
 fn goal(machine: &Machine, engine: Option<EngineKind>, text: &str) -> Result<Answer> {
     let schedule = Schedule::parse("test.goal", text.as_bytes()).unwrap();
     let ran = match &machine.interconnect {
-        Interconnect::LogGp(model) => Clock::new(*model).run_goal(&schedule),
+        Interconnect::LogGp(model) => Clock::new(*model).on_arrival().run_goal(&schedule),
         Interconnect::Ethernet(_) => EthernetWorld::new(machine, 1).run_goal(&schedule),
         Interconnect::Flits(_) => {
             let options = Options { engine: engine.unwrap_or_default(), ..Options::default() };

@@ -14,6 +14,7 @@ fn keeps_the_promises(machine: &str, engine: EngineKind, settings: &[(&str, &str
     let machine = machines::load_with(machine, &settings).unwrap();
     let options = Options { engine, ..Options::default() };
     conformance::world(|_| NetworkWorld::new(&machine, options));
+    conformance::requests_world(|_| NetworkWorld::new(&machine, options));
     conformance::overlapping_world(|_| NetworkWorld::new(&machine, options));
 }
 

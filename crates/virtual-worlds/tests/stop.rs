@@ -10,7 +10,7 @@ use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
 use maquette_virtual_worlds::loggp::Clock;
 use maquette_virtual_worlds::stop::{Progress, Reached, Stop};
 use programs::benchmarks::EqualDist;
-use programs::goal::Schedule;
+use programs::goal::{RunGoal, Schedule};
 use quantities::{Bytes, Rank, Time};
 
 /// Two ranks that send each other a message in turn, and ask to end after some of it.
@@ -105,9 +105,10 @@ fn a_schedule_under_loggp_says_how_far_it_has_come_and_ends() {
     let text = b"num_ranks 2\nrank 0 {\nl1: send 8b to 1\n}\nrank 1 {\nl1: recv 8b from 0\n}\n";
     let schedule = Schedule::parse("two.goal", text).unwrap();
     let clock = Clock::new(model);
-    let (reached, answer) = told(&PROGRESS, |stop| clock.with_stop(stop).run_goal(&schedule).unwrap().answer);
+    let (reached, answer) =
+        told(&PROGRESS, |stop| clock.on_arrival().with_stop(stop).run_goal(&schedule).unwrap().answer);
     assert!(reached.messages <= 1 && reached.time <= answer.makespan(), "{reached:?}");
-    assert_eq!(clock.with_stop(Stop::at(&FLAG)).run_goal(&schedule).unwrap_err(), Error::Stopped);
+    assert_eq!(clock.on_arrival().with_stop(Stop::at(&FLAG)).run_goal(&schedule).unwrap_err(), Error::Stopped);
 }
 
 #[test]

@@ -5,8 +5,8 @@ use machines::model::{Interconnect, LogGp, Machine};
 use maquette_virtual_worlds::answer::{Answer, Unreceived};
 use maquette_virtual_worlds::ethernet::world::EthernetWorld;
 use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
-use maquette_virtual_worlds::loggp::{Clock, goal};
-use programs::goal::Schedule;
+use maquette_virtual_worlds::loggp::Clock;
+use programs::goal::{self, RunGoal, Schedule};
 use quantities::{Bytes, Rank};
 
 fn network(machine: &Machine, engine: EngineKind) -> NetworkWorld<'_> {
@@ -140,7 +140,7 @@ fn of_a_schedule_with_tags_and_lines_the_same_in_all_worlds() {
     let schedule = Schedule::parse("test.goal", SCHEDULE.as_bytes()).unwrap();
     let (ethernet, flits) = (machines::load("dp-smp-8").unwrap(), machines::load("fat-tree-1024").unwrap());
     let runs = [
-        Clock::new(loggp()).run_goal(&schedule),
+        Clock::new(loggp()).on_arrival().run_goal(&schedule),
         EthernetWorld::new(&ethernet, 1).run_goal(&schedule),
         network(&flits, EngineKind::Fast).run_goal(&schedule),
         network(&flits, EngineKind::Reference).run_goal(&schedule),

@@ -1,6 +1,6 @@
 //! The suite that every world must pass.
 //!
-//! A world's tests call [`world`], and [`multicast_world`] if it broadcasts in hardware, with a function that makes a world
+//! A world's tests call [`world`], [`multicast_world`] if it broadcasts in hardware and [`requests_world`] if it has requests, with a function that makes a world
 //! for at least so many ranks. Every check is also a function of its own, so that a failure can be looked at alone.
 //! A check that does not hold panics with what was found: this is a library for tests.
 //!
@@ -11,12 +11,14 @@ mod any_source;
 mod multicast;
 mod named;
 mod overlap;
+mod requests;
 mod tags;
 
 pub use any_source::*;
 pub use multicast::*;
 pub use named::*;
 pub use overlap::*;
+pub use requests::*;
 pub use tags::*;
 
 use quantities::{Duration, Rank};

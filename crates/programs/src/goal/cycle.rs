@@ -2,10 +2,18 @@
 
 use super::Requirement;
 
-/// The requirements of a circle in which `count` operations wait for each other, in its order: indices into `requirements`.
-/// Nothing, if every operation can happen.
-pub(super) fn find_cycle(count: usize, requirements: &[Requirement]) -> Option<Vec<usize>> {
-    let missing = what_never_comes(count, requirements);
+/// The requirements of a circle in which `count` operations wait for each other, in its order: their places in
+/// `requirements`. Nothing, if every operation can happen.
+pub(super) fn find_cycle(
+    count: usize,
+    requirements: impl ExactSizeIterator<Item = Requirement> + Clone,
+) -> Option<Vec<usize>> {
+    // Mostly each operation requires some that stand before it, and then there is nothing to search.
+    if requirements.clone().all(|requirement| requirement.on < requirement.operation) {
+        return None;
+    }
+    let requirements: Vec<Requirement> = requirements.collect();
+    let missing = what_never_comes(count, &requirements);
     // For each operation that never comes the first requirement on another one that never comes.
     let mut reason: Vec<Option<usize>> = vec![None; count];
     for (index, requirement) in requirements.iter().enumerate().rev() {

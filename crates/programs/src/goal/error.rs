@@ -22,38 +22,55 @@ impl GoalError {
     }
 }
 
+/// Why a schedule was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] std::io::Error),
+    /// It is wrong.
+    #[error(transparent)]
+    Wrong(#[from] GoalError),
+    /// It is in binary form, and wrong.
+    #[error(transparent)]
+    Damaged(#[from] BinaryError),
+}
+
+/// Where a schedule in binary form is wrong, and how.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}: byte {at}: {problem}")]
+pub struct BinaryError {
+    /// The file's name as it was given.
+    pub file: String,
+    /// Before which byte of the file, from 0. [B]
+    pub at: u64,
+    /// What was found there, and what is allowed.
+    pub problem: String,
+}
+
 /// A problem that does not know its file yet.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
-    /// Where in the text. [B]
-    pub(super) at: usize,
-    pub(super) text: String,
-    pub(super) hint: Option<String>,
+    /// The line, from 1.
+    line: u32,
+    /// The column, from 1. [characters]
+    column: u32,
+    text: String,
+    hint: Option<String>,
 }
 
 impl Problem {
-    pub(super) fn new(at: usize, text: String) -> Problem {
-        Problem { at, text, hint: None }
+    pub(super) fn new(line: u32, column: u32, text: String) -> Problem {
+        Problem { line, column, text, hint: None }
     }
 
     pub(super) fn with_hint(self, hint: Option<String>) -> Problem {
         Problem { hint, ..self }
     }
 
-    /// The error for a person, with the place in `text` counted in lines and columns.
-    pub(super) fn located(self, file: &str, text: &[u8]) -> GoalError {
-        let before = &text[..self.at.min(text.len())];
-        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
-        let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
-        // Bytes that continue a character of UTF-8 take no column.
-        let column = 1 + before[line_start..].iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
-        let limited = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        GoalError {
-            file: file.to_owned(),
-            line: limited(line),
-            column: limited(column),
-            problem: self.text,
-            hint: self.hint,
-        }
+    /// The error for a person.
+    pub(super) fn in_file(self, file: &str) -> GoalError {
+        let Problem { line, column, text, hint } = self;
+        GoalError { file: file.to_owned(), line, column, problem: text, hint }
     }
 }

@@ -1,14 +1,24 @@
-//! A GOAL text as words, numbers and signs.
+//! A GOAL text as words, numbers and signs, read piece by piece.
+//!
+//! The text comes into a buffer in large pieces. Whole lines are cut into tokens where they lie; what follows the last whole line is
+//! moved to the front before the next piece. So a token is a stretch of the buffer, and holds until its line has ended.
+
+use std::io::Read;
 
 use super::error::Problem;
 
+/// How much is read at a time. [B]
+const PIECE: u64 = 1 << 18;
+
+type Result<T> = std::result::Result<T, Problem>;
+
 /// A piece of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Token<'text> {
+pub(super) enum Token {
     /// A letter, then letters, digits and underscores.
-    Word(&'text str),
-    /// Digits.
-    Number(&'text str),
+    Word,
+    /// Digits, and their value if it can be counted in 64 bits.
+    Number(Option<u64>),
     /// `-1`, which stands for any.
     MinusOne,
     /// `{`
@@ -25,27 +35,18 @@ pub(super) enum Token<'text> {
 
 /// A token and where it stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found<'text> {
-    pub(super) token: Token<'text>,
-    /// Where it begins. [B]
+pub(super) struct Found {
+    pub(super) token: Token,
+    /// Where it begins and ends in the buffer. [B]
     pub(super) at: usize,
+    end: usize,
     /// Its line, from 1.
     pub(super) line: u32,
 }
 
-/// How a person would call the token.
-impl std::fmt::Display for Token<'_> {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Token::Word(text) | Token::Number(text) => write!(out, "`{}`", shortened(text)),
-            Token::MinusOne => write!(out, "`-1`"),
-            Token::Open => write!(out, "`{{`"),
-            Token::Close => write!(out, "`}}`"),
-            Token::Colon => write!(out, "`:`"),
-            Token::NewLine => write!(out, "the end of the line"),
-            Token::End => write!(out, "the end of the file"),
-        }
-    }
+impl Found {
+    /// What comes before the first token.
+    pub(super) const BEGINNING: Found = Found { token: Token::NewLine, at: 0, end: 0, line: 1 };
 }
 
 /// Keeps an error message readable when the text that it quotes is not.
@@ -58,99 +59,211 @@ pub(super) fn shortened(text: &str) -> String {
 }
 
 /// Cuts a text into tokens.
-#[derive(Clone, Debug)]
-pub(super) struct Lexer<'text> {
-    text: &'text [u8],
+pub(super) struct Lexer<R> {
+    text: R,
+    buffer: Vec<u8>,
     at: usize,
+    /// Where the last whole line in the buffer ends: up to there no token is cut off. No limit when all of the text has come.
+    whole: usize,
+    /// What kept the rest of the text from being read.
+    failure: Option<std::io::Error>,
     line: u32,
+    /// Where the line begins in the buffer.
+    line_start: usize,
+    /// The line that comes next, and where it begins, once the end of this one was found.
+    next_line: Option<(u32, usize)>,
 }
 
-impl<'text> Lexer<'text> {
-    pub(super) fn new(text: &'text [u8]) -> Lexer<'text> {
-        Lexer { text, at: 0, line: 1 }
+impl<R: Read> Lexer<R> {
+    pub(super) fn new(text: R) -> Lexer<R> {
+        let (buffer, failure, next_line) = (Vec::new(), None, None);
+        Lexer { text, buffer, at: 0, whole: 0, failure, line: 1, line_start: 0, next_line }
     }
 
-    /// The next token.
-    pub(super) fn next(&mut self) -> Result<Found<'text>, Problem> {
+    /// What has kept the text from being read to its end.
+    pub(super) fn failure(self) -> Option<std::io::Error> {
+        self.failure
+    }
+
+    /// What a token says.
+    #[inline]
+    pub(super) fn bytes(&self, found: Found) -> &[u8] {
+        &self.buffer[found.at..found.end]
+    }
+
+    /// What a token says, in a message.
+    pub(super) fn quoted(&self, found: Found) -> String {
+        match found.token {
+            Token::NewLine => "the end of the line".to_owned(),
+            Token::End => "the end of the file".to_owned(),
+            _ => format!("`{}`", self.shortened(found)),
+        }
+    }
+
+    /// As much of a token as fits into a message.
+    pub(super) fn shortened(&self, found: Found) -> String {
+        shortened(&String::from_utf8_lossy(self.bytes(found)))
+    }
+
+    /// The problem with what is at `at` in the present line.
+    pub(super) fn problem(&self, at: usize, text: String) -> Problem {
+        Problem::new(self.line, self.column(at), text)
+    }
+
+    /// The column of a place in the present line, from 1. [characters]
+    pub(super) fn column(&self, at: usize) -> u32 {
+        // Bytes that continue a character of UTF-8 take no column.
+        let before = self.buffer[self.line_start.min(at)..at].iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
+        u32::try_from(1 + before).unwrap_or(u32::MAX)
+    }
+
+    /// The next token. After the end of a line, what was found in it is gone.
+    #[inline]
+    pub(super) fn next(&mut self) -> Result<Found> {
+        if let Some(next_line) = self.next_line.take() {
+            (self.line, self.line_start) = next_line;
+        }
+        if self.at >= self.whole {
+            self.read_lines();
+        }
         if let Some(new_line) = self.skip_blanks()? {
             return Ok(new_line);
         }
-        let (at, line) = (self.at, self.line);
-        let found = |token| Ok(Found { token, at, line });
-        let Some(&byte) = self.text.get(at) else { return found(Token::End) };
-        self.at += 1;
+        let at = self.at;
+        let Some(&byte) = self.buffer.get(at) else { return Ok(self.found(Token::End, at)) };
         match byte {
-            b'{' => found(Token::Open),
-            b'}' => found(Token::Close),
-            b':' => found(Token::Colon),
-            b'\n' => {
-                self.line = line.saturating_add(1);
-                found(Token::NewLine)
-            }
             b'a'..=b'z' | b'A'..=b'Z' => {
-                found(Token::Word(self.run(at, |byte| byte.is_ascii_alphanumeric() || byte == b'_')))
+                self.at = self.end_of_run(at + 1, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
+                Ok(self.found(Token::Word, at))
             }
-            b'0'..=b'9' => found(Token::Number(self.run(at, |byte| byte.is_ascii_digit()))),
-            b'-' if self.text.get(self.at) == Some(&b'1')
-                && !self.text.get(self.at + 1).is_some_and(u8::is_ascii_digit) =>
-            {
-                self.at += 1;
-                found(Token::MinusOne)
+            b'0'..=b'9' => Ok(self.number(at)),
+            b'\n' => {
+                self.at = at + 1;
+                self.next_line = Some((self.line.saturating_add(1), self.at));
+                Ok(self.found(Token::NewLine, at))
             }
-            _ => Err(self.strange(at)),
+            _ => self.sign(at, byte),
         }
     }
 
+    #[inline]
+    fn found(&self, token: Token, at: usize) -> Found {
+        Found { token, at, end: self.at, line: self.line }
+    }
+
+    #[inline]
+    fn end_of_run(&self, from: usize, belongs: impl Fn(u8) -> bool) -> usize {
+        let rest = &self.buffer[from..];
+        from + rest.iter().position(|&byte| !belongs(byte)).unwrap_or(rest.len())
+    }
+
+    #[inline]
+    fn number(&mut self, at: usize) -> Found {
+        let mut value = Some(0_u64);
+        while let Some(digit) = self.buffer.get(self.at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit <= 9)
+        {
+            value = value.and_then(|value| value.checked_mul(10)?.checked_add(u64::from(digit)));
+            self.at += 1;
+        }
+        self.found(Token::Number(value), at)
+    }
+
+    fn sign(&mut self, at: usize, byte: u8) -> Result<Found> {
+        let (token, length) = match (byte, &self.buffer[at + 1..]) {
+            (b'{', _) => (Token::Open, 1),
+            (b'}', _) => (Token::Close, 1),
+            (b':', _) => (Token::Colon, 1),
+            (b'-', [b'1', rest @ ..]) if !rest.first().is_some_and(u8::is_ascii_digit) => (Token::MinusOne, 2),
+            _ => return Err(self.strange(at)),
+        };
+        self.at = at + length;
+        Ok(self.found(token, at))
+    }
+
     /// Goes past spaces and comments. A comment over several lines ends the line it begins in.
-    fn skip_blanks(&mut self) -> Result<Option<Found<'text>>, Problem> {
+    #[inline]
+    fn skip_blanks(&mut self) -> Result<Option<Found>> {
         loop {
-            match &self.text[self.at..] {
-                [b' ' | b'\t', ..] => self.at += 1,
-                [b'\r', b'\n', ..] => self.at += 1,
-                [b'/', b'/', rest @ ..] => {
-                    self.at += 2 + rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
-                }
-                [b'/', b'*', ..] => {
-                    let (at, line) = (self.at, self.line);
-                    self.skip_comment()?;
-                    if self.line > line {
-                        return Ok(Some(Found { token: Token::NewLine, at, line }));
+            match self.buffer.get(self.at) {
+                Some(b' ' | b'\t') => self.at += 1,
+                Some(b'\r') if self.buffer.get(self.at + 1) == Some(&b'\n') => self.at += 1,
+                Some(b'/') => match self.buffer.get(self.at + 1) {
+                    Some(b'/') => self.at = self.end_of_run(self.at, |byte| byte != b'\n'),
+                    Some(b'*') => {
+                        if let Some(new_line) = self.skip_comment()? {
+                            return Ok(Some(new_line));
+                        }
                     }
-                }
+                    _ => return Ok(None),
+                },
                 _ => return Ok(None),
             }
         }
     }
 
-    fn skip_comment(&mut self) -> Result<(), Problem> {
-        let inside = &self.text[self.at + 2..];
-        let Some(length) = inside.windows(2).position(|pair| pair == b"*/") else {
-            return Err(Problem::new(self.at, "the comment that begins here with `/*` has no `*/`".to_owned()));
+    fn skip_comment(&mut self) -> Result<Option<Found>> {
+        let (start, inside) = (self.at, self.at + 2);
+        let mut searched = inside;
+        let end = loop {
+            if let Some(place) = self.buffer[searched..].windows(2).position(|pair| pair == b"*/") {
+                break searched + place;
+            }
+            if self.whole == usize::MAX {
+                let text = "the comment that begins here with `/*` has no `*/`".to_owned();
+                return Err(self.problem(start, text));
+            }
+            searched = inside.max(self.buffer.len() - 1);
+            self.read_piece();
         };
-        let lines = inside[..length].iter().filter(|&&byte| byte == b'\n').count();
-        self.line = self.line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
-        self.at += 2 + length + 2;
-        Ok(())
+        self.at = end + 2;
+        let newlines = (inside..end).filter(|&place| self.buffer[place] == b'\n');
+        let Some((count, last)) = newlines.fold(None, |found, place| match found {
+            None => Some((1_u32, place)),
+            Some((count, _)) => Some((count.saturating_add(1), place)),
+        }) else {
+            return Ok(None);
+        };
+        self.next_line = Some((self.line.saturating_add(count), last + 1));
+        Ok(Some(Found { token: Token::NewLine, at: start, end: self.at, line: self.line }))
     }
 
-    /// The text from `start` as far as `belongs` holds.
-    fn run(&mut self, start: usize, belongs: impl Fn(u8) -> bool) -> &'text str {
-        let rest = &self.text[start..];
-        let length = rest.iter().position(|&byte| !belongs(byte)).unwrap_or(rest.len());
-        self.at = start + length;
-        // Only ASCII belongs to a run.
-        std::str::from_utf8(&rest[..length]).unwrap_or_default()
+    /// Reads until the present line is whole. The lines before it are forgotten.
+    #[cold]
+    fn read_lines(&mut self) {
+        self.buffer.drain(..self.line_start);
+        self.at -= self.line_start;
+        self.line_start = 0;
+        self.whole = 0;
+        while self.at >= self.whole {
+            self.read_piece();
+        }
+    }
+
+    /// Reads more behind what is there.
+    fn read_piece(&mut self) {
+        let before = self.buffer.len();
+        match (&mut self.text).take(PIECE).read_to_end(&mut self.buffer) {
+            Ok(read) if read as u64 == PIECE => {
+                let last = self.buffer[before..].iter().rposition(|&byte| byte == b'\n');
+                self.whole = last.map_or(self.whole, |last| before + last + 1);
+            }
+            Ok(_) => self.whole = usize::MAX,
+            Err(cause) => {
+                self.whole = usize::MAX;
+                self.failure = Some(cause);
+            }
+        }
     }
 
     /// The problem with a character that no token begins with.
     fn strange(&self, at: usize) -> Problem {
-        let rest = &self.text[at..];
+        let rest = &self.buffer[at..];
         if rest[0] == b'-' {
             let digits = rest[1..].iter().take(38).take_while(|byte| byte.is_ascii_digit()).count();
             let number = String::from_utf8_lossy(&rest[..=digits]);
-            return Problem::new(at, format!("found `{number}`; the only negative number is -1, which stands for any"));
+            return self.problem(at, format!("found `{number}`; the only negative number is -1, which stands for any"));
         }
         let character = String::from_utf8_lossy(&rest[..rest.len().min(4)]).chars().next().unwrap_or('?');
-        Problem::new(at, format!("found the character {character:?}, which means nothing in GOAL"))
+        self.problem(at, format!("found the character {character:?}, which means nothing in GOAL"))
     }
 }

@@ -17,20 +17,27 @@
 //! }
 //! ```
 //!
-//! [`Schedule::parse`] reads such a text; a [`GoalRank`] tells a world what one rank can do next.
+//! [`Schedule::read`] reads such a text, and LogGOPSim's binary form; [`RunGoal`] plays it in any world whose ranks can begin requests ([`endpoint::Request`]).
 
+mod binary;
 mod cycle;
 mod error;
+mod labels;
 mod lexer;
 mod parser;
 mod play;
+mod player;
 mod progress;
+mod report;
+mod schedule;
 
-pub use error::GoalError;
+pub use error::{BinaryError, GoalError, ReadError};
 pub use play::Play;
+pub use player::{GoalAnswer, Player, RunGoal};
 pub use progress::{GoalRank, Ready};
+pub use report::{Unreceived, deadlock};
+pub use schedule::{Block, Schedule};
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use quantities::{Bytes, Duration, Rank};
@@ -38,121 +45,9 @@ use quantities::{Bytes, Duration, Rank};
 /// The most ranks that a schedule can have.
 pub const MOST_RANKS: u32 = 1 << 24;
 
-/// What every rank does, as read from a GOAL text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Schedule {
-    file: String,
-    size: u32,
-    blocks: BTreeMap<Rank, Block>,
-}
-
-static NOTHING: Block =
-    Block { operations: Vec::new(), requirements: Vec::new(), first_dependent: Vec::new(), dependents: Vec::new() };
-
-impl Schedule {
-    /// Reads a GOAL text; `file` is what errors call it.
-    ///
-    /// # Errors
-    /// The first thing that is wrong with it, with line and column.
-    pub fn parse(file: &str, text: &[u8]) -> Result<Schedule, GoalError> {
-        parser::parse(file, text)
-    }
-
-    /// What errors call the text that it came from.
-    pub fn file(&self) -> &str {
-        &self.file
-    }
-
-    /// How many ranks it has.
-    pub fn size(&self) -> u32 {
-        self.size
-    }
-
-    /// What `rank` does: nothing, if the text has no block for it.
-    pub fn block(&self, rank: Rank) -> &Block {
-        self.blocks.get(&rank).unwrap_or(&NOTHING)
-    }
-
-    /// The ranks that do something, in order.
-    pub fn busy_ranks(&self) -> impl Iterator<Item = (Rank, &Block)> {
-        self.blocks.iter().map(|(&rank, block)| (rank, block))
-    }
-}
-
-/// Writes the schedule as GOAL text, which reads back as the same schedule.
-impl fmt::Display for Schedule {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "num_ranks {}", self.size)?;
-        for (rank, block) in self.busy_ranks() {
-            writeln!(out, "\nrank {rank} {{")?;
-            for (number, operation) in block.operations.iter().enumerate() {
-                writeln!(out, "l{}: {operation}", number + 1)?;
-            }
-            for requirement in &block.requirements {
-                let verb = if requirement.only_started { "irequires" } else { "requires" };
-                writeln!(out, "l{} {verb} l{}", requirement.operation.0 + 1, requirement.on.0 + 1)?;
-            }
-            writeln!(out, "}}")?;
-        }
-        Ok(())
-    }
-}
-
 /// The number of an operation among those of its rank, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OperationId(pub u32);
-
-/// What one rank does.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Block {
-    operations: Vec<Operation>,
-    requirements: Vec<Requirement>,
-    /// Where the dependents of each operation begin in `dependents`, and where the last one's end.
-    first_dependent: Vec<u32>,
-    /// Indices into `requirements`, those on one operation after the other, each in the order of the text.
-    dependents: Vec<u32>,
-}
-
-impl Block {
-    fn new(operations: Vec<Operation>, requirements: Vec<Requirement>) -> Block {
-        let mut first_dependent = vec![0; operations.len() + 1];
-        for requirement in &requirements {
-            first_dependent[requirement.on.0 as usize + 1] += 1;
-        }
-        for operation in 0..operations.len() {
-            first_dependent[operation + 1] += first_dependent[operation];
-        }
-        let mut next = first_dependent.clone();
-        let mut dependents = vec![0; requirements.len()];
-        for (index, requirement) in (0..).zip(&requirements) {
-            let place = &mut next[requirement.on.0 as usize];
-            dependents[*place as usize] = index;
-            *place += 1;
-        }
-        Block { operations, requirements, first_dependent, dependents }
-    }
-
-    /// The operations, in the order of the text.
-    pub fn operations(&self) -> &[Operation] {
-        &self.operations
-    }
-
-    /// One operation.
-    pub fn operation(&self, id: OperationId) -> &Operation {
-        &self.operations[id.0 as usize]
-    }
-
-    /// Which operation waits for which, in the order of the text.
-    pub fn requirements(&self) -> &[Requirement] {
-        &self.requirements
-    }
-
-    /// What waits for `id`, in the order of the text.
-    pub fn dependents(&self, id: OperationId) -> impl Iterator<Item = &Requirement> {
-        let range = self.first_dependent[id.0 as usize] as usize..self.first_dependent[id.0 as usize + 1] as usize;
-        self.dependents[range].iter().map(|&index| &self.requirements[index as usize])
-    }
-}
 
 /// One thing that a rank does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,7 +58,7 @@ pub struct Operation {
     pub processor: u8,
     /// Over which network interface of the rank it goes.
     pub interface: u8,
-    /// The line of the text where it stands, from 1.
+    /// The line of the text where it stands, from 1; in binary form, which has no lines, its number among those of its rank, from 1.
     pub line: u32,
 }
 
@@ -218,6 +113,4 @@ pub struct Requirement {
     pub on: OperationId,
     /// Whether it is enough that the other one has started.
     pub only_started: bool,
-    /// The line of the text where it stands, from 1.
-    pub line: u32,
 }

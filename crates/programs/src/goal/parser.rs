@@ -1,72 +1,97 @@
 //! From words to a schedule, with everything checked that can be.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 
 use quantities::{Bytes, Duration, Rank, nearest};
 
 use super::cycle::find_cycle;
-use super::error::{GoalError, Problem};
+use super::error::{Problem, ReadError};
+use super::labels::Labels;
 use super::lexer::{Found, Lexer, Token, shortened};
-use super::{Block, MOST_RANKS, Operation, OperationId, OperationKind, Requirement, Schedule};
+use super::schedule::{Builder, MOST_OPERATIONS};
+use super::{MOST_RANKS, Operation, OperationId, OperationKind, Requirement, Schedule};
 
 type Result<T> = std::result::Result<T, Problem>;
 
 /// Reads a GOAL text.
-pub(super) fn parse(file: &str, text: &[u8]) -> std::result::Result<Schedule, GoalError> {
-    match Parser::new(text).and_then(Parser::schedule) {
-        Ok((size, blocks)) => Ok(Schedule { file: file.to_owned(), size, blocks }),
-        Err(problem) => Err(problem.located(file, text)),
+pub(super) fn parse(file: &str, text: impl Read) -> std::result::Result<Schedule, ReadError> {
+    let mut parser = Parser::new(file, text);
+    let read = parser.schedule();
+    if let Some(cause) = parser.lexer.failure() {
+        return Err(ReadError::Unreadable(cause));
+    }
+    match read {
+        Ok(()) => Ok(parser.builder.finish(parser.size)),
+        Err(problem) => Err(ReadError::Wrong(problem.in_file(file))),
     }
 }
 
-struct Parser<'text> {
-    lexer: Lexer<'text>,
+struct Parser<R> {
+    lexer: Lexer<R>,
     /// The token that comes next.
-    next: Found<'text>,
+    next: Found,
     /// How many ranks there are.
     size: u32,
+    builder: Builder,
+    /// Those of the present rank.
+    labels: Labels,
+    /// Those of the present rank, in the order of the text.
+    requirements: Vec<Placed>,
 }
 
-impl<'text> Parser<'text> {
-    fn new(text: &'text [u8]) -> Result<Parser<'text>> {
-        let mut lexer = Lexer::new(text);
-        let next = lexer.next()?;
-        Ok(Parser { lexer, next, size: 0 })
+/// A requirement, and where it stands.
+#[derive(Clone, Copy)]
+struct Placed {
+    requirement: Requirement,
+    line: u32,
+    column: u32,
+}
+
+impl<R: Read> Parser<R> {
+    fn new(file: &str, text: R) -> Parser<R> {
+        Parser {
+            lexer: Lexer::new(text),
+            next: Found::BEGINNING,
+            size: 0,
+            builder: Builder::new(file),
+            labels: Labels::default(),
+            requirements: Vec::new(),
+        }
     }
 
     /// `num_ranks N`, then blocks.
-    fn schedule(mut self) -> Result<(u32, BTreeMap<Rank, Block>)> {
+    fn schedule(&mut self) -> Result<()> {
+        self.take()?;
         self.skip_new_lines()?;
         self.word("num_ranks")?;
-        let most = u64::from(MOST_RANKS);
-        self.size = self.number("a number of ranks", 1, most)? as u32;
-        let mut blocks: BTreeMap<Rank, (u32, Block)> = BTreeMap::new();
+        self.size = self.number("a number of ranks", 1, u64::from(MOST_RANKS))? as u32;
+        let mut lines: BTreeMap<Rank, u32> = BTreeMap::new();
         loop {
             self.skip_new_lines()?;
             let start = self.next;
             if start.token == Token::End {
-                return Ok((self.size, blocks.into_iter().map(|(rank, (_, block))| (rank, block)).collect()));
+                return Ok(());
             }
-            if start.token == Token::Word("num_ranks") {
-                return Err(Problem::new(
-                    start.at,
-                    "found a second `num_ranks`; it is told once, at the beginning".to_owned(),
-                ));
+            if self.is_word("num_ranks") {
+                return Err(
+                    self.problem(start, "found a second `num_ranks`; it is told once, at the beginning".to_owned())
+                );
             }
             self.word("rank")?;
-            let at = self.next.at;
+            let at = self.next;
             let rank = self.rank("a rank")?;
-            if let Some((line, _)) = blocks.get(&rank) {
-                return Err(Problem::new(at, format!("rank {rank} has a block already, in line {line}")));
+            if let Some(line) = lines.insert(rank, start.line) {
+                return Err(self.problem(at, format!("rank {rank} has a block already, in line {line}")));
             }
-            self.expect(Token::Open)?;
-            let block = BlockParser::default().block(&mut self, rank)?;
-            blocks.insert(rank, (start.line, block));
+            self.expect(Token::Open, "`{`")?;
+            self.block(rank)?;
         }
     }
 
     /// Takes the next token.
-    fn take(&mut self) -> Result<Found<'text>> {
+    #[inline]
+    fn take(&mut self) -> Result<Found> {
         let after = self.lexer.next()?;
         Ok(std::mem::replace(&mut self.next, after))
     }
@@ -78,40 +103,54 @@ impl<'text> Parser<'text> {
         Ok(())
     }
 
-    /// The problem that the next token is not one of `allowed`.
-    fn unexpected(&self, allowed: &str) -> Problem {
-        Problem::new(self.next.at, format!("found {}, where {allowed} is allowed", self.next.token))
+    /// Whether the next token is that word.
+    #[inline]
+    fn is_word(&self, word: &str) -> bool {
+        self.next.token == Token::Word && self.lexer.bytes(self.next) == word.as_bytes()
     }
 
-    fn expect(&mut self, token: Token<'static>) -> Result<()> {
+    /// The problem with a token of the present line.
+    fn problem(&self, found: Found, text: String) -> Problem {
+        Problem::new(found.line, self.lexer.column(found.at), text)
+    }
+
+    /// The problem that the next token is not one of `allowed`.
+    fn unexpected(&self, allowed: &str) -> Problem {
+        self.problem(self.next, format!("found {}, where {allowed} is allowed", self.lexer.quoted(self.next)))
+    }
+
+    /// The same, with the hint that the next word is a slip for one of `meant`.
+    fn unexpected_word<'a>(&self, allowed: &str, meant: impl IntoIterator<Item = &'a str>) -> Problem {
+        let found = String::from_utf8_lossy(self.lexer.bytes(self.next));
+        let hint = nearest(&found, meant).map(|meant| format!("did you mean `{meant}`?"));
+        self.unexpected(allowed).with_hint(hint)
+    }
+
+    fn expect(&mut self, token: Token, quoted: &str) -> Result<()> {
         if self.next.token != token {
-            return Err(self.unexpected(&token.to_string()));
+            return Err(self.unexpected(quoted));
         }
-        self.take()?;
-        Ok(())
+        self.take().map(drop)
     }
 
     fn word(&mut self, word: &'static str) -> Result<()> {
-        match self.next.token {
-            Token::Word(found) if found == word => {
-                self.take()?;
-                Ok(())
-            }
-            Token::Word(found) => {
-                let hint = nearest(found, [word]).map(|meant| format!("did you mean `{meant}`?"));
-                Err(self.unexpected(&format!("`{word}`")).with_hint(hint))
-            }
-            _ => Err(self.unexpected(&format!("`{word}`"))),
+        if self.is_word(word) {
+            return self.take().map(drop);
         }
+        let allowed = format!("`{word}`");
+        Err(if self.next.token == Token::Word {
+            self.unexpected_word(&allowed, [word])
+        } else {
+            self.unexpected(&allowed)
+        })
     }
 
     /// A number from `least` to `most`; `what` names it with its article.
     fn number(&mut self, what: &str, least: u64, most: u64) -> Result<u64> {
-        let Token::Number(digits) = self.next.token else { return Err(self.unexpected(what)) };
-        let value = digits.parse::<u64>().ok().filter(|value| (least..=most).contains(value));
-        let Some(value) = value else {
-            let found = shortened(digits);
-            return Err(Problem::new(self.next.at, format!("found {found} for {what}; {least} to {most} is allowed")));
+        let Token::Number(value) = self.next.token else { return Err(self.unexpected(what)) };
+        let Some(value) = value.filter(|value| (least..=most).contains(value)) else {
+            let found = self.lexer.shortened(self.next);
+            return Err(self.problem(self.next, format!("found {found} for {what}; {least} to {most} is allowed")));
         };
         self.take()?;
         Ok(value)
@@ -119,19 +158,18 @@ impl<'text> Parser<'text> {
 
     /// The number of a rank that exists.
     fn rank(&mut self, what: &str) -> Result<Rank> {
-        let Token::Number(digits) = self.next.token else { return Err(self.unexpected(what)) };
-        let rank = digits.parse::<u32>().ok().filter(|&rank| rank < self.size);
-        let Some(rank) = rank else {
-            let (found, last) = (shortened(digits), self.size - 1);
-            return Err(Problem::new(self.next.at, format!("rank {found} does not exist; 0 to {last} is allowed")));
+        let Token::Number(value) = self.next.token else { return Err(self.unexpected(what)) };
+        let Some(rank) = value.filter(|&rank| rank < u64::from(self.size)) else {
+            let (found, last) = (self.lexer.shortened(self.next), self.size - 1);
+            return Err(self.problem(self.next, format!("rank {found} does not exist; 0 to {last} is allowed")));
         };
         self.take()?;
-        Ok(Rank(rank))
+        Ok(Rank(rank as u32))
     }
 
     /// `NAME NUMBER`, if the next word is `name`.
     fn option(&mut self, name: &'static str, what: &str, most: u64) -> Result<Option<u64>> {
-        if self.next.token != Token::Word(name) {
+        if !self.is_word(name) {
             return Ok(None);
         }
         self.take()?;
@@ -175,7 +213,7 @@ impl<'text> Parser<'text> {
     /// `64b`
     fn size_in_bytes(&mut self) -> Result<Bytes> {
         let size = self.number("a size in bytes", 0, u64::MAX)?;
-        if !matches!(self.next.token, Token::Word("b")) {
+        if !self.is_word("b") {
             return Err(self.unexpected("`b` (for bytes)"));
         }
         self.take()?;
@@ -190,7 +228,7 @@ impl<'text> Parser<'text> {
 
     /// The tag that a receive asks for: 0 when it names none, any when it is -1.
     fn tag_or_any(&mut self) -> Result<Option<u32>> {
-        if self.next.token != Token::Word("tag") {
+        if !self.is_word("tag") {
             return Ok(Some(0));
         }
         self.take()?;
@@ -211,23 +249,157 @@ impl<'text> Parser<'text> {
     }
 
     /// Nothing more on the line; `options` is what might have been.
+    #[inline]
     fn end_of_item(&mut self, options: &[&str]) -> Result<()> {
         match self.next.token {
             Token::NewLine | Token::Close => Ok(()),
-            Token::Word(found) if options.contains(&found) => {
-                let order = options.join(", ");
-                Err(Problem::new(
-                    self.next.at,
-                    format!("found `{found}` out of order; the order is {order}, each at most once"),
-                ))
-            }
-            Token::Word(found) => {
-                let hint = nearest(found, options.iter().copied()).map(|meant| format!("did you mean `{meant}`?"));
-                Err(self.unexpected("the end of the line").with_hint(hint))
-            }
-            Token::End => Err(self.unexpected("`}` (the end of the block)")),
-            _ => Err(self.unexpected("the end of the line")),
+            _ => Err(self.more_than_an_item(options)),
         }
+    }
+
+    fn more_than_an_item(&self, options: &[&str]) -> Problem {
+        match self.next.token {
+            Token::Word if options.iter().any(|option| self.is_word(option)) => {
+                let (found, order) = (self.lexer.quoted(self.next), options.join(", "));
+                let text = format!("found {found} out of order; the order is {order}, each at most once");
+                self.problem(self.next, text)
+            }
+            Token::Word => self.unexpected_word("the end of the line", options.iter().copied()),
+            Token::End => self.unexpected("`}` (the end of the block)"),
+            _ => self.unexpected("the end of the line"),
+        }
+    }
+
+    /// Items up to `}`.
+    fn block(&mut self, rank: Rank) -> Result<()> {
+        self.labels.clear();
+        self.requirements.clear();
+        loop {
+            self.skip_new_lines()?;
+            match self.next.token {
+                Token::Close => {
+                    self.take()?;
+                    self.refuse_circles()?;
+                    self.builder.end_rank(rank, self.requirements.iter().map(|placed| placed.requirement));
+                    return Ok(());
+                }
+                Token::Word => {
+                    let start = self.take()?;
+                    self.item(start)?;
+                }
+                Token::End => {
+                    let problem = self.unexpected("an item or `}` (the end of the block)");
+                    return Err(problem
+                        .with_hint(Some(format!("the block of rank {rank} is not closed; is the file cut off?"))));
+                }
+                _ => return Err(self.unexpected("an item (`calc`, `send`, `recv` or a label) or `}`")),
+            }
+        }
+    }
+
+    /// An item, of which `start` is the first word.
+    fn item(&mut self, start: Found) -> Result<()> {
+        let verb = Verb::named(self.lexer.bytes(start));
+        match (verb, self.next.token) {
+            (_, Token::Colon) => {
+                self.take()?;
+                self.define(start)?;
+                let verb = self.verb()?;
+                self.push(verb, start)
+            }
+            (Some(verb), _) => self.push(verb, start),
+            (None, Token::Word) if self.is_word("requires") => self.requirement(false, start),
+            (None, Token::Word) if self.is_word("irequires") => self.requirement(true, start),
+            (None, Token::Number(_)) if self.lexer.bytes(start) == b"rank" => {
+                let problem = self.problem(start, "found `rank` inside the block of another rank".to_owned());
+                Err(problem.with_hint(Some("is the `}` missing that closes it?".to_owned())))
+            }
+            (None, next) => {
+                let mistyped = if next == Token::Word { self.next } else { start };
+                let known = Verb::NAMES.into_iter().chain(["requires", "irequires"]);
+                let known = known.take(if next == Token::Word { 5 } else { 3 });
+                let hint = nearest(&String::from_utf8_lossy(self.lexer.bytes(mistyped)), known)
+                    .map(|meant| format!("did you mean `{meant}`?"));
+                Err(self.unexpected("`:`, `requires` or `irequires` after a label").with_hint(hint))
+            }
+        }
+    }
+
+    fn define(&mut self, start: Found) -> Result<()> {
+        let label = self.lexer.bytes(start);
+        if let Some(earlier) = self.labels.find(label) {
+            let (label, line) = (self.lexer.shortened(start), self.builder.line(earlier));
+            return Err(self.problem(start, format!("the label `{label}` is taken already, in line {line}")));
+        }
+        self.labels.define(label, OperationId(self.builder.len() as u32));
+        Ok(())
+    }
+
+    fn verb(&mut self) -> Result<Verb> {
+        let allowed = "`calc`, `send` or `recv`";
+        if self.next.token != Token::Word {
+            return Err(self.unexpected(allowed));
+        }
+        let Some(verb) = Verb::named(self.lexer.bytes(self.next)) else {
+            return Err(self.unexpected_word(allowed, Verb::NAMES));
+        };
+        self.take()?;
+        Ok(verb)
+    }
+
+    fn push(&mut self, verb: Verb, start: Found) -> Result<()> {
+        let operation = self.operation(verb, start.line)?;
+        if self.builder.is_full() {
+            return Err(self.problem(start, format!("a schedule has at most {MOST_OPERATIONS} operations")));
+        }
+        self.builder.push(&operation);
+        Ok(())
+    }
+
+    /// `l2 requires l1`, from the second word on.
+    fn requirement(&mut self, only_started: bool, start: Found) -> Result<()> {
+        self.take()?;
+        let operation = self.labelled(start)?;
+        if self.next.token != Token::Word {
+            return Err(self.unexpected("the label that is required"));
+        }
+        let on = self.labelled(self.next)?;
+        self.take()?;
+        self.end_of_item(&[])?;
+        let requirement = Requirement { operation, on, only_started };
+        self.requirements.push(Placed { requirement, line: start.line, column: self.lexer.column(start.at) });
+        Ok(())
+    }
+
+    fn labelled(&self, found: Found) -> Result<OperationId> {
+        let label = self.lexer.bytes(found);
+        self.labels.find(label).ok_or_else(|| {
+            let known: Vec<String> = self.labels.all().map(|(label, _)| label).collect();
+            let meant = nearest(&String::from_utf8_lossy(label), known.iter().map(String::as_str));
+            let hint = meant.map_or_else(
+                || "a label is defined before it is used, in the same rank's block".to_owned(),
+                |meant| format!("did you mean `{meant}`?"),
+            );
+            let text = format!("the label `{}` is not defined", self.lexer.shortened(found));
+            self.problem(found, text).with_hint(Some(hint))
+        })
+    }
+
+    /// The problem of operations that wait for each other, if there are any.
+    fn refuse_circles(&self) -> Result<()> {
+        let requirements = self.requirements.iter().map(|placed| placed.requirement);
+        let Some(cycle) = find_cycle(self.builder.len(), requirements) else { return Ok(()) };
+        let named: BTreeMap<OperationId, String> = self.labels.all().map(|(label, id)| (id, label)).collect();
+        let name = |id: OperationId| shortened(named.get(&id).map(String::as_str).unwrap_or_default());
+        let described = |&index: &usize| {
+            let Placed { requirement: Requirement { operation, on, .. }, line, .. } = self.requirements[index];
+            format!("`{}` requires `{}` (line {line})", name(operation), name(on))
+        };
+        let steps: Vec<String> = cycle.iter().take(8).map(described).collect();
+        let more = if cycle.len() > steps.len() { ", and so on" } else { "" };
+        let Placed { line, column, .. } = self.requirements[cycle[0]];
+        let text = format!("these operations wait for each other: {}{more}", steps.join(", "));
+        Err(Problem::new(line, column, text))
     }
 }
 
@@ -241,154 +413,13 @@ enum Verb {
 impl Verb {
     const NAMES: [&'static str; 3] = ["calc", "send", "recv"];
 
-    fn named(word: &str) -> Option<Verb> {
+    #[inline]
+    fn named(word: &[u8]) -> Option<Verb> {
         match word {
-            "calc" => Some(Verb::Calculate),
-            "send" => Some(Verb::Send),
-            "recv" => Some(Verb::Receive),
+            b"calc" => Some(Verb::Calculate),
+            b"send" => Some(Verb::Send),
+            b"recv" => Some(Verb::Receive),
             _ => None,
         }
-    }
-}
-
-/// A rank's block as it grows.
-#[derive(Default)]
-struct BlockParser<'text> {
-    operations: Vec<Operation>,
-    requirements: Vec<Requirement>,
-    /// Where each requirement stands. [B]
-    requirement_places: Vec<usize>,
-    labels: BTreeMap<&'text str, OperationId>,
-}
-
-impl<'text> BlockParser<'text> {
-    /// Items up to `}`.
-    fn block(mut self, parser: &mut Parser<'text>, rank: Rank) -> Result<Block> {
-        loop {
-            parser.skip_new_lines()?;
-            let start = parser.next;
-            match start.token {
-                Token::Close => {
-                    parser.take()?;
-                    self.refuse_circles()?;
-                    return Ok(Block::new(self.operations, self.requirements));
-                }
-                Token::Word(word) => {
-                    parser.take()?;
-                    self.item(parser, word, start)?;
-                }
-                Token::End => {
-                    let problem = parser.unexpected("an item or `}` (the end of the block)");
-                    return Err(problem
-                        .with_hint(Some(format!("the block of rank {rank} is not closed; is the file cut off?"))));
-                }
-                _ => return Err(parser.unexpected("an item (`calc`, `send`, `recv` or a label) or `}`")),
-            }
-        }
-    }
-
-    /// An item, of which `word` is the first.
-    fn item(&mut self, parser: &mut Parser<'text>, word: &'text str, start: Found<'text>) -> Result<()> {
-        match (Verb::named(word), parser.next.token) {
-            (_, Token::Colon) => {
-                parser.take()?;
-                self.define(word, start)?;
-                let verb = self.verb(parser)?;
-                self.push(parser.operation(verb, start.line)?, start)
-            }
-            (Some(verb), _) => self.push(parser.operation(verb, start.line)?, start),
-            (None, Token::Word(requires @ ("requires" | "irequires"))) => {
-                parser.take()?;
-                self.requirement(parser, word, requires == "irequires", start)
-            }
-            (None, Token::Number(_)) if word == "rank" => {
-                let problem = Problem::new(start.at, "found `rank` inside the block of another rank".to_owned());
-                Err(problem.with_hint(Some("is the `}` missing that closes it?".to_owned())))
-            }
-            (None, _) => {
-                let known = Verb::NAMES.into_iter().chain(["requires", "irequires"]);
-                let mistyped = match parser.next.token {
-                    Token::Word(next) => nearest(next, known),
-                    _ => nearest(word, Verb::NAMES),
-                };
-                let hint = mistyped.map(|meant| format!("did you mean `{meant}`?"));
-                Err(parser.unexpected("`:`, `requires` or `irequires` after a label").with_hint(hint))
-            }
-        }
-    }
-
-    fn define(&mut self, label: &'text str, start: Found<'text>) -> Result<()> {
-        let id = OperationId(self.operations.len() as u32);
-        if let Some(&OperationId(earlier)) = self.labels.get(label) {
-            let line = self.operations[earlier as usize].line;
-            let label = shortened(label);
-            return Err(Problem::new(start.at, format!("the label `{label}` is taken already, in line {line}")));
-        }
-        self.labels.insert(label, id);
-        Ok(())
-    }
-
-    fn verb(&mut self, parser: &mut Parser<'text>) -> Result<Verb> {
-        let allowed = "`calc`, `send` or `recv`";
-        let Token::Word(word) = parser.next.token else { return Err(parser.unexpected(allowed)) };
-        let Some(verb) = Verb::named(word) else {
-            let hint = nearest(word, Verb::NAMES).map(|meant| format!("did you mean `{meant}`?"));
-            return Err(parser.unexpected(allowed).with_hint(hint));
-        };
-        parser.take()?;
-        Ok(verb)
-    }
-
-    fn push(&mut self, operation: Operation, start: Found<'text>) -> Result<()> {
-        if self.operations.len() >= u32::MAX as usize {
-            return Err(Problem::new(start.at, format!("a rank has at most {} operations", u32::MAX)));
-        }
-        self.operations.push(operation);
-        Ok(())
-    }
-
-    /// `l2 requires l1`, from the third word on.
-    fn requirement(
-        &mut self,
-        parser: &mut Parser<'text>,
-        label: &str,
-        only_started: bool,
-        start: Found<'text>,
-    ) -> Result<()> {
-        let operation = self.labelled(label, start.at)?;
-        let Token::Word(other) = parser.next.token else { return Err(parser.unexpected("the label that is required")) };
-        let on = self.labelled(other, parser.next.at)?;
-        parser.take()?;
-        parser.end_of_item(&[])?;
-        if self.requirements.len() >= u32::MAX as usize {
-            return Err(Problem::new(start.at, format!("a rank has at most {} requirements", u32::MAX)));
-        }
-        self.requirement_places.push(start.at);
-        self.requirements.push(Requirement { operation, on, only_started, line: start.line });
-        Ok(())
-    }
-
-    fn labelled(&self, label: &str, at: usize) -> Result<OperationId> {
-        self.labels.get(label).copied().ok_or_else(|| {
-            let meant = nearest(label, self.labels.keys().copied()).map(|meant| format!("did you mean `{meant}`?"));
-            let hint =
-                meant.or_else(|| Some("a label is defined before it is used, in the same rank's block".to_owned()));
-            Problem::new(at, format!("the label `{}` is not defined", shortened(label))).with_hint(hint)
-        })
-    }
-
-    /// The problem of operations that wait for each other, if there are any.
-    fn refuse_circles(&self) -> Result<()> {
-        let Some(cycle) = find_cycle(self.operations.len(), &self.requirements) else { return Ok(()) };
-        let named: BTreeMap<OperationId, &str> = self.labels.iter().map(|(&label, &id)| (id, label)).collect();
-        let name = |id: OperationId| shortened(named.get(&id).copied().unwrap_or_default());
-        let described = |&index: &usize| {
-            let Requirement { operation, on, line, .. } = self.requirements[index];
-            format!("`{}` requires `{}` (line {line})", name(operation), name(on))
-        };
-        let steps: Vec<String> = cycle.iter().take(8).map(described).collect();
-        let more = if cycle.len() > steps.len() { ", and so on" } else { "" };
-        let at = self.requirement_places[cycle[0]];
-        Err(Problem::new(at, format!("these operations wait for each other: {}{more}", steps.join(", "))))
     }
 }

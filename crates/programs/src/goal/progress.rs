@@ -41,7 +41,7 @@ pub struct Ready {
 /// ```
 #[derive(Clone, Debug)]
 pub struct GoalRank<'schedule> {
-    block: &'schedule Block,
+    block: Block<'schedule>,
     /// For each operation, how much that it requires has not happened yet.
     missing: Vec<u32>,
     /// For each operation, the latest time that something it requires happened.
@@ -60,7 +60,7 @@ enum Progress {
 
 impl<'schedule> GoalRank<'schedule> {
     /// A rank that has done nothing yet. What can begin at once is added to `ready`, in the order of the text.
-    pub fn new(block: &'schedule Block, ready: &mut Vec<Ready>) -> GoalRank<'schedule> {
+    pub fn new(block: Block<'schedule>, ready: &mut Vec<Ready>) -> GoalRank<'schedule> {
         let count = block.operations().len();
         let mut missing = vec![0; count];
         for requirement in block.requirements() {
@@ -78,7 +78,7 @@ impl<'schedule> GoalRank<'schedule> {
     }
 
     /// What the rank is to do.
-    pub fn block(&self) -> &'schedule Block {
+    pub fn block(&self) -> Block<'schedule> {
         self.block
     }
 
@@ -104,6 +104,16 @@ impl<'schedule> GoalRank<'schedule> {
     /// Whether all operations have finished.
     pub fn is_done(&self) -> bool {
         self.unfinished == 0
+    }
+
+    /// Whether an operation has started and not finished.
+    pub fn is_under_way(&self, id: OperationId) -> bool {
+        self.progress[id.0 as usize] == Progress::Started
+    }
+
+    /// Whether an operation has not started.
+    pub fn is_waiting(&self, id: OperationId) -> bool {
+        self.progress[id.0 as usize] == Progress::Waiting
     }
 
     /// The operations that have started and not finished, in the order of the text.

@@ -23,9 +23,9 @@
 
 mod clock_endpoint;
 mod costs;
-pub mod goal;
 mod in_order;
 mod mailbox;
+mod on_arrival;
 mod rank_clock;
 mod ranks;
 mod record;
@@ -48,6 +48,7 @@ use state::State;
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     model: LogGp,
+    on_arrival: bool,
     with_timeline: bool,
     stop: Stop,
 }
@@ -55,7 +56,13 @@ pub struct Clock {
 impl Clock {
     /// A world in which messages cost what `model` says.
     pub const fn new(model: LogGp) -> Clock {
-        Clock { model, with_timeline: false, stop: Stop::NEVER }
+        Clock { model, on_arrival: false, with_timeline: false, stop: Stop::NEVER }
+    }
+
+    /// The same world, in which processors take messages in when they arrive, as LogGOPSim has it, and not when they are asked for.
+    /// Ranks have as many processors and network interfaces as their requests name.
+    pub const fn on_arrival(self) -> Clock {
+        Clock { on_arrival: true, ..self }
     }
 
     /// The same world, which also records what every rank does when.
@@ -87,7 +94,9 @@ impl World for Clock {
     type Answer = Answer;
 
     fn run<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
-        if P::NEEDS.any_source() || P::NEEDS.overlap() {
+        if self.on_arrival {
+            self.run_on_arrival(ranks, program)
+        } else if P::NEEDS.any_source() || P::NEEDS.overlap() {
             self.run_in_order(ranks, program)
         } else {
             self.run_ahead(ranks, program)

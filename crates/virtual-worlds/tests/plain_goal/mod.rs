@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use machines::model::LogGp;
-use programs::goal::{Block, OperationKind, Schedule};
+use programs::goal::{Block, OperationId, OperationKind, Schedule};
 use quantities::Time;
 
 /// Something that wants to happen: time, order of creation, rank, and what.
@@ -30,7 +30,7 @@ struct RankModel {
 }
 
 struct Model<'a> {
-    blocks: Vec<&'a Block>,
+    blocks: Vec<Block<'a>>,
     ranks: Vec<RankModel>,
     wishes: Vec<Wish>,
     created: u64,
@@ -41,7 +41,7 @@ struct Model<'a> {
 
 /// When each rank is done; nothing if the schedule does not end.
 pub fn finish(model: &LogGp, schedule: &Schedule) -> Option<Vec<Time>> {
-    let blocks: Vec<&Block> = (0..schedule.size()).map(|rank| schedule.block(quantities::Rank(rank))).collect();
+    let blocks: Vec<Block<'_>> = (0..schedule.size()).map(|rank| schedule.block(quantities::Rank(rank))).collect();
     let costs = [model.latency, model.overhead, model.gap, model.gap_per_byte, model.overhead_per_byte];
     let mut model = Model {
         ranks: blocks.iter().map(|_| RankModel::default()).collect(),
@@ -53,10 +53,9 @@ pub fn finish(model: &LogGp, schedule: &Schedule) -> Option<Vec<Time>> {
         waits_from: model.rendezvous.map_or(u64::MAX, |size| size.0),
     };
     for rank in 0..model.blocks.len() {
-        let requirements = model.blocks[rank].requirements();
+        let requirements = || model.blocks[rank].requirements();
         for operation in 0..model.blocks[rank].operations().len() {
-            let missing =
-                requirements.iter().filter(|requirement| requirement.operation.0 as usize == operation).count();
+            let missing = requirements().filter(|requirement| requirement.operation.0 as usize == operation).count();
             model.ranks[rank].missing.push(missing);
             if missing == 0 {
                 model.free.push((rank, operation));
@@ -77,7 +76,7 @@ pub fn finish(model: &LogGp, schedule: &Schedule) -> Option<Vec<Time>> {
 
 impl Model<'_> {
     fn kind(&self, rank: usize, operation: usize) -> OperationKind {
-        self.blocks[rank].operations()[operation].kind
+        self.blocks[rank].operation(OperationId(operation as u32)).kind
     }
 
     /// What became free wishes to happen when its rank's processor is free; sends before receives before calculations.

@@ -11,20 +11,19 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 
 use endpoint::{Endpoint, Error, Message, Result};
-use programs::goal::{GoalRank, Operation, OperationId, OperationKind, Schedule};
+use programs::goal::{GoalAnswer, GoalRank, Operation, OperationId, OperationKind, Schedule, Unreceived, deadlock};
 use quantities::{Bytes, Rank, Time};
 
 use super::EthernetWorld;
 use super::ethernet_endpoint::EthernetEndpoint;
-use crate::answer::{Activity, MessageRecord};
-use crate::loggp::goal::{GoalAnswer, Unreceived, deadlock};
+use crate::answer::{self, Activity, Answer, MessageRecord};
 
 impl EthernetWorld<'_> {
     /// Runs a GOAL schedule.
     ///
     /// # Errors
     /// As for a program; a deadlock names the ranks and the lines that wait.
-    pub fn run_goal(&self, schedule: &Schedule) -> Result<GoalAnswer> {
+    pub fn run_goal(&self, schedule: &Schedule) -> Result<GoalAnswer<Answer>> {
         let mut ready = Vec::new();
         let ranks = (0..schedule.size()).map(|rank| {
             let mut of_rank = Vec::new();
@@ -42,13 +41,18 @@ impl EthernetWorld<'_> {
         match run {
             Err(Error::Deadlock(told)) => {
                 let ranks = shared.ranks.borrow();
-                let deadlock = deadlock(schedule, |rank| ranks.get(rank.0 as usize), &shared.unreceived());
+                let under_way = |rank: Rank, id| ranks.get(rank.0 as usize).is_some_and(|rank| rank.is_under_way(id));
+                let waiting = |rank: Rank, id| ranks.get(rank.0 as usize).is_some_and(|rank| rank.is_waiting(id));
+                let deadlock = deadlock(schedule, under_way, waiting, &shared.unreceived());
                 Err(deadlock.unwrap_or(Error::Deadlock(told)))
             }
             Err(error) => Err(error),
             Ok((ends, answer)) => {
                 ends.into_iter().collect::<Result<Vec<()>>>()?;
-                Ok(GoalAnswer::new(answer, shared.unreceived()))
+                let unreceived = shared.unreceived();
+                let ends = unreceived.iter().map(|message| (message.from, message.to));
+                let answer = Answer { unreceived: answer::Unreceived::counted(ends), ..answer };
+                Ok(GoalAnswer { answer, unreceived })
             }
         }
     }
@@ -160,7 +164,7 @@ impl<'endpoint, 'run, 'schedule> Driver<'endpoint, 'run, 'schedule> {
     }
 
     fn operation(&self, id: OperationId) -> Operation {
-        *self.shared.schedule.block(self.endpoint.rank()).operation(id)
+        self.shared.schedule.block(self.endpoint.rank()).operation(id)
     }
 
     /// The first that can begin: a receive, or one whose processor does not calculate.

@@ -1,7 +1,7 @@
 //! Programs on nodes and the network between them.
 
-use endpoint::executor::{self, Machine, Over};
-use endpoint::{Error, Operation, Outcome, Program, Result, Tag};
+use endpoint::executor::{self, Machine, Over, number_of, request_of};
+use endpoint::{Begun, Error, Event, Operation, Outcome, Program, Request, Result, Tag, Unexpected};
 use machines::model::FlitNetwork;
 use quantities::{Rank, Time};
 
@@ -35,28 +35,37 @@ impl<E: Engine> Machine for Running<E> {
     }
 
     fn begin(&mut self, rank: Rank, number: u32, operation: Operation) {
-        match operation {
-            Operation::Send { to, tag: Tag(tag), message } => self.nodes.send(rank, 0, to, tag, message, number),
-            Operation::Receive { from, tags, deadline } => {
-                self.nodes.receive(rank, 0, Wanted::new(from, tags), deadline, number);
-            }
-            Operation::Compute(work) => self.nodes.compute(rank, 0, work, number),
-            Operation::Sleep(until) => self.nodes.sleep(rank, until, number),
-            Operation::Multicast(message) => self.nodes.multicast(rank, message, number),
-            Operation::ReceiveMulticast(from) => self.nodes.receive_multicast(rank, from, number),
+        self.begin_on(0, rank, number, operation);
+    }
+
+    /// A node has as many processors as its rank's requests name; its interfaces are all its one communication processor.
+    fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
+        let (number, processor) = (number_of(&request), u16::from(request.processor));
+        self.nodes.provide_processors(rank, processor + 1);
+        if request.tells_start {
+            self.nodes.report_starts();
         }
+        let receives = matches!(request.operation, Operation::Receive { .. });
+        self.begin_on(processor, rank, number, request.operation);
+        Ok(if receives { Begun::Started } else { Begun::Later })
+    }
+
+    fn tells_starts(&self) -> bool {
+        true
     }
 
     fn next_over(&mut self) -> Result<Option<Over>> {
         loop {
             self.stop.go_on(|| self.nodes.reached())?;
             if let Some(done) = self.nodes.next_done() {
-                let result = match done.result {
-                    nodes::Outcome::Received(received, sent) => Ok(Outcome::Received(received, sent)),
-                    nodes::Outcome::Late => Err(Error::Deadline(self.nodes.now())),
-                    nodes::Outcome::Over | nodes::Outcome::Started => Ok(Outcome::Done),
+                let event = match done.result {
+                    nodes::Outcome::Received(received, sent) => Event::Over(Ok(Outcome::Received(received, sent))),
+                    nodes::Outcome::Late => Event::Over(Err(Error::Deadline(self.nodes.now()))),
+                    nodes::Outcome::Over => Event::Over(Ok(Outcome::Done)),
+                    nodes::Outcome::Started => Event::Started,
                 };
-                return Ok(Some(Over { number: done.operation, result }));
+                let (rank, number, at) = (done.rank, done.operation, self.nodes.now());
+                return Ok(Some(Over { rank, number, at, event }));
             }
             if !self.nodes.step()? {
                 return Ok(None);
@@ -70,6 +79,21 @@ impl<E: Engine> Machine for Running<E> {
 }
 
 impl<E: Engine> Running<E> {
+    fn begin_on(&mut self, processor: u16, rank: Rank, number: u32, operation: Operation) {
+        match operation {
+            Operation::Send { to, tag: Tag(tag), message } => {
+                self.nodes.send(rank, processor, to, tag, message, number)
+            }
+            Operation::Receive { from, tags, deadline } => {
+                self.nodes.receive(rank, processor, Wanted::new(from, tags), deadline, number);
+            }
+            Operation::Compute(work) => self.nodes.compute(rank, processor, work, number),
+            Operation::Sleep(until) => self.nodes.sleep(rank, until, number),
+            Operation::Multicast(message) => self.nodes.multicast(rank, message, number),
+            Operation::ReceiveMulticast(from) => self.nodes.receive_multicast(rank, from, number),
+        }
+    }
+
     fn check_hardware(&self) -> Result<()> {
         if self.nodes.has_control_network() {
             return Ok(());
@@ -98,6 +122,15 @@ pub(super) fn run<E: Engine, P: Program>(
         let packets = nodes.engine().stuck();
         return Err(Error::Deadlock(stuck::describe(network, &packets, PACKETS_DESCRIBED)));
     }
-    let results = ended.all(|rank| program.name_of(rank))?;
+    let results = ended.all_of(program, &unexpected(&nodes))?;
     Ok((results, answer(nodes, finish, timeline)?))
+}
+
+/// The messages that no receive has taken.
+fn unexpected<E: Engine>(nodes: &Nodes<E>) -> Vec<Unexpected> {
+    let of_joint = |message: nodes::Unreceived| {
+        let nodes::Unreceived { from, to, tag, operation } = message;
+        Unexpected { to, from, tag: Tag(tag), request: request_of(operation) }
+    };
+    nodes.unreceived().map(of_joint).collect()
 }

@@ -1,7 +1,6 @@
 //! The world whose network is simulated to the flit.
 
 mod executor;
-mod goal;
 
 use endpoint::{Error, Program, Result, World};
 use machines::model::{FlitNetwork, Interconnect, Machine, NodeId};

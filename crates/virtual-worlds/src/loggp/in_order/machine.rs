@@ -5,8 +5,8 @@
 
 use std::collections::VecDeque;
 
-use endpoint::executor::{Machine, Over};
-use endpoint::{Error, Operation, Outcome, Received, Result, Tag};
+use endpoint::executor::{Machine, Over, request_of};
+use endpoint::{Error, Operation, Outcome, Received, Result, Tag, Unexpected};
 use machines::model::LogGp;
 use quantities::{Duration, Rank, Time};
 
@@ -77,8 +77,10 @@ struct Instant {
 struct Flight {
     to: Rank,
     letter: Letter,
-    /// The sender's operation, if it waits for the receiver, and when the sender's processor is done with it.
-    sender: Option<(u32, Time)>,
+    /// The sender's operation.
+    number: u32,
+    /// If it waits for the receiver, when the sender's processor is done with it.
+    sender: Option<Time>,
 }
 
 /// The messages under way, by number; numbers are used again.
@@ -119,6 +121,17 @@ impl InOrder {
             messages: 0,
             stop,
         }
+    }
+
+    /// The messages that no receive took, by receiver, sender and tag.
+    pub(super) fn unexpected(&self) -> Vec<Unexpected> {
+        let of = |(to, rank): (Rank, &RankState)| {
+            let request = |message| self.flights.look(message).and_then(|flight| request_of(flight.number));
+            let unexpected =
+                |(from, tag, message)| Unexpected { to, from: Rank(from), tag: Tag(tag), request: request(message) };
+            rank.matching.kept().map(unexpected).collect::<Vec<_>>()
+        };
+        (0..).map(Rank).zip(&self.ranks).flat_map(of).collect()
     }
 
     /// How many messages were sent, those that no receive took, and what each rank waited for.
@@ -167,7 +180,7 @@ impl InOrder {
         self.messages += 1;
         let arrival = self.costs.arrival(start);
         let letter = Letter::new(from, tag, called, arrival, message);
-        let flight = self.flights.add(Flight { to, letter, sender: waits.then_some((number, sent)) });
+        let flight = self.flights.add(Flight { to, letter, number, sender: waits.then_some(sent) });
         self.queue.put(arrival, Event::Arrival(flight));
     }
 
@@ -207,7 +220,7 @@ impl InOrder {
     /// Gives a message that is there to a receive; a sender that has waited for this goes on.
     fn deliver(&mut self, posted: Posted, number: u32) {
         let now = self.queue.now();
-        let Some(Flight { to, letter, sender }) = self.flights.look(number) else { return };
+        let Some(Flight { to, letter, number: waiting, sender }) = self.flights.look(number) else { return };
         let size = letter.size();
         let receiver = &mut self.ranks[to.0 as usize];
         let taken = now.max(receiver.free).max(receiver.may_receive);
@@ -216,10 +229,10 @@ impl InOrder {
         let idle = letter.arrival.since(posted.at);
         receiver.statistics.receive_idle = sum(receiver.statistics.receive_idle, idle);
         self.queue.put(receiver.free, Event::Received(posted.number, number));
-        if let Some((waiting, sent)) = *sender {
+        if let Some(sent) = *sender {
             let sender = &mut self.ranks[letter.from.0 as usize];
             sender.may_send = sender.may_send.max(taken);
-            self.queue.put(sent.max(taken), Event::Done(letter.from, waiting));
+            self.queue.put(sent.max(taken), Event::Done(letter.from, *waiting));
         }
     }
 
@@ -227,7 +240,8 @@ impl InOrder {
     fn deadline(&mut self, rank: Rank) -> Option<Over> {
         let now = self.queue.now();
         let posted = self.ranks[rank.0 as usize].matching.withdraw(|posted| posted.deadline == Some(now))?;
-        Some(Over { number: posted.number, result: Err(Error::Deadline(now)) })
+        let event = endpoint::Event::Over(Err(Error::Deadline(now)));
+        Some(Over { rank, number: posted.number, at: now, event })
     }
 
     /// Sorts the events of the present instant; says whether there were any.
@@ -245,15 +259,17 @@ impl InOrder {
     }
 
     fn over(&mut self, event: Event) -> Option<Over> {
-        match event {
-            Event::Done(_, number) => Some(Over { number, result: Ok(Outcome::Done) }),
+        let (rank, number, outcome) = match event {
+            Event::Done(rank, number) => (rank, number, Outcome::Done),
             Event::Received(number, flight) => {
-                let Letter { from, tag, called, .. } = self.flights.look(flight)?.letter;
-                let message = self.flights.take(flight)?.letter.into_message();
-                Some(Over { number, result: Ok(Outcome::Received(Received { from, tag, message }, called)) })
+                let Flight { to, letter, .. } = self.flights.take(flight)?;
+                let Letter { from, tag, called, .. } = letter;
+                let message = letter.into_message();
+                (to, number, Outcome::Received(Received { from, tag, message }, called))
             }
-            Event::Arrival(_) | Event::Deadline(_) => None,
-        }
+            Event::Arrival(_) | Event::Deadline(_) => return None,
+        };
+        Some(Over { rank, number, at: self.queue.now(), event: endpoint::Event::Over(Ok(outcome)) })
     }
 }
 

@@ -25,7 +25,7 @@ impl Clock {
             timeline.messages.sort_by_key(|message| (message.received, message.to));
             timeline
         });
-        let results = ended.all(|rank| program.name_of(rank))?;
+        let results = ended.all_of(program, &machine.unexpected())?;
         let (messages, unreceived, ranks) = machine.end();
         let answer = Answer { finish, messages, packets: messages, ranks, timeline, ..Answer::default() };
         Ok((results, counted(Answer { unreceived, ..answer })?))

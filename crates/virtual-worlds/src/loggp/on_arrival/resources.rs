@@ -1,42 +1,32 @@
 //! A rank's processors and network interfaces, and what waits for them.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
-use programs::goal::OperationId;
 use quantities::Time;
 
-/// Something that needs a processor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Task {
-    /// A calculation or a send.
-    Operation(OperationId),
-    /// A message that has arrived.
-    Message(u32),
-}
-
 /// What a task needs at once: a processor, and perhaps one side of a network interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Needs {
     pub(super) processor: u8,
     pub(super) interface: Interface,
 }
 
 /// A side of a network interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Interface {
     None,
     Sending(u8),
     Receiving(u8),
 }
 
-/// A task in a queue.
+/// A task in a queue: the one with the lowest sequence number is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Waiting {
-    sequence: u64,
-    task: Task,
+pub(super) struct Waiting {
+    pub(super) sequence: u64,
+    pub(super) task: u32,
     /// Since when it could have begun, had its needs been free.
-    since: Time,
+    pub(super) since: Time,
 }
 
 /// From when on each processor and interface of a rank is free, and the tasks that wait for them.
@@ -48,11 +38,13 @@ pub(super) struct Resources {
     processors: FreeFrom,
     sending: FreeFrom,
     receiving: FreeFrom,
-    queues: BTreeMap<Needs, BinaryHeap<Reverse<Waiting>>>,
+    /// Few, and none is empty.
+    queues: Vec<(Needs, BinaryHeap<Reverse<Waiting>>)>,
 }
 
 impl Resources {
     /// From when on all of `needs` are free.
+    #[inline]
     pub(super) fn free_from(&self, needs: Needs) -> Time {
         let interface = match needs.interface {
             Interface::None => Time::ZERO,
@@ -63,11 +55,13 @@ impl Resources {
     }
 
     /// From when on a processor is free.
+    #[inline]
     pub(super) fn processor_free_from(&self, processor: u8) -> Time {
         self.processors.get(processor)
     }
 
     /// Keeps the processor until one time and the interface until another, unless they are kept longer already.
+    #[inline]
     pub(super) fn keep(&mut self, needs: Needs, processor_until: Time, interface_until: Time) {
         self.processors.keep(needs.processor, processor_until);
         match needs.interface {
@@ -79,46 +73,69 @@ impl Resources {
 
     /// When the last processor is free.
     pub(super) fn all_free_from(&self) -> Time {
-        self.processors.0.iter().copied().max().unwrap_or(Time::ZERO)
+        self.processors.others.iter().copied().fold(self.processors.first, Time::max)
     }
 
     /// Lets a task wait for its needs; whether it is now the head of its queue.
-    pub(super) fn wait(&mut self, needs: Needs, sequence: u64, task: Task, since: Time) -> bool {
-        let queue = self.queues.entry(needs).or_default();
-        queue.push(Reverse(Waiting { sequence, task, since }));
-        queue.peek().is_some_and(|head| head.0.sequence == sequence)
+    pub(super) fn wait(&mut self, needs: Needs, waiting: Waiting) -> bool {
+        let place = self.queues.iter().position(|&(other, _)| other == needs).unwrap_or_else(|| {
+            self.queues.push((needs, BinaryHeap::new()));
+            self.queues.len() - 1
+        });
+        let queue = &mut self.queues[place].1;
+        queue.push(Reverse(waiting));
+        queue.peek().is_some_and(|head| head.0.sequence == waiting.sequence)
     }
 
-    /// The sequence number of the head of a queue.
-    pub(super) fn head(&self, needs: Needs) -> Option<u64> {
-        self.queues.get(&needs)?.peek().map(|head| head.0.sequence)
+    /// The head of a queue.
+    #[inline]
+    pub(super) fn head(&self, needs: Needs) -> Option<Waiting> {
+        let (_, queue) = self.queues.iter().find(|&&(other, _)| other == needs)?;
+        queue.peek().map(|head| head.0)
     }
 
-    /// Takes the head of a queue, and since when it has waited.
-    pub(super) fn take_head(&mut self, needs: Needs) -> Option<(Task, Time)> {
-        let queue = self.queues.get_mut(&needs)?;
-        let head = queue.pop();
-        if queue.is_empty() {
-            self.queues.remove(&needs);
+    /// Takes the head of a queue away.
+    pub(super) fn take_head(&mut self, needs: Needs) {
+        let Some(place) = self.queues.iter().position(|&(other, _)| other == needs) else { return };
+        self.queues[place].1.pop();
+        if self.queues[place].1.is_empty() {
+            self.queues.swap_remove(place);
         }
-        head.map(|Reverse(Waiting { task, since, .. })| (task, since))
     }
 }
 
-/// Times from when on numbered things are free; those that are not in the vector have never been used.
+/// Times from when on numbered things are free. Most ranks have but the first.
 #[derive(Debug, Default)]
-struct FreeFrom(Vec<Time>);
+struct FreeFrom {
+    first: Time,
+    /// Those from number 1 on that have ever been used.
+    others: Box<[Time]>,
+}
 
 impl FreeFrom {
+    #[inline]
     fn get(&self, number: u8) -> Time {
-        self.0.get(usize::from(number)).copied().unwrap_or(Time::ZERO)
+        match number {
+            0 => self.first,
+            _ => self.others.get(usize::from(number) - 1).copied().unwrap_or(Time::ZERO),
+        }
     }
 
+    #[inline]
     fn keep(&mut self, number: u8, until: Time) {
-        let number = usize::from(number);
-        if self.0.len() <= number {
-            self.0.resize(number + 1, Time::ZERO);
+        let place = match number {
+            0 => &mut self.first,
+            _ => self.other(usize::from(number) - 1),
+        };
+        *place = until.max(*place);
+    }
+
+    fn other(&mut self, place: usize) -> &mut Time {
+        if self.others.len() <= place {
+            let mut others = std::mem::take(&mut self.others).into_vec();
+            others.resize(place + 1, Time::ZERO);
+            self.others = others.into_boxed_slice();
         }
-        self.0[number] = self.0[number].max(until);
+        &mut self.others[place]
     }
 }

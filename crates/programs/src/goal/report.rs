@@ -1,10 +1,9 @@
 //! What is told of a schedule that can't go on, and of messages that nobody received.
 
-use endpoint::Error;
-use programs::goal::{GoalRank, OperationId, OperationKind, Schedule};
+use endpoint::{Error, Unexpected};
 use quantities::Rank;
 
-use super::simulation::Simulation;
+use super::{OperationId, OperationKind, Schedule};
 
 /// As many waiting operations are named one by one; the others are counted.
 const NAMED: usize = 8;
@@ -22,50 +21,37 @@ pub struct Unreceived {
     pub line: u32,
 }
 
-impl Simulation<'_> {
-    /// The messages that no receive took, by receiver, then by sender and tag.
-    pub(super) fn unreceived(&self) -> Vec<Unreceived> {
-        let of = |to: Rank| {
-            let waiting = self.rank(to).into_iter().flat_map(|state| state.matching.waiting());
-            waiting.map(move |waiting| Unreceived {
-                from: waiting.from,
-                to,
-                tag: waiting.tag,
-                line: self.line(waiting.from, self.sender_of(waiting.message)),
-            })
-        };
-        (0..self.schedule.size()).map(Rank).flat_map(of).collect()
-    }
-
-    /// The deadlock that the simulation has ended in, if it has.
-    pub(super) fn deadlock(&self) -> Option<Error> {
-        deadlock(self.schedule, |rank| self.rank(rank).map(|state| &state.goal), &self.unreceived())
-    }
-
-    /// The line of an operation in the text.
-    fn line(&self, rank: Rank, operation: OperationId) -> u32 {
-        self.schedule.block(rank).operation(operation).line
-    }
+/// The messages that no receive took, with their lines. Those that the world did not get from requests are left out.
+pub(super) fn unreceived(schedule: &Schedule, unexpected: &[Unexpected]) -> Vec<Unreceived> {
+    let of_schedule = |message: &Unexpected| {
+        let &Unexpected { from, to, tag, request } = message;
+        let line = schedule.block(from).operation(OperationId(request?)).line;
+        Some(Unreceived { from, to, tag: tag.0, line })
+    };
+    unexpected.iter().filter_map(of_schedule).collect()
 }
 
-/// The deadlock that a schedule has ended in, if some operation of a rank has not finished.
-pub(crate) fn deadlock<'a>(
+/// The deadlock that a schedule has ended in, if some operation is under way.
+pub fn deadlock(
     schedule: &Schedule,
-    goal: impl Fn(Rank) -> Option<&'a GoalRank<'a>>,
+    is_under_way: impl Fn(Rank, OperationId) -> bool,
+    is_waiting: impl Fn(Rank, OperationId) -> bool,
     unreceived: &[Unreceived],
 ) -> Option<Error> {
     let mut named = Vec::new();
     let (mut waiting, mut not_started) = (0, 0);
     for (rank, block) in schedule.busy_ranks() {
-        let Some(goal) = goal(rank).filter(|goal| !goal.is_done()) else { continue };
-        for id in goal.under_way() {
+        for (id, operation) in (0..).map(OperationId).zip(block.operations()) {
+            not_started += usize::from(is_waiting(rank, id));
+            if !is_under_way(rank, id) {
+                continue;
+            }
             waiting += 1;
             if named.len() < NAMED {
-                let operation = block.operation(id);
-                named.push(format!("rank {rank} waits in line {} {}", operation.line, reason(operation.kind)));
+                let place = schedule.place(&operation);
+                named.push(format!("rank {rank} waits in {place} {}", reason(operation.kind)));
             }
         }
-        not_started += goal.not_started().count();
     }
     if waiting == 0 {
         return None;
@@ -82,8 +68,9 @@ pub(crate) fn deadlock<'a>(
     }
     if let Some(first) = unreceived.first() {
         let Unreceived { from, to, tag, line } = first;
+        let unit = if schedule.has_lines() { "line" } else { "operation" };
         text.push_str(&format!(
-            "; {} not received, the first from rank {from} to rank {to} with tag {tag} (line {line})",
+            "; {} not received, the first from rank {from} to rank {to} with tag {tag} ({unit} {line})",
             counted(unreceived.len(), "message was", "messages were"),
         ));
     }

@@ -1,0 +1,111 @@
+//! The requests of the ranks, and the reports that they have not asked for yet.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::task::Poll;
+
+use quantities::{Rank, Time};
+
+use super::{Machine, Shared};
+use crate::timeline::{Activity, Span};
+use crate::{Begun, Error, Event, Operation, Report, Request, Result};
+
+/// What is kept of requests. One that is under way costs nothing here, but where a timeline is asked for.
+#[derive(Debug)]
+pub(super) struct Requests {
+    /// What the machine has just told, and whom.
+    latest: Option<(Rank, Report)>,
+    /// What was told before, to ranks that waited for something else.
+    earlier: BTreeMap<Rank, VecDeque<Report>>,
+    /// For the timeline: what each request does since when.
+    since: Option<BTreeMap<(Rank, u32), Since>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Since {
+    activity: Option<Activity>,
+    start: Time,
+    /// Whether its rank wants to know the start, too.
+    told: bool,
+}
+
+impl Requests {
+    pub(super) fn new(with_timeline: bool) -> Requests {
+        Requests { latest: None, earlier: BTreeMap::new(), since: with_timeline.then(BTreeMap::new) }
+    }
+
+    /// The next report for `rank`.
+    fn take(&mut self, rank: Rank) -> Option<Report> {
+        if let Some(earlier) = self.earlier.get_mut(&rank) {
+            let report = earlier.pop_front();
+            if earlier.is_empty() {
+                self.earlier.remove(&rank);
+            }
+            return report;
+        }
+        self.latest.take_if(|(to, _)| *to == rank).map(|(_, report)| report)
+    }
+}
+
+impl<M: Machine> Shared<M> {
+    pub(super) fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
+        if request.number > Request::MOST {
+            let told = format!("{} is no number of a request: the largest is {}", request.number, Request::MOST);
+            return Err(Error::Unfit(told));
+        }
+        if let Operation::Receive { deadline: Some(_), .. } = request.operation {
+            return Err(Error::Unfit("a receive that is a request has no deadline".to_owned()));
+        }
+        let (key, activity, told) = ((rank, request.number), request.operation.activity(), request.tells_start);
+        let (start, tells_start) =
+            (self.machine.now(), told || self.requests.since.is_some() && self.machine.tells_starts());
+        let begun = self.machine.start(rank, Request { tells_start, ..request })?;
+        self.under_way[rank.0 as usize] += 1;
+        if let Some(since) = &mut self.requests.since {
+            since.insert(key, Since { activity, start, told });
+        }
+        Ok(begun)
+    }
+
+    /// Notes a report for `rank`, which is polled next.
+    pub(super) fn tell(&mut self, rank: Rank, report: Report) {
+        if self.requests.since.is_some() && !self.note(rank, &report) {
+            return;
+        }
+        if let Some((before, report)) = self.requests.latest.take() {
+            self.requests.earlier.entry(before).or_default().push_back(report);
+        }
+        self.requests.latest = Some((rank, report));
+    }
+
+    /// Notes a report in the timeline; says whether its rank wants to have it.
+    fn note(&mut self, rank: Rank, report: &Report) -> bool {
+        let Some(since) = &mut self.requests.since else { return true };
+        let key = (rank, report.number);
+        match &report.event {
+            Event::Started => since.get_mut(&key).is_some_and(|since| {
+                since.start = report.at;
+                since.told
+            }),
+            Event::Over(result) => {
+                if let Some(Since { activity, start, .. }) = since.remove(&key) {
+                    self.record(rank, activity, [start, report.at], result);
+                }
+                true
+            }
+        }
+    }
+
+    /// The next report for `rank`, as soon as there is one.
+    pub(super) fn take_report(&mut self, rank: Rank) -> Poll<Result<Report>> {
+        if let Some(report) = self.requests.take(rank) {
+            if let Event::Over(_) = report.event {
+                self.under_way[rank.0 as usize] -= 1;
+            }
+            return Poll::Ready(Ok(report));
+        }
+        if self.under_way[rank.0 as usize] == 0 {
+            return Poll::Ready(Err(Error::Unfit(format!("rank {rank} waits for a request and has none under way"))));
+        }
+        Poll::Pending
+    }
+}

@@ -1,0 +1,152 @@
+//! The labels of a rank's operations: a hash table in which nothing is ever removed but all at once.
+//!
+//! A label of up to eight letters is its own key, as a number. A longer one has a hash as its key, whose highest bit is set (no
+//! letter's is), and its letters are kept besides.
+
+use super::OperationId;
+
+#[derive(Debug, Default)]
+pub(super) struct Labels {
+    /// In the order in which they were defined.
+    labels: Vec<Label>,
+    /// By hash, then the next free place: the place of a label in `labels`, plus 1; 0 where there is none.
+    places: Vec<u32>,
+    /// The letters of all long labels, one after the other.
+    letters: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Label {
+    key: u64,
+    operation: OperationId,
+    /// Where its letters begin, if they are more than eight, and how many they are.
+    letters: (u32, u32),
+}
+
+/// The fewest places that a table has.
+const FEWEST: usize = 64;
+/// 2^64 divided by the golden ratio: Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4).
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+const LONG: u64 = 1 << 63;
+
+impl Labels {
+    /// Forgets all labels. The next rank often has as many.
+    pub(super) fn clear(&mut self) {
+        if self.places.len() > FEWEST.max(16 * self.labels.len()) {
+            self.places = Vec::new();
+        }
+        self.places.fill(0);
+        self.labels.clear();
+        self.letters.clear();
+    }
+
+    /// The operation that is called so.
+    #[inline]
+    pub(super) fn find(&self, name: &[u8]) -> Option<OperationId> {
+        if self.places.is_empty() {
+            return None;
+        }
+        let key = key(name);
+        let mut place = self.home(key);
+        loop {
+            let label = self.labels.get((self.places[place] as usize).checked_sub(1)?)?;
+            if label.key == key && (key & LONG == 0 || self.long_name(label) == name) {
+                return Some(label.operation);
+            }
+            place = (place + 1) & (self.places.len() - 1);
+        }
+    }
+
+    /// Calls an operation so, by a name that is not taken.
+    #[inline]
+    pub(super) fn define(&mut self, name: &[u8], operation: OperationId) {
+        let key = key(name);
+        let mut letters = (0, 0);
+        if key & LONG != 0 {
+            letters = (self.letters.len() as u32, name.len() as u32);
+            self.letters.extend_from_slice(name);
+        }
+        self.labels.push(Label { key, operation, letters });
+        if 2 * self.labels.len() > self.places.len() {
+            self.grow();
+        } else {
+            self.settle(key, self.labels.len() as u32);
+        }
+    }
+
+    /// All labels, in the order in which they were defined.
+    pub(super) fn all(&self) -> impl Iterator<Item = (String, OperationId)> {
+        self.labels.iter().map(|label| {
+            let short = label.key.to_le_bytes();
+            let length = short.iter().position(|&letter| letter == 0).unwrap_or(short.len());
+            let name = if label.key & LONG == 0 { &short[..length] } else { self.long_name(label) };
+            (String::from_utf8_lossy(name).into_owned(), label.operation)
+        })
+    }
+
+    fn long_name(&self, label: &Label) -> &[u8] {
+        let (start, length) = label.letters;
+        &self.letters[start as usize..][..length as usize]
+    }
+
+    /// Where a label is looked for first.
+    #[inline]
+    fn home(&self, key: u64) -> usize {
+        (key.wrapping_mul(GOLDEN) >> (64 - self.places.len().trailing_zeros())) as usize
+    }
+
+    fn settle(&mut self, key: u64, number: u32) {
+        let mut place = self.home(key);
+        while self.places[place] != 0 {
+            place = (place + 1) & (self.places.len() - 1);
+        }
+        self.places[place] = number;
+    }
+
+    fn grow(&mut self) {
+        self.places = vec![0; (4 * self.labels.len()).next_power_of_two().max(FEWEST)];
+        for number in 1..=self.labels.len() {
+            self.settle(self.labels[number - 1].key, number as u32);
+        }
+    }
+}
+
+/// The number by which a label is known.
+#[inline]
+fn key(name: &[u8]) -> u64 {
+    if name.len() <= 8 {
+        let mut letters = [0; 8];
+        letters[..name.len()].copy_from_slice(name);
+        return u64::from_le_bytes(letters);
+    }
+    let hashed =
+        name.chunks(8).fold(name.len() as u64, |hash, piece| (hash ^ key(piece)).wrapping_mul(GOLDEN).rotate_left(29));
+    hashed | LONG
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        /// It finds what a map finds, for as many blocks as there may be.
+        #[test]
+        fn finds_what_a_map_finds(blocks in prop::collection::vec(prop::collection::vec("[a-c]{1,10}", 0..200), 1..4)) {
+            let mut labels = Labels::default();
+            for block in blocks {
+                labels.clear();
+                let mut map = BTreeMap::new();
+                for (number, name) in (0..).zip(&block) {
+                    prop_assert_eq!(labels.find(name.as_bytes()), map.get(name).copied());
+                    if !map.contains_key(name) {
+                        labels.define(name.as_bytes(), OperationId(number));
+                        map.insert(name.clone(), OperationId(number));
+                    }
+                }
+                prop_assert_eq!(labels.all().collect::<BTreeMap<_, _>>(), map);
+            }
+        }
+    }
+}

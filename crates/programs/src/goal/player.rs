@@ -1,0 +1,206 @@
+//! A schedule as a program: whatever can begin is begun as a request, and each report says what can begin next.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::ops::Deref;
+
+use endpoint::{
+    Begun, Endpoint, Error, Event, Message, Needs, Program, Report, Request, Result, Source, Tag, Tags, Unexpected,
+    World,
+};
+use quantities::{Rank, Time};
+
+use super::report::{self, Unreceived};
+use super::{Block, OperationId, OperationKind, Schedule};
+
+/// What the run of a schedule tells.
+#[derive(Clone, Debug)]
+pub struct GoalAnswer<A> {
+    /// What the world tells.
+    pub answer: A,
+    /// Messages that no receive took, by receiver, then by sender and tag: nothing waits for them, but something is amiss.
+    pub unreceived: Vec<Unreceived>,
+}
+
+/// A world that runs schedules: any whose ranks can begin requests.
+pub trait RunGoal: World {
+    /// Runs a GOAL schedule.
+    ///
+    /// # Errors
+    /// As for a program; a deadlock names the ranks and the lines that wait.
+    fn run_goal(&self, schedule: &Schedule) -> Result<GoalAnswer<Self::Answer>> {
+        let player = Player::new(schedule);
+        let (ends, answer) = self.run(schedule.size(), &player)?;
+        ends.into_iter().collect::<Result<Vec<()>>>()?;
+        Ok(GoalAnswer { answer, unreceived: player.unreceived() })
+    }
+}
+
+impl<W: World> RunGoal for W {}
+
+/// A schedule in motion, once.
+///
+/// ```text
+///     begin every operation that requires nothing
+///     while some are not over:
+///         wait for any to start or to be over
+///         of each operation that requires it: one requirement less; begin it, if that was the last
+/// ```
+///
+/// What starting and being over mean is the world's to say: a receive starts when it is posted and is over when it has its
+/// message; a send starts when its processor takes it up and is over when that could do something else, or when its
+/// receiver has the message, if it must wait for that.
+#[derive(Debug)]
+pub struct Player<S> {
+    schedule: S,
+    course: RefCell<Course>,
+}
+
+/// How far the operations of all ranks have come.
+#[derive(Debug)]
+struct Course {
+    /// For each operation, how much that it requires has not happened yet; [`UNDER_WAY`], [`OVER`].
+    missing: Vec<u32>,
+    /// For each operation, the latest time that something it requires happened. Empty where all is done on one processor per rank,
+    /// since that is kept until then: [`Report::at`].
+    ready_at: Vec<Time>,
+    /// What can begin at the rank that is looked at, and from when on.
+    ready: VecDeque<(OperationId, Time)>,
+    /// The first error that kept an operation from being begun.
+    failure: Option<Error>,
+    unexpected: Vec<Unexpected>,
+}
+
+const OVER: u32 = u32::MAX;
+const UNDER_WAY: u32 = u32::MAX - 1;
+
+impl<S: Deref<Target = Schedule>> Player<S> {
+    /// A schedule that is about to begin.
+    pub fn new(schedule: S) -> Player<S> {
+        let mut missing = vec![0; schedule.len()];
+        for (_, block) in schedule.busy_ranks() {
+            block.requirements().for_each(|requirement| missing[block.place(requirement.operation)] += 1);
+        }
+        let several_processors = schedule.has_several_processors();
+        let ready_at = if several_processors { vec![Time::ZERO; missing.len()] } else { Vec::new() };
+        let (ready, failure, unexpected) = (VecDeque::new(), None, Vec::new());
+        Player { schedule, course: RefCell::new(Course { missing, ready_at, ready, failure, unexpected }) }
+    }
+
+    /// Messages that no receive took.
+    pub fn unreceived(&self) -> Vec<Unreceived> {
+        report::unreceived(&self.schedule, &self.course.borrow().unexpected)
+    }
+
+    /// Begins all that can begin at a rank; what starts at once may let more of it begin.
+    fn begin_ready<E: Endpoint>(&self, endpoint: &E, block: Block<'_>) -> Result<()> {
+        loop {
+            let next = self.course.borrow_mut().ready.pop_front();
+            let Some((id, not_before)) = next else { return Ok(()) };
+            let begun = endpoint.start(request(block, id, not_before)).map_err(|error| self.fail(error))?;
+            let mut course = self.course.borrow_mut();
+            course.missing[block.place(id)] = UNDER_WAY;
+            if begun == Begun::Started {
+                course.happened(block, id, true, endpoint.now());
+            }
+        }
+    }
+
+    fn fail(&self, error: Error) -> Error {
+        let mut course = self.course.borrow_mut();
+        course.ready.clear();
+        course.failure.get_or_insert(error).clone()
+    }
+}
+
+impl Course {
+    /// Notes what happens to an operation; says whether it is over.
+    fn note(&mut self, block: Block<'_>, report: Report) -> Result<bool> {
+        let id = OperationId(report.number);
+        match report.event {
+            Event::Started => {
+                self.happened(block, id, true, report.at);
+                Ok(false)
+            }
+            Event::Over(result) => {
+                result?;
+                self.missing[block.place(id)] = OVER;
+                self.happened(block, id, false, report.at);
+                Ok(true)
+            }
+        }
+    }
+
+    /// Something has started, or is over: what requires that, and nothing else any more, is ready.
+    fn happened(&mut self, block: Block<'_>, id: OperationId, only_started: bool, at: Time) {
+        for requirement in block.dependents(id).filter(|requirement| requirement.only_started == only_started) {
+            let place = block.place(requirement.operation);
+            let ready_at = match self.ready_at.get_mut(place) {
+                Some(ready_at) => {
+                    *ready_at = at.max(*ready_at);
+                    *ready_at
+                }
+                None => at,
+            };
+            self.missing[place] -= 1;
+            if self.missing[place] == 0 {
+                self.ready.push_back((requirement.operation, ready_at));
+            }
+        }
+    }
+}
+
+/// An operation as a request.
+fn request(block: Block<'_>, id: OperationId, not_before: Time) -> Request {
+    let operation = block.operation(id);
+    let asked = match operation.kind {
+        OperationKind::Calculate(work) => endpoint::Operation::Compute(work),
+        OperationKind::Send { to, size, tag } => {
+            endpoint::Operation::Send { to, tag: Tag(tag), message: Message::of_size(size) }
+        }
+        OperationKind::Receive { from, tag, .. } => {
+            let from = from.map_or(Source::Any, Source::Rank);
+            let tags = tag.map_or(Tags::Any, |tag| Tags::Only(Tag(tag)));
+            endpoint::Operation::Receive { from, tags, deadline: None }
+        }
+    };
+    let tells_start = block.start_is_required(id);
+    let (processor, interface) = (operation.processor, operation.interface);
+    Request { processor, interface, not_before, tells_start, ..Request::new(id.0, asked) }
+}
+
+impl<S: Deref<Target = Schedule>> Program for Player<S> {
+    const NEEDS: Needs = Needs::REQUESTS.and(Needs::ANY_SOURCE);
+    type Output = ();
+
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        let block = self.schedule.block(endpoint.rank());
+        let mut left = block.len();
+        {
+            let mut course = self.course.borrow_mut();
+            let Course { missing, ready, .. } = &mut *course;
+            let free = (0..left).map(OperationId).filter(|&id| missing[block.place(id)] == 0);
+            ready.extend(free.map(|id| (id, Time::ZERO)));
+        }
+        self.begin_ready(endpoint, block)?;
+        while left > 0 {
+            let report = endpoint.wait_any().await?;
+            let over = self.course.borrow_mut().note(block, report).map_err(|error| self.fail(error))?;
+            left -= u32::from(over);
+            self.begin_ready(endpoint, block)?;
+        }
+        Ok(())
+    }
+
+    fn ended(&self, unexpected: &[Unexpected], deadlock: bool) -> Option<Error> {
+        let mut course = self.course.borrow_mut();
+        course.unexpected = unexpected.to_vec();
+        if course.failure.is_some() || !deadlock {
+            return course.failure.clone();
+        }
+        let unreceived = report::unreceived(&self.schedule, unexpected);
+        let is_under_way = |rank: Rank, id| course.missing[self.schedule.block(rank).place(id)] == UNDER_WAY;
+        let waits = |rank: Rank, id| course.missing[self.schedule.block(rank).place(id)] < UNDER_WAY;
+        report::deadlock(&self.schedule, is_under_way, waits, &unreceived)
+    }
+}

@@ -1,0 +1,426 @@
+//! The events of ranks whose processors take messages in on arrival.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use endpoint::executor::{Machine, Over, number_of, request_of};
+use endpoint::{Begun, Error, Event as Happens, Operation, Outcome, Received, Request, Result, Tag, Unexpected};
+use machines::model::LogGp;
+use quantities::{Duration, Rank, Time};
+
+use super::resources::{Resources, Waiting};
+use super::task::{Kind, Task, Tasks};
+use crate::answer::{Activity, Answer, MessageRecord, RankStatistics, Span, Timeline, Unreceived};
+use crate::events::EventQueue;
+use crate::loggp::costs::{Costs, later, sum};
+use crate::loggp::no_hardware;
+use crate::matching::Matching;
+use crate::stop::{Reached, Stop};
+
+/// All ranks, and what they have to do.
+#[derive(Debug)]
+pub(super) struct OnArrival {
+    costs: Costs,
+    ranks: Vec<RankState>,
+    tasks: Tasks,
+    queue: EventQueue<Event>,
+    instant: Instant,
+    /// What was begun since the last event.
+    begun: Vec<u32>,
+    /// The sequence number of the next operation that is begun, or message that is sent.
+    sequence: u64,
+    over: VecDeque<Over>,
+    messages: u64,
+    timeline: Option<Timeline>,
+    stop: Stop,
+}
+
+/// One rank as it runs.
+#[derive(Debug, Default)]
+struct RankState {
+    resources: Resources,
+    matching: Matching<Posted>,
+    statistics: RankStatistics,
+}
+
+/// A receive that was posted.
+#[derive(Clone, Copy, Debug)]
+struct Posted {
+    number: u32,
+    at: Time,
+    /// [`Time::NEVER`] where there is none. [ps]
+    deadline: Time,
+}
+
+/// Something that happens; among what happens at one time the lowest sequence number is first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Event {
+    sequence: u64,
+    task: u32,
+    what: What,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    /// A task wants to begin.
+    Begin,
+    /// The head of a queue tries again.
+    TryAgain,
+    /// A rank is told that a task is over.
+    Tell,
+    /// The deadline of one of a rank's receives passes: the rank stands in place of the task.
+    Deadline,
+}
+
+/// Deadlines are the last things of an instant: a message that is taken in then is in time.
+const LAST: u64 = u64::MAX;
+
+/// What happens at the present time, in order.
+#[derive(Debug, Default)]
+struct Instant {
+    /// What was known when it began, and how much of it has happened.
+    known: Vec<Event>,
+    happened: usize,
+    /// What was added since.
+    added: BinaryHeap<Reverse<Event>>,
+    taken: Vec<Event>,
+}
+
+impl Instant {
+    #[inline]
+    fn next(&mut self, queue: &mut EventQueue<Event>) -> Option<Event> {
+        if queue.has_present() {
+            queue.take_instant(&mut self.taken);
+            self.added.extend(self.taken.drain(..).map(Reverse));
+        }
+        let known = self.known.get(self.happened).copied();
+        match (known, self.added.peek()) {
+            (Some(known), Some(Reverse(added))) if *added < known => self.added.pop().map(|Reverse(added)| added),
+            (Some(known), _) => {
+                self.happened += 1;
+                Some(known)
+            }
+            (None, Some(_)) => self.added.pop().map(|Reverse(added)| added),
+            (None, None) => {
+                self.known.clear();
+                queue.take_instant(&mut self.known)?;
+                if let [_, _, ..] = self.known[..] {
+                    self.known.sort_unstable();
+                }
+                self.happened = 1;
+                self.known.first().copied()
+            }
+        }
+    }
+}
+
+impl OnArrival {
+    pub(super) fn new(model: &LogGp, ranks: u32, with_timeline: bool, stop: Stop) -> OnArrival {
+        OnArrival {
+            costs: Costs::new(model),
+            ranks: (0..ranks).map(|_| RankState::default()).collect(),
+            tasks: Tasks::default(),
+            queue: EventQueue::without_horizon(),
+            instant: Instant::default(),
+            begun: Vec::new(),
+            sequence: 0,
+            over: VecDeque::new(),
+            messages: 0,
+            timeline: with_timeline.then(Timeline::default),
+            stop,
+        }
+    }
+
+    /// The messages that no receive took, by receiver, sender and tag.
+    pub(super) fn unexpected(&self) -> Vec<Unexpected> {
+        let of = |(to, rank): (Rank, &RankState)| {
+            let request = |message: u32| request_of(self.tasks[message].number);
+            let unexpected = move |(from, tag, message)| Unexpected {
+                to,
+                from: Rank(from),
+                tag: Tag(tag),
+                request: request(message),
+            };
+            rank.matching.kept().map(unexpected).collect::<Vec<_>>()
+        };
+        (0..).map(Rank).zip(&self.ranks).flat_map(of).collect()
+    }
+
+    /// What the run tells, when it is over.
+    pub(super) fn end(self) -> Answer {
+        let unreceived = Unreceived::counted(self.unexpected().iter().map(|message| (message.from, message.to)));
+        let timeline = self.timeline.map(|mut timeline| {
+            timeline.spans.sort_by_key(|span| (span.end, span.rank));
+            timeline.messages.sort_by_key(|message| (message.received, message.to));
+            timeline
+        });
+        Answer {
+            finish: self.ranks.iter().map(|rank| rank.resources.all_free_from()).collect(),
+            messages: self.messages,
+            packets: self.messages,
+            ranks: self.ranks.iter().map(|rank| rank.statistics).collect(),
+            timeline,
+            unreceived,
+            ..Answer::default()
+        }
+    }
+
+    fn rank(&mut self, rank: Rank) -> &mut RankState {
+        &mut self.ranks[rank.0 as usize]
+    }
+
+    /// Gives every operation that was begun its event: by rank, then sends before receives before computations, then in
+    /// the order in which they were begun.
+    fn schedule_begun(&mut self) {
+        let OnArrival { begun, tasks, .. } = self;
+        if let [_, _, ..] = begun[..] {
+            begun.sort_by_key(|&task| (tasks[task].rank, tasks[task].kind));
+        }
+        for place in 0..self.begun.len() {
+            let number = self.begun[place];
+            let task = &self.tasks[number];
+            let free = self.ranks[task.rank.0 as usize].resources.processor_free_from(task.processor);
+            let time = task.time.max(free).max(self.queue.now());
+            let sequence = self.next_sequence();
+            self.queue.put(time, Event { sequence, task: number, what: What::Begin });
+        }
+        self.begun.clear();
+    }
+
+    fn next_sequence(&mut self) -> u64 {
+        self.sequence += 1;
+        self.sequence
+    }
+
+    /// Begins a task if what it needs is free, and lets it wait if not. A receive needs nothing.
+    fn begin_task(&mut self, number: u32, sequence: u64) {
+        let (now, task) = (self.queue.now(), self.tasks[number]);
+        if let Kind::Receive | Kind::ReceiveUntil = task.kind {
+            return self.receive(number, task);
+        }
+        let (needs, rank) = (task.needs(), task.doer());
+        let resources = &mut self.rank(rank).resources;
+        let free_from = resources.free_from(needs);
+        if free_from <= now {
+            self.start_task(number, task, now);
+        } else if resources.wait(needs, Waiting { sequence, task: number, since: now }) {
+            self.queue.put(free_from, Event { sequence, task: number, what: What::TryAgain });
+        }
+    }
+
+    /// Begins the head of a queue, if it is still the one with that number and what it needs is free now.
+    fn try_again(&mut self, event: Event) {
+        let (now, task) = (self.queue.now(), self.tasks[event.task]);
+        let (needs, rank) = (task.needs(), task.doer());
+        let resources = &mut self.rank(rank).resources;
+        let Some(head) = resources.head(needs).filter(|head| head.sequence == event.sequence) else { return };
+        let free_from = resources.free_from(needs);
+        if free_from > now {
+            return self.queue.put(free_from, event);
+        }
+        resources.take_head(needs);
+        self.start_task(event.task, task, head.since);
+        let resources = &self.rank(rank).resources;
+        if let Some(next) = resources.head(needs) {
+            let free_from = resources.free_from(needs).max(now);
+            self.queue.put(free_from, Event { sequence: next.sequence, task: next.task, what: What::TryAgain });
+        }
+    }
+
+    /// Starts a task whose needs are free, and which has waited for them since `since`.
+    fn start_task(&mut self, number: u32, task: Task, since: Time) {
+        match task.kind {
+            Kind::Send => self.send(number, task, since),
+            Kind::Message => self.arrive(number, task, since),
+            _ => self.compute(number, task),
+        }
+    }
+
+    fn compute(&mut self, number: u32, task: Task) {
+        let Task { rank, amount, .. } = task;
+        let start = self.queue.now();
+        let end = later(start, Duration::from_picoseconds(amount));
+        self.rank(rank).resources.keep(task.needs(), end, end);
+        self.tasks.release(number);
+        self.started(task);
+        self.finished(task, end);
+        self.record(rank, Activity::Compute, start, end);
+    }
+
+    /// Sends a message: its first byte arrives o + L later. It was ready to be sent when its processor had nothing else to
+    /// do any more; since then it has waited for its interface.
+    fn send(&mut self, number: u32, task: Task, since: Time) {
+        let (costs, start, size, needs) = (self.costs, self.queue.now(), task.size(), task.needs());
+        let end = later(start, costs.sending(size));
+        let RankState { resources, statistics, .. } = self.rank(task.rank);
+        let ready = since.max(resources.processor_free_from(needs.processor));
+        let away = later(start, costs.leaving(size)).since(ready);
+        resources.keep(needs, end, later(start, costs.occupying(size)));
+        statistics.packets += 1;
+        statistics.send_away = sum(statistics.send_away, away);
+        self.messages += 1;
+        self.tasks[number] = Task { kind: Kind::Message, time: start, ..task };
+        let sequence = self.next_sequence();
+        self.queue.put(costs.arrival(start), Event { sequence, task: number, what: What::Begin });
+        self.started(task);
+        if !costs.waits_for_receiver(size) {
+            self.finished(task, end);
+        }
+        self.record(task.rank, Activity::Send, start, end);
+    }
+
+    /// Takes a message in, which came at `came`: the processor is kept for it even when nobody has asked for it yet.
+    fn arrive(&mut self, number: u32, message: Task, came: Time) {
+        let (costs, now, size, to) = (self.costs, self.queue.now(), message.size(), Rank(message.partner));
+        let end = later(now, costs.receiving(size));
+        let RankState { resources, matching, statistics } = self.rank(to);
+        resources.keep(message.needs(), end, later(now, costs.occupying(size)));
+        let receive = matching.meet(message.rank.0, message.tag);
+        match receive {
+            Some(posted) => statistics.receive_idle = sum(statistics.receive_idle, came.since(posted.at)),
+            None => matching.keep(message.rank.0, message.tag, number),
+        }
+        self.record(to, Activity::Receive, now, end);
+        if let Some(posted) = receive {
+            self.deliver(number, message, posted.number, end);
+        }
+    }
+
+    /// Posts a receive, or takes a message that is there: that costs nothing more.
+    fn receive(&mut self, number: u32, task: Task) {
+        let now = self.queue.now();
+        self.tasks.release(number);
+        self.started(task);
+        let wanted = task.wanted();
+        let matching = &mut self.rank(task.rank).matching;
+        if let Some(message) = matching.find(wanted) {
+            return self.deliver(message, self.tasks[message], task.number, now);
+        }
+        let deadline = (task.kind == Kind::ReceiveUntil).then(|| Time::from_picoseconds(task.amount).max(now));
+        let posted = Posted { number: task.number, at: now, deadline: deadline.unwrap_or(Time::NEVER) };
+        matching.post(wanted, posted);
+        if let Some(deadline) = deadline {
+            self.queue.put(deadline, Event { sequence: LAST, task: task.rank.0, what: What::Deadline });
+        }
+    }
+
+    /// Gives a message that is taken now to a receive that finishes at `end`; a sender that waited for this goes on.
+    fn deliver(&mut self, number: u32, message: Task, receive: u32, end: Time) {
+        let (now, Task { rank: from, partner, time: sent, .. }) = (self.queue.now(), message);
+        let (to, size) = (Rank(partner), message.size());
+        if self.costs.waits_for_receiver(size) {
+            let needs = Task { kind: Kind::Send, ..message }.needs();
+            self.rank(from).resources.keep(needs, now, now);
+            self.finished(message, now);
+        }
+        if let Some(timeline) = &mut self.timeline {
+            timeline.messages.push(MessageRecord { from, to, size, sent, received: end });
+        }
+        self.tasks[number] = Task { kind: Kind::Received, number: receive, ..message };
+        match request_of(receive) {
+            Some(_) => self.tell(number, end),
+            None => self.tell_at(number, end),
+        }
+    }
+
+    /// A deadline passes: a receive that has met no message by then ends.
+    fn deadline(&mut self, rank: Rank) {
+        let now = self.queue.now();
+        let posted = self.rank(rank).matching.withdraw(|posted| posted.deadline == now);
+        if let Some(Posted { number, .. }) = posted {
+            self.over.push_back(Over { rank, number, at: now, event: Happens::Over(Err(Error::Deadline(now))) });
+        }
+    }
+
+    fn started(&mut self, task: Task) {
+        if task.tells_start {
+            let at = self.queue.now();
+            self.over.push_back(Over { rank: task.rank, number: task.number, at, event: Happens::Started });
+        }
+    }
+
+    /// An operation will be over at `end`. Of a request that is told at once.
+    fn finished(&mut self, task: Task, end: Time) {
+        let Task { rank, number, .. } = task;
+        if request_of(number).is_some() {
+            self.over.push_back(Over { rank, number, at: end, event: Happens::Over(Ok(Outcome::Done)) });
+        } else {
+            let number = self.tasks.add(Task { kind: Kind::Over, ..task });
+            self.tell_at(number, end);
+        }
+    }
+
+    fn tell_at(&mut self, task: u32, time: Time) {
+        let sequence = self.next_sequence();
+        self.queue.put(time, Event { sequence, task, what: What::Tell });
+    }
+
+    /// Tells the rank that began it that a task is over at `at`.
+    fn tell(&mut self, task: u32, at: Time) {
+        let Task { kind, rank, number, partner, tag, time: sent, .. } = self.tasks[task];
+        let (rank, outcome) = if kind == Kind::Received {
+            let received = Received { from: rank, tag: Tag(tag), message: self.tasks.take_message(task) };
+            (Rank(partner), Outcome::Received(received, sent))
+        } else {
+            (rank, Outcome::Done)
+        };
+        self.tasks.release(task);
+        self.over.push_back(Over { rank, number, at, event: Happens::Over(Ok(outcome)) });
+    }
+
+    fn record(&mut self, rank: Rank, activity: Activity, start: Time, end: Time) {
+        if let Some(timeline) = &mut self.timeline {
+            timeline.spans.push(Span { rank, activity, start, end });
+        }
+    }
+
+    fn add(&mut self, rank: Rank, number: u32, task: Task, operation: Operation) {
+        self.begun.extend(self.tasks.add_operation(Task { rank, number, ..task }, operation));
+    }
+}
+
+impl Machine for OnArrival {
+    fn now(&self) -> Time {
+        self.queue.now()
+    }
+
+    fn check(&self, operation: &Operation) -> Result<()> {
+        match operation {
+            Operation::Multicast(_) | Operation::ReceiveMulticast(_) => Err(no_hardware()),
+            Operation::Send { .. } | Operation::Receive { .. } | Operation::Compute(_) => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, rank: Rank, number: u32, operation: Operation) {
+        self.add(rank, number, Task::BLANK, operation);
+    }
+
+    /// A rank has as many processors and interfaces as its requests name.
+    fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
+        let number = number_of(&request);
+        let Request { operation, processor, interface, not_before: time, tells_start, .. } = request;
+        self.add(rank, number, Task { processor, interface, time, tells_start, ..Task::BLANK }, operation);
+        Ok(Begun::Later)
+    }
+
+    fn tells_starts(&self) -> bool {
+        true
+    }
+
+    fn next_over(&mut self) -> Result<Option<Over>> {
+        loop {
+            if let Some(over) = self.over.pop_front() {
+                return Ok(Some(over));
+            }
+            self.schedule_begun();
+            self.stop.go_on(|| Reached { time: self.queue.now(), messages: self.messages, packets: 0 })?;
+            let Some(event) = self.instant.next(&mut self.queue) else { return Ok(None) };
+            match event.what {
+                What::Begin => self.begin_task(event.task, event.sequence),
+                What::TryAgain => self.try_again(event),
+                What::Tell => self.tell(event.task, self.queue.now()),
+                What::Deadline => self.deadline(Rank(event.task)),
+            }
+        }
+    }
+}

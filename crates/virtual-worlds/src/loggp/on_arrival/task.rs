@@ -1,0 +1,163 @@
+//! What ranks have to do, and messages under way.
+
+use std::collections::BTreeMap;
+
+use endpoint::{Message, Operation, Source, Tag, Tags};
+use quantities::{Bytes, Rank, Time};
+
+use super::resources::{Interface, Needs};
+use crate::matching::{ANY, Wanted};
+
+/// Something that a rank has to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task {
+    pub(super) kind: Kind,
+    pub(super) processor: u8,
+    pub(super) interface: u8,
+    /// Whether its rank is told when it starts.
+    pub(super) tells_start: bool,
+    /// Who began it.
+    pub(super) rank: Rank,
+    /// By which number.
+    pub(super) number: u32,
+    /// To whom, or from whom; [`ANY`] for anyone.
+    pub(super) partner: u32,
+    /// [`ANY`] for any.
+    pub(super) tag: u32,
+    /// The size of a message [B], the length of a computation, a receive's deadline [ps].
+    pub(super) amount: u64,
+    /// From when on it may begin; of a message, when its send started. [ps]
+    pub(super) time: Time,
+}
+
+/// What a task is. Of those that become ready at once, and of one rank, sends begin before receives before computations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Send,
+    Receive,
+    /// A receive that ends without a message at its deadline.
+    ReceiveUntil,
+    Compute,
+    /// What a send has become: it is on its way, or there.
+    Message,
+    /// It is over, and its rank will be told when its time has come.
+    Over,
+    /// A receive that is over; its number is that of its rank, the rest is the message.
+    Received,
+}
+
+impl Task {
+    pub(super) const BLANK: Task = Task {
+        kind: Kind::Over,
+        processor: 0,
+        interface: 0,
+        tells_start: false,
+        rank: Rank(0),
+        number: 0,
+        partner: 0,
+        tag: 0,
+        amount: 0,
+        time: Time::ZERO,
+    };
+
+    /// Whose processor does it: of a message, that of its receiver.
+    #[inline]
+    pub(super) fn doer(&self) -> Rank {
+        if self.kind == Kind::Message { Rank(self.partner) } else { self.rank }
+    }
+
+    /// What it needs. A message that arrives needs the processor and interface of the numbers that it was sent with.
+    #[inline]
+    pub(super) fn needs(&self) -> Needs {
+        let interface = match self.kind {
+            Kind::Send => Interface::Sending(self.interface),
+            Kind::Message => Interface::Receiving(self.interface),
+            _ => Interface::None,
+        };
+        Needs { processor: self.processor, interface }
+    }
+
+    #[inline]
+    pub(super) fn size(&self) -> Bytes {
+        Bytes(self.amount)
+    }
+
+    pub(super) fn wanted(&self) -> Wanted {
+        Wanted { from: self.partner, tag: self.tag }
+    }
+}
+
+/// All tasks by number; numbers are used again.
+#[derive(Debug, Default)]
+pub(super) struct Tasks {
+    tasks: Vec<Task>,
+    unused: Vec<u32>,
+    /// Messages that are more than a size.
+    contents: BTreeMap<u32, Message>,
+}
+
+impl Tasks {
+    #[inline]
+    pub(super) fn add(&mut self, task: Task) -> u32 {
+        if let Some(number) = self.unused.pop() {
+            self.tasks[number as usize] = task;
+            return number;
+        }
+        self.tasks.push(task);
+        self.tasks.len() as u32 - 1
+    }
+
+    /// A task for an operation that takes no hardware.
+    pub(super) fn add_operation(&mut self, task: Task, operation: Operation) -> Option<u32> {
+        match operation {
+            Operation::Send { to, tag: Tag(tag), message } => {
+                let number = self.add(Task { kind: Kind::Send, partner: to.0, tag, amount: message.size().0, ..task });
+                if message.content().is_some() {
+                    self.contents.insert(number, message);
+                }
+                Some(number)
+            }
+            Operation::Receive { from, tags, deadline } => {
+                let partner = if let Source::Rank(Rank(from)) = from { from } else { ANY };
+                let tag = if let Tags::Only(Tag(tag)) = tags { tag } else { ANY };
+                let kind = if deadline.is_some() { Kind::ReceiveUntil } else { Kind::Receive };
+                let amount = deadline.map_or(0, Time::picoseconds);
+                Some(self.add(Task { kind, partner, tag, amount, ..task }))
+            }
+            Operation::Compute(work) => {
+                Some(self.add(Task { kind: Kind::Compute, amount: work.picoseconds(), ..task }))
+            }
+            Operation::Multicast(_) | Operation::ReceiveMulticast(_) => None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn release(&mut self, number: u32) {
+        self.unused.push(number);
+    }
+
+    /// What a message says.
+    #[inline]
+    pub(super) fn take_message(&mut self, number: u32) -> Message {
+        let size = self.tasks[number as usize].size();
+        if self.contents.is_empty() {
+            return Message::of_size(size);
+        }
+        self.contents.remove(&number).unwrap_or(Message::of_size(size))
+    }
+}
+
+impl std::ops::Index<u32> for Tasks {
+    type Output = Task;
+    #[inline]
+    fn index(&self, number: u32) -> &Task {
+        &self.tasks[number as usize]
+    }
+}
+
+impl std::ops::IndexMut<u32> for Tasks {
+    #[inline]
+    fn index_mut(&mut self, number: u32) -> &mut Task {
+        &mut self.tasks[number as usize]
+    }
+}

@@ -1,0 +1,31 @@
+//! Reads any bytes as a GOAL schedule in binary form. What is read is written as text, read again and, if it is small, run: none of it
+//! may fail.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use machines::model::LogGp;
+use programs::goal::{RunGoal, Schedule};
+use quantities::{Bytes, Duration};
+use virtual_worlds::loggp::Clock;
+
+const MODEL: LogGp = LogGp {
+    latency: Duration::from_nanoseconds(2_500),
+    overhead: Duration::from_nanoseconds(1_500),
+    gap: Duration::from_nanoseconds(1_000),
+    gap_per_byte: Duration::from_nanoseconds(6),
+    overhead_per_byte: Duration::ZERO,
+    rendezvous: Some(Bytes(1_000)),
+};
+
+fuzz_target!(|bytes: &[u8]| {
+    // The first number says that it is one.
+    let file = [&4223_u64.to_le_bytes(), bytes].concat();
+    let Ok(schedule) = Schedule::read("fuzz.bin", &file[..]) else { return };
+    let written = schedule.to_string();
+    let again = Schedule::parse("fuzz.goal", written.as_bytes()).expect("what was written can be read");
+    assert_eq!(again.to_string(), written);
+    if schedule.size() <= 1_000 {
+        let _ = Clock::new(MODEL).on_arrival().run_goal(&schedule);
+    }
+});
