@@ -98,8 +98,10 @@ impl<'run, D: Datagrams> Messengers<'run, D> {
         let doing = |(messenger, ended): (&Messenger<D>, &bool)| {
             if *ended { Doing::Ended } else { messenger.doing() }
         };
-        let doing: Vec<Doing> = self.messengers.iter().zip(&self.ended).map(doing).collect();
-        stuck(&doing, |rank| self.messengers[rank.0 as usize].engine()).is_some()
+        // One that goes on is enough.
+        let waits = |doing: Doing| (doing != Doing::GoesOn).then_some(doing);
+        let doing: Option<Vec<Doing>> = self.messengers.iter().zip(&self.ended).map(doing).map(waits).collect();
+        doing.is_some_and(|doing| stuck(&doing, |rank| self.messengers[rank.0 as usize].engine()).is_some())
     }
 }
 

@@ -123,7 +123,9 @@ fn check<T>(here: &[Node], results: &RefCell<Vec<Option<Result<T>>>>) -> Result<
     let results = results.borrow();
     let doing =
         |(here, result): (&Node, &Option<Result<T>>)| if result.is_some() { Doing::Ended } else { here.doing() };
-    let doing: Vec<Doing> = here.iter().zip(results.iter()).map(doing).collect();
+    let waits = |doing: Doing| (doing != Doing::GoesOn).then_some(doing);
+    let doing: Option<Vec<Doing>> = here.iter().zip(results.iter()).map(doing).map(waits).collect();
+    let Some(doing) = doing else { return Ok(()) };
     let Some(waiting) = stuck(&doing, |rank| here[rank.0 as usize].engine()) else { return Ok(()) };
     let failed = results.iter().zip(0..).find_map(|(result, rank)| match result {
         Some(Err(error)) => Some((Rank(rank), error)),
