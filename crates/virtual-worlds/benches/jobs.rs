@@ -18,14 +18,23 @@ use quantities::{Bytes, Time};
 /// Runs of each, of which the quickest counts.
 const RUNS: u32 = 7;
 
+/// How long this thread has been on a processor, which does not depend on what else the machine does; where the system doesn't tell,
+/// how long it has lived. [s]
+fn processor_time(began: Instant) -> f64 {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = told.split_whitespace().next().and_then(|number| number.parse::<f64>().ok());
+    nanoseconds.map_or_else(|| began.elapsed().as_secs_f64(), |nanoseconds| nanoseconds / 1e9)
+}
+
 /// How long the quickest of some runs takes, each of `runs` in turn. [s]
 fn quickest<const N: usize>(runs: [&dyn Fn(); N]) -> [f64; N] {
+    let began = Instant::now();
     let mut best = [f64::INFINITY; N];
     for _ in 0..RUNS {
         for (best, run) in best.iter_mut().zip(runs) {
-            let start = Instant::now();
+            let start = processor_time(began);
             run();
-            *best = best.min(start.elapsed().as_secs_f64());
+            *best = best.min(processor_time(began) - start);
         }
     }
     best

@@ -7,7 +7,7 @@ use quantities::{Rank, Time};
 use super::program::{Jobs, Seat};
 use super::{Background, BackgroundSources, Job, JobRun, JobsRun};
 use crate::Simulated;
-use crate::answer::{Answer, BackgroundStatistics};
+use crate::answer::{Answer, BackgroundStatistics, Run};
 use crate::flit::traffic::{self, Load};
 use crate::flit::world::unfit_traffic;
 
@@ -18,12 +18,20 @@ impl Simulated<'_> {
     /// [`Error::Unfit`] when two ranks stand on one node, a node does not exist, a job has no ranks, or the machine can't carry
     /// the traffic; otherwise as for one program. A deadlock names the ranks and their jobs.
     pub fn run_jobs<P: Program>(&self, jobs: &[Job<P>], background: Option<&Background>) -> Result<JobsRun<P::Output>> {
+        if let [Job { program, nodes, start: Time::ZERO, .. }] = jobs
+            && nodes.iter().zip(0..).all(|(node, rank)| node.0 == rank)
+            && !nodes.is_empty()
+        {
+            // Ranks are nodes: nothing has to be translated.
+            let ranks = nodes.len() as u32;
+            let (results, answer) = self.run_beside(ranks, program, background, |node| node.0 < ranks)?;
+            let run = JobRun { results, start: Time::ZERO, finish: answer.finish.clone() };
+            return Ok(JobsRun { jobs: vec![run], answer });
+        }
         let on_ethernet = matches!(self.machine.interconnect, Interconnect::Ethernet(_));
         let program = Jobs::new(jobs, self.machine.nodes, on_ethernet)?;
-        let (results, mut answer) = match background {
-            Some(background) => self.run_beside(&program, background)?,
-            None => self.run(program.nodes(), &program)?,
-        };
+        let is_used = |NodeId(node)| program.seat(Rank(node)).is_some();
+        let (results, mut answer) = self.run_beside(program.nodes(), &program, background, is_used)?;
         let job_of = |node: Rank| program.seat(node).map(|seat| seat.job);
         // A broadcast goes to every node, but is meant for those of its job.
         answer.unreceived.retain(|message| job_of(message.from) == job_of(message.to));
@@ -39,26 +47,27 @@ impl Simulated<'_> {
         jobs.pop().ok_or_else(|| Error::Unfit("a run of one job has brought none".to_owned()))
     }
 
+    /// Runs `program` beside `background` traffic, if there is some.
     fn run_beside<P: Program>(
         &self,
-        program: &Jobs<'_, P>,
-        background: &Background,
-    ) -> crate::answer::Run<Option<P::Output>> {
+        ranks: u32,
+        program: &P,
+        background: Option<&Background>,
+        is_used: impl Fn(NodeId) -> bool,
+    ) -> Run<P::Output> {
+        let Some(Background { load, sources }) = background else { return self.run(ranks, program) };
         let Interconnect::Flits(network) = &self.machine.interconnect else {
             let told = format!("background traffic needs a network of flits, which {} has not", self.machine.name);
             return Err(Error::Unfit(told));
         };
-        if background.load.rate == 0.0 {
-            traffic::check(network, &Load { rate: traffic::LOWEST_RATE, ..background.load }).map_err(unfit_traffic)?;
-            let (results, answer) = self.run(program.nodes(), program)?;
+        if load.rate == 0.0 {
+            traffic::check(network, &Load { rate: traffic::LOWEST_RATE, ..*load }).map_err(unfit_traffic)?;
+            let (results, answer) = self.run(ranks, program)?;
             let none = BackgroundStatistics { until: answer.makespan(), ..BackgroundStatistics::default() };
             return Ok((results, Answer { background: Some(none), ..answer }));
         }
-        let sends = |NodeId(node)| match background.sources {
-            BackgroundSources::All => true,
-            BackgroundSources::Idle => program.seat(Rank(node)).is_none(),
-        };
-        self.network().run_beside(program.nodes(), program, &background.load, sends)
+        let sends = |node| *sources == BackgroundSources::All || !is_used(node);
+        self.network().run_beside(ranks, program, load, sends)
     }
 }
 
