@@ -6,7 +6,7 @@ use endpoint::Error as ProgramError;
 use formats::output::Unwritable;
 use formats::traffic_matrix::MatrixError;
 use programs::applications::patterns::ApplicationError;
-use programs::goal::GoalError;
+use programs::goal::{BinaryError, GoalError};
 use programs::schedule::{PatternError, ReadError};
 use quantities::shown_path;
 
@@ -41,6 +41,9 @@ pub enum Error {
     /// A GOAL schedule that cannot be read.
     #[error(transparent)]
     Goal(#[from] GoalError),
+    /// A GOAL schedule in binary form that is damaged.
+    #[error(transparent)]
+    BinaryGoal(#[from] BinaryError),
     /// A schedule that no network can carry.
     #[error(transparent)]
     Schedule(ProgramError),

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
 use endpoint::executor::{self, Machine, Over};
-use endpoint::{Endpoint, Error, Message, Operation, Outcome, Program, Received, Result, Source, Tag, Tags};
+use endpoint::{Endpoint, Error, Event, Message, Operation, Outcome, Program, Received, Result, Source, Tag, Tags};
 use messaging::{Messenger, Messengers, Parameters, Reporting};
 use programs::barrier::dissemination;
 use quantities::{Duration, Rank, Rate, Time};
@@ -99,7 +99,7 @@ impl Machine for Launched<'_> {
             return Ok(None);
         }
         let over = self.alone.next_over();
-        if let Some(Over { result: Ok(Outcome::Received(received, _)), .. }) = &over {
+        if let Some(Over { event: Event::Over(Ok(Outcome::Received(received, _))), .. }) = &over {
             count(&mut self.tally.received_from, received.from);
         }
         Ok(over)

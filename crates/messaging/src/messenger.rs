@@ -5,10 +5,10 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 use endpoint::executor::Over;
-use endpoint::{Endpoint, Error, Message, Operation, Outcome, Received, Result, Source, Tag, Tags};
+use endpoint::{Endpoint, Error, Event, Message, Operation, Outcome, Received, Result, Source, Tag, Tags};
 use quantities::{Duration, Rank, Time};
 
-use crate::operations::{Calls, Operations};
+use crate::operations::{Calls, Finished, Operations};
 use crate::{Datagram, Datagrams, Doing, Engine, Parameters};
 
 /// A rank on a network of datagrams.
@@ -99,7 +99,8 @@ impl<D: Datagrams> Messenger<D> {
 
     /// The next operation that is over.
     pub fn take_over(&self) -> Option<Over> {
-        self.operations.borrow_mut().take_over()
+        let Finished { number, result } = self.operations.borrow_mut().take_over()?;
+        Some(Over { rank: self.engine().rank(), number, at: self.network.now(), event: Event::Over(result) })
     }
 
     /// Lets the operations go on, and answers others, for ever. It stops, to be polled again, when operations are over: whoever has
@@ -239,8 +240,8 @@ impl<D: Datagrams> Messenger<D> {
         let mut arrived = Vec::new();
         loop {
             let next = self.turn(&mut arrived).await?;
-            if let Some(over) = self.take_over() {
-                return over.result;
+            if let Some(Finished { result, .. }) = self.operations.borrow_mut().take_over() {
+                return result;
             }
             if let Next::At(until) = next {
                 self.network.receive(until, &mut arrived).await?;

@@ -12,7 +12,6 @@
 
 use std::collections::VecDeque;
 
-use endpoint::executor::Over;
 use endpoint::{Error, Message, Operation, Outcome, Result, Tag};
 use quantities::{Duration, Rank, Time};
 
@@ -38,12 +37,19 @@ pub(crate) struct Operations {
     /// From when on the processor is free.
     processor_free: Time,
     /// What is over as soon as everything is sent that this turn has to send, and what is.
-    ends: Vec<Over>,
-    over: VecDeque<Over>,
+    ends: Vec<Finished>,
+    over: VecDeque<Finished>,
     /// Whether an operation goes on without anything that has to come.
     goes_on: bool,
     /// Why there is no network any more.
     failed: Option<Error>,
+}
+
+/// An operation that is over, by the number that it was begun with.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) number: u32,
+    pub(crate) result: Result<Outcome>,
 }
 
 #[derive(Debug)]
@@ -113,7 +119,7 @@ impl Operations {
     pub(crate) fn begin(&mut self, now: Time, number: u32, operation: Operation) {
         if let Some(error) = &self.failed {
             let result = outcome_without_network(&operation, error);
-            self.over.push_back(Over { number, result });
+            self.over.push_back(Finished { number, result });
             return;
         }
         let waits = !matches!(
@@ -193,7 +199,7 @@ impl Operations {
             Step::To(next) => *stage = next,
             Step::Over(result) => {
                 *stage = Stage::IsOver;
-                self.ends.push(Over { number: *number, result });
+                self.ends.push(Finished { number: *number, result });
             }
         }
     }
@@ -289,7 +295,7 @@ impl Operations {
         self.goes_on || !self.over.is_empty()
     }
 
-    pub(crate) fn take_over(&mut self) -> Option<Over> {
+    pub(crate) fn take_over(&mut self) -> Option<Finished> {
         self.over.pop_front()
     }
 
@@ -348,7 +354,7 @@ impl Operations {
                 Stage::Has(result) | Stage::Ends(_, result) => result,
                 _ => Err(error.clone()),
             };
-            self.over.push_back(Over { number, result });
+            self.over.push_back(Finished { number, result });
         }
     }
 }

@@ -6,7 +6,7 @@ use std::task::Poll;
 use quantities::{Rank, Time};
 
 use super::{Machine, Shared};
-use crate::timeline::{Activity, Span};
+use crate::timeline::Activity;
 use crate::{Begun, Error, Event, Operation, Report, Request, Result};
 
 /// What is kept of requests. One that is under way costs nothing here, but where a timeline is asked for.

@@ -4,17 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use endpoint::{Error as ProgramError, Result as ProgramResult};
-use formats::input::{self, InputFile};
+use formats::input::{self, Digesting, InputFile};
 use launch::rank::Running;
 use launch::wire::Record;
 use machines::model::{Interconnect, Machine};
-use programs::goal::{self, OperationKind, Play};
+use programs::goal::{self, GoalAnswer, OperationKind, Play, ReadError, Unreceived};
 use quantities::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use virtual_worlds::flit::world::Options;
-use virtual_worlds::loggp::goal::{GoalAnswer, Unreceived};
 
 use super::Entry;
 use crate::prepared::{AnyJob, Notes, Outcome};
@@ -56,12 +55,17 @@ impl Entry for Goal {
 
     fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
         let unreadable = |cause| Error::Unreadable { path: self.file.clone(), cause };
-        let text = input::read(&self.file, LONGEST).map_err(unreadable)?;
-        let (name, read) = (self.file.display().to_string(), InputFile::new(&self.file, &text));
-        let schedule = Arc::new(goal::Schedule::parse(&name, &text)?);
+        let mut text = Digesting::new(input::open(&self.file, LONGEST).map_err(unreadable)?);
+        let name = self.file.display().to_string();
+        let schedule = goal::Schedule::read(&name, &mut text).map_err(|error| match error {
+            ReadError::Unreadable(cause) => unreadable(cause),
+            ReadError::Wrong(error) => Error::Goal(error),
+            ReadError::Damaged(error) => Error::BinaryGoal(error),
+        })?;
+        let (schedule, read) = (Arc::new(schedule), InputFile::digested(&self.file, &text));
         let ranks = site.exactly(schedule.size(), "as many as the schedule has")?;
         let parameters = json!({"file": name});
-        let messages = Some(sends(&schedule));
+        let messages = Some(schedule.sends());
         if site.is_real {
             let mut prepared = Prepared::new(Play { schedule }, ranks, parameters).expecting(messages);
             prepared.notes.files.push(read);
@@ -101,12 +105,6 @@ impl Ready for GoalReady {
         let ranks = schedule.size();
         Box::new(Prepared::new(Play { schedule }, ranks, notes.parameters)).into_job()
     }
-}
-
-/// How many messages it sends.
-fn sends(schedule: &goal::Schedule) -> u64 {
-    let operations = schedule.busy_ranks().flat_map(|(_, block)| block.operations());
-    operations.filter(|operation| matches!(operation.kind, OperationKind::Send { .. })).count() as u64
 }
 
 /// Whether the packets of every message can be counted.

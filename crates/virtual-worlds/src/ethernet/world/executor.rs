@@ -1,9 +1,10 @@
 //! Programs on nodes of an Ethernet.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use endpoint::executor::{self, Machine, Over};
-use endpoint::{Operation, Outcome, Program, Received, Result, Tag};
+use endpoint::{Event, Operation, Outcome, Program, Received, Result, Tag};
 use messaging::{Datagram, Messenger, Messengers};
 use quantities::{Bytes, Rank, Time};
 
@@ -20,25 +21,23 @@ struct Running<'run> {
     network: &'run RefCell<Network<Datagram>>,
     messengers: Messengers<'run, Port<'run, Datagram>>,
     record: Record,
-    /// The operations under way, by number.
-    begun: Vec<Begun>,
+    /// The operations under way, by rank and number.
+    begun: BTreeMap<(Rank, u32), Begun>,
     memory: BroadcastMemory,
     events: u64,
     stop: Stop,
 }
 
 /// An operation that was begun.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Begun {
-    rank: Rank,
     at: Time,
     receives: Receives,
 }
 
 /// Whether an operation receives something, and what.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Receives {
-    #[default]
     Nothing,
     Message,
     Broadcast,
@@ -94,21 +93,18 @@ impl Running<'_> {
             Operation::Receive { .. } => Receives::Message,
             Operation::ReceiveMulticast(_) => Receives::Broadcast,
         };
-        let needed = number as usize + 1;
-        if self.begun.len() < needed {
-            self.begun.resize(needed, Begun::default());
-        }
-        self.begun[number as usize] = Begun { rank, at: now, receives };
+        self.begun.insert((rank, number), Begun { at: now, receives });
     }
 
     /// Notes what an operation that is over says; and when what it has brought was sent.
     fn noted(&mut self, mut over: Over) -> Over {
-        let Begun { rank, at, receives } = self.begun[over.number as usize];
+        let rank = over.rank;
+        let Some(Begun { at, receives }) = self.begun.remove(&(rank, over.number)) else { return over };
         if receives != Receives::Nothing {
             let idle = self.now().since(at);
             self.record.ranks[rank.0 as usize].receive_idle += idle;
         }
-        if let Ok(Outcome::Received(Received { from, tag, .. }, sent)) = &mut over.result {
+        if let Event::Over(Ok(Outcome::Received(Received { from, tag, .. }, sent))) = &mut over.event {
             let tag: Option<Tag> = Some(*tag).filter(|_| receives == Receives::Message);
             *sent = self.record.received((*from, rank, tag)).unwrap_or(*sent);
         }
@@ -186,7 +182,7 @@ pub(super) fn run<P: Program>(setting: &Setting<'_>, program: &P) -> Run<P::Outp
         network: &network,
         messengers: Messengers::new(&messengers),
         record: Record::new(setting.ranks, false),
-        begun: Vec::new(),
+        begun: BTreeMap::new(),
         memory: BroadcastMemory {
             broadcasts: vec![false; ranks],
             most: vec![Bytes::default(); ranks],

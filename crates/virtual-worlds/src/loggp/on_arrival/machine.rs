@@ -387,6 +387,9 @@ impl Machine for OnArrival {
     fn check(&self, operation: &Operation) -> Result<()> {
         match operation {
             Operation::Multicast(_) | Operation::ReceiveMulticast(_) => Err(no_hardware()),
+            Operation::Sleep(_) => {
+                Err(Error::Unfit("where messages are taken in on arrival, no rank waits for a time".to_owned()))
+            }
             Operation::Send { .. } | Operation::Receive { .. } | Operation::Compute(_) => Ok(()),
         }
     }

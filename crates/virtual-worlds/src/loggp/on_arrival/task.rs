@@ -127,7 +127,7 @@ impl Tasks {
             Operation::Compute(work) => {
                 Some(self.add(Task { kind: Kind::Compute, amount: work.picoseconds(), ..task }))
             }
-            Operation::Multicast(_) | Operation::ReceiveMulticast(_) => None,
+            Operation::Sleep(_) | Operation::Multicast(_) | Operation::ReceiveMulticast(_) => None,
         }
     }
 
