@@ -266,7 +266,8 @@ mod tests {
         #[test]
         fn matches_what_two_queues_match(steps in prop::collection::vec((any::<bool>(), 0u32..4, 0u32..4), 0..200)) {
             let mut matching = Matching::default();
-            let (mut receives, mut messages): (Vec<(Wanted, u32)>, Vec<(u32, u32, u32)>) = Default::default();
+            let mut receives: Vec<(Wanted, u32)> = Vec::new();
+            let mut messages = Vec::new();
             for (number, (sends, from, tag)) in (0u32..).zip(steps) {
                 if sends {
                     let expected = receives.iter().position(|&(wanted, _)| wanted.fits(from, tag));

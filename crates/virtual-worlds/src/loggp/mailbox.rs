@@ -100,6 +100,7 @@ impl Letters {
     }
 
     /// Puts `letter` behind all others in the mailbox of `owner`.
+    #[inline]
     pub(super) fn post(&mut self, owner: Rank, mailbox: &mut Mailbox, letter: Letter) {
         if mailbox.length >= FEW && mailbox.first != SORTED {
             self.sort(owner, mailbox);
@@ -120,6 +121,7 @@ impl Letters {
     }
 
     /// Takes the first letter from `sender` with one of `tags` out of the mailbox of `owner`.
+    #[inline]
     pub(super) fn take(&mut self, owner: Rank, mailbox: &mut Mailbox, sender: Rank, tags: Tags) -> Option<Letter> {
         let before = mailbox.length;
         let letter = match mailbox.first {

@@ -84,6 +84,7 @@ impl State {
     }
 
     /// Sends `message`; whether the sender now waits for its receiver.
+    #[inline]
     pub(super) fn send(&mut self, from: Rank, to: Rank, tag: Tag, message: Message) -> bool {
         let size = message.size();
         let sender = &mut self.ranks[from.0 as usize];
@@ -106,6 +107,7 @@ impl State {
     }
 
     /// The next message from `from` with one of `tags`, if it was sent; otherwise `rank` waits for it.
+    #[inline]
     pub(super) fn receive(&mut self, rank: Rank, from: Rank, tags: Tags) -> Option<Received> {
         let here = &mut self.ranks[rank.0 as usize];
         let Some(letter) = self.letters.take(rank, &mut here.mailbox, from, tags) else {
