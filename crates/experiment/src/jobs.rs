@@ -1,11 +1,11 @@
 //! Several jobs at the same time on one machine, on nodes of their own, beside background traffic.
 
-use machines::model::{Machine, NodeId};
+use machines::model::{Interconnect, Machine, NodeId};
 use quantities::{Duration, Time};
 use serde_json::{Value, json};
 use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::Options;
-use virtual_worlds::jobs::placement::{Allocation, PlacementError};
+use virtual_worlds::jobs::placement::{Allocation, Placement, PlacementError};
 use virtual_worlds::jobs::{self, Background, JobRun, JobsRun};
 
 use crate::catalogue::{AnyOutput, AnyProgram};
@@ -74,6 +74,10 @@ impl Experiment {
         let mut placed = Vec::new();
         for (number, (job, ready)) in (0u64..).zip(self.jobs.iter().zip(made)) {
             let Job { program, placement, start, .. } = job;
+            if matches!(site.machine.interconnect, Interconnect::LogGp(_)) && *placement != Placement::default() {
+                let allowed = format!("in-order, as on {} no node is nearer than another", site.machine.name);
+                return Err(Error::parameter("placement", placement, allowed));
+            }
             let nodes = allocation.place(placement, ready.ranks(), self.seed().wrapping_add(number))?;
             let start = start.unwrap_or_default();
             let name = job.name.clone().unwrap_or_else(|| format!("job {}", number + 1));

@@ -75,7 +75,10 @@ impl Description {
             .into_root_schema_for::<E>();
         let about = schema.get("description").and_then(Value::as_str).unwrap_or_default();
         let properties = schema.get("properties").and_then(Value::as_object);
-        let parameters = properties.into_iter().flatten().map(|(name, schema)| Parameter::of(name, schema));
+        let mut parameters: Vec<Parameter> =
+            properties.into_iter().flatten().map(|(name, schema)| Parameter::of(name, schema)).collect();
+        let order = declared_order::<E>();
+        parameters.sort_by_key(|parameter| order.iter().position(|name| *name == parameter.name));
         Description {
             name: E::NAME,
             aliases: E::ALIASES,
@@ -84,7 +87,7 @@ impl Description {
             in_postal_model: E::IN_POSTAL_MODEL,
             any_ranks: E::ANY_RANKS,
             usual_machine: E::USUAL_MACHINE,
-            parameters: parameters.collect(),
+            parameters,
             check: |parameters| {
                 serde_json::from_value::<E>(Value::Object(parameters)).map(drop).map_err(|error| error.to_string())
             },
@@ -105,6 +108,14 @@ impl Description {
         (self.check)(Map::from_iter([(parameter.name.clone(), value.clone())]))?;
         Ok(value)
     }
+}
+
+/// The names of a program's parameters in the order in which they are declared, which is that of the help: schemas are sorted. The
+/// reader of a parameter that there is not names those that there are.
+fn declared_order<E: Entry>() -> Vec<String> {
+    let none = Map::from_iter([(String::new(), Value::Null)]);
+    let complaint = serde_json::from_value::<E>(Value::Object(none)).err().map(|error| error.to_string());
+    complaint.unwrap_or_default().split('`').skip(3).step_by(2).map(str::to_owned).collect()
 }
 
 impl Parameter {
