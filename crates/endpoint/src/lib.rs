@@ -10,6 +10,7 @@
 mod combinators;
 pub mod conformance;
 mod deadlock;
+mod erased;
 mod error;
 pub mod executor;
 mod message;
@@ -20,6 +21,7 @@ pub mod timeline;
 
 pub use combinators::{First, first_of, join, join_all};
 pub use deadlock::{WaitsFor, deadlock, deadlock_of};
+pub use erased::Erased;
 pub use error::{Error, Result, check_partner};
 pub use message::Message;
 pub use needs::Needs;

@@ -1,6 +1,6 @@
 //! A program of any of the catalogue's types, so that different ones run on one machine at the same time.
 
-use endpoint::{Endpoint, Needs, Program, Result};
+use endpoint::{Endpoint, Erased, Needs, Program, Result};
 use programs::all_reduce::{AllReduce, Operator};
 use programs::all_to_all::CompleteExchange;
 use programs::applications::conjugate_gradient::ConjugateGradient;
@@ -40,10 +40,12 @@ macro_rules! any_program {
             const NEEDS: Needs = Needs::NOTHING$(.and(<$program as Program>::NEEDS))+;
 
             async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<AnyOutput> {
-                // Each in a box of its own size: a rank of a small program takes no more room because of a large one.
+                // Compiled once for all worlds, and each in a box of its own size: a rank of a small program takes no more room
+                // because of a large one.
+                let endpoint = Erased::new(endpoint);
                 match self {
                     $(AnyProgram::$name(program) => {
-                        Box::pin(program.run(endpoint)).await.map(AnyOutput::$name)
+                        Box::pin(program.run(&endpoint)).await.map(AnyOutput::$name)
                     })+
                 }
             }
