@@ -50,9 +50,6 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("schedule --complete 4 --pacing barrier", "--pacing"),
     // No messages are made.
     ("schedule --read tests/schedules/linear.json --bytes 4", "--bytes"),
-    // A machine has steps of its own.
-    ("run all-to-all --machine moc-2-1 --t0 2us", "--t0"),
-    ("run schedule tests/schedules/linear.json --machine moc-2-1 --t0 2us", "--t0"),
     // Nothing is random.
     ("schedule --complete 4 --algorithm greedy --seed 3", "--seed"),
     ("schedule --traffic tests/command_line/plan.in/traffic.csv --seed 3", "--seed"),
@@ -91,6 +88,9 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
 
 /// Command lines that the parser of arguments refuses, with what it names.
 const BADLY_COMBINED: &[(&str, &str)] = &[
+    // A machine has steps of its own.
+    ("run all-to-all --machine moc-2-1 --t0 2us", "--t0"),
+    ("run schedule tests/schedules/linear.json --machine moc-2-1 --t0 2us", "--t0"),
     ("run all-to-all --machine moc-2-1 --lambda 2", "--lambda"),
     ("plan broadcast --machine moc-2-1 --lambda 2", "--lambda"),
     ("schedule --complete 4 --check", "--algorithm"),
