@@ -5,7 +5,7 @@ use std::sync::Arc;
 use endpoint::{Program, Result as ProgramResult, World};
 use machines::model::Machine;
 use quantities::Time;
-use serde_json::json;
+use serde_json::{Value, json};
 use virtual_worlds::Simulated;
 use virtual_worlds::flit::world::Options;
 use virtual_worlds::jobs::placement::{Allocation, Placement};
@@ -25,6 +25,8 @@ pub struct OwnProgram<P> {
     pub name: String,
     /// The program.
     pub program: P,
+    /// What it was told: the fields of a JSON object.
+    pub parameters: Value,
     /// How many ranks it has; one on each node, if nothing is said.
     pub ranks: Option<u32>,
     /// On which nodes they stand.
@@ -44,17 +46,17 @@ impl<P: Program> OwnProgram<P> {
     /// # Errors
     /// What keeps it from running; a deadlock.
     pub fn run(self, machine: &Arc<Machine>, stop: Stop) -> Result<OwnEnded<P::Output>, Error> {
-        let OwnProgram { name, program, ranks, placement, seed: asked_seed, engine } = self;
+        let OwnProgram { name, program, parameters, ranks, placement, seed: asked_seed, engine } = self;
         let ranks = ranks_on(machine, ranks)?;
         let engine = engine_of(machine, engine)?;
         let seed = asked_seed.unwrap_or(USUAL_SEED);
-        let nodes = Allocation::new(machine).place(&placement, ranks, seed)?;
         let mut provenance = Provenance::of("run")
             .running(&name)
             .on(machine)
             .with_engine(engine.map(EngineName::name))
             .seeded(seed, asked_seed.is_some())
-            .among(ranks);
+            .among(ranks)
+            .given(parameters);
         if placement == Placement::Random {
             provenance.draws();
         }
@@ -65,9 +67,11 @@ impl<P: Program> OwnProgram<P> {
             (results, Vec::new(), answer)
         } else {
             provenance = provenance.given(json!({"placement": placement.to_string()}));
+            let nodes = Allocation::new(machine).place(&placement, ranks, seed)?;
             let job = jobs::Job { name: name.clone(), program, nodes, start: Time::ZERO };
             let JobsRun { jobs: mut ran, answer } = world.run_jobs(std::slice::from_ref(&job), None)?;
-            let ran = ran.remove(0);
+            let none = || endpoint::Error::Unfit("a run of one job has brought none".to_owned());
+            let ran = ran.pop().ok_or_else(none)?;
             let ended = ended(&job, &ran);
             (ran.results, vec![ended], answer)
         };
