@@ -38,7 +38,7 @@ check: $(VENV)/ready ## format, lints as errors, types, licences, size limits
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
-	$(BIN)/mypy --strict python/maquette tests/python tests/browser tests/network tests/hostile scripts
+	$(BIN)/mypy --strict python/maquette examples tests/python tests/browser tests/network tests/hostile scripts
 	$(BIN)/python scripts/licences.py
 	cargo test --locked -p maquette-command-line --test house_rules
 
@@ -58,7 +58,7 @@ $(VENV)/ready: pyproject.toml scripts/need
 	@scripts/need cargo
 	@scripts/need python
 	@test -x $(BIN)/python || python3 -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check maturin pytest mypy polars
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check maturin pytest mypy numpy polars
 	@touch $@
 
 # The command itself, built and installed in it. Cargo knows what has changed, so it is always asked.

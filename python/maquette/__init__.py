@@ -1,56 +1,37 @@
-"""Maquette: message-passing programs on models of machines, accurate to the flit."""
+"""Maquette: message-passing programs on models of machines, accurate to the flit.
 
-import signal
-import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from types import FrameType
-from typing import NoReturn
+Describe a machine, run a program on it, and see how long it takes and why::
 
-from maquette import _maquette
+    import maquette as mq
 
-__all__ = ["main"]
+    machine = mq.Machine("infiniband-128", set={"channels.buffers": 64})
+    run = mq.run("broadcast", machine, ranks=64, algorithm="binomial", bytes="4 KiB")
+    print(run.makespan_ps)
 
+A program of one's own is an async function of an `Endpoint`; `run` takes it in place of a name.
+"""
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command `maquette` and give its exit status.
+from maquette._maquette import Deadline, Deadlock, Lost, MaquetteError, NoSuchRank, Received, Unfit
+from maquette.combinators import first, gather
+from maquette.command import main
+from maquette.endpoint import Endpoint
+from maquette.machine import Machine
+from maquette.running import Run, run, run_experiment
 
-    Parameters
-    ----------
-    arguments
-        What stands after the command's name; those of this process if left out.
-
-    Returns
-    -------
-    int
-        0 when it went well, 1 when it ran and the answer is no, 2 when the input was bad, 128 and the signal's number when
-        one ended it: 130 after Ctrl-C.
-    """
-    if arguments is None:
-        arguments = sys.argv[1:]
-    with _asked_to_end():
-        return _maquette.run(["maquette", *arguments])
-
-
-def _end(number: int, _: FrameType | None) -> NoReturn:
-    """Ask what runs to end, with the exit status that a shell gives to a process ended by this signal."""
-    raise SystemExit(128 + number)
-
-
-@contextmanager
-def _asked_to_end() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP ask the command to end, so that it leaves no unfinished file; but not where they are handled or
-    ignored already."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    signals = {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
-    usual = [each for each in signals if signal.getsignal(each) is signal.SIG_DFL]
-    for each in usual:
-        signal.signal(each, _end)
-    try:
-        yield
-    finally:
-        for each in usual:
-            signal.signal(each, signal.SIG_DFL)
+__all__ = [
+    "Deadline",
+    "Deadlock",
+    "Endpoint",
+    "Lost",
+    "Machine",
+    "MaquetteError",
+    "NoSuchRank",
+    "Received",
+    "Run",
+    "Unfit",
+    "first",
+    "gather",
+    "main",
+    "run",
+    "run_experiment",
+]

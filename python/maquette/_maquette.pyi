@@ -1,1 +1,109 @@
+from collections.abc import Callable, Generator
+from typing import Any, final
+
+from typing_extensions import disjoint_base
+
+from maquette.endpoint import Endpoint
+
+__all__ = [
+    "Deadline",
+    "Deadlock",
+    "Ended",
+    "Lost",
+    "Machine",
+    "MaquetteError",
+    "NoSuchRank",
+    "Place",
+    "Received",
+    "Unfit",
+    "Verb",
+    "run",
+    "run_experiment",
+    "run_named",
+    "run_own",
+]
+
+class MaquetteError(Exception): ...
+class Deadlock(MaquetteError): ...
+class Deadline(MaquetteError): ...
+class NoSuchRank(MaquetteError): ...
+class Lost(MaquetteError): ...
+class Unfit(MaquetteError): ...
+
+@final
+class Verb:
+    Send: Verb
+    Receive: Verb
+    Compute: Verb
+    SleepUntil: Verb
+    Multicast: Verb
+    ReceiveMulticast: Verb
+    Gather: Verb
+    First: Verb
+
+@disjoint_base
+class Place:
+    def __new__(cls, rank: int, size: int) -> Place: ...
+    @property
+    def rank(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def now_ps(self) -> int: ...
+
+@final
+class Received:
+    @property
+    def source(self) -> int: ...
+    @property
+    def tag(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def data(self) -> bytes | None: ...
+
+@final
+class Machine:
+    @staticmethod
+    def load(choice: str) -> Machine: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def about(self) -> str: ...
+    @property
+    def nodes(self) -> int: ...
+    def json(self) -> str: ...
+
+@final
+class Ended:
+    @property
+    def program(self) -> str: ...
+    @property
+    def machine(self) -> str: ...
+    @property
+    def makespan(self) -> str: ...
+    @property
+    def makespan_ps(self) -> int: ...
+    @property
+    def finish_ps(self) -> list[int]: ...
+    @property
+    def nodes(self) -> list[int]: ...
+    @property
+    def messages(self) -> int: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    def found_json(self) -> str: ...
+    def json(self) -> str: ...
+
+_Asked = tuple[object, str | None, str | None, object]
+
 def run(arguments: list[str]) -> int: ...
+def run_named(name: str, machine: Machine, parameters: str, how: _Asked) -> Ended: ...
+def run_experiment(path: str | None, fields: str | None) -> Ended: ...
+def run_own(
+    name: str,
+    machine: Machine,
+    begin: Callable[[int, int], tuple[Endpoint, Generator[Any, Any, Any]]],
+    parameters: str,
+    how: _Asked,
+) -> tuple[list[Any], Ended]: ...

@@ -58,7 +58,11 @@ const ARROWS: [(&str, &[&str], &[&str]); 17] = [
         &[],
     ),
     ("maquette", &["endpoint", "machines", "programs", "quantities", "real-worlds", "virtual-worlds"], &[]),
-    ("python-bindings", &["command-line", "formats"], &[]),
+    (
+        "python-bindings",
+        &["command-line", "endpoint", "experiment", "formats", "machines", "quantities", "virtual-worlds"],
+        &[],
+    ),
 ];
 
 /// A function that was found in a file.

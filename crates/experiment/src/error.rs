@@ -23,6 +23,32 @@ pub enum Error {
         /// What is allowed.
         allowed: String,
     },
+    /// A parameter that a program has not got.
+    #[error("{program} has no parameter `{found}`; it has {}", known.join(", "))]
+    UnknownParameter {
+        /// The program's name.
+        program: &'static str,
+        /// The parameter as it was written.
+        found: String,
+        /// Those that the program has.
+        known: Vec<String>,
+    },
+    /// A program that is not in the catalogue.
+    #[error("there is no program `{found}`; there are {}", known.join(", "))]
+    UnknownProgram {
+        /// Its name as it was written.
+        found: String,
+        /// Those that are in the catalogue.
+        known: Vec<String>,
+    },
+    /// A value that a parameter of a program can't have.
+    #[error("{parameter}: {problem}")]
+    Value {
+        /// The name of the parameter.
+        parameter: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// A file that holds no experiment.
     #[error("{file}{}: {problem}", place.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default())]
     Text {
@@ -88,6 +114,10 @@ impl Error {
             Error::Goal(error) => error.hint().map(str::to_owned),
             Error::Steps(error) => error.meant.as_ref().map(|name| format!("did you mean `{name}`?")),
             Error::Text { meant, .. } => meant.as_ref().map(|name| format!("did you mean `{name}`?")),
+            Error::UnknownParameter { found, known, .. } | Error::UnknownProgram { found, known } => {
+                let meant = quantities::nearest(found, known.iter().map(String::as_str));
+                meant.map(|name| format!("did you mean `{name}`?"))
+            }
             _ => None,
         }
     }

@@ -30,7 +30,7 @@ pub struct JobEnded {
     /// What it is called.
     pub name: String,
     /// The name of its program.
-    pub program: &'static str,
+    pub program: String,
     /// What was known of it before it ran.
     pub notes: Notes,
     /// What it found out.
@@ -127,7 +127,7 @@ pub(crate) fn run(
         let nodes = job.nodes.iter().map(|node| node.0).collect();
         ended.push(JobEnded {
             name: job.name.clone(),
-            program,
+            program: program.to_owned(),
             notes,
             findings,
             nodes,

@@ -51,7 +51,7 @@ pub struct Ended {
     /// On what.
     pub machine: Arc<Machine>,
     /// The name of the program.
-    pub program: &'static str,
+    pub program: String,
     /// What was run.
     pub provenance: Provenance,
     /// What was known of the program before it ran.
@@ -113,10 +113,17 @@ impl Experiment {
     /// # Errors
     /// What keeps it from running.
     pub fn prepare(&self) -> Result<Run, Error> {
+        self.prepare_on(self.machine.load()?)
+    }
+
+    /// The same on `machine`, which is the one of this experiment.
+    ///
+    /// # Errors
+    /// As [`Experiment::prepare`].
+    pub fn prepare_on(&self, machine: Machine) -> Result<Run, Error> {
         if self.jobs.is_empty() {
             return Err(Error::parameter("job", "none", "one or more"));
         }
-        let machine = self.machine.load()?;
         let engine = engine_of(&machine, self.engine)?;
         let packets = self.write.packets.as_deref().map(|path| packet_format(&machine, path)).transpose()?;
         let postal = self.machine.postal.map(|model| (model.lambda, model.step()));
@@ -224,7 +231,7 @@ impl Run {
         if let Some(file) = timeline {
             finish(file, |file| write_timeline(file, &machine, &answer, &provenance))?;
         }
-        Ok(Ended { machine, program, provenance, notes, findings, jobs, warnings, answer })
+        Ok(Ended { machine, program: program.to_owned(), provenance, notes, findings, jobs, warnings, answer })
     }
 }
 
@@ -240,7 +247,7 @@ fn told(program: &Choice, ready: &dyn Ready, provenance: Provenance) -> Provenan
 }
 
 /// What moves the flits of `machine`, that which was `asked` for or the usual one; nothing where there are no flits.
-fn engine_of(machine: &Machine, asked: Option<EngineName>) -> Result<Option<EngineName>, Error> {
+pub(crate) fn engine_of(machine: &Machine, asked: Option<EngineName>) -> Result<Option<EngineName>, Error> {
     match (&machine.interconnect, asked) {
         (Interconnect::Flits(_), asked) => Ok(Some(asked.unwrap_or(EngineName::Fast))),
         (Interconnect::Ethernet(_) | Interconnect::LogGp(_), None) => Ok(None),

@@ -33,15 +33,7 @@ impl Site {
     /// # Errors
     /// More than there are nodes, or none; nothing asked for on a machine that has no nodes of its own.
     pub fn ranks(&self) -> Result<u32, Error> {
-        let Machine { nodes, name, interconnect, .. } = &self.machine;
-        let allowed = || format!("1 to {nodes}, the nodes of {name}");
-        match (self.asked_ranks, interconnect) {
-            (Some(ranks), _) if ranks == 0 || ranks > *nodes => Err(Error::parameter("nodes", ranks, allowed())),
-            (Some(ranks), _) => Ok(ranks),
-            (None, Interconnect::Flits(_) | Interconnect::Ethernet(_)) => Ok(*nodes),
-            // Its number of nodes is only the most that there can be.
-            (None, Interconnect::LogGp(_)) => Err(Error::parameter("nodes", "nothing", allowed())),
-        }
+        ranks_on(&self.machine, self.asked_ranks)
     }
 
     /// That a program which has `ranks` ranks can run.
@@ -88,5 +80,21 @@ impl Site {
             || Message::of_size(size),
             |length| (0..length).map(|place| place as u8).collect::<Vec<u8>>().into(),
         )
+    }
+}
+
+/// How many ranks run on `machine`: so many as were `asked` for, or one on each node.
+///
+/// # Errors
+/// More than there are nodes, or none; nothing asked for on a machine that has no nodes of its own.
+pub(crate) fn ranks_on(machine: &Machine, asked: Option<u32>) -> Result<u32, Error> {
+    let Machine { nodes, name, interconnect, .. } = machine;
+    let allowed = || format!("1 to {nodes}, the nodes of {name}");
+    match (asked, interconnect) {
+        (Some(ranks), _) if ranks == 0 || ranks > *nodes => Err(Error::parameter("nodes", ranks, allowed())),
+        (Some(ranks), _) => Ok(ranks),
+        (None, Interconnect::Flits(_) | Interconnect::Ethernet(_)) => Ok(*nodes),
+        // Its number of nodes is only the most that there can be.
+        (None, Interconnect::LogGp(_)) => Err(Error::parameter("nodes", "nothing", allowed())),
     }
 }

@@ -6,6 +6,7 @@ use formats::input;
 use quantities::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use virtual_worlds::flit::world::EngineKind;
 use virtual_worlds::jobs::placement::Placement;
 
@@ -167,6 +168,15 @@ impl Experiment {
             let place = error.span().map(|span| line_and_column(&text, span.start));
             wrong(file, place, error.message())
         })
+    }
+
+    /// The experiment with these fields.
+    ///
+    /// # Errors
+    /// What in them is wrong.
+    pub fn from_fields(fields: Map<String, Value>) -> Result<Experiment, Error> {
+        let read = serde_json::from_value(Value::Object(fields));
+        read.map_err(|error: serde_json::Error| wrong("the experiment".to_owned(), None, &error.to_string()))
     }
 
     /// One of a program alone on a machine, as usual in all else.

@@ -1,59 +1,32 @@
-//! The command `maquette` as a Python module. Glue only: what it does is in `command_line`.
+//! Maquette as a Python module. Glue only: what it does is in the other crates, and how it reads in Python in `python/maquette`.
+//!
+//! A program in Python is a coroutine that the world itself resumes: [`program`] is what stands between the two.
 
-use std::ffi::OsString;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
-use std::time::Duration;
+mod command;
+mod errors;
+mod machine;
+mod place;
+mod program;
+mod received;
+mod request;
+mod run;
 
-use pyo3::exceptions::{PyRuntimeError, PySystemExit};
 use pyo3::prelude::*;
-
-/// How often Python is asked whether a signal has come.
-const BETWEEN_SIGNAL_CHECKS: Duration = Duration::from_millis(50);
-
-/// The number of Ctrl-C's signal.
-const SIGINT: i32 = 2;
-
-/// The signal whose handler raised `error`: one that `main` set raises `SystemExit` with 128 and the signal, as a shell counts;
-/// any other stands for Ctrl-C.
-fn signal_of(py: Python<'_>, error: &PyErr) -> i32 {
-    let status = error
-        .is_instance_of::<PySystemExit>(py)
-        .then(|| error.value(py).getattr("code").and_then(|code| code.extract()));
-    match status {
-        Some(Ok(status @ 129..=192)) => status - 128,
-        _ => SIGINT,
-    }
-}
 
 #[pymodule]
 mod _maquette {
-    use super::*;
-
-    /// Runs a command line, its program's name first, and gives the exit status.
-    #[pyfunction]
-    fn run(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<i32> {
-        formats::interrupt::forget();
-        let (done, mut status) = mpsc::channel();
-        // On a thread of its own, so that this one can hand Python its signals.
-        thread::spawn(move || done.send(command_line::run(arguments)));
-        loop {
-            let come;
-            (status, come) = py.detach(move || {
-                let come = status.recv_timeout(BETWEEN_SIGNAL_CHECKS);
-                (status, come)
-            });
-            match come {
-                Ok(status) => return Ok(status),
-                Err(RecvTimeoutError::Timeout) => {
-                    if let Err(error) = py.check_signals() {
-                        formats::interrupt::request(signal_of(py, &error));
-                    }
-                }
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(PyRuntimeError::new_err("the command ended without a status"));
-                }
-            }
-        }
-    }
+    #[pymodule_export]
+    use crate::command::run;
+    #[pymodule_export]
+    use crate::errors::{Deadline, Deadlock, Lost, MaquetteError, NoSuchRank, Unfit};
+    #[pymodule_export]
+    use crate::machine::Machine;
+    #[pymodule_export]
+    use crate::place::Place;
+    #[pymodule_export]
+    use crate::received::Received;
+    #[pymodule_export]
+    use crate::request::Verb;
+    #[pymodule_export]
+    use crate::run::{Ended, run_experiment, run_named, run_own};
 }

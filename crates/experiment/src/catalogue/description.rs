@@ -4,6 +4,7 @@ use schemars::Schema;
 use serde_json::{Map, Value, json};
 
 use super::Entry;
+use crate::Error;
 
 /// What a program is, and what it can be told.
 #[derive(Clone, Debug)]
@@ -97,6 +98,19 @@ impl Description {
     /// Whether it has a parameter of that name.
     pub fn has(&self, name: &str) -> bool {
         self.parameters.iter().any(|parameter| parameter.name == name)
+    }
+
+    /// That it has a parameter of that name, which may have that value.
+    ///
+    /// # Errors
+    /// The parameters that it has; what is wrong with the value.
+    pub fn check(&self, parameter: &str, value: &Value) -> Result<(), Error> {
+        if !self.has(parameter) {
+            let known = self.parameters.iter().map(|parameter| parameter.name.clone()).collect();
+            return Err(Error::UnknownParameter { program: self.name, found: parameter.to_owned(), known });
+        }
+        let wrong = |problem| Error::Value { parameter: parameter.to_owned(), problem };
+        (self.check)(Map::from_iter([(parameter.to_owned(), value.clone())])).map_err(wrong)
     }
 
     /// The value of a parameter that a person has written as `text`.

@@ -90,6 +90,31 @@ macro_rules! catalogue {
     };
 }
 
+impl Choice {
+    /// The program called `name`, by that or another of its names, with these parameters, the others being as usual.
+    ///
+    /// # Errors
+    /// No such program, or parameter, with the names that there are; a value that the parameter can't have.
+    pub fn named(name: &str, parameters: Map<String, Value>) -> Result<Choice, Error> {
+        if let Some(Ok(choice)) = Choice::read(name, parameters.clone()) {
+            return Ok(choice);
+        }
+        let programs = descriptions();
+        let has_name = |program: &&Description| program.name == name || program.aliases.contains(&name);
+        let Some(program) = programs.iter().find(has_name) else {
+            let known = programs.iter().map(|program| program.name.to_owned()).collect();
+            return Err(Error::UnknownProgram { found: name.to_owned(), known });
+        };
+        for (parameter, value) in &parameters {
+            program.check(parameter, value)?;
+        }
+        let unknown = || Error::UnknownProgram { found: name.to_owned(), known: vec![program.name.to_owned()] };
+        // What is wrong with parameters only together stands under no one's name.
+        let wrong = |error: serde_json::Error| Error::Value { parameter: name.to_owned(), problem: error.to_string() };
+        Choice::read(program.name, parameters).ok_or_else(unknown)?.map_err(wrong)
+    }
+}
+
 mod all_pairs;
 mod all_reduce;
 mod all_to_all;

@@ -1,0 +1,105 @@
+//! A program that is not in the catalogue, on a machine.
+
+use std::sync::Arc;
+
+use endpoint::{Program, Result as ProgramResult, World};
+use machines::model::Machine;
+use quantities::Time;
+use serde_json::{Value, json};
+use virtual_worlds::Simulated;
+use virtual_worlds::flit::world::Options;
+use virtual_worlds::jobs::placement::{Allocation, Placement};
+use virtual_worlds::jobs::{self, JobRun, JobsRun};
+use virtual_worlds::stop::Stop;
+
+use crate::prepared::warnings;
+use crate::runner::engine_of;
+use crate::site::ranks_on;
+use crate::spec::USUAL_SEED;
+use crate::{Ended, EngineName, Error, JobEnded, Notes, Provenance};
+
+/// A program that is not in the catalogue, and how it is to run.
+#[derive(Clone, Debug)]
+pub struct OwnProgram<P> {
+    /// What it is called in what is told of it.
+    pub name: String,
+    /// The program.
+    pub program: P,
+    /// What it was told: the fields of a JSON object.
+    pub parameters: Value,
+    /// How many ranks it has; one on each node, if nothing is said.
+    pub ranks: Option<u32>,
+    /// On which nodes they stand.
+    pub placement: Placement,
+    /// What random choices follow from.
+    pub seed: Option<u64>,
+    /// What moves the flits.
+    pub engine: Option<EngineName>,
+}
+
+/// What each rank ended with, in order of rank, and what came of the run.
+pub type OwnEnded<T> = (Vec<ProgramResult<T>>, Ended);
+
+impl<P: Program> OwnProgram<P> {
+    /// Runs it on `machine` until it is over, or `stop` says so. What a rank ends with is for the caller to judge.
+    ///
+    /// # Errors
+    /// What keeps it from running; a deadlock.
+    pub fn run(self, machine: &Arc<Machine>, stop: Stop) -> Result<OwnEnded<P::Output>, Error> {
+        let OwnProgram { name, program, parameters, ranks, placement, seed: asked_seed, engine } = self;
+        let ranks = ranks_on(machine, ranks)?;
+        let engine = engine_of(machine, engine)?;
+        let seed = asked_seed.unwrap_or(USUAL_SEED);
+        let mut provenance = Provenance::of("run")
+            .running(&name)
+            .on(machine)
+            .with_engine(engine.map(EngineName::name))
+            .seeded(seed, asked_seed.is_some())
+            .among(ranks)
+            .given(parameters);
+        if placement == Placement::Random {
+            provenance.draws();
+        }
+        let options = Options { engine: engine.unwrap_or(EngineName::Fast).kind(), seed, stop, ..Options::default() };
+        let world = Simulated::new(machine, options);
+        let (results, jobs, answer) = if placement == Placement::default() {
+            let (results, answer) = world.run(ranks, &program)?;
+            (results, Vec::new(), answer)
+        } else {
+            provenance = provenance.given(json!({"placement": placement.to_string()}));
+            let nodes = Allocation::new(machine).place(&placement, ranks, seed)?;
+            let job = jobs::Job { name: name.clone(), program, nodes, start: Time::ZERO };
+            let JobsRun { jobs: mut ran, answer } = world.run_jobs(std::slice::from_ref(&job), None)?;
+            let none = || endpoint::Error::Unfit("a run of one job has brought none".to_owned());
+            let ran = ran.pop().ok_or_else(none)?;
+            let ended = ended(&job, &ran);
+            (ran.results, vec![ended], answer)
+        };
+        let ended = Ended {
+            machine: Arc::clone(machine),
+            program: name,
+            provenance,
+            notes: Notes::default(),
+            findings: Vec::new(),
+            jobs,
+            warnings: warnings(&answer),
+            answer,
+        };
+        Ok((results, ended))
+    }
+}
+
+/// What is told of the job that was placed.
+fn ended<P, T>(job: &jobs::Job<P>, ran: &JobRun<T>) -> JobEnded {
+    JobEnded {
+        name: job.name.clone(),
+        program: job.name.clone(),
+        notes: Notes::default(),
+        findings: Vec::new(),
+        nodes: job.nodes.iter().map(|node| node.0).collect(),
+        start: ran.start,
+        finish: ran.finish.clone(),
+        makespan: ran.makespan(),
+        alone: None,
+    }
+}

@@ -1,0 +1,117 @@
+//! What a run is told as, in JSON.
+
+use machines::model::{FlitNetwork, Interconnect, Place};
+use quantities::Duration;
+use serde_json::{Value, json};
+use virtual_worlds::answer::{Answer, ChannelStatistics, EthernetStatistics, RouterStatistics, Unreceived};
+
+use crate::{Ended, JobEnded, NOT_RECEIVED};
+
+impl Ended {
+    /// It as a JSON object: all that was counted, with every channel and router, and what was run. All times in picoseconds.
+    pub fn json(&self) -> Value {
+        let answer = &self.answer;
+        let mut object = json!({
+            "program": self.program,
+            "parameters": self.provenance.parameters(),
+            "machine": self.machine.name,
+            "nodes": answer.finish.len(),
+            "seed": self.provenance.seed(),
+            "makespan_ps": answer.makespan().picoseconds(),
+            "messages": answer.messages,
+            "finish_ps": answer.finish.iter().map(|time| time.picoseconds()).collect::<Vec<u64>>(),
+            "ranks": answer.ranks.iter().map(|rank| json!({
+                "packets": rank.packets,
+                "send_away_ps": rank.send_away.picoseconds(),
+                "receive_idle_ps": rank.receive_idle.picoseconds(),
+            })).collect::<Vec<Value>>(),
+        });
+        object[NOT_RECEIVED] = answer.unreceived.iter().map(left).collect();
+        self.findings.iter().for_each(|finding| object[finding.key] = finding.value.clone());
+        if !self.jobs.is_empty() {
+            object["jobs"] = self.jobs.iter().map(job).collect();
+        }
+        if let Some(background) = &answer.background {
+            object["background"] = json!({
+                "offered": background.offered,
+                "delivered": background.delivered,
+                "mean_latency_ps": background.mean_latency.map(Duration::picoseconds),
+            });
+        }
+        if let Some(ethernet) = &answer.ethernet {
+            object["frames"] = frames(ethernet);
+        }
+        if let Interconnect::Flits(network) = &self.machine.interconnect {
+            object["packets"] = json!(answer.packets);
+            object["flit_hops"] = json!(answer.flit_hops);
+            object["mean_blocking_ps"] = json!(answer.mean_blocking().picoseconds());
+            object["channels"] = answer.channels.iter().enumerate().map(|it| channel(network, answer, it)).collect();
+            object["routers"] = answer.routers.iter().enumerate().map(|it| router(network, it)).collect();
+        }
+        self.provenance.beside(object)
+    }
+}
+
+fn job(job: &JobEnded) -> Value {
+    let JobEnded { name, program, notes, findings, nodes, start, finish, makespan, alone } = job;
+    let mut object = json!({
+        "name": name,
+        "program": program,
+        "parameters": notes.parameters,
+        "nodes": nodes,
+        "start_ps": start.picoseconds(),
+        "makespan_ps": makespan.picoseconds(),
+        "finish_ps": finish.iter().map(|time| time.picoseconds()).collect::<Vec<u64>>(),
+        "alone_ps": alone.map(Duration::picoseconds),
+        "slowdown": job.slowdown(),
+    });
+    findings.iter().for_each(|finding| object[finding.key] = finding.value.clone());
+    object
+}
+
+fn left(Unreceived { from, to, messages }: &Unreceived) -> Value {
+    json!({"from": from.0, "to": to.0, "messages": messages})
+}
+
+fn frames(ethernet: &EthernetStatistics) -> Value {
+    let busy = |[up, down]: &[Duration; 2]| json!([up.picoseconds(), down.picoseconds()]);
+    let dropped = &ethernet.dropped;
+    json!({
+        "sent": ethernet.sent,
+        "received": ethernet.received,
+        "dropped": {"at_switch": dropped.at_switch, "lost": dropped.lost, "at_ring": dropped.at_ring},
+        "most_queued_bytes": ethernet.most_queued.0,
+        "busy_ps": ethernet.busy.iter().map(busy).collect::<Vec<Value>>(),
+    })
+}
+
+fn channel(network: &FlitNetwork, answer: &Answer, (id, channel): (usize, &ChannelStatistics)) -> Value {
+    let makespan = answer.makespan().picoseconds().max(1);
+    json!({
+        "id": id,
+        "from": place(network, network.channels[id].from),
+        "to": place(network, network.channels[id].to),
+        "busy_ps": channel.busy.picoseconds(),
+        "blocked_ps": channel.blocked.picoseconds(),
+        "bytes": channel.bytes.0,
+        "packets": channel.packets,
+        "mean_occupancy_flits": channel.occupancy as f64 / makespan as f64,
+    })
+}
+
+fn router(network: &FlitNetwork, (id, router): (usize, &RouterStatistics)) -> Value {
+    json!({
+        "id": id,
+        "name": network.routers[id].name,
+        "headers": router.headers,
+        "blocking_ps": router.blocking.picoseconds(),
+    })
+}
+
+/// What people call an end of a channel.
+fn place(network: &FlitNetwork, place: Place) -> String {
+    match place {
+        Place::Node(node) => format!("node {}", node.0),
+        Place::Router(router) => network.routers[router.0 as usize].name.clone(),
+    }
+}

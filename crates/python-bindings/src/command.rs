@@ -1,0 +1,80 @@
+//! The command `maquette`, and how a signal reaches what runs.
+
+use std::ffi::OsString;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use formats::interrupt;
+use pyo3::exceptions::{PyRuntimeError, PySystemExit};
+use pyo3::prelude::*;
+
+/// How often Python is asked whether a signal has come.
+const BETWEEN_SIGNAL_CHECKS: Duration = Duration::from_millis(50);
+
+/// The number of Ctrl-C's signal.
+const SIGINT: i32 = 2;
+
+/// The signal whose handler raised `error`: one that `main` set raises `SystemExit` with 128 and the signal, as a shell counts;
+/// any other stands for Ctrl-C.
+fn signal_of(py: Python<'_>, error: &PyErr) -> i32 {
+    let status = error
+        .is_instance_of::<PySystemExit>(py)
+        .then(|| error.value(py).getattr("code").and_then(|code| code.extract()));
+    match status {
+        Some(Ok(status @ 129..=192)) => status - 128,
+        _ => SIGINT,
+    }
+}
+
+/// Runs a command line, its program's name first, and gives the exit status.
+#[pyfunction]
+pub fn run(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<i32> {
+    interrupt::forget();
+    on_a_thread(py, || command_line::run(arguments), |error| interrupt::request(signal_of(py, &error)))
+}
+
+/// Does `work`, which looks whether it is asked to end; gives what came out, unless a signal came before that.
+///
+/// # Errors
+/// What the handler of the signal raised.
+pub fn unless_interrupted<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
+    let mut raised = None;
+    let done = on_a_thread(py, work, |error| {
+        interrupt::flag().store(true, Ordering::Relaxed);
+        raised.get_or_insert(error);
+    });
+    let Some(error) = raised else { return done };
+    interrupt::forget();
+    Err(error)
+}
+
+/// Does `work` on a thread of its own, so that this one can hand Python its signals; what a handler raises goes to `signalled`.
+fn on_a_thread<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+    mut signalled: impl FnMut(PyErr),
+) -> PyResult<T> {
+    let (done, mut result) = mpsc::channel();
+    // Whoever waited may have been told to stop waiting.
+    thread::spawn(move || drop(done.send(work())));
+    loop {
+        let come;
+        (result, come) = py.detach(move || {
+            let come = result.recv_timeout(BETWEEN_SIGNAL_CHECKS);
+            (result, come)
+        });
+        match come {
+            Ok(result) => return Ok(result),
+            Err(RecvTimeoutError::Timeout) => {
+                if let Err(error) = py.check_signals() {
+                    signalled(error);
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err("what was run ended without a result"));
+            }
+        }
+    }
+}

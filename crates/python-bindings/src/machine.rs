@@ -1,0 +1,55 @@
+//! A machine, worked out once for all that runs on it.
+
+use std::sync::Arc;
+
+use experiment::MachineChoice;
+use formats::output::files;
+use machines::export;
+use machines::model::Machine as Model;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::command::unless_interrupted;
+use crate::errors::of_experiment;
+
+/// A machine, worked out, and what it was asked for as.
+#[pyclass(frozen, module = "maquette._maquette")]
+pub struct Machine {
+    pub choice: MachineChoice,
+    pub model: Arc<Model>,
+}
+
+#[pymethods]
+impl Machine {
+    /// The machine that `choice` means, in JSON: the fields of a machine in an experiment.
+    #[staticmethod]
+    fn load(py: Python<'_>, choice: &str) -> PyResult<Machine> {
+        let choice: MachineChoice =
+            serde_json::from_str(choice).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let work = move || {
+            files::forget();
+            choice.load().map(|model| Machine { choice, model: Arc::new(model) })
+        };
+        unless_interrupted(py, work)?.map_err(|error| of_experiment(&error))
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.model.name
+    }
+
+    #[getter]
+    fn about(&self) -> &str {
+        &self.model.about
+    }
+
+    #[getter]
+    fn nodes(&self) -> u32 {
+        self.model.nodes
+    }
+
+    /// All that a world knows of it, in JSON.
+    fn json(&self) -> String {
+        export::json(&self.model)
+    }
+}

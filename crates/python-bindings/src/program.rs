@@ -1,0 +1,205 @@
+//! A program in Python: a coroutine for each rank, which the world resumes when an operation of the rank is over.
+//!
+//! A coroutine yields requests, which are carried out on the rank's endpoint, and is sent what came of each. There is no
+//! event loop and no thread beside the world, so a run is as deterministic as any other.
+
+use std::cell::RefCell;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+
+use endpoint::{Endpoint, Error, Needs, Operation, Program};
+use pyo3::exceptions::{PyException, PyStopIteration};
+use pyo3::prelude::*;
+use pyo3::types::iterator::PySendResult;
+use pyo3::types::{PyIterator, PyTuple};
+use quantities::{Rank, Time};
+
+use crate::errors::of_program;
+use crate::place::Place;
+use crate::received::Received;
+use crate::request::Request;
+
+/// A rank's exception.
+pub struct Raised {
+    pub rank: Rank,
+    pub time: Time,
+    pub error: PyErr,
+}
+
+/// A program in Python.
+pub struct PythonProgram<'py, 'run> {
+    /// Begins a rank, from its number and how many there are: gives its endpoint, and an iterator that yields its requests.
+    pub begin: Bound<'py, PyAny>,
+    /// What ranks have raised, the first one first.
+    pub raised: &'run RefCell<Vec<Raised>>,
+    /// Ends the run.
+    pub stop: &'static AtomicBool,
+}
+
+/// What a coroutine is sent, or what is raised in it.
+type Given<'py> = PyResult<Bound<'py, PyAny>>;
+
+impl Program for PythonProgram<'_, '_> {
+    type Output = Py<PyAny>;
+    const NEEDS: Needs = Needs::EVERYTHING;
+
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> endpoint::Result<Py<PyAny>> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Error::Stopped);
+        }
+        let ended = match self.begin(endpoint) {
+            Ok((place, steps)) => PythonRank { endpoint, place }.drive(steps).await,
+            Err(error) => Err(error),
+        };
+        ended.map(Bound::unbind).map_err(|error| self.failed(endpoint, error))
+    }
+}
+
+impl<'py> PythonProgram<'py, '_> {
+    fn begin<E: Endpoint>(&self, endpoint: &E) -> PyResult<(Bound<'py, Place>, Bound<'py, PyIterator>)> {
+        let begun = self.begin.call1((endpoint.rank().0, endpoint.size()))?;
+        let (place, steps) = begun.extract::<(Bound<'py, PyAny>, Bound<'py, PyAny>)>()?;
+        Ok((place.cast_into()?, steps.cast_into()?))
+    }
+
+    /// Notes what a rank has raised. The others go on, so that it can be told what they waited for; but not after what is no
+    /// error, such as Ctrl-C.
+    fn failed<E: Endpoint>(&self, endpoint: &E, error: PyErr) -> Error {
+        if !error.is_instance_of::<PyException>(self.begin.py()) {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        let told = Error::Unfit(error.to_string());
+        self.raised.borrow_mut().push(Raised { rank: endpoint.rank(), time: endpoint.now(), error });
+        told
+    }
+}
+
+/// A rank of a program in Python.
+struct PythonRank<'py, 'run, E> {
+    endpoint: &'run E,
+    place: Bound<'py, Place>,
+}
+
+/// A coroutine that is driven beside others.
+type Driven<'py, 'a> = Pin<Box<dyn Future<Output = Given<'py>> + 'a>>;
+
+impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
+    /// Resumes a coroutine until it has ended, and carries out what it asks for.
+    async fn drive(&self, steps: Bound<'py, PyIterator>) -> Given<'py> {
+        let mut given: Given<'py> = Ok(steps.py().None().into_bound(steps.py()));
+        loop {
+            self.place.get().set_now(self.endpoint.now());
+            let sent = match given {
+                Ok(value) => steps.send(&value),
+                Err(error) => throw(&steps, error),
+            };
+            given = match sent? {
+                PySendResult::Return(returned) => return Ok(returned),
+                PySendResult::Next(yielded) => match Request::read(&yielded) {
+                    Ok(request) => self.carry_out(request, steps.py()).await,
+                    Err(error) => Err(error),
+                },
+            };
+        }
+    }
+
+    async fn carry_out(&self, request: Request<'py>, py: Python<'py>) -> Given<'py> {
+        match request {
+            Request::Operation(operation) => self.operate(operation, py).await,
+            Request::Gather(all) => {
+                let gathered = gather(self.beside(&all), py).await;
+                gathered.or_else(|error| close(&all).and(Err(error)))
+            }
+            Request::First(all) => {
+                let ended = first(self.beside(&all), py).await;
+                close(&all).and(ended)
+            }
+        }
+    }
+
+    async fn operate(&self, operation: Operation, py: Python<'py>) -> Given<'py> {
+        let endpoint = self.endpoint;
+        let done = match operation {
+            Operation::Send { to, tag, message } => endpoint.send_tagged(to, tag, message).await.map(|()| None),
+            Operation::Receive { from, tags, deadline } => {
+                endpoint.receive_matching(from, tags, deadline).await.map(Some)
+            }
+            Operation::Compute(work) => {
+                endpoint.compute(work).await;
+                Ok(None)
+            }
+            Operation::Sleep(until) => {
+                endpoint.sleep_until(until).await;
+                Ok(None)
+            }
+            Operation::Multicast(message) => endpoint.multicast(message).await.map(|()| None),
+            Operation::ReceiveMulticast(from) => endpoint
+                .receive_multicast(from)
+                .await
+                .map(|message| Some(endpoint::Received { from, tag: endpoint::Tag::default(), message })),
+        };
+        match done {
+            Ok(None) => Ok(py.None().into_bound(py)),
+            Ok(Some(received)) => Ok(Bound::new(py, Received::from(received))?.into_any()),
+            Err(error) => Err(of_program(&error)),
+        }
+    }
+
+    /// Several coroutines, each to be driven beside the others.
+    fn beside(&self, all: &[Bound<'py, PyIterator>]) -> Vec<Driven<'py, '_>> {
+        all.iter().map(|steps| Box::pin(self.drive(steps.clone())) as Driven<'py, '_>).collect()
+    }
+}
+
+/// Ends coroutines that nobody will resume, so that they do at once what they do in the end. One that has ended stays as it is.
+fn close(all: &[Bound<'_, PyIterator>]) -> PyResult<()> {
+    all.iter().try_for_each(|steps| steps.call_method0("close").map(drop))
+}
+
+/// Raises `error` in a coroutine, where it waits.
+fn throw<'py>(steps: &Bound<'py, PyIterator>, error: PyErr) -> PyResult<PySendResult<'py>> {
+    let py = steps.py();
+    match steps.call_method1("throw", (error.into_value(py),)) {
+        Ok(yielded) => Ok(PySendResult::Next(yielded)),
+        Err(error) if error.is_instance_of::<PyStopIteration>(py) => {
+            Ok(PySendResult::Return(error.value(py).getattr("value")?))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Waits until all have ended, or one has raised an error; then the others are left where they are.
+async fn gather<'py>(mut all: Vec<Driven<'py, '_>>, py: Python<'py>) -> Given<'py> {
+    let mut returned: Vec<Option<Bound<'py, PyAny>>> = all.iter().map(|_| None).collect();
+    let ended = poll_fn(|context| {
+        let mut are_left = false;
+        for (driven, returned) in all.iter_mut().zip(&mut returned) {
+            if returned.is_some() {
+                continue;
+            }
+            match driven.as_mut().poll(context) {
+                Poll::Ready(Ok(value)) => *returned = Some(value),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => are_left = true,
+            }
+        }
+        if are_left { Poll::Pending } else { Poll::Ready(Ok(())) }
+    });
+    ended.await?;
+    Ok(PyTuple::new(py, returned.into_iter().flatten().collect::<Vec<_>>())?.into_any())
+}
+
+/// Waits until one has ended: gives its place and what it returned.
+async fn first<'py>(mut all: Vec<Driven<'py, '_>>, py: Python<'py>) -> Given<'py> {
+    let ended = poll_fn(|context| {
+        for (place, driven) in all.iter_mut().enumerate() {
+            if let Poll::Ready(given) = driven.as_mut().poll(context) {
+                return Poll::Ready(given.map(|value| (place, value)));
+            }
+        }
+        Poll::Pending
+    });
+    Ok(ended.await?.into_pyobject(py)?.into_any())
+}

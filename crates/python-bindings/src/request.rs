@@ -1,0 +1,173 @@
+//! What a program in Python asks of its machine: a tuple, whose first element is a [`Verb`].
+
+use bytes::Bytes as Content;
+use endpoint::{Message, Operation, Source, Tag, Tags};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyIterator, PyMemoryView, PyString, PyTuple};
+use quantities::{Bytes, Duration, ParseError, Rank, Time};
+
+use crate::errors::{wrong_type, wrong_value};
+
+/// What is asked.
+#[pyclass(frozen, module = "maquette._maquette")]
+#[derive(Clone, Copy, Debug)]
+pub enum Verb {
+    /// With the receiver, the tag, the data and the size.
+    Send,
+    /// With the sender, the tag and the deadline, each of which may be none.
+    Receive,
+    /// With how long.
+    Compute,
+    /// With until when.
+    SleepUntil,
+    /// With the data and the size.
+    Multicast,
+    /// With the sender.
+    ReceiveMulticast,
+    /// With iterators of requests, all of which are to end.
+    Gather,
+    /// With iterators of requests, one of which is to end.
+    First,
+}
+
+/// What a program in Python asks, understood.
+pub enum Request<'py> {
+    /// An operation of its endpoint.
+    Operation(Operation),
+    /// That all of these end.
+    Gather(Vec<Bound<'py, PyIterator>>),
+    /// That one of these ends.
+    First(Vec<Bound<'py, PyIterator>>),
+}
+
+impl<'py> Request<'py> {
+    /// What the program has yielded.
+    ///
+    /// # Errors
+    /// `TypeError` where that is no request, or a part of another type; `ValueError` for a value that is not allowed.
+    pub fn read(yielded: &Bound<'py, PyAny>) -> PyResult<Request<'py>> {
+        let request = yielded.cast_exact::<PyTuple>().map_err(|_| foreign(yielded))?;
+        let verb = request.get_item(0).map_err(|_| foreign(yielded))?;
+        let verb = verb.cast::<Verb>().map_err(|_| foreign(yielded))?.get();
+        let part = |place: usize| request.get_item(place);
+        Ok(Request::Operation(match verb {
+            Verb::Send => Operation::Send {
+                to: Rank(whole("to", &part(1)?)?),
+                tag: Tag(whole("tag", &part(2)?)?),
+                message: message(&part(3)?, &part(4)?)?,
+            },
+            Verb::Receive => Operation::Receive {
+                from: if_given("source", &part(1)?, whole)?.map_or(Source::Any, |rank| Source::Rank(Rank(rank))),
+                tags: if_given("tag", &part(2)?, whole)?.map_or(Tags::Any, |tag| Tags::Only(Tag(tag))),
+                deadline: if_given("until", &part(3)?, time)?,
+            },
+            Verb::Compute => Operation::Compute(duration("work", &part(1)?)?),
+            Verb::SleepUntil => Operation::Sleep(time("time", &part(1)?)?),
+            Verb::Multicast => Operation::Multicast(message(&part(1)?, &part(2)?)?),
+            Verb::ReceiveMulticast => Operation::ReceiveMulticast(Rank(whole("source", &part(1)?)?)),
+            Verb::Gather => return all(request).map(Request::Gather),
+            Verb::First => return all(request).map(Request::First),
+        }))
+    }
+}
+
+fn foreign(yielded: &Bound<'_, PyAny>) -> PyErr {
+    wrong_type(
+        "await",
+        yielded,
+        "the verbs of the rank's endpoint, maquette.gather and maquette.first of these, and coroutines that await them; \
+         nothing of asyncio or another event loop: the simulated machine resumes a rank",
+    )
+}
+
+fn all<'py>(request: &Bound<'py, PyTuple>) -> PyResult<Vec<Bound<'py, PyIterator>>> {
+    request.iter().skip(1).map(|each| Ok(each.cast_into::<PyIterator>()?)).collect()
+}
+
+/// What `read` makes of what was found, unless that is none.
+pub fn if_given<T>(
+    name: &str,
+    found: &Bound<'_, PyAny>,
+    read: impl Fn(&str, &Bound<'_, PyAny>) -> PyResult<T>,
+) -> PyResult<Option<T>> {
+    if found.is_none() { Ok(None) } else { read(name, found).map(Some) }
+}
+
+/// A whole number of 32 bits.
+pub fn whole(name: &str, found: &Bound<'_, PyAny>) -> PyResult<u32> {
+    found.extract().map_err(|error| misfit(name, found, error, &format!("a whole number from 0 to {}", u32::MAX)))
+}
+
+/// A whole number of 64 bits.
+pub fn large(name: &str, found: &Bound<'_, PyAny>) -> PyResult<u64> {
+    found.extract().map_err(|error| misfit(name, found, error, &format!("a whole number from 0 to {}", u64::MAX)))
+}
+
+/// That what was found is of another type, or beyond what is allowed.
+fn misfit(name: &str, found: &Bound<'_, PyAny>, error: PyErr, allowed: &str) -> PyErr {
+    let is_type = error.is_instance_of::<PyTypeError>(found.py());
+    if is_type { wrong_type(name, found, allowed) } else { wrong_value(name, found, allowed) }
+}
+
+/// A quantity as a text with its unit, or a whole number of what is `counted`.
+fn quantity<T>(name: &str, found: &Bound<'_, PyAny>, of: fn(u64) -> T, counted: &str, example: &str) -> PyResult<T>
+where
+    T: std::str::FromStr<Err = ParseError>,
+{
+    if let Ok(text) = found.cast::<PyString>() {
+        let wrong = |error: ParseError| PyValueError::new_err(format!("{name}: {error}; {}", error.hint()));
+        return text.to_cow()?.parse().map_err(wrong);
+    }
+    let allowed = || format!("a text such as \"{example}\", or a whole number of {counted} that is not negative");
+    found.extract().map(of).map_err(|error| misfit(name, found, error, &allowed()))
+}
+
+fn duration(name: &str, found: &Bound<'_, PyAny>) -> PyResult<Duration> {
+    quantity(name, found, Duration::from_picoseconds, "picoseconds", "1.5 us")
+}
+
+fn time(name: &str, found: &Bound<'_, PyAny>) -> PyResult<Time> {
+    quantity(name, found, Time::from_picoseconds, "picoseconds", "1.5 us")
+}
+
+fn size(name: &str, found: &Bound<'_, PyAny>) -> PyResult<Bytes> {
+    quantity(name, found, Bytes, "bytes", "4 KiB")
+}
+
+/// A message with this data, of this size: one of them may be none. With both it begins with the data.
+fn message(data: &Bound<'_, PyAny>, length: &Bound<'_, PyAny>) -> PyResult<Message> {
+    let length = if_given("size", length, size)?;
+    if data.is_none() || data.is_instance_of::<PyString>() {
+        return match (if_given("data", data, size)?, length) {
+            (Some(size), None) | (None, Some(size)) => Ok(Message::of_size(size)),
+            (None, None) => Err(PyTypeError::new_err(
+                "data: found neither data nor a size; allowed is something bytes-like, or a size such as \"4 KiB\"",
+            )),
+            (Some(_), Some(_)) => {
+                Err(PyTypeError::new_err("size: found a size beside another; allowed is one of them, or data"))
+            }
+        };
+    }
+    let content = content(data)?;
+    match length {
+        None => Ok(Message::from(content)),
+        Some(length) if length.0 < content.len() as u64 => {
+            let text = format!("size: found {length}; allowed is at least {}, the size of the data", content.len());
+            Err(PyValueError::new_err(text))
+        }
+        Some(length) => Ok(Message::that_begins(content, length)),
+    }
+}
+
+/// The bytes of an object: those of `bytes` themselves, which nobody can change, and a copy of all others.
+fn content(data: &Bound<'_, PyAny>) -> PyResult<Content> {
+    if let Ok(bytes) = data.cast::<PyBytes>() {
+        return Ok(Content::from_owner(PyBackedBytes::from(bytes.clone())));
+    }
+    let allowed = "something bytes-like, or a size such as \"4 KiB\"; a number of bytes is written size=...";
+    let view = PyMemoryView::from(data).map_err(|_| wrong_type("data", data, allowed))?;
+    let bytes = view.call_method0("tobytes")?.cast_into::<PyBytes>()?;
+    Ok(Content::from_owner(PyBackedBytes::from(bytes)))
+}

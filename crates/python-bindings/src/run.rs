@@ -1,0 +1,214 @@
+//! Runs, and what came of them.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use experiment::catalogue::Choice;
+use experiment::{EngineName, Error, Experiment, OwnProgram};
+use formats::output::files;
+use machines::model::Machine as Model;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use quantities::{Duration, Time};
+use serde_json::{Map, Value};
+use virtual_worlds::jobs::placement::Placement;
+use virtual_worlds::stop::Stop;
+
+use crate::command::unless_interrupted;
+use crate::errors::{of_experiment, of_program};
+use crate::machine::Machine;
+use crate::program::{PythonProgram, Raised};
+use crate::request::{if_given, large, whole};
+
+/// What came of a run.
+#[pyclass(frozen, module = "maquette._maquette")]
+pub struct Ended {
+    ended: experiment::Ended,
+}
+
+impl Ended {
+    /// When each rank ended: on the clock of the run.
+    fn finish(&self) -> &[Time] {
+        match &self.ended.jobs[..] {
+            [only] => &only.finish,
+            _ => &self.ended.answer.finish,
+        }
+    }
+}
+
+#[pymethods]
+impl Ended {
+    #[getter]
+    fn program(&self) -> &str {
+        &self.ended.program
+    }
+
+    #[getter]
+    fn machine(&self) -> &str {
+        &self.ended.machine.name
+    }
+
+    #[getter]
+    fn makespan_ps(&self) -> u64 {
+        self.ended.answer.makespan().picoseconds()
+    }
+
+    /// The makespan in words.
+    #[getter]
+    fn makespan(&self) -> String {
+        Duration::from_picoseconds(self.makespan_ps()).to_string()
+    }
+
+    #[getter]
+    fn finish_ps(&self) -> Vec<u64> {
+        self.finish().iter().map(|time| time.picoseconds()).collect()
+    }
+
+    #[getter]
+    fn nodes(&self) -> Vec<u32> {
+        match &self.ended.jobs[..] {
+            [] => (0..self.ended.answer.finish.len() as u32).collect(),
+            jobs => jobs.iter().flat_map(|job| job.nodes.clone()).collect(),
+        }
+    }
+
+    #[getter]
+    fn messages(&self) -> u64 {
+        self.ended.answer.messages
+    }
+
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.ended.warnings.clone()
+    }
+
+    /// What the programs found out, in JSON: an object.
+    fn found_json(&self) -> String {
+        let of_jobs = self.ended.jobs.iter().flat_map(|job| &job.findings);
+        let findings = self.ended.findings.iter().chain(of_jobs);
+        let found: Map<String, Value> =
+            findings.map(|finding| (finding.key.to_owned(), finding.value.clone())).collect();
+        Value::Object(found).to_string()
+    }
+
+    /// All of it, in JSON: an object.
+    fn json(&self) -> String {
+        self.ended.json().to_string()
+    }
+}
+
+/// How a program runs, whichever it is.
+struct How {
+    ranks: Option<u32>,
+    placement: Placement,
+    engine: Option<EngineName>,
+    seed: Option<u64>,
+}
+
+/// The same as it comes from Python: ranks, placement, engine, seed.
+type Asked<'py> = (Bound<'py, PyAny>, Option<String>, Option<String>, Bound<'py, PyAny>);
+
+impl How {
+    fn read((ranks, placement, engine, seed): Asked<'_>) -> PyResult<How> {
+        let wrong = |text: String| PyValueError::new_err(text);
+        let placement = placement.as_deref().map(str::parse::<Placement>).transpose();
+        let by_name = |name: String| quantities::by_name(&name, &EngineName::all(), EngineName::name);
+        Ok(How {
+            ranks: if_given("ranks", &ranks, whole)?,
+            placement: placement.map_err(|error| wrong(error.to_string()))?.unwrap_or_default(),
+            engine: engine.map(by_name).transpose().map_err(|error| wrong(format!("engine: {error}")))?,
+            seed: if_given("seed", &seed, large)?,
+        })
+    }
+}
+
+/// Runs the program of the catalogue called `name`, with `parameters` in JSON.
+#[pyfunction]
+pub fn run_named(py: Python<'_>, name: &str, machine: &Machine, parameters: &str, how: Asked<'_>) -> PyResult<Ended> {
+    let How { ranks, placement, engine, seed } = How::read(how)?;
+    let parameters = serde_json::from_str(parameters).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let program = Choice::named(name, parameters).map_err(|error| of_experiment(&error))?;
+    let mut experiment = Experiment { engine, seed, ..Experiment::of(program, machine.choice.clone()) };
+    for job in &mut experiment.jobs {
+        job.ranks = ranks;
+        job.placement = placement.clone();
+    }
+    do_it(py, experiment, Some(Arc::clone(&machine.model)))
+}
+
+/// Runs the experiment in the file `path`, or with these fields, in JSON.
+#[pyfunction]
+pub fn run_experiment(py: Python<'_>, path: Option<PathBuf>, fields: Option<&str>) -> PyResult<Ended> {
+    let read = match (path, fields) {
+        (Some(path), _) => Experiment::read(&path),
+        (None, fields) => {
+            let fields = serde_json::from_str(fields.unwrap_or("{}"));
+            Experiment::from_fields(fields.map_err(|error| PyValueError::new_err(error.to_string()))?)
+        }
+    };
+    do_it(py, read.map_err(|error| of_experiment(&error))?, None)
+}
+
+/// Does an experiment, on the machine that it names, or on that one if it is worked out already.
+fn do_it(py: Python<'_>, experiment: Experiment, machine: Option<Arc<Model>>) -> PyResult<Ended> {
+    let work = move || {
+        files::forget();
+        let run = match machine {
+            Some(machine) => experiment.prepare_on(Model::clone(&machine)),
+            None => experiment.prepare(),
+        };
+        run?.run(Stop::NEVER)
+    };
+    let ended = unless_interrupted(py, work)?;
+    ended.map(|ended| Ended { ended }).map_err(|error| of_experiment(&error))
+}
+
+thread_local! {
+    /// Ends the run of a program in Python on this thread. There is one such run at a time, as it has the thread to itself.
+    static STOP: &'static AtomicBool = Box::leak(Box::default());
+}
+
+/// Runs a program in Python, which was told `parameters`, in JSON; `begin` begins a rank of it. Gives what each rank has returned, and what came of the run.
+#[pyfunction]
+pub fn run_own<'py>(
+    py: Python<'py>,
+    name: String,
+    machine: &Machine,
+    begin: Bound<'py, PyAny>,
+    parameters: &str,
+    how: Asked<'py>,
+) -> PyResult<(Bound<'py, PyList>, Ended)> {
+    let How { ranks, placement, engine, seed } = How::read(how)?;
+    let parameters = serde_json::from_str(parameters).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let stop = STOP.with(|stop| *stop);
+    stop.store(false, Ordering::Relaxed);
+    let raised = RefCell::default();
+    let program = PythonProgram { begin, raised: &raised, stop };
+    let own = OwnProgram { name, program, parameters, ranks, placement, seed, engine };
+    let ran = own.run(&machine.model, Stop::at(stop));
+    if let Some(error) = first_raised(py, raised.into_inner(), ran.as_ref().err())? {
+        return Err(error);
+    }
+    let (results, ended) = ran.map_err(|error| of_experiment(&error))?;
+    let returned = results.into_iter().collect::<endpoint::Result<Vec<Py<PyAny>>>>();
+    let returned = returned.map_err(|error| of_program(&error))?;
+    Ok((PyList::new(py, returned)?, Ended { ended }))
+}
+
+/// What the first rank has raised that has raised something, with notes on where and when, and on the other ranks.
+fn first_raised(py: Python<'_>, raised: Vec<Raised>, ended: Option<&Error>) -> PyResult<Option<PyErr>> {
+    let others = raised.len().saturating_sub(1);
+    let Some(Raised { rank, time, error }) = raised.into_iter().next() else { return Ok(None) };
+    let note = |text: String| error.value(py).call_method1("add_note", (text,)).map(drop);
+    note(format!("raised by rank {rank} at {time}"))?;
+    if others > 0 {
+        note(format!("{others} more {} raised something", if others == 1 { "rank" } else { "ranks" }))?;
+    }
+    if let Some(Error::Program(deadlock @ endpoint::Error::Deadlock(_))) = ended {
+        note(deadlock.to_string())?;
+    }
+    Ok(Some(error))
+}

@@ -1,0 +1,54 @@
+"""The command `maquette`, as the package installs it."""
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+from maquette import _maquette
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command `maquette` and give its exit status.
+
+    Parameters
+    ----------
+    arguments
+        What stands after the command's name; those of this process if left out.
+
+    Returns
+    -------
+    int
+        0 when it went well, 1 when it ran and the answer is no, 2 when the input was bad, 128 and the signal's number when
+        one ended it: 130 after Ctrl-C.
+    """
+    if arguments is None:
+        arguments = sys.argv[1:]
+    with _asked_to_end():
+        return _maquette.run(["maquette", *arguments])
+
+
+def _end(number: int, _: FrameType | None) -> NoReturn:
+    """Ask what runs to end, with the exit status that a shell gives to a process ended by this signal."""
+    raise SystemExit(128 + number)
+
+
+@contextmanager
+def _asked_to_end() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP ask the command to end, so that it leaves no unfinished file; but not where they are handled or
+    ignored already."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signals = {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
+    usual = [each for each in signals if signal.getsignal(each) is signal.SIG_DFL]
+    for each in usual:
+        signal.signal(each, _end)
+    try:
+        yield
+    finally:
+        for each in usual:
+            signal.signal(each, signal.SIG_DFL)

@@ -1,0 +1,95 @@
+"""Machines: presets, files, descriptions."""
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from maquette import _maquette
+
+
+class Machine:
+    """A machine, as it is simulated.
+
+    Parameters
+    ----------
+    description
+        A preset such as ``"infiniband-128"`` (``maquette machines`` lists them); the path of a description, which has a ``/`` in
+        it or ends in ``.toml``; or the fields of a description.
+    set
+        Fields of the description that are set to other values, in this order, by their paths or the last parts of these:
+        ``{"channels.buffers": 64, "rate": "20 MB/s"}``.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    about : str
+        What it is, in a line.
+    nodes : int
+        How many nodes it has.
+
+    Raises
+    ------
+    ValueError
+        If there is no such preset, or something in the description is not allowed: with the line, what was found, what is
+        allowed, and the name that was probably meant.
+    OSError
+        If the file can't be read.
+    """
+
+    def __init__(
+        self,
+        description: str | os.PathLike[str] | Mapping[str, Any],
+        *,
+        set: Mapping[str, str | int | float | bool] | None = None,  # noqa: A002
+    ) -> None:
+        choice: dict[str, Any] = {"set": [f"{field}={_written(value)}" for field, value in (set or {}).items()]}
+        if isinstance(description, Mapping):
+            choice["description"] = description
+        else:
+            choice["name"] = _name(description)
+        self._machine = _maquette.Machine.load(json.dumps(choice))
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self._machine.name
+
+    @property
+    def about(self) -> str:
+        """What it is, in a line."""
+        return self._machine.about
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes it has."""
+        return self._machine.nodes
+
+    def facts(self) -> dict[str, Any]:
+        """All that is known of it.
+
+        Returns
+        -------
+        dict
+            What the command ``maquette machine NAME --json`` prints: each channel and router, and all costs. Times are in
+            picoseconds, with the unit in the name.
+        """
+        facts: dict[str, Any] = json.loads(self._machine.json())
+        return facts
+
+    def __repr__(self) -> str:
+        return f"<maquette.Machine {self.name}: {self.nodes} nodes; {self.about}>"
+
+
+def _name(description: str | os.PathLike[str]) -> str:
+    """The name or path as it is looked up: what is a path stays one."""
+    if isinstance(description, str):
+        return description
+    path = os.fspath(description)
+    return path if "/" in path else f"./{path}"
+
+
+def _written(value: str | float) -> str:
+    """A value as it stands after ``FIELD=``."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
