@@ -19,8 +19,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 17] = [
     ("machines", &["quantities"], &[]),
     ("messaging", &["endpoint", "quantities"], &["programs"]),
     ("programs", &["endpoint", "quantities"], &["machines", "virtual-worlds"]),
-    // Worlds run schedules, which are data among the programs.
-    ("virtual-worlds", &["endpoint", "machines", "messaging", "programs", "quantities"], &[]),
+    ("virtual-worlds", &["endpoint", "machines", "messaging", "quantities"], &["programs"]),
     ("real-worlds", &["endpoint", "messaging", "quantities"], &["machines", "programs", "virtual-worlds"]),
     ("cast", &["endpoint", "messaging", "quantities", "real-worlds"], &[]),
     ("formats", &["machines", "programs", "quantities", "virtual-worlds"], &[]),

@@ -3,7 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
 use endpoint::executor::{self, Machine, Over};
-use endpoint::{Endpoint, Error, Event, Message, Operation, Outcome, Program, Received, Result, Source, Tag, Tags};
+use endpoint::{
+    Begun, Endpoint, Error, Event, Message, Operation, Outcome, Program, Received, Request, Result, Source, Tag, Tags,
+};
 use messaging::{Messenger, Messengers, Parameters, Reporting};
 use programs::barrier::dissemination;
 use quantities::{Duration, Rank, Rate, Time};
@@ -66,6 +68,24 @@ struct Launched<'run> {
     tally: &'run mut Tally,
 }
 
+impl Launched<'_> {
+    /// Counts what an operation that begins sends.
+    fn count(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Send { to, message, .. } => self.tally.sends(message, std::iter::once(*to)),
+            Operation::Multicast(message) => {
+                let me = self.messenger.rank();
+                let others = (0..self.messenger.size()).map(Rank).filter(|&other| other != me);
+                self.tally.sends(message, others);
+            }
+            Operation::Receive { .. }
+            | Operation::ReceiveMulticast(_)
+            | Operation::Compute(_)
+            | Operation::Sleep(_) => {}
+        }
+    }
+}
+
 /// Of those that run here it is the first.
 const HERE: Rank = Rank(0);
 
@@ -78,19 +98,20 @@ impl Machine for Launched<'_> {
         Ok(())
     }
 
-    fn begin(&mut self, rank: Rank, number: u32, operation: Operation) {
-        match &operation {
-            Operation::Send { to, message, .. } => self.tally.sends(message, std::iter::once(*to)),
-            Operation::Multicast(message) => {
-                let others = (0..self.messenger.size()).map(Rank).filter(|&other| other != rank);
-                self.tally.sends(message, others);
-            }
-            Operation::Receive { .. }
-            | Operation::ReceiveMulticast(_)
-            | Operation::Compute(_)
-            | Operation::Sleep(_) => {}
-        }
+    fn begin(&mut self, _: Rank, number: u32, operation: Operation) {
+        self.count(&operation);
         self.alone.begin(HERE, number, operation);
+    }
+
+    fn start(&mut self, _: Rank, request: Request) -> Result<Begun> {
+        let operation = request.operation.clone();
+        let begun = self.alone.start(HERE, request)?;
+        self.count(&operation);
+        Ok(begun)
+    }
+
+    fn tells_starts(&self) -> bool {
+        true
     }
 
     fn next_over(&mut self) -> Result<Option<Over>> {
@@ -286,9 +307,11 @@ fn read_time(message: &Message) -> Result<Time> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::thread;
 
     use endpoint::{Needs, join_all};
+    use programs::goal::{Player, Schedule};
 
     use super::*;
     use crate::wire::Tuning;
@@ -384,5 +407,40 @@ mod tests {
             let each = |other: usize| if other == rank { 0 } else { 8 };
             assert_eq!(record.received_from, [0, 1, 2].map(each));
         }
+    }
+
+    /// Rank 0 asks at once for what rank 1 sends after it has computed for longer than anyone has patience.
+    const WAITS_FOR_A_COMPUTATION: &[u8] = b"num_ranks 2
+rank 0 {
+l1: recv 8b from 1 tag 7
+l2: calc 400000000
+l3: calc 1000000 cpu 1
+l3 irequires l2
+}
+rank 1 {
+l1: calc 350000000
+l2: send 8b to 0 tag 7
+l2 requires l1
+}
+";
+
+    #[test]
+    fn a_receive_that_was_begun_early_loses_no_patience_while_its_rank_computes() {
+        let sockets = sockets(2);
+        let tuning = Tuning { patience: Some(200_000_000_000), ..Tuning::default() };
+        let roster = Roster { tuning, ..roster(&sockets, 2) };
+        let schedule = Arc::new(Schedule::parse("early.goal", WAITS_FOR_A_COMPUTATION).unwrap());
+        let secret = Secret::random().unwrap();
+        let records: Vec<Record> = thread::scope(|scope| {
+            let start = |(rank, socket)| {
+                let (roster, secret, player) = (&roster, &secret, Player::new(Arc::clone(&schedule)));
+                scope.spawn(move || Running::new(Rank(rank), roster, socket, secret)?.run(2, None, &player))
+            };
+            let running: Vec<_> = (0..).zip(sockets).map(start).collect();
+            running.into_iter().map(|rank| rank.join().unwrap().unwrap()).collect()
+        });
+        assert_eq!([records[0].messages, records[1].messages], [0, 2]);
+        assert_eq!((&records[0].received_from[..], &records[1].sent_to[..]), (&[0, 2][..], &[2, 0][..]));
+        assert!(records[0].times.iter().all(|[start, end]| end - start >= 400_000_000_000));
     }
 }

@@ -4,11 +4,13 @@ use std::cell::{Cell, Ref, RefCell};
 use std::future::poll_fn;
 use std::task::Poll;
 
-use endpoint::executor::Over;
-use endpoint::{Endpoint, Error, Event, Message, Operation, Outcome, Received, Result, Source, Tag, Tags};
+use endpoint::executor::{Over, number_of};
+use endpoint::{
+    Begun, Endpoint, Error, Event, Message, Operation, Outcome, Received, Request, Result, Source, Tag, Tags,
+};
 use quantities::{Duration, Rank, Time};
 
-use crate::operations::{Calls, Finished, Operations};
+use crate::operations::{Asked, Calls, Happened, Operations};
 use crate::{Datagram, Datagrams, Doing, Engine, Parameters};
 
 /// A rank on a network of datagrams.
@@ -89,18 +91,39 @@ impl<D: Datagrams> Messenger<D> {
     /// Whether nothing is under way of what was begun.
     pub fn is_idle(&self) -> bool {
         let operations = self.operations.borrow();
-        operations.is_empty() && !operations.has_over()
+        operations.is_empty() && !operations.has_happened()
     }
 
     /// Begins an operation. When it is over, [`Messenger::take_over`] gives its `number`.
     pub fn begin(&self, number: u32, operation: Operation) {
-        self.operations.borrow_mut().begin(self.network.now(), number, operation);
+        self.operations.borrow_mut().begin(self.network.now(), Asked::new(number, operation));
     }
 
-    /// The next operation that is over.
+    /// Begins a request, on whichever processor; the others go on meanwhile. Everything is told when it happens, and not before: so the
+    /// time from when on a request may begin has always come.
+    ///
+    /// # Errors
+    /// [`Error::ToItself`]: no message goes from a rank to itself.
+    pub fn start(&self, request: Request) -> Result<Begun> {
+        let partner = match request.operation {
+            Operation::Send { to, .. } => Some(to),
+            Operation::Receive { from: Source::Rank(from), .. } | Operation::ReceiveMulticast(from) => Some(from),
+            _ => None,
+        };
+        if partner == Some(self.rank()) {
+            return Err(Error::ToItself(self.rank()));
+        }
+        let receives = matches!(request.operation, Operation::Receive { .. } | Operation::ReceiveMulticast(_));
+        let number = number_of(&request);
+        let asked = Asked::of_request(number, Request { tells_start: request.tells_start && !receives, ..request });
+        self.operations.borrow_mut().begin(self.network.now(), asked);
+        Ok(if receives { Begun::Started } else { Begun::Later })
+    }
+
+    /// The next thing that has happened to an operation.
     pub fn take_over(&self) -> Option<Over> {
-        let Finished { number, result } = self.operations.borrow_mut().take_over()?;
-        Some(Over { rank: self.engine().rank(), number, at: self.network.now(), event: Event::Over(result) })
+        let Happened { number, event } = self.operations.borrow_mut().take_happened()?;
+        Some(Over { rank: self.engine().rank(), number, at: self.network.now(), event })
     }
 
     /// Lets the operations go on, and answers others, for ever. It stops, to be polled again, when operations are over: whoever has
@@ -119,7 +142,7 @@ impl<D: Datagrams> Messenger<D> {
                 self.operations.borrow_mut().fail(&error);
                 return std::future::pending().await;
             }
-            if self.operations.borrow().has_over() {
+            if self.operations.borrow().has_happened() {
                 stop_once().await;
             }
         }
@@ -240,7 +263,7 @@ impl<D: Datagrams> Messenger<D> {
         let mut arrived = Vec::new();
         loop {
             let next = self.turn(&mut arrived).await?;
-            if let Some(Finished { result, .. }) = self.operations.borrow_mut().take_over() {
+            if let Some(Happened { event: Event::Over(result), .. }) = self.operations.borrow_mut().take_happened() {
                 return result;
             }
             if let Next::At(until) = next {

@@ -5,8 +5,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Waker};
 
-use endpoint::Operation;
 use endpoint::executor::Over;
+use endpoint::{Begun, Error, Operation, Request, Result};
 use quantities::Rank;
 
 use crate::{Datagrams, Doing, Messenger, stuck};
@@ -47,6 +47,15 @@ impl<'run, D: Datagrams> Messengers<'run, D> {
         if let Some(messenger) = self.messengers.get(rank.0 as usize) {
             messenger.begin(number, operation);
         }
+    }
+
+    /// Begins a request of a rank.
+    ///
+    /// # Errors
+    /// As [`Messenger::start`].
+    pub fn start(&self, rank: Rank, request: Request) -> Result<Begun> {
+        let nobody = Error::NoSuchRank { rank, size: self.messengers.len() as u32 };
+        self.messengers.get(rank.0 as usize).ok_or(nobody)?.start(request)
     }
 
     /// The program of a rank has ended. It goes on answering others.

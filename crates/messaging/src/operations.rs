@@ -12,7 +12,7 @@
 
 use std::collections::VecDeque;
 
-use endpoint::{Error, Message, Operation, Outcome, Result, Tag};
+use endpoint::{Error, Event, Message, Operation, Outcome, Request, Result, Tag};
 use quantities::{Duration, Rank, Time};
 
 use crate::{Awaited, Engine, Posted, Wait};
@@ -34,30 +34,85 @@ pub(crate) struct Operations {
     patience: Option<Duration>,
     /// In the order in which they were begun.
     under_way: Vec<UnderWay>,
-    /// From when on the processor is free.
-    processor_free: Time,
+    /// From when on each processor is free.
+    processors_free: Vec<Time>,
+    /// When an operation was over the last time, or the first was begun.
+    last_over: Time,
     /// What is over as soon as everything is sent that this turn has to send, and what is.
-    ends: Vec<Finished>,
-    over: VecDeque<Finished>,
+    ends: Vec<Happened>,
+    happened: VecDeque<Happened>,
     /// Whether an operation goes on without anything that has to come.
     goes_on: bool,
     /// Why there is no network any more.
     failed: Option<Error>,
 }
 
-/// An operation that is over, by the number that it was begun with.
+/// What an operation is that a program begins.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub(crate) struct Asked {
     pub(crate) number: u32,
-    pub(crate) result: Result<Outcome>,
+    pub(crate) operation: Operation,
+    /// Which processor does it.
+    pub(crate) processor: u8,
+    /// Whether it is to be told when that takes it up.
+    pub(crate) tells_start: bool,
+    is_request: bool,
+}
+
+impl Asked {
+    /// An operation of a rank that has one processor.
+    pub(crate) const fn new(number: u32, operation: Operation) -> Asked {
+        Asked { number, operation, processor: 0, tells_start: false, is_request: false }
+    }
+
+    /// A request, which is known by `number`.
+    pub(crate) fn of_request(number: u32, request: Request) -> Asked {
+        let Request { operation, processor, tells_start, .. } = request;
+        Asked { number, operation, processor, tells_start, is_request: true }
+    }
+}
+
+/// What has happened to an operation, by the number that it was begun with.
+#[derive(Debug)]
+pub(crate) struct Happened {
+    pub(crate) number: u32,
+    pub(crate) event: Event,
+}
+
+impl Happened {
+    const fn over(number: u32, result: Result<Outcome>) -> Happened {
+        Happened { number, event: Event::Over(result) }
+    }
 }
 
 #[derive(Debug)]
 struct UnderWay {
     number: u32,
+    processor: u8,
+    /// Whether it is to be told when its processor takes it up; then, when that is.
+    start: Start,
     stage: Stage,
-    /// Until when it waits at most, whatever its operation says.
-    limit: Option<Time>,
+    limit: Limit,
+}
+
+/// Until when an operation waits at most, whatever it says itself.
+#[derive(Clone, Copy, Debug)]
+enum Limit {
+    Never,
+    At(Time),
+    /// Until nothing of what the rank does has been over for as long as it has patience: requests are begun long before they can be over.
+    OfAll,
+}
+
+/// What is to be told of the start of an operation.
+#[derive(Clone, Copy, Debug)]
+enum Start {
+    /// Nothing, or nothing any more.
+    Silent,
+    /// When it starts, which is not known yet.
+    Wanted,
+    /// That it starts then.
+    At(Time),
 }
 
 #[derive(Debug)]
@@ -100,9 +155,10 @@ impl Operations {
             calls: Calls::default(),
             patience: None,
             under_way: Vec::new(),
-            processor_free: Time::ZERO,
+            processors_free: vec![Time::ZERO],
+            last_over: Time::ZERO,
             ends: Vec::new(),
-            over: VecDeque::new(),
+            happened: VecDeque::new(),
             goes_on: false,
             failed: None,
         }
@@ -116,18 +172,27 @@ impl Operations {
         self.patience = Some(patience);
     }
 
-    pub(crate) fn begin(&mut self, now: Time, number: u32, operation: Operation) {
+    pub(crate) fn begin(&mut self, now: Time, asked: Asked) {
+        let Asked { number, operation, processor, tells_start, is_request } = asked;
         if let Some(error) = &self.failed {
             let result = outcome_without_network(&operation, error);
-            self.over.push_back(Finished { number, result });
+            self.happened.push_back(Happened::over(number, result));
             return;
         }
+        let processors = self.processors_free.len().max(usize::from(processor) + 1);
+        self.processors_free.resize(processors, Time::ZERO);
         let waits = !matches!(
             operation,
             Operation::Compute(_) | Operation::Sleep(_) | Operation::Receive { deadline: Some(_), .. }
         );
-        let limit = self.patience.filter(|_| waits).map(|patience| now.max(self.processor_free) + patience);
-        self.under_way.push(UnderWay { number, stage: Stage::Begun(operation), limit });
+        self.last_over = if self.under_way.is_empty() { now } else { self.last_over };
+        let limit = match self.patience.filter(|_| waits) {
+            Some(_) if is_request => Limit::OfAll,
+            Some(patience) => Limit::At(self.free(now, processor) + patience),
+            None => Limit::Never,
+        };
+        let start = if tells_start { Start::Wanted } else { Start::Silent };
+        self.under_way.push(UnderWay { number, processor, start, stage: Stage::Begun(operation), limit });
     }
 
     /// Whether a receive was begun that has not been posted.
@@ -187,10 +252,28 @@ impl Operations {
     }
 
     fn advance_one(&mut self, place: usize, now: Time, engine: &mut Engine) {
+        self.tell_start(place, now);
+        let limit = self.limit(self.under_way[place].limit);
         let it = &mut self.under_way[place];
-        let (limit, stage) = (it.limit, std::mem::replace(&mut it.stage, Stage::IsOver));
-        let step = self.step(now, stage, limit, engine);
+        let (served, stage) = (Served { processor: it.processor, limit }, it.take_stage());
+        let step = self.step(now, stage, served, engine);
         self.take_step(place, step);
+    }
+
+    /// Tells that an operation starts, if somebody wants to know and its processor takes it up. What that lets begin need not wait until
+    /// this turn has sent what it has to send.
+    fn tell_start(&mut self, place: usize, now: Time) {
+        let UnderWay { number, processor, start, ref stage, .. } = self.under_way[place];
+        let at = match (start, stage) {
+            (Start::Silent, _) => return,
+            (Start::At(at), _) => at,
+            (Start::Wanted, Stage::Begun(Operation::Sleep(_))) => now,
+            (Start::Wanted, _) => self.free(now, processor),
+        };
+        self.under_way[place].start = if at <= now { Start::Silent } else { Start::At(at) };
+        if at <= now {
+            self.happened.push_back(Happened { number, event: Event::Started });
+        }
     }
 
     fn take_step(&mut self, place: usize, step: Step) {
@@ -199,56 +282,80 @@ impl Operations {
             Step::To(next) => *stage = next,
             Step::Over(result) => {
                 *stage = Stage::IsOver;
-                self.ends.push(Finished { number: *number, result });
+                self.ends.push(Happened::over(*number, result));
             }
         }
     }
 
-    fn step(&mut self, now: Time, stage: Stage, limit: Option<Time>, engine: &mut Engine) -> Step {
+    fn step(&mut self, now: Time, stage: Stage, served: Served, engine: &mut Engine) -> Step {
         match stage {
             Stage::Begun(Operation::Send { to, tag, message }) => {
-                self.call(now, Sending { to: Some((to, tag)), message }, limit, engine)
+                self.call(now, Sending { to: Some((to, tag)), message }, served, engine)
             }
-            Stage::Begun(Operation::Multicast(message)) => self.call(now, Sending { to: None, message }, limit, engine),
-            Stage::Begun(Operation::Compute(work)) => self.process(now, work, Ok(Outcome::Done)),
+            Stage::Begun(Operation::Multicast(message)) => {
+                self.call(now, Sending { to: None, message }, served, engine)
+            }
+            Stage::Begun(Operation::Compute(work)) => self.process(now, served.processor, work, Ok(Outcome::Done)),
             Stage::Begun(Operation::Sleep(until)) if until <= now => Step::Over(Ok(Outcome::Done)),
             Stage::Begun(Operation::Sleep(until)) => Step::To(Stage::Ends(until, Ok(Outcome::Done))),
             Stage::Calls(until, sending) if until <= now => {
                 self.goes_on = true;
                 Step::To(Stage::Submits(sending))
             }
-            Stage::Submits(sending) => self.submit(now, sending, limit, engine),
+            Stage::Submits(sending) => self.submit(now, sending, served.limit, engine),
             Stage::Receives(posted, what, deadline) => match engine.received(now, posted) {
-                Ok(Some(received)) => self.has(now, Ok(Outcome::Received(received, now))),
-                Err(error) => self.has(now, Err(error)),
+                Ok(Some(received)) => self.has(now, served.processor, Ok(Outcome::Received(received, now))),
+                Err(error) => self.has(now, served.processor, Err(error)),
                 Ok(None) => {
                     let passed = |time: Option<Time>| time.filter(|time| *time <= now);
                     let late = passed(deadline).map(Error::Deadline);
-                    let late = late.or_else(|| passed(limit).map(|_| waited_for_too_long(engine.rank())));
+                    let late = late.or_else(|| passed(served.limit).map(|_| waited_for_too_long(engine.rank())));
                     Step::To(late.map_or(Stage::Receives(posted, what, deadline), |error| Stage::IsLate(posted, error)))
                 }
             },
-            Stage::Has(result) => self.process(now, self.calls.receive, result),
+            Stage::Has(result) => self.process(now, served.processor, self.calls.receive, result),
             Stage::Ends(until, result) if until <= now => Step::Over(result),
             stage => Step::To(stage),
         }
     }
 
     /// The processor does something for so long, when it is free; then that is over.
-    fn process(&mut self, now: Time, work: Duration, result: Result<Outcome>) -> Step {
-        let until = self.occupy(now, work);
+    fn process(&mut self, now: Time, processor: u8, work: Duration, result: Result<Outcome>) -> Step {
+        let until = self.occupy(now, processor, work);
         if until <= now { Step::Over(result) } else { Step::To(Stage::Ends(until, result)) }
     }
 
-    /// When the processor will have done something for so long.
-    fn occupy(&mut self, now: Time, work: Duration) -> Time {
-        self.processor_free = self.processor_free.max(now) + work;
-        self.processor_free
+    /// Until when an operation waits at most.
+    fn limit(&self, limit: Limit) -> Option<Time> {
+        match limit {
+            Limit::Never => None,
+            Limit::At(time) => Some(time),
+            Limit::OfAll => {
+                let busy_until = self.processors_free.iter().fold(self.last_over, |latest, &free| latest.max(free));
+                self.patience.map(|patience| busy_until + patience)
+            }
+        }
     }
 
-    fn call(&mut self, now: Time, sending: Sending, limit: Option<Time>, engine: &mut Engine) -> Step {
-        let until = self.occupy(now, self.calls.send);
-        if until <= now { self.submit(now, sending, limit, engine) } else { Step::To(Stage::Calls(until, sending)) }
+    /// From when on a processor is free.
+    fn free(&self, now: Time, processor: u8) -> Time {
+        self.processors_free[usize::from(processor)].max(now)
+    }
+
+    /// When a processor will have done something for so long.
+    fn occupy(&mut self, now: Time, processor: u8, work: Duration) -> Time {
+        let until = self.free(now, processor) + work;
+        self.processors_free[usize::from(processor)] = until;
+        until
+    }
+
+    fn call(&mut self, now: Time, sending: Sending, served: Served, engine: &mut Engine) -> Step {
+        let until = self.occupy(now, served.processor, self.calls.send);
+        if until <= now {
+            self.submit(now, sending, served.limit, engine)
+        } else {
+            Step::To(Stage::Calls(until, sending))
+        }
     }
 
     fn submit(&mut self, now: Time, sending: Sending, limit: Option<Time>, engine: &mut Engine) -> Step {
@@ -268,8 +375,8 @@ impl Operations {
     }
 
     /// What a receive has brought is there.
-    fn has(&mut self, now: Time, result: Result<Outcome>) -> Step {
-        if self.calls.receive.is_zero() && self.processor_free <= now {
+    fn has(&mut self, now: Time, processor: u8, result: Result<Outcome>) -> Step {
+        if self.calls.receive.is_zero() && self.free(now, processor) <= now {
             return Step::Over(result);
         }
         self.goes_on = true;
@@ -279,39 +386,48 @@ impl Operations {
     /// Everything is sent that this turn has to send: what ends with it is over, and what is too late is taken back.
     pub(crate) fn settle(&mut self, now: Time, engine: &mut Engine) {
         for place in 0..self.under_way.len() {
-            if let Stage::IsLate(posted, error) = &self.under_way[place].stage {
+            let UnderWay { processor, stage, .. } = &self.under_way[place];
+            if let Stage::IsLate(posted, error) = stage {
                 engine.withdraw(*posted);
-                let error = error.clone();
-                let step = self.has(now, Err(error));
+                let (processor, error) = (*processor, error.clone());
+                let step = self.has(now, processor, Err(error));
                 self.take_step(place, step);
             }
         }
         self.under_way.retain(|it| !matches!(it.stage, Stage::IsOver));
-        self.over.extend(self.ends.drain(..));
+        if !self.ends.is_empty() {
+            self.last_over = now;
+        }
+        self.happened.extend(self.ends.drain(..));
     }
 
     /// Whether something can be done at once.
     pub(crate) fn goes_on(&self) -> bool {
-        self.goes_on || !self.over.is_empty()
+        let is_new = |it: &UnderWay| matches!(it.stage, Stage::Begun(_));
+        self.goes_on || !self.happened.is_empty() || self.under_way.iter().any(is_new)
     }
 
-    pub(crate) fn take_over(&mut self) -> Option<Finished> {
-        self.over.pop_front()
+    pub(crate) fn take_happened(&mut self) -> Option<Happened> {
+        self.happened.pop_front()
     }
 
-    pub(crate) fn has_over(&self) -> bool {
-        !self.over.is_empty()
+    pub(crate) fn has_happened(&self) -> bool {
+        !self.happened.is_empty()
     }
 
     /// When an operation goes on, or waits no longer, if nothing comes before.
     pub(crate) fn deadline(&self) -> Option<Time> {
         let deadline = |it: &UnderWay| match it.stage {
             Stage::Calls(until, _) | Stage::Ends(until, _) => Some(until),
-            Stage::Receives(_, _, deadline) => deadline.or(it.limit),
-            Stage::Submits(_) => it.limit,
+            Stage::Receives(_, _, deadline) => deadline.or_else(|| self.limit(it.limit)),
+            Stage::Submits(_) => self.limit(it.limit),
             _ => None,
         };
-        self.under_way.iter().filter_map(deadline).min()
+        let start = |it: &UnderWay| match it.start {
+            Start::At(start) => Some(start),
+            Start::Silent | Start::Wanted => None,
+        };
+        self.under_way.iter().flat_map(|it| [deadline(it), start(it)]).flatten().min()
     }
 
     /// What the operations wait for, if none of them goes on by itself.
@@ -341,25 +457,37 @@ impl Operations {
             }
         }
         self.ends.clear();
-        self.over.clear();
+        self.happened.clear();
     }
 
     /// There is no network any more: everything ends with `error`, but for what needs none.
     pub(crate) fn fail(&mut self, error: &Error) {
         self.failed = Some(error.clone());
-        self.over.extend(self.ends.drain(..));
+        self.happened.extend(self.ends.drain(..));
         for UnderWay { number, stage, .. } in self.under_way.drain(..) {
             let result = match stage {
                 Stage::Begun(operation) => outcome_without_network(&operation, error),
                 Stage::Has(result) | Stage::Ends(_, result) => result,
                 _ => Err(error.clone()),
             };
-            self.over.push_back(Finished { number, result });
+            self.happened.push_back(Happened::over(number, result));
         }
     }
 }
 
+/// By what an operation is served.
+#[derive(Clone, Copy, Debug)]
+struct Served {
+    processor: u8,
+    /// Until when it waits at most.
+    limit: Option<Time>,
+}
+
 impl UnderWay {
+    fn take_stage(&mut self) -> Stage {
+        std::mem::replace(&mut self.stage, Stage::IsOver)
+    }
+
     fn receives_broadcasts_of(&self, rank: Rank) -> bool {
         match self.stage {
             Stage::Receives(_, what, _) => what == Awaited::BroadcastOf(rank),

@@ -13,6 +13,7 @@ const PARITY: Parity = Parity { packets: 4, parity: 3, blocks: 6 };
 fn on_a_perfect_network() {
     conformance::multicast_world(|_| Faulty::perfect(Parameters::default()));
     conformance::overlapping_world(|_| Faulty::perfect(Parameters::default()));
+    conformance::requests_world(|_| Faulty::perfect(Parameters::default()));
 }
 
 #[test]
@@ -23,6 +24,7 @@ fn on_a_network_that_loses_repeats_delays_and_damages() {
             let parameters = Parameters { repeat, broadcast_protocol, ..Parameters::default() };
             conformance::multicast_world(|_| Faulty { parameters, faults, seed });
             conformance::overlapping_world(|_| Faulty { parameters, faults, seed });
+            conformance::requests_world(|_| Faulty { parameters, faults, seed });
         }
     }
 }

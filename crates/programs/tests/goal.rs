@@ -1,8 +1,13 @@
 //! Reading GOAL texts: what is right, what is wrong with the others, and that nothing makes the reader fail otherwise.
 
-use endpoint::World;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+
+use endpoint::executor::{self, Machine, Over, number_of};
+use endpoint::{Begun, Error, Event, Operation, Outcome, Request, World};
 use machines::model::LogGp;
-use maquette_programs::goal::{GoalError, GoalRank, OperationId, OperationKind, Play, Schedule};
+use maquette_programs::goal::{GoalError, OperationId, OperationKind, Player, Schedule};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank, Time};
 use virtual_worlds::loggp::Clock;
@@ -300,42 +305,92 @@ proptest! {
         let _ = Schedule::parse("trace.goal", &bytes);
     }
 
-    /// Operations that are started in whatever order they become ready are all done in the end, each once and none before
-    /// what it requires.
+    /// Operations that start and are over in whatever order are all done in the end, each once and none before what it requires.
     #[test]
-    fn every_operation_becomes_ready_once(text in goal_text(), choices in prop::collection::vec(any::<usize>(), 64)) {
+    fn every_operation_is_begun_once(text in goal_text(), choices in prop::collection::vec(any::<usize>(), 80)) {
         let schedule = parse(&text).unwrap();
-        for (_, block) in schedule.busy_ranks() {
-            let mut ready = Vec::new();
-            let mut rank = GoalRank::new(block, &mut ready);
-            let (mut started_at, mut finished_at) = (vec![None; 8], vec![None; 8]);
-            let mut under_way: Vec<OperationId> = Vec::new();
-            for (time, choice) in (0..).map(Time::from_picoseconds).zip(&choices) {
-                let pick = choice % (ready.len() + under_way.len()).max(1);
-                if pick < ready.len() {
-                    let next = ready.swap_remove(pick);
-                    prop_assert_eq!(started_at[next.operation.0 as usize].replace(time), None);
-                    let happened = |on: OperationId, only_started| {
-                        if only_started { started_at[on.0 as usize] } else { finished_at[on.0 as usize] }
-                    };
-                    let required = block.requirements().filter(|requirement| requirement.operation == next.operation);
-                    let latest = required.map(|requirement| happened(requirement.on, requirement.only_started).unwrap()).max();
-                    prop_assert_eq!(next.at, latest.unwrap_or(Time::ZERO));
-                    rank.started(next.operation, time, &mut ready);
-                    under_way.push(next.operation);
-                } else if let Some(position) = pick.checked_sub(ready.len()).filter(|&place| place < under_way.len()) {
-                    let operation = under_way.swap_remove(position);
-                    finished_at[operation.0 as usize] = Some(time);
-                    rank.finished(operation, time, &mut ready);
-                }
-            }
-            prop_assert!(rank.is_done());
-            prop_assert_eq!(rank.under_way().count() + rank.not_started().count(), 0);
+        let player = Player::new(&schedule);
+        // A schedule that is over can be run again.
+        for choices in [&choices[..], &choices[40..]] {
+            let arbitrary = Arbitrary::new(&schedule, choices);
+            let (arbitrary, ended) = executor::run(arbitrary, schedule.size(), &player, false).unwrap();
+            prop_assert!(ended.all(|rank| rank.to_string()).unwrap().iter().all(Result::is_ok));
+            let operations = schedule.busy_ranks().map(|(_, block)| block.operations().len()).sum::<usize>();
+            prop_assert_eq!(arbitrary.over.len(), operations);
         }
     }
 }
 
-/// Played by sequential ranks it moves the same messages, and a rank does what it must in the order that it must.
+/// A machine that starts and ends what is under way in an arbitrary order, and looks whether what it is asked for may begin.
+struct Arbitrary<'a> {
+    schedule: &'a Schedule,
+    choices: std::iter::Cycle<std::slice::Iter<'a, usize>>,
+    now: Time,
+    under_way: Vec<(Rank, Request)>,
+    started: BTreeMap<(Rank, u32), Time>,
+    over: BTreeMap<(Rank, u32), Time>,
+}
+
+impl<'a> Arbitrary<'a> {
+    fn new(schedule: &'a Schedule, choices: &'a [usize]) -> Arbitrary<'a> {
+        let (started, over) = (BTreeMap::new(), BTreeMap::new());
+        Arbitrary { schedule, choices: choices.iter().cycle(), now: Time::ZERO, under_way: Vec::new(), started, over }
+    }
+}
+
+impl Machine for Arbitrary<'_> {
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn check(&self, _: &Operation) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn begin(&mut self, _: Rank, _: u32, operation: Operation) {
+        panic!("{operation:?} is no request");
+    }
+
+    fn start(&mut self, rank: Rank, request: Request) -> Result<Begun, Error> {
+        let is_same = |(other, known): &(Rank, Request)| (*other, known.number) == (rank, request.number);
+        assert!(
+            !self.under_way.iter().any(is_same) && !self.over.contains_key(&(rank, request.number)),
+            "it is begun twice"
+        );
+        let required =
+            self.schedule.block(rank).requirements().filter(|it| it.operation == OperationId(request.number));
+        let happened = required.map(|it| {
+            let known = if it.only_started { &self.started } else { &self.over };
+            *known.get(&(rank, it.on.0)).expect("what it requires has happened")
+        });
+        assert_eq!(request.not_before, happened.max().unwrap_or(Time::ZERO));
+        self.under_way.push((rank, request));
+        Ok(Begun::Later)
+    }
+
+    fn next_over(&mut self) -> Result<Option<Over>, Error> {
+        while !self.under_way.is_empty() {
+            self.now += Duration::from_picoseconds(1);
+            let place = self.choices.next().expect("a circle has no end") % self.under_way.len();
+            let (rank, Request { ref number, tells_start, .. }) = self.under_way[place];
+            let (at, key) = (self.now, (rank, *number));
+            let number = number_of(&self.under_way[place].1);
+            if let Entry::Vacant(start) = self.started.entry(key) {
+                start.insert(at);
+                if tells_start {
+                    return Ok(Some(Over { rank, number, at, event: Event::Started }));
+                }
+                continue;
+            }
+            self.under_way.swap_remove(place);
+            self.over.insert(key, at);
+            return Ok(Some(Over { rank, number, at, event: Event::Over(Ok(Outcome::Done)) }));
+        }
+        Ok(None)
+    }
+}
+
+/// A rank does what it must in the order that it must, whoever's message comes first.
 #[test]
 fn a_schedule_is_played_as_a_program() {
     let text = b"num_ranks 3
@@ -357,8 +412,7 @@ l2 requires l1
 l3: recv 16b from 0 tag 5
 }
 ";
-    let schedule = std::sync::Arc::new(Schedule::parse("play.goal", text).unwrap());
-    let play = Play { schedule };
+    let player = Player::new(Arc::new(Schedule::parse("play.goal", text).unwrap()));
     let no_time = Duration::ZERO;
     let model = LogGp {
         latency: Duration::from_nanoseconds(10),
@@ -368,7 +422,7 @@ l3: recv 16b from 0 tag 5
         overhead_per_byte: no_time,
         rendezvous: None,
     };
-    let (ended, answer) = Clock::new(model).run(3, &play).unwrap();
+    let (ended, answer) = Clock::new(model).run(3, &player).unwrap();
     assert!(ended.iter().all(Result::is_ok));
     // Rank 0 has the message of rank 1 after 110 ns, but sends only when it has that of rank 2, after 5,010 ns.
     let finish: Vec<u64> = answer.finish.iter().map(|time| time.picoseconds()).collect();

@@ -1,8 +1,7 @@
 //! A machine of any kind as a world: a network of flits, an Ethernet, or the costs of the LogGP model.
 
-use endpoint::{Program, Result, World};
+use endpoint::{Program, World};
 use machines::model::{Interconnect, LogGp, Machine};
-use programs::goal::{GoalAnswer, RunGoal, Schedule};
 
 use crate::answer::{Answer, Run};
 use crate::ethernet::world::EthernetWorld;
@@ -14,24 +13,19 @@ use crate::loggp::Clock;
 pub struct Simulated<'a> {
     pub(crate) machine: &'a Machine,
     options: Options,
+    /// Whether a machine of the LogGP model takes messages in when they arrive.
+    on_arrival: bool,
 }
 
 impl<'a> Simulated<'a> {
     /// A world on `machine`. Which engine moves the flits matters only where there are flits.
     pub const fn new(machine: &'a Machine, options: Options) -> Simulated<'a> {
-        Simulated { machine, options }
+        Simulated { machine, options, on_arrival: false }
     }
 
-    /// Runs a GOAL schedule.
-    ///
-    /// # Errors
-    /// As for a program; a deadlock names the ranks and the lines that wait.
-    pub fn run_goal(&self, schedule: &Schedule) -> Result<GoalAnswer<Answer>> {
-        match &self.machine.interconnect {
-            Interconnect::Flits(_) => self.network().run_goal(schedule),
-            Interconnect::Ethernet(_) => self.ethernet().run_goal(schedule),
-            Interconnect::LogGp(model) => self.clock(*model).on_arrival().run_goal(schedule),
-        }
+    /// The same world, in which a machine of the LogGP model takes messages in when they arrive, as [`Clock::on_arrival`] does.
+    pub const fn on_arrival(self) -> Simulated<'a> {
+        Simulated { on_arrival: true, ..self }
     }
 
     pub(crate) fn network(&self) -> NetworkWorld<'a> {
@@ -57,6 +51,7 @@ impl World for Simulated<'_> {
         match &self.machine.interconnect {
             Interconnect::Flits(_) => self.network().run(ranks, program),
             Interconnect::Ethernet(_) => self.ethernet().run(ranks, program),
+            Interconnect::LogGp(model) if self.on_arrival => self.clock(*model).on_arrival().run(ranks, program),
             Interconnect::LogGp(model) => self.clock(*model).run(ranks, program),
         }
     }

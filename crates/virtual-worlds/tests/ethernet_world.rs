@@ -25,6 +25,7 @@ fn it_passes_the_conformance_suite() {
     machine.nodes = 64;
     conformance::multicast_world(|_| EthernetWorld::new(&machine, 1));
     conformance::overlapping_world(|_| EthernetWorld::new(&machine, 1));
+    conformance::requests_world(|_| EthernetWorld::new(&machine, 1));
 }
 
 #[test]
@@ -39,6 +40,7 @@ fn it_passes_the_conformance_suite_whatever_is_lost() {
                 Messaging { repeat: Some(repeat), broadcast: Some(manner), ..Messaging::default() };
             conformance::multicast_world(|_| EthernetWorld::new(&machine, seed));
             conformance::overlapping_world(|_| EthernetWorld::new(&machine, seed));
+            conformance::requests_world(|_| EthernetWorld::new(&machine, seed));
         }
     }
 }

@@ -4,7 +4,7 @@ use endpoint::{Error, World};
 use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::ethernet::world::EthernetWorld;
 use programs::benchmarks::PingPong;
-use programs::goal::Schedule;
+use programs::goal::{RunGoal, Schedule};
 use quantities::{Bytes, Rank};
 
 fn schedule(text: &str) -> Schedule {

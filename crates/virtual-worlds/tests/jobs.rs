@@ -11,6 +11,7 @@ use maquette_virtual_worlds::jobs::{Background, BackgroundSources, Job, JobRun, 
 use programs::all_to_all::Pairwise;
 use programs::benchmarks::{AllPairs, Order, UnequalDist};
 use programs::broadcast::{BinomialBroadcast, HardwareBroadcast};
+use programs::goal::{Player, Schedule};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank, Time};
 
@@ -562,5 +563,45 @@ proptest! {
         prop_assert_eq!(fast.answer.background, reference.answer.background);
         prop_assert_eq!(&fast.answer.channels, &reference.answer.channels);
         prop_assert_eq!(told(&fast), told(&reference));
+    }
+}
+
+/// A rank that takes messages of two others as they come, and answers the first when it has computed.
+const SCHEDULE: &[u8] = b"num_ranks 3
+rank 0 {
+l1: recv 3000b from -1 tag 2
+l2: recv 8b from 1 tag 1
+l3: calc 4000
+l4: send 500b to 2 tag 5
+l3 requires l1
+l4 requires l3
+}
+rank 1 {
+l1: calc 100
+l2: send 8b to 0 tag 1
+l2 requires l1
+}
+rank 2 {
+l1: send 3000b to 0 tag 2
+l2: recv 500b from 0 tag 5
+}
+";
+
+/// Requests name ranks and times of their job, wherever its ranks stand and whenever it starts.
+#[test]
+fn a_job_plays_a_schedule_as_it_is_played_by_itself() {
+    let schedule = Schedule::parse("job.goal", SCHEDULE).unwrap();
+    let start = Time::from_picoseconds(7_000_000);
+    for machine in [machines::load("loggp").unwrap(), machines::load("dp-smp-8").unwrap()] {
+        let world = Simulated::new(&machine, Options::default());
+        let (_, by_itself) = world.run(3, &Player::new(&schedule)).unwrap();
+        let nodes = [2, 0, 1].map(NodeId).to_vec();
+        let job = Job { name: "schedule".to_owned(), program: Player::new(&schedule), nodes, start };
+        for _ in 0..2 {
+            let JobRun { results, finish, .. } = world.run_alone(&job).unwrap();
+            assert!(results.iter().all(Result::is_ok), "{results:?}");
+            let took: Vec<Time> = finish.iter().map(|&time| Time::ZERO + time.since(start)).collect();
+            assert_eq!(took, by_itself.finish, "{}", machine.name);
+        }
     }
 }

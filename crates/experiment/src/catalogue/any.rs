@@ -1,5 +1,7 @@
 //! A program of any of the catalogue's types, so that different ones run on one machine at the same time.
 
+use std::sync::Arc;
+
 use endpoint::{Endpoint, Erased, Needs, Program, Result};
 use programs::all_reduce::{AllReduce, Operator};
 use programs::all_to_all::CompleteExchange;
@@ -8,7 +10,7 @@ use programs::applications::euler::Euler;
 use programs::applications::fft::Fft2d;
 use programs::benchmarks::{AllPairs, EqualDist, PingPong, UnequalDist};
 use programs::broadcast::{Broadcast, HardwareBroadcast};
-use programs::goal::Play;
+use programs::goal::{Player, Schedule};
 use programs::linear_hash::LinearHash;
 use programs::schedule::Scheduled;
 
@@ -80,5 +82,5 @@ any_program! {
     HardwareBroadcast = Reaches<HardwareBroadcast>,
     AllReduce = AllReduce<Operator>,
     LinearHash = LinearHash,
-    Goal = Play,
+    Goal = Player<Arc<Schedule>>,
 }

@@ -8,7 +8,7 @@ use formats::input::{self, Digesting, InputFile};
 use launch::rank::Running;
 use launch::wire::Record;
 use machines::model::{Interconnect, Machine};
-use programs::goal::{self, GoalAnswer, OperationKind, Play, ReadError, Unreceived};
+use programs::goal::{self, GoalAnswer, OperationKind, Player, ReadError, RunGoal, Unreceived};
 use quantities::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -67,7 +67,7 @@ impl Entry for Goal {
         let parameters = json!({"file": name});
         let messages = Some(schedule.sends());
         if site.is_real {
-            let mut prepared = Prepared::new(Play { schedule }, ranks, parameters).expecting(messages);
+            let mut prepared = Prepared::new(Player::new(schedule), ranks, parameters).expecting(messages);
             prepared.notes.files.push(read);
             return Ok(Box::new(prepared));
         }
@@ -89,13 +89,13 @@ impl Ready for GoalReady {
     }
 
     fn simulate(self: Box<Self>, machine: &Machine, options: Options) -> ProgramResult<Outcome> {
-        let GoalAnswer { answer, unreceived } = simulated(machine, options).run_goal(&self.schedule)?;
+        let GoalAnswer { answer, unreceived } = simulated(machine, options).on_arrival().run_goal(&self.schedule)?;
         let warnings = warnings(self.schedule.file(), &unreceived);
         Ok(Outcome { findings: vec![not_received(&unreceived)], warnings, answer })
     }
 
     fn launch(&self, rank: &mut Running) -> ProgramResult<Record> {
-        let program = Play { schedule: Arc::clone(&self.schedule) };
+        let program = Player::new(Arc::clone(&self.schedule));
         let parameters = self.notes.parameters.clone();
         Prepared::new(program, self.schedule.size(), parameters).launch(rank)
     }
@@ -103,7 +103,7 @@ impl Ready for GoalReady {
     fn into_job(self: Box<Self>) -> AnyJob {
         let GoalReady { schedule, notes } = *self;
         let ranks = schedule.size();
-        Box::new(Prepared::new(Play { schedule }, ranks, notes.parameters)).into_job()
+        Box::new(Prepared::new(Player::new(schedule), ranks, notes.parameters)).into_job()
     }
 }
 

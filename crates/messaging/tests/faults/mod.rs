@@ -14,7 +14,7 @@ use std::task::{Context, Waker};
 
 use draws::Draws;
 use endpoint::executor::{self, Machine, Over};
-use endpoint::{Error, Operation, Program, Result, Run, World, deadlock};
+use endpoint::{Begun, Error, Operation, Program, Request, Result, Run, World, deadlock};
 use maquette_messaging::{Doing, Messenger, Messengers, Parameters, stuck};
 use network::{Faults, Network, Wire};
 use quantities::{Rank, Time};
@@ -164,6 +164,14 @@ impl Machine for Running<'_> {
 
     fn begin(&mut self, rank: Rank, number: u32, operation: Operation) {
         self.messengers.begin(rank, number, operation);
+    }
+
+    fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
+        self.messengers.start(rank, request)
+    }
+
+    fn tells_starts(&self) -> bool {
+        true
     }
 
     fn next_over(&mut self) -> Result<Option<Over>> {

@@ -25,17 +25,13 @@ mod error;
 mod labels;
 mod lexer;
 mod parser;
-mod play;
 mod player;
-mod progress;
 mod report;
 mod schedule;
 
 pub use error::{BinaryError, GoalError, ReadError};
-pub use play::Play;
 pub use player::{GoalAnswer, Player, RunGoal};
-pub use progress::{GoalRank, Ready};
-pub use report::{Unreceived, deadlock};
+pub use report::Unreceived;
 pub use schedule::{Block, Schedule};
 
 use std::fmt;

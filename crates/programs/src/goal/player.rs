@@ -38,7 +38,7 @@ pub trait RunGoal: World {
 
 impl<W: World> RunGoal for W {}
 
-/// A schedule in motion, once.
+/// A schedule in motion. It can run again when it has come to its end.
 ///
 /// ```text
 ///     begin every operation that requires nothing
@@ -77,10 +77,7 @@ const UNDER_WAY: u32 = u32::MAX - 1;
 impl<S: Deref<Target = Schedule>> Player<S> {
     /// A schedule that is about to begin.
     pub fn new(schedule: S) -> Player<S> {
-        let mut missing = vec![0; schedule.len()];
-        for (_, block) in schedule.busy_ranks() {
-            block.requirements().for_each(|requirement| missing[block.place(requirement.operation)] += 1);
-        }
+        let missing = vec![0; schedule.len()];
         let several_processors = schedule.has_several_processors();
         let ready_at = if several_processors { vec![Time::ZERO; missing.len()] } else { Vec::new() };
         let (ready, failure, unexpected) = (VecDeque::new(), None, Vec::new());
@@ -90,6 +87,20 @@ impl<S: Deref<Target = Schedule>> Player<S> {
     /// Messages that no receive took.
     pub fn unreceived(&self) -> Vec<Unreceived> {
         report::unreceived(&self.schedule, &self.course.borrow().unexpected)
+    }
+
+    /// Puts the operations of a rank at their beginning.
+    fn prepare(&self, block: Block<'_>) {
+        let mut course = self.course.borrow_mut();
+        let Course { missing, ready_at, ready, .. } = &mut *course;
+        let places = block.places();
+        missing[places.clone()].fill(0);
+        if let Some(ready_at) = ready_at.get_mut(places) {
+            ready_at.fill(Time::ZERO);
+        }
+        block.requirements().for_each(|requirement| missing[block.place(requirement.operation)] += 1);
+        let free = (0..block.len()).map(OperationId).filter(|&id| missing[block.place(id)] == 0);
+        ready.extend(free.map(|id| (id, Time::ZERO)));
     }
 
     /// Begins all that can begin at a rank; what starts at once may let more of it begin.
@@ -176,12 +187,7 @@ impl<S: Deref<Target = Schedule>> Program for Player<S> {
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
         let block = self.schedule.block(endpoint.rank());
         let mut left = block.len();
-        {
-            let mut course = self.course.borrow_mut();
-            let Course { missing, ready, .. } = &mut *course;
-            let free = (0..left).map(OperationId).filter(|&id| missing[block.place(id)] == 0);
-            ready.extend(free.map(|id| (id, Time::ZERO)));
-        }
+        self.prepare(block);
         self.begin_ready(endpoint, block)?;
         while left > 0 {
             let report = endpoint.wait_any().await?;

@@ -32,7 +32,7 @@ pub(super) fn unreceived(schedule: &Schedule, unexpected: &[Unexpected]) -> Vec<
 }
 
 /// The deadlock that a schedule has ended in, if some operation is under way.
-pub fn deadlock(
+pub(super) fn deadlock(
     schedule: &Schedule,
     is_under_way: impl Fn(Rank, OperationId) -> bool,
     is_waiting: impl Fn(Rank, OperationId) -> bool,

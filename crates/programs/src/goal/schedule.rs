@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, Read};
+use std::ops::Range;
 
 use quantities::{Bytes, Duration, Rank};
 
@@ -174,6 +175,11 @@ impl<'schedule> Block<'schedule> {
     /// How many operations there are.
     pub(super) fn len(&self) -> u32 {
         self.end - self.first
+    }
+
+    /// The places of its operations among those of all ranks.
+    pub(super) fn places(&self) -> Range<usize> {
+        self.first as usize..self.end as usize
     }
 
     /// The place of an operation among those of all ranks.

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 
 use endpoint::executor::{self, Machine, Over};
-use endpoint::{Error, Operation, Program, Result};
+use endpoint::{Begun, Error, Operation, Program, Request, Result};
 use messaging::{Messenger, Messengers, Parameters};
 use quantities::{Rank, Time};
 
@@ -81,6 +81,14 @@ impl Machine for Running<'_> {
 
     fn begin(&mut self, rank: Rank, number: u32, operation: Operation) {
         self.messengers.begin(rank, number, operation);
+    }
+
+    fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
+        self.messengers.start(rank, request)
+    }
+
+    fn tells_starts(&self) -> bool {
+        true
     }
 
     fn next_over(&mut self) -> Result<Option<Over>> {

@@ -1,6 +1,9 @@
 //! A rank of a job on a machine that other jobs use, too.
 
-use endpoint::{Endpoint, Error, Message, Received, Result, Source, Tag, Tags, check_partner};
+use endpoint::{
+    Begun, Endpoint, Error, Event, Message, Operation, Outcome, Received, Report, Request, Result, Source, Tag, Tags,
+    check_partner,
+};
 use machines::model::NodeId;
 use quantities::{Duration, Rank, Time};
 
@@ -32,10 +35,54 @@ impl<E: Endpoint, P> JobEndpoint<'_, E, P> {
         self.jobs.seat(node).map_or(node, |seat| seat.rank)
     }
 
+    /// What is asked of the machine, in its terms.
+    fn of_machine(&self, operation: Operation) -> Result<Operation> {
+        Ok(match operation {
+            Operation::Send { to, tag, message } => Operation::Send { to: self.node_of(to)?, tag, message },
+            Operation::Receive { from: Source::Rank(from), tags, deadline } => {
+                let (from, deadline) = (Source::Rank(self.node_of(from)?), deadline.map(|it| it + self.start));
+                Operation::Receive { from, tags, deadline }
+            }
+            Operation::Receive { from: Source::Any, tags, deadline } => {
+                Operation::Receive { from: Source::Any, tags, deadline: deadline.map(|it| it + self.start) }
+            }
+            Operation::Sleep(until) => Operation::Sleep(until + self.start),
+            Operation::Compute(work) => Operation::Compute(work),
+            Operation::Multicast(message) => {
+                self.jobs.check_multicast()?;
+                Operation::Multicast(message)
+            }
+            Operation::ReceiveMulticast(from) => {
+                self.jobs.check_multicast()?;
+                Operation::ReceiveMulticast(self.node_of(from)?)
+            }
+        })
+    }
+
+    /// A time on the machine's clock, on that of the job.
+    fn time_of_job(&self, time: Time) -> Time {
+        Time::ZERO + time.since(Time::ZERO + self.start)
+    }
+
+    /// What has happened on the machine, in terms of the job.
+    fn event_of_job(&self, event: Event) -> Event {
+        let of_job = |outcome| match outcome {
+            Outcome::Received(Received { from, tag, message }, sent) => {
+                let received = Received { from: self.rank_on(from), tag, message };
+                Outcome::Received(received, self.time_of_job(sent))
+            }
+            Outcome::Done => Outcome::Done,
+        };
+        match event {
+            Event::Started => Event::Started,
+            Event::Over(result) => Event::Over(result.map(of_job).map_err(|error| self.of_job(error))),
+        }
+    }
+
     /// What the machine says, in terms of the job.
     fn of_job(&self, error: Error) -> Error {
         match error {
-            Error::Deadline(time) => Error::Deadline(Time::ZERO + time.since(Time::ZERO + self.start)),
+            Error::Deadline(time) => Error::Deadline(self.time_of_job(time)),
             Error::Lost(node) => Error::Lost(self.rank_on(node)),
             other => other,
         }
@@ -52,7 +99,7 @@ impl<E: Endpoint, P> Endpoint for JobEndpoint<'_, E, P> {
     }
 
     fn now(&self) -> Time {
-        Time::ZERO + self.endpoint.now().since(Time::ZERO + self.start)
+        self.time_of_job(self.endpoint.now())
     }
 
     async fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Result<()> {
@@ -88,5 +135,15 @@ impl<E: Endpoint, P> Endpoint for JobEndpoint<'_, E, P> {
         self.jobs.check_multicast()?;
         let node = self.node_of(from)?;
         self.endpoint.receive_multicast(node).await.map_err(|error| self.of_job(error))
+    }
+
+    fn start(&self, request: Request) -> Result<Begun> {
+        let (operation, not_before) = (self.of_machine(request.operation)?, request.not_before + self.start);
+        self.endpoint.start(Request { operation, not_before, ..request }).map_err(|error| self.of_job(error))
+    }
+
+    async fn wait_any(&self) -> Result<Report> {
+        let Report { number, at, event } = self.endpoint.wait_any().await.map_err(|error| self.of_job(error))?;
+        Ok(Report { number, at: self.time_of_job(at), event: self.event_of_job(event) })
     }
 }

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use endpoint::executor::{self, Machine, Over};
-use endpoint::{Event, Operation, Outcome, Program, Received, Result, Tag};
+use endpoint::executor::{self, Machine, Over, number_of, request_of};
+use endpoint::{Event, Operation, Outcome, Program, Received, Request, Result, Tag};
 use messaging::{Datagram, Messenger, Messengers};
 use quantities::{Bytes, Rank, Time};
 
@@ -33,6 +33,10 @@ struct Running<'run> {
 struct Begun {
     at: Time,
     receives: Receives,
+    /// Of a request that sends, to whom and with which tag, until its processor takes it up.
+    sends: Option<(Rank, Tag)>,
+    /// Whether its rank wants to know when that is.
+    tells_start: bool,
 }
 
 /// Whether an operation receives something, and what.
@@ -65,50 +69,56 @@ impl BroadcastMemory {
 
 impl Running<'_> {
     /// Notes what an operation that begins says.
-    fn note(&mut self, rank: Rank, number: u32, operation: &Operation) {
+    fn note(&mut self, rank: Rank, operation: &Operation) -> Begun {
         let (now, place) = (self.now(), rank.0 as usize);
-        let receives = match *operation {
-            Operation::Send { to, tag, .. } => {
-                self.record.sends(now, std::iter::once((rank, to, Some(tag))));
-                Receives::Nothing
-            }
+        let mut begun = Begun { at: now, receives: Receives::Nothing, sends: None, tells_start: false };
+        match *operation {
+            Operation::Send { to, tag, .. } => begun.sends = Some((to, tag)),
             Operation::Multicast(_) => {
                 let others = (0..self.record.ranks.len() as u32).map(Rank).filter(|&other| other != rank);
-                self.record.sends(now, others.map(|to| (rank, to, None)));
+                self.record.sends(now, None, others.map(|to| (rank, to, None)));
                 self.memory.broadcasts[place] = true;
-                Receives::Nothing
             }
-            Operation::Compute(work) => {
-                if now + work > Time::HORIZON {
-                    self.record.beyond = Some(rank);
-                }
-                Receives::Nothing
-            }
-            Operation::Sleep(until) => {
-                if until > Time::HORIZON {
-                    self.record.beyond = Some(rank);
-                }
-                Receives::Nothing
-            }
-            Operation::Receive { .. } => Receives::Message,
-            Operation::ReceiveMulticast(_) => Receives::Broadcast,
-        };
-        self.begun.insert((rank, number), Begun { at: now, receives });
+            Operation::Compute(work) => self.ends(rank, now + work),
+            Operation::Sleep(until) => self.ends(rank, until),
+            Operation::Receive { .. } => begun.receives = Receives::Message,
+            Operation::ReceiveMulticast(_) => begun.receives = Receives::Broadcast,
+        }
+        begun
     }
 
-    /// Notes what an operation that is over says; and when what it has brought was sent.
-    fn noted(&mut self, mut over: Over) -> Over {
-        let rank = over.rank;
-        let Some(Begun { at, receives }) = self.begun.remove(&(rank, over.number)) else { return over };
-        if receives != Receives::Nothing {
-            let idle = self.now().since(at);
-            self.record.ranks[rank.0 as usize].receive_idle += idle;
+    /// Notes a rank that does something until after what can be counted.
+    fn ends(&mut self, rank: Rank, at: Time) {
+        if at > Time::HORIZON {
+            self.record.beyond = Some(rank);
         }
-        if let Event::Over(Ok(Outcome::Received(Received { from, tag, .. }, sent))) = &mut over.event {
-            let tag: Option<Tag> = Some(*tag).filter(|_| receives == Receives::Message);
-            *sent = self.record.received((*from, rank, tag)).unwrap_or(*sent);
+    }
+
+    /// Notes what has happened to an operation, and when what it has brought was sent; says whether anyone wants to know.
+    fn noted(&mut self, mut over: Over) -> Option<Over> {
+        let (rank, now) = (over.rank, self.now());
+        let key = (rank, over.number);
+        match &mut over.event {
+            Event::Started => {
+                let begun = self.begun.get_mut(&key)?;
+                let tells_start = begun.tells_start;
+                if let Some((to, tag)) = begun.sends.take() {
+                    self.record.sends(now, request_of(over.number), std::iter::once((rank, to, Some(tag))));
+                }
+                return tells_start.then_some(over);
+            }
+            Event::Over(result) => {
+                let Begun { at, receives, .. } = self.begun.remove(&key)?;
+                if receives != Receives::Nothing {
+                    self.record.ranks[rank.0 as usize].receive_idle += now.since(at);
+                }
+                if let Ok(Outcome::Received(Received { from, tag, .. }, sent)) = result {
+                    let tag: Option<Tag> = Some(*tag).filter(|_| receives == Receives::Message);
+                    *sent = self.record.received((*from, rank, tag)).unwrap_or(*sent);
+                }
+            }
         }
-        over
+        Some(over)
     }
 
     /// How far the run has come.
@@ -134,14 +144,34 @@ impl Machine for Running<'_> {
     }
 
     fn begin(&mut self, rank: Rank, number: u32, operation: Operation) {
-        self.note(rank, number, &operation);
+        let mut begun = self.note(rank, &operation);
+        if let Some((to, tag)) = begun.sends.take() {
+            self.record.sends(begun.at, None, std::iter::once((rank, to, Some(tag))));
+        }
+        self.begun.insert((rank, number), begun);
         self.messengers.begin(rank, number, operation);
+    }
+
+    /// A request sends when its processor takes it up: until then others of its rank may overtake it.
+    fn start(&mut self, rank: Rank, request: Request) -> Result<endpoint::Begun> {
+        let begun = Begun { tells_start: request.tells_start, ..self.note(rank, &request.operation) };
+        let (number, tells_start) = (number_of(&request), begun.tells_start || begun.sends.is_some());
+        let started = self.messengers.start(rank, Request { tells_start, ..request })?;
+        self.begun.insert((rank, number), begun);
+        Ok(started)
+    }
+
+    fn tells_starts(&self) -> bool {
+        true
     }
 
     fn next_over(&mut self) -> Result<Option<Over>> {
         loop {
             if let Some(over) = self.messengers.next_over() {
-                return Ok(Some(self.noted(over)));
+                match self.noted(over) {
+                    Some(over) => return Ok(Some(over)),
+                    None => continue,
+                }
             }
             self.memory.look(self.messengers.all());
             self.stop.go_on(|| self.reached())?;
@@ -195,7 +225,7 @@ pub(super) fn run<P: Program>(setting: &Setting<'_>, program: &P) -> Run<P::Outp
         executor::run(running, setting.ranks, program, setting.with_timeline)?;
     record.timeline = ended.timeline.take();
     let finish = std::mem::take(&mut ended.finish);
-    let results = ended.all(|rank| program.name_of(rank))?;
+    let results = ended.all_of(program, &record.unexpected())?;
     let messaging = setting.messaging(&messengers, memory.most);
     drop(messengers);
     Ok((results, setting.answer(network.into_inner(), record, finish, messaging)?))

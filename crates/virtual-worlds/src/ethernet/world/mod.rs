@@ -7,12 +7,9 @@
 //!    Network      wires and switch
 //! ```
 
-mod ethernet_endpoint;
 mod executor;
-mod goal;
 mod parameters;
 mod port;
-mod ranks;
 mod record;
 mod setting;
 

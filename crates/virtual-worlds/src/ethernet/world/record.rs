@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use endpoint::Tag;
+use endpoint::{Tag, Unexpected};
 use quantities::{Rank, Time};
 
 use crate::answer::{RankStatistics, Timeline, Unreceived};
@@ -16,8 +16,16 @@ pub(super) struct Record {
     pub(super) timeline: Option<Timeline>,
     /// A rank that computes until after [`Time::HORIZON`], if there is one.
     pub(super) beyond: Option<Rank>,
-    /// When messages were sent that are still to be received.
-    sent: BTreeMap<Way, VecDeque<Time>>,
+    /// Messages that are still to be received.
+    sent: BTreeMap<Way, VecDeque<Sent>>,
+}
+
+/// A message that was sent, or a broadcast.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    at: Time,
+    /// By which request, if it was one.
+    request: Option<u32>,
 }
 
 /// From whom to whom, and with which tag if it is no broadcast: what was sent so is received in order.
@@ -33,19 +41,30 @@ impl Record {
     }
 
     /// A rank begins to send something, to several if it is a broadcast.
-    pub(super) fn sends(&mut self, now: Time, ways: impl Iterator<Item = Way>) {
+    pub(super) fn sends(&mut self, at: Time, request: Option<u32>, ways: impl Iterator<Item = Way>) {
         self.messages += 1;
-        ways.for_each(|way| self.sent.entry(way).or_default().push_back(now));
+        ways.for_each(|way| self.sent.entry(way).or_default().push_back(Sent { at, request }));
     }
 
     /// When that was sent which is received now.
     pub(super) fn received(&mut self, way: Way) -> Option<Time> {
-        self.sent.get_mut(&way).and_then(VecDeque::pop_front)
+        self.sent.get_mut(&way).and_then(VecDeque::pop_front).map(|sent| sent.at)
     }
 
     /// The messages and broadcasts that no receive took.
     pub(super) fn unreceived(&self) -> Vec<Unreceived> {
         let left = self.sent.iter().flat_map(|(&(from, to, _), times)| times.iter().map(move |_| (from, to)));
         Unreceived::counted(left)
+    }
+
+    /// The messages that no receive took, one by one, in order of receiver, sender and tag.
+    pub(super) fn unexpected(&self) -> Vec<Unexpected> {
+        let message = |(&(from, to, tag), sent): (&Way, &VecDeque<Sent>)| {
+            let of_tag = move |tag| sent.iter().map(move |&Sent { request, .. }| Unexpected { to, from, tag, request });
+            tag.map(of_tag).into_iter().flatten().collect::<Vec<_>>()
+        };
+        let mut all: Vec<Unexpected> = self.sent.iter().flat_map(message).collect();
+        all.sort_unstable();
+        all
     }
 }
