@@ -9,7 +9,7 @@ use virtual_worlds::jobs::placement::{Allocation, Placement, PlacementError};
 use virtual_worlds::jobs::{self, Background, JobRun, JobsRun};
 
 use crate::catalogue::{AnyOutput, AnyProgram};
-use crate::prepared::AnyJob;
+use crate::prepared::{AnyJob, TellAny};
 use crate::simulate::simulated;
 use crate::{Error, Experiment, Finding, Job, Notes, Ready, Site};
 
@@ -95,9 +95,6 @@ impl Experiment {
     }
 }
 
-/// What each rank of a job ended with, and what it found out from that.
-type Tell = Box<dyn FnOnce(Vec<AnyOutput>, &Answer) -> Vec<Finding> + Send>;
-
 /// Runs `placed` jobs beside each other and `background` traffic; then, if that is asked for, each by itself.
 pub(crate) fn run(
     placed: Vec<Placed>,
@@ -106,7 +103,7 @@ pub(crate) fn run(
     (machine, options): (&Machine, Options),
 ) -> Result<(Vec<JobEnded>, Answer), Error> {
     let mut programs: Vec<jobs::Job<AnyProgram>> = Vec::new();
-    let mut rest: Vec<(&'static str, Notes, Tell)> = Vec::new();
+    let mut rest: Vec<(&'static str, Notes, TellAny)> = Vec::new();
     for Placed { name, program, ready, nodes, start, .. } in placed {
         let notes = ready.notes().clone();
         let AnyJob { program: any, tell } = ready.into_job();

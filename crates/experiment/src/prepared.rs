@@ -131,12 +131,15 @@ pub trait Ready: Send {
     fn into_job(self: Box<Self>) -> AnyJob;
 }
 
+/// What a program found out that ran beside others, from what each rank ended with and when.
+pub type TellAny = Box<dyn FnOnce(Vec<AnyOutput>, &Answer) -> Vec<Finding> + Send>;
+
 /// A program that runs beside others, and what it found out, from what each rank ended with and when.
 pub struct AnyJob {
     /// The program.
     pub program: AnyProgram,
     /// What it found out.
-    pub tell: Box<dyn FnOnce(Vec<AnyOutput>, &Answer) -> Vec<Finding> + Send>,
+    pub tell: TellAny,
 }
 
 impl<P> Ready for Prepared<P>

@@ -20,6 +20,9 @@ use crate::jobs::{self, JobEnded, Placed};
 use crate::prepared::warnings;
 use crate::{EngineName, Error, Experiment, Finding, Job, Notes, Outcome, Outputs, Provenance, Ready, Site};
 
+/// The file of a packet log, and in which form it is written.
+type Packets = (PacketFormat, WholeFile);
+
 /// What stands for a machine where there is none.
 const NO_MACHINE: &str = "loggp";
 
@@ -33,7 +36,7 @@ pub struct Run {
     pub provenance: Provenance,
     what: What,
     options: Options,
-    packets: Option<(PacketFormat, WholeFile)>,
+    packets: Option<Packets>,
     timeline: Option<WholeFile>,
 }
 
@@ -185,10 +188,7 @@ impl Experiment {
 
 impl Outputs {
     /// Begins the files; nothing of them is seen until they are whole.
-    fn begin(
-        &self,
-        format: Option<PacketFormat>,
-    ) -> Result<(Option<(PacketFormat, WholeFile)>, Option<WholeFile>), Error> {
+    fn begin(&self, format: Option<PacketFormat>) -> Result<(Option<Packets>, Option<WholeFile>), Error> {
         if self.packets.is_some() && self.packets == self.timeline {
             return Err(Error::parameter("timeline", "the file of packets", "another file"));
         }

@@ -106,7 +106,7 @@ fn kind(schema: &Value) -> String {
 }
 
 fn range(schema: &Value) -> String {
-    let bound = |key: &str| schema.get(key).filter(|bound| **bound != Value::from(0));
+    let bound = |key: &str| schema.get(key).filter(|bound| **bound != 0);
     match (bound("minimum"), bound("maximum")) {
         (Some(least), Some(most)) => format!(" from {least} to {most}"),
         (Some(least), None) => format!(" from {least} on"),
