@@ -191,8 +191,8 @@ impl<S: Deref<Target = Schedule>> Program for Player<S> {
         self.begin_ready(endpoint, block)?;
         while left > 0 {
             let report = endpoint.wait_any().await?;
-            let over = self.course.borrow_mut().note(block, report).map_err(|error| self.fail(error))?;
-            left -= u32::from(over);
+            let noted = self.course.borrow_mut().note(block, report);
+            left -= u32::from(noted.map_err(|error| self.fail(error))?);
             self.begin_ready(endpoint, block)?;
         }
         Ok(())
