@@ -243,6 +243,8 @@ impl<W: Watch> Receiver<'_, W> {
         } else if watch.borrow().ends() {
             // Told at once that this rank leaves, the sender need not wait until it seems gone.
             network.ends_alone_at(wire.now() + GOODBYE);
+            // What it waited for when it was asked to end it waits for no longer.
+            here.forget_operations();
             let _ = block_on(here.end_with(&[Rank(0)]));
         }
         ended

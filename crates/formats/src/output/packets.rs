@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn an_arrow_file_is_marked_at_both_ends_and_aligned() {
         let mut bytes = Vec::new();
-        write_packets(&mut bytes, PacketFormat::Arrow, &log(), &"run").unwrap();
+        write_packets(&mut bytes, PacketFormat::Arrow, &log(), &serde_json::json!({"command": "run"})).unwrap();
         assert!(bytes.starts_with(b"ARROW1\0\0") && bytes.ends_with(b"ARROW1"));
         // What was run stands in the schema, which a file has at both ends.
         assert_eq!(String::from_utf8_lossy(&bytes).matches("\"command\":\"run\"").count(), 2);
