@@ -6,6 +6,7 @@
 mod background;
 pub mod catalogue;
 mod error;
+mod file_path;
 mod jobs;
 mod machine;
 mod own;
@@ -23,6 +24,7 @@ pub mod words;
 
 pub use background::{BackgroundTraffic, PatternName};
 pub use error::Error;
+pub use file_path::FilePath;
 pub use jobs::JobEnded;
 pub use machine::{MachineChoice, PostalModel, Setting};
 pub use own::{OwnEnded, OwnProgram};

@@ -2,7 +2,7 @@
 //! other values.
 
 use std::fmt;
-use std::path::Path;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use formats::output::files;
@@ -24,7 +24,7 @@ pub struct MachineChoice {
     /// A preset, or the file of a description: a name with a `/` in it or with the ending `.toml`. Either this, `description` or
     /// `postal`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
+    pub name: Option<PathBuf>,
     /// A description, in place of a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<Map<String, Value>>,
@@ -86,7 +86,7 @@ impl PostalModel {
 
 impl MachineChoice {
     /// The machine called `name`.
-    pub fn named(name: impl Into<String>) -> MachineChoice {
+    pub fn named(name: impl Into<PathBuf>) -> MachineChoice {
         MachineChoice { name: Some(name.into()), ..MachineChoice::default() }
     }
 
@@ -98,8 +98,7 @@ impl MachineChoice {
         match (&self.name, &self.description, self.postal) {
             (Some(name), None, None) => {
                 if machines::is_file_name(name) {
-                    let path = Path::new(name);
-                    files::reads(path).map_err(|cause| Error::Unreadable { path: path.to_path_buf(), cause })?;
+                    files::reads(name).map_err(|cause| Error::Unreadable { path: name.clone(), cause })?;
                 }
                 self.resolved(machines::describe(name)?)
             }

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
+use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command};
 use experiment::catalogue::{self, Choice, Description, Kind, Parameter};
-use experiment::{EngineName, Experiment, MachineChoice, Outputs, PostalModel, Setting};
+use experiment::{EngineName, Experiment, FilePath, MachineChoice, Outputs, PostalModel, Setting};
 use programs::postal::Lambda;
 use quantities::Duration;
 use serde_json::{Map, Value};
@@ -20,7 +20,7 @@ use crate::quantity::duration;
 pub(crate) struct RunOptions {
     /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
     #[arg(long, value_name = "NAME|FILE")]
-    machine: Option<String>,
+    machine: Option<PathBuf>,
     /// How many of the machine's nodes take part, from node 0; all, if left out.
     #[arg(long, value_name = "N", alias = "ranks")]
     nodes: Option<u32>,
@@ -169,6 +169,10 @@ fn argument(program: &Description, parameter: &Parameter) -> Arg {
             .num_args(1)
             .action(ArgAction::Append)
             .value_parser(ValueParser::new(named(names).map(Value::from))),
+        Kind::Text if parameter.value_name.starts_with("FILE") => {
+            let path = OsStringValueParser::new().try_map(move |name| check(FilePath::new(&name).to_text()));
+            argument.value_parser(ValueParser::new(path))
+        }
         Kind::Whole { .. } | Kind::Text => {
             argument.value_parser(ValueParser::new(move |text: &str| check(text.to_owned())))
         }

@@ -1,7 +1,5 @@
 //! Complete and irregular exchange by any algorithm.
 
-use std::path::PathBuf;
-
 use formats::traffic_matrix;
 use programs::all_to_all::{Complete, CompleteExchange, Irregular};
 use programs::schedule::{Order, Pacing, Pattern, Scheduled};
@@ -13,7 +11,7 @@ use serde_json::{Value, json};
 use super::schedule::measured;
 use super::{Entry, Size};
 use crate::site::LARGEST_MESSAGE;
-use crate::{Error, Finding, Prepared, Ready, Site};
+use crate::{Error, FilePath, Finding, Prepared, Ready, Site};
 
 /// Let every node send a message to every other (complete exchange, all-to-all personalised), or to those that a matrix says.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -22,7 +20,7 @@ pub struct AllToAll {
     /// Send the messages of a matrix: row r, column c of FILE.csv, FILE.mtx or FILE.npy is what rank r sends rank c, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-value" = "FILE"))]
-    traffic: Option<PathBuf>,
+    traffic: Option<FilePath>,
     /// How the messages go; if left out, pairwise, or greedy with a matrix.
     #[serde(skip_serializing_if = "Option::is_none")]
     algorithm: Option<Exchange>,

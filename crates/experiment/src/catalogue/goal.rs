@@ -1,6 +1,5 @@
 //! A schedule in GOAL text.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use endpoint::{Error as ProgramError, Result as ProgramResult};
@@ -19,7 +18,7 @@ use super::Entry;
 use crate::prepared::{AnyJob, Notes, Outcome};
 use crate::simulate::simulated;
 use crate::site::LARGEST_MESSAGE;
-use crate::{Error, Finding, NOT_RECEIVED, Prepared, Ready, Site};
+use crate::{Error, FilePath, Finding, NOT_RECEIVED, Prepared, Ready, Site};
 
 /// As many messages that nobody received are named one by one.
 const NAMED: usize = 8;
@@ -37,7 +36,7 @@ const LONGEST: Bytes = Bytes(1 << 30);
 pub struct Goal {
     /// The schedule.
     #[schemars(extend("x-value" = "FILE", "x-file" = true))]
-    file: PathBuf,
+    file: FilePath,
 }
 
 /// A schedule that can begin.
@@ -54,7 +53,7 @@ impl Entry for Goal {
     const ANY_RANKS: bool = false;
 
     fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
-        let unreadable = |cause| Error::Unreadable { path: self.file.clone(), cause };
+        let unreadable = |cause| Error::Unreadable { path: self.file.to_path_buf(), cause };
         let mut text = Digesting::new(input::open(&self.file, LONGEST).map_err(unreadable)?);
         let name = self.file.display().to_string();
         let schedule = goal::Schedule::read(&name, &mut text).map_err(|error| match error {

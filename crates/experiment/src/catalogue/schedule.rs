@@ -1,6 +1,6 @@
 //! A schedule that `maquette schedule` has written.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use formats::input::{self, InputFile};
 use programs::schedule::{self, Measures, Order, Pacing, ReadError, Rule, Scheduled};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::Entry;
 use crate::site::LARGEST_MESSAGE;
-use crate::{Error, Finding, Prepared, Ready, Site};
+use crate::{Error, FilePath, Finding, Prepared, Ready, Site};
 
 /// The longest schedule that is read.
 const LONGEST: Bytes = Bytes(256 << 20);
@@ -22,7 +22,7 @@ const LONGEST: Bytes = Bytes(256 << 20);
 pub struct Schedule {
     /// The schedule.
     #[schemars(extend("x-value" = "FILE.json", "x-file" = true))]
-    file: PathBuf,
+    file: FilePath,
     /// What keeps the ranks in step.
     #[schemars(extend("x-value" = "PACING"))]
     pacing: Pacing,

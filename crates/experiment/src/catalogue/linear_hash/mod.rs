@@ -4,8 +4,6 @@ mod findings;
 mod keys;
 mod phases;
 
-use std::path::PathBuf;
-
 use programs::linear_hash::build::{Built, entries_of_chunk, filled_capacity};
 use programs::linear_hash::{self, Growth, Key, KeyHash, Phase};
 use quantities::{Bytes, Duration};
@@ -14,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use super::{Entry, Size};
-use crate::{Error, Prepared, Ready, Site};
+use crate::{Error, FilePath, Prepared, Ready, Site};
 use findings::findings;
 use keys::Words;
 
@@ -31,7 +29,7 @@ pub struct LinearHash {
     /// Insert the lines of a file, each a key, in their order; if left out, the 180,689 Dutch words of OpenTaal's list.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-value" = "FILE", "x-instead-of" = "random_keys"))]
-    keys: Option<PathBuf>,
+    keys: Option<FilePath>,
     /// Insert N random words, none twice.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 10_000_000))]
