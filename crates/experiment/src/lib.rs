@@ -33,3 +33,4 @@ pub use provenance::Provenance;
 pub use runner::{Ended, Launched, Run};
 pub use site::Site;
 pub use spec::{EngineName, Experiment, Job, Outputs, USUAL_SEED};
+pub use told::place;

@@ -109,7 +109,7 @@ fn router(network: &FlitNetwork, (id, router): (usize, &RouterStatistics)) -> Va
 }
 
 /// What people call an end of a channel.
-fn place(network: &FlitNetwork, place: Place) -> String {
+pub fn place(network: &FlitNetwork, place: Place) -> String {
     match place {
         Place::Node(node) => format!("node {}", node.0),
         Place::Router(router) => network.routers[router.0 as usize].name.clone(),

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use machines::model::{FlitNetwork, Interconnect, Place};
+use machines::model::{FlitNetwork, Interconnect};
 use messaging::memory::Points;
 use quantities::{Bytes, Duration, Time};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use virtual_worlds::answer::{
     RouterStatistics, Unreceived,
 };
 
-use experiment::{Ended, Finding, JobEnded, NOT_RECEIVED};
+use experiment::{Ended, Finding, JobEnded, NOT_RECEIVED, place};
 use report::terminal::{Side, columns, rounded};
 use tuning::planner::{Bound, busiest};
 
@@ -24,21 +24,19 @@ pub(super) fn said(ended: &Ended, as_json: bool) -> String {
         Interconnect::Flits(network) => Some(network),
         Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
     };
-    if as_json { json(ended, network) } else { text(ended, network) }
+    if as_json { json(ended) } else { text(ended, network) }
 }
 
-/// What the program found out, after the least time that its busiest rank can need.
-fn findings(ended: &Ended) -> impl Iterator<Item = Finding> {
-    let bound = ended.notes.busiest.map(|(messages, bytes)| {
-        let Bound { time, reason } = busiest(&ended.machine, messages, bytes);
-        Finding {
-            name: "lower bound",
-            text: format!("{}: {reason}", rounded(time)),
-            key: "lower_bound_ps",
-            value: json!(time.picoseconds()),
-        }
-    });
-    bound.into_iter().chain(ended.findings.iter().cloned())
+/// The least time that the busiest rank can need, where there is one.
+fn bound(ended: &Ended) -> Option<Finding> {
+    let (messages, bytes) = ended.notes.busiest?;
+    let Bound { time, reason } = busiest(&ended.machine, messages, bytes);
+    Some(Finding {
+        name: "lower bound",
+        text: format!("{}: {reason}", rounded(time)),
+        key: "lower_bound_ps",
+        value: json!(time.picoseconds()),
+    })
 }
 
 fn text(ended: &Ended, network: Option<&FlitNetwork>) -> String {
@@ -54,9 +52,9 @@ fn text(ended: &Ended, network: Option<&FlitNetwork>) -> String {
     text += &format!("{}\n", ended.provenance.line());
     let mut rows = vec![["makespan".to_string(), rounded(answer.makespan().since(Time::ZERO))]];
     let mut tells_not_received = false;
-    for Finding { name, text, key, .. } in findings(ended) {
-        tells_not_received |= key == NOT_RECEIVED;
-        let names = std::iter::once(name).chain(std::iter::repeat(""));
+    for Finding { name, text, key, .. } in bound(ended).iter().chain(&ended.findings) {
+        tells_not_received |= *key == NOT_RECEIVED;
+        let names = std::iter::once(*name).chain(std::iter::repeat(""));
         rows.extend(names.zip(text.lines()).map(|(name, line)| [name.to_string(), line.to_string()]));
     }
     rows.push(["messages".to_string(), answer.messages.to_string()]);
@@ -115,80 +113,22 @@ fn text_of_jobs(ended: &Ended, network: Option<&FlitNetwork>) -> String {
     text
 }
 
-fn job_json(job: &JobEnded) -> Value {
-    let JobEnded { name, program, notes, findings, nodes, start, finish, makespan, alone } = job;
-    let mut object = json!({
-        "name": name,
-        "program": program,
-        "parameters": notes.parameters,
-        "nodes": nodes,
-        "start_ps": start.picoseconds(),
-        "makespan_ps": makespan.picoseconds(),
-        "finish_ps": finish.iter().map(|time| time.picoseconds()).collect::<Vec<u64>>(),
-        "alone_ps": alone.map(Duration::picoseconds),
-        "slowdown": job.slowdown(),
-    });
-    for finding in findings {
-        object[finding.key] = finding.value.clone();
+/// What a run tells of itself, and what only the command knows: how quick it can be at best, and what messages took of memory.
+fn json(ended: &Ended) -> String {
+    let mut object = ended.json();
+    if let Some(bound) = bound(ended) {
+        object[bound.key] = bound.value;
     }
-    object
-}
-
-fn json(ended: &Ended, network: Option<&FlitNetwork>) -> String {
-    let answer = &ended.answer;
-    let mut object = json!({
-        "program": ended.program,
-        "parameters": ended.provenance.parameters(),
-        "machine": ended.machine.name,
-        "nodes": answer.finish.len(),
-        "seed": ended.provenance.seed(),
-        "makespan_ps": answer.makespan().picoseconds(),
-        "messages": answer.messages,
-        "finish_ps": answer.finish.iter().map(|time| time.picoseconds()).collect::<Vec<u64>>(),
-        "ranks": answer.ranks.iter().map(|rank| json!({
-            "packets": rank.packets,
-            "send_away_ps": rank.send_away.picoseconds(),
-            "receive_idle_ps": rank.receive_idle.picoseconds(),
-        })).collect::<Vec<Value>>(),
-    });
-    object[NOT_RECEIVED] = answer.unreceived.iter().map(left).collect();
-    for finding in findings(ended) {
-        object[finding.key] = finding.value;
+    if let Some(messaging) = &ended.answer.messaging {
+        object["messaging"] = messaging_json(messaging, &ended.answer);
     }
-    if !ended.jobs.is_empty() {
-        object["jobs"] = ended.jobs.iter().map(job_json).collect();
-    }
-    if let Some(background) = &answer.background {
-        object["background"] = json!({
-            "offered": background.offered,
-            "delivered": background.delivered,
-            "mean_latency_ps": background.mean_latency.map(Duration::picoseconds),
-        });
-    }
-    if let Some(ethernet) = &answer.ethernet {
-        object["frames"] = frames_json(ethernet);
-    }
-    if let Some(messaging) = &answer.messaging {
-        object["messaging"] = messaging_json(messaging, answer);
-    }
-    if let Some(network) = network {
-        object["packets"] = json!(answer.packets);
-        object["flit_hops"] = json!(answer.flit_hops);
-        object["mean_blocking_ps"] = json!(answer.mean_blocking().picoseconds());
-        object["channels"] = answer.channels.iter().enumerate().map(|it| channel(network, answer, it)).collect();
-        object["routers"] = answer.routers.iter().enumerate().map(|it| router(network, it)).collect();
-    }
-    crate::json(&ended.provenance.beside(object))
+    crate::json(&object)
 }
 
 /// The messages that no receive took, if there are any.
 fn not_received(unreceived: &[Unreceived]) -> Option<[String; 2]> {
     let messages: u64 = unreceived.iter().map(|left| left.messages).sum();
     (messages > 0).then(|| ["not received".to_string(), messages.to_string()])
-}
-
-fn left(Unreceived { from, to, messages }: &Unreceived) -> Value {
-    json!({"from": from.0, "to": to.0, "messages": messages})
 }
 
 /// What became of frames.
@@ -199,18 +139,6 @@ fn frames(ethernet: &EthernetStatistics) -> Vec<[String; 2]> {
     let frames = format!("{} sent, {} received{}", ethernet.sent, ethernet.received, dropped.collect::<String>());
     let most = format!("{} at most in an output queue of the switch", ethernet.most_queued);
     vec![["frames".to_string(), frames], ["queued".to_string(), most]]
-}
-
-fn frames_json(ethernet: &EthernetStatistics) -> Value {
-    let Dropped { at_switch, lost, at_ring } = ethernet.dropped;
-    let busy = |[up, down]: &[Duration; 2]| json!([up.picoseconds(), down.picoseconds()]);
-    json!({
-        "sent": ethernet.sent,
-        "received": ethernet.received,
-        "dropped": {"at_switch": at_switch, "lost": lost, "at_ring": at_ring},
-        "most_queued_bytes": ethernet.most_queued.0,
-        "busy_ps": ethernet.busy.iter().map(busy).collect::<Vec<Value>>(),
-    })
 }
 
 /// What broadcasts took of memory at who took most, and what the buffers for them may come to hold on all nodes: with one for all receivers,
@@ -255,37 +183,6 @@ fn messaging_json(messaging: &MessagingStatistics, answer: &Answer) -> Value {
 /// A value as a person writes it: strings without quotes.
 fn bare(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
-}
-
-fn channel(network: &FlitNetwork, answer: &Answer, (id, channel): (usize, &ChannelStatistics)) -> Value {
-    let makespan = answer.makespan().picoseconds().max(1);
-    json!({
-        "id": id,
-        "from": place(network, network.channels[id].from),
-        "to": place(network, network.channels[id].to),
-        "busy_ps": channel.busy.picoseconds(),
-        "blocked_ps": channel.blocked.picoseconds(),
-        "bytes": channel.bytes.0,
-        "packets": channel.packets,
-        "mean_occupancy_flits": channel.occupancy as f64 / makespan as f64,
-    })
-}
-
-fn router(network: &FlitNetwork, (id, router): (usize, &RouterStatistics)) -> Value {
-    json!({
-        "id": id,
-        "name": network.routers[id].name,
-        "headers": router.headers,
-        "blocking_ps": router.blocking.picoseconds(),
-    })
-}
-
-/// What people call an end of a channel.
-pub(super) fn place(network: &FlitNetwork, place: Place) -> String {
-    match place {
-        Place::Node(node) => format!("node {}", node.0),
-        Place::Router(router) => network.routers[router.0 as usize].name.clone(),
-    }
 }
 
 fn busiest_channels(network: &FlitNetwork, answer: &Answer) -> String {

@@ -10,7 +10,7 @@ use virtual_worlds::flit::network::fast::Fast;
 use virtual_worlds::flit::network::reference::Reference;
 use virtual_worlds::flit::traffic::{self, Distribution, Estimate, Evidence, Load, Outcome, Phase, Progress, Verdict};
 
-use super::summary::{place, section};
+use super::summary::section;
 use crate::CommandOutput;
 use crate::choice::choice;
 use crate::failure::Failure;
@@ -18,6 +18,7 @@ use crate::progress::Spinner;
 use crate::traffic::{Traffic, network, verdict};
 use experiment::EngineName as Engine;
 use experiment::Provenance;
+use experiment::place;
 use formats::interrupt;
 use report::terminal::{Side, columns};
 
