@@ -1,14 +1,14 @@
 //! What all ranks have, combined, such that all have the result.
 
 use programs::all_reduce::{self, Combine as _, Inputs, Number, Operation, Operator};
-use programs::catalogue::{Catalogue, Entry as Algorithm};
+use programs::catalogue::Catalogue;
 use programs::postal::{Alpha, Lambda};
 use quantities::{Bytes, Duration, Rank};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::collective::{Collective, RankOrder, sends};
+use super::collective::{Collective, Named, RankOrder, sends};
 use super::{Entry, Size};
 use crate::{Error, Prepared, Ready, Site};
 
@@ -20,7 +20,7 @@ pub struct AllReduce {
     bytes: Size,
     /// How; if left out, census where a lambda is given, otherwise recursive-doubling.
     #[serde(skip_serializing_if = "Option::is_none")]
-    algorithm: Option<AllReduceName>,
+    algorithm: Option<Named<all_reduce::Algorithm>>,
     /// What is done to two of them: sum, product, min or max of f64, f32, i64 or u64, such as sum-f64; and, or, xor.
     operator: Operator,
     /// The latency of a message in steps of t0, a number such as 1.8 or 9/5: that of the postal model, or what an algorithm for a
@@ -40,26 +40,6 @@ pub struct AllReduce {
     #[schemars(extend("x-value" = "ORDER"))]
     order: RankOrder,
 }
-
-/// An algorithm by its name.
-#[derive(Clone, Copy, Debug)]
-struct AllReduceName(&'static Algorithm<all_reduce::Algorithm>);
-
-impl AllReduceName {
-    fn all() -> Vec<AllReduceName> {
-        all_reduce::Algorithm::entries().into_iter().map(AllReduceName).collect()
-    }
-
-    fn name(self) -> &'static str {
-        self.0.name
-    }
-
-    fn about(self) -> &'static str {
-        self.0.about
-    }
-}
-
-quantities::written_by_name!(AllReduceName);
 
 impl Default for AllReduce {
     fn default() -> AllReduce {
@@ -87,7 +67,7 @@ impl Entry for AllReduce {
         let &AllReduce { bytes: Size(bytes), algorithm, operator, lambda, t0, alpha, root, order } = self;
         let mut setup = Collective { bytes, root, order, lambda, t0, alpha, segment: None }.setup(site)?;
         let usual = if setup.told.lambda.is_some() { "census" } else { "recursive-doubling" };
-        let entry = algorithm.map(|AllReduceName(entry)| entry).or_else(|| all_reduce::Algorithm::by_name(usual));
+        let entry = algorithm.map(|Named(entry)| entry).or_else(|| all_reduce::Algorithm::by_name(usual));
         let entry = entry.ok_or_else(|| Error::parameter("algorithm", usual, "an algorithm"))?;
         let algorithm = setup.algorithm(entry)?;
         setup.parameters.insert("operator".to_owned(), json!(operator.to_string()));

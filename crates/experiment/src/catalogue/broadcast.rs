@@ -2,14 +2,14 @@
 
 use endpoint::{Endpoint, Error as ProgramError, Message, Needs, Program, Result as ProgramResult};
 use programs::broadcast::{self, HardwareBroadcast};
-use programs::catalogue::{Catalogue, Entry as Algorithm, Parameter};
+use programs::catalogue::{Catalogue, Parameter};
 use programs::postal::{Alpha, Lambda};
 use quantities::{Bytes, Duration, Rank};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::collective::{Collective, RankOrder, Setup, sends};
+use super::collective::{Collective, Named, RankOrder, Setup, sends};
 use super::{Entry, Member, Size};
 use crate::{Error, Prepared, Ready, Site};
 
@@ -21,7 +21,7 @@ pub struct Broadcast {
     bytes: Size,
     /// Along which tree; if left out, lambda-tree where a lambda or an alpha is given, otherwise binomial.
     #[serde(skip_serializing_if = "Option::is_none")]
-    algorithm: Option<BroadcastName>,
+    algorithm: Option<Named<broadcast::Algorithm>>,
     /// The latency of a message in steps of t0, a number such as 1.8 or 9/5: that of the postal model, or what a tree for a
     /// machine is made for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,26 +42,6 @@ pub struct Broadcast {
     #[schemars(extend("x-value" = "ORDER"))]
     order: RankOrder,
 }
-
-/// An algorithm by its name.
-#[derive(Clone, Copy, Debug)]
-struct BroadcastName(&'static Algorithm<broadcast::Algorithm>);
-
-impl BroadcastName {
-    fn all() -> Vec<BroadcastName> {
-        broadcast::Algorithm::entries().into_iter().map(BroadcastName).collect()
-    }
-
-    fn name(self) -> &'static str {
-        self.0.name
-    }
-
-    fn about(self) -> &'static str {
-        self.0.about
-    }
-}
-
-quantities::written_by_name!(BroadcastName);
 
 impl Default for Broadcast {
     fn default() -> Broadcast {
@@ -90,7 +70,7 @@ impl Entry for Broadcast {
         let mut setup = Collective { bytes, root, order, lambda, t0, alpha, segment }.setup(site)?;
         let by_share = setup.told.lambda.is_some() || alpha.is_some();
         let usual = if by_share { "lambda-tree" } else { "binomial" };
-        let entry = algorithm.map(|BroadcastName(entry)| entry).or_else(|| broadcast::Algorithm::by_name(usual));
+        let entry = algorithm.map(|Named(entry)| entry).or_else(|| broadcast::Algorithm::by_name(usual));
         let entry = entry.ok_or_else(|| Error::parameter("algorithm", usual, "an algorithm"))?;
         if segment.is_some() && !entry.told.contains(&Parameter::Segment) {
             let allowed = format!("none, as {} does not cut messages", entry.name);

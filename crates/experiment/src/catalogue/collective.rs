@@ -1,10 +1,15 @@
 //! What broadcasts and all-reduces have in common.
 
+use std::borrow::Cow;
+
 use programs::catalogue::{Catalogue, Entry, Parameter, Parameters, Untold};
 use programs::postal::{Alpha, Lambda, Steps, broadcast_time};
 use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank};
 use report::terminal::rounded;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::{Error, Finding, Site};
@@ -39,6 +44,48 @@ impl RankOrder {
 }
 
 quantities::written_by_name!(RankOrder);
+
+/// An algorithm of a collective, by its name.
+#[derive(Debug)]
+pub(super) struct Named<A: Catalogue>(pub(super) &'static Entry<A>);
+
+impl<A: Catalogue> Clone for Named<A> {
+    fn clone(&self) -> Named<A> {
+        *self
+    }
+}
+
+impl<A: Catalogue> Copy for Named<A> {}
+
+impl<A: Catalogue> Serialize for Named<A> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.0.name)
+    }
+}
+
+impl<'de, A: Catalogue> Deserialize<'de> for Named<A> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Named<A>, D::Error> {
+        let found = String::deserialize(from)?;
+        quantities::by_name(&found, &A::entries(), |entry| entry.name).map(Named).map_err(D::Error::custom)
+    }
+}
+
+impl<A: Catalogue> JsonSchema for Named<A> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Algorithm".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let entries = A::entries().into_iter();
+        let values: Vec<Schema> =
+            entries.map(|entry| json_schema!({"const": entry.name, "description": entry.about})).collect();
+        json_schema!({"oneOf": values})
+    }
+}
 
 /// Who takes part, with how much data, and what the algorithm may be told.
 pub(super) struct Collective {
