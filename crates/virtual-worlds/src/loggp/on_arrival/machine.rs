@@ -374,8 +374,16 @@ impl OnArrival {
         }
     }
 
+    /// Adds what a rank has to do. To wait for a time needs nothing: that begins at once.
     fn add(&mut self, rank: Rank, number: u32, task: Task, operation: Operation) {
-        self.begun.extend(self.tasks.add_operation(Task { rank, number, ..task }, operation));
+        let task = Task { rank, number, ..task };
+        match operation {
+            Operation::Sleep(until) => {
+                self.started(task);
+                self.finished(task, until.max(task.time).max(self.queue.now()));
+            }
+            operation => self.begun.extend(self.tasks.add_operation(task, operation)),
+        }
     }
 }
 
@@ -387,10 +395,7 @@ impl Machine for OnArrival {
     fn check(&self, operation: &Operation) -> Result<()> {
         match operation {
             Operation::Multicast(_) | Operation::ReceiveMulticast(_) => Err(no_hardware()),
-            Operation::Sleep(_) => {
-                Err(Error::Unfit("where messages are taken in on arrival, no rank waits for a time".to_owned()))
-            }
-            Operation::Send { .. } | Operation::Receive { .. } | Operation::Compute(_) => Ok(()),
+            Operation::Send { .. } | Operation::Receive { .. } | Operation::Compute(_) | Operation::Sleep(_) => Ok(()),
         }
     }
 
