@@ -2,7 +2,7 @@
 
 extern crate messaging as maquette_messaging;
 
-#[path = "../../messaging/tests/faults/mod.rs"]
+#[path = "../../messaging/tests/specification/faults/mod.rs"]
 mod faults;
 
 use std::cell::RefCell;

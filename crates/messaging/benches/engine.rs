@@ -7,7 +7,7 @@
 //! A line each: the bytes that the source sends a second while all engines share one core, what each datagram costs all of
 //! them together [us], and what the whole message does [s]. The times are the best of three runs. A gigabit Ethernet carries 118 MB/s.
 
-#[path = "../tests/faults/draws.rs"]
+#[path = "../tests/specification/faults/draws.rs"]
 #[allow(dead_code)] // only the numbers are needed
 mod draws;
 

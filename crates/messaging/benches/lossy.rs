@@ -5,7 +5,7 @@
 //! brackets over what its packets take on the wire if each is sent once, 1,446 bytes of the message in 1,538; and how many packets of a
 //! hundred were sent again, parity packets among them.
 
-#[path = "../tests/faults/mod.rs"]
+#[path = "../tests/specification/faults/mod.rs"]
 mod faults;
 
 use endpoint::{Endpoint, Message};

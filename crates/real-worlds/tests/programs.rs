@@ -1,6 +1,6 @@
 //! Programs on UDP sockets of this machine, with real bytes.
 
-#[path = "../../messaging/tests/every_program/mod.rs"]
+#[path = "../../messaging/tests/specification/every_program/mod.rs"]
 mod every_program;
 
 use machines::model::LogGp;

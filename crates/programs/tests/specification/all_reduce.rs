@@ -1,9 +1,8 @@
 //! Global combines: every rank ends with the right bytes, in every world; and they take the time that theory says.
 
-mod collectives;
-mod worlds;
-
-use collectives::{T0, any_group, any_lambda, lambda, postal_clock};
+use crate::collectives;
+use crate::collectives::{T0, any_group, any_lambda, lambda, postal_clock};
+use crate::worlds;
 use endpoint::{Message, World};
 use maquette_programs::all_reduce::{Algorithm, AllReduce, Census, Combine, Inputs, Operator, RecursiveDoubling};
 use maquette_programs::catalogue::{Catalogue, Parameters};

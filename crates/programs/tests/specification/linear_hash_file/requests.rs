@@ -3,7 +3,7 @@
 use endpoint::Message;
 use maquette_programs::linear_hash::{Extent, Growth, Key, Operation, Outcome, Request, ToClient};
 
-use crate::file::{File, uniform};
+use super::file::{File, uniform};
 
 fn growth() -> Growth {
     Growth { capacity: 4, sensitivity: 0.8, shrink: Some(0.4), apart: false, most_servers: 40, chunk: 2 }

@@ -1,7 +1,6 @@
 //! The Euler solver: what it keeps, where it gets to, and that the number of ranks changes nothing.
 
-mod worlds;
-
+use crate::worlds;
 use std::num::NonZeroU32;
 
 use endpoint::{Error, Result, World};

@@ -1,10 +1,8 @@
 //! Programs on datagrams that may be lost: every one of them ends with what it ends with everywhere.
 
-mod every_program;
-mod faults;
-
-use faults::Faulty;
-use faults::network::Faults;
+use crate::every_program;
+use crate::faults::Faulty;
+use crate::faults::network::Faults;
 use maquette_messaging::{Parameters, Parity, Repeat};
 
 /// One datagram of ten is lost, and others are repeated, overtaken and damaged.

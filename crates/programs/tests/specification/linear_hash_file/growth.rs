@@ -3,7 +3,7 @@
 use endpoint::Message;
 use maquette_programs::linear_hash::{Growth, Key, Operation, Outcome};
 
-use crate::file::{File, uniform};
+use super::file::{File, uniform};
 
 fn insert(key: Key) -> Operation {
     Operation::Insert(key, Message::default())

@@ -1,10 +1,8 @@
 //! Broadcasts on a switched Ethernet of 100 Mbit/s, in simulated time.
 
-mod faults;
-
+use crate::faults::network::Faults;
+use crate::faults::{Faulty, Node};
 use endpoint::{Endpoint, Message};
-use faults::network::Faults;
-use faults::{Faulty, Node};
 use maquette_messaging::{BroadcastProtocol, Parameters, Repeat};
 use quantities::{Bytes, Rank};
 

@@ -1,11 +1,8 @@
 //! A source's side of a stream and its receiver's, joined by a wire that loses, repeats and overtakes.
 
-#[path = "faults/draws.rs"]
-mod draws;
-
 use std::collections::BTreeMap;
 
-use draws::{Draws, seeds};
+use crate::faults::draws::{Draws, seeds};
 use maquette_messaging::packet::Report;
 use maquette_messaging::sequence::FIRST;
 use maquette_messaging::{Asking, ReceiveStream, Repeat, Reporting, SendStream, Timing};
@@ -151,7 +148,7 @@ fn every_packet_comes_once_and_in_order_whatever_the_wire_does() {
             let expected: Vec<u64> = (FIRST..FIRST + 200).collect();
             assert!(
                 pair.taken == expected,
-                "{repeat:?}, {asking:?}: {:?}\nagain: SEED={seed} cargo test -p maquette-messaging --test streams",
+                "{repeat:?}, {asking:?}: {:?}\nagain: SEED={seed} cargo test -p maquette-messaging --test specification streams",
                 pair.taken
             );
         }

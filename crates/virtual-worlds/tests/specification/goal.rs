@@ -1,7 +1,6 @@
 //! GOAL schedules under LogGP: against hand-calculated times, a published time, and a plain model of the same rules.
 
-mod plain_goal;
-
+use crate::plain_goal;
 use endpoint::{Endpoint, Error, Message, Program, World};
 use machines::model::LogGp;
 use maquette_virtual_worlds::answer::Activity;

@@ -1,7 +1,6 @@
 //! Schedules of any pattern: that they are right, and that following them brings every message to its receiver.
 
-mod worlds;
-
+use crate::worlds;
 use endpoint::{Endpoint, Message, Program, Result};
 use machines::model::LogGp;
 use maquette_programs::all_to_all::{Irregular, Unscheduled, irregular};

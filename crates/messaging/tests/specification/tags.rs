@@ -2,14 +2,12 @@
 //! received by a receive that it fits, in the order in which those of its sender and tag were sent; and none that waits for its
 //! receive holds up another.
 
-mod faults;
-
 use std::collections::BTreeMap;
 
+use crate::faults::Faulty;
+use crate::faults::draws::{Draws, seeds};
+use crate::faults::network::Faults;
 use endpoint::{Endpoint, Error, Message, Needs, Program, Received, Result, Source, Tag, Tags, World, join, join_all};
-use faults::Faulty;
-use faults::draws::{Draws, seeds};
-use faults::network::Faults;
 use maquette_messaging::{Asking, Parameters, Push, Repeat, Reporting, Timing};
 use quantities::{Duration, Rank};
 
@@ -195,12 +193,12 @@ fn world(seed: u64) -> (Faulty, u32) {
     (Faulty { parameters: parameters(&mut draws), faults, seed }, ranks)
 }
 
-/// `SEEDS=100000 cargo test --release -p maquette-messaging --test tags`; `SEED=n` runs one.
+/// `SEEDS=100000 cargo test --release -p maquette-messaging --test specification tags`; `SEED=n` runs one.
 #[test]
 fn every_receive_has_the_message_that_it_asks_for() {
     for seed in seeds(100) {
         let (world, ranks) = world(seed);
-        let again = format!("again: SEED={seed} cargo test -p maquette-messaging --test tags");
+        let again = format!("again: SEED={seed} cargo test -p maquette-messaging --test specification tags");
         let ended = world.run(ranks, &Traffic::new(seed, ranks)).unwrap_or_else(|error| panic!("{error}\n{again}"));
         for (rank, result) in ended.0.into_iter().enumerate() {
             result.unwrap_or_else(|error| panic!("rank {rank} ended with: {error}\n{again}"));

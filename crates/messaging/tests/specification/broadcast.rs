@@ -1,11 +1,9 @@
 //! Broadcasts, as the paper has them: what goes over the wire, to whom, and when.
 
-mod faults;
-
+use crate::faults::network::{Faults, Sent};
+use crate::faults::{Ended, Faulty, Node};
 use bytes::Bytes;
 use endpoint::{Endpoint, Error, Message, Result};
-use faults::network::{Faults, Sent};
-use faults::{Ended, Faulty, Node};
 use maquette_messaging::packet::{Body, Packet};
 use maquette_messaging::{BroadcastProtocol, Destination, Losses, Parameters, Parity, Repeat};
 use quantities::{Bytes as Size, Duration, Rank, Time};

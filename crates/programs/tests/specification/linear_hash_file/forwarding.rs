@@ -6,7 +6,7 @@ use maquette_programs::linear_hash::{
 };
 use quantities::{Duration, Time};
 
-use crate::file::{File, uniform};
+use super::file::{File, uniform};
 
 const GROWTH: Growth = Growth { capacity: 6, sensitivity: 0.8, shrink: None, apart: false, most_servers: 0, chunk: 1 };
 

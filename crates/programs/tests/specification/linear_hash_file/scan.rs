@@ -8,7 +8,7 @@ use maquette_programs::linear_hash::{
 use proptest::prelude::*;
 use quantities::{Duration, Time};
 
-use crate::file::{File, uniform};
+use super::file::{File, uniform};
 
 const GROWTH: Growth =
     Growth { capacity: 10, sensitivity: 0.8, shrink: None, apart: false, most_servers: 64, chunk: 8 };

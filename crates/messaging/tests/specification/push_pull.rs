@@ -1,10 +1,8 @@
 //! Push-pull messages, as the paper has them: what goes over the wire, and what waits where.
 
-mod faults;
-
+use crate::faults::network::{Faults, Sent};
+use crate::faults::{Faulty, Node};
 use endpoint::{Endpoint, Message, Result};
-use faults::network::{Faults, Sent};
-use faults::{Faulty, Node};
 use maquette_messaging::packet::{Body, Packet, Part, Report};
 use maquette_messaging::{Parameters, Push};
 use quantities::{Bytes, Duration, Rank, Time};

@@ -1,7 +1,6 @@
 //! Complete exchange by every algorithm: every rank ends with the right bytes from every other, in every world.
 
-mod worlds;
-
+use crate::worlds;
 use endpoint::{Endpoint, Error, Message, Program, Result, World};
 use machines::model::LogGp;
 use maquette_programs::all_to_all::{Complete, CompleteExchange, balanced, bruck, linear, pairwise, recursive};

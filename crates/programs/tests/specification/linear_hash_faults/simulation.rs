@@ -9,9 +9,9 @@ use maquette_programs::linear_hash::{
 };
 use quantities::{Duration, Time};
 
-use crate::broken::{Fault, Suspect};
-use crate::linearizability::{Interval, Seen, linearizable};
-use crate::network::{Delivery, Draws, Faults, Network, Node};
+use super::broken::{Fault, Suspect};
+use super::linearizability::{Interval, Seen, linearizable};
+use super::network::{Delivery, Draws, Faults, Network, Node};
 
 /// Scans of a run while requests are under way.
 const MOST_SCANS: u64 = 4;

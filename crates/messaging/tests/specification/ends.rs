@@ -1,10 +1,8 @@
 //! How it ends: with goodbye, or because a rank is gone.
 
-mod faults;
-
+use crate::faults::network::{Faults, Sent};
+use crate::faults::{Faulty, Node};
 use endpoint::{Endpoint, Error, Message};
-use faults::network::{Faults, Sent};
-use faults::{Faulty, Node};
 use maquette_messaging::{Destination, Parameters};
 use quantities::{Bytes, Duration, Rank, Time};
 

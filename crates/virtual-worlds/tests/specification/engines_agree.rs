@@ -1,8 +1,7 @@
 //! The two engines have one meaning: on any network, with any buffers, rates, latencies and packets, every packet has the
 //! same times in both, to the picosecond, and every count is the same.
 
-mod random_networks;
-
+use crate::random_networks::{Case, cases};
 use machines::model::{Interconnect, NodeId};
 use maquette_virtual_worlds::flit::network::Order;
 use maquette_virtual_worlds::flit::network::fast::Fast;
@@ -10,7 +9,6 @@ use maquette_virtual_worlds::flit::network::reference::Reference;
 use maquette_virtual_worlds::flit::network::replay::{Outcome, carry};
 use proptest::prelude::*;
 use quantities::{Bytes, Time};
-use random_networks::{Case, cases};
 
 fn sorted_log(outcome: Outcome) -> Vec<maquette_virtual_worlds::answer::PacketRecord> {
     let mut log = outcome.recorder.log.unwrap_or_default();

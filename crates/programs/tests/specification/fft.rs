@@ -1,7 +1,6 @@
 //! The two-dimensional Fourier transform: that it is one, and that ranks and algorithms change nothing.
 
-mod worlds;
-
+use crate::worlds;
 use std::f64::consts::TAU;
 
 use endpoint::{Error, Result, World};

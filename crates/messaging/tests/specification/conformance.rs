@@ -1,10 +1,8 @@
 //! The endpoint's conformance suite, on datagrams that arrive and on datagrams that may not.
 
-mod faults;
-
+use crate::faults::Faulty;
+use crate::faults::network::Faults;
 use endpoint::conformance;
-use faults::Faulty;
-use faults::network::Faults;
 use maquette_messaging::{BroadcastProtocol, Parameters, Parity, Repeat};
 
 const PARITY: Parity = Parity { packets: 4, parity: 3, blocks: 6 };

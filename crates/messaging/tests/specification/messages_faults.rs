@@ -1,15 +1,13 @@
 //! Messages and broadcasts on a network that loses, repeats, delays, reorders and damages datagrams, and among ranks that stop
 //! for a while or for ever: every receiver that is not reported as lost has every byte, in order, once.
 
-mod faults;
-
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
+use crate::faults::draws::{Draws, seeds};
+use crate::faults::network::Faults;
+use crate::faults::{Ended, Faulty, Node};
 use endpoint::{Endpoint, Error, Message, Result};
-use faults::draws::{Draws, seeds};
-use faults::network::Faults;
-use faults::{Ended, Faulty, Node};
 use maquette_messaging::{Asking, BroadcastProtocol, Losses, Parameters, Parity, Push, Repeat, Reporting, Timing};
 use quantities::{Bytes, Duration, Rank, Time};
 
@@ -265,13 +263,13 @@ fn simulate(case: &Case) -> std::result::Result<Outcome, String> {
     Ok(Outcome { done: done.take(), end: (network.now, network.sent, repeated), strange })
 }
 
-/// `SEEDS=100000 cargo test --release -p maquette-messaging --test messages_faults`; `SEED=n` runs one.
+/// `SEEDS=100000 cargo test --release -p maquette-messaging --test specification messages_faults`; `SEED=n` runs one.
 #[test]
 fn every_byte_arrives_in_order_and_once_or_the_rank_is_reported_as_lost() {
     let (mut messages, mut datagrams, mut repeated, mut strange, mut lost, mut failed) = (0, 0, 0, 0, 0, 0);
     for seed in seeds(400) {
         let outcome = simulate(&case(seed)).unwrap_or_else(|wrong| {
-            panic!("{wrong}\nagain: SEED={seed} cargo test -p maquette-messaging --test messages_faults")
+            panic!("{wrong}\nagain: SEED={seed} cargo test -p maquette-messaging --test specification messages_faults")
         });
         messages += outcome.done.iter().map(|done| u64::from(done.received)).sum::<u64>();
         lost += outcome.done.iter().map(|done| done.lost.len()).sum::<usize>();

@@ -1,7 +1,6 @@
 //! Conjugate gradient: that it solves the system, and that the number of ranks changes nothing but rounding.
 
-mod worlds;
-
+use crate::worlds;
 use std::num::NonZeroU16;
 
 use endpoint::{Error, Result, World};

@@ -9,13 +9,9 @@
 //! A server that stops keeps what it knows, as one that waits for its processor does. A server that forgets it loses its part of the
 //! table for good: there are no copies, and nothing is promised.
 
-#[path = "linear_hash/broken.rs"]
 mod broken;
-#[path = "linear_hash/linearizability.rs"]
 mod linearizability;
-#[path = "linear_hash/network.rs"]
 mod network;
-#[path = "linear_hash/simulation.rs"]
 mod simulation;
 
 use broken::Fault;
@@ -85,12 +81,14 @@ impl Drop for Again {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let seed = self.seed;
-            eprintln!("again: SEED={seed} cargo test -p maquette-programs --test linear_hash_faults every_answer");
+            eprintln!(
+                "again: SEED={seed} cargo test -p maquette-programs --test specification linear_hash_faults every_answer"
+            );
         }
     }
 }
 
-/// `SEEDS=100000 cargo test --release -p maquette-programs --test linear_hash_faults`; `SEED=n` runs one.
+/// `SEEDS=100000 cargo test --release -p maquette-programs --test specification linear_hash_faults`; `SEED=n` runs one.
 #[test]
 fn every_answer_is_right_and_nothing_is_lost_or_stored_twice() {
     let from_environment = |name| {

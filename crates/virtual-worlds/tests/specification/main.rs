@@ -1,0 +1,29 @@
+//! What the simulated worlds promise: one program, so that what it stands on is compiled and linked once.
+
+mod booksim;
+mod clock;
+mod control_network;
+mod deadlock;
+mod engines_agree;
+mod ethernet;
+mod ethernet_world;
+mod fat_tree;
+mod goal;
+mod goal_on_an_ethernet;
+mod goal_on_the_network;
+mod horizon;
+mod jobs;
+mod network_world;
+mod node_costs;
+mod overlap;
+mod plain_goal;
+mod presets;
+mod random_networks;
+mod saturation;
+mod stop;
+mod traffic;
+mod uncut;
+mod unreceived;
+mod virtual_channels;
+mod worlds_agree;
+mod zero_load;
