@@ -1,7 +1,8 @@
 //! Runs ranks as futures on a simulated machine: written once for every world whose ranks share one clock.
 //!
 //! A world is a [`Machine`]: it begins an operation of a rank, and says which operation is over next. All else is here: the
-//! futures, who may go on, what a rank waits for that never goes on, and the timeline.
+//! futures, who may go on, what a rank waits for that never goes on, and the timeline. Where the machine is a `dyn Machine`, a
+//! program is compiled once for all of them.
 //!
 //! An operation begins when its future is first polled, and several of one rank may be under way at once. A rank is polled
 //! when one of its operations is over, and at no other time. A future that is dropped after it has begun leaves its operation
@@ -142,45 +143,42 @@ impl<T> Ended<T> {
     }
 }
 
-/// Runs `program` on `ranks` ranks of `machine` until nothing happens any more; gives the machine back.
+/// Runs `program` on `ranks` ranks of `machine` until nothing happens any more.
 ///
 /// # Errors
 /// Those of [`Machine::next_over`].
-pub fn run<M: Machine, P: Program>(
-    machine: M,
+pub fn run<M: Machine + ?Sized, P: Program>(
+    machine: &mut M,
     ranks: u32,
     program: &P,
     with_timeline: bool,
-) -> Result<(M, Ended<P::Output>)> {
+) -> Result<Ended<P::Output>> {
     run_local(machine, 0..ranks, ranks, program, with_timeline)
 }
 
-/// Runs `program` on one of `ranks` ranks, of which the others run elsewhere, until that has ended; gives the machine back, and what
-/// the rank ended with.
+/// Runs `program` on one of `ranks` ranks, of which the others run elsewhere, until that has ended; gives what the rank ended with.
 ///
 /// # Errors
-/// Those of [`Machine::next_over`].
-pub fn run_one<M: Machine, P: Program>(
-    machine: M,
+/// Those of [`Machine::next_over`]; what the rank ended with.
+pub fn run_one<M: Machine + ?Sized, P: Program>(
+    machine: &mut M,
     rank: Rank,
     ranks: u32,
     program: &P,
-) -> Result<(M, Result<P::Output>)> {
-    let (machine, ended) = run_local(machine, rank.0..rank.0 + 1, ranks, program, false)?;
-    let result = ended
-        .all(|rank| program.name_of(rank))
-        .and_then(|results| results.into_iter().next().unwrap_or(Err(Error::Stopped)));
-    Ok((machine, result))
+) -> Result<P::Output> {
+    let ended = run_local(machine, rank.0..rank.0 + 1, ranks, program, false)?;
+    let results = ended.all(|rank| program.name_of(rank))?;
+    results.into_iter().next().unwrap_or(Err(Error::Stopped))
 }
 
 /// Runs `program` on those of `ranks` ranks that are `local`.
-fn run_local<M: Machine, P: Program>(
-    machine: M,
+fn run_local<M: Machine + ?Sized, P: Program>(
+    machine: &mut M,
     local: Range<u32>,
     ranks: u32,
     program: &P,
     with_timeline: bool,
-) -> Result<(M, Ended<P::Output>)> {
+) -> Result<Ended<P::Output>> {
     let shared = RefCell::new(Shared {
         machine,
         operations: Operations::default(),
@@ -190,19 +188,19 @@ fn run_local<M: Machine, P: Program>(
         timeline: with_timeline.then(Timeline::default),
     });
     let ended = drive(&shared, local, ranks, program)?;
-    let Shared { machine, timeline, failed, .. } = shared.into_inner();
+    let Shared { timeline, failed, .. } = shared.into_inner();
     let mut results = ended.results;
     for (rank, error) in failed {
         if let Some(result) = &mut results[rank.0 as usize] {
             *result = Err(error);
         }
     }
-    Ok((machine, Ended { results, timeline, ..ended }))
+    Ok(Ended { results, timeline, ..ended })
 }
 
 /// Polls ranks until nothing happens any more.
-fn drive<M: Machine, P: Program>(
-    shared: &RefCell<Shared<M>>,
+fn drive<M: Machine + ?Sized, P: Program>(
+    shared: &RefCell<Shared<'_, M>>,
     local: Range<u32>,
     ranks: u32,
     program: &P,
@@ -269,8 +267,8 @@ impl<T, F: Future<Output = Result<T>>> Ranks<F, T> {
 }
 
 /// What the ranks of a run share.
-struct Shared<M> {
-    machine: M,
+struct Shared<'run, M: ?Sized> {
+    machine: &'run mut M,
     operations: Operations,
     /// How many operations of each rank are under way.
     under_way: Vec<u32>,
@@ -280,7 +278,7 @@ struct Shared<M> {
     timeline: Option<Timeline>,
 }
 
-impl<M: Machine> Shared<M> {
+impl<M: Machine + ?Sized> Shared<'_, M> {
     fn begin(&mut self, rank: Rank, operation: Operation, waker: Waker) -> u32 {
         self.under_way[rank.0 as usize] += 1;
         let activity = operation.activity();
@@ -397,16 +395,16 @@ impl Operations {
 }
 
 /// One rank's endpoint.
-struct RankEndpoint<'a, M> {
-    shared: &'a RefCell<Shared<M>>,
+struct RankEndpoint<'a, 'run, M: ?Sized> {
+    shared: &'a RefCell<Shared<'run, M>>,
     rank: Rank,
     size: u32,
     needs: Needs,
 }
 
-impl<M: Machine> RankEndpoint<'_, M> {
+impl<'run, M: Machine + ?Sized> RankEndpoint<'_, 'run, M> {
     /// An operation: it begins when it is first polled, once it was checked that it may.
-    fn operation(&self, operation: Operation) -> Pending<'_, M> {
+    fn operation(&self, operation: Operation) -> Pending<'_, 'run, M> {
         Pending { endpoint: self, operation: Some(operation), number: None }
     }
 
@@ -454,15 +452,15 @@ impl<M: Machine> RankEndpoint<'_, M> {
 }
 
 /// An operation as a future.
-struct Pending<'a, M: Machine> {
-    endpoint: &'a RankEndpoint<'a, M>,
+struct Pending<'a, 'run, M: Machine + ?Sized> {
+    endpoint: &'a RankEndpoint<'a, 'run, M>,
     /// What is to be begun; nothing once it is.
     operation: Option<Operation>,
     /// Its number, from when it has begun until its outcome was fetched.
     number: Option<u32>,
 }
 
-impl<M: Machine> Future for Pending<'_, M> {
+impl<M: Machine + ?Sized> Future for Pending<'_, '_, M> {
     type Output = Result<Outcome>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Outcome>> {
@@ -483,7 +481,7 @@ impl<M: Machine> Future for Pending<'_, M> {
     }
 }
 
-impl<M: Machine> Drop for Pending<'_, M> {
+impl<M: Machine + ?Sized> Drop for Pending<'_, '_, M> {
     fn drop(&mut self) {
         if let Some(number) = self.number {
             self.endpoint.shared.borrow_mut().operations.abandon(number);
@@ -491,7 +489,7 @@ impl<M: Machine> Drop for Pending<'_, M> {
     }
 }
 
-impl<M: Machine> Endpoint for RankEndpoint<'_, M> {
+impl<M: Machine + ?Sized> Endpoint for RankEndpoint<'_, '_, M> {
     fn rank(&self) -> Rank {
         self.rank
     }

@@ -249,12 +249,12 @@ impl Running {
         block_on(self.meet(first))??;
         let before = self.counts();
         let messenger = &self.messenger;
-        let launched =
-            Launched { messenger, alone: Messengers::new(std::slice::from_ref(messenger)), tally: &mut self.tally };
+        let alone = Messengers::new(std::slice::from_ref(messenger));
+        let mut launched = Launched { messenger, alone, tally: &mut self.tally };
         let start = messenger.now();
-        let (_, ended) = executor::run_one(launched, messenger.rank(), messenger.size(), program)?;
+        executor::run_one(&mut launched as &mut dyn Machine, messenger.rank(), messenger.size(), program)?;
         let end = messenger.now();
-        ended?;
+        drop(launched);
         block_on(async {
             messenger.compute(REST).await;
             messenger.flush().await

@@ -46,7 +46,7 @@ impl Requests {
     }
 }
 
-impl<M: Machine> Shared<M> {
+impl<M: Machine + ?Sized> Shared<'_, M> {
     pub(super) fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
         if request.number > Request::MOST {
             let told = format!("{} is no number of a request: the largest is {}", request.number, Request::MOST);

@@ -312,8 +312,8 @@ proptest! {
         let player = Player::new(&schedule);
         // A schedule that is over can be run again.
         for choices in [&choices[..], &choices[40..]] {
-            let arbitrary = Arbitrary::new(&schedule, choices);
-            let (arbitrary, ended) = executor::run(arbitrary, schedule.size(), &player, false).unwrap();
+            let mut arbitrary = Arbitrary::new(&schedule, choices);
+            let ended = executor::run(&mut arbitrary, schedule.size(), &player, false).unwrap();
             prop_assert!(ended.all(|rank| rank.to_string()).unwrap().iter().all(Result::is_ok));
             let operations = schedule.busy_ranks().map(|(_, block)| block.operations().len()).sum::<usize>();
             prop_assert_eq!(arbitrary.over.len(), operations);

@@ -31,14 +31,14 @@ impl Setting {
         let ranks = networks.len() as u32;
         let messenger = |(rank, network)| Messenger::new(Polled::new(network), Rank(rank), ranks, parameters);
         let messengers = (0..).zip(networks).map(messenger).collect::<Result<Vec<Messenger<Polled>>>>()?;
-        let running = Running {
+        let mut running = Running {
             clock,
             ports: messengers.iter().map(|messenger| messenger.network().network.port()).collect(),
             messengers: Messengers::new(&messengers),
             silent: false,
             waits: 0,
         };
-        let (_, ended) = executor::run(running, ranks, program, false)?;
+        let ended = executor::run(&mut running as &mut dyn Machine, ranks, program, false)?;
         ended.all(|rank| program.name_of(rank))
     }
 

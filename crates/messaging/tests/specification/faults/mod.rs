@@ -141,8 +141,8 @@ impl World for Faulty {
         let network = self.network(ranks);
         let messenger = |rank| self.messenger(Rank(rank), ranks, &network);
         let messengers = (0..ranks).map(messenger).collect::<Result<Vec<_>>>()?;
-        let running = Running { network, messengers: Messengers::new(&messengers) };
-        let (_, ended) = executor::run(running, ranks, program, false)?;
+        let mut running = Running { network, messengers: Messengers::new(&messengers) };
+        let ended = executor::run(&mut running, ranks, program, false)?;
         Ok((ended.all(|rank| program.name_of(rank))?, ()))
     }
 }

@@ -67,7 +67,33 @@ impl BroadcastMemory {
     }
 }
 
-impl Running<'_> {
+impl<'run> Running<'run> {
+    fn new(
+        setting: &Setting<'_>,
+        network: &'run RefCell<Network<Datagram>>,
+        messengers: &'run [Messenger<Port<'run, Datagram>>],
+    ) -> Running<'run> {
+        let ranks = setting.ranks as usize;
+        Running {
+            network,
+            messengers: Messengers::new(messengers),
+            record: Record::new(setting.ranks, false),
+            begun: BTreeMap::new(),
+            memory: BroadcastMemory {
+                broadcasts: vec![false; ranks],
+                most: vec![Bytes::default(); ranks],
+                changed: (0..ranks).collect(),
+            },
+            events: 0,
+            stop: setting.stop,
+        }
+    }
+
+    /// What was noted.
+    fn end(self) -> (Record, BroadcastMemory) {
+        (self.record, self.memory)
+    }
+
     /// Notes what an operation that begins says.
     fn note(&mut self, rank: Rank, operation: &Operation) -> Begun {
         let (now, place) = (self.now(), rank.0 as usize);
@@ -201,28 +227,11 @@ impl Machine for Running<'_> {
 
 /// Runs `program` on every rank until all have ended.
 pub(super) fn run<P: Program>(setting: &Setting<'_>, program: &P) -> Run<P::Output> {
-    let ranks = setting.ranks as usize;
     let network = setting.network();
-    let messengers = (0..setting.ranks).map(|rank| {
-        let messenger = setting.messenger(&network, Rank(rank))?;
-        Ok(messenger.with_calls(setting.calls()))
-    });
-    let messengers = messengers.collect::<Result<Vec<_>>>()?;
-    let running = Running {
-        network: &network,
-        messengers: Messengers::new(&messengers),
-        record: Record::new(setting.ranks, false),
-        begun: BTreeMap::new(),
-        memory: BroadcastMemory {
-            broadcasts: vec![false; ranks],
-            most: vec![Bytes::default(); ranks],
-            changed: (0..ranks).collect(),
-        },
-        events: 0,
-        stop: setting.stop,
-    };
-    let (Running { mut record, memory, .. }, mut ended) =
-        executor::run(running, setting.ranks, program, setting.with_timeline)?;
+    let messengers = setting.messengers(&network)?;
+    let mut running = Running::new(setting, &network, &messengers);
+    let mut ended = executor::run(&mut running as &mut dyn Machine, setting.ranks, program, setting.with_timeline)?;
+    let (mut record, memory) = running.end();
     record.timeline = ended.timeline.take();
     let finish = std::mem::take(&mut ended.finish);
     let results = ended.all_of(program, &record.unexpected())?;

@@ -39,14 +39,16 @@ impl Setting<'_> {
         Calls { send: self.ethernet.call_send, receive: self.ethernet.call_receive }
     }
 
-    /// A rank on `network`.
-    pub(super) fn messenger<'run>(
+    /// The ranks on `network`.
+    pub(super) fn messengers<'run>(
         &self,
         network: &'run RefCell<Network<Datagram>>,
-        rank: Rank,
-    ) -> Result<Messenger<Port<'run, Datagram>>> {
-        let port = Port::new(network, self.ethernet, rank, self.ranks);
-        Messenger::new(port, rank, self.ranks, self.parameters)
+    ) -> Result<Vec<Messenger<Port<'run, Datagram>>>> {
+        let messenger = |rank| {
+            let port = Port::new(network, self.ethernet, rank, self.ranks);
+            Ok(Messenger::new(port, rank, self.ranks, self.parameters)?.with_calls(self.calls()))
+        };
+        (0..self.ranks).map(Rank).map(messenger).collect()
     }
 
     /// What messages needed.

@@ -5,22 +5,25 @@ use endpoint::{Begun, Error, Event, Operation, Outcome, Program, Request, Result
 use machines::model::FlitNetwork;
 use quantities::{Rank, Time};
 
-use super::{NetworkWorld, Run, answer, fits};
-use crate::flit::network::{Engine, stuck};
+use super::{Options, Run, fits};
+use crate::answer::{Answer, Timeline, Unreceived};
+use crate::flit::network::{Engine, Recorder, stuck};
 use crate::flit::nodes::{self, Nodes, Wanted};
 use crate::flit::traffic::BackgroundTraffic;
+use crate::horizon::counted;
 use crate::stop::Stop;
 
 /// As many packets are described one by one when the network is stuck.
 const PACKETS_DESCRIBED: usize = 8;
 
 /// Nodes on which programs run.
-struct Running<E> {
+struct Running<'run, E> {
     nodes: Nodes<E>,
+    network: &'run FlitNetwork,
     stop: Stop,
 }
 
-impl<E: Engine> Machine for Running<E> {
+impl<E: Engine> Machine for Running<'_, E> {
     fn now(&self) -> Time {
         self.nodes.now()
     }
@@ -78,7 +81,7 @@ impl<E: Engine> Machine for Running<E> {
     }
 }
 
-impl<E: Engine> Running<E> {
+impl<E: Engine> Running<'_, E> {
     fn begin_on(&mut self, processor: u16, rank: Rank, number: u32, operation: Operation) {
         match operation {
             Operation::Send { to, tag: Tag(tag), message } => {
@@ -102,35 +105,87 @@ impl<E: Engine> Running<E> {
     }
 }
 
-/// Runs `program` on every rank until all have ended, beside `background` traffic if there is some.
-pub(super) fn run<E: Engine, P: Program>(
-    world: &NetworkWorld<'_>,
-    network: &FlitNetwork,
+/// Nodes and a network whose engine is known to them alone, so that both are compiled once, and not for every program.
+pub(super) trait Nodal: Machine {
+    /// The packets that can't go on, in words, where there are some.
+    fn stuck(&self) -> Option<String>;
+
+    /// The messages that no receive has taken.
+    fn unexpected(&self) -> Vec<Unexpected>;
+
+    /// What was counted, when it is over.
+    fn answer(self: Box<Self>, finish: Vec<Time>, timeline: Option<Timeline>) -> Result<Answer>;
+}
+
+impl<E: Engine> Nodal for Running<'_, E> {
+    fn stuck(&self) -> Option<String> {
+        let engine = self.nodes.engine();
+        let stuck = || stuck::describe(self.network, &engine.stuck(), PACKETS_DESCRIBED);
+        (engine.in_flight() > 0).then(stuck)
+    }
+
+    fn unexpected(&self) -> Vec<Unexpected> {
+        let of_joint = |message: nodes::Unreceived| {
+            let nodes::Unreceived { from, to, tag, operation } = message;
+            Unexpected { to, from, tag: Tag(tag), request: request_of(operation) }
+        };
+        self.nodes.unreceived().map(of_joint).collect()
+    }
+
+    fn answer(self: Box<Self>, finish: Vec<Time>, timeline: Option<Timeline>) -> Result<Answer> {
+        let mut nodes = self.nodes;
+        let ranks = finish.len();
+        let messages_left = nodes.unreceived().map(|message| (message.from, message.to));
+        let unreceived = Unreceived::counted(messages_left.chain(nodes.unreceived_broadcasts()));
+        let background = nodes.background();
+        let (Recorder { statistics, log }, mut rank_statistics, messages) = nodes.end();
+        rank_statistics.truncate(ranks);
+        counted(Answer {
+            finish,
+            messages,
+            packets: statistics.packets,
+            flit_hops: statistics.flit_hops,
+            channels: statistics.channels,
+            routers: statistics.routers,
+            ranks: rank_statistics,
+            packet_log: log.map(|mut log| {
+                log.sort_by_key(|packet| (packet.delivered, packet.destination));
+                log
+            }),
+            timeline,
+            background,
+            unreceived,
+            ..Answer::default()
+        })
+    }
+}
+
+/// The nodes of `machine`, of which `ranks` run programs, on its network.
+pub(super) fn nodes<'run, E: Engine + 'run>(
+    (machine, network): (&'run machines::model::Machine, &'run FlitNetwork),
+    options: Options,
     ranks: u32,
-    program: &P,
     background: Option<BackgroundTraffic>,
-) -> Run<P::Output> {
-    let options = world.options;
-    let mut nodes = Nodes::<E>::new(world.machine, network, ranks, options.seed, options.packet_log);
+) -> Box<dyn Nodal + 'run> {
+    let mut nodes = Nodes::<E>::new(machine, network, ranks, options.seed, options.packet_log);
     if let Some(traffic) = background {
         nodes.add_background(traffic);
     }
-    let running = Running { nodes, stop: options.stop };
-    let (Running { nodes, .. }, mut ended) = executor::run(running, ranks, program, options.timeline)?;
-    let (finish, timeline) = (std::mem::take(&mut ended.finish), ended.timeline.take());
-    if !ended.waiting.is_empty() && nodes.engine().in_flight() > 0 {
-        let packets = nodes.engine().stuck();
-        return Err(Error::Deadlock(stuck::describe(network, &packets, PACKETS_DESCRIBED)));
-    }
-    let results = ended.all_of(program, &unexpected(&nodes))?;
-    Ok((results, answer(nodes, finish, timeline)?))
+    Box::new(Running { nodes, network, stop: options.stop })
 }
 
-/// The messages that no receive has taken.
-fn unexpected<E: Engine>(nodes: &Nodes<E>) -> Vec<Unexpected> {
-    let of_joint = |message: nodes::Unreceived| {
-        let nodes::Unreceived { from, to, tag, operation } = message;
-        Unexpected { to, from, tag: Tag(tag), request: request_of(operation) }
-    };
-    nodes.unreceived().map(of_joint).collect()
+/// Runs `program` on every rank of `machine` until all have ended.
+pub(super) fn run<P: Program>(
+    mut machine: Box<dyn Nodal + '_>,
+    ranks: u32,
+    program: &P,
+    with_timeline: bool,
+) -> Run<P::Output> {
+    let mut ended = executor::run(&mut *machine as &mut dyn Machine, ranks, program, with_timeline)?;
+    let (finish, timeline) = (std::mem::take(&mut ended.finish), ended.timeline.take());
+    if let Some(stuck) = machine.stuck().filter(|_| !ended.waiting.is_empty()) {
+        return Err(Error::Deadlock(stuck));
+    }
+    let results = ended.all_of(program, &machine.unexpected())?;
+    Ok((results, machine.answer(finish, timeline)?))
 }

@@ -4,14 +4,12 @@ mod executor;
 
 use endpoint::{Error, Program, Result, World};
 use machines::model::{FlitNetwork, Interconnect, Machine, NodeId};
-use quantities::{Bytes, Time};
+use quantities::Bytes;
 
-use crate::answer::{Answer, Run, Timeline, Unreceived};
+use crate::answer::{Answer, Run};
 use crate::flit::network::fast::Fast;
 use crate::flit::network::reference::Reference;
-use crate::flit::network::{Engine, Recorder};
 use crate::flit::traffic::{BackgroundTraffic, Load, Unfit};
-use crate::horizon::counted;
 use crate::stop::Stop;
 
 /// Which engine moves the flits. Both give the same times.
@@ -97,11 +95,16 @@ impl NetworkWorld<'_> {
     }
 
     fn run_with<P: Program>(&self, ranks: u32, program: &P, traffic: Option<BackgroundTraffic>) -> Run<P::Output> {
-        let network = self.network(ranks)?;
-        match self.options.engine {
-            EngineKind::Fast => executor::run::<Fast, P>(self, network, ranks, program, traffic),
-            EngineKind::Reference => executor::run::<Reference, P>(self, network, ranks, program, traffic),
-        }
+        executor::run(self.nodes(ranks, traffic)?, ranks, program, self.options.timeline)
+    }
+
+    /// The nodes, of which `ranks` run programs.
+    fn nodes(&self, ranks: u32, traffic: Option<BackgroundTraffic>) -> Result<Box<dyn executor::Nodal + '_>> {
+        let (machine, options) = ((self.machine, self.network(ranks)?), self.options);
+        Ok(match options.engine {
+            EngineKind::Fast => executor::nodes::<Fast>(machine, options, ranks, traffic),
+            EngineKind::Reference => executor::nodes::<Reference>(machine, options, ranks, traffic),
+        })
     }
 }
 
@@ -116,35 +119,4 @@ impl World for NetworkWorld<'_> {
 /// The error of background traffic that can't be offered to the network.
 pub(crate) fn unfit_traffic(unfit: Unfit) -> Error {
     Error::Unfit(format!("background traffic: {unfit}"))
-}
-
-/// Puts an answer together from what was counted.
-fn answer<E: Engine>(
-    mut nodes: crate::flit::nodes::Nodes<E>,
-    finish: Vec<Time>,
-    timeline: Option<Timeline>,
-) -> Result<Answer> {
-    let ranks = finish.len();
-    let messages_left = nodes.unreceived().map(|message| (message.from, message.to));
-    let unreceived = Unreceived::counted(messages_left.chain(nodes.unreceived_broadcasts()));
-    let background = nodes.background();
-    let (Recorder { statistics, log }, mut rank_statistics, messages) = nodes.end();
-    rank_statistics.truncate(ranks);
-    counted(Answer {
-        finish,
-        messages,
-        packets: statistics.packets,
-        flit_hops: statistics.flit_hops,
-        channels: statistics.channels,
-        routers: statistics.routers,
-        ranks: rank_statistics,
-        packet_log: log.map(|mut log| {
-            log.sort_by_key(|packet| (packet.delivered, packet.destination));
-            log
-        }),
-        timeline,
-        background,
-        unreceived,
-        ..Answer::default()
-    })
 }

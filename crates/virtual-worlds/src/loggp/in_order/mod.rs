@@ -17,8 +17,8 @@ use machine::InOrder;
 impl Clock {
     /// Runs a program in the order of time. Of messages that arrive at one time the one that was sent first is the next.
     pub(super) fn run_in_order<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
-        let machine = InOrder::new(&self.model, ranks, self.stop);
-        let (machine, mut ended) = executor::run(machine, ranks, program, self.with_timeline)?;
+        let mut machine = InOrder::new(&self.model, ranks, self.stop);
+        let mut ended = executor::run(&mut machine, ranks, program, self.with_timeline)?;
         let finish = std::mem::take(&mut ended.finish);
         let timeline = ended.timeline.take().map(|mut timeline| {
             timeline.spans.sort_by_key(|span| (span.end, span.rank));

@@ -29,9 +29,9 @@ use machine::OnArrival;
 impl Clock {
     /// Runs a program whose messages are taken in on arrival.
     pub(super) fn run_on_arrival<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
-        let machine = OnArrival::new(&self.model, ranks, self.with_timeline, self.stop);
+        let mut machine = OnArrival::new(&self.model, ranks, self.with_timeline, self.stop);
         // What its processors do, the machine knows.
-        let (machine, mut ended) = executor::run(machine, ranks, program, false)?;
+        let mut ended = executor::run(&mut machine, ranks, program, false)?;
         let finish = std::mem::take(&mut ended.finish);
         let results = ended.all_of(program, &machine.unexpected())?;
         let answer = machine.end();
