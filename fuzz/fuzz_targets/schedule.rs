@@ -7,7 +7,7 @@ use endpoint::World;
 use libfuzzer_sys::fuzz_target;
 use machines::model::LogGp;
 use programs::goal;
-use programs::schedule::{Order, Pacing, Schedule, Scheduled};
+use programs::schedule::{SendReceiveOrder, Pacing, Schedule, Scheduled};
 use quantities::{Bytes, Duration};
 use virtual_worlds::loggp::Clock;
 
@@ -33,7 +33,7 @@ fuzz_target!(|text: &[u8]| {
         return;
     }
     for pacing in Pacing::all() {
-        let goal = schedule.to_goal(pacing, Order::Alternating);
+        let goal = schedule.to_goal(pacing, SendReceiveOrder::Alternating);
         goal::Schedule::parse("fuzz.goal", goal.as_bytes()).expect("what was written can be read");
         let run = Clock::new(MODEL).run(schedule.ranks, &Scheduled::new(&schedule, pacing));
         assert!(!matches!(run, Err(error) if error.to_string().starts_with("deadlock")));

@@ -3,7 +3,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-use maquette_cast::lobby::{Announce, Ask, Call, Guest, Heard, Here, Host, Join, LobbyMessage, To, Token};
+use maquette_cast::lobby::{Announce, Ask, Call, Guest, Heard, Host, Join, LobbyMessage, Present, To, Token};
 use maquette_cast::manifest::Id;
 use maquette_cast::round::Outcome;
 use proptest::prelude::*;
@@ -227,18 +227,18 @@ fn an_old_announcement_binds_nobody_to_a_sender_that_is_gone() {
 
 #[test]
 fn a_sender_that_falls_silent_is_left_although_its_answers_are_sent_again() {
-    let (mut guest, mut answers, here) = (Guest::new("r".to_string(), Token([1; 16]), 9), Vec::new(), at(HOST));
+    let (mut guest, mut answers, host_address) = (Guest::new("r".to_string(), Token([1; 16]), 9), Vec::new(), at(HOST));
     let mut host = host();
     let mut now = Time::ZERO;
-    guest.take(now, here, LobbyMessage::Announce(announce(RUN)), &mut answers);
+    guest.take(now, host_address, LobbyMessage::Announce(announce(RUN)), &mut answers);
     let Some((_, ask)) = answers.pop() else { panic!("it asks") };
     host.take(now, at(2), ask);
     let Some(Heard::Answered(found, _)) =
-        host.due(now).into_iter().find_map(|(_, message)| guest.take(now, here, message, &mut answers))
+        host.due(now).into_iter().find_map(|(_, message)| guest.take(now, host_address, message, &mut answers))
     else {
         panic!("it is answered")
     };
-    guest.join(now, found.run, Token([2; 16]), here);
+    guest.join(now, found.run, Token([2; 16]), host_address);
     // For one second the sender answers, and all of that is recorded.
     let mut recorded = Vec::new();
     while !guest.is_left(now) {
@@ -248,13 +248,13 @@ fn a_sender_that_falls_silent_is_left_although_its_answers_are_sent_again() {
             recorded.extend(host.due(now).into_iter().map(|(_, message)| message));
         }
         for message in recorded.clone() {
-            guest.take(now, here, message, &mut answers);
+            guest.take(now, host_address, message, &mut answers);
         }
         now += ms(10);
     }
     assert!(now > Time::ZERO + ms(5_500), "it was left while it answered");
     // And with what is left of that, it is not bound anew.
-    let mut bound = recorded.into_iter().filter_map(|message| guest.take(now, here, message, &mut answers));
+    let mut bound = recorded.into_iter().filter_map(|message| guest.take(now, host_address, message, &mut answers));
     assert_eq!(bound.next(), None);
 }
 
@@ -327,8 +327,8 @@ fn who_comes_out_of_a_round_too_often_is_not_called_again() {
     for session in 1..20 {
         host.take(Time::ZERO, at(2), join_after(1, 1, session.into(), session - 1));
         rounds += u32::from(host.call(Time::ZERO, call(session)));
-        let here = Here { nonce: Token([1; 16]), session };
-        host.take(Time::ZERO, at(2), LobbyMessage::Here(here));
+        let present = Present { nonce: Token([1; 16]), session };
+        host.take(Time::ZERO, at(2), LobbyMessage::Present(present));
         host.roster().iter().for_each(|called| host.ended(Time::ZERO, called.member, &Outcome::Lost, true));
     }
     assert_eq!((rounds, host.without().len(), host.done()), (6, 1, 0));

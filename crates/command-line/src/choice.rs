@@ -8,7 +8,7 @@ use clap::{Arg, Command, Error, ValueEnum};
 use experiment::EngineName;
 use experiment::catalogue::Exchange;
 use launch::wire::Repair;
-use programs::schedule::{Order, Pacing};
+use programs::schedule::{Pacing, SendReceiveOrder};
 use studies::PaperName;
 
 /// One of a few things that have names.
@@ -75,4 +75,4 @@ macro_rules! by_its_own_names {
     )*};
 }
 
-by_its_own_names!(EngineName, Exchange, Order, Pacing, PaperName, Repair);
+by_its_own_names!(EngineName, Exchange, SendReceiveOrder, Pacing, PaperName, Repair);

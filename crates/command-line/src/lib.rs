@@ -90,7 +90,7 @@ impl From<String> for CommandOutput {
 /// between them; not at the beginning, so that no signal is lost that comes before the command does.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     files::forget();
-    let said = match CommandLine::try_parse_from(arguments) {
+    let output = match CommandLine::try_parse_from(arguments) {
         Ok(line) => line.command.execute(line.json),
         Err(error) => {
             // Help or a complaint. If nobody reads it, there is nobody to tell.
@@ -98,8 +98,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> i32 {
             return error.exit_code();
         }
     };
-    match said {
-        Ok(said) => print(&said.text).unwrap_or(said.status),
+    match output {
+        Ok(output) => print(&output.text).unwrap_or(output.status),
         Err(failure) => {
             failure.print();
             if !interrupt::requested() {

@@ -157,8 +157,8 @@ fn faults(faults: &Faults) -> String {
         (duplicated > 0.0, format!("{} come twice", percent(duplicated))),
         (delayed > 0.0, format!("{} are late by up to {delay}", percent(delayed))),
     ];
-    let said: Vec<String> = parts.into_iter().filter(|part| part.0).map(|part| part.1).collect();
-    said.join(", ")
+    let described: Vec<String> = parts.into_iter().filter(|part| part.0).map(|part| part.1).collect();
+    described.join(", ")
 }
 
 fn loggp(model: &LogGp) -> Vec<[String; 2]> {

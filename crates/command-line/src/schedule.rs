@@ -10,7 +10,7 @@ use std::sync::Arc;
 use ::machines::model::{Interconnect, Machine};
 use clap::{ArgGroup, Args};
 use programs::all_to_all::Irregular;
-use programs::schedule::{MOST_RANKS, Order, Pacing, Pattern, Schedule};
+use programs::schedule::{MOST_RANKS, Pacing, Pattern, Schedule, SendReceiveOrder};
 use quantities::Bytes;
 use serde_json::json;
 
@@ -82,8 +82,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PACING", value_parser = choice::<Pacing>())]
     pacing: Option<Pacing>,
     /// What a rank does first that both sends and receives in a step, in GOAL text; alternating, if left out.
-    #[arg(long, value_name = "ORDER", value_parser = choice::<Order>())]
-    order: Option<Order>,
+    #[arg(long, value_name = "ORDER", value_parser = choice::<SendReceiveOrder>())]
+    order: Option<SendReceiveOrder>,
     /// Count the messages through the root of this machine's tree: a preset (`maquette machines` lists them) or a
     /// description.
     #[arg(long, value_name = "NAME|FILE")]
@@ -141,7 +141,7 @@ struct Wanted {
     check: bool,
     formats: Vec<Format>,
     pacing: Pacing,
-    order: Order,
+    order: SendReceiveOrder,
 }
 
 /// What came out of one schedule.
@@ -174,7 +174,8 @@ impl Arguments {
         }
         let formats = files.iter().map(|file| file.format).collect();
         let Arguments { print, check, read, .. } = self;
-        let (pacing, order) = (self.pacing.unwrap_or(Pacing::FreeRunning), self.order.unwrap_or(Order::Alternating));
+        let (pacing, order) =
+            (self.pacing.unwrap_or(Pacing::FreeRunning), self.order.unwrap_or(SendReceiveOrder::Alternating));
         let wanted = Wanted { branch, print, check, formats, pacing, order };
         let made = working("makes the schedule", move || {
             let traffic = source.map(|source| source.traffic(bytes)).transpose()?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use programs::schedule::{Order, Pacing, Schedule};
+use programs::schedule::{Pacing, Schedule, SendReceiveOrder};
 use quantities::Bytes;
 
 use super::failure::Failure;
@@ -47,7 +47,7 @@ impl Format {
         schedule: &Schedule,
         name: &str,
         pacing: Pacing,
-        order: Order,
+        order: SendReceiveOrder,
     ) -> Result<String, Failure> {
         match self {
             Format::Json => Ok(schedule.to_json()),

@@ -75,14 +75,14 @@ mod tests {
 
     #[test]
     fn what_is_no_range_is_told() {
-        let said = |text: &str| sizes(text).unwrap_err();
-        assert!(said("8..").contains("both ends"));
-        assert!(said("..8").contains("both ends"));
-        assert_eq!(said("64..8"), "its first end, 64 B, is above its last, 8 B");
-        assert!(said("5..7").starts_with("no power of two lies between 5 B and 7 B"));
-        assert!(said("8..12q").contains("no unit `q`"));
-        assert!(said("1,,2").contains("is not an amount of data"));
-        assert!(said("1..3GiB").contains("at most 2 GiB"));
-        assert!(said("1..2..3").contains("more than one point"));
+        let error_of = |text: &str| sizes(text).unwrap_err();
+        assert!(error_of("8..").contains("both ends"));
+        assert!(error_of("..8").contains("both ends"));
+        assert_eq!(error_of("64..8"), "its first end, 64 B, is above its last, 8 B");
+        assert!(error_of("5..7").starts_with("no power of two lies between 5 B and 7 B"));
+        assert!(error_of("8..12q").contains("no unit `q`"));
+        assert!(error_of("1,,2").contains("is not an amount of data"));
+        assert!(error_of("1..3GiB").contains("at most 2 GiB"));
+        assert!(error_of("1..2..3").contains("more than one point"));
     }
 }

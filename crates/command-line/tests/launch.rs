@@ -41,22 +41,22 @@ fn every_kind_of_program_runs_as_processes() {
         &["linear-hash", "--servers", "2", "--clients", "2", "--random-keys", "300"],
     ];
     for program in programs {
-        let said = launched(&[&["--local", "4"], program].concat());
-        assert!(said["messages"].as_u64() > Some(0), "{program:?}: {said}");
-        assert!(said["times_ps"][0].as_u64() > Some(0), "{program:?}: {said}");
+        let report = launched(&[&["--local", "4"], program].concat());
+        assert!(report["messages"].as_u64() > Some(0), "{program:?}: {said}");
+        assert!(report["times_ps"][0].as_u64() > Some(0), "{program:?}: {said}");
     }
 }
 
 #[test]
 fn a_broadcast_in_hardware_is_copied_once() {
     let arguments = ["--local", "5", "broadcast", "--algorithm", "hardware", "--bytes", "100KiB", "--repeat", "3"];
-    let said = launched(&arguments);
-    assert_eq!((&said["messages"], said["times_ps"].as_array().map(Vec::len)), (&3.into(), Some(3)));
-    if said["group"].is_null() {
+    let report = launched(&arguments);
+    assert_eq!((&report["messages"], report["times_ps"].as_array().map(Vec::len)), (&3.into(), Some(3)));
+    if report["group"].is_null() {
         println!("not counted: this computer has no multicast");
         return;
     }
-    let copies = said["copied_bytes"].as_f64().unwrap() / said["bytes"].as_f64().unwrap();
+    let copies = report["copied_bytes"].as_f64().unwrap() / report["bytes"].as_f64().unwrap();
     // What a busy computer makes a rank send again is counted, too.
     assert!((1.0..1.5).contains(&copies), "{copies} copies of each byte");
 }
@@ -65,8 +65,8 @@ fn a_broadcast_in_hardware_is_copied_once() {
 fn losses_are_repaired_in_every_way_within_any_window() {
     for (way, window) in [("go-back-n", "1"), ("go-back-n", "16"), ("selective", "400"), ("parity", "20")] {
         let arguments = ["--local", "3", "--repair", way, "--window", window, "broadcast", "--algorithm", "hardware"];
-        let said = launched(&[&arguments[..], &["--bytes", "300KiB"]].concat());
-        assert_eq!(said["bytes"], 300 << 10, "{way}, {window}: {said}");
+        let report = launched(&[&arguments[..], &["--bytes", "300KiB"]].concat());
+        assert_eq!(report["bytes"], 300 << 10, "{way}, {window}: {said}");
     }
 }
 

@@ -92,13 +92,13 @@ fn ring(waiting: &[(Rank, WaitsFor)]) -> Vec<usize> {
     // The walk on which each rank was first met, so that none is walked twice.
     let mut met = vec![usize::MAX; waiting.len()];
     for start in 0..waiting.len() {
-        let mut here = start;
-        while met[here] == usize::MAX {
-            met[here] = start;
-            let Some(next) = after(here) else { break };
-            here = next;
-            if met[here] == start {
-                return std::iter::successors(Some(here), |&at| after(at).filter(|&next| next != here)).collect();
+        let mut current = start;
+        while met[current] == usize::MAX {
+            met[current] = start;
+            let Some(next) = after(current) else { break };
+            current = next;
+            if met[current] == start {
+                return std::iter::successors(Some(current), |&at| after(at).filter(|&next| next != current)).collect();
             }
         }
     }

@@ -3,7 +3,7 @@
 use endpoint::Message;
 use machines::model::{Interconnect, Machine};
 use programs::postal::Lambda;
-use programs::schedule::Order;
+use programs::schedule::SendReceiveOrder;
 use quantities::{Bytes, Duration};
 
 use crate::Error;
@@ -69,8 +69,8 @@ impl Site {
     }
 
     /// What a rank does first that both sends and receives in a step, with messages of at most `largest`.
-    pub fn order(&self, largest: Bytes) -> Order {
-        if self.waits_for_receivers(largest) { Order::Alternating } else { Order::SendFirst }
+    pub fn order(&self, largest: Bytes) -> SendReceiveOrder {
+        if self.waits_for_receivers(largest) { SendReceiveOrder::Alternating } else { SendReceiveOrder::SendFirst }
     }
 
     /// A message of `size`: where it really goes from rank to rank with bytes, otherwise only its size.

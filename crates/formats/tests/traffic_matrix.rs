@@ -71,7 +71,7 @@ fn names_above_and_beside_are_left_out_and_that_is_said() {
 }
 
 /// What is said of a text that is not allowed, after `a.csv` or the like.
-fn said(parse: impl Fn() -> Result<TrafficMatrix, traffic_matrix::MatrixError>) -> String {
+fn error_of(parse: impl Fn() -> Result<TrafficMatrix, traffic_matrix::MatrixError>) -> String {
     match parse() {
         Ok(matrix) => panic!("{matrix:?} was read"),
         Err(error) => error.to_string(),
@@ -97,15 +97,15 @@ fn mistakes_in_csv_are_told_with_their_place() {
         ("0,\"1\"2\n3,0\n", "a.csv:1: found `2` after a quotation mark; allowed is the next cell".to_string()),
         ("", "a.csv: found a matrix of 0 ranks; allowed is 1 to 16384".to_string()),
     ] {
-        assert_eq!(said(|| csv::parse("a.csv", text.as_bytes())), expected, "{text:?}");
+        assert_eq!(error_of(|| csv::parse("a.csv", text.as_bytes())), expected, "{text:?}");
     }
-    assert!(said(|| csv::parse("a.csv", b"0,1\n3,9\n")).ends_with(
+    assert!(error_of(|| csv::parse("a.csv", b"0,1\n3,9\n")).ends_with(
         "a.csv:2: row 2, column 2 (rank 1 to rank 1): found 9 on the diagonal; allowed is 0, as no rank sends messages \
          to itself"
     ));
-    assert!(said(|| csv::parse("a.csv", &[0, 0xFF])).ends_with("allowed is text in UTF-8"));
-    assert!(said(|| csv::parse("a.csv", "0,".repeat(20_000).as_bytes())).contains("found 1 x 16386"));
-    assert!(said(|| csv::parse("a.csv", "0\n".repeat(20_000).as_bytes())).contains("found 16386 x 1"));
+    assert!(error_of(|| csv::parse("a.csv", &[0, 0xFF])).ends_with("allowed is text in UTF-8"));
+    assert!(error_of(|| csv::parse("a.csv", "0,".repeat(20_000).as_bytes())).contains("found 1 x 16386"));
+    assert!(error_of(|| csv::parse("a.csv", "0\n".repeat(20_000).as_bytes())).contains("found 16386 x 1"));
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn mistakes_in_matrix_market_are_told_with_their_place() {
             "a.mtx: it ends after 3 entries; allowed is 4, as the size says",
         ),
     ] {
-        assert_eq!(said(|| matrix_market::parse("a.mtx", text.as_bytes(), Bytes(1))), expected, "{text:?}");
+        assert_eq!(error_of(|| matrix_market::parse("a.mtx", text.as_bytes(), Bytes(1))), expected, "{text:?}");
     }
 }
 
@@ -231,13 +231,13 @@ fn mistakes_in_npy_are_told_with_their_place() {
             "a.npy: at byte 43: found a header without it; allowed is a header with `fortran_order`",
         ),
     ] {
-        assert_eq!(said(|| npy::parse("a.npy", &content, Bytes(1))), expected);
+        assert_eq!(error_of(|| npy::parse("a.npy", &content, Bytes(1))), expected);
     }
 }
 
 #[test]
 fn files_that_cannot_be_read_are_told() {
-    let read = |name: &str| said(|| traffic_matrix::read(&file(name), Bytes(1)).map(|read| read.0));
+    let read = |name: &str| error_of(|| traffic_matrix::read(&file(name), Bytes(1)).map(|read| read.0));
     assert!(read("matrix.xlsx").ends_with("allowed is .csv, .mtx (Matrix Market) or .npy (NumPy)"));
     assert!(read("matrix").ends_with("allowed is .csv, .mtx (Matrix Market) or .npy (NumPy)"));
     assert!(read("missing.csv").contains("missing.csv: it cannot be read: "));

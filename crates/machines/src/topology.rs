@@ -91,8 +91,8 @@ impl Plan {
     }
 
     /// Adds a link between routers; gives the channel there and the one back.
-    pub fn link(&mut self, here: RouterId, there: RouterId, line: Line) -> (ChannelId, ChannelId) {
-        let (from, to) = (Place::Router(here), Place::Router(there));
+    pub fn link(&mut self, near: RouterId, far: RouterId, line: Line) -> (ChannelId, ChannelId) {
+        let (from, to) = (Place::Router(near), Place::Router(far));
         let first = self.channels.len() as u32;
         self.channels.push(ChannelPlan { from, to, line });
         self.channels.push(ChannelPlan { from: to, to: from, line });

@@ -48,17 +48,17 @@ impl Repeats {
 
 /// What a receiver takes: the packets in their order, and no other.
 #[derive(Clone, Debug)]
-pub struct Order<P> {
+pub struct ReceiveWindow<P> {
     /// The first packet that it does not have.
     pub(crate) expected: u64,
     /// That packet, from when it comes until it has found a place.
     front: Option<P>,
 }
 
-impl<P> Order<P> {
+impl<P> ReceiveWindow<P> {
     /// Nothing has come; the first packet has this number.
-    pub const fn new(first: u64) -> Order<P> {
-        Order { expected: first, front: None }
+    pub const fn new(first: u64) -> ReceiveWindow<P> {
+        ReceiveWindow { expected: first, front: None }
     }
 
     /// Takes a packet; whether something before it is missing.
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn only_the_expected_packet_is_kept() {
-        let mut order = Order::new(3);
+        let mut order = ReceiveWindow::new(3);
         assert!(order.offer(4, "d"));
         assert!(!order.offer(2, "b"));
         assert_eq!(order.front(), None);

@@ -62,7 +62,7 @@ pub use engine::{Awaited, Counts, Engine, Posted};
 pub use messenger::Messenger;
 pub use messengers::Messengers;
 pub use operations::Calls;
-pub use parameters::{Asking, BroadcastProtocol, Losses, Parameters, Push};
+pub use parameters::{BroadcastProtocol, Losses, Parameters, Probe, Push};
 pub use parity::Parity;
 pub use receive_stream::{ReceiveStream, Reporting};
 pub use round_trip::{RoundTrip, Timing};

@@ -42,7 +42,7 @@ pub struct Parameters {
     /// The bounds of the retransmission time.
     pub timing: Timing,
     /// What is sent when that has passed.
-    pub asking: Asking,
+    pub probe: Probe,
     /// When receivers report.
     pub reporting: Reporting,
     /// After how many packets receivers of broadcasts report, if it is another number.
@@ -59,10 +59,10 @@ pub struct Parameters {
 
 /// What a source sends when it has heard nothing for a retransmission time. The answer says what is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Asking {
+pub enum Probe {
     /// The first packet that the receiver is not known to have, once more: if it is lost, that saves a round trip.
     #[default]
-    ByPacket,
+    WithPacket,
     /// A question without anything: if nothing is lost but time, little is sent in vain. With parity packets broadcasts ask by packet all
     /// the same.
     Alone,
@@ -112,7 +112,7 @@ impl Default for Parameters {
             send_queue: 64,
             batch: usize::MAX,
             timing: Timing { first: ms(10), least: ms(1), most: ms(500) },
-            asking: Asking::ByPacket,
+            probe: Probe::WithPacket,
             reporting: Reporting { packets: 4, delay: Duration::from_microseconds(500) },
             broadcast_packets: None,
             patience: ms(10_000),

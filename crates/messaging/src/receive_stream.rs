@@ -16,15 +16,15 @@ pub struct Reporting {
 }
 
 #[derive(Clone, Debug)]
-enum Order<P> {
-    GoBackN(go_back_n::Order<P>),
-    Selective(selective_repeat::Order<P>),
+enum ReceiveWindow<P> {
+    GoBackN(go_back_n::ReceiveWindow<P>),
+    Selective(selective_repeat::ReceiveWindow<P>),
 }
 
 /// A stream from one source.
 #[derive(Clone, Debug)]
 pub struct ReceiveStream<P> {
-    order: Order<P>,
+    order: ReceiveWindow<P>,
     reporting: Reporting,
     /// When to report.
     due: Option<Time>,
@@ -57,8 +57,10 @@ impl<P> ReceiveStream<P> {
     /// A stream whose first packet has number `first`, and of which at most `window` packets are under way.
     pub const fn new(first: u64, window: u64, repeat: Repeat, reporting: Reporting) -> ReceiveStream<P> {
         let order = match repeat {
-            Repeat::GoBackN => Order::GoBackN(go_back_n::Order::new(first)),
-            Repeat::Selective | Repeat::Parity(_) => Order::Selective(selective_repeat::Order::new(first, window)),
+            Repeat::GoBackN => ReceiveWindow::GoBackN(go_back_n::ReceiveWindow::new(first)),
+            Repeat::Selective | Repeat::Parity(_) => {
+                ReceiveWindow::Selective(selective_repeat::ReceiveWindow::new(first, window))
+            }
         };
         ReceiveStream {
             order,
@@ -83,8 +85,8 @@ impl<P> ReceiveStream<P> {
     /// The first packet that it does not have.
     pub const fn expected(&self) -> u64 {
         match &self.order {
-            Order::GoBackN(order) => order.expected,
-            Order::Selective(order) => order.expected,
+            ReceiveWindow::GoBackN(order) => order.expected,
+            ReceiveWindow::Selective(order) => order.expected,
         }
     }
 
@@ -95,8 +97,8 @@ impl<P> ReceiveStream<P> {
         let is_new = sequence >= self.expected();
         self.again += u64::from(!is_new || self.early(sequence).is_some());
         let gap = match &mut self.order {
-            Order::GoBackN(order) => order.offer(sequence, packet),
-            Order::Selective(order) => order.offer(sequence, packet),
+            ReceiveWindow::GoBackN(order) => order.offer(sequence, packet),
+            ReceiveWindow::Selective(order) => order.offer(sequence, packet),
         };
         self.missing |= gap;
         self.asked |= answer;
@@ -126,8 +128,8 @@ impl<P> ReceiveStream<P> {
     /// The packet with that number, if it came early.
     pub(crate) fn early(&self, sequence: u64) -> Option<&P> {
         match &self.order {
-            Order::GoBackN(_) => None,
-            Order::Selective(order) => order.early(sequence),
+            ReceiveWindow::GoBackN(_) => None,
+            ReceiveWindow::Selective(order) => order.early(sequence),
         }
     }
 
@@ -139,8 +141,8 @@ impl<P> ReceiveStream<P> {
     /// The packet whose turn it is, if it has come.
     pub fn front(&self) -> Option<&P> {
         match &self.order {
-            Order::GoBackN(order) => order.front(),
-            Order::Selective(order) => order.front(),
+            ReceiveWindow::GoBackN(order) => order.front(),
+            ReceiveWindow::Selective(order) => order.front(),
         }
     }
 
@@ -152,8 +154,8 @@ impl<P> ReceiveStream<P> {
     /// That packet has found its place, and is reported at once when so many have not been.
     pub fn advance_by(&mut self, now: Time, packets: u64) -> Option<P> {
         let packet = match &mut self.order {
-            Order::GoBackN(order) => order.advance(),
-            Order::Selective(order) => order.advance(),
+            ReceiveWindow::GoBackN(order) => order.advance(),
+            ReceiveWindow::Selective(order) => order.advance(),
         }?;
         if self.spaced.is_some() {
             return Some(packet);
@@ -166,7 +168,7 @@ impl<P> ReceiveStream<P> {
 
     /// That packet finds no place: its source is told to wait.
     pub fn refuse(&mut self, now: Time) {
-        if let Order::GoBackN(order) = &mut self.order {
+        if let ReceiveWindow::GoBackN(order) = &mut self.order {
             order.refuse();
         }
         if !self.no_room {
@@ -213,8 +215,8 @@ impl<P> ReceiveStream<P> {
             (spaced.quiet, spaced.parity) = (None, 0);
         }
         let bitmap = match &self.order {
-            Order::GoBackN(_) => Bytes::new(),
-            Order::Selective(order) => order.bitmap(),
+            ReceiveWindow::GoBackN(_) => Bytes::new(),
+            ReceiveWindow::Selective(order) => order.bitmap(),
         };
         packet::Report {
             expected: wire(self.expected()),

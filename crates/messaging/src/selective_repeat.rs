@@ -49,7 +49,7 @@ impl Repeats {
 
 /// What a receiver takes: the packets in their order, and early ones until it is their turn.
 #[derive(Clone, Debug)]
-pub struct Order<P> {
+pub struct ReceiveWindow<P> {
     /// The first packet that it does not have, or that has not found its place yet.
     pub(crate) expected: u64,
     /// How many packets after that it takes.
@@ -57,10 +57,10 @@ pub struct Order<P> {
     early: BTreeMap<u64, P>,
 }
 
-impl<P> Order<P> {
+impl<P> ReceiveWindow<P> {
     /// Nothing has come; the first packet has this number.
-    pub const fn new(first: u64, window: u64) -> Order<P> {
-        Order { expected: first, window, early: BTreeMap::new() }
+    pub const fn new(first: u64, window: u64) -> ReceiveWindow<P> {
+        ReceiveWindow { expected: first, window, early: BTreeMap::new() }
     }
 
     /// Takes a packet; whether something before it is missing.
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn the_bitmap_tells_which_packets_are_there() {
-        let mut order = Order::new(7, 32);
+        let mut order = ReceiveWindow::new(7, 32);
         assert!(!order.offer(7, ()));
         order.advance();
         assert!([9, 10, 18].iter().all(|&early| order.offer(early, ())));
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn early_packets_are_kept_as_far_as_the_window() {
-        let mut order = Order::new(0, 4);
+        let mut order = ReceiveWindow::new(0, 4);
         for (sequence, packet) in [(3, "d"), (4, "e"), (1, "b"), (0, "a"), (2, "c")] {
             order.offer(sequence, packet);
         }

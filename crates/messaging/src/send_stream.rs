@@ -7,7 +7,7 @@ use quantities::{Duration, Time};
 
 use crate::packet::Report;
 use crate::sequence::near;
-use crate::{Asking, Parity, RoundTrip, Timing, go_back_n, selective_repeat};
+use crate::{Parity, Probe, RoundTrip, Timing, go_back_n, selective_repeat};
 
 /// What is sent again when a packet is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub struct SendStream {
     /// When the base is sent again if nothing is heard.
     timer: Option<Time>,
     /// How the receiver is asked what it has, and how it stands with that.
-    asking: Asking,
+    probe: Probe,
     question: Question,
     /// The receiver has no room.
     no_room: bool,
@@ -93,7 +93,7 @@ impl SendStream {
             round_trip: RoundTrip::new(timing),
             timed: None,
             timer: None,
-            asking: Asking::ByPacket,
+            probe: Probe::WithPacket,
             question: Question::Nothing,
             no_room: false,
             since: Time::ZERO,
@@ -109,8 +109,8 @@ impl SendStream {
 
     /// The same, where the receiver is asked so.
     #[must_use]
-    pub fn asking(self, asking: Asking) -> SendStream {
-        SendStream { asking, ..self }
+    pub fn with_probe(self, probe: Probe) -> SendStream {
+        SendStream { probe, ..self }
     }
 
     /// The first packet that the receiver is not known to have.
@@ -189,8 +189,8 @@ impl SendStream {
 
     /// Whether the receiver is to be asked now what it has, by a question alone.
     pub fn asks(&mut self) -> bool {
-        match (self.question, self.asking) {
-            (Question::ToAsk(first), Asking::Alone) if self.is_under_way() => {
+        match (self.question, self.probe) {
+            (Question::ToAsk(first), Probe::Alone) if self.is_under_way() => {
                 self.question = Question::Asked(first.unwrap_or(self.next));
                 true
             }
@@ -203,7 +203,7 @@ impl SendStream {
         if !self.is_under_way() {
             return None;
         }
-        let repeat = if let (Question::ToAsk(_), Asking::ByPacket) = (self.question, self.asking) {
+        let repeat = if let (Question::ToAsk(_), Probe::WithPacket) = (self.question, self.probe) {
             self.question = Question::Asked(self.next);
             Some((self.base, true))
         } else if self.no_room {

@@ -1,6 +1,6 @@
 //! How messages are sent on real networks.
 
-use messaging::{Asking, BroadcastProtocol, Parameters, Push, Repeat, Reporting, Timing};
+use messaging::{BroadcastProtocol, Parameters, Probe, Push, Repeat, Reporting, Timing};
 use quantities::Duration;
 
 /// How messages are sent on real networks, where the paper's choices (which are [`Parameters::default`]) would be slow:
@@ -23,7 +23,7 @@ pub fn real_parameters(session: u32) -> Parameters {
         push: Push { first: 1_400, second: (64 << 10) - 1_400 },
         pushed_buffer: 1 << 20,
         timing: Timing { first: ms(20), least: ms(20), most: ms(500) },
-        asking: Asking::Alone,
+        probe: Probe::Alone,
         reporting: Reporting { packets: 32, delay: ms(1) },
         batch: 16,
         patience: ms(10_000),

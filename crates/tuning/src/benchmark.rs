@@ -10,7 +10,7 @@ use programs::benchmarks::PingPong;
 use programs::broadcast::{self, Broadcast, HardwareBroadcast};
 use programs::catalogue::Catalogue;
 use programs::measure::Experiment;
-use programs::schedule::{Order, Pacing, Schedule, Scheduled};
+use programs::schedule::{Pacing, Schedule, Scheduled, SendReceiveOrder};
 use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank, Time};
 use virtual_worlds::answer::Answer;
@@ -144,9 +144,9 @@ pub fn sends(machine: &Machine, bytes: Bytes) -> Sends {
 }
 
 /// What a rank had better do first that both sends and receives `bytes`.
-pub fn order(machine: &Machine, bytes: Bytes) -> Order {
+pub fn order(machine: &Machine, bytes: Bytes) -> SendReceiveOrder {
     match sends(machine, bytes) {
-        Sends::Synchronous => Order::Alternating,
-        Sends::Early => Order::SendFirst,
+        Sends::Synchronous => SendReceiveOrder::Alternating,
+        Sends::Early => SendReceiveOrder::SendFirst,
     }
 }

@@ -14,7 +14,7 @@ use machines::model::LogGp;
 use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::loggp::Clock;
 use programs::all_to_all::{Linear, Pairwise};
-use programs::benchmarks::{AllPairs, Order};
+use programs::benchmarks::{AllPairs, PartnerOrder};
 use programs::broadcast::BinomialBroadcast;
 use programs::goal::{RunGoal, Schedule};
 use programs::schedule;
@@ -64,18 +64,18 @@ fn run(case: &str) {
         "binomial-broadcast-1048576" => {
             measure(case, 1 << 20, &BinomialBroadcast { root: Rank(0), message: Message::of_size(bytes) });
         }
-        "pairwise-4096" => measure(case, 4096, &Pairwise { bytes, order: schedule::Order::SendFirst }),
+        "pairwise-4096" => measure(case, 4096, &Pairwise { bytes, order: schedule::SendReceiveOrder::SendFirst }),
         "pairwise-16384" => measure(case, 1 << 14, &Pairwise::of_size(bytes)),
         "pairwise-send-first-16384" => {
-            measure(case, 1 << 14, &Pairwise { bytes, order: schedule::Order::SendFirst });
+            measure(case, 1 << 14, &Pairwise { bytes, order: schedule::SendReceiveOrder::SendFirst });
         }
         "linear-4096" => measure(case, 4096, &Linear { bytes }),
-        "all-to-all-shift-3000" => measure(case, 3000, &AllPairs { bytes, rounds: 1, order: Order::Shift }),
+        "all-to-all-shift-3000" => measure(case, 3000, &AllPairs { bytes, rounds: 1, order: PartnerOrder::Shift }),
         "goal-all-at-once-1024" => measure_goal(case, 1024, all_at_once),
         "goal-dissemination-16384" => measure_goal(case, 1 << 14, dissemination),
         "goal-pairwise-1024" => measure_goal(case, 1024, pairwise),
         "goal-binomial-65536" => measure_goal(case, 1 << 16, binomial),
-        _ => measure(case, 1024, &AllPairs { bytes, rounds: 8, order: Order::Shuffled { seed: 1 } }),
+        _ => measure(case, 1024, &AllPairs { bytes, rounds: 8, order: PartnerOrder::Shuffled { seed: 1 } }),
     }
 }
 

@@ -93,7 +93,7 @@ impl Folder {
         let unfinished = Unfinished::open(&self.into, id, fresh)?;
         let known = unfinished.read(id);
         let member = unfinished.member;
-        let size = known.as_ref().map_or(0, |(manifest, has)| here(manifest, has));
+        let size = known.as_ref().map_or(0, |(manifest, has)| present(manifest, has));
         let has = known.map(|(_, has)| has).unwrap_or_default();
         let shared = Arc::new(Mutex::new(Shared { has, ..Shared::default() }));
         self.transfer = Some(Transfer { id, unfinished, opened: None, writer: None, shared });
@@ -118,7 +118,7 @@ impl Folder {
 
     fn check(&self, manifest: &Manifest) -> Result<(), String> {
         let size = manifest.size();
-        let has = self.transfer.as_ref().map_or(0, |transfer| here(manifest, &lock(&transfer.shared).has));
+        let has = self.transfer.as_ref().map_or(0, |transfer| present(manifest, &lock(&transfer.shared).has));
         if let Some(most) = self.wishes.max_size.filter(|most| size > *most) {
             return Err(format!("{size}: --max-size allows {most}"));
         }
@@ -138,9 +138,9 @@ impl Drop for Folder {
 }
 
 /// How much of `manifest` those pieces are that are here. [B]
-fn here(manifest: &Manifest, has: &[Option<Digest>]) -> u64 {
-    let here = (0..).zip(has).filter(|(_, digest)| digest.is_some());
-    here.map(|(index, _)| manifest.length(index) as u64).sum()
+fn present(manifest: &Manifest, has: &[Option<Digest>]) -> u64 {
+    let present = (0..).zip(has).filter(|(_, digest)| digest.is_some());
+    present.map(|(index, _)| manifest.length(index) as u64).sum()
 }
 
 impl Transfer {

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use quantities::{Duration, Time};
 
-use super::{Announce, Answer, Ask, Call, Here, Join, LobbyMessage, Token};
+use super::{Announce, Answer, Ask, Call, Join, LobbyMessage, Present, Token};
 
 /// How often it asks until it is called.
 const BETWEEN_JOINS: Duration = Duration::from_microseconds(250_000);
@@ -120,7 +120,7 @@ impl Guest {
             },
             (LobbyMessage::Call(call), Some(wanted)) if call.nonce == self.nonce && from == wanted.host => {
                 if wanted.is_there && call.session == wanted.session {
-                    answers.push((from, here(self.nonce, call.session)));
+                    answers.push((from, present(self.nonce, call.session)));
                     return None;
                 }
                 let is_fit = call.session > wanted.session && (1..call.ranks).contains(&call.rank) && call.port > 0;
@@ -137,7 +137,7 @@ impl Guest {
     pub fn is_there(&mut self, session: u32) -> Option<(SocketAddr, LobbyMessage)> {
         let wanted = self.wants.as_mut()?;
         (wanted.session, wanted.is_there) = (session, true);
-        Some((wanted.host, here(self.nonce, session)))
+        Some((wanted.host, present(self.nonce, session)))
     }
 
     /// The round is over, and it wants another.
@@ -173,6 +173,6 @@ impl Guest {
     }
 }
 
-const fn here(nonce: Token, session: u32) -> LobbyMessage {
-    LobbyMessage::Here(Here { nonce, session })
+const fn present(nonce: Token, session: u32) -> LobbyMessage {
+    LobbyMessage::Present(Present { nonce, session })
 }

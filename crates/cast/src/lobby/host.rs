@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use quantities::{Duration, Time};
 
-use super::{Announce, Answer, Ask, Call, Here, Join, LobbyMessage, Token};
+use super::{Announce, Answer, Ask, Call, Join, LobbyMessage, Present, Token};
 use crate::round::Outcome;
 use quantities::shown;
 
@@ -127,8 +127,8 @@ impl Host {
                 }
                 joined
             }
-            LobbyMessage::Here(here) => {
-                self.here(now, &here);
+            LobbyMessage::Present(present) => {
+                self.present(now, &present);
                 None
             }
             LobbyMessage::Leave(nonce) => {
@@ -193,10 +193,10 @@ impl Host {
         (comes.then_some(name), !matches!(member.state, State::Lost | State::Done | State::Out))
     }
 
-    fn here(&mut self, now: Time, here: &Here) {
+    fn present(&mut self, now: Time, present: &Present) {
         let Some((call, _)) = &self.call else { return };
-        let member = self.members.values_mut().find(|member| member.nonce == here.nonce);
-        if let Some(member) = member.filter(|_| call.session == here.session)
+        let member = self.members.values_mut().find(|member| member.nonce == present.nonce);
+        if let Some(member) = member.filter(|_| call.session == present.session)
             && let State::Called(rank, _) = member.state
         {
             member.state = State::TakesPart(rank);

@@ -57,7 +57,7 @@ pub enum LobbyMessage {
     /// By the sender: a round begins, and the receiver takes part in it.
     Call(Call),
     /// By a receiver: it is there.
-    Here(Here),
+    Present(Present),
     /// By a receiver: it gives up.
     Leave(Token),
 }
@@ -139,7 +139,7 @@ pub struct Call {
 
 /// A receiver is there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Here {
+pub struct Present {
     /// The nonce of the receiver.
     pub nonce: Token,
     /// For which session.
@@ -305,7 +305,7 @@ mod tests {
                 datagram: 1_472,
                 salt: token,
             }),
-            LobbyMessage::Here(Here { nonce: token, session: 5 }),
+            LobbyMessage::Present(Present { nonce: token, session: 5 }),
             LobbyMessage::Leave(token),
         ]
     }

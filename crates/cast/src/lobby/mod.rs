@@ -24,4 +24,6 @@ mod message;
 
 pub use guest::{Guest, Heard};
 pub use host::{Called, Host, To};
-pub use message::{Announce, Answer, Ask, Call, Envelope, Here, Join, LONGEST, LobbyMessage, Mismatch, Strange, Token};
+pub use message::{
+    Announce, Answer, Ask, Call, Envelope, Join, LONGEST, LobbyMessage, Mismatch, Present, Strange, Token,
+};

@@ -69,12 +69,13 @@ impl Arguments {
         let mut watching = Watching { bar: DataBar::new("waits for a sender".to_string()) };
         let mut last = None;
         let result = receive(&mut folder, &settings, &mut watching, |received| {
-            let said = received.map(|received| if as_json { as_json_text(&received, sealed) } else { text(&received) });
-            match (said, keep) {
+            let output =
+                received.map(|received| if as_json { as_json_text(&received, sealed) } else { text(&received) });
+            match (output, keep) {
                 // Somebody may wait for each, and this one may never end.
                 (Ok(text), true) => return print(&text).is_none(),
                 (Err(reason), true) => warn(&format!("not received: {reason}")),
-                (said, false) => last = Some(said),
+                (output, false) => last = Some(output),
             }
             keep
         });

@@ -143,7 +143,7 @@ impl Arguments {
             };
             launch(&plan, &mut progress).map_err(Failure::from)
         })?;
-        Ok(text::said(&program, &shown, &records, &provenance, as_json).into())
+        Ok(text::summary(&program, &shown, &records, &provenance, as_json).into())
     }
 }
 

@@ -31,7 +31,7 @@ fn times(records: &[Record]) -> Vec<Duration> {
     (0..runs).filter_map(run).map(Duration::from_picoseconds).collect()
 }
 
-pub(super) fn said(
+pub(super) fn summary(
     words: &[String],
     launch: &Launch,
     records: &[Record],

@@ -98,21 +98,21 @@ impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         match self.what {
             What::Broadcast(Collective { place, bytes, write }) => {
-                said(&place, None, |ranks| Question::Broadcast { ranks, bytes }, write, as_json)
+                output(&place, None, |ranks| Question::Broadcast { ranks, bytes }, write, as_json)
             }
             What::AllReduce(Collective { place, bytes, write }) => {
-                said(&place, None, |ranks| Question::AllReduce { ranks, bytes }, write, as_json)
+                output(&place, None, |ranks| Question::AllReduce { ranks, bytes }, write, as_json)
             }
             What::AllToAll(Exchange { place, bytes, traffic: None, write }) => {
                 let bytes = bytes.unwrap_or_default();
-                said(&place, None, |ranks| Question::Complete { ranks, bytes }, write, as_json)
+                output(&place, None, |ranks| Question::Complete { ranks, bytes }, write, as_json)
             }
             What::AllToAll(Exchange { place, bytes, traffic: Some(path), write }) => {
                 let (matrix, file) = traffic_matrix::read(&path, bytes.unwrap_or(USUAL_ENTRY))?;
                 check_size(bytes, &matrix)?;
-                let (ranks, said_of_it) = (matrix.pattern.ranks(), text::traffic(&path, &matrix));
-                let traffic = Traffic { ranks, said: said_of_it, has_sizes: matrix.has_sizes, file };
-                said(&place, Some(traffic), |_| Question::Irregular(matrix.pattern), write, as_json)
+                let (ranks, description) = (matrix.pattern.ranks(), text::traffic(&path, &matrix));
+                let traffic = Traffic { ranks, description, has_sizes: matrix.has_sizes, file };
+                output(&place, Some(traffic), |_| Question::Irregular(matrix.pattern), write, as_json)
             }
             What::Check(arguments) => arguments.execute(as_json),
         }
@@ -126,7 +126,7 @@ const USUAL_ENTRY: Bytes = Bytes(1);
 struct Traffic {
     ranks: u32,
     /// What is said of it.
-    said: String,
+    description: String,
     has_sizes: bool,
     file: InputFile,
 }
@@ -144,7 +144,7 @@ fn experiment(place: &Place, machine: &Machine, question: &Question, traffic: Op
 }
 
 /// Plans what is asked of the ranks that take part, with the messages of `traffic`, if that is given.
-fn said(
+fn output(
     place: &Place,
     traffic: Option<Traffic>,
     question: impl FnOnce(u32) -> Question,
@@ -169,7 +169,7 @@ fn said(
     let plan = plan(&question, &machine, &effort)?;
     drop(bar);
     let written = write.map(|file| file.fill(&plan, &question, &machine)).transpose()?;
-    let traffic = traffic.map(|traffic| traffic.said);
+    let traffic = traffic.map(|traffic| traffic.description);
     let report =
         Report { machine: &machine, experiment: &experiment, question: &question, plan: &plan, traffic, written };
     let text = if as_json { report.json()? } else { report.text()? };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use clap::{Command, CommandFactory};
 use serde_json::Value;
 
-use super::said;
+use super::output;
 use crate::CommandLine;
 use experiment::Provenance;
 
@@ -366,9 +366,9 @@ fn changed(line: &str, change: &str) -> String {
 }
 
 fn experiment(line: &str) -> Value {
-    let said = said(line, true).unwrap_or_else(|failure| panic!("{line}: {failure}"));
+    let output = output(line, true).unwrap_or_else(|failure| panic!("{line}: {failure}"));
     let object: Value =
-        serde_json::from_str(&said.text).unwrap_or_else(|error| panic!("{line}: {error}: {}", said.text));
+        serde_json::from_str(&output.text).unwrap_or_else(|error| panic!("{line}: {error}: {}", output.text));
     let experiment = object[Provenance::KEY].clone();
     assert_eq!(experiment["maquette"], env!("CARGO_PKG_VERSION"), "{line}: {experiment}");
     experiment

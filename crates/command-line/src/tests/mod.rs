@@ -7,7 +7,7 @@ use super::{CommandLine, CommandOutput, Failure};
 use clap::Parser;
 
 /// What a command line says, whose words have single spaces between them.
-fn said(line: &str, json: bool) -> Result<CommandOutput, Failure> {
+fn output(line: &str, json: bool) -> Result<CommandOutput, Failure> {
     let words = std::iter::once("maquette").chain(line.split(' '));
     let parsed = CommandLine::try_parse_from(words).map_err(|error| Failure::Usage(Box::new(error)))?;
     parsed.command.execute(json)

@@ -1,6 +1,6 @@
 //! Options that would have no effect are refused.
 
-use super::said;
+use super::output;
 use crate::Failure;
 
 /// Command lines, each with the option that has no effect in it.
@@ -106,13 +106,13 @@ const BADLY_COMBINED: &[(&str, &str)] = &[
 #[test]
 fn options_without_effect_are_refused() {
     for &(line, option) in WITHOUT_EFFECT {
-        match said(line, false) {
+        match output(line, false) {
             Err(ref failure @ Failure::Argument { ref argument, .. }) => {
                 assert_eq!(argument, option, "{line}: {failure}");
                 assert_eq!(failure.status(), 2, "{line}");
             }
             Err(other) => panic!("{line}: {other}"),
-            Ok(said) => panic!("{line} is not refused: {}", said.text),
+            Ok(output) => panic!("{line} is not refused: {}", output.text),
         }
     }
 }
@@ -120,7 +120,7 @@ fn options_without_effect_are_refused() {
 #[test]
 fn options_that_exclude_each_other_are_refused() {
     for &(line, named) in BADLY_COMBINED {
-        let failure = said(line, false).err().unwrap_or_else(|| panic!("{line} is not refused"));
+        let failure = output(line, false).err().unwrap_or_else(|| panic!("{line} is not refused"));
         assert!(matches!(failure, Failure::Usage(_)), "{line}: {failure}");
         assert!(failure.to_string().contains(named), "{line}: {failure}");
         assert_eq!(failure.status(), 2, "{line}");
@@ -135,9 +135,9 @@ fn a_seed_counts_where_something_is_drawn() {
         "run ping-pong --machine moc-3-1 --set selection=random --seed 2",
         "run fft --machine loggp --nodes 4 --size 16 --seed 2",
     ] {
-        let said = said(line, false).unwrap();
-        assert!(said.text.contains("seed 2; maquette"), "{line}: {}", said.text);
+        let output = output(line, false).unwrap();
+        assert!(output.text.contains("seed 2; maquette"), "{line}: {}", output.text);
     }
-    let said = said("run ping-pong --machine loggp --nodes 4 --seed 2", false).unwrap();
-    assert!(said.text.contains("seed 2 without effect, as nothing is random"), "{}", said.text);
+    let output = output("run ping-pong --machine loggp --nodes 4 --seed 2", false).unwrap();
+    assert!(output.text.contains("seed 2 without effect, as nothing is random"), "{}", output.text);
 }

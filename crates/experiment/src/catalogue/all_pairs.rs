@@ -1,6 +1,6 @@
 //! Every rank exchanges messages with every other, round after round.
 
-use programs::benchmarks::{self, Order};
+use programs::benchmarks::{self, PartnerOrder};
 use quantities::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,13 +62,13 @@ impl PartnerOrder {
         }
     }
 
-    const fn order(self, seed: u64) -> Order {
+    const fn order(self, seed: u64) -> PartnerOrder {
         match self {
-            PartnerOrder::Shift => Order::Shift,
-            PartnerOrder::ExclusiveOr => Order::ExclusiveOr,
-            PartnerOrder::Linear => Order::Linear,
-            PartnerOrder::Shuffled => Order::Shuffled { seed },
-            PartnerOrder::InTurn => Order::InTurn,
+            PartnerOrder::Shift => PartnerOrder::Shift,
+            PartnerOrder::ExclusiveOr => PartnerOrder::ExclusiveOr,
+            PartnerOrder::Linear => PartnerOrder::Linear,
+            PartnerOrder::Shuffled => PartnerOrder::Shuffled { seed },
+            PartnerOrder::InTurn => PartnerOrder::InTurn,
         }
     }
 }

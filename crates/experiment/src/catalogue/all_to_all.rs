@@ -2,7 +2,7 @@
 
 use formats::traffic_matrix;
 use programs::all_to_all::{Complete, CompleteExchange, Irregular};
-use programs::schedule::{Order, Pacing, Pattern, Scheduled};
+use programs::schedule::{Pacing, Pattern, Scheduled, SendReceiveOrder};
 use quantities::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ pub struct AllToAll {
     /// receiver asks for the message, else send-first.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-value" = "ORDER"))]
-    order: Option<Order>,
+    order: Option<SendReceiveOrder>,
     /// How long a node takes to copy a byte into a message that it forwards, or out of one.
     #[serde(skip_serializing_if = "Option::is_none")]
     reshuffle: Option<Duration>,
@@ -136,7 +136,7 @@ impl AllToAll {
     }
 
     /// What a node does first in a step, with messages of at most `largest`.
-    fn order(&self, site: &Site, largest: Bytes) -> Order {
+    fn order(&self, site: &Site, largest: Bytes) -> SendReceiveOrder {
         self.order.unwrap_or_else(|| site.order(largest))
     }
 
@@ -208,7 +208,7 @@ impl AllToAll {
         Ok(measured(&schedule, self.pacing, order, parameters, busiest))
     }
 
-    fn parameters(&self, algorithm: &str, order: Order, mut parameters: Value) -> Value {
+    fn parameters(&self, algorithm: &str, order: SendReceiveOrder, mut parameters: Value) -> Value {
         parameters["algorithm"] = json!(algorithm);
         parameters["order"] = json!(order.name());
         parameters["pacing"] = json!(self.pacing.name());

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use formats::input::{self, InputFile};
-use programs::schedule::{self, Measures, Order, Pacing, ReadError, Rule, Scheduled};
+use programs::schedule::{self, Measures, Pacing, ReadError, Rule, Scheduled, SendReceiveOrder};
 use quantities::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub struct Schedule {
     /// receiver asks for the message, else send-first.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-value" = "ORDER"))]
-    order: Option<Order>,
+    order: Option<SendReceiveOrder>,
 }
 
 impl Entry for Schedule {
@@ -86,7 +86,7 @@ fn check_size(name: &str, schedule: &schedule::Schedule, largest: Bytes, site: &
 pub(super) fn measured(
     schedule: &schedule::Schedule,
     pacing: Pacing,
-    order: Order,
+    order: SendReceiveOrder,
     parameters: Value,
     busiest: (u64, Bytes),
 ) -> Prepared<Scheduled> {

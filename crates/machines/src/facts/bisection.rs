@@ -97,8 +97,8 @@ fn cut(network: &FlitNetwork, half: &[usize], weight: impl Fn(&Channel) -> u64) 
     let mut flow = Flow::new(routers + 2);
     for channel in &network.channels {
         match (channel.from, channel.to) {
-            (Place::Router(here), Place::Router(there)) => {
-                flow.edge(here.0 as usize, there.0 as usize, weight(channel));
+            (Place::Router(current), Place::Router(there)) => {
+                flow.edge(current.0 as usize, there.0 as usize, weight(channel));
             }
             (Place::Node(node), Place::Router(home)) if in_half[node.0 as usize] => {
                 flow.edge(from, home.0 as usize, weight(channel));

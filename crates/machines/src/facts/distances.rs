@@ -53,15 +53,15 @@ pub(super) fn survey(network: &FlitNetwork) -> Survey<'_> {
         // Spread evenly from the first to the last.
         let (home, there) = &homes[sample * (homes.len() - 1) / (most - 1)];
         trails.turn();
-        for (router, here) in &homes {
-            let others = if router == home { here.len() - 1 } else { here.len() };
+        for (router, current) in &homes {
+            let others = if router == home { current.len() - 1 } else { current.len() };
             let count = others as u64 * there.len() as u64;
             if count > 0 {
                 if trails.network.routing.choices() > 1 {
                     trails.turn();
                 }
-                let rest = trails.from(*router, here[0], there[0]);
-                let injection = network.injection[here[0].0 as usize];
+                let rest = trails.from(*router, current[0], there[0]);
+                let injection = network.injection[current[0].0 as usize];
                 *pairs.entry(trails.longer(injection, rest)).or_default() += count;
             }
         }

@@ -58,15 +58,15 @@ impl Grid {
     #[inline]
     pub(super) fn step(&self, at: RouterId, source: NodeId, destination: NodeId) -> Step<'_> {
         let dimensions = self.sides.len();
-        let here = at.0 as usize * dimensions;
-        let there = destination.0 as usize * dimensions;
+        let current = at.0 as usize * dimensions;
+        let target = destination.0 as usize * dimensions;
         for dimension in 0..dimensions {
-            let (from, to) = (self.places[here + dimension], self.places[there + dimension]);
+            let (from, to) = (self.places[current + dimension], self.places[target + dimension]);
             if from == to {
                 continue;
             }
             let ahead = self.ahead(from, to, self.sides[dimension]);
-            let channel = self.out[2 * (here + dimension) + usize::from(!ahead)];
+            let channel = self.out[2 * (current + dimension) + usize::from(!ahead)];
             if self.virtual_channels == 1 {
                 return Step::Only(channel);
             }

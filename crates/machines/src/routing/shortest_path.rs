@@ -19,9 +19,9 @@ pub(crate) fn next_hops(plan: &Plan, neighbours: &Neighbours) -> Option<NextHops
             let out = neighbours.out(router);
             let mut found = [false; BATCH];
             filling.row(router, destinations.len(), |channel, leads| {
-                let (left, here) = (&distances[out[channel].1], &distances[router]);
+                let (left, current) = (&distances[out[channel].1], &distances[router]);
                 for index in 0..BATCH {
-                    leads[index] = !found[index] && left[index] < here[index];
+                    leads[index] = !found[index] && left[index] < current[index];
                     found[index] |= leads[index];
                 }
             });

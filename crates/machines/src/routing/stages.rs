@@ -87,11 +87,11 @@ impl LayeredMesh {
 
     /// The channel from top router `top` of cluster `here` towards another cluster.
     #[inline]
-    fn step(&self, top: usize, here: u32, there: u32) -> ChannelId {
-        let (here, there) = (self.places[here as usize], self.places[there as usize]);
-        let way = if here.0 != there.0 {
-            if there.0 > here.0 { EAST } else { WEST }
-        } else if there.1 > here.1 {
+    fn step(&self, top: usize, current: u32, target: u32) -> ChannelId {
+        let (current, target) = (self.places[current as usize], self.places[target as usize]);
+        let way = if current.0 != target.0 {
+            if target.0 > current.0 { EAST } else { WEST }
+        } else if target.1 > current.1 {
             SOUTH
         } else {
             NORTH

@@ -87,12 +87,12 @@ fn link_routers(plan: &mut Plan, shape: &Shape) -> Vec<ChannelId> {
     let routers = shape.routers;
     let mut local = vec![NOWHERE; (shape.groups * routers * routers) as usize];
     for group in 0..shape.groups {
-        for here in 0..routers {
-            for there in here + 1..routers {
-                let (here_id, there_id) = (group * routers + here, group * routers + there);
-                let (away, home) = plan.link(RouterId(here_id), RouterId(there_id), Line::Network);
-                local[(here_id * routers + there) as usize] = away;
-                local[(there_id * routers + here) as usize] = home;
+        for near in 0..routers {
+            for far in near + 1..routers {
+                let (near_id, far_id) = (group * routers + near, group * routers + far);
+                let (away, home) = plan.link(RouterId(near_id), RouterId(far_id), Line::Network);
+                local[(near_id * routers + far) as usize] = away;
+                local[(far_id * routers + near) as usize] = home;
             }
         }
     }
@@ -108,8 +108,8 @@ fn link_groups(plan: &mut Plan, shape: &Shape) -> Vec<ChannelId> {
             let (other, back) = shape.other_end(group, link);
             if other > group {
                 let ends = [(group, link), (other, back)].map(|(group, link)| group * links_of_group + link);
-                let [here, there] = ends.map(|link| RouterId(link / shape.global_links));
-                let (away, home) = plan.link(here, there, Line::Global);
+                let [near, far] = ends.map(|link| RouterId(link / shape.global_links));
+                let (away, home) = plan.link(near, far, Line::Global);
                 global[ends[0] as usize] = away;
                 global[ends[1] as usize] = home;
             }

@@ -31,11 +31,11 @@ pub(crate) fn build(graph: &Graph) -> Result<Built, Fault> {
     for (index, link) in graph.links.iter().enumerate() {
         let field = format!("{FIELD}.links[{index}].between");
         let end = |name: &String| find(&numbers, name, &field);
-        let (here, there) = (end(&link.between[0])?, end(&link.between[1])?);
-        if here == there {
+        let (near, far) = (end(&link.between[0])?, end(&link.between[1])?);
+        if near == far {
             return Err(Fault::value(field, format!("`{}` twice", link.between[0]), "two different routers"));
         }
-        plan.link(here, there, Line::Link(index as u32));
+        plan.link(near, far, Line::Link(index as u32));
     }
     Ok(Built { plan, own_routing: None })
 }

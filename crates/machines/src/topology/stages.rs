@@ -252,11 +252,11 @@ fn link_layers(plan: &mut Plan, shape: &Shape) -> LayeredMesh {
     for layer in 0..width {
         for cluster in 0..shape.clusters() {
             let mut join = |neighbour: u32, forward: usize, back: usize| {
-                let (here, there) = (cluster * width + layer, neighbour * width + layer);
-                let (here_id, there_id) = (shape.router(shape.height, here), shape.router(shape.height, there));
-                let (away, home) = plan.link(here_id, there_id, Line::Network);
-                out[here as usize][forward] = away;
-                out[there as usize][back] = home;
+                let (near, far) = (cluster * width + layer, neighbour * width + layer);
+                let (near_id, far_id) = (shape.router(shape.height, near), shape.router(shape.height, far));
+                let (away, home) = plan.link(near_id, far_id, Line::Network);
+                out[near as usize][forward] = away;
+                out[far as usize][back] = home;
             };
             if cluster % columns + 1 < columns {
                 join(cluster + 1, EAST, WEST);

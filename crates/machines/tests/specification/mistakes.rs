@@ -20,7 +20,7 @@ payload = "128 B"
 header = "2 B"
 "#;
 
-fn said(error: Error) -> String {
+fn message_of(error: Error) -> String {
     match error.hint() {
         Some(hint) => format!("{error} | {hint}"),
         None => error.to_string(),
@@ -35,7 +35,7 @@ fn complaint(part: &str, instead: &str) -> String {
 
 fn whole(text: &str) -> String {
     let machine = Description::parse(text, "mesh.toml").and_then(|description| description.resolve());
-    said(machine.expect_err(text))
+    message_of(machine.expect_err(text))
 }
 
 #[test]
@@ -205,9 +205,9 @@ links = [
 ]
 "#,
     );
-    let said = whole(&ring);
-    assert!(said.contains("`shortest-path` can deadlock on this topology"), "{said}");
-    assert!(said.contains("from a to b; from b to c; from c to d; from d to e; from e to a"), "{said}");
+    let message_of = whole(&ring);
+    assert!(message_of.contains("`shortest-path` can deadlock on this topology"), "{said}");
+    assert!(message_of.contains("from a to b; from b to c; from c to d; from d to e; from e to a"), "{said}");
     // Without a rule, a graph has one that cannot.
     let safe = ring.replace("rule = \"shortest-path\"", "");
     assert!(Description::parse(&safe, "ring.toml").unwrap().resolve().is_ok());
@@ -368,13 +368,13 @@ fn dragonflies_need_their_virtual_channels() {
         "[topology.dragonfly]\nnodes = 2\nrouters = 4\nglobal_links = 2\n",
         1,
     );
-    let said = whole(&one);
+    let message_of = whole(&one);
     assert!(
-        said.starts_with("mesh.toml: routing.rule: `minimal` can deadlock on this topology: a packet that"),
+        message_of.starts_with("mesh.toml: routing.rule: `minimal` can deadlock on this topology: a packet that"),
         "{said}"
     );
     assert!(
-        said.ends_with(
+        message_of.ends_with(
             "| with channels.virtual_channels = 2 and virtual cut-through it is free of deadlock; routing.rule = \
              \"up-down\" is free of deadlock on every topology"
         ),
@@ -420,8 +420,11 @@ fn mistakes_in_graphs() {
         ),
     ];
     for (links, expected) in table {
-        let said = graph(&format!("{routers}\n{links}"));
-        assert!(said.contains(expected.split_once(": ").unwrap().1) && said.contains("topology"), "{said}\n{expected}");
+        let message_of = graph(&format!("{routers}\n{links}"));
+        assert!(
+            message_of.contains(expected.split_once(": ").unwrap().1) && message_of.contains("topology"),
+            "{said}\n{expected}"
+        );
     }
     let twice = graph(r#"routers = [{ name = "a", nodes = 1 }, { name = "a" }]"#);
     assert!(twice.contains("routers[1].name: found `a`; allowed is a name that no other router has"), "{twice}");
@@ -433,8 +436,9 @@ fn mistakes_of_names_files_and_settings() {
     assert_eq!(error.to_string(), "there is no machine called `moc-32`");
     assert!(error.hint().unwrap().starts_with("did you mean `moc-3-2`? The presets are moc-2-1, "));
     assert!(load("no/such.toml").unwrap_err().to_string().starts_with("cannot read `no/such.toml`: "));
-    let set =
-        |name: &str, value: &str| said(load_with("moc-3-2", &[(name.to_string(), value.to_string())]).expect_err(name));
+    let set = |name: &str, value: &str| {
+        message_of(load_with("moc-3-2", &[(name.to_string(), value.to_string())]).expect_err(name))
+    };
     assert_eq!(set("buffers", "0"), "setting buffers=0: channels.buffers: found 0; allowed is 1 to 1048576 flits");
     assert_eq!(
         set("switching", "virtual-cut-through"),
@@ -502,9 +506,9 @@ fn a_link_of_a_graph_can_be_guessed_from_what_is_said() {
     ];
     for links in wrong {
         let graph = format!("[topology.graph]\n{routers}\n{links}\n");
-        let said = complaint("[topology.mesh]\ncolumns = 4\nrows = 2\n", &graph);
-        assert!(said.contains("{ between = [\"a\", \"b\"] }"), "{links}: {said}");
-        assert!(!said.contains("struct") && !said.contains("sequence"), "{links}: {said}");
+        let message_of = complaint("[topology.mesh]\ncolumns = 4\nrows = 2\n", &graph);
+        assert!(message_of.contains("{ between = [\"a\", \"b\"] }"), "{links}: {said}");
+        assert!(!message_of.contains("struct") && !message_of.contains("sequence"), "{links}: {said}");
     }
 }
 
@@ -517,7 +521,7 @@ fn a_field_at_the_wrong_place_is_told_where_it_belongs() {
     let near = complaint("buffers = 2", "rates = \"1 GB/s\"");
     assert!(near.contains("did you mean `rate`?"), "{near}");
     let set = |name: &str, value: &str| {
-        said(load_with("slingshot-1024", &[(name.to_string(), value.to_string())]).expect_err(name))
+        message_of(load_with("slingshot-1024", &[(name.to_string(), value.to_string())]).expect_err(name))
     };
     assert!(
         set("processor_send", "5us").contains("did you mean `node.processor_send`?"),
@@ -525,9 +529,12 @@ fn a_field_at_the_wrong_place_is_told_where_it_belongs() {
         set("processor_send", "5us")
     );
     for name in ["nodes", "L", "loggp.nodes", "ethernet.queue", "topology.torus.sides"] {
-        let said = set(name, "8");
-        assert!(said.contains("which the machine does not have; allowed is fields of `topology.dragonfly`"), "{said}");
-        assert!(!said.contains("missing"), "{said}");
+        let message_of = set(name, "8");
+        assert!(
+            message_of.contains("which the machine does not have; allowed is fields of `topology.dragonfly`"),
+            "{said}"
+        );
+        assert!(!message_of.contains("missing"), "{said}");
     }
     assert!(set("nodes", "8").contains("from which the number of its nodes follows: topology.dragonfly.nodes, "));
     assert!(set("control_network.latency", "1us").contains("`control_network.rate` is missing"));
@@ -555,8 +562,8 @@ fn a_value_of_the_wrong_type_is_told_in_plain_words() {
         ("rate = \"10 MB/s\"", "rate = []", "invalid type: list, expected a rate in quotes"),
     ];
     for (part, instead, expected) in cases {
-        let said = complaint(part, instead);
-        assert!(said.contains(expected), "{said}");
+        let message_of = complaint(part, instead);
+        assert!(message_of.contains(expected), "{said}");
     }
 }
 

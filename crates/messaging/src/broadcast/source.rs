@@ -42,7 +42,7 @@ impl Source {
                 (parity.window(), view, Some(Repairs::new(parity, parameters.window)))
             }
             repeat => {
-                let view = SendStream::new(FIRST, repeat, parameters.timing).asking(parameters.asking);
+                let view = SendStream::new(FIRST, repeat, parameters.timing).with_probe(parameters.probe);
                 (parameters.window, view, None)
             }
         };

@@ -32,7 +32,7 @@ impl Sender {
             messages: VecDeque::new(),
             next: FIRST,
             packets: SharedQueue::new(FIRST, parameters.window as usize, 1),
-            window: SendStream::new(FIRST, parameters.repeat, parameters.timing).asking(parameters.asking),
+            window: SendStream::new(FIRST, parameters.repeat, parameters.timing).with_probe(parameters.probe),
         }
     }
 

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use endpoint::{Message, Source, Tag, Tags};
 use maquette_messaging::{
-    Asking, Awaited, Datagram, Destination, Engine, Parameters, Posted, Push, Repeat, Reporting, Timing,
+    Awaited, Datagram, Destination, Engine, Parameters, Posted, Probe, Push, Repeat, Reporting, Timing,
 };
 use quantities::{Bytes, Duration, Rank, Time};
 
@@ -29,7 +29,7 @@ fn parameters() -> Parameters {
         push: Push { first: 1_400, second: (64 << 10) - 1_400 },
         pushed_buffer: 1 << 20,
         timing: Timing { first: ms(20), least: ms(20), most: ms(500) },
-        asking: Asking::Alone,
+        probe: Probe::Alone,
         reporting: Reporting { packets: 32, delay: ms(1) },
         batch: 16,
         ..Parameters::default()

@@ -8,7 +8,7 @@ use crate::faults::draws::{Draws, seeds};
 use crate::faults::network::Faults;
 use crate::faults::{Ended, Faulty, Node};
 use endpoint::{Endpoint, Error, Message, Result};
-use maquette_messaging::{Asking, BroadcastProtocol, Losses, Parameters, Parity, Push, Repeat, Reporting, Timing};
+use maquette_messaging::{BroadcastProtocol, Losses, Parameters, Parity, Probe, Push, Repeat, Reporting, Timing};
 use quantities::{Bytes, Duration, Rank, Time};
 
 const fn us(microseconds: u64) -> Duration {
@@ -92,7 +92,7 @@ fn parameters(draws: &mut Draws) -> Parameters {
         losses: if draws.percent(50) { Losses::Fail } else { Losses::GoOn },
         slowest: None,
         batch: if draws.percent(50) { usize::MAX } else { 1 + draws.below(20) as usize },
-        asking: if draws.percent(50) { Asking::ByPacket } else { Asking::Alone },
+        probe: if draws.percent(50) { Probe::WithPacket } else { Probe::Alone },
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::faults::draws::{Draws, seeds};
 use maquette_messaging::packet::Report;
 use maquette_messaging::sequence::FIRST;
-use maquette_messaging::{Asking, ReceiveStream, Repeat, Reporting, SendStream, Timing};
+use maquette_messaging::{Probe, ReceiveStream, Repeat, Reporting, SendStream, Timing};
 use quantities::{Duration, Time};
 
 const fn us(microseconds: u64) -> Duration {
@@ -139,16 +139,16 @@ impl Pair {
 
 #[test]
 fn every_packet_comes_once_and_in_order_whatever_the_wire_does() {
-    let both = |asking| [(Repeat::GoBackN, asking), (Repeat::Selective, asking)];
-    for (repeat, asking) in [Asking::ByPacket, Asking::Alone].into_iter().flat_map(both) {
+    let both = |probe| [(Repeat::GoBackN, probe), (Repeat::Selective, probe)];
+    for (repeat, probe) in [Probe::WithPacket, Probe::Alone].into_iter().flat_map(both) {
         for seed in seeds(300) {
             let mut pair = Pair::new(repeat, seed, 200);
-            pair.send_stream = pair.send_stream.asking(asking);
+            pair.send_stream = pair.send_stream.with_probe(probe);
             pair.run();
             let expected: Vec<u64> = (FIRST..FIRST + 200).collect();
             assert!(
                 pair.taken == expected,
-                "{repeat:?}, {asking:?}: {:?}\nagain: SEED={seed} cargo test -p maquette-messaging --test specification streams",
+                "{repeat:?}, {probe:?}: {:?}\nagain: SEED={seed} cargo test -p maquette-messaging --test specification streams",
                 pair.taken
             );
         }
@@ -192,19 +192,19 @@ fn send(send_stream: &mut SendStream, now: Time, packets: u64) {
 #[test]
 fn a_timeout_that_came_too_soon_is_taken_back_and_the_next_comes_later() {
     // By a packet that was sent twice no round trip is measured, but the time stays twice as long; 9 ms are one that was sent once.
-    let all = [(Asking::ByPacket, 9_000 + 4_000), (Asking::Alone, 9_000 + 27_000)];
-    let both = |asked: (Asking, u64)| [(Repeat::GoBackN, asked), (Repeat::Selective, asked)];
-    for (repeat, (asking, next)) in all.into_iter().flat_map(both) {
+    let all = [(Probe::WithPacket, 9_000 + 4_000), (Probe::Alone, 9_000 + 27_000)];
+    let both = |asked: (Probe, u64)| [(Repeat::GoBackN, asked), (Repeat::Selective, asked)];
+    for (repeat, (probe, next)) in all.into_iter().flat_map(both) {
         let at = |microseconds| Time::ZERO + us(microseconds);
-        let mut send_stream = SendStream::new(FIRST, repeat, TIMING).asking(asking);
+        let mut send_stream = SendStream::new(FIRST, repeat, TIMING).with_probe(probe);
         send(&mut send_stream, at(0), 8);
         send_stream.wake(at(2_000));
         let again = all_repeats(&mut send_stream, at(2_000));
-        assert_eq!((again.is_empty(), send_stream.asks()), (asking == Asking::Alone, asking == Asking::Alone));
+        assert_eq!((again.is_empty(), send_stream.asks()), (probe == Probe::Alone, probe == Probe::Alone));
         // It had been on its way all the time, and so are those after it: this is no answer.
         send_stream.report(at(9_000), &has_all_before(FIRST + 3, false));
         assert_eq!(all_repeats(&mut send_stream, at(9_000)), [], "{repeat:?}");
-        assert_eq!(send_stream.deadline(), Some(at(next)), "{repeat:?}, {asking:?}");
+        assert_eq!(send_stream.deadline(), Some(at(next)), "{repeat:?}, {probe:?}");
         // Neither is what it asked taken for lost when the answer comes.
         send_stream.report(at(9_500), &has_all_before(FIRST + 3, true));
         assert_eq!(all_repeats(&mut send_stream, at(9_500)), [], "{repeat:?}");
@@ -214,7 +214,7 @@ fn a_timeout_that_came_too_soon_is_taken_back_and_the_next_comes_later() {
 #[test]
 fn what_was_sent_after_the_first_of_two_questions_is_not_taken_for_lost() {
     let at = |microseconds| Time::ZERO + us(microseconds);
-    let mut send_stream = SendStream::new(FIRST, Repeat::Selective, TIMING).asking(Asking::Alone);
+    let mut send_stream = SendStream::new(FIRST, Repeat::Selective, TIMING).with_probe(Probe::Alone);
     send(&mut send_stream, at(0), 3);
     for question in [2_000, 6_000] {
         send_stream.wake(at(question));

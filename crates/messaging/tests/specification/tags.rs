@@ -8,7 +8,7 @@ use crate::faults::Faulty;
 use crate::faults::draws::{Draws, seeds};
 use crate::faults::network::Faults;
 use endpoint::{Endpoint, Error, Message, Needs, Program, Received, Result, Source, Tag, Tags, World, join, join_all};
-use maquette_messaging::{Asking, Parameters, Push, Repeat, Reporting, Timing};
+use maquette_messaging::{Parameters, Probe, Push, Repeat, Reporting, Timing};
 use quantities::{Duration, Rank};
 
 const fn us(microseconds: u64) -> Duration {
@@ -174,7 +174,7 @@ fn parameters(draws: &mut Draws) -> Parameters {
         batch: if draws.percent(50) { usize::MAX } else { 1 + draws.below(20) as usize },
         timing: Timing { first: us(2_000), least: us(100), most: us(100_000) },
         reporting: Reporting { packets: 1 + draws.below(u64::from(window)), delay: us(draws.below(1_000)) },
-        asking: if draws.percent(50) { Asking::ByPacket } else { Asking::Alone },
+        probe: if draws.percent(50) { Probe::WithPacket } else { Probe::Alone },
         ..Parameters::default()
     }
 }

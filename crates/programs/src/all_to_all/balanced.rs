@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Message, Program, Result};
 use quantities::{Bytes, Rank};
 
-use crate::schedule::Order;
+use crate::schedule::SendReceiveOrder;
 
 /// Pairwise exchange with the ranks numbered from 1 on, the last one 0: in step j every rank exchanges messages with the
 /// one whose number is its own xor j. `message_for` makes the message for a rank, `take` is given each message with its
@@ -28,7 +28,7 @@ use crate::schedule::Order;
 /// What sending and receiving can end with.
 pub async fn balanced<E: Endpoint>(
     endpoint: &E,
-    order: Order,
+    order: SendReceiveOrder,
     mut message_for: impl FnMut(Rank) -> Message,
     mut take: impl FnMut(Rank, Message),
 ) -> Result<()> {
@@ -41,7 +41,7 @@ pub async fn balanced<E: Endpoint>(
             continue;
         }
         let node = Rank(if partner == 0 { size - 1 } else { partner - 1 });
-        if me > node.0 || order == Order::SendFirst {
+        if me > node.0 || order == SendReceiveOrder::SendFirst {
             endpoint.send(node, message_for(node)).await?;
             take(node, endpoint.receive(node).await?);
         } else {
@@ -58,7 +58,7 @@ pub struct Balanced {
     /// Size of a message. [B]
     pub bytes: Bytes,
     /// What a rank does first in a step.
-    pub order: Order,
+    pub order: SendReceiveOrder,
 }
 
 impl Program for Balanced {

@@ -5,7 +5,7 @@ use quantities::{Bytes, Duration, Rank};
 
 use super::blocks::{Blocks, Places, copying};
 use crate::barrier::distances;
-use crate::schedule::Order;
+use crate::schedule::SendReceiveOrder;
 use crate::shift::Shift;
 
 /// Complete exchange in ceil(log2 P) steps: a message that has d ranks to go, counted upwards round the ring, goes in the steps
@@ -34,7 +34,7 @@ use crate::shift::Shift;
 pub async fn bruck<E: Endpoint>(
     endpoint: &E,
     bytes: Bytes,
-    order: Order,
+    order: SendReceiveOrder,
     reshuffle: Duration,
     mut message_for: impl FnMut(Rank) -> Message,
     mut take: impl FnMut(Rank, Message),
@@ -50,7 +50,12 @@ pub async fn bruck<E: Endpoint>(
     Ok(())
 }
 
-async fn steps<E: Endpoint>(endpoint: &E, order: Order, reshuffle: Duration, blocks: &mut Blocks) -> Result<()> {
+async fn steps<E: Endpoint>(
+    endpoint: &E,
+    order: SendReceiveOrder,
+    reshuffle: Duration,
+    blocks: &mut Blocks,
+) -> Result<()> {
     for bit in distances(endpoint.size()) {
         let shift = Shift::new(endpoint.rank(), bit, endpoint.size());
         let leaves = Places { bit, set: true };
@@ -58,7 +63,7 @@ async fn steps<E: Endpoint>(endpoint: &E, order: Order, reshuffle: Duration, blo
         let work = copying(&packed, reshuffle);
         endpoint.compute(work).await; // to pack
         let received;
-        if shift.sends_first || order == Order::SendFirst {
+        if shift.sends_first || order == SendReceiveOrder::SendFirst {
             endpoint.send(shift.to, packed).await?;
             received = endpoint.receive(shift.from).await?;
         } else {
@@ -77,7 +82,7 @@ pub struct Bruck {
     /// Size of a message between two ranks. [B]
     pub bytes: Bytes,
     /// What a rank does first in a step.
-    pub order: Order,
+    pub order: SendReceiveOrder,
     /// How long it takes to copy a byte into a message, or out of one. [ps/B]
     pub reshuffle: Duration,
 }

@@ -6,7 +6,7 @@ use quantities::{Bytes, Duration, Rank};
 use super::blocks::Places;
 use super::{Balanced, Bruck, Linear, Pairwise, Recursive, balanced, bruck, irregular, linear, pairwise, recursive};
 use crate::barrier::distances;
-use crate::schedule::{Order, Pattern, PatternError, Schedule, Transfer};
+use crate::schedule::{Pattern, PatternError, Schedule, SendReceiveOrder, Transfer};
 use crate::shift::Shift;
 
 /// The algorithms for complete exchange.
@@ -115,7 +115,7 @@ pub struct CompleteExchange {
     /// Size of a message between two ranks. [B]
     pub bytes: Bytes,
     /// What a rank does first that both sends and receives in a step.
-    pub order: Order,
+    pub order: SendReceiveOrder,
     /// How long it takes to copy a byte into a message that is forwarded, or out of one. [ps/B]
     pub reshuffle: Duration,
 }

@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Message, Program, Result};
 use quantities::{Bytes, Rank};
 
-use crate::schedule::Order;
+use crate::schedule::SendReceiveOrder;
 use crate::shift::Shift;
 
 /// Complete exchange in P - 1 steps: in step j every rank exchanges messages with one other. `message_for` makes the message
@@ -29,7 +29,7 @@ use crate::shift::Shift;
 /// What sending and receiving can end with.
 pub async fn pairwise<E: Endpoint>(
     endpoint: &E,
-    order: Order,
+    order: SendReceiveOrder,
     mut message_for: impl FnMut(Rank) -> Message,
     mut take: impl FnMut(Rank, Message),
 ) -> Result<()> {
@@ -41,7 +41,7 @@ pub async fn pairwise<E: Endpoint>(
         } else {
             Shift::new(me, j, size)
         };
-        if sends_first || order == Order::SendFirst {
+        if sends_first || order == SendReceiveOrder::SendFirst {
             endpoint.send(to, message_for(to)).await?;
             take(from, endpoint.receive(from).await?);
         } else {
@@ -58,13 +58,13 @@ pub struct Pairwise {
     /// Size of a message. [B]
     pub bytes: Bytes,
     /// What a rank does first in a step.
-    pub order: Order,
+    pub order: SendReceiveOrder,
 }
 
 impl Pairwise {
     /// An exchange of messages of `bytes` that works where a send waits for its receiver.
     pub const fn of_size(bytes: Bytes) -> Pairwise {
-        Pairwise { bytes, order: Order::Alternating }
+        Pairwise { bytes, order: SendReceiveOrder::Alternating }
     }
 }
 

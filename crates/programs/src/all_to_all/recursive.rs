@@ -4,7 +4,7 @@ use endpoint::{Endpoint, Error, Message, Program, Result};
 use quantities::{Bytes, Duration, Rank};
 
 use super::blocks::{Blocks, Places, copying};
-use crate::schedule::Order;
+use crate::schedule::SendReceiveOrder;
 
 /// Complete exchange in log2 P steps, P a power of two: in step i the ranks of each group of k = P / 2^i exchange with those
 /// k/2 away everything that they hold for the other half of the group, whoever it came from. `message_for` makes the message for a rank, all
@@ -33,7 +33,7 @@ use crate::schedule::Order;
 pub async fn recursive<E: Endpoint>(
     endpoint: &E,
     bytes: Bytes,
-    order: Order,
+    order: SendReceiveOrder,
     reshuffle: Duration,
     mut message_for: impl FnMut(Rank) -> Message,
     mut take: impl FnMut(Rank, Message),
@@ -47,7 +47,12 @@ pub async fn recursive<E: Endpoint>(
     Ok(())
 }
 
-async fn steps<E: Endpoint>(endpoint: &E, order: Order, reshuffle: Duration, blocks: &mut Blocks) -> Result<()> {
+async fn steps<E: Endpoint>(
+    endpoint: &E,
+    order: SendReceiveOrder,
+    reshuffle: Duration,
+    blocks: &mut Blocks,
+) -> Result<()> {
     let (Rank(me), size) = (endpoint.rank(), endpoint.size());
     check(size)?;
     let mut k = size;
@@ -57,7 +62,7 @@ async fn steps<E: Endpoint>(endpoint: &E, order: Order, reshuffle: Duration, blo
         let packed = blocks.pack(leaves);
         let work = copying(&packed, reshuffle);
         let received;
-        if me < node.0 || order == Order::SendFirst {
+        if me < node.0 || order == SendReceiveOrder::SendFirst {
             endpoint.compute(work).await; // to pack
             endpoint.send(node, packed).await?;
             received = endpoint.receive(node).await?;
@@ -88,7 +93,7 @@ pub struct Recursive {
     /// Size of a message between two ranks. [B]
     pub bytes: Bytes,
     /// What a rank does first in a step.
-    pub order: Order,
+    pub order: SendReceiveOrder,
     /// How long it takes to copy a byte into a message, or out of one. [ps/B]
     pub reshuffle: Duration,
 }

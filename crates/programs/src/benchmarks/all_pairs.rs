@@ -9,7 +9,7 @@ use crate::shuffle::{inverse, permutation};
 /// and in each step first a send, then a receive. `rounds` N (N - 1) messages in all.
 ///
 /// ```text
-///   step        1       2       3              Order::Shift, N = 4
+///   step        1       2       3              PartnerOrder::Shift, N = 4
 ///   rank 0   to 1    to 2    to 3
 ///   rank 1   to 2    to 3    to 0
 ///   rank 2   to 3    to 0    to 1
@@ -28,12 +28,12 @@ pub struct AllPairs {
     /// How often every rank sends to every other.
     pub rounds: u32,
     /// Who sends to whom when.
-    pub order: Order,
+    pub order: PartnerOrder,
 }
 
 /// In which order a rank goes through the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum PartnerOrder {
     /// In step i rank p sends to (p + i) mod N and receives from (p - i) mod N.
     Shift,
     /// In step i rank p exchanges with p xor i. N is a power of two.
@@ -52,7 +52,7 @@ pub enum Order {
 
 impl AllPairs {
     /// The study's benchmark: 32 rounds with messages of `bytes`.
-    pub const fn of_size(bytes: Bytes, order: Order) -> AllPairs {
+    pub const fn of_size(bytes: Bytes, order: PartnerOrder) -> AllPairs {
         AllPairs { bytes, rounds: 32, order }
     }
 }
@@ -79,7 +79,7 @@ impl Program for AllPairs {
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
         let partners = Partners::new(self.order, endpoint.rank().0, endpoint.size())?;
         for _ in 0..self.rounds {
-            if self.order == Order::InTurn {
+            if self.order == PartnerOrder::InTurn {
                 self.in_turn(endpoint).await?;
                 continue;
             }
@@ -97,7 +97,7 @@ impl Program for AllPairs {
 struct Partners {
     me: u32,
     size: u32,
-    order: Order,
+    order: PartnerOrder,
     shuffle: Option<Shuffle>,
 }
 
@@ -109,15 +109,15 @@ struct Shuffle {
 }
 
 impl Partners {
-    fn new(order: Order, me: u32, size: u32) -> Result<Partners> {
-        if order == Order::ExclusiveOr && !size.is_power_of_two() {
+    fn new(order: PartnerOrder, me: u32, size: u32) -> Result<Partners> {
+        if order == PartnerOrder::ExclusiveOr && !size.is_power_of_two() {
             return Err(Error::Unfit(format!(
                 "all-pairs in exclusive-or order needs a power of two of ranks, not {size}"
             )));
         }
         let shuffle = match order {
-            Order::Shuffled { seed } => Some(Shuffle::new(size, seed)),
-            Order::Shift | Order::ExclusiveOr | Order::Linear | Order::InTurn => None,
+            PartnerOrder::Shuffled { seed } => Some(Shuffle::new(size, seed)),
+            PartnerOrder::Shift | PartnerOrder::ExclusiveOr | PartnerOrder::Linear | PartnerOrder::InTurn => None,
         };
         Ok(Partners { me, size, order, shuffle })
     }
@@ -126,10 +126,10 @@ impl Partners {
     fn at(&self, step: u32) -> (Rank, Rank) {
         let both = |partner| (Rank(partner), Rank(partner));
         match (self.order, &self.shuffle) {
-            (Order::ExclusiveOr, _) => both(self.me ^ step),
-            (Order::Linear | Order::InTurn, _) => both(if step <= self.me { step - 1 } else { step }),
-            (Order::Shift | Order::Shuffled { .. }, None) => shifted(self.me, step, self.size),
-            (Order::Shift | Order::Shuffled { .. }, Some(shuffle)) => shuffle.at(self.me, step),
+            (PartnerOrder::ExclusiveOr, _) => both(self.me ^ step),
+            (PartnerOrder::Linear | PartnerOrder::InTurn, _) => both(if step <= self.me { step - 1 } else { step }),
+            (PartnerOrder::Shift | PartnerOrder::Shuffled { .. }, None) => shifted(self.me, step, self.size),
+            (PartnerOrder::Shift | PartnerOrder::Shuffled { .. }, Some(shuffle)) => shuffle.at(self.me, step),
         }
     }
 }
@@ -161,14 +161,15 @@ fn shifted(p: u32, distance: u32, size: u32) -> (Rank, Rank) {
 mod tests {
     use super::*;
 
-    const ORDERS: [Order; 4] = [Order::Shift, Order::ExclusiveOr, Order::Linear, Order::Shuffled { seed: 7 }];
+    const ORDERS: [PartnerOrder; 4] =
+        [PartnerOrder::Shift, PartnerOrder::ExclusiveOr, PartnerOrder::Linear, PartnerOrder::Shuffled { seed: 7 }];
 
     #[test]
     fn every_rank_meets_every_other_once_each_way() {
         for (order, size) in ORDERS.into_iter().flat_map(|order| [1, 2, 3, 8, 9].map(|size| (order, size))) {
             for me in 0..size {
                 let Ok(partners) = Partners::new(order, me, size) else {
-                    assert!(order == Order::ExclusiveOr && !size.is_power_of_two());
+                    assert!(order == PartnerOrder::ExclusiveOr && !size.is_power_of_two());
                     continue;
                 };
                 let others: Vec<Rank> = (0..size).filter(|&other| other != me).map(Rank).collect();
@@ -183,7 +184,7 @@ mod tests {
 
     #[test]
     fn in_every_step_but_the_linear_ones_senders_and_receivers_agree() {
-        for order in [Order::Shift, Order::ExclusiveOr, Order::Shuffled { seed: 3 }] {
+        for order in [PartnerOrder::Shift, PartnerOrder::ExclusiveOr, PartnerOrder::Shuffled { seed: 3 }] {
             for step in 1..16 {
                 for me in 0..16 {
                     let (to, _) = Partners::new(order, me, 16).unwrap().at(step);

@@ -8,7 +8,7 @@ mod equal_dist;
 mod ping_pong;
 mod unequal_dist;
 
-pub use all_pairs::{AllPairs, Order};
+pub use all_pairs::{AllPairs, PartnerOrder};
 pub use broadcast_reply::{BroadcastReply, By};
 pub use equal_dist::EqualDist;
 pub use ping_pong::PingPong;

@@ -4,7 +4,7 @@ use endpoint::{Endpoint, Error, Message, Program, Result};
 use quantities::{Bytes, Rank};
 
 use super::parts::Parts;
-use super::{Action, Order, RankSchedule, Schedule};
+use super::{Action, RankSchedule, Schedule, SendReceiveOrder};
 use crate::barrier::dissemination;
 
 /// What keeps the ranks of a schedule in step.
@@ -82,7 +82,7 @@ impl RankSchedule {
         let confirmed = pacing == Pacing::ReceiverConfirmed;
         // Where all send first, both ends of all messages must have confirmed before.
         let confirmed_before =
-            confirmed && self.order == Order::SendFirst && actions[..].iter().any(|action| action.sends);
+            confirmed && self.order == SendReceiveOrder::SendFirst && actions[..].iter().any(|action| action.sends);
         let mut operations = Vec::with_capacity(2 * actions.len());
         if confirmed_before {
             operations
@@ -148,11 +148,11 @@ pub struct Scheduled {
 impl Scheduled {
     /// Runs `schedule` under `pacing`, where a send may wait for its receiver.
     pub fn new(schedule: &Schedule, pacing: Pacing) -> Scheduled {
-        Scheduled::in_order(schedule, pacing, Order::Alternating)
+        Scheduled::in_order(schedule, pacing, SendReceiveOrder::Alternating)
     }
 
     /// Runs `schedule` under `pacing`; `order` is what a rank does first that both sends and receives in a step.
-    pub fn in_order(schedule: &Schedule, pacing: Pacing, order: Order) -> Scheduled {
+    pub fn in_order(schedule: &Schedule, pacing: Pacing, order: SendReceiveOrder) -> Scheduled {
         Scheduled { ranks: schedule.by_rank(order), pacing }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::follow::Operation;
-use super::{Order, Pacing, Schedule};
+use super::{Pacing, Schedule, SendReceiveOrder};
 use crate::barrier;
 use crate::shift::Shift;
 
@@ -11,7 +11,7 @@ impl Schedule {
     /// The schedule as GOAL text: for each rank its sends and receives, each of which waits for the one before it, and what
     /// `pacing` asks for between them. A message has the number of its step as tag, from 1, among those that carry messages;
     /// those of the pacing have tag 0.
-    pub fn to_goal(&self, pacing: Pacing, order: Order) -> String {
+    pub fn to_goal(&self, pacing: Pacing, order: SendReceiveOrder) -> String {
         let mut text = format!("num_ranks {}\n", self.ranks);
         for (rank, schedule) in self.by_rank(order).iter().enumerate() {
             let mut block = Block::default();

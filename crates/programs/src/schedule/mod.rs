@@ -33,7 +33,7 @@ pub use json::ReadError;
 pub use measures::Measures;
 pub use msccl::MscclError;
 pub use pattern::{MOST_MESSAGES, MOST_RANKS, Pattern, PatternError};
-pub use rank::{Action, Order, RankSchedule};
+pub use rank::{Action, RankSchedule, SendReceiveOrder};
 
 use quantities::{Bytes, Rank};
 

@@ -8,7 +8,7 @@ use super::{Schedule, Transfer};
 
 /// What a rank does first that both sends and receives in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum SendReceiveOrder {
     /// They take turns, so that it works where a send waits for its receiver: of two that exchange the lower one receives
     /// first (CM-5 paper, figure 2), and along a chain or ring of messages every other rank does.
     #[default]
@@ -17,28 +17,28 @@ pub enum Order {
     SendFirst,
 }
 
-impl Order {
+impl SendReceiveOrder {
     /// All of them.
-    pub const fn all() -> [Order; 2] {
-        [Order::Alternating, Order::SendFirst]
+    pub const fn all() -> [SendReceiveOrder; 2] {
+        [SendReceiveOrder::Alternating, SendReceiveOrder::SendFirst]
     }
 
     /// Its name, as it is written on a command line.
     pub const fn name(self) -> &'static str {
         match self {
-            Order::Alternating => "alternating",
-            Order::SendFirst => "send-first",
+            SendReceiveOrder::Alternating => "alternating",
+            SendReceiveOrder::SendFirst => "send-first",
         }
     }
 
     /// What it is, in a line.
     pub const fn about(self) -> &'static str {
         match self {
-            Order::Alternating => {
+            SendReceiveOrder::Alternating => {
                 "They take turns: of two that exchange the lower one receives first. It works wherever a send waits for its \
                  receiver"
             }
-            Order::SendFirst => "Everyone sends first, so that messages pass each other",
+            SendReceiveOrder::SendFirst => "Everyone sends first, so that messages pass each other",
         }
     }
 }
@@ -65,7 +65,7 @@ pub struct Action {
 pub struct RankSchedule {
     pub(super) ranks: u32,
     pub(super) steps: u32,
-    pub(super) order: Order,
+    pub(super) order: SendReceiveOrder,
     pub(super) actions: Vec<Action>,
 }
 
@@ -81,7 +81,7 @@ impl RankSchedule {
     }
 
     /// What the rank does, in order. Where it both sends and receives in a step, it does first what the schedule's
-    /// [`Order`] says.
+    /// [`SendReceiveOrder`] says.
     pub fn actions(&self) -> &[Action] {
         &self.actions
     }
@@ -101,11 +101,11 @@ impl Schedule {
     /// What `rank` does; nothing, if there is no such rank. [`Schedule::by_rank`] does it for all of them at once in the
     /// same time.
     pub fn of_rank(&self, rank: Rank) -> RankSchedule {
-        self.by_rank(Order::Alternating).into_iter().nth(rank.0 as usize).unwrap_or_default()
+        self.by_rank(SendReceiveOrder::Alternating).into_iter().nth(rank.0 as usize).unwrap_or_default()
     }
 
     /// What each rank does, in order of rank, in the steps that carry messages. Transfers between ranks that do not exist are left out.
-    pub fn by_rank(&self, order: Order) -> Vec<RankSchedule> {
+    pub fn by_rank(&self, order: SendReceiveOrder) -> Vec<RankSchedule> {
         let steps = self.carrying_steps().count() as u32;
         let nothing = RankSchedule { ranks: self.ranks, steps, order, actions: Vec::new() };
         let mut ranks = vec![nothing; self.ranks as usize];
@@ -114,7 +114,7 @@ impl Schedule {
         for (number, step) in (0..).zip(self.carrying_steps()) {
             let exists = |transfer: &&Transfer| transfer.from.0.max(transfer.to.0) < self.ranks;
             let step: Vec<_> = step.iter().filter(exists).map(|transfer| (transfer, parts.next(transfer))).collect();
-            if order == Order::Alternating {
+            if order == SendReceiveOrder::Alternating {
                 turns.alternate(&step);
             }
             let mut act = |rank: Rank, sends, partner, bytes, Part { part, parts }| {
@@ -213,4 +213,4 @@ impl Turns {
     }
 }
 
-quantities::written_by_name!(Order);
+quantities::written_by_name!(SendReceiveOrder);

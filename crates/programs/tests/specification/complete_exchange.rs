@@ -5,7 +5,7 @@ use endpoint::{Endpoint, Error, Message, Program, Result, World};
 use machines::model::LogGp;
 use maquette_programs::all_to_all::{Complete, CompleteExchange, balanced, bruck, linear, pairwise, recursive};
 use maquette_programs::barrier::Dissemination;
-use maquette_programs::schedule::{Order, Pacing, Pattern, Rule, Scheduled};
+use maquette_programs::schedule::{Pacing, Pattern, Rule, Scheduled, SendReceiveOrder};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank};
 use virtual_worlds::loggp::Clock;
@@ -14,7 +14,7 @@ use virtual_worlds::loggp::Clock;
 struct Delivery {
     algorithm: Complete,
     bytes: u64,
-    order: Order,
+    order: SendReceiveOrder,
 }
 
 /// Bytes that no other pair of ranks sends each other.
@@ -45,9 +45,9 @@ impl Program for Delivery {
 /// The worlds in which not all ranks can send first.
 const SYNCHRONOUS: [&str; 2] = ["clock with rendezvous", "parsytec-cc-16"];
 
-fn brings_every_message(algorithm: Complete, ranks: u32, bytes: u64, order: Order) {
+fn brings_every_message(algorithm: Complete, ranks: u32, bytes: u64, order: SendReceiveOrder) {
     for (world, ended) in worlds::everywhere(ranks, &Delivery { algorithm, bytes, order }) {
-        if order == Order::SendFirst && SYNCHRONOUS.contains(&world) {
+        if order == SendReceiveOrder::SendFirst && SYNCHRONOUS.contains(&world) {
             continue;
         }
         let ended = ended.unwrap_or_else(|error| panic!("{world}: {error}"));
@@ -64,7 +64,7 @@ proptest! {
 
     #[test]
     fn every_rank_ends_with_the_messages_of_all_others_in_every_world(ranks in 1..=16_u32, bytes in 0..300_u64, send_first in any::<bool>()) {
-        let order = if send_first { Order::SendFirst } else { Order::Alternating };
+        let order = if send_first { SendReceiveOrder::SendFirst } else { SendReceiveOrder::Alternating };
         for algorithm in Complete::all() {
             if algorithm.check(ranks).is_ok() {
                 brings_every_message(algorithm, ranks, bytes, order);
@@ -78,7 +78,7 @@ fn recursive_exchange_is_for_powers_of_two() {
     for ranks in [1, 2, 16] {
         assert_eq!(Complete::Recursive.check(ranks), Ok(()));
     }
-    let program = Delivery { algorithm: Complete::Recursive, bytes: 8, order: Order::Alternating };
+    let program = Delivery { algorithm: Complete::Recursive, bytes: 8, order: SendReceiveOrder::Alternating };
     for (_, ended) in worlds::everywhere(6, &program) {
         let refused = Err(Error::Unfit("recursive exchange needs a power of two of ranks, not 6".to_owned()));
         assert!(ended.unwrap().into_iter().all(|taken| taken == refused));
@@ -92,7 +92,7 @@ impl Program for Uneven {
     type Output = ();
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
         let message_for = |to: Rank| Message::of_size(Bytes(u64::from(to.0)));
-        bruck(endpoint, Bytes(1), Order::Alternating, Duration::ZERO, message_for, |_, _| ()).await
+        bruck(endpoint, Bytes(1), SendReceiveOrder::Alternating, Duration::ZERO, message_for, |_, _| ()).await
     }
 }
 
@@ -110,8 +110,12 @@ fn the_programs_receive_what_their_schedules_say() {
         for ranks in [1, 2, 5, 8, 13, 16].into_iter().filter(|&ranks| algorithm.check(ranks).is_ok()) {
             let schedule = algorithm.schedule(ranks, Bytes(24)).unwrap();
             let received = |to| schedule.transfers().filter(|it| it.to == to).map(|it| it.bytes.0).sum::<u64>();
-            let program =
-                CompleteExchange { algorithm, bytes: Bytes(24), order: Order::Alternating, reshuffle: Duration::ZERO };
+            let program = CompleteExchange {
+                algorithm,
+                bytes: Bytes(24),
+                order: SendReceiveOrder::Alternating,
+                reshuffle: Duration::ZERO,
+            };
             for (world, ended) in worlds::everywhere(ranks, &program) {
                 for (to, bytes) in (0..ranks).map(Rank).zip(ended.unwrap()) {
                     assert_eq!(bytes, Ok(Bytes(received(to))), "{} of {ranks} ranks on {world}", algorithm.name());
@@ -133,7 +137,8 @@ fn following_a_schedule_takes_as_long_as_the_program() {
             [(Complete::Linear, 9), (Complete::Pairwise, 16), (Complete::Balanced, 16), (Complete::Balanced, 11)]
         {
             let bytes = Bytes(100);
-            let program = CompleteExchange { algorithm, bytes, order: Order::Alternating, reshuffle: Duration::ZERO };
+            let program =
+                CompleteExchange { algorithm, bytes, order: SendReceiveOrder::Alternating, reshuffle: Duration::ZERO };
             let schedule = algorithm.schedule(ranks, bytes).unwrap();
             let (_, of_program) = world.run(ranks, &program).unwrap();
             let followed = Scheduled::new(&schedule, Pacing::FreeRunning);
@@ -162,19 +167,19 @@ fn the_cost_formulas_hold_without_a_network() {
     for ranks in [2_u32, 8, 32] {
         let (steps, dimensions) = (u64::from(ranks) - 1, u64::from(ranks.ilog2()));
         for algorithm in [Complete::Pairwise, Complete::Balanced] {
-            assert_eq!(time(algorithm, ranks, Order::SendFirst), steps * one_way(bytes));
-            assert!(time(algorithm, ranks, Order::Alternating) <= 2 * steps * one_way(bytes));
+            assert_eq!(time(algorithm, ranks, SendReceiveOrder::SendFirst), steps * one_way(bytes));
+            assert!(time(algorithm, ranks, SendReceiveOrder::Alternating) <= 2 * steps * one_way(bytes));
         }
         let packed = bytes * u64::from(ranks / 2);
         let store_and_forward = dimensions * (one_way(packed) + 2 * packed * reshuffle);
-        assert_eq!(time(Complete::Recursive, ranks, Order::SendFirst), store_and_forward);
-        assert_eq!(time(Complete::Bruck, ranks, Order::SendFirst), store_and_forward);
-        assert!(time(Complete::Recursive, ranks, Order::Alternating) <= 2 * store_and_forward);
+        assert_eq!(time(Complete::Recursive, ranks, SendReceiveOrder::SendFirst), store_and_forward);
+        assert_eq!(time(Complete::Bruck, ranks, SendReceiveOrder::SendFirst), store_and_forward);
+        assert!(time(Complete::Recursive, ranks, SendReceiveOrder::Alternating) <= 2 * store_and_forward);
     }
     for ranks in [3, 7, 12, 31] {
         let steps = u64::from(ranks) - 1;
-        assert_eq!(time(Complete::Pairwise, ranks, Order::SendFirst), steps * one_way(bytes));
-        assert!(time(Complete::Pairwise, ranks, Order::Alternating) <= 3 * steps * one_way(bytes));
+        assert_eq!(time(Complete::Pairwise, ranks, SendReceiveOrder::SendFirst), steps * one_way(bytes));
+        assert!(time(Complete::Pairwise, ranks, SendReceiveOrder::Alternating) <= 3 * steps * one_way(bytes));
     }
 }
 

@@ -10,18 +10,18 @@ use maquette_programs::applications::grid::Grid;
 use maquette_programs::applications::halo::{Exchanges, Halo};
 use maquette_programs::applications::partition::{Partition, blocks};
 use maquette_programs::applications::patterns::{UNKNOWNS, grid_in_blocks, halo_pattern};
-use maquette_programs::schedule::{Order, Pacing};
+use maquette_programs::schedule::{Pacing, SendReceiveOrder};
 use proptest::prelude::*;
 use virtual_worlds::loggp::Clock;
 
 /// What works in every world.
-const SAFE: (Order, Pacing) = (Order::Alternating, Pacing::FreeRunning);
+const SAFE: (SendReceiveOrder, Pacing) = (SendReceiveOrder::Alternating, Pacing::FreeRunning);
 
 fn program(
     grid: Grid,
     partition: &Partition,
     algorithm: Irregular,
-    (order, pacing): (Order, Pacing),
+    (order, pacing): (SendReceiveOrder, Pacing),
     right_side: Vec<f64>,
 ) -> Result<ConjugateGradient> {
     let pattern = halo_pattern(&Halo::new(partition, &grid.edges()), 8).unwrap();
@@ -92,7 +92,7 @@ proptest! {
         let grid = Grid { width, height };
         let partition = blocks(grid, NonZeroU16::new(across).unwrap(), NonZeroU16::new(down).unwrap());
         let right_side = random_right_side(grid, seed);
-        let order = if send_first { Order::SendFirst } else { Order::Alternating };
+        let order = if send_first { SendReceiveOrder::SendFirst } else { SendReceiveOrder::Alternating };
         let mut program = program(grid, &partition, algorithm, (order, pacing), right_side.clone()).unwrap();
         program.tolerance = 1e-12;
         for (world, parts) in worlds::everywhere(partition.parts(), &program) {

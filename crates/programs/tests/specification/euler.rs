@@ -11,7 +11,7 @@ use maquette_programs::applications::halo::{Exchanges, Halo};
 use maquette_programs::applications::mesh::{Mesh, tetrahedralise, uniform};
 use maquette_programs::applications::partition::{Partition, recursive_coordinate_bisection};
 use maquette_programs::applications::patterns::halo_pattern;
-use maquette_programs::schedule::{Order, Pacing, Pattern, Schedule};
+use maquette_programs::schedule::{Pacing, Pattern, Schedule, SendReceiveOrder};
 use proptest::prelude::*;
 use quantities::Duration;
 use virtual_worlds::loggp::Clock;
@@ -34,7 +34,7 @@ impl Parts {
     }
 
     fn program(&self, schedule: &Schedule, pacing: Pacing, start: Vec<State>) -> Result<Euler> {
-        let exchanges = Exchanges::new(schedule, Order::Alternating, pacing);
+        let exchanges = Exchanges::new(schedule, SendReceiveOrder::Alternating, pacing);
         Euler::new(&self.mesh, &self.partition, exchanges, start, free_stream(MACH))
     }
 

@@ -6,7 +6,7 @@ use machines::model::LogGp;
 use maquette_programs::all_to_all::{Irregular, Unscheduled, irregular};
 use maquette_programs::goal::{self, RunGoal};
 use maquette_programs::schedule::{
-    Order, Pacing, Pattern, RankSchedule, Rule, Schedule, ScheduleError, Transfer, follow,
+    Pacing, Pattern, RankSchedule, Rule, Schedule, ScheduleError, SendReceiveOrder, Transfer, follow,
 };
 use proptest::prelude::*;
 use quantities::{Bytes, Rank};
@@ -50,10 +50,10 @@ impl Program for Delivery<'_> {
 }
 
 /// That every rank ends with the messages that the pattern has for it, in every world that runs `order`.
-fn brings_every_message(pattern: &Pattern, schedule: &Schedule, pacing: Pacing, order: Order) {
+fn brings_every_message(pattern: &Pattern, schedule: &Schedule, pacing: Pacing, order: SendReceiveOrder) {
     let program = Delivery { pattern, ranks: schedule.by_rank(order), pacing };
     for (world, ended) in worlds::everywhere(pattern.ranks(), &program) {
-        if order == Order::SendFirst && ["clock with rendezvous", "parsytec-cc-16"].contains(&world) {
+        if order == SendReceiveOrder::SendFirst && ["clock with rendezvous", "parsytec-cc-16"].contains(&world) {
             continue; // whether it comes to an end there depends on the pattern
         }
         let ended = ended.unwrap_or_else(|error| panic!("{world}, {pacing:?}: {error}\n{}", schedule.table(120)));
@@ -105,8 +105,8 @@ proptest! {
             let schedule = algorithm.schedule(&pattern);
             prop_assert_eq!(schedule.check(&pattern), Ok(()), "{}", algorithm.name());
             for pacing in Pacing::all() {
-                brings_every_message(&pattern, &schedule, pacing, Order::Alternating);
-                brings_every_message(&pattern, &schedule, pacing, Order::SendFirst);
+                brings_every_message(&pattern, &schedule, pacing, SendReceiveOrder::Alternating);
+                brings_every_message(&pattern, &schedule, pacing, SendReceiveOrder::SendFirst);
             }
         }
     }
@@ -160,7 +160,7 @@ proptest! {
     #[test]
     fn a_schedule_is_right_goal_that_sends_each_message_once(pattern in patterns(12)) {
         let schedule = irregular::greedy(&pattern);
-        for (pacing, order) in Pacing::all().into_iter().flat_map(|pacing| [(pacing, Order::Alternating), (pacing, Order::SendFirst)]) {
+        for (pacing, order) in Pacing::all().into_iter().flat_map(|pacing| [(pacing, SendReceiveOrder::Alternating), (pacing, SendReceiveOrder::SendFirst)]) {
             let text = schedule.to_goal(pacing, order);
             let read = goal::Schedule::parse("schedule.goal", text.as_bytes()).unwrap();
             let mut sent: Vec<Transfer> = Vec::new();
@@ -174,7 +174,7 @@ proptest! {
             }
             sent.sort();
             prop_assert_eq!(&sent, pattern.messages());
-            let model = LogGp { rendezvous: (order == Order::Alternating).then_some(Bytes(0)), ..worlds::MODEL };
+            let model = LogGp { rendezvous: (order == SendReceiveOrder::Alternating).then_some(Bytes(0)), ..worlds::MODEL };
             let world = Clock::new(model).on_arrival();
             prop_assert!(world.run_goal(&read).is_ok());
         }
@@ -230,7 +230,7 @@ fn a_message_in_parts_is_one_message_to_those_who_follow_the_schedule() {
     let pattern = Pattern::of_messages(3, vec![part(0, 1, 8), part(1, 0, 8), part(2, 0, 5)]).unwrap();
     assert_eq!(schedule.check(&pattern), Ok(()));
     for pacing in Pacing::all() {
-        brings_every_message(&pattern, &schedule, pacing, Order::Alternating);
+        brings_every_message(&pattern, &schedule, pacing, SendReceiveOrder::Alternating);
     }
 }
 
@@ -242,7 +242,7 @@ fn messages_of_no_bytes_are_sent_too() {
         let schedule = algorithm.schedule(&pattern);
         assert_eq!(schedule.check(&pattern), Ok(()));
         assert_eq!(schedule.measures().messages, 4);
-        brings_every_message(&pattern, &schedule, Pacing::ReceiverConfirmed, Order::Alternating);
+        brings_every_message(&pattern, &schedule, Pacing::ReceiverConfirmed, SendReceiveOrder::Alternating);
     }
 }
 

@@ -6,7 +6,7 @@ use programs::all_to_all::{Complete, CompleteExchange};
 use programs::applications::cost::{Packing, Speed};
 use programs::applications::fft::{Array, Fft2d};
 use programs::broadcast::{self, Broadcast, HardwareBroadcast};
-use programs::schedule::{Order, Pacing, Pattern, Schedule, Scheduled, Transfer};
+use programs::schedule::{Pacing, Pattern, Schedule, Scheduled, SendReceiveOrder, Transfer};
 use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank, Time};
 use virtual_worlds::flit::world::Options;
@@ -88,7 +88,7 @@ fn on<P: Program>(machine: &Machine, nodes: u32, seed: u32, program: &P) -> Resu
 
 fn scheduled(machine: &Machine, step: &[Transfer]) -> Result<Measured, String> {
     let schedule = Schedule::new(machine.nodes, vec![step.to_vec()]);
-    on(machine, machine.nodes, 0, &Scheduled::in_order(&schedule, Pacing::FreeRunning, Order::SendFirst))
+    on(machine, machine.nodes, 0, &Scheduled::in_order(&schedule, Pacing::FreeRunning, SendReceiveOrder::SendFirst))
 }
 
 fn flow(nodes: u32, distance: u32) -> Result<Measured, String> {
@@ -98,13 +98,13 @@ fn flow(nodes: u32, distance: u32) -> Result<Measured, String> {
 }
 
 fn exchange(algorithm: Complete, nodes: u32, bytes: u32) -> Result<Measured, String> {
-    let (bytes, order) = (Bytes(u64::from(bytes)), Order::Alternating);
+    let (bytes, order) = (Bytes(u64::from(bytes)), SendReceiveOrder::Alternating);
     on(&machine(nodes, &[])?, nodes, 0, &CompleteExchange { algorithm, bytes, order, reshuffle: RESHUFFLE })
 }
 
 fn transform(algorithm: Complete, nodes: u32, size: u32) -> Result<Measured, String> {
     let mut program = Fft2d::new(size, Array::OnlySizes, algorithm).map_err(|error| error.to_string())?;
-    program.order = Order::Alternating;
+    program.order = SendReceiveOrder::Alternating;
     program.speed = Speed { operation: OPERATION };
     program.packing = Packing { block: BLOCK, byte: Duration::ZERO };
     on(&machine(nodes, &[])?, nodes, 0, &program)

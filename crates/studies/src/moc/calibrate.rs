@@ -3,7 +3,7 @@
 //! First every combination of a grid is measured against the numbers that the paper does print; then the closest ones
 //! are judged by all claims, with every order of partners that all-to-all may have.
 
-use programs::benchmarks::Order;
+use programs::benchmarks::PartnerOrder;
 use serde_json::Value;
 
 use super::{Job, Measured, STUDIES, Setup, claims, run_with};
@@ -46,12 +46,12 @@ const GRID: [&[Fields]; 6] = [
 ];
 
 /// The orders of partners that all-to-all may have.
-const ORDERS: [(&str, Order); 5] = [
-    ("shift", Order::Shift),
-    ("exclusive-or", Order::ExclusiveOr),
-    ("linear", Order::Linear),
-    ("shuffled", Order::Shuffled { seed: 1 }),
-    ("in-turn", Order::InTurn),
+const ORDERS: [(&str, PartnerOrder); 5] = [
+    ("shift", PartnerOrder::Shift),
+    ("exclusive-or", PartnerOrder::ExclusiveOr),
+    ("linear", PartnerOrder::Linear),
+    ("shuffled", PartnerOrder::Shuffled { seed: 1 }),
+    ("in-turn", PartnerOrder::InTurn),
 ];
 
 /// The claims with printed numbers.

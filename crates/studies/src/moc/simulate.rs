@@ -4,7 +4,7 @@ use std::time::{Duration as WallTime, Instant};
 
 use endpoint::Program;
 use machines::model::{FlitNetwork, Interconnect, Machine, NodeId};
-use programs::benchmarks::{AllPairs, EqualDist, Order, PingPong, UnequalDist};
+use programs::benchmarks::{AllPairs, EqualDist, PartnerOrder, PingPong, UnequalDist};
 use quantities::{Bytes, Rank};
 use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::{EngineKind, Options};
@@ -42,7 +42,7 @@ const GCEL: &str = "gcel.";
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
     /// In which order all-to-all goes through the partners.
-    pub order: Order,
+    pub order: PartnerOrder,
     /// Fields of the description of every Mesh of Clos that are set to other values; of the GCel, where the name begins
     /// with `gcel.`.
     pub settings: Vec<(String, String)>,
@@ -52,7 +52,7 @@ pub struct Setup {
 
 impl Default for Setup {
     fn default() -> Setup {
-        Setup { order: Order::InTurn, settings: Vec::new(), rounds: None }
+        Setup { order: PartnerOrder::InTurn, settings: Vec::new(), rounds: None }
     }
 }
 

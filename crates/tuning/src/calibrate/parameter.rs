@@ -212,16 +212,16 @@ mod tests {
 
     #[test]
     fn what_is_no_range_is_told() {
-        let said = |text: &str| Parameter::parse(text).unwrap_err().to_string();
+        let error_of = |text: &str| Parameter::parse(text).unwrap_err().to_string();
         for text in ["node.processor_send", "a=1us", "=1us..2us", "a=..2us", "a=1us.."] {
-            assert!(said(text).starts_with("allowed is FIELD=LOW..HIGH"), "{text}");
+            assert!(error_of(text).starts_with("allowed is FIELD=LOW..HIGH"), "{text}");
         }
         assert_eq!(
-            said("a=1us..many"),
+            error_of("a=1us..many"),
             "`many` is not a value; allowed is a duration, a rate, an amount of data or a whole number"
         );
-        assert_eq!(said("a=1us..2 MB/s"), "`1us` and `2 MB/s` are not the same kind of value");
-        assert!(said("a=2us..1us").starts_with("the range from 2us to 1us is empty"));
-        assert!(said("a=2us..2us").starts_with("the range from 2us to 2us is empty"));
+        assert_eq!(error_of("a=1us..2 MB/s"), "`1us` and `2 MB/s` are not the same kind of value");
+        assert!(error_of("a=2us..1us").starts_with("the range from 2us to 1us is empty"));
+        assert!(error_of("a=2us..2us").starts_with("the range from 2us to 2us is empty"));
     }
 }

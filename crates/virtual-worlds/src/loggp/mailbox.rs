@@ -138,21 +138,21 @@ impl Letters {
             let letters = self.sorted.get(&owner).into_iter().flat_map(BTreeMap::values).flatten();
             return letters.map(|letter| letter.from).collect();
         }
-        let node = |here: u32| self.nodes.get(here as usize);
+        let node = |current: u32| self.nodes.get(current as usize);
         let first = if mailbox.length == 0 { None } else { node(mailbox.first) };
         std::iter::successors(first, |before| node(before.next)).map(|node| node.letter.from).collect()
     }
 
     fn take_listed(&mut self, mailbox: &mut Mailbox, sender: Rank, tags: Tags) -> Option<Letter> {
-        let (mut before, mut here) = (NONE, mailbox.first);
-        while here != NONE {
-            let node = &self.nodes[here as usize];
+        let (mut before, mut current) = (NONE, mailbox.first);
+        while current != NONE {
+            let node = &self.nodes[current as usize];
             if node.letter.from == sender && tags.include(node.letter.tag) {
                 let next = node.next;
                 self.unlink(mailbox, before, next);
-                return Some(self.release(here));
+                return Some(self.release(current));
             }
-            (before, here) = (here, node.next);
+            (before, current) = (current, node.next);
         }
         None
     }
@@ -173,12 +173,12 @@ impl Letters {
     /// Moves a list to where it is sorted by sender. It stays sorted until it is empty.
     fn sort(&mut self, owner: Rank, mailbox: &mut Mailbox) {
         let mut senders: BTreeMap<Rank, VecDeque<Letter>> = BTreeMap::new();
-        let mut here = mailbox.first;
-        while here != NONE {
-            let next = self.nodes[here as usize].next;
-            let letter = self.release(here);
+        let mut current = mailbox.first;
+        while current != NONE {
+            let next = self.nodes[current as usize].next;
+            let letter = self.release(current);
             senders.entry(letter.from).or_default().push_back(letter);
-            here = next;
+            current = next;
         }
         self.sorted.insert(owner, senders);
         mailbox.first = SORTED;

@@ -109,14 +109,14 @@ impl State {
     /// The next message from `from` with one of `tags`, if it was sent; otherwise `rank` waits for it.
     #[inline]
     pub(super) fn receive(&mut self, rank: Rank, from: Rank, tags: Tags) -> Option<Received> {
-        let here = &mut self.ranks[rank.0 as usize];
-        let Some(letter) = self.letters.take(rank, &mut here.mailbox, from, tags) else {
-            here.waits_for = Some(WaitsFor::MessageFrom(from));
+        let receiver = &mut self.ranks[rank.0 as usize];
+        let Some(letter) = self.letters.take(rank, &mut receiver.mailbox, from, tags) else {
+            receiver.waits_for = Some(WaitsFor::MessageFrom(from));
             return None;
         };
-        let asked = here.clock.now;
-        let taken = here.clock.receive(&self.costs, letter.size(), letter.arrival);
-        let received = here.clock.now;
+        let asked = receiver.clock.now;
+        let taken = receiver.clock.receive(&self.costs, letter.size(), letter.arrival);
+        let received = receiver.clock.now;
         if self.costs.waits_for_receiver(letter.size()) {
             self.release_sender(from, taken, letter.called);
         }

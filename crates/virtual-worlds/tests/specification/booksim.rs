@@ -5,7 +5,7 @@ use machines::model::{FlitNetwork, Interconnect, NodeId};
 use maquette_virtual_worlds::flit::network::fast::Fast;
 use maquette_virtual_worlds::flit::network::reference::Reference;
 use maquette_virtual_worlds::flit::network::replay::carry;
-use maquette_virtual_worlds::flit::network::{Engine, Order};
+use maquette_virtual_worlds::flit::network::{Engine, Injection};
 use maquette_virtual_worlds::flit::traffic::{Load, Pattern, Sign, Verdict, Windows, run};
 use quantities::{Bytes, Time};
 
@@ -26,7 +26,7 @@ fn measured_by_booksim(routers: u64, flits: u64, buffers: u64) -> u64 {
 fn alone<E: Engine>(network: &FlitNetwork, routers: u64, flits: u64) -> u64 {
     // From node 0 along the first row, then down the last column; past one router it sends to itself.
     let (x, y) = ((routers - 1).min(7), (routers - 1).saturating_sub(7));
-    let order = Order {
+    let order = Injection {
         source: NodeId(0),
         destination: NodeId((8 * y + x) as u32),
         bytes: Bytes(flits - 1),

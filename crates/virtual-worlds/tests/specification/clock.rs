@@ -5,7 +5,7 @@ use machines::model::LogGp;
 use maquette_virtual_worlds::answer::{Activity, Answer};
 use maquette_virtual_worlds::loggp::Clock;
 use programs::all_to_all::Pairwise;
-use programs::benchmarks::{AllPairs, EqualDist, Order, PingPong, UnequalDist};
+use programs::benchmarks::{AllPairs, EqualDist, PartnerOrder, PingPong, UnequalDist};
 use programs::broadcast::BinomialBroadcast;
 use programs::schedule;
 use quantities::{Bytes, Duration, Rank, Time};
@@ -92,7 +92,7 @@ fn a_binomial_broadcast_takes_the_logarithm_of_the_ranks() {
 #[test]
 fn a_pairwise_exchange_takes_a_step_for_each_partner() {
     for ranks in [1, 2, 7, 16] {
-        let program = Pairwise { bytes: Bytes(10), order: schedule::Order::SendFirst };
+        let program = Pairwise { bytes: Bytes(10), order: schedule::SendReceiveOrder::SendFirst };
         let (received, answer) = Clock::new(MODEL).run(ranks, &program).unwrap();
         let steps = u64::from(ranks) - 1;
         assert!(received.iter().all(|bytes| *bytes == Ok(Bytes(10 * steps))));
@@ -108,7 +108,9 @@ fn a_pairwise_exchange_takes_a_step_for_each_partner() {
 fn the_benchmarks_send_as_many_messages_as_the_study_says() {
     for ranks in [2, 4, 16, 64] {
         let world = Clock::new(MODEL);
-        for order in [Order::Shift, Order::ExclusiveOr, Order::Linear, Order::Shuffled { seed: 1 }] {
+        for order in
+            [PartnerOrder::Shift, PartnerOrder::ExclusiveOr, PartnerOrder::Linear, PartnerOrder::Shuffled { seed: 1 }]
+        {
             let (results, answer) = world.run(ranks, &AllPairs::of_size(Bytes(8), order)).unwrap();
             assert!(results.iter().all(Result::is_ok), "{order:?}");
             assert_eq!(answer.messages, 32 * u64::from(ranks) * u64::from(ranks - 1));
@@ -131,7 +133,7 @@ fn a_program_that_does_not_fit_its_ranks_says_why() {
     assert_eq!(odd, "equal-dist pairs its ranks: it needs an even number of them, not 5");
     let many = first(world.run(8192, &UnequalDist::of_size(Bytes(8))).unwrap());
     assert_eq!(many, "unequal-dist shares 4096 messages out among its ranks: it needs at most 4096 of them, not 8192");
-    let no_power = first(world.run(6, &AllPairs::of_size(Bytes(8), Order::ExclusiveOr)).unwrap());
+    let no_power = first(world.run(6, &AllPairs::of_size(Bytes(8), PartnerOrder::ExclusiveOr)).unwrap());
     assert_eq!(no_power, "all-pairs in exclusive-or order needs a power of two of ranks, not 6");
     let alone = PingPong { first: Rank(1), second: Rank(1), bytes: Bytes(1), rounds: 1 };
     assert!(matches!(&world.run(2, &alone).unwrap().0[0], Err(Error::Unfit(_))));
@@ -190,7 +192,7 @@ fn a_send_from_the_rendezvous_size_on_waits_for_its_receiver() {
 #[test]
 fn two_ranks_that_send_to_each_other_and_wait_are_a_deadlock() {
     let model = LogGp { rendezvous: Some(Bytes(1000)), ..MODEL };
-    let exchange = |bytes| Pairwise { bytes: Bytes(bytes), order: schedule::Order::SendFirst };
+    let exchange = |bytes| Pairwise { bytes: Bytes(bytes), order: schedule::SendReceiveOrder::SendFirst };
     assert!(Clock::new(model).run(4, &exchange(999)).is_ok());
     let error = Clock::new(model).run(4, &exchange(1000)).unwrap_err();
     assert_eq!(
@@ -225,7 +227,7 @@ fn running_ahead_and_running_in_order_take_the_same_time() {
     for gap in [5_000, 50_000] {
         for rendezvous in [None, Some(Bytes(100))] {
             let world = Clock::new(LogGp { gap: picoseconds(gap), rendezvous, ..MODEL }).with_timeline();
-            compare(world, 12, AllPairs { bytes: Bytes(99), rounds: 2, order: Order::Shuffled { seed: 5 } });
+            compare(world, 12, AllPairs { bytes: Bytes(99), rounds: 2, order: PartnerOrder::Shuffled { seed: 5 } });
             compare(world, 16, Pairwise::of_size(Bytes(0)));
             compare(world, 9, Pairwise::of_size(Bytes(100)));
             compare(world, 37, BinomialBroadcast { root: Rank(7), message: Message::of_size(Bytes(1000)) });

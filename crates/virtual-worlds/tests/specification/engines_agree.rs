@@ -3,7 +3,7 @@
 
 use crate::random_networks::{Case, cases};
 use machines::model::{Interconnect, NodeId};
-use maquette_virtual_worlds::flit::network::Order;
+use maquette_virtual_worlds::flit::network::Injection;
 use maquette_virtual_worlds::flit::network::fast::Fast;
 use maquette_virtual_worlds::flit::network::reference::Reference;
 use maquette_virtual_worlds::flit::network::replay::{Outcome, carry};
@@ -52,14 +52,14 @@ fn round_robin_begins_at_port_0() {
                 arbitration = \"round-robin\"\n[packet]\npayload = 8\nheader = 1\nflit = 1\n";
     let machine = machines::Description::parse(text, "test.toml").unwrap().resolve().unwrap();
     let Interconnect::Flits(network) = &machine.interconnect else { unreachable!("it has a topology") };
-    let order = |source: u32| Order {
+    let order = |source: u32| Injection {
         source: NodeId(source),
         destination: NodeId(3),
         bytes: Bytes(8),
         flits: 9,
         token: u64::from(source),
     };
-    let orders: Vec<(Time, Order)> = [2, 1, 0].map(|source| (Time::ZERO, order(source))).to_vec();
+    let orders: Vec<(Time, Injection)> = [2, 1, 0].map(|source| (Time::ZERO, order(source))).to_vec();
     for outcome in [carry::<Fast>(network, 1, true, &orders), carry::<Reference>(network, 1, true, &orders)] {
         let sources: Vec<u32> = sorted_log(outcome).iter().map(|packet| packet.source.0).collect();
         assert_eq!(sources, [0, 1, 2]);

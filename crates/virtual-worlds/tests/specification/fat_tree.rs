@@ -3,7 +3,7 @@
 use endpoint::World;
 use machines::model::{FlitNetwork, Interconnect, Place};
 use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
-use programs::benchmarks::{AllPairs, Order};
+use programs::benchmarks::{AllPairs, PartnerOrder};
 use quantities::Bytes;
 
 const TREE: &str = r#"
@@ -28,7 +28,7 @@ const TREE: &str = r#"
 fn packets_spread_over_all_ways_up_in_both_engines() {
     let machine = machines::Description::parse(TREE, "tree.toml").unwrap().resolve().unwrap();
     let Interconnect::Flits(network) = &machine.interconnect else { unreachable!("the tree has routers") };
-    let all = AllPairs { bytes: Bytes(64), rounds: 1, order: Order::Shift };
+    let all = AllPairs { bytes: Bytes(64), rounds: 1, order: PartnerOrder::Shift };
     let answers = [EngineKind::Fast, EngineKind::Reference]
         .map(|engine| NetworkWorld::new(&machine, Options { engine, ..Options::default() }).run(32, &all).unwrap().1);
     assert_eq!(answers[0].finish, answers[1].finish);

@@ -9,7 +9,7 @@ use maquette_virtual_worlds::flit::world::{EngineKind, Options};
 use maquette_virtual_worlds::jobs::placement::{Allocation, Placement};
 use maquette_virtual_worlds::jobs::{Background, BackgroundSources, Job, JobRun, JobsRun};
 use programs::all_to_all::Pairwise;
-use programs::benchmarks::{AllPairs, Order, UnequalDist};
+use programs::benchmarks::{AllPairs, PartnerOrder, UnequalDist};
 use programs::broadcast::{BinomialBroadcast, HardwareBroadcast};
 use programs::goal::{Player, Schedule};
 use proptest::prelude::*;
@@ -45,7 +45,7 @@ impl Program for Work {
         match *self {
             Work::Pairwise(bytes) => Pairwise::of_size(bytes).run(endpoint).await.map(drop)?,
             Work::AllToAll(bytes) => {
-                AllPairs { bytes, rounds: 1, order: Order::Shift }.run(endpoint).await.map(drop)?
+                AllPairs { bytes, rounds: 1, order: PartnerOrder::Shift }.run(endpoint).await.map(drop)?
             }
             Work::Broadcast(bytes) => {
                 BinomialBroadcast { root: Rank(0), message: Message::of_size(bytes) }.run(endpoint).await.map(drop)?;
@@ -274,7 +274,7 @@ fn on_a_contention_free_machine_jobs_take_exactly_as_long_as_alone() {
     impl Program for Ahead {
         type Output = Time;
         async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Time> {
-            AllPairs { bytes: Bytes(10), rounds: 2, order: Order::Shift }.run(endpoint).await?;
+            AllPairs { bytes: Bytes(10), rounds: 2, order: PartnerOrder::Shift }.run(endpoint).await?;
             Ok(endpoint.now())
         }
     }

@@ -2,7 +2,7 @@
 
 use endpoint::World;
 use machines::model::{FlitNetwork, Interconnect, NodeId};
-use maquette_virtual_worlds::flit::network::Order;
+use maquette_virtual_worlds::flit::network::Injection;
 use maquette_virtual_worlds::flit::network::fast::Fast;
 use maquette_virtual_worlds::flit::network::reference::Reference;
 use maquette_virtual_worlds::flit::network::replay::carry;
@@ -44,7 +44,7 @@ fn traffic() -> impl Strategy<Value = (u32, Vec<Sending>)> {
     })
 }
 
-fn orders(network: &FlitNetwork, among: u32, sendings: &[Sending]) -> Vec<(Time, Order)> {
+fn orders(network: &FlitNetwork, among: u32, sendings: &[Sending]) -> Vec<(Time, Injection)> {
     let nodes = network.injection.len() as u32;
     // Few nodes are spread over the machine, so that their packets meet within it.
     let apart = (nodes / among.min(nodes)).max(1);
@@ -55,9 +55,9 @@ fn orders(network: &FlitNetwork, among: u32, sendings: &[Sending]) -> Vec<(Time,
         let bytes = Bytes(if bytes == u64::MAX { payload.0 } else { bytes % (payload.0 + 1) });
         let flits = network.packet.flits(bytes);
         let (source, destination) = (node(source), node(destination));
-        (Time::ZERO + whole * time, Order { source, destination, bytes, flits, token: token as u64 })
+        (Time::ZERO + whole * time, Injection { source, destination, bytes, flits, token: token as u64 })
     };
-    let mut orders: Vec<(Time, Order)> =
+    let mut orders: Vec<(Time, Injection)> =
         sendings.iter().enumerate().map(order).filter(|(_, order)| order.source != order.destination).collect();
     orders.sort_by_key(|&(time, _)| time);
     orders

@@ -14,12 +14,12 @@ use programs::goal::{RunGoal, Schedule};
 use quantities::{Bytes, Rank, Time};
 
 /// Two ranks that send each other a message in turn, and ask to end after some of it.
-struct Asking {
+struct Interrupting {
     flag: &'static AtomicBool,
     after: u32,
 }
 
-impl Program for Asking {
+impl Program for Interrupting {
     /// How many rounds there were.
     type Output = u32;
 
@@ -47,9 +47,9 @@ fn the_network_ends_with_either_engine() {
         let options = Options { engine, stop: Stop::at(&FLAG), ..Options::default() };
         let world = NetworkWorld::new(&machine, options);
         FLAG.store(false, Ordering::Relaxed);
-        let all = world.run(2, &Asking { flag: &FLAG, after: u32::MAX }).unwrap().0;
+        let all = world.run(2, &Interrupting { flag: &FLAG, after: u32::MAX }).unwrap().0;
         assert_eq!(all, [Ok(10_000), Ok(10_000)]);
-        assert_eq!(world.run(2, &Asking { flag: &FLAG, after: 100 }).unwrap_err(), Error::Stopped);
+        assert_eq!(world.run(2, &Interrupting { flag: &FLAG, after: 100 }).unwrap_err(), Error::Stopped);
     }
 }
 
@@ -58,9 +58,9 @@ fn the_clock_world_ends() {
     static FLAG: AtomicBool = AtomicBool::new(false);
     let Interconnect::LogGp(model) = machines::load("loggp").unwrap().interconnect else { panic!("no LogGP") };
     let world = Clock::new(model).with_stop(Stop::at(&FLAG));
-    let all = world.run(2, &Asking { flag: &FLAG, after: u32::MAX }).unwrap().0;
+    let all = world.run(2, &Interrupting { flag: &FLAG, after: u32::MAX }).unwrap().0;
     assert_eq!(all, [Ok(10_000), Ok(10_000)]);
-    assert_eq!(world.run(2, &Asking { flag: &FLAG, after: 100 }).unwrap_err(), Error::Stopped);
+    assert_eq!(world.run(2, &Interrupting { flag: &FLAG, after: 100 }).unwrap_err(), Error::Stopped);
 }
 
 /// Runs `run` with a progress of its own, and gives how far it then has come.

@@ -7,7 +7,7 @@ use maquette_virtual_worlds::answer::PacketRecord;
 use maquette_virtual_worlds::events::EventQueue;
 use maquette_virtual_worlds::flit::network::fast::Fast;
 use maquette_virtual_worlds::flit::network::reference::Reference;
-use maquette_virtual_worlds::flit::network::{Engine, NetworkEvent, Order, Recorder, Statistics, Uncut};
+use maquette_virtual_worlds::flit::network::{Engine, Injection, NetworkEvent, Recorder, Statistics, Uncut};
 use quantities::{Bytes, Time};
 
 fn network(name: &str) -> FlitNetwork {
@@ -45,7 +45,7 @@ fn one_by_one<E: Engine>(
             messages.push_back(Uncut { destination, token, bytes: Bytes(left.0 - bytes.0) });
         }
         let flits = network.packet.flits(bytes);
-        engine.inject(Time::ZERO, Order { source: NodeId(node), destination, bytes, flits, token }, queue);
+        engine.inject(Time::ZERO, Injection { source: NodeId(node), destination, bytes, flits, token }, queue);
     }
 }
 

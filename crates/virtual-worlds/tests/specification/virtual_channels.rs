@@ -2,7 +2,7 @@
 //! not held up behind others' full buffers.
 
 use machines::model::{FlitNetwork, Interconnect, NodeId};
-use maquette_virtual_worlds::flit::network::Order;
+use maquette_virtual_worlds::flit::network::Injection;
 use maquette_virtual_worlds::flit::network::fast::Fast;
 use maquette_virtual_worlds::flit::network::reference::Reference;
 use maquette_virtual_worlds::flit::network::replay::carry;
@@ -78,14 +78,14 @@ fn a_stream_that_is_held_up_does_not_hold_up_another() {
     let graph = "graph]\nrouters = [{ name = \"here\", nodes = 2 }, { name = \"there\", nodes = 3 }]\n\
                  links = [{ between = [\"here\", \"there\"] }]";
     let streams = [(0, 2), (4, 2), (1, 3)];
-    let order = |&(source, destination): &(u32, u32)| Order {
+    let order = |&(source, destination): &(u32, u32)| Injection {
         source: NodeId(source),
         destination: NodeId(destination),
         bytes: Bytes(15),
         flits: 16,
         token: 0,
     };
-    let orders: Vec<(Time, Order)> =
+    let orders: Vec<(Time, Injection)> =
         (0..50).flat_map(|_| streams.iter().map(order)).map(|one| (Time::ZERO, one)).collect();
     let last_at_3 = [1, 2].map(|virtual_channels| {
         let network = network(graph, virtual_channels);

@@ -5,7 +5,7 @@ use endpoint::{Program, World};
 use machines::model::Machine;
 use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
-use programs::benchmarks::{AllPairs, EqualDist, Order, UnequalDist};
+use programs::benchmarks::{AllPairs, EqualDist, PartnerOrder, UnequalDist};
 use proptest::prelude::*;
 use quantities::Bytes;
 
@@ -86,10 +86,10 @@ fn answer(case: &Case, engine: EngineKind) -> Answer {
     let bytes = Bytes(case.bytes);
     let all_to_all = |order| AllPairs { bytes, rounds: 1, order };
     match case.program {
-        0 => run(&world, case.ranks, &all_to_all(Order::Shift)),
-        1 => run(&world, case.ranks, &all_to_all(Order::Shuffled { seed: case.seed })),
-        2 => run(&world, case.ranks, &all_to_all(Order::Linear)),
-        3 => run(&world, case.ranks, &all_to_all(Order::InTurn)),
+        0 => run(&world, case.ranks, &all_to_all(PartnerOrder::Shift)),
+        1 => run(&world, case.ranks, &all_to_all(PartnerOrder::Shuffled { seed: case.seed })),
+        2 => run(&world, case.ranks, &all_to_all(PartnerOrder::Linear)),
+        3 => run(&world, case.ranks, &all_to_all(PartnerOrder::InTurn)),
         4 => run(&world, case.ranks, &EqualDist { bytes, messages: 96 }),
         _ => run(&world, case.ranks, &UnequalDist { bytes, messages: 96 }),
     }

@@ -8,7 +8,7 @@ use machines::model::{ChannelId, FlitNetwork, Interconnect, Machine, NodeId};
 use maquette_virtual_worlds::flit::network::fast::Fast;
 use maquette_virtual_worlds::flit::network::reference::Reference;
 use maquette_virtual_worlds::flit::network::replay::carry;
-use maquette_virtual_worlds::flit::network::{Engine, Order};
+use maquette_virtual_worlds::flit::network::{Engine, Injection};
 use quantities::{Bytes, Duration, Time};
 
 fn network(machine: &Machine) -> Option<&FlitNetwork> {
@@ -18,7 +18,7 @@ fn network(machine: &Machine) -> Option<&FlitNetwork> {
     }
 }
 
-fn carried<E: Engine>(network: &FlitNetwork, order: Order) -> Duration {
+fn carried<E: Engine>(network: &FlitNetwork, order: Injection) -> Duration {
     let outcome = carry::<E>(network, 1, false, &[(Time::ZERO, order)]);
     assert!(outcome.stuck.is_empty(), "{order:?}");
     outcome.end.since(Time::ZERO)
@@ -55,7 +55,7 @@ fn on_every_preset_at_every_distance() {
         for &(source, destination) in pairs.values().flatten() {
             for bytes in [Bytes(0), Bytes(full.0.min(5)), Bytes(full.0 / 2), full] {
                 let flits = network.packet.flits(bytes);
-                let order = Order { source, destination, bytes, flits, token: 0 };
+                let order = Injection { source, destination, bytes, flits, token: 0 };
                 let expected = zero_load(network, &network.route(source, destination), flits);
                 assert_eq!(carried::<Fast>(network, order), expected, "fast, {}: {order:?}", preset.name);
                 assert_eq!(carried::<Reference>(network, order), expected, "reference, {}: {order:?}", preset.name);
@@ -73,7 +73,7 @@ fn to_itself_on_every_preset() {
         for node in [0, machine.nodes / 2, machine.nodes - 1] {
             let way: [ChannelId; 2] = [network.injection[node as usize], network.ejection[node as usize]];
             let (bytes, flits) = (network.packet.payload, network.packet.flits(network.packet.payload));
-            let order = Order { source: NodeId(node), destination: NodeId(node), bytes, flits, token: 0 };
+            let order = Injection { source: NodeId(node), destination: NodeId(node), bytes, flits, token: 0 };
             let expected = zero_load(network, &way, flits);
             assert_eq!(carried::<Fast>(network, order), expected, "fast, {}", preset.name);
             assert_eq!(carried::<Reference>(network, order), expected, "reference, {}", preset.name);
@@ -97,7 +97,7 @@ fn the_formula_of_channels_alike() {
                 let (channels, flits) =
                     (network.route(NodeId(0), destination).len() as u64, network.packet.flits(bytes));
                 let expected = (channels - 1) * (flit_time + routing) + u64::from(flits) * flit_time;
-                let order = Order { source: NodeId(0), destination, bytes, flits, token: 0 };
+                let order = Injection { source: NodeId(0), destination, bytes, flits, token: 0 };
                 assert_eq!(carried::<Fast>(network, order).picoseconds(), expected, "fast, {buffers}: {order:?}");
                 assert_eq!(
                     carried::<Reference>(network, order).picoseconds(),

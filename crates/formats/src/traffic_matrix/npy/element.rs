@@ -100,7 +100,7 @@ fn half(bits: u16) -> f64 {
 mod tests {
     use super::*;
 
-    fn said(name: &str, raw: &[u8]) -> Result<u64, Problem> {
+    fn stated(name: &str, raw: &[u8]) -> Result<u64, Problem> {
         let element = Element::parse(name).unwrap();
         assert_eq!(element.size(), raw.len());
         element.bytes(raw, Bytes(7))
@@ -108,14 +108,14 @@ mod tests {
 
     #[test]
     fn numbers_of_every_type_and_order_are_read() {
-        assert_eq!(said("|u1", &[200]), Ok(200));
-        assert_eq!(said("<u2", &[1, 2]), Ok(513));
-        assert_eq!(said(">u2", &[1, 2]), Ok(258));
-        assert_eq!(said("<i4", &[0, 0, 1, 0]), Ok(65_536));
-        assert_eq!(said(">i8", &[0, 0, 0, 0, 0, 0, 1, 1]), Ok(257));
-        assert_eq!(said("<f4", &1_024f32.to_le_bytes()), Ok(1_024));
-        assert_eq!(said(">f8", &1e9f64.to_be_bytes()), Ok(1_000_000_000));
-        assert_eq!((said("|b1", &[1]), said("|b1", &[0])), (Ok(7), Ok(0)));
+        assert_eq!(stated("|u1", &[200]), Ok(200));
+        assert_eq!(stated("<u2", &[1, 2]), Ok(513));
+        assert_eq!(stated(">u2", &[1, 2]), Ok(258));
+        assert_eq!(stated("<i4", &[0, 0, 1, 0]), Ok(65_536));
+        assert_eq!(stated(">i8", &[0, 0, 0, 0, 0, 0, 1, 1]), Ok(257));
+        assert_eq!(stated("<f4", &1_024f32.to_le_bytes()), Ok(1_024));
+        assert_eq!(stated(">f8", &1e9f64.to_be_bytes()), Ok(1_000_000_000));
+        assert_eq!((stated("|b1", &[1]), stated("|b1", &[0])), (Ok(7), Ok(0)));
     }
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
             ("<f8", &f64::INFINITY.to_le_bytes(), "inf"),
             ("<u8", &[0xFF; 8], "18446744073709551615"),
         ] {
-            let problem = said(name, raw).unwrap_err();
+            let problem = stated(name, raw).unwrap_err();
             assert_eq!(problem, Problem::Number { found: found.to_string() }, "{name}");
         }
     }

@@ -145,23 +145,25 @@ fn syntax(file: &str, error: &serde_json::Error) -> ReadError {
     let text = error.to_string();
     let place = (error.line() > 0).then_some((error.line(), error.column().max(1)));
     // The place is told once, before it.
-    let said = text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem);
-    let names: Vec<&str> = said.split('`').skip(1).step_by(2).collect();
+    let problem = text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem);
+    let names: Vec<&str> = problem.split('`').skip(1).step_by(2).collect();
     let (problem, meant) = match names.split_first() {
-        Some((found, known)) if said.starts_with("unknown field") => {
+        Some((found, known)) if problem.starts_with("unknown field") => {
             let problem = format!("there is no field `{found}`; the fields are {}", known.join(", "));
             (problem, nearest(found, known.iter().copied()))
         }
-        Some((missing, _)) if said.starts_with("missing field") => (format!("the field `{missing}` is missing"), None),
+        Some((missing, _)) if problem.starts_with("missing field") => {
+            (format!("the field `{missing}` is missing"), None)
+        }
         _ if error.is_eof() => ("found the end of the file; allowed is the rest of a schedule".to_owned(), None),
-        _ => (in_words(said), None),
+        _ => (in_words(problem), None),
     };
     ReadError { file: file.to_owned(), place, problem, meant }
 }
 
 /// What the reader of JSON says of a value, without the names of our types.
-fn in_words(said: &str) -> String {
-    let mut text = said.to_owned();
+fn in_words(problem: &str) -> String {
+    let mut text = problem.to_owned();
     for (name, most) in [("u32", u64::from(u32::MAX)), ("u64", u64::MAX)] {
         text = text.replace(&format!("expected {name}"), &format!("expected a whole number from 0 to {most}"));
     }

@@ -8,13 +8,13 @@ use std::collections::VecDeque;
 use machines::model::{NodeId, PacketFormat};
 use quantities::{Bytes, Time};
 
-use super::{Order, Uncut};
+use super::{Injection, Uncut};
 
 /// A packet at the front of the queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Queued {
     /// What is to be carried.
-    pub order: Order,
+    pub order: Injection,
     /// Its number among all packets of the run.
     pub number: u64,
     /// When it entered the queue.
@@ -81,7 +81,7 @@ impl Messages {
         if bytes < left {
             self.left.push_back(Uncut { destination, token, bytes: Bytes(left.0 - bytes.0) });
         }
-        let order = Order { source: self.source, destination, bytes, flits: format.flits(bytes), token };
+        let order = Injection { source: self.source, destination, bytes, flits: format.flits(bytes), token };
         let (number, injected) = (self.number, self.injected);
         self.number += 1;
         Some(Queued { order, number, injected })
@@ -100,7 +100,7 @@ mod tests {
         let messages = VecDeque::from([message(7, 25), message(8, 10), message(9, 0)]);
         assert_eq!(messages.iter().map(|message| message.packets(format)).collect::<Vec<_>>(), [3, 1, 1]);
         queue.put_uncut(NodeId(0), messages, 100, Time::ZERO);
-        let last = Order { source: NodeId(0), destination: NodeId(2), bytes: Bytes(1), flits: 2, token: 1 };
+        let last = Injection { source: NodeId(0), destination: NodeId(2), bytes: Bytes(1), flits: 2, token: 1 };
         queue.put(Queued { order: last, number: 105, injected: Time::ZERO });
         let packets: Vec<(u64, u64, u64)> = std::iter::from_fn(|| queue.take(format))
             .map(|packet| (packet.number, packet.order.token, packet.order.bytes.0))

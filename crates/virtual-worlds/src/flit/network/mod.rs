@@ -27,7 +27,7 @@ use crate::events::EventQueue;
 
 /// A packet to be carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Order {
+pub struct Injection {
     /// Where it starts.
     pub source: NodeId,
     /// Where it goes.
@@ -132,7 +132,7 @@ pub trait Engine: Sized {
     fn new(network: &FlitNetwork, seed: u64, log: bool) -> Self;
 
     /// Puts a packet at the end of its source's injection queue.
-    fn inject<S: Schedule>(&mut self, now: Time, order: Order, schedule: &mut S);
+    fn inject<S: Schedule>(&mut self, now: Time, order: Injection, schedule: &mut S);
 
     /// Puts all packets of `messages` at the end of the injection queue of `source`, one of each message in turn: the same as to
     /// inject them one by one, but that they are cut when they come to the front.

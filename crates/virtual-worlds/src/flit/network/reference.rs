@@ -15,7 +15,7 @@ use super::arbitration::{Request, Requests};
 use super::injection::{InjectionQueue, Queued};
 use super::selection::Selector;
 use super::stuck::{Tally, Waiting};
-use super::{Engine, NetworkEvent, Notice, Order, Recorder, Schedule, Statistics, Uncut};
+use super::{Engine, Injection, NetworkEvent, Notice, Recorder, Schedule, Statistics, Uncut};
 use crate::answer::HopRecord;
 
 /// A transmission over a channel ends.
@@ -93,7 +93,7 @@ struct Source {
 
 #[derive(Debug)]
 struct Packet {
-    order: Order,
+    order: Injection,
     number: u64,
     injected: Time,
     hops: Vec<HopRecord>,
@@ -159,7 +159,7 @@ impl Engine for Reference {
         }
     }
 
-    fn inject<S: Schedule>(&mut self, now: Time, order: Order, schedule: &mut S) {
+    fn inject<S: Schedule>(&mut self, now: Time, order: Injection, schedule: &mut S) {
         let queued = Queued { order, number: self.injected, injected: now };
         self.sources[order.source.0 as usize].queue.put(queued);
         self.injected += 1;

@@ -4,7 +4,7 @@ use machines::model::FlitNetwork;
 use quantities::Time;
 
 use super::forwarding::Forwarding;
-use super::{Engine, NetworkEvent, Order, Recorder, stuck};
+use super::{Engine, Injection, NetworkEvent, Recorder, stuck};
 use crate::events::EventQueue;
 
 /// What came of a list of packets.
@@ -19,7 +19,7 @@ pub struct Outcome {
 }
 
 /// Carries `orders`, which are in order of time, over `network`.
-pub fn carry<E: Engine>(network: &FlitNetwork, seed: u64, log: bool, orders: &[(Time, Order)]) -> Outcome {
+pub fn carry<E: Engine>(network: &FlitNetwork, seed: u64, log: bool, orders: &[(Time, Injection)]) -> Outcome {
     let mut engine = E::new(network, seed, log);
     let mut queue: EventQueue<NetworkEvent> = EventQueue::default();
     let mut forwarding = Forwarding::new(network);

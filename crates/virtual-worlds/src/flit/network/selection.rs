@@ -3,7 +3,7 @@
 use machines::model::{ChannelId, FlitNetwork, RouterId};
 use machines::routing::{Selection, Step};
 
-use super::Order;
+use super::Injection;
 
 /// In place of a router, for what is drawn once for a packet.
 const NO_ROUTER: RouterId = RouterId(u32::MAX);
@@ -33,7 +33,7 @@ impl Selector {
 
     /// The number drawn for packet number `number`, if the rule of routing wants one.
     #[inline]
-    pub fn chance(&self, order: &Order, number: u64) -> u64 {
+    pub fn chance(&self, order: &Injection, number: u64) -> u64 {
         if self.draws { self.draw(NO_ROUTER, order, number) } else { 0 }
     }
 
@@ -44,7 +44,7 @@ impl Selector {
         &mut self,
         step: Step<'_>,
         at: RouterId,
-        order: &Order,
+        order: &Injection,
         number: u64,
         idle: impl Fn(ChannelId) -> bool,
     ) -> (ChannelId, u32) {
@@ -64,7 +64,7 @@ impl Selector {
         options: &[ChannelId],
         fixed: usize,
         at: RouterId,
-        order: &Order,
+        order: &Injection,
         number: u64,
         idle: impl Fn(ChannelId) -> bool,
     ) -> ChannelId {
@@ -89,7 +89,7 @@ impl Selector {
 
     /// A random number that depends on the seed, the packet and the router alone, so that the order in which an engine
     /// treats the packets of an instant does not matter: splitmix64 (Steele, Lea, Flood 2014).
-    fn draw(&self, at: RouterId, order: &Order, number: u64) -> u64 {
+    fn draw(&self, at: RouterId, order: &Injection, number: u64) -> u64 {
         let origin = (u64::from(order.source.0) << 32) | u64::from(at.0);
         let mut state = self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ origin.rotate_left(17);
         for _ in 0..2 {

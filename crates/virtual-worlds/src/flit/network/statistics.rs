@@ -3,7 +3,7 @@
 use machines::model::{ChannelId, FlitNetwork, RouterId};
 use quantities::{Bytes, Duration, Time};
 
-use super::Order;
+use super::Injection;
 use crate::answer::{ChannelStatistics, HopRecord, PacketRecord, RouterStatistics};
 
 /// Totals of a network's run.
@@ -50,7 +50,7 @@ impl Recorder {
 
     /// A packet has crossed `channel`, which it had from `granted` to `released`, each flit taking `flit_time`.
     #[inline]
-    pub fn crossed(&mut self, channel: ChannelId, order: &Order, held: Duration, flit_time: Duration) {
+    pub fn crossed(&mut self, channel: ChannelId, order: &Injection, held: Duration, flit_time: Duration) {
         let busy = flit_time * u64::from(order.flits);
         let channel = &mut self.statistics.channels[channel.0 as usize];
         channel.busy += busy;
@@ -69,7 +69,13 @@ impl Recorder {
     }
 
     /// A packet has arrived.
-    pub fn delivered(&mut self, order: &Order, injected: Time, hops: impl FnOnce() -> Vec<HopRecord>, delivered: Time) {
+    pub fn delivered(
+        &mut self,
+        order: &Injection,
+        injected: Time,
+        hops: impl FnOnce() -> Vec<HopRecord>,
+        delivered: Time,
+    ) {
         self.statistics.packets += 1;
         if let Some(log) = &mut self.log {
             log.push(PacketRecord {

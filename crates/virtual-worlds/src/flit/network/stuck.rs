@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use machines::model::{ChannelId, FlitNetwork, NodeId, Place};
 use quantities::Time;
 
-use super::Order;
+use super::Injection;
 
 /// A packet that can't move on, and what it waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Tally {
     }
 
     /// The report, packets in order of their ends.
-    pub(super) fn report(self, order: impl Fn(u32) -> Order) -> Vec<Waiting> {
+    pub(super) fn report(self, order: impl Fn(u32) -> Injection) -> Vec<Waiting> {
         let ends = |packet| (order(packet).source, order(packet).destination);
         let waiting = |(packet, mut held): (u32, Held)| {
             held.holds.sort_unstable();

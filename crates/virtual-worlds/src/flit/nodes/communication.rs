@@ -7,7 +7,7 @@ use quantities::{Bytes, Duration, Time};
 
 use super::messages::Letter;
 use super::{Event, Nodes, Outcome};
-use crate::flit::network::{Engine, Order, Uncut};
+use crate::flit::network::{Engine, Injection, Uncut};
 
 /// What a communication processor has to do, each for the message of that number.
 #[derive(Clone, Copy, Debug)]
@@ -260,7 +260,7 @@ impl<E: Engine> Nodes<E> {
         if carries == Carries::Data {
             self.count_ready(rank, now, 1);
         }
-        let order = Order {
+        let order = Injection {
             source: NodeId(rank),
             destination: NodeId(destination),
             bytes,

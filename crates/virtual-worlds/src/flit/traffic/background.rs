@@ -12,7 +12,7 @@ use super::sources::Sources;
 use super::tally::{Flight, Tally, Totals};
 use super::{Load, Offer, Unfit};
 use crate::answer::BackgroundStatistics;
-use crate::flit::network::Order;
+use crate::flit::network::Injection;
 
 /// Traffic beside programs, from the beginning of a run until the last program has ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,7 +37,7 @@ pub enum BackgroundSources {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::flit) enum Next {
     /// It injects this packet now.
-    Inject(Order),
+    Inject(Injection),
     /// Its next packet is born then.
     At(Time),
     /// It has none before the end of time.

@@ -8,7 +8,7 @@ use quantities::{Duration, Time};
 
 use super::Offer;
 use super::random::Stream;
-use crate::flit::network::Order;
+use crate::flit::network::Injection;
 
 /// The births of one node from some point on.
 #[derive(Clone, Debug)]
@@ -74,11 +74,11 @@ impl Sources {
     }
 
     /// The next packet that `source` injects, and when it was born.
-    pub(super) fn inject(&mut self, source: NodeId, token: u64) -> (Order, Time) {
+    pub(super) fn inject(&mut self, source: NodeId, token: u64) -> (Injection, Time) {
         let births = &mut self.waiting[source.0 as usize];
         let born = births.next;
         let destination = births.pass(source, &self.offer, self.cycle);
-        let order = Order { source, destination, bytes: self.offer.bytes, flits: self.offer.flits, token };
+        let order = Injection { source, destination, bytes: self.offer.bytes, flits: self.offer.flits, token };
         (order, born)
     }
 

@@ -5,7 +5,7 @@ use machines::model::{
     Switching,
 };
 use machines::routing::{Routing, Selection, Table};
-use maquette_virtual_worlds::flit::network::Order;
+use maquette_virtual_worlds::flit::network::Injection;
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Time};
 
@@ -13,7 +13,7 @@ use quantities::{Bytes, Duration, Time};
 #[derive(Clone, Debug)]
 pub struct Case {
     pub network: FlitNetwork,
-    pub orders: Vec<(Time, Order)>,
+    pub orders: Vec<(Time, Injection)>,
     pub seed: u64,
     pub may_deadlock: bool,
 }
@@ -184,15 +184,15 @@ fn any_network() -> impl Strategy<Value = Case> {
     })
 }
 
-fn orders(traffic: Vec<Sending>, nodes: u32) -> Vec<(Time, Order)> {
-    let mut orders: Vec<(Time, Order)> = traffic
+fn orders(traffic: Vec<Sending>, nodes: u32) -> Vec<(Time, Injection)> {
+    let mut orders: Vec<(Time, Injection)> = traffic
         .into_iter()
         .enumerate()
         .map(|(token, (time, source, destination, flits))| {
             let source = source % nodes;
             // On a network of one node it sends to itself.
             let destination = (source + 1 + destination % (nodes - 1).max(1)) % nodes;
-            let order = Order {
+            let order = Injection {
                 source: NodeId(source),
                 destination: NodeId(destination),
                 bytes: Bytes(u64::from(flits) - 1),

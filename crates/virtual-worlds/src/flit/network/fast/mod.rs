@@ -24,7 +24,7 @@ use super::arbitration::{Request, Requests};
 use super::injection::{InjectionQueue, Queued};
 use super::selection::Selector;
 use super::stuck::{Tally, Waiting};
-use super::{Engine, NetworkEvent, Notice, Order, Recorder, Schedule, Statistics, Uncut};
+use super::{Engine, Injection, NetworkEvent, Notice, Recorder, Schedule, Statistics, Uncut};
 use crate::answer::HopRecord;
 
 /// The tail has crossed a channel, which is free again.
@@ -66,7 +66,7 @@ struct Link {
     /// When it is free, if it has no owner.
     free_at: u64,
     /// The packet that had it last, as long as that is not counted.
-    crossed: Option<Order>,
+    crossed: Option<Injection>,
     requests: Requests,
     /// When the slots that nobody has taken are free.
     credits: Runs,
@@ -108,7 +108,7 @@ impl Row {
 
 #[derive(Debug)]
 struct Packet {
-    order: Order,
+    order: Injection,
     number: u64,
     injected: u64,
     rows: Vec<Row>,
@@ -228,7 +228,7 @@ impl Engine for Fast {
         }
     }
 
-    fn inject<S: Schedule>(&mut self, now: Time, order: Order, schedule: &mut S) {
+    fn inject<S: Schedule>(&mut self, now: Time, order: Injection, schedule: &mut S) {
         let queued = Queued { order, number: self.injected, injected: now };
         self.sources[order.source.0 as usize].queue.put(queued);
         self.injected += 1;
@@ -359,7 +359,7 @@ impl Fast {
     }
 
     /// A channel's owner, whose order this is, leaves it to others from `time` on.
-    fn set_free(&mut self, channel: u32, time: u64, order: Order) {
+    fn set_free(&mut self, channel: u32, time: u64, order: Injection) {
         let link = &mut self.links[channel as usize];
         (link.owner, link.free_at, link.crossed) = (NOBODY, time, Some(order));
     }
@@ -597,9 +597,9 @@ impl Fast {
         }
         self.take_slots(packet, first);
         for row in first..first + self.counts.len() {
-            let here = self.packets[packet as usize].rows[row];
-            if self.counts[row - first] > 0 && here.sent == self.packets[packet as usize].order.flits {
-                self.finish_row(packet, row, here, schedule);
+            let current = self.packets[packet as usize].rows[row];
+            if self.counts[row - first] > 0 && current.sent == self.packets[packet as usize].order.flits {
+                self.finish_row(packet, row, current, schedule);
             }
         }
     }
@@ -661,17 +661,17 @@ impl Fast {
     }
 
     /// All flits of a packet have their starts on a row: the tail frees the channel, and what stood behind comes forward.
-    fn finish_row<S: Schedule>(&mut self, packet: u32, row: usize, here: Row, schedule: &mut S) {
-        let link = &self.links[here.link as usize];
-        let release = Time::from_picoseconds(here.last + link.flit_time);
-        let tail_at = here.last + link.advance;
+    fn finish_row<S: Schedule>(&mut self, packet: u32, row: usize, current: Row, schedule: &mut S) {
+        let link = &self.links[current.link as usize];
+        let release = Time::from_picoseconds(current.last + link.flit_time);
+        let tail_at = current.last + link.advance;
         if link.is_inner() && link.requests.is_empty() {
             let order = self.packets[packet as usize].order;
-            self.set_free(here.channel, release.picoseconds(), order);
+            self.set_free(current.channel, release.picoseconds(), order);
         } else {
-            schedule.at(release, NetworkEvent::new(RELEASE, here.channel));
+            schedule.at(release, NetworkEvent::new(RELEASE, current.channel));
         }
-        let link = &self.links[here.link as usize];
+        let link = &self.links[current.link as usize];
         if link.is_sink() {
             if link.advance > link.flit_time {
                 schedule.at(Time::from_picoseconds(tail_at), NetworkEvent::new(DELIVER, packet));
@@ -679,7 +679,7 @@ impl Fast {
         } else if stores_packets(self.network.switching) {
             self.packets[packet as usize].header_at = tail_at;
             if link.line[0] == packet {
-                self.come_to_front(here.link, schedule);
+                self.come_to_front(current.link, schedule);
             }
         }
         self.packets[packet as usize].first = row + 1;
@@ -687,10 +687,10 @@ impl Fast {
             let input = self.packets[packet as usize].rows[before].link;
             let link = &mut self.links[input as usize];
             link.line.pop_front();
-            link.front_free = here.last;
+            link.front_free = current.last;
             self.come_to_front(input, schedule);
         } else if let Place::Node(node) = link.from {
-            self.sources[node.0 as usize].front_since = here.last;
+            self.sources[node.0 as usize].front_since = current.last;
         }
     }
 }

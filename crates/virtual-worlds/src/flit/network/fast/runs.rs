@@ -126,7 +126,7 @@ impl Runs {
 /// Reads two lists of runs one after the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'a> {
-    here: &'a [Run],
+    current: &'a [Run],
     then: &'a [Run],
     offset: u64,
     then_offset: u64,
@@ -138,15 +138,15 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub fn new(first: &'a [Run], second: &'a [Run], offset: u64) -> Cursor<'a> {
         if first.is_empty() {
-            return Cursor { here: second, then: &[], offset, then_offset: 0, taken: 0 };
+            return Cursor { current: second, then: &[], offset, then_offset: 0, taken: 0 };
         }
-        Cursor { here: first, then: second, offset: 0, then_offset: offset, taken: 0 }
+        Cursor { current: first, then: second, offset: 0, then_offset: offset, taken: 0 }
     }
 
     /// The rest of the run that is being read; nothing past the end.
     #[inline]
     fn peek(&self) -> Option<Run> {
-        let run = self.here.first()?;
+        let run = self.current.first()?;
         let rest = run.after(self.taken);
         Some(Run { start: rest.start + self.offset, ..rest })
     }
@@ -154,13 +154,13 @@ impl<'a> Cursor<'a> {
     /// Goes on by `count` flits, which are all in the run being read.
     #[inline]
     fn advance(&mut self, count: u32) {
-        let Some(run) = self.here.first() else { return };
+        let Some(run) = self.current.first() else { return };
         self.taken += count;
         if self.taken == run.count {
             self.taken = 0;
-            self.here = &self.here[1..];
-            if self.here.is_empty() {
-                (self.here, self.offset) = (self.then, self.then_offset);
+            self.current = &self.current[1..];
+            if self.current.is_empty() {
+                (self.current, self.offset) = (self.then, self.then_offset);
                 self.then = &[];
             }
         }
@@ -344,8 +344,8 @@ impl Lines {
             let mut end = length;
             for &(other, steeper) in lines {
                 if steeper > slope {
-                    let here = other + steeper * u64::from(index);
-                    let overtakes = u64::from(index) + (start - here) / (steeper - slope) + 1;
+                    let current = other + steeper * u64::from(index);
+                    let overtakes = u64::from(index) + (start - current) / (steeper - slope) + 1;
                     end = end.min(overtakes.min(u64::from(length)) as u32);
                 }
             }

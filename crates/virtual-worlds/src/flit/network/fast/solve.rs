@@ -112,8 +112,8 @@ impl Solution {
         let row = path.first + index;
         let link = path.link(row);
         let pace = path.pace(row);
-        let here = &path.rows[row];
-        let earliest = if here.sent == 0 { here.earliest } else { here.last + pace.step };
+        let current = &path.rows[row];
+        let earliest = if current.sent == 0 { current.earliest } else { current.last + pace.step };
         let arrivals = match row.checked_sub(1) {
             None => Cursor::new(&[], &[], 0),
             Some(before) => {
@@ -122,7 +122,7 @@ impl Solution {
                 Cursor::new(before.held.as_slice(), fresh, before.advance)
             }
         };
-        let slots = if here.reserved || !link.counts_slots {
+        let slots = if current.reserved || !link.counts_slots {
             Cursor::new(&[], &[], 0)
         } else {
             let freed: &[Run] = if index + 1 < path.counts.len() { &self.starts[index + 1] } else { &[] };
