@@ -42,8 +42,8 @@ fn every_kind_of_program_runs_as_processes() {
     ];
     for program in programs {
         let report = launched(&[&["--local", "4"], program].concat());
-        assert!(report["messages"].as_u64() > Some(0), "{program:?}: {said}");
-        assert!(report["times_ps"][0].as_u64() > Some(0), "{program:?}: {said}");
+        assert!(report["messages"].as_u64() > Some(0), "{program:?}: {report}");
+        assert!(report["times_ps"][0].as_u64() > Some(0), "{program:?}: {report}");
     }
 }
 
@@ -66,7 +66,7 @@ fn losses_are_repaired_in_every_way_within_any_window() {
     for (way, window) in [("go-back-n", "1"), ("go-back-n", "16"), ("selective", "400"), ("parity", "20")] {
         let arguments = ["--local", "3", "--repair", way, "--window", window, "broadcast", "--algorithm", "hardware"];
         let report = launched(&[&arguments[..], &["--bytes", "300KiB"]].concat());
-        assert_eq!(report["bytes"], 300 << 10, "{way}, {window}: {said}");
+        assert_eq!(report["bytes"], 300 << 10, "{way}, {window}: {report}");
     }
 }
 

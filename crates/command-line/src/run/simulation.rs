@@ -56,7 +56,7 @@ fn simulate(run: Run, as_json: bool) -> Result<CommandOutput, Failure> {
     drop(shown);
     let ended: Ended = ended.ok_or(Failure::Interrupted)??;
     ended.warnings.iter().for_each(|warning| warn(warning));
-    Ok(summary::text(&ended, as_json).into())
+    Ok(summary::summary(&ended, as_json).into())
 }
 
 /// Writes `experiment` to the file `path`, for others to run.

@@ -19,7 +19,7 @@ use tuning::planner::{Bound, busiest};
 const SHOWN: usize = 5;
 
 /// What is said of a run that has ended.
-pub(super) fn text(ended: &Ended, as_json: bool) -> String {
+pub(super) fn summary(ended: &Ended, as_json: bool) -> String {
     let network = match &ended.machine.interconnect {
         Interconnect::Flits(network) => Some(network),
         Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,

@@ -1,6 +1,6 @@
 //! Every rank exchanges messages with every other, round after round.
 
-use programs::benchmarks::{self, PartnerOrder};
+use programs::benchmarks;
 use quantities::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,13 +62,13 @@ impl PartnerOrder {
         }
     }
 
-    const fn order(self, seed: u64) -> PartnerOrder {
+    const fn order(self, seed: u64) -> benchmarks::PartnerOrder {
         match self {
-            PartnerOrder::Shift => PartnerOrder::Shift,
-            PartnerOrder::ExclusiveOr => PartnerOrder::ExclusiveOr,
-            PartnerOrder::Linear => PartnerOrder::Linear,
-            PartnerOrder::Shuffled => PartnerOrder::Shuffled { seed },
-            PartnerOrder::InTurn => PartnerOrder::InTurn,
+            PartnerOrder::Shift => benchmarks::PartnerOrder::Shift,
+            PartnerOrder::ExclusiveOr => benchmarks::PartnerOrder::ExclusiveOr,
+            PartnerOrder::Linear => benchmarks::PartnerOrder::Linear,
+            PartnerOrder::Shuffled => benchmarks::PartnerOrder::Shuffled { seed },
+            PartnerOrder::InTurn => benchmarks::PartnerOrder::InTurn,
         }
     }
 }

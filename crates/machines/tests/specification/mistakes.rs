@@ -205,9 +205,9 @@ links = [
 ]
 "#,
     );
-    let message_of = whole(&ring);
-    assert!(message_of.contains("`shortest-path` can deadlock on this topology"), "{said}");
-    assert!(message_of.contains("from a to b; from b to c; from c to d; from d to e; from e to a"), "{said}");
+    let message = whole(&ring);
+    assert!(message.contains("`shortest-path` can deadlock on this topology"), "{message}");
+    assert!(message.contains("from a to b; from b to c; from c to d; from d to e; from e to a"), "{message}");
     // Without a rule, a graph has one that cannot.
     let safe = ring.replace("rule = \"shortest-path\"", "");
     assert!(Description::parse(&safe, "ring.toml").unwrap().resolve().is_ok());
@@ -368,17 +368,17 @@ fn dragonflies_need_their_virtual_channels() {
         "[topology.dragonfly]\nnodes = 2\nrouters = 4\nglobal_links = 2\n",
         1,
     );
-    let message_of = whole(&one);
+    let message = whole(&one);
     assert!(
-        message_of.starts_with("mesh.toml: routing.rule: `minimal` can deadlock on this topology: a packet that"),
-        "{said}"
+        message.starts_with("mesh.toml: routing.rule: `minimal` can deadlock on this topology: a packet that"),
+        "{message}"
     );
     assert!(
-        message_of.ends_with(
+        message.ends_with(
             "| with channels.virtual_channels = 2 and virtual cut-through it is free of deadlock; routing.rule = \
              \"up-down\" is free of deadlock on every topology"
         ),
-        "{said}"
+        "{message}"
     );
     assert_eq!(
         complaint("[packet]", "[routing]\nrule = \"minimal\"\n\n[packet]"),
@@ -420,10 +420,10 @@ fn mistakes_in_graphs() {
         ),
     ];
     for (links, expected) in table {
-        let message_of = graph(&format!("{routers}\n{links}"));
+        let message = graph(&format!("{routers}\n{links}"));
         assert!(
-            message_of.contains(expected.split_once(": ").unwrap().1) && message_of.contains("topology"),
-            "{said}\n{expected}"
+            message.contains(expected.split_once(": ").unwrap().1) && message.contains("topology"),
+            "{message}\n{expected}"
         );
     }
     let twice = graph(r#"routers = [{ name = "a", nodes = 1 }, { name = "a" }]"#);
@@ -506,9 +506,9 @@ fn a_link_of_a_graph_can_be_guessed_from_what_is_said() {
     ];
     for links in wrong {
         let graph = format!("[topology.graph]\n{routers}\n{links}\n");
-        let message_of = complaint("[topology.mesh]\ncolumns = 4\nrows = 2\n", &graph);
-        assert!(message_of.contains("{ between = [\"a\", \"b\"] }"), "{links}: {said}");
-        assert!(!message_of.contains("struct") && !message_of.contains("sequence"), "{links}: {said}");
+        let message = complaint("[topology.mesh]\ncolumns = 4\nrows = 2\n", &graph);
+        assert!(message.contains("{ between = [\"a\", \"b\"] }"), "{links}: {message}");
+        assert!(!message.contains("struct") && !message.contains("sequence"), "{links}: {message}");
     }
 }
 
@@ -529,12 +529,12 @@ fn a_field_at_the_wrong_place_is_told_where_it_belongs() {
         set("processor_send", "5us")
     );
     for name in ["nodes", "L", "loggp.nodes", "ethernet.queue", "topology.torus.sides"] {
-        let message_of = set(name, "8");
+        let message = set(name, "8");
         assert!(
-            message_of.contains("which the machine does not have; allowed is fields of `topology.dragonfly`"),
-            "{said}"
+            message.contains("which the machine does not have; allowed is fields of `topology.dragonfly`"),
+            "{message}"
         );
-        assert!(!message_of.contains("missing"), "{said}");
+        assert!(!message.contains("missing"), "{message}");
     }
     assert!(set("nodes", "8").contains("from which the number of its nodes follows: topology.dragonfly.nodes, "));
     assert!(set("control_network.latency", "1us").contains("`control_network.rate` is missing"));
@@ -562,8 +562,8 @@ fn a_value_of_the_wrong_type_is_told_in_plain_words() {
         ("rate = \"10 MB/s\"", "rate = []", "invalid type: list, expected a rate in quotes"),
     ];
     for (part, instead, expected) in cases {
-        let message_of = complaint(part, instead);
-        assert!(message_of.contains(expected), "{said}");
+        let message = complaint(part, instead);
+        assert!(message.contains(expected), "{message}");
     }
 }
 

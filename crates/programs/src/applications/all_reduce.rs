@@ -5,16 +5,16 @@ use quantities::Rank;
 
 use super::values::{packed, unpacked};
 use crate::all_reduce::{AllReduceContext, Number, Operation, Operator, recursive_doubling};
-use crate::schedule::Order;
+use crate::schedule::SendReceiveOrder;
 use crate::{Group, Sends};
 
 /// The sum of what each rank has, the same to the last bit on every rank, by [`recursive_doubling`]. `order` is what a rank
 /// does first of two that exchange.
-pub(super) async fn sum<E: Endpoint>(endpoint: &E, order: Order, own: f64) -> Result<f64> {
+pub(super) async fn sum<E: Endpoint>(endpoint: &E, order: SendReceiveOrder, own: f64) -> Result<f64> {
     let group = Group::from_source(Rank(0), endpoint.size())?;
     let sends = match order {
-        Order::Alternating => Sends::Synchronous,
-        Order::SendFirst => Sends::Early,
+        SendReceiveOrder::Alternating => Sends::Synchronous,
+        SendReceiveOrder::SendFirst => Sends::Early,
     };
     let operator = Operator::Of(Operation::Sum, Number::F64);
     let mut message = packed([own]);

@@ -7,7 +7,7 @@ use machines::routing::{Routing, Table};
 use maquette_virtual_worlds::flit::network::fast::Fast;
 use maquette_virtual_worlds::flit::network::reference::Reference;
 use maquette_virtual_worlds::flit::network::replay::carry;
-use maquette_virtual_worlds::flit::network::{Engine, PartnerOrder, stuck};
+use maquette_virtual_worlds::flit::network::{Engine, Injection, stuck};
 use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
 use programs::benchmarks::AllPairs;
 use quantities::{Bytes, Time};
@@ -50,14 +50,14 @@ fn clockwise() -> Machine {
 fn report<E: Engine>() -> String {
     let machine = clockwise();
     let Interconnect::Flits(network) = &machine.interconnect else { unreachable!("the ring has routers") };
-    let order = |node: u32| PartnerOrder {
+    let order = |node: u32| Injection {
         source: NodeId(node),
         destination: NodeId((node + 2) % 4),
         bytes: Bytes(64),
         flits: 65,
         token: u64::from(node),
     };
-    let orders: Vec<(Time, PartnerOrder)> = (0..4).map(|node| (Time::ZERO, order(node))).collect();
+    let orders: Vec<(Time, Injection)> = (0..4).map(|node| (Time::ZERO, order(node))).collect();
     stuck::describe(network, &carry::<E>(network, 0, false, &orders).stuck, 2)
 }
 

@@ -16,7 +16,7 @@ use programs::broadcast::{self, Broadcast, HardwareBroadcast};
 use programs::catalogue::{Catalogue, Parameters};
 use programs::linear_hash::{Growth, Key, KeyHash, LinearHash, RankEnd};
 use programs::postal::Lambda;
-use programs::schedule::{Order, Pacing};
+use programs::schedule::{Pacing, SendReceiveOrder};
 use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank};
 
@@ -83,7 +83,7 @@ impl Program for Delivery {
 pub fn complete_exchanges_bring_every_message(worlds: &[impl World]) {
     for world in worlds {
         for algorithm in Complete::all() {
-            let (bytes, order, reshuffle) = (Bytes(5_000), Order::SendFirst, Duration::from_picoseconds(3));
+            let (bytes, order, reshuffle) = (Bytes(5_000), SendReceiveOrder::SendFirst, Duration::from_picoseconds(3));
             let program = Delivery(CompleteExchange { algorithm, bytes, order, reshuffle });
             for (rank, taken) in (0..).zip(outputs(world.run(8, &program))) {
                 let expected: Vec<_> = (0..8_u32)
@@ -104,7 +104,8 @@ pub fn a_transform_and_a_solver_are_the_same_to_the_bit(worlds: &[impl World], p
     let grid = Grid { width: 9, height: 7 };
     let partition = blocks(grid, NonZeroU16::new(3).unwrap(), NonZeroU16::new(2).unwrap());
     let pattern = halo_pattern(&Halo::new(&partition, &grid.edges()), 8).unwrap();
-    let exchanges = Exchanges::new(&Irregular::Greedy.schedule(&pattern), Order::SendFirst, Pacing::FreeRunning);
+    let exchanges =
+        Exchanges::new(&Irregular::Greedy.schedule(&pattern), SendReceiveOrder::SendFirst, Pacing::FreeRunning);
     let solver = ConjugateGradient::new(grid, &partition, exchanges, random_right_side(grid, 5)).unwrap();
     let alone = outputs(perfect.run(6, &solver));
     for world in worlds {

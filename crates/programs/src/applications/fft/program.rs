@@ -12,7 +12,7 @@ use super::{operations, row};
 use crate::all_to_all::{Complete, CompleteExchange};
 use crate::applications::cost::{Packing, Speed};
 use crate::applications::packed::Packed;
-use crate::schedule::Order;
+use crate::schedule::SendReceiveOrder;
 
 /// The largest array, in numbers a side: its numbers can be counted.
 const LARGEST: u32 = 1 << 16;
@@ -38,7 +38,7 @@ pub struct Fft2d {
     /// How blocks are exchanged.
     pub algorithm: Complete,
     /// What a rank does first that both sends and receives in a step.
-    pub order: Order,
+    pub order: SendReceiveOrder,
     /// How fast nodes compute.
     pub speed: Speed,
     /// What blocks cost to be put together and taken apart: once each where they are sent and once where they are received,
@@ -76,7 +76,7 @@ impl Fft2d {
             return Err(Error::Unfit(format!("an array to transform has 1 to {LARGEST} numbers a side, not {size}")));
         }
         let plan = FftPlanner::new().plan_fft_forward(size as usize);
-        let (order, speed, packing) = (Order::default(), Speed::default(), Packing::default());
+        let (order, speed, packing) = (SendReceiveOrder::default(), Speed::default(), Packing::default());
         Ok(Fft2d { size, array, plan, algorithm, order, speed, packing })
     }
 

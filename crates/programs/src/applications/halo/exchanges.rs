@@ -6,19 +6,19 @@ use quantities::{Duration, Rank};
 use super::Domain;
 use crate::applications::all_reduce;
 use crate::applications::values::Value;
-use crate::schedule::{Order, Pacing, RankSchedule, Schedule, follow};
+use crate::schedule::{Pacing, RankSchedule, Schedule, SendReceiveOrder, follow};
 
 /// In which order the ranks of an application send each other their halos.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchanges {
     schedules: Vec<RankSchedule>,
-    order: Order,
+    order: SendReceiveOrder,
     pacing: Pacing,
 }
 
 impl Exchanges {
     /// By `schedule`, under `pacing`; `order` is what a rank does first that both sends and receives in a step.
-    pub fn new(schedule: &Schedule, order: Order, pacing: Pacing) -> Exchanges {
+    pub fn new(schedule: &Schedule, order: SendReceiveOrder, pacing: Pacing) -> Exchanges {
         Exchanges { schedules: schedule.by_rank(order), order, pacing }
     }
 
@@ -70,7 +70,7 @@ pub(in crate::applications) struct Communication<'a, E> {
     endpoint: &'a E,
     domain: &'a Domain,
     schedule: &'a RankSchedule,
-    order: Order,
+    order: SendReceiveOrder,
     pacing: Pacing,
     spent: Duration,
 }
