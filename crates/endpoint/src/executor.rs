@@ -1,8 +1,8 @@
 //! Runs ranks as futures on a simulated machine: written once for every world whose ranks share one clock.
 //!
 //! A world is a [`Machine`]: it begins an operation of a rank, and says which operation is over next. All else is here: the
-//! futures, who may go on, what a rank waits for that never goes on, and the timeline. Where the machine is a `dyn Machine`, a
-//! program is compiled once for all of them.
+//! futures, who may go on, what a rank waits for that never goes on, and the timeline. A machine is an
+//! object here, so that a program is compiled once for all of them.
 //!
 //! An operation begins when its future is first polled, and several of one rank may be under way at once. A rank is polled
 //! when one of its operations is over, and at no other time. A future that is dropped after it has begun leaves its operation
@@ -147,8 +147,8 @@ impl<T> Ended<T> {
 ///
 /// # Errors
 /// Those of [`Machine::next_over`].
-pub fn run<M: Machine + ?Sized, P: Program>(
-    machine: &mut M,
+pub fn run<P: Program>(
+    machine: &mut dyn Machine,
     ranks: u32,
     program: &P,
     with_timeline: bool,
@@ -160,20 +160,15 @@ pub fn run<M: Machine + ?Sized, P: Program>(
 ///
 /// # Errors
 /// Those of [`Machine::next_over`]; what the rank ended with.
-pub fn run_one<M: Machine + ?Sized, P: Program>(
-    machine: &mut M,
-    rank: Rank,
-    ranks: u32,
-    program: &P,
-) -> Result<P::Output> {
+pub fn run_one<P: Program>(machine: &mut dyn Machine, rank: Rank, ranks: u32, program: &P) -> Result<P::Output> {
     let ended = run_local(machine, rank.0..rank.0 + 1, ranks, program, false)?;
     let results = ended.all(|rank| program.name_of(rank))?;
     results.into_iter().next().unwrap_or(Err(Error::Stopped))
 }
 
 /// Runs `program` on those of `ranks` ranks that are `local`.
-fn run_local<M: Machine + ?Sized, P: Program>(
-    machine: &mut M,
+fn run_local<P: Program>(
+    machine: &mut dyn Machine,
     local: Range<u32>,
     ranks: u32,
     program: &P,
@@ -199,8 +194,8 @@ fn run_local<M: Machine + ?Sized, P: Program>(
 }
 
 /// Polls ranks until nothing happens any more.
-fn drive<M: Machine + ?Sized, P: Program>(
-    shared: &RefCell<Shared<'_, M>>,
+fn drive<P: Program>(
+    shared: &RefCell<Shared<'_>>,
     local: Range<u32>,
     ranks: u32,
     program: &P,
@@ -267,8 +262,8 @@ impl<T, F: Future<Output = Result<T>>> Ranks<F, T> {
 }
 
 /// What the ranks of a run share.
-struct Shared<'run, M: ?Sized> {
-    machine: &'run mut M,
+struct Shared<'run> {
+    machine: &'run mut dyn Machine,
     operations: Operations,
     /// How many operations of each rank are under way.
     under_way: Vec<u32>,
@@ -278,7 +273,7 @@ struct Shared<'run, M: ?Sized> {
     timeline: Option<Timeline>,
 }
 
-impl<M: Machine + ?Sized> Shared<'_, M> {
+impl Shared<'_> {
     fn begin(&mut self, rank: Rank, operation: Operation, waker: Waker) -> u32 {
         self.under_way[rank.0 as usize] += 1;
         let activity = operation.activity();
@@ -395,16 +390,16 @@ impl Operations {
 }
 
 /// One rank's endpoint.
-struct RankEndpoint<'a, 'run, M: ?Sized> {
-    shared: &'a RefCell<Shared<'run, M>>,
+struct RankEndpoint<'a, 'run> {
+    shared: &'a RefCell<Shared<'run>>,
     rank: Rank,
     size: u32,
     needs: Needs,
 }
 
-impl<'run, M: Machine + ?Sized> RankEndpoint<'_, 'run, M> {
+impl<'run> RankEndpoint<'_, 'run> {
     /// An operation: it begins when it is first polled, once it was checked that it may.
-    fn operation(&self, operation: Operation) -> Pending<'_, 'run, M> {
+    fn operation(&self, operation: Operation) -> Pending<'_, 'run> {
         Pending { endpoint: self, operation: Some(operation), number: None }
     }
 
@@ -452,15 +447,15 @@ impl<'run, M: Machine + ?Sized> RankEndpoint<'_, 'run, M> {
 }
 
 /// An operation as a future.
-struct Pending<'a, 'run, M: Machine + ?Sized> {
-    endpoint: &'a RankEndpoint<'a, 'run, M>,
+struct Pending<'a, 'run> {
+    endpoint: &'a RankEndpoint<'a, 'run>,
     /// What is to be begun; nothing once it is.
     operation: Option<Operation>,
     /// Its number, from when it has begun until its outcome was fetched.
     number: Option<u32>,
 }
 
-impl<M: Machine + ?Sized> Future for Pending<'_, '_, M> {
+impl Future for Pending<'_, '_> {
     type Output = Result<Outcome>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Outcome>> {
@@ -481,7 +476,7 @@ impl<M: Machine + ?Sized> Future for Pending<'_, '_, M> {
     }
 }
 
-impl<M: Machine + ?Sized> Drop for Pending<'_, '_, M> {
+impl Drop for Pending<'_, '_> {
     fn drop(&mut self) {
         if let Some(number) = self.number {
             self.endpoint.shared.borrow_mut().operations.abandon(number);
@@ -489,7 +484,7 @@ impl<M: Machine + ?Sized> Drop for Pending<'_, '_, M> {
     }
 }
 
-impl<M: Machine + ?Sized> Endpoint for RankEndpoint<'_, '_, M> {
+impl Endpoint for RankEndpoint<'_, '_> {
     fn rank(&self) -> Rank {
         self.rank
     }

@@ -252,7 +252,7 @@ impl Running {
         let alone = Messengers::new(std::slice::from_ref(messenger));
         let mut launched = Launched { messenger, alone, tally: &mut self.tally };
         let start = messenger.now();
-        executor::run_one(&mut launched as &mut dyn Machine, messenger.rank(), messenger.size(), program)?;
+        executor::run_one(&mut launched, messenger.rank(), messenger.size(), program)?;
         let end = messenger.now();
         drop(launched);
         block_on(async {

@@ -5,7 +5,7 @@ use std::task::Poll;
 
 use quantities::{Rank, Time};
 
-use super::{Machine, Shared};
+use super::Shared;
 use crate::timeline::Activity;
 use crate::{Begun, Error, Event, Operation, Report, Request, Result};
 
@@ -46,7 +46,7 @@ impl Requests {
     }
 }
 
-impl<M: Machine + ?Sized> Shared<'_, M> {
+impl Shared<'_> {
     pub(super) fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
         if request.number > Request::MOST {
             let told = format!("{} is no number of a request: the largest is {}", request.number, Request::MOST);

@@ -38,7 +38,7 @@ impl Setting {
             silent: false,
             waits: 0,
         };
-        let ended = executor::run(&mut running as &mut dyn Machine, ranks, program, false)?;
+        let ended = executor::run(&mut running, ranks, program, false)?;
         ended.all(|rank| program.name_of(rank))
     }
 

@@ -230,7 +230,7 @@ pub(super) fn run<P: Program>(setting: &Setting<'_>, program: &P) -> Run<P::Outp
     let network = setting.network();
     let messengers = setting.messengers(&network)?;
     let mut running = Running::new(setting, &network, &messengers);
-    let mut ended = executor::run(&mut running as &mut dyn Machine, setting.ranks, program, setting.with_timeline)?;
+    let mut ended = executor::run(&mut running, setting.ranks, program, setting.with_timeline)?;
     let (mut record, memory) = running.end();
     record.timeline = ended.timeline.take();
     let finish = std::mem::take(&mut ended.finish);

@@ -181,7 +181,7 @@ pub(super) fn run<P: Program>(
     program: &P,
     with_timeline: bool,
 ) -> Run<P::Output> {
-    let mut ended = executor::run(&mut *machine as &mut dyn Machine, ranks, program, with_timeline)?;
+    let mut ended = executor::run(&mut *machine, ranks, program, with_timeline)?;
     let (finish, timeline) = (std::mem::take(&mut ended.finish), ended.timeline.take());
     if let Some(stuck) = machine.stuck().filter(|_| !ended.waiting.is_empty()) {
         return Err(Error::Deadlock(stuck));
