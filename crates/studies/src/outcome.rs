@@ -218,8 +218,11 @@ fn number(value: f64) -> String {
 /// What failed, then why we think it did.
 fn missed_note(checks: &[Check]) -> String {
     let failed: Vec<&str> = checks.iter().filter(|check| !check.holds).map(|check| check.says.as_str()).collect();
-    let note = format!("does not hold: {}", failed.join("; "));
-    [note].into_iter().chain(reasons(checks).into_iter().map(str::to_string)).collect::<Vec<_>>().join(". ")
+    let failed = format!("does not hold: {}", failed.join("; "));
+    match reasons(checks).join(" ") {
+        reason if reason.is_empty() => failed,
+        reason => format!("{failed}. {reason}"),
+    }
 }
 
 fn reasons(checks: &[Check]) -> Vec<&str> {

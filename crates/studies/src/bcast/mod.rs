@@ -12,6 +12,7 @@ mod growth;
 mod job;
 mod lossy;
 mod measures;
+pub mod search;
 mod section2;
 mod section3;
 mod simulate;

@@ -9,6 +9,7 @@ mod figure6;
 mod job;
 mod measures;
 mod schedules;
+pub mod search;
 mod section2;
 mod section34;
 mod simulate;
@@ -19,7 +20,7 @@ mod table5;
 mod tests;
 
 pub use job::{How, Job};
-pub use simulate::{Measured, run};
+pub use simulate::{Measured, TransformCosts, run};
 
 use super::{Claims, ClaimsError, Paper, Runs, Study};
 

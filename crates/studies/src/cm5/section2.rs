@@ -37,7 +37,8 @@ fn rate(runs: &Results, nodes: u32, distance: u32) -> Result<f64, Gap> {
 }
 
 fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
-    let empty = mean_of(&each(runs, empties())?).value * 1e3;
+    let times: Vec<f64> = each(runs, empties())?.into_iter().map(|time| time * 1e3).collect();
+    let empty = mean_of(&times).value;
     let mut ours = serde_json::Map::from_iter([("empty_us".to_string(), json!(empty))]);
     let mut errors =
         serde_json::Map::from_iter([("empty_us".to_string(), json!(off(empty, claim.printed("empty_us")?)))]);

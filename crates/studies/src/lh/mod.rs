@@ -12,6 +12,7 @@ mod figure7;
 mod figure8;
 mod job;
 mod measures;
+pub mod search;
 mod section3;
 mod simulate;
 mod table1;

@@ -22,7 +22,9 @@ fn few_words() -> Vec<Key> {
 /// The study with those runs that `wanted` says, of few words.
 fn reproduced(wanted: fn(&Job) -> bool) -> Reproduction {
     let words = few_words();
-    let some = |job: &Job| if wanted(job) { simulate::build(job, words.clone()) } else { Err("left out".to_string()) };
+    let some = |job: &Job| {
+        if wanted(job) { simulate::build(job, words.clone(), job.capacity()) } else { Err("left out".to_string()) }
+    };
     let interrupted = AtomicBool::new(false);
     let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads: 2 };
     Reproduction::of(vec![conclude(&STUDIES, paper().unwrap(), &some, &watch).unwrap()])
@@ -51,7 +53,8 @@ fn the_same_runs_make_the_same_report() {
 /// An insert of a lone client is two messages, one after the other.
 #[test]
 fn a_lone_client_waits_for_two_messages() {
-    let measured = simulate::build(&Job::new(KeyHash::Uniform, 1), few_words()).unwrap();
+    let job = Job::new(KeyHash::Uniform, 1);
+    let measured = simulate::build(&job, few_words(), job.capacity()).unwrap();
     let insert = measured.time.microseconds() / measured.inserts as f64;
     assert!((650.0..700.0).contains(&insert), "{insert} us");
 }
@@ -59,7 +62,7 @@ fn a_lone_client_waits_for_two_messages() {
 #[test]
 fn cheaper_messages_make_builds_faster() {
     let job = Job::new(KeyHash::LastLetters, 4).enlarged().with_body(512);
-    let time = |job: &Job| simulate::build(job, few_words()).unwrap().time;
+    let time = |job: &Job| simulate::build(job, few_words(), job.capacity()).unwrap().time;
     assert!(time(&Job { cheaper: 9, ..job }) < time(&Job { cheaper: 3, ..job }));
     assert!(time(&Job { cheaper: 3, ..job }) < time(&job));
     assert!(time(&job) < time(&Job { server_time: 10_000, ..job }));
