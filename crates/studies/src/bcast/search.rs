@@ -95,8 +95,12 @@ fn ranked(
     }
     let progress = |_, _| {};
     let watch = parallel::Watch { progress: &progress, interrupted: watch.interrupted, threads: watch.threads };
-    let found = parallel::map(&all, &watch, |settings| of(settings)).into_iter();
-    let mut found = found.map(|one| one.ok_or("interrupted")?).collect::<Result<Vec<Found>, String>>()?;
+    // With some costs a run comes to no end: they are told of, last.
+    let ended = |settings: &Vec<Setting>| {
+        of(settings).unwrap_or_else(|why| Found { settings: settings.clone(), off: f64::INFINITY, says: why })
+    };
+    let found = parallel::map(&all, &watch, ended);
+    let mut found: Vec<Found> = found.into_iter().collect::<Option<_>>().ok_or("interrupted")?;
     found.sort_by(|one, other| one.off.total_cmp(&other.off));
     Ok(found)
 }
