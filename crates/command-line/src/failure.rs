@@ -75,6 +75,9 @@ pub(super) enum Failure {
         /// Why not.
         cause: endpoint::Error,
     },
+    /// Claims of a paper that cannot be read.
+    #[error(transparent)]
+    Claims(#[from] studies::ClaimsError),
     /// Files that could not be sent or received.
     #[error(transparent)]
     Cast(#[from] CastError),

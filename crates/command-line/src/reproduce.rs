@@ -49,7 +49,7 @@ impl Arguments {
                 papers.push(paper);
             }
         }
-        let reproduction = studies::reproduce(&papers, &watch);
+        let reproduction = studies::reproduce(&papers, &watch)?;
         drop(bar);
         file.fill(reproduction.html.as_bytes())?;
         let text = if as_json {

@@ -6,13 +6,13 @@
 
 use std::sync::atomic::AtomicBool;
 
-use maquette_studies::Watch;
 use maquette_studies::moc::calibrate::{Scored, compare, grid, scan};
+use maquette_studies::{ClaimsError, Watch};
 
 /// Rounds of all-to-all where all claims are judged.
 const ROUNDS: u32 = 2;
 
-fn main() {
+fn main() -> Result<(), ClaimsError> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (given, numbers): (Vec<&String>, Vec<&String>) = arguments.iter().partition(|text| text.contains('='));
     let number = |index: usize, otherwise: usize| {
@@ -31,8 +31,8 @@ fn main() {
     let (orders, given): (Vec<_>, Vec<_>) = given.iter().filter_map(split).partition(|(name, _)| name == "order");
     let order = orders.first().map(|(_, order)| order.as_str());
     let settings = if given.is_empty() { grid().into_iter().step_by(every).collect() } else { vec![given] };
-    let nearest = scan(&settings, &watch, &tell);
-    let ranked = compare(&nearest[..keep.min(nearest.len())], order, ROUNDS, &watch, &tell);
+    let nearest = scan(&settings, &watch, &tell)?;
+    let ranked = compare(&nearest[..keep.min(nearest.len())], order, ROUNDS, &watch, &tell)?;
     println!("met  distance  order  blocking [us] | gain of MoC(3,1) [%]  settings");
     for one in &ranked {
         println!("{}", one.line());
@@ -43,4 +43,5 @@ fn main() {
             println!("{:10} {}  {}", outcome.verdict.name(), outcome.id, outcome.note);
         }
     }
+    Ok(())
 }

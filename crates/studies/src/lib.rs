@@ -6,6 +6,8 @@
 pub mod bcast;
 mod claims;
 pub mod cm5;
+mod condition;
+mod findings;
 pub mod lh;
 pub mod moc;
 mod outcome;
@@ -18,8 +20,10 @@ mod tests;
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 
-pub use claims::{Claim, Kind, parse};
-pub use outcome::{Check, Judgement, Outcome, Verdict, check};
+pub use claims::{Claim, Claims, ClaimsError, Condition, Kind};
+pub use condition::{Bound, Data, Limit, Tolerance};
+pub use findings::{Case, Findings, Ours, Quantity};
+pub use outcome::{Check, Outcome, Verdict};
 pub use render::plain;
 pub use runs::{Gap, Job, Progress, Runs, Watch, plan, run_all};
 
@@ -36,16 +40,16 @@ pub struct Study<J, A> {
     pub claims: &'static [&'static str],
     /// What must be run.
     pub jobs: fn() -> Vec<J>,
-    /// What the runs say of one of its claims.
+    /// What the runs say of one of its claims: the quantities that its conditions are about.
     pub judge: Judge<J, A>,
     /// The figure, with its caption; nothing where there is none.
     pub draw: Draw<J, A>,
 }
 
-/// What the runs say of the claim with that name.
-pub type Judge<J, A> = fn(&str, &Runs<J, A>) -> Result<Judgement, Gap>;
-/// The figure that the runs give.
-pub type Draw<J, A> = fn(&Runs<J, A>) -> Result<Option<Drawing>, Gap>;
+/// What the runs say of a claim.
+pub type Judge<J, A> = fn(&Claim, &Runs<J, A>) -> Result<Findings, Gap>;
+/// The figure that the runs give, with the published numbers of the claims.
+pub type Draw<J, A> = fn(&Claims, &Runs<J, A>) -> Result<Option<Drawing>, Gap>;
 
 /// A figure, drawn again.
 pub struct Drawing {
@@ -113,7 +117,10 @@ pub struct Reproduction {
 }
 
 /// Runs the claims of `papers` again, one paper after the other. `watch` is told of the progress of all.
-pub fn reproduce(papers: &[PaperName], watch: &Watch<'_>) -> Reproduction {
+///
+/// # Errors
+/// What is wrong with a file of claims.
+pub fn reproduce(papers: &[PaperName], watch: &Watch<'_>) -> Result<Reproduction, ClaimsError> {
     let work: Vec<f64> = papers.iter().map(|paper| estimate(*paper).1).collect();
     let all: f64 = work.iter().sum();
     let mut chapters = Vec::new();
@@ -123,18 +130,18 @@ pub fn reproduce(papers: &[PaperName], watch: &Watch<'_>) -> Reproduction {
             let share = if all > 0.0 { (before + progress.share * work[index]) / all } else { progress.share };
             (watch.progress)(Progress { share, ..progress });
         };
-        chapters.push(chapter(*paper, &Watch { progress: &progress, ..*watch }));
+        chapters.push(chapter(*paper, &Watch { progress: &progress, ..*watch })?);
     }
-    Reproduction::of(chapters)
+    Ok(Reproduction::of(chapters))
 }
 
-fn chapter(paper: PaperName, watch: &Watch<'_>) -> Chapter {
+fn chapter(paper: PaperName, watch: &Watch<'_>) -> Result<Chapter, ClaimsError> {
     match paper {
-        PaperName::Moc => conclude(&moc::STUDIES, moc::paper(), &moc::run, watch),
-        PaperName::Postal => conclude(&postal::STUDIES, postal::paper(), &postal::run, watch),
-        PaperName::Cm5 => conclude(&cm5::STUDIES, cm5::paper(), &cm5::run, watch),
-        PaperName::Lh => conclude(&lh::STUDIES, lh::paper(), &lh::run, watch),
-        PaperName::Bcast => conclude(&bcast::STUDIES, bcast::paper(), &bcast::run, watch),
+        PaperName::Moc => conclude(&moc::STUDIES, moc::paper()?, &moc::run, watch),
+        PaperName::Postal => conclude(&postal::STUDIES, postal::paper()?, &postal::run, watch),
+        PaperName::Cm5 => conclude(&cm5::STUDIES, cm5::paper()?, &cm5::run, watch),
+        PaperName::Lh => conclude(&lh::STUDIES, lh::paper()?, &lh::run, watch),
+        PaperName::Bcast => conclude(&bcast::STUDIES, bcast::paper()?, &bcast::run, watch),
     }
 }
 
@@ -164,7 +171,7 @@ pub struct Paper {
     /// What was done, in a sentence or two.
     pub lead: &'static str,
     /// Its claims.
-    pub claims: Vec<Claim>,
+    pub claims: Claims,
     /// What the reader must know of how it was run.
     pub remarks: Vec<&'static str>,
     /// The figures of the machines that were used: name, then what was assumed.
@@ -185,19 +192,26 @@ fn conclude<J: Job, A: Send>(
     paper: Paper,
     run: &(dyn Fn(&J) -> Result<A, String> + Sync),
     watch: &Watch<'_>,
-) -> Chapter {
+) -> Result<Chapter, ClaimsError> {
     let jobs = plan(studies.iter().flat_map(|study| (study.jobs)()));
     let runs = run_all(&jobs, run, watch);
-    let outcomes: Vec<Outcome> = paper.claims.iter().filter_map(|claim| judge(studies, claim, &runs)).collect();
+    let judged = paper.claims.all.iter().filter_map(|claim| judge(studies, paper.claims.file, claim, &runs));
+    let outcomes = judged.collect::<Result<Vec<Outcome>, ClaimsError>>()?;
     let sections = render::sections(&paper, studies, &outcomes, &runs);
     let interrupted = watch.interrupted.load(Ordering::Relaxed) && runs.len() < jobs.len();
-    Chapter { paper, outcomes, sections, interrupted }
+    Ok(Chapter { paper, outcomes, sections, interrupted })
 }
 
-fn judge<J: Job, A>(studies: &[Study<J, A>], claim: &Claim, runs: &Runs<J, A>) -> Option<Outcome> {
+/// What became of a claim of `file`; nothing where no study treats it.
+fn judge<J: Job, A>(
+    studies: &[Study<J, A>],
+    file: &'static str,
+    claim: &Claim,
+    runs: &Runs<J, A>,
+) -> Option<Result<Outcome, ClaimsError>> {
     let study = studies.iter().find(|study| study.claims.contains(&claim.id.as_str()))?;
     let ran = ran(&plan((study.jobs)()), runs);
-    Some(Outcome::of(claim, (study.judge)(&claim.id, runs), ran))
+    Some(Outcome::of(file, claim, (study.judge)(claim, runs), ran))
 }
 
 /// What was run, in a line: the number of runs and the first and the last of them.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::outcome::{Check, Outcome, Verdict};
-use super::{Chapter, Claim, Drawing, Gap, Job, Paper, Runs, Study};
+use super::{Chapter, Claim, Condition, Drawing, Gap, Job, Paper, Runs, Study};
 use report::{Cell, Element, Page, Table, compact, element, fixed};
 
 /// How many conditions of a claim are shown without being asked for.
@@ -86,7 +86,7 @@ fn verdicts<J: Job, A>(paper: &Paper, studies: &[Study<J, A>], outcomes: &[Outco
     for outcome in outcomes {
         let link = element("a").attribute("href", format!("#{}", outcome.id)).child(element("code").text(&outcome.id));
         let study = studies.iter().find(|study| study.claims.contains(&outcome.id.as_str()));
-        let claim = paper.claims.iter().find(|claim| claim.id == outcome.id);
+        let claim = paper.claims.all.iter().find(|claim| claim.id == outcome.id);
         let numbers = claim.is_some_and(|claim| claim.published.is_some());
         let with_unit = |value: &Value| format!("{} {}", plain(value), outcome.unit.as_deref().unwrap_or(""));
         table.rows.push(vec![
@@ -116,14 +116,14 @@ fn machines(paper: &Paper) -> Element {
 }
 
 fn section<J: Job, A>(paper: &Paper, study: &Study<J, A>, outcomes: &[Outcome], runs: &Runs<J, A>) -> Element {
-    let figure = match (study.draw)(runs) {
+    let figure = match (study.draw)(&paper.claims, runs) {
         Ok(drawing) => drawing.map(|drawing| figure(study.place, drawing)),
         Err(Gap::NotRun(what)) => Some(element("p").text(format!("Not drawn: stopped before {what} was run."))),
         Err(Gap::Failed(what, why)) => Some(element("p").text(format!("Not drawn: the run of {what} failed: {why}"))),
     };
     let of_study = outcomes.iter().filter(|outcome| study.claims.contains(&outcome.id.as_str()));
     let blocks = of_study.filter_map(|outcome| {
-        let claim = paper.claims.iter().find(|claim| claim.id == outcome.id)?;
+        let claim = paper.claims.all.iter().find(|claim| claim.id == outcome.id)?;
         Some(claim_block(claim, outcome))
     });
     element("section")
@@ -149,7 +149,10 @@ fn claim_block(claim: &Claim, outcome: &Outcome) -> Element {
         list = list_so_far.child(element("dt").text(name)).child(content);
     };
     entry("The paper", element("dd").text(format!("{} ({})", claim.says, claim.source)));
-    entry("Met when", element("dd").text(&claim.met_when));
+    entry("Met when", element("dd").child(element("ul").children(claim.conditions.iter().map(rule))));
+    if let Some(remark) = &claim.remark {
+        entry("Remark", element("dd").text(remark));
+    }
     if let Some(how) = &claim.rule_changed {
         entry("Rule changed", element("dd").text(how));
     }
@@ -162,14 +165,23 @@ fn claim_block(claim: &Claim, outcome: &Outcome) -> Element {
     if !outcome.checks.is_empty() {
         entry("Conditions", element("dd").children(conditions(&outcome.checks)));
     }
-    if let (Verdict::Missed, Some(reason)) = (outcome.verdict, &claim.reason) {
-        entry("Why, we think", element("dd").text(reason));
+    let reasons = outcome.reasons();
+    if !reasons.is_empty() {
+        entry("Why, we think", element("dd").children(reasons.into_iter().map(|reason| element("p").text(reason))));
     } else if outcome.checks.is_empty() && !outcome.note.is_empty() {
         entry("Note", element("dd").text(&outcome.note));
     }
     entry("What was run", element("dd").text(&outcome.ran));
     let class = format!("claim {}", outcome.verdict.name());
     element("div").class(class).attribute("id", &claim.id).child(head).child(list)
+}
+
+/// What must come out of a quantity, and why that is asked.
+fn rule(condition: &Condition) -> Element {
+    let Condition { what, bound, because, data, .. } = condition;
+    let data = data.map_or(String::new(), |data| format!(" ({})", data.words()));
+    let because = because.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
+    element("li").child(element("b").text(format!("{what} {}", bound.words(None)))).text(format!("{data}{because}"))
 }
 
 fn ours(outcome: &Outcome) -> String {

@@ -1,27 +1,23 @@
 //! Figure 4: 256 bytes, over the number of nodes.
 
 use super::StudyOfBroadcast;
-use super::growth::{self, Printed};
+use super::growth;
 use crate::Drawing;
 
-const PRINTED: Printed = Printed {
-    bytes: 256,
-    time: Some((142.0, 10.0)),
-    faster: (60.0, 45.0),
-    growth: (16.0, 10.0, 20.0),
-    tree_growth: (45.0, 35.0, 55.0),
-};
+/// The claim with the printed numbers, and the size of its messages. [B]
+const CLAIM: &str = "bcast.fig4.latency_256";
+const BYTES: u32 = 256;
 
 /// The study.
 pub const STUDY: StudyOfBroadcast = StudyOfBroadcast {
     place: "figure 4",
     title: "256 bytes over the number of nodes",
-    claims: &["bcast.fig4.latency_256"],
-    jobs: || growth::jobs(PRINTED.bytes),
-    judge: |_, runs| growth::judge(runs, &PRINTED),
-    draw: |runs| {
+    claims: &[CLAIM],
+    jobs: || growth::jobs(BYTES),
+    judge: |claim, runs| growth::judge(claim, runs, BYTES),
+    draw: |claims, runs| {
         let caption = "Until a broadcast of 256 bytes is replied to, over the number of nodes. Of the printed lines only the ends are in the text: \
                   142 \u{b5}s, and from that and the percentages, as we read them, the other three.";
-        Ok(Some(Drawing { caption: caption.to_string(), ..growth::draw(runs, &PRINTED)? }))
+        Ok(Some(Drawing { caption: caption.to_string(), ..growth::draw(claims.get(CLAIM)?, runs, BYTES)? }))
     },
 };

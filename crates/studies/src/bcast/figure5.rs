@@ -1,26 +1,22 @@
 //! Figure 5: 4096 bytes, over the number of nodes.
 
 use super::StudyOfBroadcast;
-use super::growth::{self, Printed};
+use super::growth;
 use crate::Drawing;
 
-const PRINTED: Printed = Printed {
-    bytes: 4096,
-    time: None,
-    faster: (30.0, 25.0),
-    growth: (12.3, 8.0, 18.0),
-    tree_growth: (54.0, 45.0, 65.0),
-};
+/// The claim with the printed numbers, and the size of its messages. [B]
+const CLAIM: &str = "bcast.fig5.latency_4096";
+const BYTES: u32 = 4096;
 
 /// The study.
 pub const STUDY: StudyOfBroadcast = StudyOfBroadcast {
     place: "figure 5",
     title: "4096 bytes over the number of nodes",
-    claims: &["bcast.fig5.latency_4096"],
-    jobs: || growth::jobs(PRINTED.bytes),
-    judge: |_, runs| growth::judge(runs, &PRINTED),
-    draw: |runs| {
+    claims: &[CLAIM],
+    jobs: || growth::jobs(BYTES),
+    judge: |claim, runs| growth::judge(claim, runs, BYTES),
+    draw: |claims, runs| {
         let caption = "The same for 4096 bytes. The text prints no time here, only how much it grows.";
-        Ok(Some(Drawing { caption: caption.to_string(), ..growth::draw(runs, &PRINTED)? }))
+        Ok(Some(Drawing { caption: caption.to_string(), ..growth::draw(claims.get(CLAIM)?, runs, BYTES)? }))
     },
 };

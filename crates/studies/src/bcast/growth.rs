@@ -1,30 +1,16 @@
 //! What figures 4 and 5 have in common: a broadcast of one size over the number of nodes, beside the tree.
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::Results;
 use super::charts::{Line, chart, keys, mark, nodes, printed_mark, times};
 use super::job::{Job, NODES, System};
 use super::measures::{faster, growth, latency, off};
-use crate::{Check, Drawing, Gap, Judgement, check};
-use report::{Axis, Mark, Measure, fixed, legend};
+use crate::{Claim, Drawing, Findings, Gap};
+use report::{Axis, Mark, Measure, legend};
 
 /// The numbers of nodes.
 pub const NUMBERS: [u32; 7] = [2, 3, 4, 5, 6, 7, 8];
-
-/// What is printed of a size, and how far ours may be from it.
-pub struct Printed {
-    /// The size. [B]
-    pub bytes: u32,
-    /// What push-pull takes to all nodes, if that is printed [us], and within what share of it ours is to be. [%]
-    pub time: Option<(f64, f64)>,
-    /// By how much less than the tree, and how much less it is to be at least. [%]
-    pub faster: (f64, f64),
-    /// By how much push-pull grows from two nodes to all, and the least and the most that it may. [%]
-    pub growth: (f64, f64, f64),
-    /// The same of the tree. [%]
-    pub tree_growth: (f64, f64, f64),
-}
 
 /// What is run for it.
 pub fn jobs(bytes: u32) -> Vec<Job> {
@@ -32,40 +18,30 @@ pub fn jobs(bytes: u32) -> Vec<Job> {
     System::ALL.into_iter().flat_map(of).collect()
 }
 
-/// What comes of it.
-pub fn judge(runs: &Results, printed: &Printed) -> Result<Judgement, Gap> {
-    let Printed { bytes, .. } = *printed;
-    let time = latency(runs, System::PushPull, NODES, bytes)?;
-    let [ours, tree] = [System::PushPull, System::Mpich].map(|system| growth(runs, system, NODES, bytes));
-    let (ours, tree, less) = (ours?, tree?, faster(runs, NODES, bytes)?);
-    let (least, says_less) = (printed.faster.1, fixed(less, 1));
-    let mut checks = vec![
-        between("push-pull", ours, printed.growth),
-        between("the tree", tree, printed.tree_growth),
-        check(less >= least, format!("push-pull takes {says_less} % less than the tree, at least {least}")),
-    ];
-    let mut found = json!({"faster_percent": less, "growth_percent": ours, "mpich_growth_percent": tree});
-    let mut errors = json!({
-        "faster_percent": off(less, printed.faster.0),
-        "growth_percent": off(ours, printed.growth.0),
-        "mpich_growth_percent": off(tree, printed.tree_growth.0),
-    });
-    if let Some((us, within)) = printed.time {
-        let says = format!("{} us to {NODES} nodes is within {within} % of {us}", fixed(time, 1));
-        checks.insert(0, check(off(time, us).abs() <= within, says));
-        (found["us"], errors["us"]) = (json!(time), json!(off(time, us)));
+/// What comes of messages of `bytes`. A time is looked at where one is published.
+pub fn judge(claim: &Claim, runs: &Results, bytes: u32) -> Result<Findings, Gap> {
+    let of = |name| {
+        Ok(match name {
+            "us" => latency(runs, System::PushPull, NODES, bytes)?,
+            "faster_percent" => faster(runs, NODES, bytes)?,
+            "growth_percent" => growth(runs, System::PushPull, NODES, bytes)?,
+            _ => growth(runs, System::Mpich, NODES, bytes)?,
+        })
+    };
+    let (mut ours, mut errors, mut found) = (Map::new(), Map::new(), Vec::new());
+    for name in ["us", "growth_percent", "mpich_growth_percent", "faster_percent"] {
+        let Ok(printed) = claim.printed(name) else { continue };
+        let value = of(name)?;
+        ours.insert(name.to_string(), json!(value));
+        errors.insert(name.to_string(), json!(off(value, printed)));
+        found.push((name, value));
     }
-    Ok(Judgement { ours: found, error_percent: errors, checks })
-}
-
-fn between(who: &str, ours: f64, (printed, least, most): (f64, f64, f64)) -> Check {
-    let ours_said = fixed(ours, 1);
-    let says = format!("{who} grows by {ours_said} %, {least} to {most}; printed {printed}");
-    check((least..=most).contains(&ours), says)
+    let findings = Findings::numbers(Value::Object(ours), Value::Object(errors));
+    Ok(found.into_iter().fold(findings, |findings, (name, value)| findings.with_number(name, value)))
 }
 
 /// The times, and how they grow, with what is printed.
-pub fn draw(runs: &Results, printed: &Printed) -> Result<Drawing, Gap> {
+pub fn draw(claim: &Claim, runs: &Results, bytes: u32) -> Result<Drawing, Gap> {
     let line = |system: System, of: &dyn Fn(u32) -> Result<f64, Gap>| -> Result<Line, Gap> {
         let point = |nodes| Ok((f64::from(nodes), of(nodes)?));
         let points = NUMBERS.into_iter().map(point).collect::<Result<Vec<_>, Gap>>()?;
@@ -73,19 +49,20 @@ pub fn draw(runs: &Results, printed: &Printed) -> Result<Drawing, Gap> {
     };
     let (mut in_time, mut in_percent) = (Vec::new(), Vec::new());
     for system in System::ALL {
-        in_time.push(line(system, &|nodes| latency(runs, system, nodes, printed.bytes))?);
-        in_percent.push(line(system, &|nodes| growth(runs, system, nodes, printed.bytes))?);
+        in_time.push(line(system, &|nodes| latency(runs, system, nodes, bytes))?);
+        in_percent.push(line(system, &|nodes| growth(runs, system, nodes, bytes))?);
     }
-    for (system, percent) in [(System::PushPull, printed.growth.0), (System::Mpich, printed.tree_growth.0)] {
+    for (system, percent) in [(System::PushPull, "growth_percent"), (System::Mpich, "mpich_growth_percent")] {
+        let percent = claim.printed(percent)?;
         let name = format!("{}, printed", system.name());
-        if let Some(all) = printed_time(printed, system) {
+        if let Some(all) = printed_time(claim, system) {
             let two = all / (1.0 + percent / 100.0);
             in_time.push((name.clone(), printed_mark(system), ends(two, all)));
         }
         in_percent.push((name, printed_mark(system), ends(0.0, percent)));
     }
     let percent = Axis::linear("more than to 2 nodes [%]", Measure::Plain).reaching(0.0);
-    let titles = [format!("{} B", printed.bytes), format!("{} B: growth", printed.bytes)];
+    let titles = [format!("{bytes} B"), format!("{bytes} B: growth")];
     let panels = vec![
         chart(&titles[0], nodes(&NUMBERS), times(), in_time),
         chart(&titles[1], nodes(&NUMBERS), percent, in_percent),
@@ -99,11 +76,11 @@ pub fn draw(runs: &Results, printed: &Printed) -> Result<Drawing, Gap> {
 }
 
 /// The printed time to all nodes, as we read it. [us]
-fn printed_time(printed: &Printed, system: System) -> Option<f64> {
-    let push_pull = printed.time?.0;
+fn printed_time(claim: &Claim, system: System) -> Option<f64> {
+    let push_pull = claim.printed("us").ok()?;
     Some(match system {
         System::PushPull | System::Simple => push_pull,
-        System::Mpich => push_pull / (1.0 - printed.faster.0 / 100.0),
+        System::Mpich => push_pull / (1.0 - claim.printed("faster_percent").ok()? / 100.0),
     })
 }
 

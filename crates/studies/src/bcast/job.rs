@@ -78,7 +78,8 @@ impl Trouble {
         }
     }
 
-    fn name(self) -> &'static str {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
         match self {
             Trouble::Little => "0.1 % of frames lost",
             Trouble::Much => "losses, bursts, duplicates and delays",

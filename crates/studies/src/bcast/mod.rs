@@ -12,6 +12,7 @@ mod growth;
 mod job;
 mod lossy;
 mod measures;
+pub mod search;
 mod section2;
 mod section3;
 mod simulate;
@@ -21,7 +22,7 @@ mod tests;
 pub use job::{Job, System, Trouble};
 pub use simulate::{Measured, run};
 
-use super::{Paper, Runs, Study};
+use super::{Claims, ClaimsError, Paper, Runs, Study};
 
 /// What came out of the runs of the study.
 pub type Results = Runs<Job, Measured>;
@@ -35,19 +36,23 @@ pub const FRAMES_PER_SECOND: f64 = 5e5;
 pub const STUDIES: [StudyOfBroadcast; 6] =
     [section2::STUDY, section3::STUDY, figure3::STUDY, figure4::STUDY, figure5::STUDY, figure6::STUDY];
 
-/// The claims, as experiments/bcast/claims.toml has them.
-const CLAIMS: &str = include_str!("../../../../experiments/bcast/claims.toml");
+/// The claims: the file, and what stands in it.
+const FILE: &str = "experiments/bcast/claims.toml";
+const TEXT: &str = include_str!("../../../../experiments/bcast/claims.toml");
 
 /// What is said of the study as a whole.
-pub fn paper() -> Paper {
+///
+/// # Errors
+/// What is wrong with the file of claims.
+pub fn paper() -> Result<Paper, ClaimsError> {
     let about = |preset: &str| machines::load(preset).map_or_else(|error| error.to_string(), |machine| machine.about);
-    Paper {
+    Ok(Paper {
         key: "bcast",
         title: "Reliable broadcast for commodity clusters, reproduced",
         lead: "Every figure and checkable statement of K.-P. Wong and C.-L. Wang's study of broadcasts that one frame carries to all, \
                with one buffer for the resends. The messaging is the code that runs over UDP; below it is a simulated \
                switched Ethernet, frame by frame.",
-        claims: super::parse(CLAIMS).unwrap_or_default(),
+        claims: Claims::parse(FILE, TEXT)?,
         remarks: vec![
             "What a latency of a broadcast is, the paper does not say. Here it is the time from the call of the broadcast until a \
              message of the same size is back from rank 1, on the clock of the root. The printed growths and ratios fit this \
@@ -59,5 +64,5 @@ pub fn paper() -> Paper {
              the paper; MPICH its tree of messages, which halves the distance in every step.",
         ],
         machines: ["dp-smp-8", "mpich-tcp-8"].map(|preset| (preset.to_string(), about(preset))).to_vec(),
-    }
+    })
 }

@@ -6,14 +6,9 @@ use super::charts::{Line, chart, sizes};
 use super::job::Job;
 use super::measures::{off, one_way};
 use super::{Results, StudyOfBroadcast};
-use crate::{Drawing, Gap, Judgement, check};
-use report::{Axis, Mark, Measure, fixed};
+use crate::{Claim, Claims, Drawing, Findings, Gap};
+use report::{Axis, Mark, Measure, compact};
 
-/// What is printed: 8 bytes one way [us], and the peak [MB/s].
-const LATENCY: f64 = 30.1;
-const BANDWIDTH: f64 = 12.1;
-/// How far ours may be off. [%]
-const WITHIN: f64 = 3.0;
 /// The shortest message. [B]
 const SHORT: u32 = 8;
 /// The sizes. The peak is the best of them. [B]
@@ -25,7 +20,7 @@ pub const STUDY: StudyOfBroadcast = StudyOfBroadcast {
     title: "a message from node to node",
     claims: &["bcast.sec2.p2p"],
     jobs: || SIZES.map(|bytes| Job::PingPong { bytes }).to_vec(),
-    judge: |_, runs| judge(runs),
+    judge,
     draw,
 };
 
@@ -34,24 +29,24 @@ fn bandwidth(runs: &Results, bytes: u32) -> Result<f64, Gap> {
     Ok(f64::from(bytes) / one_way(runs, bytes)?)
 }
 
-fn judge(runs: &Results) -> Result<Judgement, Gap> {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
     let latency = one_way(runs, SHORT)?;
     let mut peak: f64 = 0.0;
     for bytes in SIZES {
         peak = peak.max(bandwidth(runs, bytes)?);
     }
-    let within = |ours: f64, printed: f64, unit: &str| {
-        let says = format!("{} {unit} is within {WITHIN} % of {printed}", fixed(ours, 2));
-        check(off(ours, printed).abs() <= WITHIN, says)
-    };
-    Ok(Judgement {
-        ours: json!({"latency_us": latency, "bandwidth_MBps": peak}),
-        error_percent: json!({"latency_us": off(latency, LATENCY), "bandwidth_MBps": off(peak, BANDWIDTH)}),
-        checks: vec![within(latency, LATENCY, "us"), within(peak, BANDWIDTH, "MB/s")],
-    })
+    let errors = json!({
+        "latency_us": off(latency, claim.printed("latency_us")?),
+        "bandwidth_MBps": off(peak, claim.printed("bandwidth_MBps")?),
+    });
+    Ok(Findings::numbers(json!({"latency_us": latency, "bandwidth_MBps": peak}), errors)
+        .with_number("latency_us", latency)
+        .with_number("bandwidth_MBps", peak))
 }
 
-fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+    let claim = claims.get("bcast.sec2.p2p")?;
+    let (latency, bandwidth_printed) = (claim.printed("latency_us")?, claim.printed("bandwidth_MBps")?);
     let line = |of: &dyn Fn(&Results, u32) -> Result<f64, Gap>| -> Result<Line, Gap> {
         let point = |bytes| Ok((f64::from(bytes), of(runs, bytes)?));
         Ok(("ours".to_string(), Mark::full(0), SIZES.into_iter().map(point).collect::<Result<Vec<_>, Gap>>()?))
@@ -63,15 +58,17 @@ fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
     let ticks: Vec<u32> = SIZES.into_iter().step_by(4).collect();
     let times = Axis::logarithmic("one way [\u{b5}s]", Measure::Microseconds);
     let rates = Axis::linear("bandwidth [MB/s]", Measure::Plain).reaching(0.0);
-    let peak = [(SIZES[0], BANDWIDTH), (SIZES[SIZES.len() - 1], BANDWIDTH)];
+    let peak = [(SIZES[0], bandwidth_printed), (SIZES[SIZES.len() - 1], bandwidth_printed)];
     let panels = vec![
-        chart("time", sizes(&ticks), times, vec![line(&one_way)?, printed(&[(SHORT, LATENCY)])]),
+        chart("time", sizes(&ticks), times, vec![line(&one_way)?, printed(&[(SHORT, latency)])]),
         chart("bandwidth", sizes(&ticks), rates, vec![line(&bandwidth)?, printed(&peak)]),
     ];
+    let printed_key =
+        format!("printed: {} \u{b5}s for 8 B, a peak of {} MB/s", compact(latency), compact(bandwidth_printed));
     Ok(Some(Drawing {
         legend: Some(report::legend(&[
             ("ours".to_string(), Mark::full(0)),
-            ("printed: 30.1 \u{b5}s for 8 B, a peak of 12.1 MB/s".to_string(), Mark::broken(1)),
+            (printed_key, Mark::broken(1)),
         ])),
         panels,
         caption: "Half of a ping-pong between two nodes of dp-smp-8, over the size of the message. Longer ones than 860 B are \

@@ -41,9 +41,17 @@ pub struct Measured {
 /// # Errors
 /// Why it cannot be run, or how it ended.
 pub fn run(job: &Job) -> Result<Measured, String> {
+    run_with(job, &[])
+}
+
+/// The same on a machine in which something is `changed`.
+///
+/// # Errors
+/// Why it cannot be run, or how it ended.
+pub fn run_with(job: &Job, changed: &[(&str, &str)]) -> Result<Measured, String> {
     match *job {
         Job::PingPong { bytes } => {
-            let machine = machine(System::PushPull, &[])?;
+            let machine = machine(System::PushPull, changed)?;
             let (first, second, bytes) = (ROOT, REPLIER, Bytes(u64::from(bytes)));
             let program = PingPong { first, second, bytes, rounds: job.rounds() };
             let (results, _) = simulate(&machine, Options::default(), 2, &program).map_err(said)?;
@@ -56,7 +64,7 @@ pub fn run(job: &Job) -> Result<Measured, String> {
             };
             let bytes = Bytes(u64::from(bytes));
             let program = BroadcastReply { by, bytes, rounds: job.rounds(), replier: REPLIER };
-            let (results, _) = on(&machine(system, &[])?, nodes, 1, &program)?;
+            let (results, _) = on(&machine(system, changed)?, nodes, 1, &program)?;
             Ok(Measured { time: middle_mean(first_of(results)?), ..Measured::default() })
         }
         Job::Late { system, bytes } => {

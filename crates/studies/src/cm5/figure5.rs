@@ -7,17 +7,15 @@ use super::charts::{many_milliseconds, milliseconds as axis, sizes, times};
 use super::job::{Job, NODES};
 use super::measures::milliseconds;
 use super::{Results, StudyOfCm5};
-use crate::{Drawing, Gap, Judgement, check};
-use report::{Mark, fixed, legend};
+use crate::{Claims, Drawing, Findings, Gap};
+use report::{Mark, legend};
 
 /// The algorithms of the figure.
 pub const ALGORITHMS: [Complete; 4] = [Complete::Linear, Complete::Pairwise, Complete::Recursive, Complete::Balanced];
 /// The sizes of the figure. [B]
 const SIZES: [u32; 9] = [0, 64, 128, 256, 512, 1024, 1536, 1920, 2048];
-/// "Far behind": how many times as long linear exchange takes as pairwise, at least.
-const FAR_BEHIND: f64 = 3.0;
-/// Up to here messages are small [B], and times as good as equal: within that share of the figure's height [%].
-const SMALL: (u32, f64) = (128, 2.0);
+/// Up to here messages are small. [B]
+const SMALL: u32 = 128;
 /// From here on they are large. [B]
 const LARGE: u32 = 1024;
 
@@ -44,47 +42,38 @@ fn jobs() -> Vec<Job> {
     ALGORITHMS.into_iter().flat_map(|algorithm| SIZES.map(|bytes| job(algorithm, bytes))).collect()
 }
 
-fn judge(runs: &Results) -> Result<Judgement, Gap> {
-    let time = |algorithm, bytes| milliseconds(runs, job(algorithm, bytes));
-    let three = [Complete::Pairwise, Complete::Recursive, Complete::Balanced];
-    let height = time(Complete::Linear, SIZES[SIZES.len() - 1])?;
-    let mut checks = Vec::new();
+fn judge(runs: &Results) -> Result<Findings, Gap> {
+    let height = milliseconds(runs, job(Complete::Linear, SIZES[SIZES.len() - 1]))?;
+    let (mut behind, mut apart) = (Vec::new(), Vec::new());
+    let (mut balanced_first, mut pairwise_second) = (Vec::new(), Vec::new());
+    let mut last = [0.0; 4];
     for bytes in SIZES {
-        let behind = time(Complete::Linear, bytes)? / time(Complete::Pairwise, bytes)?;
-        let says =
-            format!("{bytes} B: linear takes {} times as long as pairwise, at least {FAR_BEHIND}", fixed(behind, 1));
-        checks.push(check(behind >= FAR_BEHIND, says));
-        let mut found = Vec::new();
-        for algorithm in three {
-            found.push(time(algorithm, bytes)?);
-        }
-        if bytes <= SMALL.0 {
-            let (least, most) =
-                found.iter().fold((f64::MAX, 0.0f64), |(low, high), time| (low.min(*time), high.max(*time)));
-            let apart = (most - least) / height * 100.0;
-            let says = format!(
-                "{bytes} B: the others are {} % of the figure's height apart, at most {}",
-                fixed(apart, 2),
-                SMALL.1
-            );
-            checks.push(check(apart <= SMALL.1, says));
+        let [linear, pairwise, recursive, balanced] = ALGORITHMS.map(|one| milliseconds(runs, job(one, bytes)));
+        let (linear, pairwise, recursive, balanced) = (linear?, pairwise?, recursive?, balanced?);
+        let place = format!("{bytes} B");
+        behind.push((place.clone(), linear / pairwise));
+        if bytes <= SMALL {
+            let (least, most) = (pairwise.min(recursive).min(balanced), pairwise.max(recursive).max(balanced));
+            apart.push((place.clone(), (most - least) / height * 100.0));
         }
         if bytes >= LARGE {
-            let holds = found[2] < found[0] && found[0] < found[1];
-            let [pairwise, recursive, balanced] = [0, 1, 2].map(|index| fixed(found[index], 2));
-            let says =
-                format!("{bytes} B: balanced {balanced}, pairwise {pairwise}, recursive {recursive} ms, in that order");
-            checks.push(check(holds, says));
+            balanced_first.push((place.clone(), balanced / pairwise));
+            pairwise_second.push((place, pairwise / recursive));
         }
+        last = [linear, pairwise, recursive, balanced];
     }
-    let [pairwise, recursive, balanced] = [0, 1, 2].map(|index| time(three[index], 2048));
+    let [linear, pairwise, recursive, balanced] = last;
     let ours = json!({
-        "linear_2048": height, "pairwise_2048": pairwise?, "recursive_2048": recursive?, "balanced_2048": balanced?,
+        "linear_2048": linear, "pairwise_2048": pairwise, "recursive_2048": recursive, "balanced_2048": balanced,
     });
-    Ok(Judgement { ours, error_percent: Value::Null, checks })
+    Ok(Findings::numbers(ours, Value::Null)
+        .with("linear_over_pairwise", behind)
+        .with("small_apart_percent", apart)
+        .with("large_balanced_over_pairwise", balanced_first)
+        .with("large_pairwise_over_recursive", pairwise_second))
 }
 
-fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     let lines = |algorithms: &[Complete]| {
         let line = |algorithm: &Complete| {
             let point = |bytes| Ok((f64::from(bytes), milliseconds(runs, job(*algorithm, bytes))?));

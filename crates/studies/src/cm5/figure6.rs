@@ -1,15 +1,17 @@
 //! Figures 6 to 8: complete exchange over the size of the machine.
 
+use std::collections::BTreeMap;
+
 use programs::all_to_all::Complete;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::charts::{machines, many_milliseconds, times};
 use super::figure5::mark;
 use super::job::Job;
 use super::measures::milliseconds;
 use super::{Results, StudyOfCm5};
-use crate::{Check, Drawing, Gap, Judgement, check};
-use report::{fixed, legend};
+use crate::{Claims, Drawing, Findings, Gap};
+use report::legend;
 
 /// The machines. Those of up to 32 nodes are the first nodes of the smaller preset, the others of the larger.
 const NODES: [u32; 7] = [4, 8, 16, 32, 64, 128, 256];
@@ -53,52 +55,40 @@ fn times_of(runs: &Results, nodes: u32, bytes: u32) -> Result<Times, Gap> {
     Ok(Times { pairwise: pairwise?, recursive: recursive?, balanced: balanced? })
 }
 
-/// What must hold for messages of that size on so many nodes.
-fn checks_of(nodes: u32, bytes: u32, times: &Times) -> Vec<Check> {
+/// What the text says of messages of that size on so many nodes: quantities by name, each a quotient of two times.
+fn quotients(nodes: u32, bytes: u32, times: &Times) -> Vec<(&'static str, f64)> {
     let Times { pairwise, recursive, balanced } = *times;
-    let exchanging = pairwise.min(balanced);
-    let says = |what: &str| {
-        let [pairwise, recursive, balanced] = [pairwise, recursive, balanced].map(|time| fixed(time, 2));
-        format!("{bytes} B, {nodes} nodes: {what} (pairwise {pairwise}, recursive {recursive}, balanced {balanced} ms)")
-    };
-    let mut checks = Vec::new();
+    let (least, most) = (pairwise.min(balanced), pairwise.max(balanced));
     match bytes {
-        0 => checks.push(check(recursive < exchanging, says("recursive is the fastest"))),
+        0 => vec![("empty_recursive_over_others", recursive / least)],
+        256 if nodes <= SMALL => vec![("small_256_pairwise_over_recursive", pairwise / recursive)],
         256 => {
-            if nodes <= SMALL {
-                checks.push(check(pairwise < recursive, says("pairwise is faster than recursive")));
-            }
+            let mut both = vec![("balanced_over_others", balanced / pairwise.min(recursive))];
             if nodes >= LARGE {
-                checks.push(check(recursive < pairwise, says("recursive is faster than pairwise")));
+                both.push(("large_256_recursive_over_pairwise", recursive / pairwise));
             }
-            if nodes > SMALL {
-                checks.push(check(balanced < pairwise.min(recursive), says("balanced is the fastest")));
-            }
+            both
         }
-        _ if nodes <= SMALL => {
-            checks.push(check(
-                pairwise.max(balanced) < recursive,
-                says("balanced and pairwise are faster than recursive"),
-            ));
-        }
-        _ if nodes >= LARGE => checks.push(check(recursive < exchanging, says("recursive is the fastest"))),
-        _ => {}
+        _ if nodes <= SMALL => vec![("small_others_over_recursive", most / recursive)],
+        _ if nodes >= LARGE => vec![("large_recursive_over_others", recursive / least)],
+        _ => Vec::new(),
     }
-    checks
 }
 
-fn judge(runs: &Results) -> Result<Judgement, Gap> {
-    let mut checks = Vec::new();
+fn judge(runs: &Results) -> Result<Findings, Gap> {
+    let mut found: BTreeMap<&'static str, Vec<(String, f64)>> = BTreeMap::new();
     for (bytes, _) in SIZES {
         for nodes in NODES {
-            checks.extend(checks_of(nodes, bytes, &times_of(runs, nodes, bytes)?));
+            for (name, quotient) in quotients(nodes, bytes, &times_of(runs, nodes, bytes)?) {
+                found.entry(name).or_default().push((format!("{bytes} B, {nodes} nodes"), quotient));
+            }
         }
     }
-    let holding = checks.iter().filter(|check| check.holds).count();
-    Ok(Judgement { ours: json!({"as_stated": holding, "of": checks.len()}), error_percent: Value::Null, checks })
+    let findings = Findings::counted(|holding, of| json!({"as_stated": holding, "of": of}));
+    Ok(found.into_iter().fold(findings, |findings, (name, cases)| findings.with(name, cases)))
 }
 
-fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     let mut panels = Vec::new();
     for (bytes, figure) in SIZES {
         let line = |algorithm: Complete| {

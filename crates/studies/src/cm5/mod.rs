@@ -9,6 +9,7 @@ mod figure6;
 mod job;
 mod measures;
 mod schedules;
+pub mod search;
 mod section2;
 mod section34;
 mod simulate;
@@ -19,9 +20,9 @@ mod table5;
 mod tests;
 
 pub use job::{How, Job};
-pub use simulate::{Measured, run};
+pub use simulate::{Measured, TransformCosts, run};
 
-use super::{Paper, Runs, Study};
+use super::{Claims, ClaimsError, Paper, Runs, Study};
 
 /// What came out of the runs of the study.
 pub type Results = Runs<Job, Measured>;
@@ -44,18 +45,22 @@ pub const STUDIES: [StudyOfCm5; 9] = [
     table12::STUDY,
 ];
 
-/// The claims, as experiments/cm5/claims.toml has them.
-const CLAIMS: &str = include_str!("../../../../experiments/cm5/claims.toml");
+/// The claims: the file, and what stands in it.
+const FILE: &str = "experiments/cm5/claims.toml";
+const TEXT: &str = include_str!("../../../../experiments/cm5/claims.toml");
 
 /// What is said of the study as a whole.
-pub fn paper() -> Paper {
+///
+/// # Errors
+/// What is wrong with the file of claims.
+pub fn paper() -> Result<Paper, ClaimsError> {
     let about = |preset: &str| machines::load(preset).map_or_else(|error| error.to_string(), |machine| machine.about);
-    Paper {
+    Ok(Paper {
         key: "cm5",
         title: "Scheduling communication on the CM-5, reproduced",
         lead: "Every table, figure and checkable statement of R. Ponnusamy, R. Thakur, A. Choudhary and G. Fox' study, on a \
                model of the machine that follows every packet of 20 bytes.",
-        claims: super::parse(CLAIMS).unwrap_or_default(),
+        claims: Claims::parse(FILE, TEXT)?,
         remarks: vec![
             "The networks are as the paper describes them. Three costs of a node were fitted to half of Table 11, and a fourth \
              to the time of an empty message; all other figures are judged with the same costs. Fits were made on other \
@@ -66,5 +71,5 @@ pub fn paper() -> Paper {
              half of Table 5. They do not touch its communication.",
         ],
         machines: ["cm5-32", "cm5-256"].map(|preset| (preset.to_string(), about(preset))).to_vec(),
-    }
+    })
 }

@@ -7,7 +7,7 @@ use programs::schedule::{Pattern, Schedule, Transfer};
 use quantities::{Bytes, Rank};
 
 use super::StudyOfCm5;
-use crate::{Drawing, Gap, Judgement, check};
+use crate::{Claims, Drawing, Findings, Gap};
 use report::{Element, element};
 
 /// The processors of the tables.
@@ -43,7 +43,7 @@ pub const STUDY: StudyOfCm5 = StudyOfCm5 {
     claims: &["cm5.tables.schedules"],
     jobs: Vec::new,
     judge: |_, _| entries().map(judge),
-    draw: |_| draw(),
+    draw: |_: &Claims, _| draw(),
 };
 
 /// A table: its number, what it shows, our schedule, what it must be.
@@ -52,8 +52,8 @@ struct Entry {
     title: &'static str,
     ours: Schedule,
     due: Vec<Vec<Transfer>>,
-    /// How many steps carry messages, as the text says.
-    carrying: Option<usize>,
+    /// Whether the text says how many steps carry messages.
+    counted: bool,
     /// What the schedule must bring across; of one that forwards messages, what goes between the processors.
     pattern: Pattern,
 }
@@ -109,55 +109,55 @@ fn entries() -> Result<Vec<Entry>, Gap> {
     let recursive = Complete::Recursive.schedule(PROCESSORS, Bytes(1)).map_err(failed)?;
     let packed = Bytes(u64::from(PROCESSORS / 2));
     let steps = |lines: &[&str], bytes| lines.iter().map(|step| printed(step, bytes)).collect::<Result<_, _>>();
-    let entry = |number, title, algorithm: Irregular, pattern: &Pattern, rule, carrying| Entry {
+    let entry = |number, title, algorithm: Irregular, pattern: &Pattern, rule, counted| Entry {
         number,
         title,
         ours: algorithm.schedule(pattern),
         due: by_rule(pattern, rule),
-        carrying,
+        counted,
         pattern: pattern.clone(),
     };
     Ok(vec![
-        entry(1, "linear exchange", Irregular::Linear, &complete, linear, None),
-        entry(2, "pairwise exchange", Irregular::Pairwise, &complete, pairwise, None),
+        entry(1, "linear exchange", Irregular::Linear, &complete, linear, false),
+        entry(2, "pairwise exchange", Irregular::Pairwise, &complete, pairwise, false),
         Entry {
             number: 3,
             title: "recursive exchange",
             pattern: recursive.pattern().map_err(failed)?,
             due: steps(&TABLE_3, packed)?,
             ours: recursive,
-            carrying: None,
+            counted: false,
         },
-        entry(4, "balanced exchange", Irregular::Balanced, &complete, balanced, None),
-        entry(7, "pattern P, linear scheduling", Irregular::Linear, &p, linear, Some(8)),
-        entry(8, "pattern P, pairwise scheduling", Irregular::Pairwise, &p, pairwise, Some(6)),
-        entry(9, "pattern P, balanced scheduling", Irregular::Balanced, &p, balanced, Some(7)),
+        entry(4, "balanced exchange", Irregular::Balanced, &complete, balanced, false),
+        entry(7, "pattern P, linear scheduling", Irregular::Linear, &p, linear, true),
+        entry(8, "pattern P, pairwise scheduling", Irregular::Pairwise, &p, pairwise, true),
+        entry(9, "pattern P, balanced scheduling", Irregular::Balanced, &p, balanced, true),
         Entry {
             number: 10,
             title: "pattern P, greedy scheduling",
             ours: Irregular::Greedy.schedule(&p),
             due: steps(&TABLE_10, Bytes(1))?,
-            carrying: Some(6),
+            counted: true,
             pattern: p,
         },
     ])
 }
 
-fn judge(entries: Vec<Entry>) -> Judgement {
-    let mut checks = Vec::new();
-    for Entry { number, title, ours, due, carrying, pattern } in entries {
-        let carried = ours.measures().carrying_steps;
-        let as_due = ours.steps == due && carrying.is_none_or(|carrying| carrying == carried);
-        let valid = ours.check(&pattern);
-        let steps = match carrying {
-            Some(carrying) => format!("{carried} steps that carry messages, the text says {carrying}"),
-            None => format!("{carried} steps"),
-        };
-        let sound = valid.as_ref().map_or_else(ToString::to_string, |()| "every message goes once".to_string());
-        checks.push(check(as_due && valid.is_ok(), format!("table {number}, {title}: {steps}; {sound}")));
+fn judge(entries: Vec<Entry>) -> Findings {
+    let (mut other, mut sound, mut carrying) = (Vec::new(), Vec::new(), Vec::new());
+    for Entry { number, title, ours, due, counted, pattern } in entries {
+        let place = format!("table {number}, {title}");
+        let differing = ours.steps.iter().zip(&due).filter(|(ours, due)| ours != due).count();
+        other.push((place.clone(), (differing + ours.steps.len().abs_diff(due.len())) as f64));
+        sound.push((place.clone(), f64::from(ours.check(&pattern).is_ok())));
+        if counted {
+            carrying.push((place, ours.measures().carrying_steps as f64));
+        }
     }
-    let right = checks.iter().filter(|check| check.holds).count();
-    Judgement::in_words(format!("{right} of {} tables come out", checks.len()), checks)
+    Findings::counted(|holding, of| format!("{holding} of {of} counts come out").into())
+        .with("steps_otherwise", other)
+        .with("every_message_once", sound)
+        .with("carrying_steps", carrying)
 }
 
 fn draw() -> Result<Option<Drawing>, Gap> {
@@ -180,26 +180,27 @@ fn draw() -> Result<Option<Drawing>, Gap> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::failing;
 
-    /// How many tables do not come out once each has that fault.
-    fn failing(fault: fn(&mut Entry)) -> usize {
+    /// Which conditions fail once each table has that fault.
+    fn with(fault: fn(&mut Entry)) -> Vec<String> {
         let mut entries = entries().unwrap();
         entries.iter_mut().for_each(fault);
-        judge(entries).checks.iter().filter(|check| !check.holds).count()
+        failing(&super::super::paper(), STUDY.claims[0], judge(entries))
     }
 
     #[test]
     fn a_schedule_of_other_steps_is_missed() {
-        assert_eq!(failing(|_| {}), 0);
-        assert_eq!(failing(|entry| entry.ours.steps.reverse()), 8);
-        assert_eq!(failing(|entry| drop(entry.ours.steps.pop())), 8);
-        assert_eq!(failing(|entry| entry.carrying = Some(9)), 8);
+        assert_eq!(with(|_| {}), [""; 0]);
+        assert_eq!(with(|entry| entry.ours.steps.reverse()), ["steps_otherwise"]);
+        let without = ["steps_otherwise", "every_message_once", "carrying_steps"];
+        assert_eq!(with(|entry| drop(entry.ours.steps.pop())), without);
         let twice = |entry: &mut Entry| {
             let again = entry.ours.steps[0].clone();
             entry.ours.steps.push(again.clone());
             entry.due.push(again);
         };
-        assert_eq!(failing(twice), 8, "a message that goes twice");
-        assert_eq!(judge(Vec::new()).checks, []);
+        assert_eq!(with(twice), ["every_message_once", "carrying_steps"], "a message that goes twice");
+        assert_eq!(failing(&super::super::paper(), STUDY.claims[0], judge(Vec::new())), without);
     }
 }

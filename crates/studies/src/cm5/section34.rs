@@ -4,7 +4,7 @@ use programs::all_to_all::Complete;
 use quantities::Bytes;
 
 use super::StudyOfCm5;
-use crate::{Drawing, Gap, Judgement, check};
+use crate::{Claims, Drawing, Findings, Gap};
 use report::{Cell, Table};
 
 /// Machines with four subtrees under the root, as the statement needs them.
@@ -17,7 +17,7 @@ pub const STUDY: StudyOfCm5 = StudyOfCm5 {
     claims: &["cm5.sec34.root"],
     jobs: Vec::new,
     judge: |_, _| judge(crossings),
-    draw: |_| draw(),
+    draw: |_: &Claims, _| draw(),
 };
 
 /// How a schedule uses the root.
@@ -49,32 +49,31 @@ fn crossings(algorithm: Complete, nodes: u32) -> Result<Crossings, Gap> {
     })
 }
 
-fn judge(crossings: impl Fn(Complete, u32) -> Result<Crossings, Gap>) -> Result<Judgement, Gap> {
-    let mut checks = Vec::new();
+fn judge(crossings: impl Fn(Complete, u32) -> Result<Crossings, Gap>) -> Result<Findings, Gap> {
+    let (mut exchanges, mut steps) = (Vec::new(), Vec::new());
+    let (mut full, mut crossed, mut spread) = (Vec::new(), Vec::new(), Vec::new());
     for nodes in NODES {
-        let (pairwise, balanced) = (crossings(Complete::Pairwise, nodes)?, crossings(Complete::Balanced, nodes)?);
-        let (through, steps) = (3 * nodes as usize / 4, nodes as usize - 1);
-        let due = through * nodes as usize / 2;
-        let says = format!(
-            "{nodes} nodes: {} and {} exchanges through the root, due {due}",
-            pairwise.exchanges, balanced.exchanges
-        );
-        checks.push(check(pairwise.exchanges == due && balanced.exchanges == due, says));
-        let packed = pairwise.full == through && pairwise.crossed == through;
-        let says =
-            format!("pairwise: all exchanges of {} of {} steps, and none of the others", pairwise.full, pairwise.steps);
-        checks.push(check(packed && pairwise.steps == steps, says));
-        let says = format!(
-            "balanced: some exchanges of {} of {} steps, at most {} of {} in one",
-            balanced.crossed,
-            balanced.steps,
-            balanced.most,
-            nodes / 2
-        );
-        checks.push(check(balanced.crossed == steps && balanced.steps == steps, says));
+        let (n, place) = (f64::from(nodes), format!("{nodes} nodes"));
+        let through = 3.0 * n / 4.0;
+        for algorithm in [Complete::Pairwise, Complete::Balanced] {
+            let found = crossings(algorithm, nodes)?;
+            let who = format!("{}, {place}", algorithm.name());
+            exchanges.push((who.clone(), found.exchanges as f64 / (through * n / 2.0)));
+            steps.push((who, found.steps as f64 / (n - 1.0)));
+            if algorithm == Complete::Pairwise {
+                full.push((place.clone(), found.full as f64 / through));
+                crossed.push((place.clone(), found.crossed as f64 / through));
+            } else {
+                spread.push((place.clone(), found.crossed as f64 / (n - 1.0)));
+            }
+        }
     }
-    let right = checks.iter().filter(|check| check.holds).count();
-    Ok(Judgement::in_words(format!("{right} of {} counts as stated", checks.len()), checks))
+    Ok(Findings::counted(|holding, of| format!("{holding} of {of} counts as stated").into())
+        .with("exchanges_share", exchanges)
+        .with("steps_share", steps)
+        .with("pairwise_full_share", full)
+        .with("pairwise_crossed_share", crossed)
+        .with("balanced_crossed_share", spread))
 }
 
 fn draw() -> Result<Option<Drawing>, Gap> {
@@ -96,9 +95,10 @@ fn draw() -> Result<Option<Drawing>, Gap> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::failing;
 
-    /// How many conditions fail once what is counted of one exchange has that fault.
-    fn failing(faulty: Complete, fault: fn(&mut Crossings)) -> usize {
+    /// Which conditions fail once what is counted of one exchange has that fault.
+    fn with(faulty: Complete, fault: fn(&mut Crossings)) -> Vec<String> {
         let counted = |algorithm, nodes| {
             let mut found = crossings(algorithm, nodes)?;
             if algorithm == faulty {
@@ -106,17 +106,18 @@ mod tests {
             }
             Ok(found)
         };
-        judge(counted).unwrap().checks.iter().filter(|check| !check.holds).count()
+        failing(&super::super::paper(), STUDY.claims[0], judge(counted).unwrap())
     }
 
     #[test]
     fn other_crossings_are_missed() {
-        assert_eq!(failing(Complete::Pairwise, |_| {}), 0);
+        assert_eq!(with(Complete::Pairwise, |_| {}), [""; 0]);
         for algorithm in [Complete::Pairwise, Complete::Balanced] {
-            assert_eq!(failing(algorithm, |found| found.exchanges += 1), 3);
-            assert_eq!(failing(algorithm, |found| found.crossed -= 1), 3);
-            assert_eq!(failing(algorithm, |found| found.steps += 1), 3);
+            assert_eq!(with(algorithm, |found| found.exchanges += 1), ["exchanges_share"]);
+            assert_eq!(with(algorithm, |found| found.steps += 1), ["steps_share"]);
         }
-        assert_eq!(failing(Complete::Pairwise, |found| found.full -= 1), 3);
+        assert_eq!(with(Complete::Pairwise, |found| found.crossed -= 1), ["pairwise_crossed_share"]);
+        assert_eq!(with(Complete::Balanced, |found| found.crossed -= 1), ["balanced_crossed_share"]);
+        assert_eq!(with(Complete::Pairwise, |found| found.full -= 1), ["pairwise_full_share"]);
     }
 }

@@ -27,11 +27,19 @@ const NO_COSTS: [(&str, &str); 7] = [
     ("node.copy_rate", "1000 GB/s"),
 ];
 
-/// How long a floating-point operation of the transform takes, fitted to half of Table 5.
-pub const OPERATION: Duration = Duration::from_nanoseconds(594);
-/// What it takes to pack a block of the transform where it is sent, or to unpack it where it is received, fitted to the same half.
-pub const BLOCK: Duration = Duration::from_nanoseconds(12_500);
-/// The same for each byte, where a complete exchange forwards messages: what the node needs to copy one.
+/// What the transform costs a node besides its messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransformCosts {
+    /// How long a floating-point operation takes.
+    pub operation: Duration,
+    /// What it takes to pack a block where it is sent, or to unpack it where it is received.
+    pub block: Duration,
+}
+
+/// The costs of the study, fitted to half of Table 5: `search` finds them.
+pub const TRANSFORM_COSTS: TransformCosts =
+    TransformCosts { operation: Duration::from_nanoseconds(594), block: Duration::from_nanoseconds(12_500) };
+/// What it takes for each byte, where a complete exchange forwards messages: what the node needs to copy one.
 pub const RESHUFFLE: Duration = Duration::from_picoseconds(61_000);
 
 /// What a run gave.
@@ -52,7 +60,7 @@ pub fn run(job: &Job) -> Result<Measured, String> {
         }
         Job::Flow { nodes, distance } => flow(nodes, distance),
         Job::Exchange { algorithm, nodes, bytes } => exchange(algorithm, nodes, bytes),
-        Job::Transform { algorithm, nodes, size } => transform(algorithm, nodes, size),
+        Job::Transform { algorithm, nodes, size } => transform(algorithm, nodes, size, TRANSFORM_COSTS),
         Job::Broadcast { how, nodes, bytes } => broadcast(how, nodes, bytes),
         Job::Random { algorithm, percent, bytes, pattern } => {
             let millionths = u64::from(percent) * 10_000;
@@ -102,11 +110,12 @@ fn exchange(algorithm: Complete, nodes: u32, bytes: u32) -> Result<Measured, Str
     on(&machine(nodes, &[])?, nodes, 0, &CompleteExchange { algorithm, bytes, order, reshuffle: RESHUFFLE })
 }
 
-fn transform(algorithm: Complete, nodes: u32, size: u32) -> Result<Measured, String> {
+/// The transform with other costs than those of the study.
+pub(super) fn transform(algorithm: Complete, nodes: u32, size: u32, costs: TransformCosts) -> Result<Measured, String> {
     let mut program = Fft2d::new(size, Array::OnlySizes, algorithm).map_err(|error| error.to_string())?;
     program.order = SendReceiveOrder::Alternating;
-    program.speed = Speed { operation: OPERATION };
-    program.packing = Packing { block: BLOCK, byte: Duration::ZERO };
+    program.speed = Speed { operation: costs.operation };
+    program.packing = Packing { block: costs.block, byte: Duration::ZERO };
     on(&machine(nodes, &[])?, nodes, 0, &program)
 }
 

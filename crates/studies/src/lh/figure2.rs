@@ -7,21 +7,14 @@ use super::job::{CLIENTS, Job, label};
 use super::measures::{seconds, speed_up};
 use super::simulate::Measured;
 use super::{Results, StudyOfLh};
-use crate::{Check, Drawing, Gap, Judgement, check};
+use crate::{Claim, Claims, Drawing, Findings, Gap};
 use report::{Axis, Element, Mark, Measure, fixed, legend};
 
 /// The build is cut into parts of so many inserts; "the first 20,000" is one.
 const PART: usize = 20_000;
-/// How far the course of a build may be off a straight line after the first part, in which servers are few. [% of the build time]
-const LINEAR_WITHIN: f64 = 10.0;
-/// How much longer an insert may take in the last parts than in as many parts before them. [%]
-const SAME_WITHIN: f64 = 10.0;
-/// As many parts.
+/// The last parts, beside as many before them, in which an insert is to take no longer.
 const PARTS: usize = 4;
-/// What each of several clients must have at least of the speed of a single one: a speed-up that is good.
-const GOOD: f64 = 0.7;
-/// A cascade has so many splits at least, within so many inserts.
-const CASCADE: usize = 3;
+/// Splits within so many inserts are a cascade.
 const CASCADE_WITHIN: usize = 5_000;
 
 /// The study.
@@ -43,8 +36,8 @@ fn jobs() -> Vec<Job> {
     CLIENTS.into_iter().flat_map(|clients| [job(clients), Job::new(KeyHash::Uniform, clients)]).collect()
 }
 
-fn judge(claim: &str, runs: &Results) -> Result<Judgement, Gap> {
-    match claim {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+    match claim.id.as_str() {
         "lh.fig2a.linear" => linear(runs),
         "lh.fig2b.speedup" => faster(runs),
         _ => cascades(runs),
@@ -70,45 +63,48 @@ fn growth(measured: &Measured) -> f64 {
     if before.is_empty() { f64::INFINITY } else { (mean(last) / mean(before) - 1.0) * 100.0 }
 }
 
-/// That the build time is linear, and an insert takes no longer because the table is larger.
-pub fn is_linear(measured: &Measured, who: &str) -> [Check; 2] {
-    let (off, more) = (off_line(measured), growth(measured));
-    let says = format!(
-        "{who}: {} % of the build time off a straight line after the first {PART} inserts, at most {LINEAR_WITHIN}",
-        fixed(off, 1)
-    );
-    let longer = format!(
-        "{who}: an insert takes {} % longer in the last {PARTS} parts of {PART} than in the {PARTS} before, at most {SAME_WITHIN}",
-        fixed(more, 1)
-    );
-    [check(off <= LINEAR_WITHIN, says), check(more <= SAME_WITHIN, longer)]
+/// Builds of which the time is to be linear, each with what is said of it.
+#[derive(Default)]
+pub struct Linearity {
+    off_line: Vec<(String, f64)>,
+    growth: Vec<(String, f64)>,
 }
 
-fn linear(runs: &Results) -> Result<Judgement, Gap> {
-    let mut checks = Vec::new();
-    let mut most: f64 = 0.0;
+impl Linearity {
+    /// Looks at one more.
+    pub fn add(&mut self, measured: &Measured, who: &str) {
+        self.off_line.push((who.to_string(), off_line(measured)));
+        self.growth.push((who.to_string(), growth(measured)));
+    }
+
+    /// `findings` with how far they are off a straight line, and how much longer an insert takes in the end.
+    pub fn beside(self, findings: Findings) -> Findings {
+        findings.with("off_line_percent", self.off_line).with("growth_percent", self.growth)
+    }
+}
+
+fn linear(runs: &Results) -> Result<Findings, Gap> {
+    let (mut linearity, mut most) = (Linearity::default(), 0.0_f64);
     for clients in CLIENTS {
         let measured = runs.get(&job(clients))?;
         most = most.max(off_line(measured));
-        checks.extend(is_linear(measured, &format!("{clients} clients")));
+        linearity.add(measured, &format!("{clients} clients"));
     }
-    Ok(Judgement::in_words(format!("at most {} % of the build time off a straight line", fixed(most, 1)), checks))
+    let ours = format!("at most {} % of the build time off a straight line", fixed(most, 1));
+    Ok(linearity.beside(Findings::words(ours)))
 }
 
-fn faster(runs: &Results) -> Result<Judgement, Gap> {
-    let mut checks = Vec::new();
-    let mut found = Vec::new();
+fn faster(runs: &Results) -> Result<Findings, Gap> {
+    let (mut shares, mut over_fewer, mut found) = (Vec::new(), Vec::new(), Vec::new());
     for clients in CLIENTS.into_iter().skip(1) {
-        let times = speed_up(runs, job(clients))?;
-        let least = GOOD * f64::from(clients);
-        let says = format!("{clients} clients: {} times as fast as one, at least {}", fixed(times, 2), fixed(least, 1));
-        checks.push(check(times >= least, says));
-        let before = seconds(runs, job(clients - 1))?;
-        let says = format!("{clients} clients are faster than {}", clients - 1);
-        checks.push(check(seconds(runs, job(clients))? < before, says));
+        let (times, place) = (speed_up(runs, job(clients))?, format!("{clients} clients"));
+        shares.push((place.clone(), times / f64::from(clients)));
+        over_fewer.push((place, seconds(runs, job(clients))? / seconds(runs, job(clients - 1))?));
         found.push(format!("{clients}: {}", fixed(times, 2)));
     }
-    Ok(Judgement::in_words(format!("speed-up with clients {}", found.join(", ")), checks))
+    Ok(Findings::words(format!("speed-up with clients {}", found.join(", ")))
+        .with("speed_up_share", shares)
+        .with("over_fewer", over_fewer))
 }
 
 /// Whether a split lies where most are said to lie.
@@ -125,30 +121,21 @@ pub fn largest_cascade(measured: &Measured) -> usize {
     measured.splits.iter().map(|split| after(split.inserts)).max().unwrap_or(0)
 }
 
-/// That splits come in cascades.
-pub fn has_cascade(measured: &Measured, who: &str) -> Check {
-    let largest = largest_cascade(measured);
-    check(largest >= CASCADE, format!("{who}: {largest} splits within {CASCADE_WITHIN} inserts, at least {CASCADE}"))
-}
-
-fn cascades(runs: &Results) -> Result<Judgement, Gap> {
-    let mut checks = Vec::new();
-    let (mut there, mut all) = (0, 0);
+fn cascades(runs: &Results) -> Result<Findings, Gap> {
+    let (mut largest, mut late, mut there, mut all) = (Vec::new(), Vec::new(), 0, 0);
     for clients in CLIENTS {
         let measured = runs.get(&job(clients))?;
-        checks.push(has_cascade(measured, &format!("{clients} clients")));
-        let late = measured.splits.iter().filter(|split| split.inserts + PART > measured.inserts).count();
-        let says = format!("{clients} clients: {late} splits among the last {PART} inserts, at least 1");
-        checks.push(check(late > 0, says));
+        let in_the_end = measured.splits.iter().filter(|split| split.inserts + PART > measured.inserts);
         let lies = measured.splits.iter().filter(|split| is_early_or_late(split.inserts, measured.inserts));
+        largest.push((format!("{clients} clients"), largest_cascade(measured) as f64));
+        late.push((format!("{clients} clients"), in_the_end.count() as f64));
         there += lies.count();
         all += measured.splits.len();
     }
-    let says = format!(
-        "{there} of the {all} splits of all builds lie among the first or the last {PART} inserts, more than half"
-    );
-    checks.push(check(there * 2 > all, says));
-    Ok(Judgement::in_words(format!("{there} of {all} splits in the first and the last {PART} inserts"), checks))
+    Ok(Findings::words(format!("{there} of {all} splits in the first and the last {PART} inserts"))
+        .with("largest_cascade", largest)
+        .with("late_splits", late)
+        .with_number("early_or_late_share", there as f64 / all as f64))
 }
 
 /// The servers of the file over the course of the build.
@@ -168,7 +155,7 @@ fn servers(runs: &Results) -> Result<Element, Gap> {
     Ok(chart(&format!("servers of the file, {most} clients"), insertions(), y, lines))
 }
 
-fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     let y = Axis::linear("build time [s]", Measure::Seconds);
     let builds = by_clients(&CLIENTS, |clients| build_times(runs, job(clients)))?;
     let line = |(index, hash): (usize, KeyHash)| {

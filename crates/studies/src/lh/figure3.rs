@@ -8,19 +8,11 @@ use super::job::{CLIENTS, Job};
 use super::measures::off;
 use super::simulate::Measured;
 use super::{Results, StudyOfLh};
-use crate::{Drawing, Gap, Judgement, check};
-use report::{Axis, Measure, fixed, legend};
+use crate::{Claim, Claims, Drawing, Findings, Gap};
+use report::{Axis, Measure, legend};
 
-/// What is printed for one client. [ms]
-const PRINTED: f64 = 0.65;
-/// Where ours must lie. [ms]
-const WITHIN: (f64, f64) = (0.60, 0.68);
 /// The first inserts, which figure 3b has, too few for a mean in figure 3a. [inserts]
 const FIRST: usize = 20_000;
-/// After how many inserts there are servers enough. [inserts]
-const ENOUGH: usize = 8_000;
-/// "About": how many times as many there may be, or as few.
-const ABOUT: usize = 2;
 /// Inserts one after the other over which the time of one is looked at.
 const WINDOW: usize = 1_000;
 /// There are servers enough when an insert takes at most so much longer than on the mean of the second half of the build. [%]
@@ -38,24 +30,17 @@ pub const STUDY: StudyOfLh = StudyOfLh {
     draw,
 };
 
-fn judge(claim: &str, runs: &Results) -> Result<Judgement, Gap> {
-    match claim {
-        "lh.fig3a.latency" => latency(runs),
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+    match claim.id.as_str() {
+        "lh.fig3a.latency" => latency(claim, runs),
         _ => enough(runs),
     }
 }
 
-fn latency(runs: &Results) -> Result<Judgement, Gap> {
+fn latency(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
     let worst = runs.get(&job(1))?.means().map(|(_, mean)| mean).fold(0.0, f64::max);
-    let (least, most) = WITHIN;
-    let says = format!(
-        "the worst mean over the course of the build is {} ms, between {} and {}",
-        fixed(worst, 3),
-        fixed(least, 2),
-        fixed(most, 2)
-    );
-    let checks = vec![check((least..=most).contains(&worst), says)];
-    Ok(Judgement { ours: json!((worst * 1e3).round() / 1e3), error_percent: json!(off(worst, PRINTED)), checks })
+    let error_percent = json!(off(worst, claim.printed("worst_mean_ms")?));
+    Ok(Findings::numbers(json!((worst * 1e3).round() / 1e3), error_percent).with_number("worst_mean_ms", worst))
 }
 
 /// After how many inserts one takes about as long as it does later.
@@ -66,16 +51,9 @@ fn settled(measured: &Measured) -> usize {
     (windows.iter().take_while(|time| **time > most).count() + 1) * WINDOW
 }
 
-fn enough(runs: &Results) -> Result<Judgement, Gap> {
+fn enough(runs: &Results) -> Result<Findings, Gap> {
     let settled = settled(runs.get(&job(MOST_CLIENTS))?);
-    let says = format!(
-        "{MOST_CLIENTS} clients: after {settled} inserts one takes at most {SETTLED} % longer than in the second half of the \
-         build, between {} and {}",
-        ENOUGH / ABOUT,
-        ENOUGH * ABOUT
-    );
-    let checks = vec![check((ENOUGH / ABOUT..=ENOUGH * ABOUT).contains(&settled), says)];
-    Ok(Judgement::in_words(format!("after {settled} insertions"), checks))
+    Ok(Findings::words(format!("after {settled} insertions")).with_number("inserts", settled as f64))
 }
 
 /// The mean time of an insert at the splits and at the end: insertions in thousands, and milliseconds.
@@ -93,7 +71,7 @@ fn at_first(runs: &Results, job: Job) -> Result<Vec<(f64, f64)>, Gap> {
     Ok(some.map(|(inserts, mean)| (inserts as f64 / 1e3, mean)).collect())
 }
 
-fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     let time = || Axis::linear("time of an insert [ms]", Measure::Plain).reaching(0.0);
     let whole = by_clients(&CLIENTS, |clients| at_splits(runs, job(clients)))?;
     let first = by_clients(&CLIENTS, |clients| at_first(runs, job(clients)))?;

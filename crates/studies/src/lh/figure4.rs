@@ -3,28 +3,21 @@
 use programs::linear_hash::KeyHash;
 
 use super::charts::{bodies, build_times, by_clients, chart, client_keys, insertions};
-use super::figure2::{is_linear, job as without_bodies};
+use super::figure2::{Linearity, job as without_bodies};
 use super::job::{BODIES, CLIENTS, Job};
 use super::measures::{milliseconds_per_insert, seconds};
 use super::{Results, StudyOfLh};
-use crate::{Drawing, Gap, Judgement, check};
+use crate::{Claim, Claims, Drawing, Findings, Gap};
 use report::{Axis, Measure, fixed, legend};
 
 /// The bodies of figure 4a. [B]
 const LONG: u32 = 2048;
-/// "Not much above": a build with such bodies takes at most so many times as long as one without any.
-const NOT_MUCH: f64 = 1.5;
 /// The last body that rides on the packet that sets up a message, and the first that does not. [B]
 const STEP: (u32, u32) = (128, 256);
 /// The bodies beside that step, which go the same way as their neighbours. [B]
 const BESIDE: [(u32, u32); 2] = [(64, 128), (256, 512)];
-/// A byte more costs so many times as much over the step as beside it, with one client.
-const STEEPER: f64 = 1.5;
-/// "Flat": up to this body [B] an insert takes at most so much longer, from the step on. [%]
+/// "Flat": up to this body an insert is to take hardly longer, from the step on. [B]
 const FLAT_UNTIL: u32 = 1024;
-const FLAT_WITHIN: f64 = 15.0;
-/// Between the two longest bodies each byte takes at least this share of what the bandwidth allows.
-const BOUND: f64 = 0.8;
 /// The bandwidth. [B/us]
 const BANDWIDTH: f64 = 27.0;
 
@@ -51,25 +44,24 @@ fn jobs() -> Vec<Job> {
     CLIENTS.into_iter().flat_map(of).collect()
 }
 
-fn judge(claim: &str, runs: &Results) -> Result<Judgement, Gap> {
-    match claim {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+    match claim.id.as_str() {
         "lh.fig4a.blobs" => blobs(runs),
         _ => step(runs),
     }
 }
 
-fn blobs(runs: &Results) -> Result<Judgement, Gap> {
-    let (mut checks, mut found) = (Vec::new(), Vec::new());
+fn blobs(runs: &Results) -> Result<Findings, Gap> {
+    let (mut linearity, mut as_long, mut found) = (Linearity::default(), Vec::new(), Vec::new());
     for clients in CLIENTS {
-        let long = without_bodies(clients).with_body(LONG);
-        checks.extend(is_linear(runs.get(&long)?, &format!("{clients} clients")));
+        let (long, who) = (without_bodies(clients).with_body(LONG), format!("{clients} clients"));
+        linearity.add(runs.get(&long)?, &who);
         let times = seconds(runs, long)? / seconds(runs, without_bodies(clients))?;
-        let says =
-            format!("{clients} clients: {} times as long as without bodies, at most {NOT_MUCH}", fixed(times, 2));
-        checks.push(check(times <= NOT_MUCH, says));
+        as_long.push((who, times));
         found.push(format!("{clients}: {}", fixed(times, 2)));
     }
-    Ok(Judgement::in_words(format!("times as long as without bodies, with clients {}", found.join(", ")), checks))
+    let ours = format!("times as long as without bodies, with clients {}", found.join(", "));
+    Ok(linearity.beside(Findings::words(ours)).with("over_without_bodies", as_long))
 }
 
 /// By how much an insert takes longer with the second of two bodies. [us]
@@ -78,58 +70,30 @@ fn rise(runs: &Results, clients: u32, (from, to): (u32, u32)) -> Result<f64, Gap
     Ok((time(to)? - time(from)?) * 1e3)
 }
 
-fn step(runs: &Results) -> Result<Judgement, Gap> {
-    let mut checks = Vec::new();
+fn step(runs: &Results) -> Result<Findings, Gap> {
     let (from, to) = STEP;
-    let lone = rise(runs, 1, STEP)?;
-    let of_byte = |bodies: (u32, u32)| Ok(rise(runs, 1, bodies)? * 1e3 / f64::from(bodies.1 - bodies.0));
+    let of_byte = |bodies: (u32, u32)| Ok(rise(runs, 1, bodies)? / f64::from(bodies.1 - bodies.0));
+    let (mut over_beside, mut change, mut longer) = (Vec::new(), Vec::new(), Vec::new());
     for beside in BESIDE {
-        let (steep, other) = (of_byte(STEP)?, of_byte(beside)?);
-        let says = format!(
-            "1 client: a byte more takes {} ns from {from} to {to} B, at least {STEEPER} times the {} from {} to {}",
-            fixed(steep, 1),
-            fixed(other, 1),
-            beside.0,
-            beside.1
-        );
-        checks.push(check(steep >= STEEPER * other, says));
+        over_beside.push((format!("{} to {} B", beside.0, beside.1), of_byte(STEP)? / of_byte(beside)?));
     }
     for clients in CLIENTS.into_iter().skip(1) {
-        let (less, rise) = (rise(runs, clients - 1, STEP)?, rise(runs, clients, STEP)?);
-        let says = format!(
-            "the step is smaller with {clients} clients ({} \u{b5}s) than with {} ({})",
-            fixed(rise, 1),
-            clients - 1,
-            fixed(less, 1)
-        );
-        checks.push(check(rise < less, says));
+        change.push((format!("{clients} clients"), rise(runs, clients, STEP)? - rise(runs, clients - 1, STEP)?));
     }
     for clients in CLIENTS {
-        let before = milliseconds_per_insert(runs, job(clients, to))?;
-        let more = (milliseconds_per_insert(runs, job(clients, FLAT_UNTIL))? / before - 1.0) * 100.0;
-        let says = format!(
-            "{clients} clients: {} % longer with {FLAT_UNTIL} than with {to} B, at most {FLAT_WITHIN}",
-            fixed(more, 1)
-        );
-        checks.push(check(more <= FLAT_WITHIN, says));
+        let time = |body| milliseconds_per_insert(runs, job(clients, body));
+        longer.push((format!("{clients} clients"), (time(FLAT_UNTIL)? / time(to)? - 1.0) * 100.0));
     }
     let longest = (BODIES[BODIES.len() - 2], BODIES[BODIES.len() - 1]);
-    let wire = f64::from(longest.1 - longest.0) / BANDWIDTH;
-    let share = rise(runs, 1, longest)? / wire;
-    let says = format!(
-        "1 client: a byte more takes {} times what the bandwidth allows between {} and {} B, at least {BOUND}",
-        fixed(share, 2),
-        longest.0,
-        longest.1
-    );
-    checks.push(check(share >= BOUND, says));
-    Ok(Judgement::in_words(
-        format!("a step of {} \u{b5}s for one client from {from} to {to} B", fixed(lone, 0)),
-        checks,
-    ))
+    let lone = fixed(rise(runs, 1, STEP)?, 0);
+    Ok(Findings::words(format!("a step of {lone} \u{b5}s for one client from {from} to {to} B"))
+        .with("step_over_beside", over_beside)
+        .with("step_change_us", change)
+        .with("flat_longer_percent", longer)
+        .with_number("over_bandwidth", of_byte(longest)? * BANDWIDTH))
 }
 
-fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     let builds = by_clients(&CLIENTS, |clients| build_times(runs, without_bodies(clients).with_body(LONG)))?;
     let times = by_clients(&CLIENTS, |clients| {
         let point = |body| Ok((f64::from(body), milliseconds_per_insert(runs, job(clients, body))?));

@@ -8,13 +8,9 @@ use super::figure4::job;
 use super::job::{BODIES, CLIENTS, Job, label};
 use super::measures::{blocking, off};
 use super::{Results, StudyOfLh};
-use crate::{Check, Drawing, Gap, Judgement, check};
-use report::{Axis, Mark, Measure, fixed, legend};
+use crate::{Claim, Claims, Drawing, Findings, Gap};
+use report::{Axis, Mark, Measure, legend};
 
-/// The most that is printed: the longest bodies, the most clients. [us]
-const PRINTED: f64 = 31.0;
-/// How far ours may be off. [%]
-const WITHIN: f64 = 30.0;
 /// What a message costs its sender, ten times what packets are blocked at most. [us]
 const MESSAGE: f64 = 325.0;
 /// From which body on blocking must rise with the size. [B]
@@ -22,8 +18,6 @@ const FROM: u32 = 256;
 const LONGEST: u32 = BODIES[BODIES.len() - 1];
 /// The last three bodies, between which it is linear for a lone client. [B]
 const LAST: [u32; 3] = [2048, 4096, LONGEST];
-/// How far a byte more may cost otherwise between the last two than between the two before. [%]
-const STRAIGHT_WITHIN: f64 = 50.0;
 const MOST_CLIENTS: u32 = CLIENTS[CLIENTS.len() - 1];
 
 /// The study.
@@ -32,7 +26,7 @@ pub const STUDY: StudyOfLh = StudyOfLh {
     title: "how long packets are blocked",
     claims: &["lh.fig5.contention"],
     jobs,
-    judge: |_, runs| judge(runs),
+    judge,
     draw,
 };
 
@@ -51,65 +45,44 @@ fn slope(runs: &Results, clients: u32, from: u32, to: u32) -> Result<f64, Gap> {
     Ok((blocking(runs, job(clients, to))? - blocking(runs, job(clients, from))?) / f64::from(to - from))
 }
 
-/// That blocking grows with the body.
-fn grows(runs: &Results, clients: u32) -> Result<Vec<Check>, Gap> {
-    let two = BODIES.windows(2).filter(|two| two[0] >= FROM);
-    two.map(|two| {
-        let (less, more) = (blocking(runs, job(clients, two[0]))?, blocking(runs, job(clients, two[1]))?);
-        let (less_text, more_text) = (fixed(less, 2), fixed(more, 2));
-        let says =
-            format!("{clients} clients: {less_text} \u{b5}s with {} B, less than {more_text} with {}", two[0], two[1]);
-        Ok(check(less < more, says))
-    })
-    .collect()
-}
-
-/// That it grows linearly for a lone client, and faster for more.
-fn shape(runs: &Results) -> Result<Vec<Check>, Gap> {
-    let [shorter, long, longest] = LAST;
-    let off = off(slope(runs, 1, long, longest)?, slope(runs, 1, shorter, long)?);
-    let says = format!(
-        "1 client: a byte more costs {} % more from {long} to {longest} B than from {shorter} to {long}, within {STRAIGHT_WITHIN}",
-        fixed(off, 0)
-    );
-    let mut checks = vec![check(off.abs() <= STRAIGHT_WITHIN, says)];
-    for clients in CLIENTS.into_iter().skip(1) {
-        let (less, more) = (slope(runs, clients - 1, FROM, longest)?, slope(runs, clients, FROM, longest)?);
-        let says = format!(
-            "{clients} clients: {} ns a byte from {FROM} to {longest} B, more than the {} of {}",
-            fixed(more * 1e3, 2),
-            fixed(less * 1e3, 2),
-            clients - 1
-        );
-        checks.push(check(less < more, says));
+/// By how much longer packets are blocked with a body than with the one before. [us]
+fn rises(runs: &Results) -> Result<Vec<(String, f64)>, Gap> {
+    let mut rises = Vec::new();
+    for clients in CLIENTS {
+        for two in BODIES.windows(2).filter(|two| two[0] >= FROM) {
+            let rise = blocking(runs, job(clients, two[1]))? - blocking(runs, job(clients, two[0]))?;
+            rises.push((format!("{clients} clients, {} B", two[1]), rise));
+        }
     }
-    Ok(checks)
+    Ok(rises)
 }
 
-fn judge(runs: &Results) -> Result<Judgement, Gap> {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
     let highest = blocking(runs, job(MOST_CLIENTS, LONGEST))?;
-    let says = format!(
-        "{MOST_CLIENTS} clients, {LONGEST} B: {} \u{b5}s, printed {PRINTED}, within {WITHIN} %",
-        fixed(highest, 1)
-    );
-    let mut checks = vec![check(off(highest, PRINTED).abs() <= WITHIN, says)];
-    let mut most: f64 = 0.0;
+    let (mut most, mut steeper) = (0.0_f64, Vec::new());
     for clients in CLIENTS {
         for body in BODIES {
             most = most.max(blocking(runs, job(clients, body))?);
         }
-        checks.extend(grows(runs, clients)?);
+        if clients > 1 {
+            let more = slope(runs, clients, FROM, LONGEST)? - slope(runs, clients - 1, FROM, LONGEST)?;
+            steeper.push((format!("{clients} clients"), more * 1e3));
+        }
     }
-    checks.push(check(most <= highest, format!("that is the highest of all: {} \u{b5}s", fixed(most, 1))));
-    checks.extend(shape(runs)?);
-    let tenth = MESSAGE / 10.0 * (1.0 + WITHIN / 100.0);
-    let says = format!("at most a tenth of the {MESSAGE} \u{b5}s of a message, within {WITHIN} %: {}", fixed(tenth, 1));
-    checks.push(check(highest <= tenth, says));
-    let ours = (highest * 10.0).round() / 10.0;
-    Ok(Judgement { ours: json!(ours), error_percent: json!(off(highest, PRINTED).round()), checks })
+    let [shorter, long, longest] = LAST;
+    let bent = off(slope(runs, 1, long, longest)?, slope(runs, 1, shorter, long)?);
+    let error_percent = json!(off(highest, claim.printed("highest_us")?).round());
+    Ok(Findings::numbers(json!((highest * 10.0).round() / 10.0), error_percent)
+        .with_number("highest_us", highest)
+        .with_number("over_tenth", highest / (MESSAGE / 10.0))
+        .with_number("all_over_highest", most / highest)
+        .with("rise_us", rises(runs)?)
+        .with_number("bent_percent", bent)
+        .with("steeper_ns", steeper))
 }
 
-fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+    let printed = claims.get(STUDY.claims[0])?.printed("highest_us")?;
     let mut lines = by_clients(&CLIENTS, |clients| {
         BODIES.into_iter().map(|body| Ok((f64::from(body), blocking(runs, job(clients, body))?))).collect()
     })?;
@@ -120,7 +93,7 @@ fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
         Mark::broken(CLIENTS.len() - 1),
         points,
     ));
-    lines.push(("printed".to_string(), Mark::full(CLIENTS.len()), vec![(f64::from(LONGEST), PRINTED)]));
+    lines.push(("printed".to_string(), Mark::full(CLIENTS.len()), vec![(f64::from(LONGEST), printed)]));
     let mut keys = client_keys(&CLIENTS);
     keys.extend(lines.iter().skip(CLIENTS.len()).map(|(name, mark, _)| (name.clone(), *mark)));
     let level = Axis::linear("body [B]", Measure::Bytes).at(&[0.0, 2048.0, 4096.0, 6144.0, 8192.0]);

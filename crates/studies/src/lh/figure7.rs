@@ -3,11 +3,11 @@
 use programs::linear_hash::KeyHash;
 
 use super::charts::{build_times, by_clients, chart, client_keys, insertions};
-use super::figure2::{has_cascade, is_linear};
+use super::figure2::{Linearity, largest_cascade};
 use super::job::{Job, MANY_CLIENTS};
 use super::measures::seconds;
 use super::{Results, StudyOfLh};
-use crate::{Drawing, Gap, Judgement, check};
+use crate::{Claims, Drawing, Findings, Gap};
 use report::{Axis, Measure, fixed, legend};
 
 /// The bodies. [B]
@@ -28,27 +28,26 @@ pub const fn job(clients: u32, body: u32) -> Job {
     Job::new(KeyHash::LastLetters, clients).enlarged().with_body(body)
 }
 
-fn judge(runs: &Results) -> Result<Judgement, Gap> {
-    let (mut checks, mut found) = (Vec::new(), Vec::new());
+fn judge(runs: &Results) -> Result<Findings, Gap> {
+    let (mut linearity, mut largest) = (Linearity::default(), Vec::new());
+    let (mut over_fewer, mut found) = (Vec::new(), Vec::new());
     for body in BODIES {
-        let mut before = f64::INFINITY;
+        let mut before = None;
         for clients in MANY_CLIENTS {
-            let measured = runs.get(&job(clients, body))?;
-            let who = format!("{clients} clients, {body} B");
-            checks.extend(is_linear(measured, &who));
-            checks.push(has_cascade(measured, &who));
+            let (measured, who) = (runs.get(&job(clients, body))?, format!("{clients} clients, {body} B"));
+            linearity.add(measured, &who);
+            largest.push((who.clone(), largest_cascade(measured) as f64));
             let time = seconds(runs, job(clients, body))?;
-            let says = format!("{who}: {} s, less than with fewer clients", fixed(time, 1));
-            checks.push(check(time < before, says));
-            before = time;
+            over_fewer.extend(before.replace(time).map(|before| (who, time / before)));
         }
-        found.push(format!("{} s with {body} B", fixed(before, 1)));
+        found.push(format!("{} s with {body} B", fixed(before.unwrap_or(f64::NAN), 1)));
     }
     let most = MANY_CLIENTS[MANY_CLIENTS.len() - 1];
-    Ok(Judgement::in_words(format!("{most} clients build the table in {}", found.join(", ")), checks))
+    let ours = format!("{most} clients build the table in {}", found.join(", "));
+    Ok(linearity.beside(Findings::words(ours)).with("largest_cascade", largest).with("over_fewer", over_fewer))
 }
 
-fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     let mut panels = Vec::new();
     for (letter, body) in ["a", "b"].into_iter().zip(BODIES) {
         let lines = by_clients(&MANY_CLIENTS, |clients| build_times(runs, job(clients, body)))?;

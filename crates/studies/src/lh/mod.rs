@@ -12,6 +12,7 @@ mod figure7;
 mod figure8;
 mod job;
 mod measures;
+pub mod search;
 mod section3;
 mod simulate;
 mod table1;
@@ -21,7 +22,7 @@ mod tests;
 pub use job::{Job, Platform};
 pub use simulate::{Measured, run};
 
-use super::{Paper, Runs, Study, moc};
+use super::{Claims, ClaimsError, Paper, Runs, Study, moc};
 
 /// What came out of the runs of the study.
 pub type Results = Runs<Job, Measured>;
@@ -44,19 +45,23 @@ pub const STUDIES: [StudyOfLh; 9] = [
     figure8::STUDY,
 ];
 
-/// The claims, as experiments/lh/claims.toml has them.
-const CLAIMS: &str = include_str!("../../../../experiments/lh/claims.toml");
+/// The claims: the file, and what stands in it.
+const FILE: &str = "experiments/lh/claims.toml";
+const TEXT: &str = include_str!("../../../../experiments/lh/claims.toml");
 
 /// What is said of the study as a whole.
-pub fn paper() -> Paper {
+///
+/// # Errors
+/// What is wrong with the file of claims.
+pub fn paper() -> Result<Paper, ClaimsError> {
     let about = |preset: &str| moc::model(preset).map_or_else(|why| why, |machine| moc::costs(&machine));
-    Paper {
+    Ok(Paper {
         key: "lh",
         title: "LH*LH on a multicomputer, reproduced",
         lead: "Every figure, table and checkable statement of A. D. Pimentel and L. O. Hertzberger's study of a hash table \
                that is spread over servers. Clients and servers run as programs on models of the paper's machines, to \
                the flit.",
-        claims: super::parse(CLAIMS).unwrap_or_default(),
+        claims: Claims::parse(FILE, TEXT)?,
         remarks: vec![
             "Keys are 180,689 Dutch words, the list of OpenTaal, in its order; 3,684 of them are there twice and are \
              stored once. Each of several clients inserts its own part of the list, one word after the other. Servers \
@@ -73,5 +78,5 @@ pub fn paper() -> Paper {
              has asked for it.",
         ],
         machines: Platform::ALL.map(|it| (it.preset().to_string(), about(it.preset()))).to_vec(),
-    }
+    })
 }

@@ -46,15 +46,23 @@ pub struct Measured {
 /// # Errors
 /// Why it cannot be run, or how it ended.
 pub fn run(job: &Job) -> Result<Measured, String> {
-    build(job, WORDS.clone())
+    build(job, WORDS.clone(), job.capacity())
+}
+
+/// The same with another V. [entries]
+///
+/// # Errors
+/// Why it cannot be run, or how it ended.
+pub fn run_with_capacity(job: &Job, capacity: u64) -> Result<Measured, String> {
+    build(job, WORDS.clone(), capacity)
 }
 
 /// The same with `keys` for the words.
-pub(super) fn build(job: &Job, keys: Vec<Key>) -> Result<Measured, String> {
+pub(super) fn build(job: &Job, keys: Vec<Key>, capacity: u64) -> Result<Measured, String> {
     let machine = machine(job)?;
     let (servers, body) = (job.platform.servers(), Bytes(u64::from(job.body)));
     let growth = Growth {
-        capacity: job.capacity(),
+        capacity,
         sensitivity: SENSITIVITY,
         shrink: None,
         apart: false,

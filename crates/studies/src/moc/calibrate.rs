@@ -6,8 +6,8 @@
 use programs::benchmarks::PartnerOrder;
 use serde_json::Value;
 
-use super::{Job, Measured, STUDIES, Setup, claims, run_with};
-use crate::{Judge, Outcome, Watch, plan, run_all};
+use super::{Job, STUDIES, Setup, paper, run_with};
+use crate::{ClaimsError, Outcome, Watch, judge, plan, run_all};
 
 /// Fields of a description with the values that they are set to.
 type Fields = &'static [(&'static str, &'static str)];
@@ -105,57 +105,68 @@ pub fn grid() -> Vec<Vec<(String, String)>> {
 }
 
 /// How far each of `settings` is from the printed numbers, the nearest first. `each` hears of every one as it is done.
-pub fn scan(settings: &[Vec<(String, String)>], watch: &Watch<'_>, each: &dyn Fn(&Scored)) -> Vec<Scored> {
+///
+/// # Errors
+/// What is wrong with the file of claims.
+pub fn scan(
+    settings: &[Vec<(String, String)>],
+    watch: &Watch<'_>,
+    each: &dyn Fn(&Scored),
+) -> Result<Vec<Scored>, ClaimsError> {
     let mut scored = Vec::new();
     for settings in settings {
         let setup = Setup { settings: settings.clone(), rounds: Some(1), ..Setup::default() };
-        let one = score(setup, ORDERS[0].0, &|id| NUMBERS.contains(&id), watch);
+        let one = score(setup, ORDERS[0].0, &|id| NUMBERS.contains(&id), watch)?;
         each(&one);
         scored.push(one);
     }
     scored.sort_by(|one, other| one.distance.total_cmp(&other.distance));
-    scored
+    Ok(scored)
 }
 
 /// The claims of `chosen`, judged with every order of partners (or `only` one) and `rounds` rounds, those with the most
 /// claims met first.
+///
+/// # Errors
+/// What is wrong with the file of claims.
 pub fn compare(
     chosen: &[Scored],
     only: Option<&str>,
     rounds: u32,
     watch: &Watch<'_>,
     each: &dyn Fn(&Scored),
-) -> Vec<Scored> {
+) -> Result<Vec<Scored>, ClaimsError> {
     let mut scored = Vec::new();
     let orders = || ORDERS.into_iter().filter(|(name, _)| only.is_none_or(|only| only == *name));
     for (one, (name, order)) in chosen.iter().flat_map(|one| orders().map(move |order| (one, order))) {
         let setup = Setup { order, rounds: Some(rounds), ..one.setup.clone() };
-        let judged = score(setup, name, &|id| !LEFT_OUT.contains(&id), watch);
+        let judged = score(setup, name, &|id| !LEFT_OUT.contains(&id), watch)?;
         each(&judged);
         scored.push(judged);
     }
     scored.sort_by(|one, other| other.met().cmp(&one.met()).then(one.distance.total_cmp(&other.distance)));
-    scored
+    Ok(scored)
 }
 
-fn score(setup: Setup, order: &'static str, wanted: &dyn Fn(&str) -> bool, watch: &Watch<'_>) -> Scored {
-    let outcomes = outcomes(&setup, wanted, watch);
+fn score(
+    setup: Setup,
+    order: &'static str,
+    wanted: &dyn Fn(&str) -> bool,
+    watch: &Watch<'_>,
+) -> Result<Scored, ClaimsError> {
+    let outcomes = outcomes(&setup, wanted, watch)?;
     let distance = outcomes.iter().filter(|outcome| NUMBERS.contains(&outcome.id.as_str())).map(distance).sum();
-    Scored { setup, order, distance, outcomes }
+    Ok(Scored { setup, order, distance, outcomes })
 }
 
 /// What becomes of the claims that are `wanted` with `setup`.
-pub fn outcomes(setup: &Setup, wanted: &dyn Fn(&str) -> bool, watch: &Watch<'_>) -> Vec<Outcome> {
-    let treated: Vec<_> = STUDIES.iter().filter(|study| study.claims.iter().any(|id| wanted(id))).collect();
-    let jobs: Vec<Job> = plan(treated.iter().flat_map(|study| (study.jobs)()));
+fn outcomes(setup: &Setup, wanted: &dyn Fn(&str) -> bool, watch: &Watch<'_>) -> Result<Vec<Outcome>, ClaimsError> {
+    let treated = STUDIES.iter().filter(|study| study.claims.iter().any(|id| wanted(id)));
+    let jobs: Vec<Job> = plan(treated.flat_map(|study| (study.jobs)()));
     let runs = run_all(&jobs, &|job| run_with(setup, job), watch);
-    let claims = claims();
-    let study_of = |id: &str| treated.iter().find(|study| study.claims.contains(&id));
-    let judged = claims.iter().filter(|claim| wanted(&claim.id)).filter_map(|claim| {
-        let judge: Judge<Job, Measured> = study_of(&claim.id)?.judge;
-        Some(Outcome::of(claim, judge(&claim.id, &runs), String::new()))
-    });
-    judged.collect()
+    let claims = paper()?.claims;
+    let wanted = claims.all.iter().filter(|claim| wanted(&claim.id));
+    wanted.filter_map(|claim| judge(&STUDIES, claims.file, claim, &runs)).collect()
 }
 
 /// How far `outcome` is from the printed numbers; a number that is not positive is as far as a factor of a thousand.

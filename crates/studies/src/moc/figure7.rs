@@ -4,7 +4,7 @@ use super::charts::load_mark;
 use super::job::{Job, LOADS, Load, NODES, Platform, SIZES};
 use super::measures::{over_sizes, seconds};
 use super::{Results, StudyOfMoc};
-use crate::{Drawing, Gap, Judgement, check};
+use crate::{Claims, Drawing, Findings, Gap};
 use report::{Axis, LineChart, Measure, Series, fixed, legend};
 
 /// The number of nodes for which the paper draws the figure, with all messages of either benchmark.
@@ -16,7 +16,7 @@ pub const STUDY: StudyOfMoc = StudyOfMoc {
     title: "how steeply time rises with the message size",
     claims: &["moc.fig7.slope"],
     jobs,
-    judge,
+    judge: |_, runs| judge(runs),
     draw,
 };
 
@@ -35,29 +35,23 @@ fn ends(runs: &Results, load: Load, nodes: u32) -> Result<(f64, f64), Gap> {
     Ok((time(SIZES[0])?, time(SIZES[SIZES.len() - 1])?))
 }
 
-fn judge(_claim: &str, runs: &Results) -> Result<Judgement, Gap> {
-    let mut checks = Vec::new();
-    let mut found = Vec::new();
+fn judge(runs: &Results) -> Result<Findings, Gap> {
+    let (mut rises, mut grows, mut found) = (Vec::new(), Vec::new(), Vec::new());
     for nodes in NODES {
         let (all, equal) = (ends(runs, LOADS[0], nodes)?, ends(runs, Load::EqualDist, nodes)?);
         let (all_grows, equal_grows) = (all.1 / all.0, equal.1 / equal.0);
         found.push(format!("{nodes} nodes {} against {}", fixed(equal_grows, 2), fixed(all_grows, 2)));
         if nodes == DRAWN {
-            let (all_rises, equal_rises) = (all.1 - all.0, equal.1 - equal.0);
-            let rises = [equal_rises, all_rises].map(|rise| fixed(rise, 1));
-            let says = format!("{nodes} nodes: equal-dist rises by {} ms > all-to-all by {}", rises[0], rises[1]);
-            checks.push(check(equal_rises > all_rises, says));
+            rises.push((format!("{nodes} nodes"), (equal.1 - equal.0) - (all.1 - all.0)));
         } else {
-            let grows = [equal_grows, all_grows].map(|factor| fixed(factor, 2));
-            let says = format!("{nodes} nodes: equal-dist grows to {} times > all-to-all to {}", grows[0], grows[1]);
-            checks.push(check(equal_grows > all_grows, says));
+            grows.push((format!("{nodes} nodes"), equal_grows / all_grows));
         }
     }
     let ours = format!("time at 2048 B over that at 32 B, equal-dist against all-to-all: {}", found.join(", "));
-    Ok(Judgement::in_words(ours, checks))
+    Ok(Findings::words(ours).with("rises_more_ms", rises).with("growth_over_all_to_all", grows))
 }
 
-fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     let loads = [LOADS[0], Load::EqualDist];
     let mut panels = Vec::new();
     for nodes in NODES {

@@ -5,7 +5,7 @@ use machines::model::FlitNetwork;
 use super::job::{Job, Load, Platform};
 use super::simulate::{Setup, machine, network};
 use super::{Results, StudyOfMoc};
-use crate::{Drawing, Gap, Judgement};
+use crate::{Claims, Drawing, Findings, Gap};
 use report::{Element, Measure, NetworkMap, element, fixed, heat_scale};
 
 /// The study. No claim hangs on it.
@@ -14,7 +14,7 @@ pub const STUDY: StudyOfMoc = StudyOfMoc {
     title: "hot spots of the networks",
     claims: &[],
     jobs,
-    judge: |_, _| Ok(Judgement::in_words("", Vec::new())),
+    judge: |_, _| Ok(Findings::words("")),
     draw,
 };
 
@@ -35,7 +35,7 @@ fn network_of(job: &Job) -> Result<FlitNetwork, Gap> {
     network.map_err(|why| Gap::Failed(job.to_string(), why))
 }
 
-fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     let mut networks = Vec::new();
     for (job, _) in &MAPPED {
         networks.push((network_of(job)?, &runs.get(job)?.answer));

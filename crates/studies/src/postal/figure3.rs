@@ -1,20 +1,18 @@
 //! Figures 3 and 4: lambda and the two times it is made of, over the message size.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::charts::size_axis;
 use super::job::{Experiment, Job, SIZES};
 use super::measures::{Latency, latency, latency_jobs};
 use super::{Results, StudyOfPostal};
-use crate::{Drawing, Gap, Judgement, check};
-use report::{Axis, LineChart, Mark, Measure, Series, fixed, legend};
+use crate::{Claim, Claims, Drawing, Findings, Gap};
+use report::{Axis, LineChart, Mark, Measure, Series, legend};
 
-/// Size, what is printed, and how far ours may lie from it: least, most.
-const PUBLISHED: [(u32, f64, f64, f64); 2] = [(512, 1.8, 1.75, 1.85), (16384, 1.05, 1.0, 1.1)];
+/// The sizes with a printed lambda, and its name. [B]
+const PRINTED: [(u32, &str); 2] = [(512, "at_512"), (16384, "at_16384")];
 /// The packet, where lambda is largest. [B]
 const PACKET: u32 = 512;
-/// How far apart the two experiments may be. [%]
-const AGREE: f64 = 3.0;
 
 /// The study.
 pub const STUDY: StudyOfPostal = StudyOfPostal {
@@ -22,7 +20,7 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
     title: "lambda over the message size",
     claims: &["postal.fig3.lambda"],
     jobs,
-    judge: |_, runs| judge(runs),
+    judge,
     draw,
 };
 
@@ -35,29 +33,30 @@ fn over_sizes(runs: &Results, experiment: Experiment) -> Result<Vec<(u32, Latenc
     SIZES.into_iter().map(|bytes| Ok((bytes, latency(runs, experiment, true, bytes)?))).collect()
 }
 
-fn judge(runs: &Results) -> Result<Judgement, Gap> {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
     let (one, two) = (over_sizes(runs, Experiment::One)?, over_sizes(runs, Experiment::Two)?);
-    let (mut ours, mut errors, mut checks) = (serde_json::Map::new(), serde_json::Map::new(), Vec::new());
-    for (bytes, published, least, most) in PUBLISHED {
+    let (mut ours, mut errors, mut found) = (Map::new(), Map::new(), Vec::new());
+    for (bytes, name) in PRINTED {
         let lambda = one.iter().find(|point| point.0 == bytes).map_or(f64::NAN, |point| point.1.lambda);
-        let says = format!("{} at {bytes} B, from {least} to {most}", fixed(lambda, 3));
-        checks.push(check((least..=most).contains(&lambda), says));
-        ours.insert(format!("at_{bytes}"), json!(lambda));
-        errors.insert(format!("at_{bytes}"), json!((lambda / published - 1.0) * 100.0));
+        ours.insert(name.to_string(), json!(lambda));
+        errors.insert(name.to_string(), json!((lambda / claim.printed(name)? - 1.0) * 100.0));
+        found.push((name, lambda));
     }
-    for pair in one.windows(2) {
-        let [(_, before), (bytes, after)] = pair else { continue };
-        let (rises, word) = (*bytes <= PACKET, if *bytes <= PACKET { "rises" } else { "falls" });
-        let says = format!("{word} to {} at {bytes} B", fixed(after.lambda, 3));
-        checks.push(check((after.lambda > before.lambda) == rises, says));
-    }
-    let apart = |(one, two): (&(u32, Latency), &(u32, Latency))| (two.1.lambda / one.1.lambda - 1.0).abs() * 100.0;
-    let most = one.iter().zip(&two).map(apart).fold(0.0, f64::max);
-    checks.push(check(most <= AGREE, format!("the experiments are at most {} % apart", fixed(most, 2))));
-    Ok(Judgement { ours: Value::Object(ours), error_percent: Value::Object(errors), checks })
+    let changes = one.windows(2).map(|pair| (pair[1].0, pair[1].1.lambda / pair[0].1.lambda));
+    let (rising, falling): (Vec<_>, Vec<_>) = changes.partition(|(bytes, _)| *bytes <= PACKET);
+    let placed = |changes: Vec<(u32, f64)>| changes.into_iter().map(|(bytes, change)| (format!("{bytes} B"), change));
+    let apart = one
+        .iter()
+        .zip(&two)
+        .map(|((bytes, one), (_, two))| (format!("{bytes} B"), (two.lambda / one.lambda - 1.0).abs() * 100.0));
+    let findings = Findings::numbers(Value::Object(ours), Value::Object(errors))
+        .with("rising", placed(rising))
+        .with("falling", placed(falling))
+        .with("experiments_apart_percent", apart);
+    Ok(found.into_iter().fold(findings, |findings, (name, lambda)| findings.with_number(name, lambda)))
 }
 
-fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     let (one, two) = (over_sizes(runs, Experiment::One)?, over_sizes(runs, Experiment::Two)?);
     let line = |name: &str, mark, points: &[(u32, Latency)], value: &dyn Fn(&Latency) -> f64| Series {
         name: name.to_string(),

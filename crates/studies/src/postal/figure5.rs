@@ -6,8 +6,8 @@ use super::charts::size_axis;
 use super::job::{Experiment, Job, SIZES};
 use super::measures::{latency, latency_jobs};
 use super::{Results, StudyOfPostal};
-use crate::{Drawing, Gap, Judgement, check};
-use report::{Axis, LineChart, Mark, Measure, Series, fixed, legend};
+use crate::{Claims, Drawing, Findings, Gap};
+use report::{Axis, LineChart, Mark, Measure, Series, legend};
 
 /// The study.
 pub const STUDY: StudyOfPostal = StudyOfPostal {
@@ -28,18 +28,17 @@ fn lambda(runs: &Results, blocking: bool, bytes: u32) -> Result<f64, Gap> {
     Ok(latency(runs, Experiment::One, blocking, bytes)?.lambda)
 }
 
-fn judge(runs: &Results) -> Result<Judgement, Gap> {
-    let (mut checks, mut greatest) = (Vec::new(), 0.0_f64);
+fn judge(runs: &Results) -> Result<Findings, Gap> {
+    let (mut over_blocking, mut greatest) = (Vec::new(), 0.0_f64);
     for bytes in SIZES {
         let (with, without) = (lambda(runs, true, bytes)?, lambda(runs, false, bytes)?);
-        let says = format!("{bytes} B: {} without blocking, {} with", fixed(without, 3), fixed(with, 3));
-        checks.push(check(without > with, says));
+        over_blocking.push((format!("{bytes} B"), without / with));
         greatest = greatest.max(without);
     }
-    Ok(Judgement { ours: json!({ "greatest_lambda": greatest }), error_percent: Value::Null, checks })
+    Ok(Findings::numbers(json!({ "greatest_lambda": greatest }), Value::Null).with("over_blocking", over_blocking))
 }
 
-fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     let mut series = Vec::new();
     let mut keys = Vec::new();
     for (name, blocking, style) in [("csend, blocking", true, 0), ("isend, not blocking", false, 4)] {

@@ -7,7 +7,7 @@ use programs::postal::{
 use serde_json::{Value, json};
 
 use super::{Results, StudyOfPostal};
-use crate::{Drawing, Gap, Judgement, check};
+use crate::{Claims, Drawing, Findings, Gap};
 use report::{Axis, Element, LineChart, Mark, Measure, Series, fixed, legend};
 
 /// The most nodes of figures 6 and 7.
@@ -32,30 +32,22 @@ fn lambda((numerator, denominator, _): (u64, u64, &str)) -> Lambda {
     Lambda::new(numerator, denominator).unwrap_or(Lambda::ONE)
 }
 
-/// Whether `alpha` reaches every number of nodes in the least time.
-fn is_optimal(lambda: Lambda, alpha: Alpha) -> bool {
+/// How many of the numbers of nodes `alpha` does not reach in the least time.
+fn not_optimal(lambda: Lambda, alpha: Alpha) -> usize {
     let splitting = Splitting::Fixed(alpha);
-    (2..=NODES).all(|nodes| predicted_time(lambda, nodes, &splitting) == broadcast_time(lambda, nodes))
+    (2..=NODES).filter(|nodes| predicted_time(lambda, *nodes, &splitting) != broadcast_time(lambda, *nodes)).count()
 }
 
-/// That `two` has an alpha for all numbers of nodes, and `arbitrary` has none.
-fn judge(two: Lambda, arbitrary: Lambda) -> Judgement {
-    let none = alpha_for_all(arbitrary, NODES);
-    let mut checks = vec![check(none.is_none(), format!("lambda {}: no alpha for all up to {NODES}", ARBITRARY.2))];
-    let ours = match alpha_for_all(two, NODES) {
-        Some((least, most)) => {
-            for alpha in [least, most] {
-                let says = format!("alpha {} reaches 2 to {NODES} nodes in the least time", fixed(alpha.as_f64(), 5));
-                checks.push(check(is_optimal(two, alpha), says));
-            }
-            json!({"least_alpha": least.as_f64(), "greatest_alpha": most.as_f64()})
-        }
-        None => {
-            checks.push(check(false, "lambda 2: no alpha for all"));
-            Value::Null
-        }
-    };
-    Judgement { ours, error_percent: Value::Null, checks }
+/// Whether `two` has an alpha for all numbers of nodes, and `arbitrary` has one.
+fn judge(two: Lambda, arbitrary: Lambda) -> Findings {
+    let ends = alpha_for_all(two, NODES);
+    let ours = ends.map(|(least, most)| json!({"least_alpha": least.as_f64(), "greatest_alpha": most.as_f64()}));
+    let ends = ends.into_iter().flat_map(|(least, most)| [least, most]);
+    let missed = ends.map(|alpha| (format!("alpha {}", fixed(alpha.as_f64(), 5)), not_optimal(two, alpha) as f64));
+    let of_arbitrary = alpha_for_all(arbitrary, NODES);
+    Findings::numbers(ours.unwrap_or(Value::Null), Value::Null)
+        .with("nodes_not_optimal_2", missed)
+        .with_number("alphas_for_all_1_95", if of_arbitrary.is_some() { 1.0 } else { 0.0 })
 }
 
 /// The trees of figures 6 and 7: the smallest and the largest optimal alpha of every number of nodes, triangle by triangle.
@@ -93,7 +85,7 @@ fn convergence() -> Element {
     LineChart { title: format!("lambda = {}", ARBITRARY.2), x, y, series, baseline: None }.draw()
 }
 
-fn draw(_: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, _: &Results) -> Result<Option<Drawing>, Gap> {
     let keys = [
         ("smallest optimal alpha".to_string(), Mark::full(0)),
         ("largest optimal alpha".to_string(), Mark::full(1)),
@@ -112,18 +104,19 @@ fn draw(_: &Results) -> Result<Option<Drawing>, Gap> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::failing;
 
     #[test]
     fn an_alpha_where_none_is_due_or_none_where_one_is_is_missed() {
         let (two, arbitrary) = (lambda(TWO), lambda(ARBITRARY));
-        let hold = |one, other| judge(one, other).checks.iter().map(|check| check.holds).collect::<Vec<_>>();
-        assert_eq!(hold(two, arbitrary), [true, true, true]);
-        assert_eq!(hold(two, two), [false, true, true]);
-        assert_eq!(hold(arbitrary, arbitrary), [true, false]);
+        let failing = |one, other| failing(&super::super::paper(), STUDY.claims[0], judge(one, other));
+        assert_eq!(failing(two, arbitrary), [""; 0]);
+        assert_eq!(failing(two, two), ["alphas_for_all_1_95"]);
+        assert_eq!(failing(arbitrary, arbitrary), ["nodes_not_optimal_2"]);
     }
 
     #[test]
     fn an_alpha_that_is_not_optimal_is_seen() {
-        assert!(!is_optimal(lambda(TWO), Alpha::new(0.5).unwrap()));
+        assert_ne!(not_optimal(lambda(TWO), Alpha::new(0.5).unwrap()), 0);
     }
 }

@@ -4,13 +4,13 @@ use programs::postal::{AlphaTable, Lambda, table_sizes};
 use serde_json::{Value, json};
 
 use super::{Results, StudyOfPostal};
-use crate::{Drawing, Gap, Judgement, check};
+use crate::{Claims, Drawing, Findings, Gap};
 use report::{Axis, LineChart, Mark, Measure, Series};
 
 /// The paper's arbitrary lambda, in thousandths.
 const LAMBDA: u64 = 1293;
-/// Numbers of nodes, with the most entries that count as very few beside them: a tenth, and a thousandth.
-const LIMITS: [(u64, usize); 2] = [(100, 10), (1_000_000, 1000)];
+/// Numbers of nodes, and what the entries for them are called.
+const NODES: [(u64, &str); 2] = [(100, "entries_at_100"), (1_000_000, "entries_at_1000000")];
 
 /// The study.
 pub const STUDY: StudyOfPostal = StudyOfPostal {
@@ -26,19 +26,15 @@ fn lambda() -> Lambda {
     Lambda::new(LAMBDA, 1000).unwrap_or(Lambda::ONE)
 }
 
-fn judge(entries_at: fn(u64) -> usize) -> Judgement {
-    let (mut ours, mut checks) = (serde_json::Map::new(), Vec::new());
-    for (nodes, most) in LIMITS {
-        let entries = entries_at(nodes);
-        checks
-            .push(check((1..=most).contains(&entries), format!("{entries} entries at {nodes} nodes, at most {most}")));
-        ours.insert(format!("entries_at_{nodes}"), json!(entries));
-    }
-    Judgement { ours: Value::Object(ours), error_percent: Value::Null, checks }
+fn judge(entries_at: fn(u64) -> usize) -> Findings {
+    let entries = NODES.map(|(nodes, name)| (name, entries_at(nodes)));
+    let ours = entries.iter().map(|(name, entries)| ((*name).to_string(), json!(entries))).collect();
+    let findings = Findings::numbers(Value::Object(ours), Value::Null);
+    entries.into_iter().fold(findings, |findings, (name, entries)| findings.with_number(name, entries as f64))
 }
 
-fn draw(_: &Results) -> Result<Option<Drawing>, Gap> {
-    let most = LIMITS[LIMITS.len() - 1].0;
+fn draw(_: &Claims, _: &Results) -> Result<Option<Drawing>, Gap> {
+    let most = NODES[NODES.len() - 1].0;
     let points = table_sizes(lambda(), most).iter().map(|size| (size.nodes as f64, size.entries as f64)).collect();
     let series = vec![Series { name: "entries".to_string(), mark: Mark::full(0), points }];
     let x = Axis::logarithmic("nodes", Measure::Plain);
@@ -51,12 +47,14 @@ fn draw(_: &Results) -> Result<Option<Drawing>, Gap> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::failing;
 
     #[test]
     fn a_large_table_and_an_empty_one_are_missed() {
-        let hold = |entries_at| judge(entries_at).checks.iter().map(|check| check.holds).collect::<Vec<_>>();
-        assert_eq!(hold(|nodes| nodes.isqrt() as usize), [true, true]);
-        assert_eq!(hold(|nodes| if nodes == 100 { 11 } else { 1_001 }), [false, false]);
-        assert_eq!(hold(|_| 0), [false, false]);
+        let failing = |entries_at| failing(&super::super::paper(), STUDY.claims[0], judge(entries_at));
+        let both = NODES.map(|(_, name)| name);
+        assert_eq!(failing(|nodes| nodes.isqrt() as usize), [""; 0]);
+        assert_eq!(failing(|nodes| if nodes == 100 { 11 } else { 1_001 }), both);
+        assert_eq!(failing(|_| 0), both);
     }
 }

@@ -27,7 +27,7 @@ mod tests;
 pub use job::{Delayed, Experiment, Job, Nodes};
 pub use simulate::{Measured, run};
 
-use super::{Paper, Runs, Study};
+use super::{Claims, ClaimsError, Paper, Runs, Study};
 
 /// What came out of the runs of the study.
 pub type Results = Runs<Job, Measured>;
@@ -54,18 +54,22 @@ pub const STUDIES: [StudyOfPostal; 13] = [
     section33::STUDY,
 ];
 
-/// The claims, as experiments/postal/claims.toml has them.
-const CLAIMS: &str = include_str!("../../../../experiments/postal/claims.toml");
+/// The claims: the file, and what stands in it.
+const FILE: &str = "experiments/postal/claims.toml";
+const TEXT: &str = include_str!("../../../../experiments/postal/claims.toml");
 
 /// What is said of the study as a whole.
-pub fn paper() -> Paper {
+///
+/// # Errors
+/// What is wrong with the file of claims.
+pub fn paper() -> Result<Paper, ClaimsError> {
     let delta = machines::load("delta").map_or_else(|error| error.to_string(), |machine| machine.about);
-    Paper {
+    Ok(Paper {
         key: "postal",
         title: "Broadcast and global combine under the postal model, reproduced",
         lead: "Every table, figure and checkable statement of J. Bruck, L. De Coster, N. Dewulf, C.-T. Ho and R. \
                Lauwereins' study: the theory exactly, the experiments on a model of the Delta, to the flit.",
-        claims: super::parse(CLAIMS).unwrap_or_default(),
+        claims: Claims::parse(FILE, TEXT)?,
         remarks: vec![
             "In the postal model a sender is done with a message after t0, and its receiver has it lambda t0 after it was \
              sent. The theory is exact: lambda is a fraction, times are whole multiples of its unit.",
@@ -73,5 +77,5 @@ pub fn paper() -> Paper {
              to that; the preset says which. All broadcasts run on 8 x 8 of its nodes.",
         ],
         machines: vec![("delta".to_string(), delta)],
-    }
+    })
 }

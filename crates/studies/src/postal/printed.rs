@@ -2,33 +2,29 @@
 
 use serde_json::{Value, json};
 
-use crate::{Judgement, check};
-use report::fixed;
+use crate::Findings;
 
-/// Compares `ours` with what is `published`, three digits behind the point, one by one; `key` is what they are in JSON, and
-/// `place` says in words what the number in a place is, counted from 0.
-pub(super) fn judge(key: &str, published: &[&str], ours: &[f64], place: impl Fn(usize) -> String) -> Judgement {
-    let checks = published.iter().zip(ours).enumerate().map(|(index, (published, ours))| {
-        let ours = fixed(*ours, 3);
-        check(ours == *published, format!("{} {ours}, printed {published}", place(index)))
-    });
-    let mut checks: Vec<_> = checks.collect();
-    checks.push(check(ours.len() == published.len(), format!("{} of {} numbers", ours.len(), published.len())));
-    Judgement { ours: json!({ key: ours }), error_percent: Value::Null, checks }
+/// The numbers of a table; `key` is what they are called, and `place` says in words what the number in a place is, counted from 0.
+pub(super) fn judge(key: &'static str, ours: &[f64], place: impl Fn(usize) -> String) -> Findings {
+    let cases = ours.iter().enumerate().map(|(index, ours)| (place(index), *ours));
+    Findings::numbers(json!({ key: ours }), Value::Null).with(key, cases)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::failing;
 
     #[test]
     fn another_third_digit_or_a_number_too_few_is_missed() {
-        let (published, ours) = (["2.000", "1.618", "1.466"], [2.0, 1.618_034, 1.465_571]);
-        let holds =
-            |ours: &[f64]| judge("gamma", &published, ours, |_| String::new()).checks.iter().all(|check| check.holds);
+        let paper = super::super::paper();
+        let ours = paper.as_ref().unwrap().claims.get("postal.table1.gamma").unwrap().printed_row("gamma").unwrap();
+        let holds = |ours: &[f64]| {
+            failing(&paper, "postal.table1.gamma", judge("gamma", ours, |place| place.to_string())).is_empty()
+        };
         assert!(holds(&ours));
         for place in 0..ours.len() {
-            let mut other = ours;
+            let mut other = ours.clone();
             other[place] += 0.001;
             assert!(!holds(&other), "{place}");
         }

@@ -1,11 +1,11 @@
 //! Sections 3.2 and 3.3: delayed receives against delayed sends, where lambda is no whole number.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::job::{Delayed, Job};
 use super::{Results, StudyOfPostal};
-use crate::{Drawing, Gap, Judgement, check};
-use report::{Axis, LineChart, Mark, Measure, Series, fixed, legend};
+use crate::{Claims, Drawing, Findings, Gap};
+use report::{Axis, LineChart, Mark, Measure, Series, legend};
 
 /// The nodes: enough for the asymptotic growth to show.
 const NODES: u32 = 1024;
@@ -37,24 +37,24 @@ fn time(runs: &Results, tenths: u32, delayed: Delayed) -> Result<f64, Gap> {
     Ok(runs.get(&job(tenths, delayed))?.time.microseconds())
 }
 
-fn judge(runs: &Results) -> Result<Judgement, Gap> {
-    let mut checks = Vec::new();
+fn judge(runs: &Results) -> Result<Findings, Gap> {
+    let (mut below, mut between, mut above) = (Vec::new(), Vec::new(), Vec::new());
     for tenths in TENTHS {
-        let (sends, receives) = (time(runs, tenths, Delayed::Sends)?, time(runs, tenths, Delayed::Receives)?);
-        let holds = match tenths {
-            ..=SENDS_UP_TO => sends < receives,
-            NEXT => receives <= sends,
-            _ => receives < sends,
-        };
-        let (sends, receives) = (fixed(sends, 2), fixed(receives, 2));
-        let says = format!("lambda 1.{}: {sends} t0 with delayed sends, {receives} with delayed receives", tenths - 10);
-        checks.push(check(holds, says));
+        let of_receives = time(runs, tenths, Delayed::Sends)? / time(runs, tenths, Delayed::Receives)?;
+        let place = format!("lambda 1.{}", tenths - 10);
+        match tenths {
+            ..=SENDS_UP_TO => below.push((place, of_receives)),
+            NEXT => between.push((place, of_receives)),
+            _ => above.push((place, of_receives)),
+        }
     }
-    let holding = checks.iter().filter(|check| check.holds).count();
-    Ok(Judgement { ours: json!({"as_stated": holding, "of": checks.len()}), error_percent: Value::Null, checks })
+    Ok(Findings::counted(|holding, of| json!({"as_stated": holding, "of": of}))
+        .with("sends_over_receives_below", below)
+        .with("sends_over_receives_between", between)
+        .with("sends_over_receives_above", above))
 }
 
-fn draw(runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     let (mut series, mut keys) = (Vec::new(), Vec::new());
     for (name, delayed, style) in [("delayed sends", Delayed::Sends, 0), ("delayed receives", Delayed::Receives, 1)] {
         let points = TENTHS.map(|tenths| Ok((f64::from(tenths) / 10.0, time(runs, tenths, delayed)?)));

@@ -1,0 +1,64 @@
+//! Where the costs of the Fourier transform come from: a scan over both, against the figures of table 5 that are for training.
+//!
+//! The costs of a node were fitted by `maquette calibrate`; the preset `cm5-32` says how, and `experiments/cm5/table11.csv` has the
+//! times with the seeds of their patterns.
+
+use experiment::parallel;
+use quantities::Duration;
+
+use super::job::Job;
+use super::measures::mean_off;
+use super::paper;
+use super::simulate::{TransformCosts, transform};
+use super::table5::{Part, figures};
+use crate::Watch;
+
+/// How long a floating-point operation takes. [ns]
+const OPERATIONS: [u64; 7] = [570, 580, 588, 594, 600, 608, 620];
+/// What it takes to pack a block. [ns]
+const BLOCKS: [u64; 7] = [5_000, 8_000, 11_000, 12_500, 14_000, 17_000, 20_000];
+
+/// Two costs, and how far the figures are off with them on the mean. [%]
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    /// The costs.
+    pub costs: TransformCosts,
+    /// The figures that they are fitted to.
+    pub training: f64,
+    /// Those of pairwise, recursive and balanced exchange that were held back.
+    pub held_back: f64,
+}
+
+/// Every pair of costs, that with the least error over the training figures first. Nothing is random in it.
+///
+/// # Errors
+/// Why a figure cannot be had.
+pub fn search(watch: &Watch<'_>) -> Result<Vec<Found>, String> {
+    let claims = paper().map_err(|error| error.to_string())?.claims;
+    let table5 = claims.get("cm5.table5.fft").map_err(|gap| format!("{gap:?}"))?;
+    let figures = figures(table5).map_err(|gap| format!("{gap:?}"))?;
+    let all = OPERATIONS.into_iter().flat_map(|operation| {
+        BLOCKS.map(|block| TransformCosts {
+            operation: Duration::from_nanoseconds(operation),
+            block: Duration::from_nanoseconds(block),
+        })
+    });
+    let mut found = Vec::new();
+    for costs in all {
+        let (mut training, mut held_back) = (Vec::new(), Vec::new());
+        let of_three: Vec<_> = figures.iter().filter(|(_, _, part)| *part != Part::Linear).collect();
+        let progress = |_, _| {};
+        let watch = parallel::Watch { progress: &progress, interrupted: watch.interrupted, threads: watch.threads };
+        let times = parallel::map(&of_three, &watch, |(job, ..)| match *job {
+            Job::Transform { algorithm, nodes, size } => transform(algorithm, nodes, size, costs),
+            _ => Err("not a transform".to_string()),
+        });
+        for ((_, printed, part), time) in of_three.into_iter().zip(times) {
+            let seconds = time.ok_or("interrupted")??.time.seconds();
+            if *part == Part::Training { &mut training } else { &mut held_back }.push((seconds, *printed));
+        }
+        found.push(Found { costs, training: mean_off(training), held_back: mean_off(held_back) });
+    }
+    found.sort_by(|one, other| one.training.total_cmp(&other.training));
+    Ok(found)
+}

@@ -1,0 +1,239 @@
+//! What a quantity must be: at least, at most, equal to something, or near what is published.
+
+use serde::Deserialize;
+
+/// Whether parameters were fitted to what a condition looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Data {
+    /// They were fitted to it, or chosen by it.
+    Training,
+    /// They were fitted to other numbers of the same kind, and this one was kept for the test.
+    HeldBack,
+}
+
+impl Data {
+    /// What a report calls it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Data::Training => "fitted to",
+            Data::HeldBack => "held back",
+        }
+    }
+}
+
+/// What a quantity must be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bound {
+    /// Not outside of these.
+    Between {
+        /// The least that it may be.
+        least: Option<Limit>,
+        /// The most.
+        most: Option<Limit>,
+    },
+    /// Exactly that.
+    Equals(f64),
+    /// Near what is published of it.
+    Near(Tolerance),
+}
+
+/// An end of a range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limit {
+    /// Where it lies.
+    pub value: f64,
+    /// Whether it belongs to the range.
+    pub included: bool,
+}
+
+/// How far a number may lie from what is published.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tolerance {
+    /// By so much.
+    Absolute(f64),
+    /// By such a share. [%]
+    Percent(f64),
+    /// It may be so many times as much, or as little.
+    Factor(f64),
+}
+
+/// The bounds of a condition as they are written, each where it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// The least.
+    pub at_least: Option<f64>,
+    /// The most.
+    pub at_most: Option<f64>,
+    /// More than that.
+    pub above: Option<f64>,
+    /// Less than that.
+    pub below: Option<f64>,
+    /// Exactly that.
+    pub equals: Option<f64>,
+    /// At most so far from what is published.
+    pub within: Option<f64>,
+    /// The same in percent of it.
+    pub within_percent: Option<f64>,
+    /// The same as a factor.
+    pub within_factor: Option<f64>,
+}
+
+impl Limits {
+    /// The bound that they make.
+    ///
+    /// # Errors
+    /// Why they make none.
+    pub fn bound(self) -> Result<Bound, String> {
+        let limit = |included: Option<f64>, excluded: Option<f64>| match (included, excluded) {
+            (None, None) => Ok(None),
+            (Some(value), None) => Ok(Some(Limit { value, included: true })),
+            (None, Some(value)) => Ok(Some(Limit { value, included: false })),
+            (Some(_), Some(_)) => Err("two bounds on the same side".to_string()),
+        };
+        let (least, most) = (limit(self.at_least, self.above)?, limit(self.at_most, self.below)?);
+        let between = (least.is_some() || most.is_some()).then_some(("at_least", Bound::Between { least, most }));
+        let alone = [
+            between,
+            self.equals.map(|value| ("equals", Bound::Equals(value))),
+            self.within.map(|most| ("within", Bound::Near(Tolerance::Absolute(most)))),
+            self.within_percent.map(|most| ("within_percent", Bound::Near(Tolerance::Percent(most)))),
+            self.within_factor.map(|most| ("within_factor", Bound::Near(Tolerance::Factor(most)))),
+        ];
+        let mut given: Vec<(&str, Bound)> = alone.into_iter().flatten().collect();
+        match (given.pop(), given.is_empty()) {
+            (None, _) => Err("it has no bound: at_least, at_most, above, below, equals, within, within_percent or \
+                              within_factor"
+                .to_string()),
+            (Some((name, bound)), true) => bound.sound(name),
+            (Some((name, _)), false) => Err(format!("`{name}` goes with no other bound")),
+        }
+    }
+}
+
+impl Bound {
+    /// Itself, where some number can be so.
+    fn sound(self, name: &str) -> Result<Bound, String> {
+        let found = |value: f64, allowed: &str| Err(format!("`{name}` is {value}; allowed is {allowed}"));
+        match self {
+            Bound::Between { least: Some(least), most: Some(most) } if least.value >= most.value => {
+                Err(format!("nothing is {} and {}", least.words(true), most.words(false)))
+            }
+            Bound::Near(Tolerance::Absolute(most) | Tolerance::Percent(most)) if most < 0.0 => {
+                found(most, "zero and more")
+            }
+            Bound::Near(Tolerance::Factor(most)) if most < 1.0 => found(most, "one and more"),
+            sound => Ok(sound),
+        }
+    }
+
+    /// Whether somebody decided how far it goes, which needs a reason.
+    pub fn is_tolerance(self) -> bool {
+        match self {
+            Bound::Between { least, most } => [least, most].into_iter().flatten().any(|limit| limit.included),
+            Bound::Near(Tolerance::Absolute(0.0)) | Bound::Equals(_) => false,
+            Bound::Near(_) => true,
+        }
+    }
+
+    /// Whether `value` is so, where that is `published` of it. What is no number never is.
+    pub fn holds(self, value: f64, published: Option<f64>) -> bool {
+        match (self, published) {
+            (Bound::Between { least, most }, _) => {
+                let above = |limit: Limit| value > limit.value || limit.included && value == limit.value;
+                let below = |limit: Limit| value < limit.value || limit.included && value == limit.value;
+                !value.is_nan() && least.is_none_or(above) && most.is_none_or(below)
+            }
+            (Bound::Equals(wanted), _) => value == wanted,
+            (Bound::Near(tolerance), Some(published)) => tolerance.holds(value, published),
+            (Bound::Near(_), None) => false,
+        }
+    }
+
+    /// It in words: `at least 3 and less than 5`.
+    pub fn words(self, published: Option<f64>) -> String {
+        match self {
+            Bound::Between { least, most } => {
+                let ends = [least.map(|least| least.words(true)), most.map(|most| most.words(false))];
+                ends.into_iter().flatten().collect::<Vec<_>>().join(" and ")
+            }
+            Bound::Equals(wanted) => format!("exactly {wanted}"),
+            Bound::Near(Tolerance::Absolute(0.0)) => {
+                published.map_or("as published".to_string(), |published| format!("published {published}"))
+            }
+            Bound::Near(tolerance) => {
+                let published = published.map_or("what is published".to_string(), |published| published.to_string());
+                match tolerance {
+                    Tolerance::Absolute(most) => format!("within {most} of {published}"),
+                    Tolerance::Percent(most) => format!("within {most} % of {published}"),
+                    Tolerance::Factor(most) => format!("within a factor of {most} of {published}"),
+                }
+            }
+        }
+    }
+}
+
+impl Limit {
+    fn words(self, is_least: bool) -> String {
+        let words = match (is_least, self.included) {
+            (true, true) => "at least",
+            (true, false) => "more than",
+            (false, true) => "at most",
+            (false, false) => "less than",
+        };
+        format!("{words} {}", self.value)
+    }
+}
+
+impl Tolerance {
+    fn holds(self, value: f64, published: f64) -> bool {
+        match self {
+            Tolerance::Absolute(most) => (value - published).abs() <= most,
+            Tolerance::Percent(most) => ((value / published - 1.0) * 100.0).abs() <= most,
+            Tolerance::Factor(most) => value * most >= published && value <= published * most,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bound(limits: Limits) -> Bound {
+        limits.bound().unwrap()
+    }
+
+    #[test]
+    fn a_bound_holds_up_to_its_ends() {
+        let range = bound(Limits { at_least: Some(2.0), below: Some(3.0), ..Limits::default() });
+        assert_eq!(
+            [1.9, 2.0, 2.9, 3.0, f64::NAN].map(|value| range.holds(value, None)),
+            [false, true, true, false, false]
+        );
+        assert_eq!(range.words(None), "at least 2 and less than 3");
+        let range = bound(Limits { above: Some(2.0), at_most: Some(3.0), ..Limits::default() });
+        assert_eq!([2.0, 2.1, 3.0, 3.1].map(|value| range.holds(value, None)), [false, true, true, false]);
+        let same = bound(Limits { equals: Some(5.0), ..Limits::default() });
+        assert_eq!([5.0, 5.1, f64::NAN].map(|value| same.holds(value, None)), [true, false, false]);
+    }
+
+    #[test]
+    fn a_tolerance_is_about_what_is_published() {
+        let within = bound(Limits { within: Some(0.5), ..Limits::default() });
+        assert_eq!([3.4, 3.5, 4.5, 4.6].map(|value| within.holds(value, Some(4.0))), [false, true, true, false]);
+        let percent = bound(Limits { within_percent: Some(25.0), ..Limits::default() });
+        assert_eq!(
+            [0.0, 2.9, 3.0, 5.0, 5.1].map(|value| percent.holds(value, Some(4.0))),
+            [false, false, true, true, false]
+        );
+        let factor = bound(Limits { within_factor: Some(2.0), ..Limits::default() });
+        assert_eq!(
+            [0.0, 1.9, 2.0, 8.0, 8.1].map(|value| factor.holds(value, Some(4.0))),
+            [false, false, true, true, false]
+        );
+        for near in [within, percent, factor] {
+            assert!(!near.holds(4.0, None) && !near.holds(f64::NAN, Some(4.0)));
+        }
+        assert_eq!(percent.words(Some(4.0)), "within 25 % of 4");
+    }
+}

@@ -1,0 +1,46 @@
+//! Where the hash and V come from: builds by five clients on 16 nodes with either hash and several V, and when their servers split.
+//!
+//! The words and their order are fixed, and nothing is random in a build.
+
+use experiment::parallel;
+use programs::linear_hash::KeyHash;
+
+use super::figure2::largest_cascade;
+use super::job::{CLIENTS, Job};
+use super::simulate::run_with_capacity;
+use crate::Watch;
+
+/// What was tried for V. [entries]
+const CAPACITIES: [u64; 5] = [2_500, 3_000, 6_000, 7_500, 8_100];
+
+/// A hash and a V, and what comes of them.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The hash.
+    pub hash: KeyHash,
+    /// V. [entries]
+    pub capacity: u64,
+    /// After how many inserts servers split.
+    pub splits: Vec<usize>,
+    /// The most splits that come within the inserts of a cascade.
+    pub largest_cascade: usize,
+}
+
+/// What comes of every hash and V.
+///
+/// # Errors
+/// Why one cannot be run.
+pub fn search(watch: &Watch<'_>) -> Result<Vec<Found>, String> {
+    let all: Vec<(KeyHash, u64)> =
+        KeyHash::all().into_iter().flat_map(|hash| CAPACITIES.map(|capacity| (hash, capacity))).collect();
+    let progress = |_, _| {};
+    let watch = parallel::Watch { progress: &progress, interrupted: watch.interrupted, threads: watch.threads };
+    let most = CLIENTS[CLIENTS.len() - 1];
+    let builds = parallel::map(&all, &watch, |(hash, capacity)| run_with_capacity(&Job::new(*hash, most), *capacity));
+    let found = all.into_iter().zip(builds).map(|((hash, capacity), measured)| {
+        let measured = measured.ok_or("interrupted")??;
+        let splits = measured.splits.iter().map(|split| split.inserts).collect();
+        Ok(Found { hash, capacity, splits, largest_cascade: largest_cascade(&measured) })
+    });
+    found.collect()
+}
