@@ -14,6 +14,7 @@ mod measure;
 mod pattern;
 mod plan;
 mod postal;
+mod programs;
 mod progress;
 mod quantity;
 mod reproduce;
@@ -23,6 +24,7 @@ mod schedule;
 mod schedule_file;
 mod schema;
 mod settings;
+mod shell;
 mod sizes;
 mod traffic;
 
@@ -37,24 +39,36 @@ use formats::output::files;
 
 /// Message-passing programs on models of machines, simulated to the flit.
 #[derive(Debug, Parser)]
-#[command(name = "maquette", version, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(name = "maquette", version, disable_help_subcommand = true)]
 #[command(
     after_help = "Exit status: 0 when it went well, 1 when it ran and the answer is no (a claim missed, a deadlock), \
                         2 when the input is bad, 128 and the signal's number when one ended it: 130 after Ctrl-C."
 )]
 struct CommandLine {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
     /// Print JSON, for programs to read.
     // Without an order of its own its place in every help would follow from the number of commands.
     #[arg(long, global = true, display_order = 500)]
     json: bool,
 }
 
+/// What a newcomer is told who gives no command.
+const WELCOME: &str = "\
+Maquette runs message-passing programs on models of machines, simulated to the flit. Three things to try:
+
+  maquette run broadcast --machine infiniband-128 --bytes 4KiB    how long does a broadcast take on 128 nodes?
+  maquette plan all-reduce --machine fat-tree-1024 --bytes 1MiB   which algorithm is the quickest there, and by how much?
+  maquette launch broadcast --local 4 --bytes 4KiB                the same program for real: four processes, over UDP
+
+What else there is: `maquette --help`. What can be run: `maquette programs`. On what: `maquette machines`.
+";
+
 #[derive(Debug, Subcommand)]
 enum Command {
     Machines(machines::Arguments),
     Machine(machine::Arguments),
+    Programs(programs::Arguments),
     Run(run::Arguments),
     Launch(Box<launch::Arguments>),
     #[command(hide = true)]
@@ -69,6 +83,8 @@ enum Command {
     Reproduce(reproduce::Arguments),
     Cast(cast::Arguments),
     Schema(schema::Arguments),
+    Completions(shell::Completions),
+    Manual(shell::Manual),
 }
 
 /// What a command has to say.
@@ -91,7 +107,8 @@ impl From<String> for CommandOutput {
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     files::forget();
     let output = match CommandLine::try_parse_from(arguments) {
-        Ok(line) => line.command.execute(line.json),
+        Ok(CommandLine { command: Some(command), json }) => command.execute(json),
+        Ok(CommandLine { command: None, .. }) => Ok(WELCOME.to_owned().into()),
         Err(error) => {
             // Help or a complaint. If nobody reads it, there is nobody to tell.
             let _ = error.print();
@@ -116,6 +133,7 @@ impl Command {
         match self {
             Command::Machines(arguments) => arguments.execute(json),
             Command::Machine(arguments) => arguments.execute(json),
+            Command::Programs(arguments) => arguments.execute(json),
             Command::Run(arguments) => arguments.execute(json),
             Command::Launch(arguments) => arguments.execute(json),
             Command::LaunchRank(arguments) => arguments.execute(),
@@ -129,6 +147,8 @@ impl Command {
             Command::Reproduce(arguments) => arguments.execute(json),
             Command::Cast(arguments) => arguments.execute(json),
             Command::Schema(arguments) => arguments.execute(json),
+            Command::Completions(arguments) => arguments.execute(),
+            Command::Manual(arguments) => arguments.execute(),
         }
     }
 }

@@ -19,7 +19,8 @@ use report::terminal::{Side, bytes_per_second, columns};
 /// Show a machine as it is simulated: its parts, its distances, the times through its empty network.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  maquette machine moc-3-2 --set buffers=4\n  \
-                        maquette machine my/cluster.toml --dot | neato -n -Tsvg > cluster.svg")]
+                        maquette machine my/cluster.toml --dot | neato -n -Tsvg > cluster.svg\n  \
+                        maquette machine infiniband-128 --toml > my/cluster.toml")]
 pub(super) struct Arguments {
     /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
     #[arg(value_name = "NAME|FILE")]
@@ -27,15 +28,21 @@ pub(super) struct Arguments {
     #[command(flatten)]
     settings: Settings,
     /// Print the network as GraphML, for NetworkX, Gephi or yEd.
-    #[arg(long, conflicts_with_all = ["dot", "json"])]
+    #[arg(long, conflicts_with_all = ["dot", "toml", "json"])]
     graphml: bool,
     /// Print the network for Graphviz.
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["toml", "json"])]
     dot: bool,
+    /// Print its description, for a file of one's own: that of a preset with its comments.
+    #[arg(long, conflicts_with = "json")]
+    toml: bool,
 }
 
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        if self.toml {
+            return Ok(self.settings.describe(&self.machine)?.text()?.into());
+        }
         let machine = self.settings.load(&self.machine)?;
         let text = if as_json {
             export::json(&machine)

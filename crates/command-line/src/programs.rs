@@ -1,0 +1,129 @@
+//! `maquette programs`: what can be run, and the algorithms of collectives with what they cost.
+
+use clap::Args;
+use experiment::Error;
+use experiment::catalogue::{Description, Kind, Parameter, descriptions};
+use programs::catalogue::{Catalogue, Entry};
+use programs::{all_reduce, broadcast};
+use report::terminal::{Side, columns};
+use serde_json::{Value, json};
+
+use super::CommandOutput;
+use super::failure::Failure;
+
+/// What the symbols of the formulas mean.
+const LEGEND: &str = "n ranks, s bytes; a step of t0, a latency of lambda steps; T_lambda(n), the least number of steps in which \
+                      the postal model\nreaches n ranks; o, L, G as in LogGP: overhead, latency, time of a byte";
+
+/// List the programs that can be run, or say of one what it can be told, and which algorithms it has with their formulas.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  maquette programs\n  maquette programs all-reduce")]
+pub(super) struct Arguments {
+    /// A program.
+    name: Option<String>,
+}
+
+impl Arguments {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        let programs = descriptions();
+        let Some(name) = self.name else {
+            let text =
+                if as_json { super::json(&programs.iter().map(as_value).collect::<Vec<_>>()) } else { list(&programs) };
+            return Ok(text.into());
+        };
+        let program = programs.iter().find(|program| program.name == name || program.aliases.contains(&name.as_str()));
+        let unknown = || {
+            let known = programs.iter().map(|program| program.name.to_owned()).collect();
+            Error::UnknownProgram { found: name.clone(), known }
+        };
+        let program = program.ok_or_else(unknown)?;
+        Ok(if as_json { super::json(&as_value(program)) } else { text(program) }.into())
+    }
+}
+
+/// What is told of an algorithm.
+struct Algorithm {
+    name: &'static str,
+    about: &'static str,
+    formula: &'static str,
+    told: Vec<&'static str>,
+}
+
+impl<A> From<&Entry<A>> for Algorithm {
+    fn from(entry: &Entry<A>) -> Algorithm {
+        let Entry { name, about, formula, told, .. } = *entry;
+        Algorithm { name, about, formula, told: told.iter().map(|parameter| parameter.name()).collect() }
+    }
+}
+
+/// The algorithms of a collective of that name.
+fn algorithms(program: &str) -> Vec<Algorithm> {
+    fn all<A: Catalogue>() -> Vec<Algorithm> {
+        A::entries().into_iter().map(Algorithm::from).collect()
+    }
+    match program {
+        "broadcast" => all::<broadcast::Algorithm>(),
+        "all-reduce" => all::<all_reduce::Algorithm>(),
+        _ => Vec::new(),
+    }
+}
+
+fn list(programs: &[Description]) -> String {
+    let row = |program: &Description| [program.name.to_owned(), first_line(&program.about).to_owned()];
+    let rows: Vec<[String; 2]> = programs.iter().map(row).collect();
+    columns([Side::Left, Side::Left], &rows)
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+fn text(program: &Description) -> String {
+    let mut text = format!("{}: {}\n", program.name, program.about.trim_end());
+    let rows: Vec<[String; 3]> = program.parameters.iter().map(row).collect();
+    if !rows.is_empty() {
+        text += "\nWhat it can be told:\n";
+        text += &columns([Side::Left, Side::Left, Side::Left], &rows);
+    }
+    let algorithms = algorithms(program.name);
+    if algorithms.is_empty() {
+        return text;
+    }
+    text += "\nIts algorithms, and how long each takes where nothing contends:\n";
+    for Algorithm { name, about, formula, .. } in algorithms {
+        text += &format!("{name}: {about}\n    {formula}\n");
+    }
+    text + "\n" + LEGEND + "\n"
+}
+
+fn row(parameter: &Parameter) -> [String; 3] {
+    let usual = parameter.default.as_ref().map(|default| format!("; usually {default}")).unwrap_or_default();
+    let allowed = match &parameter.kind {
+        Kind::Flag => "yes or no".to_owned(),
+        Kind::Whole { least, most: u64::MAX } => format!("a whole number, {least} at least"),
+        Kind::Whole { least, most } => format!("a whole number from {least} to {most}"),
+        Kind::Names(names) | Kind::List(names) => {
+            names.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
+        }
+        Kind::Text => parameter.value_name.clone(),
+    };
+    [parameter.name.clone(), first_line(&parameter.about).to_owned(), allowed + &usual]
+}
+
+fn as_value(program: &Description) -> Value {
+    let parameter = |parameter: &Parameter| {
+        let names = match &parameter.kind {
+            Kind::Names(names) | Kind::List(names) => names.iter().map(|(name, _)| name.as_str()).collect(),
+            Kind::Flag | Kind::Whole { .. } | Kind::Text => Vec::new(),
+        };
+        json!({"name": parameter.name, "about": parameter.about, "default": parameter.default, "names": names})
+    };
+    let algorithm = |Algorithm { name, about, formula, told }: Algorithm| json!({"name": name, "about": about, "formula": formula, "parameters": told});
+    json!({
+        "name": program.name,
+        "aliases": program.aliases,
+        "about": program.about,
+        "parameters": program.parameters.iter().map(parameter).collect::<Vec<_>>(),
+        "algorithms": algorithms(program.name).into_iter().map(algorithm).collect::<Vec<_>>(),
+    })
+}
