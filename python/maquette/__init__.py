@@ -17,6 +17,7 @@ from maquette.command import main
 from maquette.endpoint import Endpoint
 from maquette.machine import Machine
 from maquette.running import Run, run, run_experiment
+from maquette.tables import Table
 
 __all__ = [
     "Deadline",
@@ -28,6 +29,7 @@ __all__ = [
     "NoSuchRank",
     "Received",
     "Run",
+    "Table",
     "Unfit",
     "first",
     "gather",

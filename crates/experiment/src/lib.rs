@@ -19,6 +19,7 @@ pub mod schema;
 pub mod simulate;
 pub mod site;
 mod spec;
+mod tables;
 mod told;
 pub mod words;
 
@@ -33,4 +34,5 @@ pub use provenance::Provenance;
 pub use runner::{Ended, Launched, Run};
 pub use site::Site;
 pub use spec::{EngineName, Experiment, Job, Outputs, USUAL_SEED};
+pub use tables::{Recording, TableName};
 pub use told::place;

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use experiment::catalogue::Choice;
-use experiment::{EngineName, Error, Experiment, OwnProgram};
+use experiment::{EngineName, Error, Experiment, OwnProgram, Recording, TableName};
 use formats::output::files;
 use machines::model::Machine as Model;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyBytes, PyList};
 use quantities::{Duration, Time};
 use serde_json::{Map, Value};
 use virtual_worlds::jobs::placement::Placement;
@@ -98,6 +98,14 @@ impl Ended {
     fn json(&self) -> String {
         self.ended.json().to_string()
     }
+
+    /// The table called `name`, as an Arrow stream; none where it was not recorded.
+    fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let name = quantities::by_name(name, &TableName::all(), TableName::name);
+        let name = name.map_err(|error| PyValueError::new_err(format!("table: {error}")))?;
+        let stream = py.detach(|| self.ended.table(name)).map_err(|error| of_experiment(&error))?;
+        Ok(stream.map(|stream| PyBytes::new(py, &stream)))
+    }
 }
 
 /// How a program runs, whichever it is.
@@ -106,13 +114,17 @@ struct How {
     placement: Placement,
     engine: Option<EngineName>,
     seed: Option<u64>,
+    recording: Recording,
 }
 
-/// The same as it comes from Python: ranks, placement, engine, seed.
-type Asked<'py> = (Bound<'py, PyAny>, Option<String>, Option<String>, Bound<'py, PyAny>);
+/// What is recorded, as it comes from Python: packets, the timeline.
+type Recorded = (bool, bool);
+
+/// How a program runs, as it comes from Python: ranks, placement, engine, seed, what is recorded.
+type Asked<'py> = (Bound<'py, PyAny>, Option<String>, Option<String>, Bound<'py, PyAny>, Recorded);
 
 impl How {
-    fn read((ranks, placement, engine, seed): Asked<'_>) -> PyResult<How> {
+    fn read((ranks, placement, engine, seed, recorded): Asked<'_>) -> PyResult<How> {
         let wrong = |text: String| PyValueError::new_err(text);
         let placement = placement.as_deref().map(str::parse::<Placement>).transpose();
         let by_name = |name: String| quantities::by_name(&name, &EngineName::all(), EngineName::name);
@@ -121,14 +133,19 @@ impl How {
             placement: placement.map_err(|error| wrong(error.to_string()))?.unwrap_or_default(),
             engine: engine.map(by_name).transpose().map_err(|error| wrong(format!("engine: {error}")))?,
             seed: if_given("seed", &seed, large)?,
+            recording: recording(recorded),
         })
     }
+}
+
+fn recording((packets, timeline): Recorded) -> Recording {
+    Recording { packets, timeline }
 }
 
 /// Runs the program of the catalogue called `name`, with `parameters` in JSON.
 #[pyfunction]
 pub fn run_named(py: Python<'_>, name: &str, machine: &Machine, parameters: &str, how: Asked<'_>) -> PyResult<Ended> {
-    let How { ranks, placement, engine, seed } = How::read(how)?;
+    let How { ranks, placement, engine, seed, recording } = How::read(how)?;
     let parameters = serde_json::from_str(parameters).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let program = Choice::named(name, parameters).map_err(|error| of_experiment(&error))?;
     let mut experiment = Experiment { engine, seed, ..Experiment::of(program, machine.choice.clone()) };
@@ -136,12 +153,17 @@ pub fn run_named(py: Python<'_>, name: &str, machine: &Machine, parameters: &str
         job.ranks = ranks;
         job.placement = placement.clone();
     }
-    do_it(py, experiment, Some(Arc::clone(&machine.model)))
+    do_it(py, experiment, Some(Arc::clone(&machine.model)), recording)
 }
 
 /// Runs the experiment in the file `path`, or with these fields, in JSON.
 #[pyfunction]
-pub fn run_experiment(py: Python<'_>, path: Option<PathBuf>, fields: Option<&str>) -> PyResult<Ended> {
+pub fn run_experiment(
+    py: Python<'_>,
+    path: Option<PathBuf>,
+    fields: Option<&str>,
+    recorded: Recorded,
+) -> PyResult<Ended> {
     let read = match (path, fields) {
         (Some(path), _) => Experiment::read(&path),
         (None, fields) => {
@@ -149,18 +171,18 @@ pub fn run_experiment(py: Python<'_>, path: Option<PathBuf>, fields: Option<&str
             Experiment::from_fields(fields.map_err(|error| PyValueError::new_err(error.to_string()))?)
         }
     };
-    do_it(py, read.map_err(|error| of_experiment(&error))?, None)
+    do_it(py, read.map_err(|error| of_experiment(&error))?, None, recording(recorded))
 }
 
 /// Does an experiment, on the machine that it names, or on that one if it is worked out already.
-fn do_it(py: Python<'_>, experiment: Experiment, machine: Option<Arc<Model>>) -> PyResult<Ended> {
+fn do_it(py: Python<'_>, experiment: Experiment, machine: Option<Arc<Model>>, recording: Recording) -> PyResult<Ended> {
     let work = move || {
         files::forget();
         let run = match machine {
             Some(machine) => experiment.prepare_on(Model::clone(&machine)),
             None => experiment.prepare(),
         };
-        run?.run(Stop::NEVER)
+        run?.recording(recording).run(Stop::NEVER)
     };
     let ended = unless_interrupted(py, work)?;
     ended.map(|ended| Ended { ended }).map_err(|error| of_experiment(&error))
@@ -181,13 +203,13 @@ pub fn run_own<'py>(
     parameters: &str,
     how: Asked<'py>,
 ) -> PyResult<(Bound<'py, PyList>, Ended)> {
-    let How { ranks, placement, engine, seed } = How::read(how)?;
+    let How { ranks, placement, engine, seed, recording } = How::read(how)?;
     let parameters = serde_json::from_str(parameters).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let stop = STOP.with(|stop| *stop);
     stop.store(false, Ordering::Relaxed);
     let raised = RefCell::default();
     let program = PythonProgram { begin, raised: &raised, stop };
-    let own = OwnProgram { name, program, parameters, ranks, placement, seed, engine };
+    let own = OwnProgram { name, program, parameters, ranks, placement, seed, engine, recording };
     let ran = own.run(&machine.model, Stop::at(stop));
     if let Some(error) = first_raised(py, raised.into_inner(), ran.as_ref().err())? {
         return Err(error);

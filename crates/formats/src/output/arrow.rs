@@ -1,7 +1,7 @@
-//! The Arrow file format ("Feather 2"), as much of it as whole numbers and lists of them need.
+//! The Arrow formats of files ("Feather 2") and streams, as much of them as numbers, texts and lists of numbers need.
 //!
-//! A file is a mark, the schema, batches of rows, and a footer that says where each batch stands. Schema, batch and
-//! footer are headed by FlatBuffers, whose tables are put together here slot by slot; the slots' numbers are those of
+//! A stream is the schema, batches of rows, and a mark of its end. A file has a mark before that, and after it a footer that says
+//! where each batch stands. Schema, batch and footer are headed by FlatBuffers, whose tables are put together here slot by slot; the slots' numbers are those of
 //! `Schema.fbs`, `Message.fbs` and `File.fbs` in the Arrow format's specification.
 
 use std::io::{self, Write};
@@ -16,22 +16,53 @@ const SCHEMA: u8 = 1;
 const BATCH: u8 = 3;
 /// Kinds of type.
 const INT: u8 = 2;
+const FLOATING_POINT: u8 = 3;
+const UTF8: u8 = 5;
 const LIST: u8 = 12;
+/// The precision of a floating-point number of 64 bits.
+const DOUBLE: i16 = 2;
 
-/// A column's name and the width of its numbers, or of those in its lists. [bits]
+/// Rows of a batch: enough for headers not to count, few enough for the ends of lists and texts, which have 31 bits.
+pub(super) const BATCH_ROWS: usize = 1 << 16;
+
+/// What the values of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Whole numbers of 32 bits that are not negative.
+    Unsigned32,
+    /// Whole numbers of 64 bits that are not negative.
+    Unsigned64,
+    /// Whole numbers of 64 bits: what most programs count time in.
+    Signed64,
+    /// Numbers of 64 bits.
+    Float64,
+    /// Texts.
+    Text,
+}
+
+/// A column's name and what its values, or those in its lists, are.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Field {
-    pub name: &'static str,
-    pub bits: i32,
+pub(super) struct Field<'a> {
+    pub name: &'a str,
+    pub kind: Kind,
     pub list: bool,
 }
 
-/// The numbers of a column, in bytes, the least first; of a list column, all lists one after the other.
+/// The values of a column, in bytes, those of numbers the least first; of a column of lists or texts, all of them one after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Column {
-    /// Where each list ends, counted in numbers. Empty for a column of numbers.
+    /// Where each list or text ends, counted in values or bytes. Empty for a column of numbers.
     ends: Vec<i32>,
     values: Vec<u8>,
+}
+
+/// What surrounds the batches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A file, which can be read from any batch on.
+    File,
+    /// A stream, which is read from its beginning.
+    Stream,
 }
 
 impl Column {
@@ -41,24 +72,34 @@ impl Column {
     pub(super) fn number64(&mut self, value: u64) {
         self.values.extend(value.to_le_bytes());
     }
+    pub(super) fn text(&mut self, text: &str) {
+        self.values.extend(text.as_bytes());
+        self.ends.push(self.values.len() as i32);
+    }
     /// The numbers since the last end are a list.
-    pub(super) fn end_list(&mut self, field: Field) {
-        self.ends.push((self.values.len() / field.bytes()) as i32);
+    pub(super) fn end_list(&mut self, field: Field<'_>) {
+        self.ends.push((self.values.len() / field.kind.bytes()) as i32);
     }
 }
 
-impl Field {
+impl Kind {
+    /// How large a value is. [B] Of a text, a letter of it.
     const fn bytes(self) -> usize {
-        self.bits as usize / 8
+        match self {
+            Kind::Unsigned32 => 4,
+            Kind::Unsigned64 | Kind::Signed64 | Kind::Float64 => 8,
+            Kind::Text => 1,
+        }
     }
 }
 
-/// An Arrow file that is being written.
-pub(super) struct ArrowFile<'a, W> {
+/// An Arrow file or stream that is being written.
+pub(super) struct ArrowWriter<'a, W> {
     out: W,
+    form: Form,
     /// How much was written. [B]
     at: usize,
-    fields: &'a [Field],
+    fields: &'a [Field<'a>],
     /// What is said of the whole of it, by name.
     note: (&'static str, String),
     blocks: Vec<Block>,
@@ -71,12 +112,14 @@ struct Block {
     body: usize,
 }
 
-impl<'a, W: Write> ArrowFile<'a, W> {
-    /// Begins a file of the columns `fields`, with a note, of that name, in the metadata of its schema.
-    pub(super) fn new(out: W, fields: &'a [Field], note: (&'static str, String)) -> io::Result<Self> {
-        let mut file = ArrowFile { out, at: 0, fields, note, blocks: Vec::new() };
-        file.write(MARK)?;
-        file.write(&[0, 0])?;
+impl<'a, W: Write> ArrowWriter<'a, W> {
+    /// Begins with the columns `fields`, and a note, of that name, in the metadata of the schema.
+    pub(super) fn new(out: W, form: Form, fields: &'a [Field<'a>], note: (&'static str, String)) -> io::Result<Self> {
+        let mut file = ArrowWriter { out, form, at: 0, fields, note, blocks: Vec::new() };
+        if form == Form::File {
+            file.write(MARK)?;
+            file.write(&[0, 0])?;
+        }
         let mut build = FlatBufferBuilder::new();
         let schema = schema(&mut build, fields, &file.note);
         let header = message(build, SCHEMA, schema, 0);
@@ -89,14 +132,17 @@ impl<'a, W: Write> ArrowFile<'a, W> {
         let mut layout = Layout::default();
         let mut body = Vec::new();
         for (&field, column) in self.fields.iter().zip(columns) {
-            if field.list {
+            let is_text = field.kind == Kind::Text;
+            if field.list || is_text {
                 layout.nodes.extend([rows as i64, 0]);
                 layout.buffer(&mut body, &[]);
                 let starts = std::iter::once(&0).chain(&column.ends).flat_map(|end| end.to_le_bytes());
                 layout.buffer(&mut body, &starts.collect::<Vec<u8>>());
             }
-            layout.nodes.extend([(column.values.len() / field.bytes()) as i64, 0]);
-            layout.buffer(&mut body, &[]);
+            if !is_text {
+                layout.nodes.extend([(column.values.len() / field.kind.bytes()) as i64, 0]);
+                layout.buffer(&mut body, &[]);
+            }
             layout.buffer(&mut body, &column.values);
         }
         let mut build = FlatBufferBuilder::new();
@@ -108,10 +154,18 @@ impl<'a, W: Write> ArrowFile<'a, W> {
         self.write(&body)
     }
 
-    /// Writes the footer. Nothing can follow it.
+    /// Writes the end. Nothing can follow it.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.write(&u32::MAX.to_le_bytes())?;
         self.write(&[0; 4])?;
+        match self.form {
+            Form::File => self.footer()?,
+            Form::Stream => {}
+        }
+        self.out.flush()
+    }
+
+    fn footer(&mut self) -> io::Result<()> {
         let mut build = FlatBufferBuilder::new();
         let schema = schema(&mut build, self.fields, &self.note);
         // A block is a structure of 8 + 4 + 4 (unused) + 8 bytes, put together from its end.
@@ -131,8 +185,7 @@ impl<'a, W: Write> ArrowFile<'a, W> {
         let footer = build.finished_data().to_vec();
         self.write(&footer)?;
         self.write(&(footer.len() as u32).to_le_bytes())?;
-        self.write(MARK)?;
-        self.out.flush()
+        self.write(MARK)
     }
 
     /// Writes a message's header, filled up to eight bytes, and gives its length with what stands before it.
@@ -210,17 +263,17 @@ fn message(
 
 fn schema(
     build: &mut FlatBufferBuilder<'_>,
-    fields: &[Field],
+    fields: &[Field<'_>],
     (name, text): &(&str, String),
 ) -> WIPOffset<TableFinishedWIPOffset> {
     let fields: Vec<_> = fields
         .iter()
         .map(|field| {
-            let number = int(build, field.bits);
+            let (tag, kind) = kind(build, field.kind);
             if !field.list {
-                return column(build, field.name, INT, number, None);
+                return column(build, field.name, tag, kind, None);
             }
-            let item = column(build, "item", INT, number, None);
+            let item = column(build, "item", tag, kind, None);
             let list = build.start_table();
             let list = build.end_table(list);
             column(build, field.name, LIST, list, Some(item))
@@ -239,11 +292,22 @@ fn schema(
     build.end_table(table)
 }
 
-fn int(build: &mut FlatBufferBuilder<'_>, bits: i32) -> WIPOffset<TableFinishedWIPOffset> {
+/// The number of a kind, and the table that says more of it.
+fn kind(build: &mut FlatBufferBuilder<'_>, kind: Kind) -> (u8, WIPOffset<TableFinishedWIPOffset>) {
     let table = build.start_table();
-    build.push_slot_always(slot(0), bits);
-    build.push_slot_always(slot(1), false);
-    build.end_table(table)
+    let tag = match kind {
+        Kind::Unsigned32 | Kind::Unsigned64 | Kind::Signed64 => {
+            build.push_slot_always(slot(0), 8 * kind.bytes() as i32);
+            build.push_slot_always(slot(1), kind == Kind::Signed64);
+            INT
+        }
+        Kind::Float64 => {
+            build.push_slot_always(slot(0), DOUBLE);
+            FLOATING_POINT
+        }
+        Kind::Text => UTF8,
+    };
+    (tag, build.end_table(table))
 }
 
 fn column(
