@@ -15,25 +15,59 @@ from maquette._maquette import Deadline, Deadlock, Lost, MaquetteError, NoSuchRa
 from maquette.combinators import first, gather
 from maquette.command import main
 from maquette.endpoint import Endpoint
+from maquette.loads import LoadPoint, Saturation, Traffic, saturate, traffic
 from maquette.machine import Machine
 from maquette.running import Run, run, run_experiment
+from maquette.studies import Claim, Reproduction, reproduce
 from maquette.tables import Table
+from maquette.tuning import (
+    Calibration,
+    FittedParameter,
+    FittedTime,
+    Plan,
+    Postal,
+    Prediction,
+    Schedule,
+    calibrate,
+    plan,
+    postal,
+    schedule,
+)
 
 __all__ = [
+    "Calibration",
+    "Claim",
     "Deadline",
     "Deadlock",
     "Endpoint",
+    "FittedParameter",
+    "FittedTime",
+    "LoadPoint",
     "Lost",
     "Machine",
     "MaquetteError",
     "NoSuchRank",
+    "Plan",
+    "Postal",
+    "Prediction",
     "Received",
+    "Reproduction",
     "Run",
+    "Saturation",
+    "Schedule",
     "Table",
+    "Traffic",
     "Unfit",
+    "calibrate",
     "first",
     "gather",
     "main",
+    "plan",
+    "postal",
+    "reproduce",
     "run",
     "run_experiment",
+    "saturate",
+    "schedule",
+    "traffic",
 ]

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar, overload
 from maquette import _maquette
 from maquette._maquette import MaquetteError
 from maquette.endpoint import Endpoint
+from maquette.inputs import MachineLike, as_json, machine_of
 from maquette.machine import Machine
 from maquette.requests import steps_of
 from maquette.tables import Table
@@ -18,9 +19,8 @@ Returned = TypeVar("Returned")
 
 #: What is recorded: packets, the timeline.
 _Recorded = tuple[bool, bool]
-
-#: What can stand for a machine.
-MachineLike = Machine | str | os.PathLike[str] | Mapping[str, Any]
+#: How a program runs: ranks, placement, engine, seed.
+_How = tuple[int | None, str | None, str | None, int | None]
 
 
 class Run(Generic[Returned]):
@@ -220,33 +220,43 @@ def run(
         If an argument is not what is allowed, or the program has no such parameter: with what was found, what is allowed, and
         the name that was probably meant.
     """
-    on = machine if isinstance(machine, Machine) else Machine(machine)
+    on = machine_of(machine)
     if placement is not None and not isinstance(placement, str):
         placement = ",".join(str(operator.index(node)) for node in placement)
-
-    def how(recorded: _Recorded) -> tuple[int | None, str | None, str | None, int | None, _Recorded]:
-        return ranks, placement, engine, seed, recorded
-
+    how = (ranks, placement, engine, seed)
     if isinstance(program, str):
-        told = _as_json(parameters)
-
-        def run_named(recorded: _Recorded) -> _maquette.Ended:
-            return _maquette.run_named(program, on._machine, told, how(recorded))
-
-        return Run(run_named(_recorded(record)), [], run_named)
+        return _run_named(program, on, as_json(parameters), how, _recorded(record))
     if not callable(program):
         raise TypeError(f"program: found {program!r}; allowed is the name of a program, or an async function")
+    return _run_own(program, on, parameters, how, _recorded(record))
+
+
+def _run_named(name: str, on: Machine, parameters: str, how: _How, recorded: _Recorded) -> Run[None]:
+    def run_it(recorded: _Recorded) -> _maquette.Ended:
+        return _maquette.run_named(name, on._machine, parameters, (*how, recorded))
+
+    return Run(run_it(recorded), [], run_it)
+
+
+def _run_own(
+    program: Callable[..., Coroutine[Any, Any, Returned]],
+    on: Machine,
+    parameters: Mapping[str, Any],
+    how: _How,
+    recorded: _Recorded,
+) -> Run[Returned]:
     name = getattr(program, "__name__", type(program).__name__)
+    told = json.dumps(parameters, default=repr)
 
     def begin(rank: int, size: int) -> tuple[Endpoint, Generator[Any, Any, Any]]:
         endpoint = Endpoint(rank, size)
         return endpoint, steps_of(_coroutine(name, program(endpoint, **parameters)))
 
-    def run_own(recorded: _Recorded) -> tuple[list[Any], _maquette.Ended]:
-        return _maquette.run_own(name, on._machine, begin, json.dumps(parameters, default=repr), how(recorded))
+    def run_it(recorded: _Recorded) -> tuple[list[Returned], _maquette.Ended]:
+        return _maquette.run_own(name, on._machine, begin, told, (*how, recorded))
 
-    returned, ended = run_own(_recorded(record))
-    return Run(ended, returned, lambda recorded: run_own(recorded)[1])
+    returned, ended = run_it(recorded)
+    return Run(ended, returned, lambda recorded: run_it(recorded)[1])
 
 
 def run_experiment(
@@ -271,7 +281,7 @@ def run_experiment(
     ValueError, OSError
         If something in it is wrong, or can't be read.
     """
-    path, fields = (None, _as_json(experiment)) if isinstance(experiment, Mapping) else (os.fspath(experiment), None)
+    path, fields = (None, as_json(experiment)) if isinstance(experiment, Mapping) else (os.fspath(experiment), None)
 
     def run_it(recorded: _Recorded) -> _maquette.Ended:
         return _maquette.run_experiment(path, fields, recorded)
@@ -295,18 +305,3 @@ def _recorded(record: Collection[str]) -> tuple[bool, bool]:
         if name not in ("packets", "timeline"):
             raise ValueError(f"record: found {name!r}; allowed are 'packets' and 'timeline'")
     return "packets" in wanted, "timeline" in wanted
-
-
-def _as_json(fields: Mapping[str, Any]) -> str:
-    """Fields in JSON: numbers of whatever library as numbers, paths as text."""
-
-    def plain(value: object) -> object:
-        if isinstance(value, os.PathLike):
-            return os.fspath(value)
-        if hasattr(value, "__index__"):
-            return operator.index(value)
-        if hasattr(value, "__float__"):
-            return float(value)
-        raise TypeError(f"found {value!r}; allowed are numbers, texts, and lists and mappings of these")
-
-    return json.dumps(fields, default=plain)

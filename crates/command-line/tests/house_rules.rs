@@ -59,7 +59,18 @@ const ARROWS: [(&str, &[&str], &[&str]); 17] = [
     ("maquette", &["endpoint", "machines", "programs", "quantities", "real-worlds", "virtual-worlds"], &[]),
     (
         "python-bindings",
-        &["command-line", "endpoint", "experiment", "formats", "machines", "quantities", "virtual-worlds"],
+        &[
+            "command-line",
+            "endpoint",
+            "experiment",
+            "formats",
+            "machines",
+            "programs",
+            "quantities",
+            "studies",
+            "tuning",
+            "virtual-worlds",
+        ],
         &[],
     ),
 ];

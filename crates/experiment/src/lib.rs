@@ -9,6 +9,7 @@ mod error;
 mod file_path;
 mod jobs;
 mod machine;
+pub mod open_loop;
 mod own;
 pub mod parallel;
 pub mod postal_clock;

@@ -4,12 +4,16 @@
 
 mod command;
 mod errors;
+mod exchange;
 mod machine;
+mod open_loop;
 mod place;
 mod program;
 mod received;
 mod request;
 mod run;
+mod studies;
+mod tuning;
 
 use pyo3::prelude::*;
 
@@ -20,7 +24,11 @@ mod _maquette {
     #[pymodule_export]
     use crate::errors::{Deadline, Deadlock, Lost, MaquetteError, NoSuchRank, Unfit};
     #[pymodule_export]
+    use crate::exchange::{Schedule, schedules};
+    #[pymodule_export]
     use crate::machine::Machine;
+    #[pymodule_export]
+    use crate::open_loop::{saturate, traffic};
     #[pymodule_export]
     use crate::place::Place;
     #[pymodule_export]
@@ -29,4 +37,8 @@ mod _maquette {
     use crate::request::Verb;
     #[pymodule_export]
     use crate::run::{Ended, run_experiment, run_named, run_own};
+    #[pymodule_export]
+    use crate::studies::reproduce;
+    #[pymodule_export]
+    use crate::tuning::{calibrate, plan, postal};
 }

@@ -124,7 +124,8 @@ where
     found.extract().map(of).map_err(|error| misfit(name, found, error, &allowed()))
 }
 
-fn duration(name: &str, found: &Bound<'_, PyAny>) -> PyResult<Duration> {
+/// A length of time.
+pub fn duration(name: &str, found: &Bound<'_, PyAny>) -> PyResult<Duration> {
     quantity(name, found, Duration::from_picoseconds, "picoseconds", "1.5 us")
 }
 
@@ -132,7 +133,8 @@ fn time(name: &str, found: &Bound<'_, PyAny>) -> PyResult<Time> {
     quantity(name, found, Time::from_picoseconds, "picoseconds", "1.5 us")
 }
 
-fn size(name: &str, found: &Bound<'_, PyAny>) -> PyResult<Bytes> {
+/// A number of bytes.
+pub fn size(name: &str, found: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     quantity(name, found, Bytes, "bytes", "4 KiB")
 }
 
