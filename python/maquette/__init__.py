@@ -11,28 +11,34 @@ Describe a machine, run a program on it, and see how long it takes and why::
 A program of one's own is an async function of an `Endpoint`; `run` takes it in place of a name.
 """
 
+import importlib
+from typing import TYPE_CHECKING
+
 from maquette._maquette import Deadline, Deadlock, Lost, MaquetteError, NoSuchRank, Received, Unfit
+from maquette.collectives import all_reduce, all_to_all, barrier, broadcast
 from maquette.combinators import first, gather
 from maquette.command import main
 from maquette.endpoint import Endpoint
-from maquette.loads import LoadPoint, Saturation, Traffic, saturate, traffic
 from maquette.machine import Machine
 from maquette.running import Run, run, run_experiment
-from maquette.studies import Claim, Reproduction, reproduce
 from maquette.tables import Table
-from maquette.tuning import (
-    Calibration,
-    FittedParameter,
-    FittedTime,
-    Plan,
-    Postal,
-    Prediction,
-    Schedule,
-    calibrate,
-    plan,
-    postal,
-    schedule,
-)
+
+if TYPE_CHECKING:
+    from maquette.loads import LoadPoint, Saturation, Traffic, saturate, traffic
+    from maquette.studies import Claim, Reproduction, reproduce
+    from maquette.tuning import (
+        Calibration,
+        FittedParameter,
+        FittedTime,
+        Plan,
+        Postal,
+        Prediction,
+        Schedule,
+        calibrate,
+        plan,
+        postal,
+        schedule,
+    )
 
 __all__ = [
     "Calibration",
@@ -58,6 +64,10 @@ __all__ = [
     "Table",
     "Traffic",
     "Unfit",
+    "all_reduce",
+    "all_to_all",
+    "barrier",
+    "broadcast",
     "calibrate",
     "first",
     "gather",
@@ -71,3 +81,26 @@ __all__ = [
     "schedule",
     "traffic",
 ]
+
+#: What is imported when it is first asked for, since most programs do without it: module by name.
+_LATER = {
+    **dict.fromkeys(["LoadPoint", "Saturation", "Traffic", "saturate", "traffic"], "loads"),
+    **dict.fromkeys(["Claim", "Reproduction", "reproduce"], "studies"),
+    **dict.fromkeys(
+        ["Calibration", "FittedParameter", "FittedTime", "Plan", "Postal", "Prediction", "Schedule"]
+        + ["calibrate", "plan", "postal", "schedule"],
+        "tuning",
+    ),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

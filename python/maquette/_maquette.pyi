@@ -48,6 +48,7 @@ class Verb:
     ReceiveMulticast: Verb
     Gather: Verb
     First: Verb
+    Collective: Verb
 
 @disjoint_base
 class Place:

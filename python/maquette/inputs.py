@@ -1,7 +1,5 @@
 """What can be handed over in place of a file or a machine."""
 
-import csv
-import io
 import json
 import operator
 import os
@@ -52,6 +50,9 @@ def times_of(times: TimesLike) -> str | bytes:
     """The path of measured times, or their text in CSV."""
     if isinstance(times, str | os.PathLike):
         return os.fspath(times)
+    import csv
+    import io
+
     columns = list(dict.fromkeys(name for row in times for name in row))
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")

@@ -2,6 +2,7 @@
 //!
 //! A program in Python is a coroutine that the world itself resumes: [`program`] is what stands between the two.
 
+mod collectives;
 mod command;
 mod errors;
 mod exchange;

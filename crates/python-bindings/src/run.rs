@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use experiment::catalogue::Choice;
-use experiment::{EngineName, Error, Experiment, OwnProgram, Recording, TableName};
+use experiment::{EngineName, Error, Experiment, OwnProgram, Recording, TableName, USUAL_SEED};
 use formats::output::files;
 use machines::model::Machine as Model;
 use pyo3::exceptions::PyValueError;
@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use virtual_worlds::jobs::placement::Placement;
 use virtual_worlds::stop::Stop;
 
+use crate::collectives::Collectives;
 use crate::command::unless_interrupted;
 use crate::errors::{of_experiment, of_program};
 use crate::machine::Machine;
@@ -208,7 +209,8 @@ pub fn run_own<'py>(
     let stop = STOP.with(|stop| *stop);
     stop.store(false, Ordering::Relaxed);
     let raised = RefCell::default();
-    let program = PythonProgram { begin, raised: &raised, stop };
+    let collectives = Collectives::new(&machine.model, &machine.choice, seed.unwrap_or(USUAL_SEED));
+    let program = PythonProgram { begin, raised: &raised, stop, collectives: &collectives };
     let own = OwnProgram { name, program, parameters, ranks, placement, seed, engine, recording };
     let ran = own.run(&machine.model, Stop::at(stop));
     if let Some(error) = first_raised(py, raised.into_inner(), ran.as_ref().err())? {
