@@ -24,6 +24,7 @@ from maquette.running import Run, run, run_experiment
 from maquette.tables import Table
 
 if TYPE_CHECKING:
+    from maquette.launching import Launch, launch
     from maquette.loads import LoadPoint, Saturation, Traffic, saturate, traffic
     from maquette.studies import Claim, Reproduction, reproduce
     from maquette.tuning import (
@@ -48,6 +49,7 @@ __all__ = [
     "Endpoint",
     "FittedParameter",
     "FittedTime",
+    "Launch",
     "LoadPoint",
     "Lost",
     "Machine",
@@ -71,6 +73,7 @@ __all__ = [
     "calibrate",
     "first",
     "gather",
+    "launch",
     "main",
     "plan",
     "postal",
@@ -84,6 +87,7 @@ __all__ = [
 
 #: What is imported when it is first asked for, since most programs do without it: module by name.
 _LATER = {
+    **dict.fromkeys(["Launch", "launch"], "launching"),
     **dict.fromkeys(["LoadPoint", "Saturation", "Traffic", "saturate", "traffic"], "loads"),
     **dict.fromkeys(["Claim", "Reproduction", "reproduce"], "studies"),
     **dict.fromkeys(

@@ -19,6 +19,8 @@ __all__ = [
     "Unfit",
     "Verb",
     "calibrate",
+    "launch_named",
+    "launch_own",
     "plan",
     "postal",
     "reproduce",
@@ -144,3 +146,7 @@ def postal(lambda_: str, nodes: object, alpha: str | None, t0: object) -> str: .
 def traffic(machine: Machine, rate: float, fields: str) -> str: ...
 def saturate(machine: Machine, precision: float, fields: str) -> str: ...
 def reproduce(papers: list[str]) -> tuple[str, str]: ...
+def launch_own(
+    begin: Callable[[int, int], tuple[Endpoint, Generator[Any, Any, Any]]], ranks: object, seed: object
+) -> list[Any]: ...
+def launch_named(name: str, parameters: str, ranks: object, seed: object) -> str: ...

@@ -250,7 +250,7 @@ def _run_own(
 
     def begin(rank: int, size: int) -> tuple[Endpoint, Generator[Any, Any, Any]]:
         endpoint = Endpoint(rank, size)
-        return endpoint, steps_of(_coroutine(name, program(endpoint, **parameters)))
+        return endpoint, steps_of(coroutine_of(name, program(endpoint, **parameters)))
 
     def run_it(recorded: _Recorded) -> tuple[list[Returned], _maquette.Ended]:
         return _maquette.run_own(name, on._machine, begin, told, (*how, recorded))
@@ -289,7 +289,7 @@ def run_experiment(
     return Run(run_it(_recorded(record)), [], run_it)
 
 
-def _coroutine(name: str, found: object) -> Coroutine[Any, Any, Any]:
+def coroutine_of(name: str, found: object) -> Coroutine[Any, Any, Any]:
     if isinstance(found, CoroutineType):
         return found
     raise TypeError(

@@ -67,6 +67,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 17] = [
             "machines",
             "programs",
             "quantities",
+            "real-worlds",
             "studies",
             "tuning",
             "virtual-worlds",

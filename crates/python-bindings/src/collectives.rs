@@ -20,6 +20,7 @@ pub struct Collectives<'run> {
     machine: &'run Model,
     choice: &'run MachineChoice,
     seed: u64,
+    is_real: bool,
     site: OnceCell<Site>,
     made: RefCell<BTreeMap<(String, String), Rc<Awaited>>>,
 }
@@ -27,7 +28,12 @@ pub struct Collectives<'run> {
 impl<'run> Collectives<'run> {
     /// None yet, on a machine and what it was asked for as.
     pub fn new(machine: &'run Model, choice: &'run MachineChoice, seed: u64) -> Collectives<'run> {
-        Collectives { machine, choice, seed, site: OnceCell::new(), made: RefCell::default() }
+        Collectives { machine, choice, seed, is_real: false, site: OnceCell::new(), made: RefCell::default() }
+    }
+
+    /// The same for real ranks, on no model of a machine.
+    pub fn for_real(self) -> Collectives<'run> {
+        Collectives { is_real: true, ..self }
     }
 
     /// Takes part in a collective as a rank; gives the data that it ends with, or a list of them for each rank.
@@ -51,7 +57,7 @@ impl<'run> Collectives<'run> {
     fn new_site(&self, ranks: u32) -> Site {
         let postal = self.choice.postal.map(|model| (model.lambda, model.step()));
         let machine = self.machine.clone();
-        Site { machine, asked_ranks: Some(ranks), seed: self.seed, is_real: false, postal }
+        Site { machine, asked_ranks: Some(ranks), seed: self.seed, is_real: self.is_real, postal }
     }
 
     fn made(&self, key: (String, String), site: &Site) -> PyResult<Rc<Awaited>> {

@@ -6,6 +6,7 @@ mod collectives;
 mod command;
 mod errors;
 mod exchange;
+mod launch;
 mod machine;
 mod open_loop;
 mod place;
@@ -26,6 +27,8 @@ mod _maquette {
     use crate::errors::{Deadline, Deadlock, Lost, MaquetteError, NoSuchRank, Unfit};
     #[pymodule_export]
     use crate::exchange::{Schedule, schedules};
+    #[pymodule_export]
+    use crate::launch::{launch_named, launch_own};
     #[pymodule_export]
     use crate::machine::Machine;
     #[pymodule_export]

@@ -194,6 +194,13 @@ thread_local! {
     static STOP: &'static AtomicBool = Box::leak(Box::default());
 }
 
+/// What ends the run of a program in Python on this thread, which has not been asked to end yet.
+pub fn stop_of_this_thread() -> &'static AtomicBool {
+    let stop = STOP.with(|stop| *stop);
+    stop.store(false, Ordering::Relaxed);
+    stop
+}
+
 /// Runs a program in Python, which was told `parameters`, in JSON; `begin` begins a rank of it. Gives what each rank has returned, and what came of the run.
 #[pyfunction]
 pub fn run_own<'py>(
@@ -206,8 +213,7 @@ pub fn run_own<'py>(
 ) -> PyResult<(Bound<'py, PyList>, Ended)> {
     let How { ranks, placement, engine, seed, recording } = How::read(how)?;
     let parameters = serde_json::from_str(parameters).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let stop = STOP.with(|stop| *stop);
-    stop.store(false, Ordering::Relaxed);
+    let stop = stop_of_this_thread();
     let raised = RefCell::default();
     let collectives = Collectives::new(&machine.model, &machine.choice, seed.unwrap_or(USUAL_SEED));
     let program = PythonProgram { begin, raised: &raised, stop, collectives: &collectives };
@@ -223,7 +229,7 @@ pub fn run_own<'py>(
 }
 
 /// What the first rank has raised that has raised something, with notes on where and when, and on the other ranks.
-fn first_raised(py: Python<'_>, raised: Vec<Raised>, ended: Option<&Error>) -> PyResult<Option<PyErr>> {
+pub fn first_raised(py: Python<'_>, raised: Vec<Raised>, ended: Option<&Error>) -> PyResult<Option<PyErr>> {
     let others = raised.len().saturating_sub(1);
     let Some(Raised { rank, time, error }) = raised.into_iter().next() else { return Ok(None) };
     let note = |text: String| error.value(py).call_method1("add_note", (text,)).map(drop);
