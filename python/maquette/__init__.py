@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from maquette.launching import Launch, launch
     from maquette.loads import LoadPoint, Saturation, Traffic, saturate, traffic
     from maquette.studies import Claim, Reproduction, reproduce
+    from maquette.sweeping import Sweep, sweep
     from maquette.tuning import (
         Calibration,
         FittedParameter,
@@ -63,6 +64,7 @@ __all__ = [
     "Run",
     "Saturation",
     "Schedule",
+    "Sweep",
     "Table",
     "Traffic",
     "Unfit",
@@ -82,6 +84,7 @@ __all__ = [
     "run_experiment",
     "saturate",
     "schedule",
+    "sweep",
     "traffic",
 ]
 
@@ -89,6 +92,7 @@ __all__ = [
 _LATER = {
     **dict.fromkeys(["Launch", "launch"], "launching"),
     **dict.fromkeys(["LoadPoint", "Saturation", "Traffic", "saturate", "traffic"], "loads"),
+    **dict.fromkeys(["Sweep", "sweep"], "sweeping"),
     **dict.fromkeys(["Claim", "Reproduction", "reproduce"], "studies"),
     **dict.fromkeys(
         ["Calibration", "FittedParameter", "FittedTime", "Plan", "Postal", "Prediction", "Schedule"]

@@ -24,6 +24,7 @@ mod schedule_file;
 mod schema;
 mod settings;
 mod sizes;
+mod sweep;
 mod traffic;
 
 use std::ffi::OsString;
@@ -59,6 +60,7 @@ enum Command {
     Launch(Box<launch::Arguments>),
     #[command(hide = true)]
     LaunchRank(launch::RankArguments),
+    Sweep(sweep::Arguments),
     Saturate(saturate::Arguments),
     Pattern(pattern::Arguments),
     Schedule(schedule::Arguments),
@@ -119,6 +121,7 @@ impl Command {
             Command::Run(arguments) => arguments.execute(json),
             Command::Launch(arguments) => arguments.execute(json),
             Command::LaunchRank(arguments) => arguments.execute(),
+            Command::Sweep(arguments) => arguments.execute(json),
             Command::Saturate(arguments) => arguments.execute(json),
             Command::Pattern(arguments) => arguments.execute(json),
             Command::Schedule(arguments) => arguments.execute(json),

@@ -15,6 +15,7 @@ mod received;
 mod request;
 mod run;
 mod studies;
+mod sweep;
 mod tuning;
 
 use pyo3::prelude::*;
@@ -43,6 +44,8 @@ mod _maquette {
     use crate::run::{Ended, run_experiment, run_named, run_own};
     #[pymodule_export]
     use crate::studies::reproduce;
+    #[pymodule_export]
+    use crate::sweep::Sweep;
     #[pymodule_export]
     use crate::tuning::{calibrate, plan, postal};
 }

@@ -46,6 +46,8 @@ pub(super) struct Field<'a> {
     pub name: &'a str,
     pub kind: Kind,
     pub list: bool,
+    /// Whether values may be missing; not in lists.
+    pub nullable: bool,
 }
 
 /// The values of a column, in bytes, those of numbers the least first; of a column of lists or texts, all of them one after the other.
@@ -54,6 +56,8 @@ pub(super) struct Column {
     /// Where each list or text ends, counted in values or bytes. Empty for a column of numbers.
     ends: Vec<i32>,
     values: Vec<u8>,
+    /// The rows in which there is none.
+    missing: Vec<usize>,
 }
 
 /// What surrounds the batches.
@@ -72,9 +76,28 @@ impl Column {
     pub(super) fn number64(&mut self, value: u64) {
         self.values.extend(value.to_le_bytes());
     }
+    /// Nothing in this row, where a value of that kind may be.
+    pub(super) fn missing(&mut self, row: usize, kind: Kind) {
+        self.missing.push(row);
+        match kind {
+            Kind::Text => self.text(""),
+            _ => self.values.extend(&[0; 8][..kind.bytes()]),
+        }
+    }
     pub(super) fn text(&mut self, text: &str) {
         self.values.extend(text.as_bytes());
         self.ends.push(self.values.len() as i32);
+    }
+    /// A bit for each row, the first the lowest, that says whether there is a value; nothing where there are all.
+    fn presence(&self, rows: usize) -> Vec<u8> {
+        if self.missing.is_empty() {
+            return Vec::new();
+        }
+        let mut bits = vec![u8::MAX; rows.div_ceil(8)];
+        for row in &self.missing {
+            bits[row / 8] &= !(1 << (row % 8));
+        }
+        bits
     }
     /// The numbers since the last end are a list.
     pub(super) fn end_list(&mut self, field: Field<'_>) {
@@ -133,15 +156,16 @@ impl<'a, W: Write> ArrowWriter<'a, W> {
         let mut body = Vec::new();
         for (&field, column) in self.fields.iter().zip(columns) {
             let is_text = field.kind == Kind::Text;
+            let missing = column.missing.len() as i64;
             if field.list || is_text {
-                layout.nodes.extend([rows as i64, 0]);
-                layout.buffer(&mut body, &[]);
+                layout.nodes.extend([rows as i64, missing]);
+                layout.buffer(&mut body, &column.presence(rows));
                 let starts = std::iter::once(&0).chain(&column.ends).flat_map(|end| end.to_le_bytes());
                 layout.buffer(&mut body, &starts.collect::<Vec<u8>>());
             }
             if !is_text {
-                layout.nodes.extend([(column.values.len() / field.kind.bytes()) as i64, 0]);
-                layout.buffer(&mut body, &[]);
+                layout.nodes.extend([(column.values.len() / field.kind.bytes()) as i64, missing]);
+                layout.buffer(&mut body, &column.presence(rows));
             }
             layout.buffer(&mut body, &column.values);
         }
@@ -271,12 +295,12 @@ fn schema(
         .map(|field| {
             let (tag, kind) = kind(build, field.kind);
             if !field.list {
-                return column(build, field.name, tag, kind, None);
+                return column(build, (field.name, field.nullable), tag, kind, None);
             }
-            let item = column(build, "item", tag, kind, None);
+            let item = column(build, ("item", false), tag, kind, None);
             let list = build.start_table();
             let list = build.end_table(list);
-            column(build, field.name, LIST, list, Some(item))
+            column(build, (field.name, false), LIST, list, Some(item))
         })
         .collect();
     let fields = build.create_vector(&fields);
@@ -312,7 +336,7 @@ fn kind(build: &mut FlatBufferBuilder<'_>, kind: Kind) -> (u8, WIPOffset<TableFi
 
 fn column(
     build: &mut FlatBufferBuilder<'_>,
-    name: &str,
+    (name, nullable): (&str, bool),
     kind: u8,
     of: WIPOffset<TableFinishedWIPOffset>,
     item: Option<WIPOffset<TableFinishedWIPOffset>>,
@@ -324,6 +348,6 @@ fn column(
     build.push_slot_always(slot(3), of);
     build.push_slot_always(slot(5), children);
     build.push_slot_always(slot(2), kind);
-    build.push_slot_always(slot(1), false);
+    build.push_slot_always(slot(1), nullable);
     build.end_table(table)
 }

@@ -19,7 +19,7 @@ use super::arrow::{ArrowWriter, BATCH_ROWS, Column, Field, Form, Kind};
 use super::packets::PacketFormat;
 
 const fn number(name: &'static str, kind: Kind) -> Field<'static> {
-    Field { name, kind, list: false }
+    Field { name, kind, list: false, nullable: false }
 }
 
 const FIELDS: [Field<'static>; 7] = [

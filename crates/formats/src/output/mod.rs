@@ -11,7 +11,7 @@ mod whole_file;
 pub use arrow::Kind;
 pub use frames::write_frames;
 pub use packets::{PacketFormat, stream_packets, write_packets};
-pub use table::{Cell, ColumnOf, stream_table};
+pub use table::{Cell, Cells, ColumnOf, stream_table};
 pub use timeline::write_timeline;
 pub use whole_file::{Unwritable, WholeFile, write_whole};
 

@@ -101,10 +101,10 @@ fn write_csv(mut out: impl Write, packets: &[PacketRecord]) -> io::Result<()> {
 }
 
 const fn number(name: &'static str, kind: Kind) -> Field<'static> {
-    Field { name, kind, list: false }
+    Field { name, kind, list: false, nullable: false }
 }
 const fn list(name: &'static str, kind: Kind) -> Field<'static> {
-    Field { name, kind, list: true }
+    Field { name, kind, list: true, nullable: false }
 }
 
 const FIELDS: [Field<'static>; 12] = [

@@ -18,6 +18,85 @@ pub enum Cell<'row> {
     Number(f64),
     /// A text.
     Text(Cow<'row, str>),
+    /// None.
+    Missing,
+}
+
+impl Cell<'_> {
+    /// Adds it to a column of that kind.
+    fn add(&self, column: &mut Column, kind: Kind, row: usize) {
+        match self {
+            Cell::Whole(number) if kind == Kind::Unsigned32 => column.number32(*number as u32),
+            Cell::Whole(number) if kind == Kind::Float64 => column.number64((*number as f64).to_bits()),
+            Cell::Whole(number) => column.number64(*number),
+            Cell::Number(number) => column.number64(number.to_bits()),
+            Cell::Text(text) => column.text(text),
+            Cell::Missing => column.missing(row, kind),
+        }
+    }
+}
+
+/// Rows of cells, each row as long as there are columns.
+#[derive(Clone, Debug)]
+pub struct Cells<'a> {
+    /// The name of each column, and what its values are, where there are any.
+    pub columns: Vec<(&'a str, Kind)>,
+    /// The rows.
+    pub rows: Vec<Vec<Cell<'a>>>,
+}
+
+impl Cells<'_> {
+    /// Writes them, which came of `experiment`, to `out` as an Arrow stream, or as a file.
+    ///
+    /// # Errors
+    /// When `out` fails.
+    pub fn write_arrow(&self, out: impl Write, as_stream: bool, experiment: &impl Serialize) -> io::Result<()> {
+        let field = |&(name, kind)| Field { name, kind, list: false, nullable: true };
+        let fields: Vec<Field<'_>> = self.columns.iter().map(field).collect();
+        let form = if as_stream { Form::Stream } else { Form::File };
+        let mut writer = ArrowWriter::new(out, form, &fields, (EXPERIMENT_KEY, serde_json::to_string(experiment)?))?;
+        for batch in self.rows.chunks(BATCH_ROWS) {
+            let mut columns = vec![Column::default(); fields.len()];
+            for (number, row) in batch.iter().enumerate() {
+                for ((cell, column), field) in row.iter().zip(&mut columns).zip(&fields) {
+                    cell.add(column, field.kind, number);
+                }
+            }
+            writer.batch(batch.len(), &columns)?;
+        }
+        writer.finish()
+    }
+
+    /// Writes them to `out` as CSV, with a line of names; what is missing is empty.
+    ///
+    /// # Errors
+    /// When `out` fails.
+    pub fn write_csv(&self, mut out: impl Write) -> io::Result<()> {
+        let names: Vec<String> = self.columns.iter().map(|(name, _)| quoted(name)).collect();
+        writeln!(out, "{}", names.join(","))?;
+        for row in &self.rows {
+            let cells: Vec<String> = row.iter().map(Cell::in_csv).collect();
+            writeln!(out, "{}", cells.join(","))?;
+        }
+        out.flush()
+    }
+}
+
+impl Cell<'_> {
+    fn in_csv(&self) -> String {
+        match self {
+            Cell::Whole(number) => number.to_string(),
+            Cell::Number(number) => number.to_string(),
+            Cell::Text(text) => quoted(text),
+            Cell::Missing => String::new(),
+        }
+    }
+}
+
+/// A text as a cell of CSV: in quotes where it has to be.
+fn quoted(text: &str) -> String {
+    let plain = !text.contains([',', '"', '\n', '\r']) && !text.is_empty();
+    if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
 }
 
 /// A column of a table whose rows are `Row`: its name, what its values are, and which that of a row is.
@@ -72,7 +151,7 @@ pub fn stream_table<Row>(
     experiment: &impl Serialize,
 ) -> io::Result<()> {
     let fields: Vec<Field<'_>> =
-        columns.iter().map(|&ColumnOf(name, kind, _)| Field { name, kind, list: false }).collect();
+        columns.iter().map(|&ColumnOf(name, kind, _)| Field { name, kind, list: false, nullable: false }).collect();
     let note = (EXPERIMENT_KEY, serde_json::to_string(experiment)?);
     let mut stream = ArrowWriter::new(out, Form::Stream, &fields, note)?;
     let mut rows = rows.into_iter().peekable();
@@ -80,15 +159,10 @@ pub fn stream_table<Row>(
         let mut values = vec![Column::default(); columns.len()];
         let mut taken = 0;
         for row in rows.by_ref().take(BATCH_ROWS) {
-            taken += 1;
             for (ColumnOf(_, kind, cell), column) in columns.iter().zip(&mut values) {
-                match cell(&row) {
-                    Cell::Whole(number) if *kind == Kind::Unsigned32 => column.number32(number as u32),
-                    Cell::Whole(number) => column.number64(number),
-                    Cell::Number(number) => column.number64(number.to_bits()),
-                    Cell::Text(text) => column.text(&text),
-                }
+                cell(&row).add(column, *kind, taken);
             }
+            taken += 1;
         }
         stream.batch(taken, &values)?;
     }
