@@ -58,7 +58,7 @@ $(VENV)/ready: pyproject.toml scripts/need
 	@scripts/need cargo
 	@scripts/need python
 	@test -x $(BIN)/python || python3 -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check maturin pytest mypy numpy polars pyarrow
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check maturin pytest mypy numpy polars pyarrow networkx
 	@touch $@
 
 # The command itself, built and installed in it. Cargo knows what has changed, so it is always asked.
