@@ -59,7 +59,7 @@ $(VENV)/ready: pyproject.toml scripts/need
 	@scripts/need cargo
 	@scripts/need python
 	@test -x $(BIN)/python || python3 -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check maturin pytest mypy numpy polars
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check maturin pytest mypy numpy polars pyarrow networkx
 	@touch $@
 
 # The command itself, built for speed and installed there. The tests install it as they were built themselves, which takes

@@ -11,27 +11,104 @@ Describe a machine, run a program on it, and see how long it takes and why::
 A program of one's own is an async function of an `Endpoint`; `run` takes it in place of a name.
 """
 
+import importlib
+from typing import TYPE_CHECKING
+
 from maquette._maquette import Deadline, Deadlock, Lost, MaquetteError, NoSuchRank, Received, Unfit
+from maquette.collectives import all_reduce, all_to_all, barrier, broadcast
 from maquette.combinators import first, gather
 from maquette.command import main
 from maquette.endpoint import Endpoint
 from maquette.machine import Machine
 from maquette.running import Run, run, run_experiment
+from maquette.tables import Table
+
+if TYPE_CHECKING:
+    from maquette.launching import Launch, launch
+    from maquette.loads import LoadPoint, Saturation, Traffic, saturate, traffic
+    from maquette.studies import Claim, Reproduction, reproduce
+    from maquette.sweeping import Sweep, sweep
+    from maquette.tuning import (
+        Calibration,
+        FittedParameter,
+        FittedTime,
+        Plan,
+        Postal,
+        Prediction,
+        Schedule,
+        calibrate,
+        plan,
+        postal,
+        schedule,
+    )
 
 __all__ = [
+    "Calibration",
+    "Claim",
     "Deadline",
     "Deadlock",
     "Endpoint",
+    "FittedParameter",
+    "FittedTime",
+    "Launch",
+    "LoadPoint",
     "Lost",
     "Machine",
     "MaquetteError",
     "NoSuchRank",
+    "Plan",
+    "Postal",
+    "Prediction",
     "Received",
+    "Reproduction",
     "Run",
+    "Saturation",
+    "Schedule",
+    "Sweep",
+    "Table",
+    "Traffic",
     "Unfit",
+    "all_reduce",
+    "all_to_all",
+    "barrier",
+    "broadcast",
+    "calibrate",
     "first",
     "gather",
+    "launch",
     "main",
+    "plan",
+    "postal",
+    "reproduce",
     "run",
     "run_experiment",
+    "saturate",
+    "schedule",
+    "sweep",
+    "traffic",
 ]
+
+#: What is imported when it is first asked for, since most programs do without it: module by name.
+_LATER = {
+    **dict.fromkeys(["Launch", "launch"], "launching"),
+    **dict.fromkeys(["LoadPoint", "Saturation", "Traffic", "saturate", "traffic"], "loads"),
+    **dict.fromkeys(["Sweep", "sweep"], "sweeping"),
+    **dict.fromkeys(["Claim", "Reproduction", "reproduce"], "studies"),
+    **dict.fromkeys(
+        ["Calibration", "FittedParameter", "FittedTime", "Plan", "Postal", "Prediction", "Schedule"]
+        + ["calibrate", "plan", "postal", "schedule"],
+        "tuning",
+    ),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

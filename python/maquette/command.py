@@ -28,6 +28,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None:
         arguments = sys.argv[1:]
     with _asked_to_end():
+        if len(arguments) > 1 and any(".py:" in word for word in arguments):
+            from maquette import own_programs
+
+            if own_programs.names_one(arguments):
+                return own_programs.main(arguments)
+        if arguments[:1] == ["sweep"] and any(word.endswith(".parquet") for word in arguments):
+            from maquette import sweeping
+
+            return sweeping.command_to_parquet(arguments, lambda words: _maquette.run(["maquette", *words]))
         return _maquette.run(["maquette", *arguments])
 
 

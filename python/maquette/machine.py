@@ -3,9 +3,12 @@
 import json
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from maquette import _maquette
+
+if TYPE_CHECKING:
+    import networkx  # type: ignore[import-untyped]
 
 
 class Machine:
@@ -50,6 +53,60 @@ class Machine:
         else:
             choice["name"] = _name(description)
         self._machine = _maquette.Machine.load(json.dumps(choice))
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: "networkx.Graph[Any]",
+        description: Mapping[str, Any],
+        *,
+        set: Mapping[str, str | int | float | bool] | None = None,  # noqa: A002
+    ) -> "Machine":
+        """The machine whose routers and links are the vertices and edges of a graph.
+
+        Parameters
+        ----------
+        graph
+            An undirected, connected graph of networkx. A vertex is a router; its attribute ``nodes`` says how many nodes it has (one, if it has
+            none), ``pos`` where it is drawn. An edge is a channel each way; its attributes ``rate``, ``flit_time``, ``wire_latency``,
+            ``credit_latency`` and ``buffers`` say how it differs from other channels. Others mean nothing.
+        description
+            All other fields of a description: ``channels``, ``routers``, ``packet``, ``node``, ``routing`` and so on.
+        set
+            As for any machine.
+
+        Returns
+        -------
+        Machine
+            The machine; its routers have the names of the vertices.
+
+        Raises
+        ------
+        ValueError
+            If the graph is directed or falls apart, if packets could block each other for ever with the routing that is asked for, or if
+            something in the description is not allowed.
+        """
+        from maquette.graphs import description_of
+
+        return cls(description_of(graph, description), set=set)
+
+    def to_networkx(self) -> "networkx.MultiDiGraph[str]":
+        """Its network as a graph of networkx.
+
+        Returns
+        -------
+        networkx.MultiDiGraph
+            A vertex for each router, by its name, and for each node, ``"node 0"`` and so on, with attributes ``kind`` and ``id``. An edge
+            for each channel, by its id, with what ``facts()["network"]["channels"]`` says of it: times in picoseconds, with the unit in the name.
+
+        Raises
+        ------
+        ValueError
+            If it has no network of routers.
+        """
+        from maquette.graphs import to_networkx
+
+        return to_networkx(self.facts())
 
     @property
     def name(self) -> str:

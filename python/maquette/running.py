@@ -3,19 +3,24 @@
 import json
 import operator
 import os
-from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Generator, Mapping, Sequence
 from types import CoroutineType
 from typing import Any, Generic, TypeVar, overload
 
 from maquette import _maquette
+from maquette._maquette import MaquetteError
 from maquette.endpoint import Endpoint
+from maquette.inputs import MachineLike, as_json, machine_of
 from maquette.machine import Machine
 from maquette.requests import steps_of
+from maquette.tables import Table
 
 Returned = TypeVar("Returned")
 
-#: What can stand for a machine.
-MachineLike = Machine | str | os.PathLike[str] | Mapping[str, Any]
+#: What is recorded: packets, the timeline.
+_Recorded = tuple[bool, bool]
+#: How a program runs: ranks, placement, engine, seed.
+_How = tuple[int | None, str | None, str | None, int | None]
 
 
 class Run(Generic[Returned]):
@@ -33,7 +38,7 @@ class Run(Generic[Returned]):
         When each rank was done, in order of rank. [ps] Of several jobs: in order of node, up to the highest that was used.
     nodes : list of int
         On which node each rank stood, in order of rank, those of several jobs one after the other.
-    messages : int
+    message_count : int
         How many messages were sent.
     returned : list
         What each rank has returned, in order of rank; empty for programs of the catalogue.
@@ -43,13 +48,16 @@ class Run(Generic[Returned]):
         What may not be as it was meant.
     """
 
-    def __init__(self, ended: _maquette.Ended, returned: list[Returned]) -> None:
+    def __init__(
+        self, ended: _maquette.Ended, returned: list[Returned], again: Callable[[_Recorded], _maquette.Ended]
+    ) -> None:
         self._ended = ended
+        self._again = again
         self.returned = returned
         self.program = ended.program
         self.machine = ended.machine
         self.makespan_ps = ended.makespan_ps
-        self.messages = ended.messages
+        self.message_count = ended.messages
         self.warnings = ended.warnings
 
     @property
@@ -68,6 +76,42 @@ class Run(Generic[Returned]):
         found: dict[str, Any] = json.loads(self._ended.found_json())
         return found
 
+    @property
+    def ranks(self) -> Table:
+        """A row for each rank: job, name, rank, node, start_ps, finish_ps, packets, send_away_ps, receive_idle_ps."""
+        return self._table("ranks")
+
+    @property
+    def channels(self) -> Table:
+        """A row for each channel: id, from, to, busy_ps, blocked_ps, bytes, packets, mean_occupancy_flits."""
+        return self._table("channels")
+
+    @property
+    def routers(self) -> Table:
+        """A row for each router: id, name, headers, blocking_ps."""
+        return self._table("routers")
+
+    @property
+    def packets(self) -> Table:
+        """A row for each packet: source, destination, bytes, flits, injected_ps, delivered_ps, blocking_ps, and lists with a value
+        for each channel on its way: channels, virtual_channels, requested_ps, granted_ps, released_ps."""
+        return self._table("packets")
+
+    @property
+    def frames(self) -> Table:
+        """A row for each frame of an Ethernet and receiver: source, destination, broadcast, bytes, sent_ps, ended_ps, fate."""
+        return self._table("frames")
+
+    @property
+    def messages(self) -> Table:
+        """A row for each message that was received: job, source, destination, bytes, sent_ps, received_ps."""
+        return self._table("messages")
+
+    @property
+    def timeline(self) -> Table:
+        """A row for each stretch of time that a rank spent on one thing: job, rank, activity, start_ps, end_ps."""
+        return self._table("timeline")
+
     def to_dict(self) -> dict[str, Any]:
         """All that was counted.
 
@@ -80,6 +124,21 @@ class Run(Generic[Returned]):
         """
         everything: dict[str, Any] = json.loads(self._ended.json())
         return everything
+
+    def _table(self, name: str) -> Table:
+        stream = self._ended.table(name)
+        if stream is None:
+            packets = name in ("packets", "frames")
+            again = self._again((packets, not packets))
+            if again.finish_ps != self._ended.finish_ps:
+                record = "packets" if packets else "timeline"
+                raise MaquetteError(
+                    f"{name}: the program has done something else when it was run again to record them; allowed is a program "
+                    f"that does the same each time, or a run with record=[{record!r}]"
+                )
+            stream = again.table(name)
+            assert stream is not None
+        return Table(name, stream)
 
     def __repr__(self) -> str:
         return f"<maquette.Run {self.program} on {len(self.nodes)} nodes of {self.machine}: {self._ended.makespan}>"
@@ -94,6 +153,7 @@ def run(
     placement: str | Sequence[int] | None = None,
     engine: str | None = None,
     seed: int | None = None,
+    record: Collection[str] = (),
     **parameters: Any,
 ) -> Run[None]: ...
 @overload
@@ -105,6 +165,7 @@ def run(
     placement: str | Sequence[int] | None = None,
     engine: str | None = None,
     seed: int | None = None,
+    record: Collection[str] = (),
     **parameters: Any,
 ) -> Run[Returned]: ...
 def run(
@@ -115,6 +176,7 @@ def run(
     placement: str | Sequence[int] | None = None,
     engine: str | None = None,
     seed: int | None = None,
+    record: Collection[str] = (),
     **parameters: Any,
 ) -> Run[Any]:
     """Run a program on a machine.
@@ -135,6 +197,10 @@ def run(
         What moves the flits, ``"fast"`` (as if left out) or ``"reference"``: both give the same times.
     seed
         What random choices follow from; 1, if left out.
+    record
+        What is recorded while it runs: ``"packets"`` for the tables of packets and of an Ethernet's frames (some 300 B of memory
+        each), ``"timeline"`` for those of messages and of what ranks did when (some 40 B each). What was not recorded is when it
+        is first asked for: then the program is run again, since the same run does the same.
     **parameters
         What a program of the catalogue is told, by the names of ``maquette run PROGRAM --help`` with ``_`` for ``-``; for an
         async function, its further arguments.
@@ -154,31 +220,56 @@ def run(
         If an argument is not what is allowed, or the program has no such parameter: with what was found, what is allowed, and
         the name that was probably meant.
     """
-    on = machine if isinstance(machine, Machine) else Machine(machine)
+    on = machine_of(machine)
     if placement is not None and not isinstance(placement, str):
         placement = ",".join(str(operator.index(node)) for node in placement)
     how = (ranks, placement, engine, seed)
     if isinstance(program, str):
-        return Run(_maquette.run_named(program, on._machine, _as_json(parameters), how), [])
+        return _run_named(program, on, as_json(parameters), how, _recorded(record))
     if not callable(program):
         raise TypeError(f"program: found {program!r}; allowed is the name of a program, or an async function")
+    return _run_own(program, on, parameters, how, _recorded(record))
+
+
+def _run_named(name: str, on: Machine, parameters: str, how: _How, recorded: _Recorded) -> Run[None]:
+    def run_it(recorded: _Recorded) -> _maquette.Ended:
+        return _maquette.run_named(name, on._machine, parameters, (*how, recorded))
+
+    return Run(run_it(recorded), [], run_it)
+
+
+def _run_own(
+    program: Callable[..., Coroutine[Any, Any, Returned]],
+    on: Machine,
+    parameters: Mapping[str, Any],
+    how: _How,
+    recorded: _Recorded,
+) -> Run[Returned]:
     name = getattr(program, "__name__", type(program).__name__)
+    told = json.dumps(parameters, default=repr)
 
     def begin(rank: int, size: int) -> tuple[Endpoint, Generator[Any, Any, Any]]:
         endpoint = Endpoint(rank, size)
-        return endpoint, steps_of(_coroutine(name, program(endpoint, **parameters)))
+        return endpoint, steps_of(coroutine_of(name, program(endpoint, **parameters)))
 
-    returned, ended = _maquette.run_own(name, on._machine, begin, json.dumps(parameters, default=repr), how)
-    return Run(ended, returned)
+    def run_it(recorded: _Recorded) -> tuple[list[Returned], _maquette.Ended]:
+        return _maquette.run_own(name, on._machine, begin, told, (*how, recorded))
+
+    returned, ended = run_it(recorded)
+    return Run(ended, returned, lambda recorded: run_it(recorded)[1])
 
 
-def run_experiment(experiment: str | os.PathLike[str] | Mapping[str, Any]) -> Run[None]:
+def run_experiment(
+    experiment: str | os.PathLike[str] | Mapping[str, Any], *, record: Collection[str] = ()
+) -> Run[None]:
     """Run an experiment: one or several jobs on a machine, beside background traffic if there is some.
 
     Parameters
     ----------
     experiment
         The path of its file, TOML or JSON, or its fields; ``docs/EXPERIMENT.md`` has all of them.
+    record
+        As that of `run`.
 
     Returns
     -------
@@ -190,12 +281,15 @@ def run_experiment(experiment: str | os.PathLike[str] | Mapping[str, Any]) -> Ru
     ValueError, OSError
         If something in it is wrong, or can't be read.
     """
-    if isinstance(experiment, Mapping):
-        return Run(_maquette.run_experiment(None, _as_json(experiment)), [])
-    return Run(_maquette.run_experiment(os.fspath(experiment), None), [])
+    path, fields = (None, as_json(experiment)) if isinstance(experiment, Mapping) else (os.fspath(experiment), None)
+
+    def run_it(recorded: _Recorded) -> _maquette.Ended:
+        return _maquette.run_experiment(path, fields, recorded)
+
+    return Run(run_it(_recorded(record)), [], run_it)
 
 
-def _coroutine(name: str, found: object) -> Coroutine[Any, Any, Any]:
+def coroutine_of(name: str, found: object) -> Coroutine[Any, Any, Any]:
     if isinstance(found, CoroutineType):
         return found
     raise TypeError(
@@ -204,16 +298,10 @@ def _coroutine(name: str, found: object) -> Coroutine[Any, Any, Any]:
     )
 
 
-def _as_json(fields: Mapping[str, Any]) -> str:
-    """Fields in JSON: numbers of whatever library as numbers, paths as text."""
-
-    def plain(value: object) -> object:
-        if isinstance(value, os.PathLike):
-            return os.fspath(value)
-        if hasattr(value, "__index__"):
-            return operator.index(value)
-        if hasattr(value, "__float__"):
-            return float(value)
-        raise TypeError(f"found {value!r}; allowed are numbers, texts, and lists and mappings of these")
-
-    return json.dumps(fields, default=plain)
+def _recorded(record: Collection[str]) -> tuple[bool, bool]:
+    """Whether packets and the timeline are recorded."""
+    wanted = [record] if isinstance(record, str) else list(record)
+    for name in wanted:
+        if name not in ("packets", "timeline"):
+            raise ValueError(f"record: found {name!r}; allowed are 'packets' and 'timeline'")
+    return "packets" in wanted, "timeline" in wanted

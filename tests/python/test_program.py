@@ -41,7 +41,7 @@ def test_it_takes_as_long_as_the_same_program_in_rust(machine: str, size: int) -
     mine = mq.run(ping_pong, machine, ranks=2, size=size, rounds=3)
     theirs = mq.run("ping-pong", machine, ranks=2, bytes=size, rounds=3)
     assert mine.finish_ps == theirs.finish_ps
-    assert mine.messages == theirs.messages == 6
+    assert mine.message_count == theirs.message_count == 6
     mine_told, theirs_told = mine.to_dict(), theirs.to_dict()
     assert mine_told["experiment"]["parameters"] == {"size": size, "rounds": 3}
     for name in ["channels", "routers", "ranks", "packets", "flit_hops", "frames"]:
@@ -54,7 +54,7 @@ def test_the_same_run_is_the_same_again(machine: str, placement: str | None) -> 
     runs = [mq.run(ring_all_reduce, machine, ranks=16, placement=placement, seed=5, size=65536) for _ in range(2)]
     assert runs[0].to_dict() == runs[1].to_dict()
     assert runs[0].returned == runs[0].finish_ps
-    assert runs[0].messages == 16 * 30
+    assert runs[0].message_count == 16 * 30
 
 
 def test_a_halo_really_hides_behind_computing() -> None:
@@ -289,7 +289,7 @@ def test_ctrl_c_ends_a_program_that_never_ends() -> None:
             mq.run(program, "infiniband-128", ranks=64)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert mq.run(ping_pong, "loggp", ranks=2, size=1, rounds=1).messages == 2
+    assert mq.run(ping_pong, "loggp", ranks=2, size=1, rounds=1).message_count == 2
 
 
 def test_a_forgotten_await_is_noticed() -> None:

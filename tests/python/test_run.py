@@ -31,7 +31,7 @@ def test_a_run_is_what_the_command_tells(machine: str) -> None:
     told = command("run", "broadcast", "--machine", machine, *options)
     assert run.to_dict() == told
     assert (run.makespan_ps, run.finish_ps) == (told["makespan_ps"], told["finish_ps"])
-    assert (run.program, run.machine, run.messages) == ("broadcast", machine, told["messages"])
+    assert (run.program, run.machine, run.message_count) == ("broadcast", machine, told["messages"])
     assert run.makespan_ps == max(run.finish_ps) > 0
 
 
@@ -123,4 +123,4 @@ def test_ctrl_c_ends_a_run() -> None:
             mq.run("equal-dist", "moc-3-2", messages=4_000_000_000)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert mq.run("ping-pong", "moc-2-1").messages == 2
+    assert mq.run("ping-pong", "moc-2-1").message_count == 2

@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, Command, Error, ValueEnum};
-use experiment::EngineName;
 use experiment::catalogue::Exchange;
+use experiment::{EngineName, PatternName};
 use launch::wire::Repair;
 use programs::schedule::{Pacing, SendReceiveOrder};
 use studies::PaperName;
@@ -75,4 +75,4 @@ macro_rules! by_its_own_names {
     )*};
 }
 
-by_its_own_names!(EngineName, Exchange, SendReceiveOrder, Pacing, PaperName, Repair);
+by_its_own_names!(EngineName, Exchange, SendReceiveOrder, Pacing, PaperName, PatternName, Repair);

@@ -26,6 +26,7 @@ mod schema;
 mod settings;
 mod shell;
 mod sizes;
+mod sweep;
 mod traffic;
 
 use std::ffi::OsString;
@@ -73,6 +74,7 @@ enum Command {
     Launch(Box<launch::Arguments>),
     #[command(hide = true)]
     LaunchRank(launch::RankArguments),
+    Sweep(sweep::Arguments),
     Saturate(saturate::Arguments),
     Pattern(pattern::Arguments),
     Schedule(schedule::Arguments),
@@ -137,6 +139,7 @@ impl Command {
             Command::Run(arguments) => arguments.execute(json),
             Command::Launch(arguments) => arguments.execute(json),
             Command::LaunchRank(arguments) => arguments.execute(),
+            Command::Sweep(arguments) => arguments.execute(json),
             Command::Saturate(arguments) => arguments.execute(json),
             Command::Pattern(arguments) => arguments.execute(json),
             Command::Schedule(arguments) => arguments.execute(json),

@@ -4,18 +4,17 @@ use std::path::PathBuf;
 
 use ::machines::model::Machine;
 use clap::Args;
-use serde_json::{Value, json};
-use virtual_worlds::flit::network::fast::Fast;
-use virtual_worlds::flit::network::reference::Reference;
-use virtual_worlds::flit::traffic::{self, Effort, Known, Load, Outcome, Point, Search, Span, Verdict};
+use serde_json::json;
+use virtual_worlds::flit::traffic::{Effort, Known, Load, Point, Search, Span, Verdict, check};
 
 use super::choice::choice;
 use super::failure::Failure;
 use super::progress::Spinner;
-use super::traffic::{Traffic, network, verdict};
+use super::traffic::Traffic;
 use super::{CommandOutput, cores};
 use experiment::EngineName as Engine;
 use experiment::Provenance;
+use experiment::open_loop::{deadlock, latency, network, search_json};
 use formats::interrupt;
 use formats::output::WholeFile;
 use report::terminal::{Side, columns};
@@ -60,20 +59,15 @@ fn precision(text: &str) -> Result<f64, String> {
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let machine = self.traffic.machine()?;
-        let network = network(&machine)?;
-        let load = self.traffic.load(1.0);
-        let own = json!({"precision": self.precision});
-        let experiment = self.traffic.experiment("saturate", &machine, self.engine, own);
-        traffic::check(network, &load)?;
+        let (network, traffic) = (network(&machine)?, self.traffic.open_loop(self.engine));
+        let load = traffic.load(1.0)?;
+        let experiment = traffic.provenance("saturate", &machine, json!({"precision": self.precision}))?;
+        check(network, &load).map_err(experiment::Error::from)?;
         let chart = self.chart.as_deref().map(WholeFile::create).transpose()?;
         let spinner = Spinner::saying("the first loads are run");
         let told = |known: Known| spinner.show(format!("{} loads run, saturation {}", known.runs, span(&known.span)));
         let effort = Effort { precision: self.precision, threads: self.threads.map_or_else(cores, usize::from) };
-        let (windows, stop) = (self.traffic.windows(), interrupt::flag());
-        let search = match self.engine {
-            Engine::Fast => traffic::search::<Fast>(network, &load, &windows, &effort, &told, stop)?,
-            Engine::Reference => traffic::search::<Reference>(network, &load, &windows, &effort, &told, stop)?,
-        };
+        let search = traffic.search(network, &effort, &told, interrupt::flag())?;
         drop(spinner);
         if let Some(how) = deadlock(&search) {
             return Err(Failure::Program(endpoint::Error::Deadlock(how.to_string())));
@@ -82,20 +76,12 @@ impl Arguments {
             file.fill(page(&machine, &load, &search, &experiment).html().as_bytes())?;
         }
         let text = if as_json {
-            super::json(&experiment.beside(object(&machine, &load, &search)))
+            super::json(&experiment.beside(search_json(&machine, &load, &search)))
         } else {
             text(&machine, &load, &search, &experiment)
         };
         Ok(CommandOutput { text, status: if search.interrupted { interrupt::status() } else { 0 } })
     }
-}
-
-/// How the network is stuck, if it is.
-fn deadlock(search: &Search) -> Option<&str> {
-    search.points.iter().chain(&search.overload).find_map(|point| match &point.outcome.verdict {
-        Verdict::Deadlocked(how) => Some(how.as_str()),
-        _ => None,
-    })
 }
 
 /// Where saturation lies, in words.
@@ -106,14 +92,6 @@ fn span(span: &Span) -> String {
         (Some(stable), None) => format!("above {stable:.5} flits/node/cycle"),
         (None, None) => "not known".to_string(),
     }
-}
-
-/// The mean latency from birth, and that which 99% do not exceed. [cycles]
-fn latency(outcome: &Outcome) -> Option<(f64, f64)> {
-    let packets = outcome.packets.as_ref().filter(|_| outcome.verdict == Verdict::Stable)?;
-    let cycle = outcome.cycle.picoseconds() as f64;
-    let (_, high) = packets.latency.percentiles.iter().find(|(percent, _)| *percent == 99.0)?;
-    Some((packets.latency.mean / cycle, high.picoseconds() as f64 / cycle))
 }
 
 fn title(machine: &Machine, load: &Load) -> String {
@@ -161,34 +139,6 @@ fn undecided(search: &Search) -> String {
             format!("Whether {} and {last} are too much was not decided within their budgets.\n", rates.join(", "))
         }
     }
-}
-
-fn object(machine: &Machine, load: &Load, search: &Search) -> Value {
-    let point = |point: &Point| {
-        let (mean, high) = latency(&point.outcome).unzip();
-        json!({
-            "rate": point.rate,
-            "stable": point.outcome.verdict == Verdict::Stable,
-            "verdict": verdict(&point.outcome.verdict),
-            "offered_flits_per_node_cycle": point.outcome.offered,
-            "accepted_flits_per_node_cycle": point.outcome.accepted,
-            "latency_mean_cycles": mean,
-            "latency_p99_cycles": high,
-            "cycle_ps": point.outcome.cycle.picoseconds(),
-        })
-    };
-    json!({
-        "machine": machine.name,
-        "pattern": load.pattern.to_string(),
-        "packet_flits": load.packet,
-        "seed": load.seed,
-        "stable_rate": search.span.stable,
-        "saturated_rate": search.span.saturated,
-        "overload": search.overload.as_ref().map(point),
-        "undecided_rates": search.undecided().collect::<Vec<f64>>(),
-        "interrupted": search.interrupted,
-        "points": search.points.iter().map(point).collect::<Vec<Value>>(),
-    })
 }
 
 /// A page with the chart.

@@ -1,16 +1,14 @@
 //! `maquette schedule`: who sends when, in an exchange of messages.
 
-mod check;
 mod text;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::machines::model::{Interconnect, Machine};
+use ::machines::model::Machine;
 use clap::{ArgGroup, Args};
-use programs::all_to_all::Irregular;
-use programs::schedule::{MOST_RANKS, Pacing, Pattern, Schedule, SendReceiveOrder};
+use programs::schedule::{MOST_RANKS, Pacing, Schedule, SendReceiveOrder};
 use quantities::Bytes;
 use serde_json::json;
 
@@ -19,17 +17,13 @@ use super::failure::Failure;
 use super::progress::Spinner;
 use super::schedule_file::{self, Format, ScheduleFile};
 use super::settings::Settings;
-use super::sizes::{check_size, size};
+use super::sizes::size;
 use super::{CommandOutput, unless_interrupted, working};
-use check::{Checked, check};
 use experiment::Provenance;
 use experiment::catalogue::Exchange;
 use formats::input::InputFile;
 use formats::traffic_matrix;
-use text::{Name, Told};
-
-/// A decomposition is only made unasked of patterns with no more messages.
-const MOST_MESSAGES_TO_DECOMPOSE: usize = 20_000;
+use tuning::exchange::{Checked, Messages, Name, Told, USUAL_SIZE, branch_of, check, root_branch};
 
 /// Make the schedule of an exchange: in which step who sends to whom.
 ///
@@ -110,9 +104,6 @@ impl Random {
     }
 }
 
-/// The size of a message, if none is asked for.
-const USUAL_SIZE: Bytes = Bytes(256);
-
 /// Reads a number of ranks and a density in percent: `32,12.5`.
 fn random(text: &str) -> Result<Random, String> {
     let allowed = || format!("allowed are 1 to {MOST_RANKS} ranks and 0 to 100 percent, such as `32,12.5`");
@@ -121,17 +112,6 @@ fn random(text: &str) -> Result<Random, String> {
     let percent: f64 =
         percent.trim().parse().ok().filter(|percent| (0.0..=100.0).contains(percent)).ok_or_else(allowed)?;
     Ok(Random { ranks, millionths: (percent * 10_000.0).round() as u64 })
-}
-
-/// What is to be sent.
-struct Traffic {
-    /// What it is called.
-    title: String,
-    pattern: Pattern,
-    /// How many bytes each message of it has, if it is a complete exchange.
-    complete: Option<Bytes>,
-    /// The file that it is from.
-    file: Option<InputFile>,
 }
 
 /// What is to be done with one schedule.
@@ -146,7 +126,7 @@ struct Wanted {
 
 /// What came out of one schedule.
 struct Made {
-    traffic: Traffic,
+    traffic: Messages,
     /// The file that the schedule is from.
     file: Option<InputFile>,
     told: Told,
@@ -266,19 +246,8 @@ impl Arguments {
             return Ok(self.branch.map_or(Branch::Quarter, Branch::Ranks));
         };
         let machine = self.settings.load(name)?;
-        let branch = match &machine.interconnect {
-            Interconnect::Flits(network) => network.branch(),
-            Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
-        };
-        let none = || {
-            Failure::argument(
-                "--machine",
-                name.display(),
-                "a machine whose network is a tree: [topology.fat_tree] or clos",
-            )
-        };
-        let ranks = branch.ok_or_else(none)?;
-        Ok(Branch::Machine { machine: Box::new(machine), ranks })
+        root_branch(&machine)?;
+        Ok(Branch::Machine(Box::new(machine)))
     }
 }
 
@@ -294,7 +263,7 @@ enum Branch {
     /// As it was asked for.
     Ranks(u32),
     /// As this machine has it.
-    Machine { machine: Box<Machine>, ranks: u32 },
+    Machine(Box<Machine>),
 }
 
 impl Branch {
@@ -303,18 +272,14 @@ impl Branch {
         match self {
             Branch::Quarter => Ok(all.div_ceil(4)),
             Branch::Ranks(ranks) => Ok(*ranks),
-            Branch::Machine { machine, .. } if all > machine.nodes => {
-                let found = format!("{} with {} nodes", machine.name, machine.nodes);
-                Err(Failure::argument("--machine", found, format!("a machine with at least {all} nodes, one a rank")))
-            }
-            Branch::Machine { ranks, .. } => Ok(*ranks),
+            Branch::Machine(machine) => Ok(branch_of(machine, all)?),
         }
     }
 
     /// The machine, if one was named.
     fn machine(&self) -> Option<&Machine> {
         match self {
-            Branch::Machine { machine, .. } => Some(machine),
+            Branch::Machine(machine) => Some(machine),
             Branch::Quarter | Branch::Ranks(_) => None,
         }
     }
@@ -322,25 +287,25 @@ impl Branch {
 
 impl Wanted {
     /// The schedule in the file `path`, for `traffic` or what it moves itself.
-    fn of_file(self, path: &Path, traffic: Option<Traffic>) -> Result<Made, Failure> {
+    fn of_file(self, path: &Path, traffic: Option<Messages>) -> Result<Made, Failure> {
         let (schedule, file) = schedule_file::read(path)?;
         let title = path.display().to_string();
         let name = Name::File(title.clone());
         let traffic = match traffic {
             Some(traffic) => traffic,
-            None => Traffic { title, pattern: schedule.pattern()?, complete: None, file: None },
+            None => Messages { title, pattern: schedule.pattern()?, complete: None, file: None },
         };
         Ok(Made { file: Some(file), ..self.of(&schedule, name, traffic, false)? })
     }
 
     /// The schedule that `algorithm` makes of `traffic`.
-    fn of_algorithm(self, algorithm: Exchange, traffic: Traffic) -> Result<Made, Failure> {
+    fn of_algorithm(self, algorithm: Exchange, traffic: Messages) -> Result<Made, Failure> {
         let schedule = traffic.schedule(algorithm)?;
         let name = Name::Algorithm(algorithm.name());
         self.of(&schedule, name, traffic, matches!(algorithm, Exchange::Forwarding(_)))
     }
 
-    fn of(self, schedule: &Schedule, name: Name, traffic: Traffic, forwards: bool) -> Result<Made, Failure> {
+    fn of(self, schedule: &Schedule, name: Name, traffic: Messages, forwards: bool) -> Result<Made, Failure> {
         let (pacing, order) = (self.pacing, self.order);
         let content = |format: &Format| format.content(schedule, name.text(), pacing, order);
         Ok(Made {
@@ -362,53 +327,23 @@ enum Source {
 }
 
 impl Source {
-    fn traffic(self, asked: Option<Bytes>) -> Result<Traffic, Failure> {
+    fn traffic(self, asked: Option<Bytes>) -> Result<Messages, Failure> {
         let bytes = asked.unwrap_or(USUAL_SIZE);
         match self {
             Source::File(path) => {
-                let (matrix, file) = traffic_matrix::read(&path, bytes)?;
-                check_size(asked, &matrix)?;
-                let (title, pattern) = (path.display().to_string(), matrix.pattern);
-                Ok(Traffic { title, pattern, complete: None, file: Some(file) })
+                let matrix = traffic_matrix::read(&path, bytes)?;
+                Ok(Messages::of_matrix(path.display().to_string(), matrix, asked)?)
             }
-            Source::Complete(ranks) => {
-                let pattern = Pattern::complete(ranks, bytes)?;
-                let title = "a complete exchange".to_owned();
-                Ok(Traffic { title, pattern, complete: Some(bytes), file: None })
-            }
-            Source::Random(Random { ranks, millionths }, seed) => {
-                let pattern = Pattern::random(ranks, millionths, bytes, seed)?;
-                Ok(Traffic { title: format!("random messages (seed {seed})"), pattern, complete: None, file: None })
-            }
-        }
-    }
-}
-
-impl Traffic {
-    /// `experiment` with the file that this is from, if it is from one.
-    fn read_by(&self, mut experiment: Provenance) -> Provenance {
-        self.file.iter().for_each(|file| experiment.read(file.clone()));
-        experiment
-    }
-
-    fn schedule(&self, algorithm: Exchange) -> Result<Schedule, Failure> {
-        match (algorithm, self.complete) {
-            (Exchange::Irregular(algorithm), _) => Ok(algorithm.schedule(&self.pattern)),
-            (Exchange::Forwarding(algorithm), Some(bytes)) => Ok(algorithm.schedule(self.pattern.ranks(), bytes)?),
-            (Exchange::Forwarding(algorithm), None) => {
-                let found = format!("{} for {}", algorithm.name(), self.title);
-                Err(Failure::argument("--algorithm", found, "an algorithm for any messages, or --complete"))
-            }
+            Source::Complete(ranks) => Ok(Messages::complete(ranks, bytes)?),
+            Source::Random(Random { ranks, millionths }, seed) => Ok(Messages::random(ranks, millionths, bytes, seed)?),
         }
     }
 }
 
 /// What is to be said of the schedules of all algorithms for any messages.
-fn compared(traffic: &Arc<Traffic>, branch: u32) -> Result<Vec<Told>, Failure> {
-    let few = traffic.pattern.messages().len() <= MOST_MESSAGES_TO_DECOMPOSE;
-    let algorithms = Irregular::all().into_iter().filter(|&algorithm| few || algorithm != Irregular::Birkhoff);
+fn compared(traffic: &Arc<Messages>, branch: u32) -> Result<Vec<Told>, Failure> {
     let spinner = Spinner::new();
-    let told = algorithms.map(|algorithm| {
+    let told = traffic.algorithms().map(|algorithm| {
         spinner.show(algorithm.name().to_owned());
         let traffic = Arc::clone(traffic);
         let name = Name::Algorithm(algorithm.name());

@@ -59,7 +59,19 @@ const ARROWS: [(&str, &[&str], &[&str]); 17] = [
     ("maquette", &["endpoint", "machines", "programs", "quantities", "real-worlds", "virtual-worlds"], &[]),
     (
         "python-bindings",
-        &["command-line", "endpoint", "experiment", "formats", "machines", "quantities", "virtual-worlds"],
+        &[
+            "command-line",
+            "endpoint",
+            "experiment",
+            "formats",
+            "machines",
+            "programs",
+            "quantities",
+            "real-worlds",
+            "studies",
+            "tuning",
+            "virtual-worlds",
+        ],
         &[],
     ),
 ];

@@ -96,17 +96,6 @@ impl MachineChoice {
     /// None, or several, being asked for; a description that is wrong; the postal model with something set, or no step.
     pub fn load(&self) -> Result<Machine, Error> {
         match (&self.name, &self.description, self.postal) {
-            (Some(name), None, None) => {
-                if machines::is_file_name(name) {
-                    files::reads(name).map_err(|cause| Error::Unreadable { path: name.clone(), cause })?;
-                }
-                self.resolved(machines::describe(name)?)
-            }
-            (None, Some(description), None) => {
-                let description = toml::to_string(description)
-                    .map_err(|error| Error::parameter("description", error, "a description of a machine"))?;
-                self.resolved(Description::parse(&description, "the description in the experiment")?)
-            }
             (None, None, Some(model)) => {
                 if let Some(Setting { field, .. }) = self.set.first() {
                     return Err(Error::parameter("set", field, "only together with a machine"));
@@ -117,17 +106,38 @@ impl MachineChoice {
                 }
                 Ok(postal_machine(model.lambda, step)?)
             }
-            (None, None, None) => {
-                Err(Error::parameter("machine", "nothing", "a machine, or a lambda for the postal model"))
-            }
-            _ => Err(Error::parameter("machine", "several", "one of name, description and postal")),
+            _ => Ok(self.describe()?.resolve()?),
         }
     }
 
-    fn resolved(&self, mut description: Description) -> Result<Machine, Error> {
+    /// Its description, with what is set.
+    ///
+    /// # Errors
+    /// As [`MachineChoice::load`]; and the postal model, which has none.
+    pub fn describe(&self) -> Result<Description, Error> {
+        let mut description = match (&self.name, &self.description, self.postal) {
+            (Some(name), None, None) => {
+                if machines::is_file_name(name) {
+                    files::reads(name).map_err(|cause| Error::Unreadable { path: name.clone(), cause })?;
+                }
+                machines::describe(name)?
+            }
+            (None, Some(description), None) => {
+                let description = toml::to_string(description)
+                    .map_err(|error| Error::parameter("description", error, "a description of a machine"))?;
+                Description::parse(&description, "the description in the experiment")?
+            }
+            (None, None, None) => {
+                return Err(Error::parameter("machine", "nothing", "a machine, or a lambda for the postal model"));
+            }
+            (None, None, Some(_)) => {
+                return Err(Error::parameter("machine", "the postal model", "a machine that has a description"));
+            }
+            _ => return Err(Error::parameter("machine", "several", "one of name, description and postal")),
+        };
         for Setting { field, value } in &self.set {
             description.set(field, value)?;
         }
-        Ok(description.resolve()?)
+        Ok(description)
     }
 }

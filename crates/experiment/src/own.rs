@@ -16,7 +16,7 @@ use crate::prepared::warnings;
 use crate::runner::engine_of;
 use crate::site::ranks_on;
 use crate::spec::USUAL_SEED;
-use crate::{Ended, EngineName, Error, JobEnded, Notes, Provenance};
+use crate::{Ended, EngineName, Error, JobEnded, Notes, Provenance, Recording};
 
 /// A program that is not in the catalogue, and how it is to run.
 #[derive(Clone, Debug)]
@@ -35,6 +35,8 @@ pub struct OwnProgram<P> {
     pub seed: Option<u64>,
     /// What moves the flits.
     pub engine: Option<EngineName>,
+    /// What is recorded of it.
+    pub recording: Recording,
 }
 
 /// What each rank ended with, in order of rank, and what came of the run.
@@ -46,7 +48,7 @@ impl<P: Program> OwnProgram<P> {
     /// # Errors
     /// What keeps it from running; a deadlock.
     pub fn run(self, machine: &Arc<Machine>, stop: Stop) -> Result<OwnEnded<P::Output>, Error> {
-        let OwnProgram { name, program, parameters, ranks, placement, seed: asked_seed, engine } = self;
+        let OwnProgram { name, program, parameters, ranks, placement, seed: asked_seed, engine, recording } = self;
         let ranks = ranks_on(machine, ranks)?;
         let engine = engine_of(machine, engine)?;
         let seed = asked_seed.unwrap_or(USUAL_SEED);
@@ -60,7 +62,13 @@ impl<P: Program> OwnProgram<P> {
         if placement == Placement::Random {
             provenance.draws();
         }
-        let options = Options { engine: engine.unwrap_or(EngineName::Fast).kind(), seed, stop, ..Options::default() };
+        let options = Options {
+            engine: engine.unwrap_or(EngineName::Fast).kind(),
+            seed,
+            stop,
+            packet_log: recording.packets,
+            timeline: recording.timeline,
+        };
         let world = Simulated::new(machine, options);
         let (results, jobs, answer) = if placement == Placement::default() {
             let (results, answer) = world.run(ranks, &program)?;

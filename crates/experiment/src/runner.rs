@@ -18,7 +18,9 @@ use virtual_worlds::stop::Stop;
 use crate::catalogue::Choice;
 use crate::jobs::{self, JobEnded, Placed};
 use crate::prepared::warnings;
-use crate::{EngineName, Error, Experiment, Finding, Job, Notes, Outcome, Outputs, Provenance, Ready, Site};
+use crate::{
+    AnyJob, EngineName, Error, Experiment, Finding, Job, Notes, Outcome, Outputs, Provenance, Ready, Recording, Site,
+};
 
 /// The file of a packet log, and in which form it is written.
 type Packets = (PacketFormat, WholeFile);
@@ -83,6 +85,11 @@ impl Launched {
     /// What the program, or the network, ends with.
     pub fn run(&self, rank: &mut Running) -> endpoint::Result<Record> {
         self.ready.launch(rank)
+    }
+
+    /// It, to run in a world of the caller's.
+    pub fn into_job(self) -> AnyJob {
+        self.ready.into_job()
     }
 }
 
@@ -204,6 +211,13 @@ impl Run {
             What::Program(ready) => ready.notes().expected_messages,
             What::Jobs { jobs, .. } => jobs.iter().map(|job| job.ready.notes().expected_messages).sum(),
         }
+    }
+
+    /// The same, of which this is recorded, too.
+    pub fn recording(mut self, recording: Recording) -> Run {
+        self.options.packet_log |= recording.packets;
+        self.options.timeline |= recording.timeline;
+        self
     }
 
     /// Runs it until it is over, or `stop` says so; then writes what is to be written.

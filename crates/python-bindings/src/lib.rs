@@ -2,14 +2,21 @@
 //!
 //! A program in Python is a coroutine that the world itself resumes: [`program`] is what stands between the two.
 
+mod collectives;
 mod command;
 mod errors;
+mod exchange;
+mod launch;
 mod machine;
+mod open_loop;
 mod place;
 mod program;
 mod received;
 mod request;
 mod run;
+mod studies;
+mod sweep;
+mod tuning;
 
 use pyo3::prelude::*;
 
@@ -20,7 +27,13 @@ mod _maquette {
     #[pymodule_export]
     use crate::errors::{Deadline, Deadlock, Lost, MaquetteError, NoSuchRank, Unfit};
     #[pymodule_export]
+    use crate::exchange::{Schedule, schedules};
+    #[pymodule_export]
+    use crate::launch::{launch_named, launch_own};
+    #[pymodule_export]
     use crate::machine::Machine;
+    #[pymodule_export]
+    use crate::open_loop::{saturate, traffic};
     #[pymodule_export]
     use crate::place::Place;
     #[pymodule_export]
@@ -29,4 +42,10 @@ mod _maquette {
     use crate::request::Verb;
     #[pymodule_export]
     use crate::run::{Ended, run_experiment, run_named, run_own};
+    #[pymodule_export]
+    use crate::studies::reproduce;
+    #[pymodule_export]
+    use crate::sweep::Sweep;
+    #[pymodule_export]
+    use crate::tuning::{calibrate, plan, postal};
 }

@@ -16,6 +16,7 @@ use pyo3::types::iterator::PySendResult;
 use pyo3::types::{PyIterator, PyTuple};
 use quantities::{Rank, Time};
 
+use crate::collectives::Collectives;
 use crate::errors::of_program;
 use crate::place::Place;
 use crate::received::Received;
@@ -36,6 +37,8 @@ pub struct PythonProgram<'py, 'run> {
     pub raised: &'run RefCell<Vec<Raised>>,
     /// Ends the run.
     pub stop: &'static AtomicBool,
+    /// What ranks can do together.
+    pub collectives: &'run Collectives<'run>,
 }
 
 /// What a coroutine is sent, or what is raised in it.
@@ -50,7 +53,7 @@ impl Program for PythonProgram<'_, '_> {
             return Err(Error::Stopped);
         }
         let ended = match self.begin(endpoint) {
-            Ok((place, steps)) => PythonRank { endpoint, place }.drive(steps).await,
+            Ok((place, steps)) => PythonRank { endpoint, place, collectives: self.collectives }.drive(steps).await,
             Err(error) => Err(error),
         };
         ended.map(Bound::unbind).map_err(|error| self.failed(endpoint, error))
@@ -80,6 +83,7 @@ impl<'py> PythonProgram<'py, '_> {
 struct PythonRank<'py, 'run, E> {
     endpoint: &'run E,
     place: Bound<'py, Place>,
+    collectives: &'run Collectives<'run>,
 }
 
 /// A coroutine that is driven beside others.
@@ -116,6 +120,8 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
                 let ended = first(self.beside(&all), py).await;
                 close(&all).and(ended)
             }
+            // Its future is large, and few are under way at once.
+            Request::Collective(call) => Box::pin(self.collectives.call(self.endpoint, call, py)).await,
         }
     }
 

@@ -30,6 +30,8 @@ pub enum Verb {
     Gather,
     /// With iterators of requests, one of which is to end.
     First,
+    /// With the name of a collective, its parameters in JSON, and a pair of data and size, or none, for each message.
+    Collective,
 }
 
 /// What a program in Python asks, understood.
@@ -40,6 +42,16 @@ pub enum Request<'py> {
     Gather(Vec<Bound<'py, PyIterator>>),
     /// That one of these ends.
     First(Vec<Bound<'py, PyIterator>>),
+    /// That the rank takes part in a collective.
+    Collective(Call),
+}
+
+/// A collective as a rank calls it.
+pub struct Call {
+    pub name: String,
+    /// Its parameters, in JSON.
+    pub parameters: String,
+    pub messages: Vec<Option<Message>>,
 }
 
 impl<'py> Request<'py> {
@@ -69,6 +81,11 @@ impl<'py> Request<'py> {
             Verb::ReceiveMulticast => Operation::ReceiveMulticast(Rank(whole("source", &part(1)?)?)),
             Verb::Gather => return all(request).map(Request::Gather),
             Verb::First => return all(request).map(Request::First),
+            Verb::Collective => {
+                let messages = part(3)?.try_iter()?.map(|pair| message_of_pair(&pair?)).collect::<PyResult<_>>()?;
+                let (name, parameters) = (part(1)?.extract()?, part(2)?.extract()?);
+                return Ok(Request::Collective(Call { name, parameters, messages }));
+            }
         }))
     }
 }
@@ -124,7 +141,8 @@ where
     found.extract().map(of).map_err(|error| misfit(name, found, error, &allowed()))
 }
 
-fn duration(name: &str, found: &Bound<'_, PyAny>) -> PyResult<Duration> {
+/// A length of time.
+pub fn duration(name: &str, found: &Bound<'_, PyAny>) -> PyResult<Duration> {
     quantity(name, found, Duration::from_picoseconds, "picoseconds", "1.5 us")
 }
 
@@ -132,8 +150,15 @@ fn time(name: &str, found: &Bound<'_, PyAny>) -> PyResult<Time> {
     quantity(name, found, Time::from_picoseconds, "picoseconds", "1.5 us")
 }
 
-fn size(name: &str, found: &Bound<'_, PyAny>) -> PyResult<Bytes> {
+/// A number of bytes.
+pub fn size(name: &str, found: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     quantity(name, found, Bytes, "bytes", "4 KiB")
+}
+
+/// The message of a pair of data and size, if there is one.
+fn message_of_pair(pair: &Bound<'_, PyAny>) -> PyResult<Option<Message>> {
+    let none = pair.get_item(0)?.is_none() && pair.get_item(1)?.is_none();
+    if none { Ok(None) } else { message(&pair.get_item(0)?, &pair.get_item(1)?).map(Some) }
 }
 
 /// A message with this data, of this size: one of them may be none. With both it begins with the data.

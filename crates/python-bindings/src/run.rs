@@ -6,17 +6,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use experiment::catalogue::Choice;
-use experiment::{EngineName, Error, Experiment, OwnProgram};
+use experiment::{EngineName, Error, Experiment, OwnProgram, Recording, TableName, USUAL_SEED};
 use formats::output::files;
 use machines::model::Machine as Model;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyBytes, PyList};
 use quantities::{Duration, Time};
 use serde_json::{Map, Value};
 use virtual_worlds::jobs::placement::Placement;
 use virtual_worlds::stop::Stop;
 
+use crate::collectives::Collectives;
 use crate::command::unless_interrupted;
 use crate::errors::{of_experiment, of_program};
 use crate::machine::Machine;
@@ -98,6 +99,14 @@ impl Ended {
     fn json(&self) -> String {
         self.ended.json().to_string()
     }
+
+    /// The table called `name`, as an Arrow stream; none where it was not recorded.
+    fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let name = quantities::by_name(name, &TableName::all(), TableName::name);
+        let name = name.map_err(|error| PyValueError::new_err(format!("table: {error}")))?;
+        let stream = py.detach(|| self.ended.table(name)).map_err(|error| of_experiment(&error))?;
+        Ok(stream.map(|stream| PyBytes::new(py, &stream)))
+    }
 }
 
 /// How a program runs, whichever it is.
@@ -106,13 +115,17 @@ struct How {
     placement: Placement,
     engine: Option<EngineName>,
     seed: Option<u64>,
+    recording: Recording,
 }
 
-/// The same as it comes from Python: ranks, placement, engine, seed.
-type Asked<'py> = (Bound<'py, PyAny>, Option<String>, Option<String>, Bound<'py, PyAny>);
+/// What is recorded, as it comes from Python: packets, the timeline.
+type Recorded = (bool, bool);
+
+/// How a program runs, as it comes from Python: ranks, placement, engine, seed, what is recorded.
+type Asked<'py> = (Bound<'py, PyAny>, Option<String>, Option<String>, Bound<'py, PyAny>, Recorded);
 
 impl How {
-    fn read((ranks, placement, engine, seed): Asked<'_>) -> PyResult<How> {
+    fn read((ranks, placement, engine, seed, recorded): Asked<'_>) -> PyResult<How> {
         let wrong = |text: String| PyValueError::new_err(text);
         let placement = placement.as_deref().map(str::parse::<Placement>).transpose();
         let by_name = |name: String| quantities::by_name(&name, &EngineName::all(), EngineName::name);
@@ -121,14 +134,19 @@ impl How {
             placement: placement.map_err(|error| wrong(error.to_string()))?.unwrap_or_default(),
             engine: engine.map(by_name).transpose().map_err(|error| wrong(format!("engine: {error}")))?,
             seed: if_given("seed", &seed, large)?,
+            recording: recording(recorded),
         })
     }
+}
+
+fn recording((packets, timeline): Recorded) -> Recording {
+    Recording { packets, timeline }
 }
 
 /// Runs the program of the catalogue called `name`, with `parameters` in JSON.
 #[pyfunction]
 pub fn run_named(py: Python<'_>, name: &str, machine: &Machine, parameters: &str, how: Asked<'_>) -> PyResult<Ended> {
-    let How { ranks, placement, engine, seed } = How::read(how)?;
+    let How { ranks, placement, engine, seed, recording } = How::read(how)?;
     let parameters = serde_json::from_str(parameters).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let program = Choice::named(name, parameters).map_err(|error| of_experiment(&error))?;
     let mut experiment = Experiment { engine, seed, ..Experiment::of(program, machine.choice.clone()) };
@@ -136,12 +154,17 @@ pub fn run_named(py: Python<'_>, name: &str, machine: &Machine, parameters: &str
         job.ranks = ranks;
         job.placement = placement.clone();
     }
-    do_it(py, experiment, Some(Arc::clone(&machine.model)))
+    do_it(py, experiment, Some(Arc::clone(&machine.model)), recording)
 }
 
 /// Runs the experiment in the file `path`, or with these fields, in JSON.
 #[pyfunction]
-pub fn run_experiment(py: Python<'_>, path: Option<PathBuf>, fields: Option<&str>) -> PyResult<Ended> {
+pub fn run_experiment(
+    py: Python<'_>,
+    path: Option<PathBuf>,
+    fields: Option<&str>,
+    recorded: Recorded,
+) -> PyResult<Ended> {
     let read = match (path, fields) {
         (Some(path), _) => Experiment::read(&path),
         (None, fields) => {
@@ -149,18 +172,18 @@ pub fn run_experiment(py: Python<'_>, path: Option<PathBuf>, fields: Option<&str
             Experiment::from_fields(fields.map_err(|error| PyValueError::new_err(error.to_string()))?)
         }
     };
-    do_it(py, read.map_err(|error| of_experiment(&error))?, None)
+    do_it(py, read.map_err(|error| of_experiment(&error))?, None, recording(recorded))
 }
 
 /// Does an experiment, on the machine that it names, or on that one if it is worked out already.
-fn do_it(py: Python<'_>, experiment: Experiment, machine: Option<Arc<Model>>) -> PyResult<Ended> {
+fn do_it(py: Python<'_>, experiment: Experiment, machine: Option<Arc<Model>>, recording: Recording) -> PyResult<Ended> {
     let work = move || {
         files::forget();
         let run = match machine {
             Some(machine) => experiment.prepare_on(Model::clone(&machine)),
             None => experiment.prepare(),
         };
-        run?.run(Stop::NEVER)
+        run?.recording(recording).run(Stop::NEVER)
     };
     let ended = unless_interrupted(py, work)?;
     ended.map(|ended| Ended { ended }).map_err(|error| of_experiment(&error))
@@ -169,6 +192,13 @@ fn do_it(py: Python<'_>, experiment: Experiment, machine: Option<Arc<Model>>) ->
 thread_local! {
     /// Ends the run of a program in Python on this thread. There is one such run at a time, as it has the thread to itself.
     static STOP: &'static AtomicBool = Box::leak(Box::default());
+}
+
+/// What ends the run of a program in Python on this thread, which has not been asked to end yet.
+pub fn stop_of_this_thread() -> &'static AtomicBool {
+    let stop = STOP.with(|stop| *stop);
+    stop.store(false, Ordering::Relaxed);
+    stop
 }
 
 /// Runs a program in Python, which was told `parameters`, in JSON; `begin` begins a rank of it. Gives what each rank has returned, and what came of the run.
@@ -181,13 +211,13 @@ pub fn run_own<'py>(
     parameters: &str,
     how: Asked<'py>,
 ) -> PyResult<(Bound<'py, PyList>, Ended)> {
-    let How { ranks, placement, engine, seed } = How::read(how)?;
+    let How { ranks, placement, engine, seed, recording } = How::read(how)?;
     let parameters = serde_json::from_str(parameters).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let stop = STOP.with(|stop| *stop);
-    stop.store(false, Ordering::Relaxed);
+    let stop = stop_of_this_thread();
     let raised = RefCell::default();
-    let program = PythonProgram { begin, raised: &raised, stop };
-    let own = OwnProgram { name, program, parameters, ranks, placement, seed, engine };
+    let collectives = Collectives::new(&machine.model, &machine.choice, seed.unwrap_or(USUAL_SEED));
+    let program = PythonProgram { begin, raised: &raised, stop, collectives: &collectives };
+    let own = OwnProgram { name, program, parameters, ranks, placement, seed, engine, recording };
     let ran = own.run(&machine.model, Stop::at(stop));
     if let Some(error) = first_raised(py, raised.into_inner(), ran.as_ref().err())? {
         return Err(error);
@@ -199,7 +229,7 @@ pub fn run_own<'py>(
 }
 
 /// What the first rank has raised that has raised something, with notes on where and when, and on the other ranks.
-fn first_raised(py: Python<'_>, raised: Vec<Raised>, ended: Option<&Error>) -> PyResult<Option<PyErr>> {
+pub fn first_raised(py: Python<'_>, raised: Vec<Raised>, ended: Option<&Error>) -> PyResult<Option<PyErr>> {
     let others = raised.len().saturating_sub(1);
     let Some(Raised { rank, time, error }) = raised.into_iter().next() else { return Ok(None) };
     let note = |text: String| error.value(py).call_method1("add_note", (text,)).map(drop);

@@ -8,7 +8,7 @@ pub fn by_name<T: Copy>(found: &str, all: &[T], name: impl Fn(T) -> &'static str
     let names: Vec<&str> = all.iter().map(|&it| name(it)).collect();
     all.iter().copied().find(|&it| name(it) == found).ok_or_else(|| {
         let meant = crate::nearest(found, names.iter().copied());
-        let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+        let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or(".".to_owned());
         format!("there is no `{}`{meant} Allowed is one of {}", crate::shown(found), names.join(", "))
     })
 }

@@ -5,17 +5,13 @@ mod text;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use ::machines::model::Machine;
 use clap::Args;
-use serde_json::json;
 
 use self::text::Report;
 use super::failure::Failure;
 use super::progress::Bar;
 use super::settings::Settings;
 use super::{CommandOutput, cores};
-use experiment::Provenance;
-use formats::input::InputFile;
 use formats::interrupt;
 use formats::output::WholeFile;
 use tuning::calibrate::{Calibration, CalibrationError, Effort, Parameter, Progress, read};
@@ -66,8 +62,8 @@ impl Arguments {
         let description = self.settings.describe(&self.machine)?;
         let machine = description.resolve()?;
         let (measurements, file) = read(&self.times, machine.nodes)?;
-        let experiment = self.experiment(&machine, file);
         let calibration = Calibration { description, parameters: self.parameters, measurements };
+        let experiment = calibration.provenance(&machine, self.evaluations, file);
         calibration.check()?;
         let file = self.write.as_deref().map(WholeFile::create).transpose()?;
         let bar = Bar::new();
@@ -93,24 +89,13 @@ impl Arguments {
         if let Some(file) = file {
             file.fill(calibration.fitted_text(&outcome)?.as_bytes())?;
         }
-        let report =
-            Report { machine: &machine.name, experiment: &experiment, calibration: &calibration, outcome: &outcome };
-        let text = if as_json { report.json() } else { report.text() };
-        Ok(CommandOutput { text, status: if outcome.interrupted { interrupt::status() } else { 0 } })
-    }
-}
-
-impl Arguments {
-    fn experiment(&self, machine: &Machine, times: InputFile) -> Provenance {
-        let range = |parameter: &Parameter| {
-            let (low, high) = parameter.bounds();
-            format!("{}={low}..{high}", parameter.name)
+        let text = if as_json {
+            super::json(&calibration.json(&machine.name, &outcome, &experiment))
+        } else {
+            Report { machine: &machine.name, experiment: &experiment, calibration: &calibration, outcome: &outcome }
+                .text()
         };
-        let fit: Vec<String> = self.parameters.iter().map(range).collect();
-        let parameters = json!({"fit": fit, "evaluations": self.evaluations});
-        let mut experiment = Provenance::of("calibrate").on(machine).given(parameters);
-        experiment.read(times);
-        experiment
+        Ok(CommandOutput { text, status: if outcome.interrupted { interrupt::status() } else { 0 } })
     }
 }
 

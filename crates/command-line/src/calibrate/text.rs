@@ -1,7 +1,6 @@
-//! What was fitted, as text and as JSON.
+//! What was fitted, as text.
 
 use quantities::Duration;
-use serde_json::{Value, json};
 
 use experiment::Provenance;
 use report::terminal::{Side, columns, rounded, signed_percent};
@@ -93,41 +92,5 @@ impl Report<'_> {
         let mut rows = vec![["line", "what", "measured", "simulated", "error", ""].map(str::to_string)];
         rows.extend(self.outcome.fitted.iter().map(row));
         columns([Side::Right, Side::Left, Side::Right, Side::Right, Side::Right, Side::Left], &rows)
-    }
-
-    pub(super) fn json(&self) -> String {
-        let Report { machine, experiment, calibration, outcome } = self;
-        let estimate = |it: &Estimate| {
-            let (low, high) = it.parameter.bounds();
-            json!({
-                "field": it.parameter.name,
-                "before": it.before,
-                "value": it.text,
-                "confidence_95": it.confidence.map(|half| it.parameter.text_of_error(half)),
-                "low": low,
-                "high": high,
-                "at_bound": it.at_bound,
-            })
-        };
-        let time = |fitted: &Fitted| {
-            let measurement = &calibration.measurements[fitted.index];
-            json!({
-                "line": measurement.line,
-                "what": measurement.what,
-                "held": measurement.held,
-                "measured_ps": measurement.time.picoseconds(),
-                "simulated_ps": fitted.simulated.round() as u64,
-                "error": fitted.error,
-            })
-        };
-        crate::json(&experiment.beside(json!({
-            "machine": machine,
-            "evaluations": outcome.evaluations,
-            "interrupted": outcome.interrupted,
-            "parameters": outcome.estimates.iter().map(estimate).collect::<Vec<Value>>(),
-            "mean_absolute_error_fitted": outcome.mean_error(&calibration.measurements, false),
-            "mean_absolute_error_held": outcome.mean_error(&calibration.measurements, true),
-            "times": outcome.fitted.iter().map(time).collect::<Vec<Value>>(),
-        })))
     }
 }

@@ -7,10 +7,8 @@ mod written;
 
 use std::path::PathBuf;
 
-use ::machines::model::Machine;
 use clap::{Args, Subcommand};
 use quantities::Bytes;
-use serde_json::json;
 
 use self::place::Place;
 use self::text::Report;
@@ -19,7 +17,6 @@ use super::CommandOutput;
 use super::failure::Failure;
 use super::progress::Bar;
 use super::sizes::{check_size, size};
-use experiment::Provenance;
 use formats::input::InputFile;
 use formats::interrupt;
 use formats::traffic_matrix;
@@ -131,18 +128,6 @@ struct Traffic {
     file: InputFile,
 }
 
-/// What is planned.
-fn experiment(place: &Place, machine: &Machine, question: &Question, traffic: Option<&Traffic>) -> Provenance {
-    let mut parameters = json!({"question": question.name(), "budget_millions": place.budget() / 1e6});
-    if traffic.is_none_or(|traffic| !traffic.has_sizes) {
-        parameters["bytes"] = json!(question.most_bytes().0);
-    }
-    let experiment = Provenance::of("plan").running(question.command()).on(machine).among(question.ranks());
-    let mut experiment = experiment.given(parameters);
-    traffic.into_iter().for_each(|traffic| experiment.read(traffic.file.clone()));
-    experiment
-}
-
 /// Plans what is asked of the ranks that take part, with the messages of `traffic`, if that is given.
 fn output(
     place: &Place,
@@ -153,7 +138,8 @@ fn output(
 ) -> Result<CommandOutput, Failure> {
     let (machine, ranks) = place.machine(traffic.as_ref().map(|traffic| traffic.ranks))?;
     let question = question(ranks);
-    let experiment = experiment(place, &machine, &question, traffic.as_ref());
+    let (file, has_sizes) = traffic.as_ref().map(|traffic| (&traffic.file, traffic.has_sizes)).unzip();
+    let experiment = question.provenance(&machine, place.budget(), file, has_sizes.unwrap_or(false));
     let write = write.as_deref().map(|path| Written::create(path, &question)).transpose()?;
     let bar = Bar::new();
     let progress = |done: usize, of: usize| {
@@ -170,8 +156,11 @@ fn output(
     drop(bar);
     let written = write.map(|file| file.fill(&plan, &question, &machine)).transpose()?;
     let traffic = traffic.map(|traffic| traffic.description);
-    let report =
-        Report { machine: &machine, experiment: &experiment, question: &question, plan: &plan, traffic, written };
-    let text = if as_json { report.json()? } else { report.text()? };
+    let text = if as_json {
+        crate::json(&plan.json(&question, &machine, &experiment)?)
+    } else {
+        Report { machine: &machine, experiment: &experiment, question: &question, plan: &plan, traffic, written }
+            .text()?
+    };
     Ok(CommandOutput { text, status: if plan.interrupted { interrupt::status() } else { 0 } })
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use ::machines::model::{Interconnect, Machine};
+use ::machines::model::Machine;
 use clap::Args;
 use programs::postal::Lambda;
 
@@ -10,7 +10,7 @@ use crate::cores;
 use crate::failure::Failure;
 use crate::settings::Settings;
 use experiment::postal_clock::{exact_step, postal_machine};
-use tuning::planner::BUDGET;
+use tuning::planner::{BUDGET, ranks_on};
 
 /// On what it is planned, and with how much work.
 #[derive(Args, Debug)]
@@ -49,27 +49,8 @@ impl Place {
                 return Err(Failure::argument("--machine", "nothing", "a machine, or --lambda for the postal model"));
             }
         };
-        let nodes = match &machine.interconnect {
-            Interconnect::Flits(_) | Interconnect::Ethernet(_) => Some(machine.nodes),
-            // Its number of nodes is only the most that there can be.
-            Interconnect::LogGp(_) => None,
-        };
-        let ranks = self.ranks.or(of_traffic).or(nodes);
-        match (ranks, of_traffic) {
-            (Some(ranks), Some(has)) if ranks != has => {
-                Err(Failure::argument("--ranks", ranks, format!("{has}, as many as the traffic has")))
-            }
-            (Some(has), Some(_)) if has > machine.nodes => {
-                let allowed = format!("at most {}, the nodes of {}", machine.nodes, machine.name);
-                Err(Failure::argument("--traffic", format!("{has} ranks"), allowed))
-            }
-            (Some(ranks), _) if (1..=machine.nodes).contains(&ranks) => Ok((machine, ranks)),
-            (other, _) => {
-                let found = other.map_or("nothing".to_string(), |ranks| ranks.to_string());
-                let allowed = format!("1 to {}, the nodes of {}", machine.nodes, machine.name);
-                Err(Failure::argument("--ranks", found, allowed))
-            }
-        }
+        let ranks = ranks_on(&machine, self.ranks, of_traffic)?;
+        Ok((machine, ranks))
     }
 
     /// The most work, in packets times channels.

@@ -1,11 +1,10 @@
-//! What was planned, as text and as JSON.
+//! What was planned, as text.
 
 use std::path::Path;
 
 use ::machines::model::Machine;
 use programs::postal::broadcast_time;
 use quantities::Duration;
-use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use experiment::Provenance;
@@ -127,31 +126,6 @@ impl Report<'_> {
             rows.push([candidate.name.clone(), rounded(*time), longer, how.to_string()]);
         }
         columns([Side::Left, Side::Right, Side::Right, Side::Left], &rows)
-    }
-
-    pub(super) fn json(&self) -> Result<String, Failure> {
-        let Report { machine, question, plan, .. } = self;
-        let prediction = |prediction: &Prediction| {
-            json!({
-                "algorithm": prediction.candidate.name,
-                "time_ps": prediction.time.picoseconds(),
-                "source": prediction.source,
-            })
-        };
-        let (t0, lambda) = (plan.model.send_time(question.bytes()), plan.model.lambda(question.bytes())?);
-        Ok(crate::json(&self.experiment.beside(json!({
-            "question": question.name(),
-            "machine": machine.name,
-            "ranks": question.ranks(),
-            "bytes": question.bytes().0,
-            "t0_ps": t0.picoseconds(),
-            "lambda": lambda.as_f64(),
-            "lower_bound_ps": plan.bound.time.picoseconds(),
-            "algorithms": plan.predictions.iter().map(prediction).collect::<Vec<Value>>(),
-            "left_out": plan.left_out.iter().map(|(name, why)| json!({"algorithm": name, "why": why})).collect::<Vec<Value>>(),
-            "interrupted": plan.interrupted,
-            "budget_wanted": plan.wanted.map(|wanted| (wanted / 1e6).ceil()),
-        }))))
     }
 }
 

@@ -5,19 +5,18 @@ use std::cmp::Reverse;
 use clap::Args;
 use machines::model::{FlitNetwork, Machine};
 use quantities::Duration;
-use serde_json::{Value, json};
-use virtual_worlds::flit::network::fast::Fast;
-use virtual_worlds::flit::network::reference::Reference;
-use virtual_worlds::flit::traffic::{self, Distribution, Estimate, Evidence, Load, Outcome, Phase, Progress, Verdict};
+use serde_json::json;
+use virtual_worlds::flit::traffic::{Distribution, Estimate, Evidence, Load, Outcome, Phase, Progress, Verdict};
 
 use super::summary::section;
 use crate::CommandOutput;
 use crate::choice::choice;
 use crate::failure::Failure;
 use crate::progress::Spinner;
-use crate::traffic::{Traffic, network, verdict};
+use crate::traffic::Traffic;
 use experiment::EngineName as Engine;
 use experiment::Provenance;
+use experiment::open_loop::{network, outcome_json, verdict};
 use experiment::place;
 use formats::interrupt;
 use report::terminal::{Side, columns};
@@ -51,19 +50,15 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let machine = self.traffic.machine()?;
-        let network = network(&machine)?;
-        let load = self.traffic.load(self.rate);
-        let experiment = self.traffic.experiment("run traffic", &machine, self.engine, json!({"rate": self.rate}));
+        let (network, traffic) = (network(&machine)?, self.traffic.open_loop(self.engine));
+        let load = traffic.load(self.rate)?;
+        let experiment = traffic.provenance("run traffic", &machine, json!({"rate": self.rate}))?;
         let spinner = Spinner::new();
         let mut watch = |progress: Progress| {
             spinner.show(told(progress));
             !interrupt::requested()
         };
-        let windows = self.traffic.windows();
-        let outcome = match self.engine {
-            Engine::Fast => traffic::run::<Fast>(network, &load, &windows, &mut watch)?,
-            Engine::Reference => traffic::run::<Reference>(network, &load, &windows, &mut watch)?,
-        };
+        let outcome = traffic.run(network, self.rate, &mut watch)?;
         drop(spinner);
         let status = match &outcome.verdict {
             Verdict::Interrupted => return Err(Failure::Interrupted),
@@ -72,7 +67,7 @@ impl Arguments {
             Verdict::Saturated(_) | Verdict::Undecided => 1,
         };
         let text = if as_json {
-            crate::json(&experiment.beside(as_object(&machine, &load, &outcome)))
+            crate::json(&experiment.beside(outcome_json(&machine, &load, &outcome)))
         } else {
             text(&machine, network, &load, &outcome, &experiment)
         };
@@ -157,52 +152,4 @@ fn busiest(network: &FlitNetwork, outcome: &Outcome) -> String {
     };
     let rows: Vec<[String; 3]> = used.iter().take(SHOWN).map(row).collect();
     section("busiest channels", [Side::Right, Side::Left, Side::Right], ["id", "from and to", "busy"], rows)
-}
-
-fn as_object(machine: &Machine, load: &Load, outcome: &Outcome) -> Value {
-    let mut object = json!({
-        "program": "traffic",
-        "machine": machine.name,
-        "pattern": load.pattern.to_string(),
-        "rate": load.rate,
-        "packet_flits": load.packet,
-        "seed": load.seed,
-        "stable": outcome.verdict == Verdict::Stable,
-        "verdict": verdict(&outcome.verdict),
-        "cycle_ps": outcome.cycle.picoseconds(),
-        "warm_up_cycles": outcome.warmed_up,
-        "measured_cycles": outcome.measured,
-        "cycles": outcome.cycles,
-        "latency_limit_cycles": outcome.latency_limit,
-        "offered_flits_per_node_cycle": outcome.offered,
-        "accepted_flits_per_node_cycle": outcome.accepted,
-        "utilisation": outcome.utilisation,
-        "flit_hops": outcome.flit_hops,
-    });
-    if let Some(evidence) = &outcome.evidence {
-        let estimate = |Estimate { value, margin }| json!({ "value": value, "margin": margin });
-        object["deficit"] = estimate(evidence.deficit);
-        object["backlog_growth"] = estimate(evidence.backlog_growth);
-        object["latency_growth"] = estimate(evidence.latency_growth);
-        object["latency_of_born_ps"] = estimate(evidence.latency);
-    }
-    if let Some(packets) = &outcome.packets {
-        object["packets"] = json!(packets.latency.count);
-        object["mean_hops"] = json!(packets.hops);
-        object["latency_ps"] = spread(&packets.latency);
-        object["network_latency_ps"] = spread(&packets.network_latency);
-    }
-    object
-}
-
-fn spread(spread: &Distribution) -> Value {
-    let mut object = json!({
-        "mean": spread.mean,
-        "least": spread.least.picoseconds(),
-        "most": spread.most.picoseconds(),
-    });
-    for (percent, length) in spread.percentiles {
-        object[format!("p{percent}")] = json!(length.picoseconds());
-    }
-    object
 }

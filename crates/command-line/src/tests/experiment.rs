@@ -331,6 +331,10 @@ const CASES: &[Case] = &[
         &["--traffic tests/command_line/schedule.in/three.csv"],
     ),
     ("schedule --read tests/command_line/schedule.in/less.json", &["--read tests/schedules/linear.json"]),
+    (
+        "sweep tests/command_line/sweep.in/experiment.toml --seeds 1",
+        &["experiment.toml=>linear.toml", "--seeds 2", "--over bytes=8,9"],
+    ),
     ("postal --lambda 2 --nodes 4", &["--lambda 3", "--nodes 5", "--alpha 0.6", "--t0 1us"]),
 ];
 
@@ -342,6 +346,7 @@ const OF_NO_RESULT: &[&str] = &[
     "packets",
     "timeline",
     "write",
+    "out",
     "write-experiment",
     "chart",
     "report",

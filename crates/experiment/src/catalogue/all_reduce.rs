@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::collective::{Collective, Named, RankOrder, sends};
+use super::collective::{Collective, Named, RankOrder, Setup, sends};
 use super::{Entry, Size};
 use crate::{Error, Prepared, Ready, Site};
 
@@ -64,12 +64,8 @@ impl Entry for AllReduce {
     const IN_POSTAL_MODEL: bool = true;
 
     fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
-        let &AllReduce { bytes: Size(bytes), algorithm, operator, lambda, t0, alpha, root, order } = self;
-        let mut setup = Collective { bytes, root, order, lambda, t0, alpha, segment: None }.setup(site)?;
-        let usual = if setup.told.lambda.is_some() { "census" } else { "recursive-doubling" };
-        let entry = algorithm.map(|Named(entry)| entry).or_else(|| all_reduce::Algorithm::by_name(usual));
-        let entry = entry.ok_or_else(|| Error::parameter("algorithm", usual, "an algorithm"))?;
-        let algorithm = setup.algorithm(entry)?;
+        let &AllReduce { bytes: Size(bytes), operator, .. } = self;
+        let (algorithm, mut setup) = self.algorithm(site)?;
         setup.parameters.insert("operator".to_owned(), json!(operator.to_string()));
         let element = Bytes(operator.element());
         let sends = sends(site, algorithm.ring_message(bytes, element, setup.ranks));
@@ -79,5 +75,23 @@ impl Entry for AllReduce {
         let mut prepared = Prepared::new(program, setup.ranks, Value::Object(setup.parameters));
         prepared.notes.draws = draws;
         Ok(Box::new(prepared.telling(move |_, _| bound.into_iter().collect())))
+    }
+}
+
+impl AllReduce {
+    /// The algorithm, told what it has to be told, and who takes part.
+    pub(super) fn algorithm(&self, site: &Site) -> Result<(all_reduce::Algorithm, Setup), Error> {
+        let &AllReduce { bytes: Size(bytes), algorithm, lambda, t0, alpha, root, order, .. } = self;
+        let mut setup = Collective { bytes, root, order, lambda, t0, alpha, segment: None }.setup(site)?;
+        let usual = if setup.told.lambda.is_some() { "census" } else { "recursive-doubling" };
+        let entry = algorithm.map(|Named(entry)| entry).or_else(|| all_reduce::Algorithm::by_name(usual));
+        let entry = entry.ok_or_else(|| Error::parameter("algorithm", usual, "an algorithm"))?;
+        let algorithm = setup.algorithm(entry)?;
+        Ok((algorithm, setup))
+    }
+
+    /// What is done to two messages.
+    pub(super) fn operator(&self) -> Operator {
+        self.operator
     }
 }

@@ -116,6 +116,19 @@ impl Entry for AllToAll {
 }
 
 impl AllToAll {
+    /// The algorithm for a complete exchange, what keeps the ranks in step, what one does first, and how long it copies a byte.
+    ///
+    /// # Errors
+    /// What does not fit together; a matrix, which says by itself who sends.
+    pub(super) fn told(&self) -> Result<(Exchange, Pacing, Option<SendReceiveOrder>, Duration), Error> {
+        if let Some(path) = &self.traffic {
+            return Err(Error::parameter("traffic", path.display(), "none, as each rank says what it sends"));
+        }
+        let algorithm = self.algorithm.unwrap_or(Exchange::Irregular(Irregular::Pairwise));
+        self.check(algorithm)?;
+        Ok((algorithm, self.pacing, self.order, self.reshuffle.unwrap_or_default()))
+    }
+
     /// That what it was told fits together.
     fn check(&self, algorithm: Exchange) -> Result<(), Error> {
         let name = algorithm.name();

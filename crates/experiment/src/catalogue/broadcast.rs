@@ -65,6 +65,27 @@ impl Entry for Broadcast {
     const IN_POSTAL_MODEL: bool = true;
 
     fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+        let (algorithm, setup) = self.algorithm(site)?;
+        let Size(bytes) = self.bytes;
+        let message = site.message(bytes);
+        if algorithm.entry().needs.multicast() {
+            setup.check_unordered(algorithm.name())?;
+            let program = HardwareBroadcast { root: setup.group.source(), message: message.clone() };
+            return Ok(reaching(program, message, algorithm.messages(setup.ranks), setup));
+        }
+        let sends = sends(site, algorithm.ring_message(bytes, setup.ranks));
+        let (bound, messages) = (setup.lower_bound(), algorithm.messages(setup.ranks));
+        let group = setup.group.clone();
+        let program = broadcast::Broadcast { algorithm, group, message: message.clone(), sends };
+        let mut prepared = reached(program, message, messages, setup);
+        prepared.tell = Box::new(move |_, _| bound.into_iter().collect());
+        Ok(Box::new(prepared))
+    }
+}
+
+impl Broadcast {
+    /// The algorithm, told what it has to be told, and who takes part.
+    pub(super) fn algorithm(&self, site: &Site) -> Result<(broadcast::Algorithm, Setup), Error> {
         let &Broadcast { bytes: Size(bytes), algorithm, lambda, t0, alpha, segment, root, order } = self;
         let segment = segment.map(|Size(bytes)| bytes);
         let mut setup = Collective { bytes, root, order, lambda, t0, alpha, segment }.setup(site)?;
@@ -80,19 +101,7 @@ impl Entry for Broadcast {
             return Err(Error::parameter("segment", Bytes(0), "1 B or more"));
         }
         let algorithm = setup.algorithm(entry)?;
-        let message = site.message(bytes);
-        if entry.needs.multicast() {
-            setup.check_unordered(entry.name)?;
-            let program = HardwareBroadcast { root: setup.group.source(), message: message.clone() };
-            return Ok(reaching(program, message, algorithm.messages(setup.ranks), setup));
-        }
-        let sends = sends(site, algorithm.ring_message(bytes, setup.ranks));
-        let (bound, messages) = (setup.lower_bound(), algorithm.messages(setup.ranks));
-        let group = setup.group.clone();
-        let program = broadcast::Broadcast { algorithm, group, message: message.clone(), sends };
-        let mut prepared = reached(program, message, messages, setup);
-        prepared.tell = Box::new(move |_, _| bound.into_iter().collect());
-        Ok(Box::new(prepared))
+        Ok((algorithm, setup))
     }
 }
 

@@ -5,11 +5,13 @@
 //! ranks have it. To add one is a file here and a line in the list below.
 
 mod any;
+mod awaited;
 mod description;
 mod size;
 
 pub use all_to_all::Exchange;
 pub use any::{AnyOutput, AnyProgram, Member};
+pub use awaited::Awaited;
 pub use description::{Description, Kind, Parameter};
 pub use schedule::read_schedule;
 pub use size::Size;

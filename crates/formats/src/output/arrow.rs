@@ -1,7 +1,7 @@
-//! The Arrow file format ("Feather 2"), as much of it as whole numbers and lists of them need.
+//! The Arrow formats of files ("Feather 2") and streams, as much of them as numbers, texts and lists of numbers need.
 //!
-//! A file is a mark, the schema, batches of rows, and a footer that says where each batch stands. Schema, batch and
-//! footer are headed by FlatBuffers, whose tables are put together here slot by slot; the slots' numbers are those of
+//! A stream is the schema, batches of rows, and a mark of its end. A file has a mark before that, and after it a footer that says
+//! where each batch stands. Schema, batch and footer are headed by FlatBuffers, whose tables are put together here slot by slot; the slots' numbers are those of
 //! `Schema.fbs`, `Message.fbs` and `File.fbs` in the Arrow format's specification.
 
 use std::io::{self, Write};
@@ -16,22 +16,57 @@ const SCHEMA: u8 = 1;
 const BATCH: u8 = 3;
 /// Kinds of type.
 const INT: u8 = 2;
+const FLOATING_POINT: u8 = 3;
+const UTF8: u8 = 5;
 const LIST: u8 = 12;
+/// The precision of a floating-point number of 64 bits.
+const DOUBLE: i16 = 2;
 
-/// A column's name and the width of its numbers, or of those in its lists. [bits]
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Field {
-    pub name: &'static str,
-    pub bits: i32,
-    pub list: bool,
+/// Rows of a batch: enough for headers not to count, few enough for the ends of lists and texts, which have 31 bits.
+pub(super) const BATCH_ROWS: usize = 1 << 16;
+
+/// What the values of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Whole numbers of 32 bits that are not negative.
+    Unsigned32,
+    /// Whole numbers of 64 bits that are not negative.
+    Unsigned64,
+    /// Whole numbers of 64 bits: what most programs count time in.
+    Signed64,
+    /// Numbers of 64 bits.
+    Float64,
+    /// Texts.
+    Text,
 }
 
-/// The numbers of a column, in bytes, the least first; of a list column, all lists one after the other.
+/// A column's name and what its values, or those in its lists, are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Field<'a> {
+    pub name: &'a str,
+    pub kind: Kind,
+    pub list: bool,
+    /// Whether values may be missing; not in lists.
+    pub nullable: bool,
+}
+
+/// The values of a column, in bytes, those of numbers the least first; of a column of lists or texts, all of them one after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Column {
-    /// Where each list ends, counted in numbers. Empty for a column of numbers.
+    /// Where each list or text ends, counted in values or bytes. Empty for a column of numbers.
     ends: Vec<i32>,
     values: Vec<u8>,
+    /// The rows in which there is none.
+    missing: Vec<usize>,
+}
+
+/// What surrounds the batches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A file, which can be read from any batch on.
+    File,
+    /// A stream, which is read from its beginning.
+    Stream,
 }
 
 impl Column {
@@ -41,24 +76,53 @@ impl Column {
     pub(super) fn number64(&mut self, value: u64) {
         self.values.extend(value.to_le_bytes());
     }
+    /// Nothing in this row, where a value of that kind may be.
+    pub(super) fn missing(&mut self, row: usize, kind: Kind) {
+        self.missing.push(row);
+        match kind {
+            Kind::Text => self.text(""),
+            _ => self.values.extend(&[0; 8][..kind.bytes()]),
+        }
+    }
+    pub(super) fn text(&mut self, text: &str) {
+        self.values.extend(text.as_bytes());
+        self.ends.push(self.values.len() as i32);
+    }
+    /// A bit for each row, the first the lowest, that says whether there is a value; nothing where there are all.
+    fn presence(&self, rows: usize) -> Vec<u8> {
+        if self.missing.is_empty() {
+            return Vec::new();
+        }
+        let mut bits = vec![u8::MAX; rows.div_ceil(8)];
+        for row in &self.missing {
+            bits[row / 8] &= !(1 << (row % 8));
+        }
+        bits
+    }
     /// The numbers since the last end are a list.
-    pub(super) fn end_list(&mut self, field: Field) {
-        self.ends.push((self.values.len() / field.bytes()) as i32);
+    pub(super) fn end_list(&mut self, field: Field<'_>) {
+        self.ends.push((self.values.len() / field.kind.bytes()) as i32);
     }
 }
 
-impl Field {
+impl Kind {
+    /// How large a value is. [B] Of a text, a letter of it.
     const fn bytes(self) -> usize {
-        self.bits as usize / 8
+        match self {
+            Kind::Unsigned32 => 4,
+            Kind::Unsigned64 | Kind::Signed64 | Kind::Float64 => 8,
+            Kind::Text => 1,
+        }
     }
 }
 
-/// An Arrow file that is being written.
-pub(super) struct ArrowFile<'a, W> {
+/// An Arrow file or stream that is being written.
+pub(super) struct ArrowWriter<'a, W> {
     out: W,
+    form: Form,
     /// How much was written. [B]
     at: usize,
-    fields: &'a [Field],
+    fields: &'a [Field<'a>],
     /// What is said of the whole of it, by name.
     note: (&'static str, String),
     blocks: Vec<Block>,
@@ -71,12 +135,14 @@ struct Block {
     body: usize,
 }
 
-impl<'a, W: Write> ArrowFile<'a, W> {
-    /// Begins a file of the columns `fields`, with a note, of that name, in the metadata of its schema.
-    pub(super) fn new(out: W, fields: &'a [Field], note: (&'static str, String)) -> io::Result<Self> {
-        let mut file = ArrowFile { out, at: 0, fields, note, blocks: Vec::new() };
-        file.write(MARK)?;
-        file.write(&[0, 0])?;
+impl<'a, W: Write> ArrowWriter<'a, W> {
+    /// Begins with the columns `fields`, and a note, of that name, in the metadata of the schema.
+    pub(super) fn new(out: W, form: Form, fields: &'a [Field<'a>], note: (&'static str, String)) -> io::Result<Self> {
+        let mut file = ArrowWriter { out, form, at: 0, fields, note, blocks: Vec::new() };
+        if form == Form::File {
+            file.write(MARK)?;
+            file.write(&[0, 0])?;
+        }
         let mut build = FlatBufferBuilder::new();
         let schema = schema(&mut build, fields, &file.note);
         let header = message(build, SCHEMA, schema, 0);
@@ -89,14 +155,18 @@ impl<'a, W: Write> ArrowFile<'a, W> {
         let mut layout = Layout::default();
         let mut body = Vec::new();
         for (&field, column) in self.fields.iter().zip(columns) {
-            if field.list {
-                layout.nodes.extend([rows as i64, 0]);
-                layout.buffer(&mut body, &[]);
+            let is_text = field.kind == Kind::Text;
+            let missing = column.missing.len() as i64;
+            if field.list || is_text {
+                layout.nodes.extend([rows as i64, missing]);
+                layout.buffer(&mut body, &column.presence(rows));
                 let starts = std::iter::once(&0).chain(&column.ends).flat_map(|end| end.to_le_bytes());
                 layout.buffer(&mut body, &starts.collect::<Vec<u8>>());
             }
-            layout.nodes.extend([(column.values.len() / field.bytes()) as i64, 0]);
-            layout.buffer(&mut body, &[]);
+            if !is_text {
+                layout.nodes.extend([(column.values.len() / field.kind.bytes()) as i64, missing]);
+                layout.buffer(&mut body, &column.presence(rows));
+            }
             layout.buffer(&mut body, &column.values);
         }
         let mut build = FlatBufferBuilder::new();
@@ -108,10 +178,18 @@ impl<'a, W: Write> ArrowFile<'a, W> {
         self.write(&body)
     }
 
-    /// Writes the footer. Nothing can follow it.
+    /// Writes the end. Nothing can follow it.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.write(&u32::MAX.to_le_bytes())?;
         self.write(&[0; 4])?;
+        match self.form {
+            Form::File => self.footer()?,
+            Form::Stream => {}
+        }
+        self.out.flush()
+    }
+
+    fn footer(&mut self) -> io::Result<()> {
         let mut build = FlatBufferBuilder::new();
         let schema = schema(&mut build, self.fields, &self.note);
         // A block is a structure of 8 + 4 + 4 (unused) + 8 bytes, put together from its end.
@@ -131,8 +209,7 @@ impl<'a, W: Write> ArrowFile<'a, W> {
         let footer = build.finished_data().to_vec();
         self.write(&footer)?;
         self.write(&(footer.len() as u32).to_le_bytes())?;
-        self.write(MARK)?;
-        self.out.flush()
+        self.write(MARK)
     }
 
     /// Writes a message's header, filled up to eight bytes, and gives its length with what stands before it.
@@ -210,20 +287,20 @@ fn message(
 
 fn schema(
     build: &mut FlatBufferBuilder<'_>,
-    fields: &[Field],
+    fields: &[Field<'_>],
     (name, text): &(&str, String),
 ) -> WIPOffset<TableFinishedWIPOffset> {
     let fields: Vec<_> = fields
         .iter()
         .map(|field| {
-            let number = int(build, field.bits);
+            let (tag, kind) = kind(build, field.kind);
             if !field.list {
-                return column(build, field.name, INT, number, None);
+                return column(build, (field.name, field.nullable), tag, kind, None);
             }
-            let item = column(build, "item", INT, number, None);
+            let item = column(build, ("item", false), tag, kind, None);
             let list = build.start_table();
             let list = build.end_table(list);
-            column(build, field.name, LIST, list, Some(item))
+            column(build, (field.name, false), LIST, list, Some(item))
         })
         .collect();
     let fields = build.create_vector(&fields);
@@ -239,16 +316,27 @@ fn schema(
     build.end_table(table)
 }
 
-fn int(build: &mut FlatBufferBuilder<'_>, bits: i32) -> WIPOffset<TableFinishedWIPOffset> {
+/// The number of a kind, and the table that says more of it.
+fn kind(build: &mut FlatBufferBuilder<'_>, kind: Kind) -> (u8, WIPOffset<TableFinishedWIPOffset>) {
     let table = build.start_table();
-    build.push_slot_always(slot(0), bits);
-    build.push_slot_always(slot(1), false);
-    build.end_table(table)
+    let tag = match kind {
+        Kind::Unsigned32 | Kind::Unsigned64 | Kind::Signed64 => {
+            build.push_slot_always(slot(0), 8 * kind.bytes() as i32);
+            build.push_slot_always(slot(1), kind == Kind::Signed64);
+            INT
+        }
+        Kind::Float64 => {
+            build.push_slot_always(slot(0), DOUBLE);
+            FLOATING_POINT
+        }
+        Kind::Text => UTF8,
+    };
+    (tag, build.end_table(table))
 }
 
 fn column(
     build: &mut FlatBufferBuilder<'_>,
-    name: &str,
+    (name, nullable): (&str, bool),
     kind: u8,
     of: WIPOffset<TableFinishedWIPOffset>,
     item: Option<WIPOffset<TableFinishedWIPOffset>>,
@@ -260,6 +348,6 @@ fn column(
     build.push_slot_always(slot(3), of);
     build.push_slot_always(slot(5), children);
     build.push_slot_always(slot(2), kind);
-    build.push_slot_always(slot(1), false);
+    build.push_slot_always(slot(1), nullable);
     build.end_table(table)
 }

@@ -15,21 +15,21 @@ use serde::Serialize;
 use virtual_worlds::answer::{FrameFate, FrameRecord};
 
 use super::EXPERIMENT_KEY;
-use super::arrow::{ArrowFile, Column, Field};
+use super::arrow::{ArrowWriter, BATCH_ROWS, Column, Field, Form, Kind};
 use super::packets::PacketFormat;
 
-const fn number(name: &'static str, bits: i32) -> Field {
-    Field { name, bits, list: false }
+const fn number(name: &'static str, kind: Kind) -> Field<'static> {
+    Field { name, kind, list: false, nullable: false }
 }
 
-const FIELDS: [Field; 7] = [
-    number("source", 32),
-    number("destination", 32),
-    number("broadcast", 32),
-    number("bytes", 64),
-    number("sent_ps", 64),
-    number("ended_ps", 64),
-    number("fate", 32),
+const FIELDS: [Field<'static>; 7] = [
+    number("source", Kind::Unsigned32),
+    number("destination", Kind::Unsigned32),
+    number("broadcast", Kind::Unsigned32),
+    number("bytes", Kind::Unsigned64),
+    number("sent_ps", Kind::Unsigned64),
+    number("ended_ps", Kind::Unsigned64),
+    number("fate", Kind::Unsigned32),
 ];
 
 /// Writes the log `frames` of `experiment` to `out`; Arrow says what was run, CSV has no place for it.
@@ -75,15 +75,14 @@ fn write_csv(mut out: impl Write, frames: &[FrameRecord]) -> io::Result<()> {
 }
 
 fn write_arrow(out: impl Write, frames: &[FrameRecord], experiment: &impl Serialize) -> io::Result<()> {
-    /// Rows of a batch.
-    const ROWS: usize = 1 << 16;
-    let mut file = ArrowFile::new(out, &FIELDS, (EXPERIMENT_KEY, serde_json::to_string(experiment)?))?;
-    for batch in frames.chunks(ROWS) {
+    let note = (EXPERIMENT_KEY, serde_json::to_string(experiment)?);
+    let mut file = ArrowWriter::new(out, Form::File, &FIELDS, note)?;
+    for batch in frames.chunks(BATCH_ROWS) {
         let mut columns: [Column; FIELDS.len()] = Default::default();
         for frame in batch {
             for ((value, column), field) in values(frame).into_iter().zip(&mut columns).zip(FIELDS) {
-                match field.bits {
-                    32 => column.number32(value as u32),
+                match field.kind {
+                    Kind::Unsigned32 => column.number32(value as u32),
                     _ => column.number64(value),
                 }
             }

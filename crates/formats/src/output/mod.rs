@@ -1,14 +1,17 @@
-//! What runs leave behind: files that are whole or not there, the packet log, the timeline.
+//! What runs leave behind: files that are whole or not there, the packet log, the timeline, tables.
 
 mod arrow;
 pub mod files;
 mod frames;
 mod packets;
+mod table;
 mod timeline;
 mod whole_file;
 
+pub use arrow::Kind;
 pub use frames::write_frames;
-pub use packets::{PacketFormat, write_packets};
+pub use packets::{PacketFormat, stream_packets, write_packets};
+pub use table::{Cell, Cells, ColumnOf, stream_table};
 pub use timeline::write_timeline;
 pub use whole_file::{Unwritable, WholeFile, write_whole};
 

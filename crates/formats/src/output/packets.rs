@@ -22,7 +22,7 @@ use serde::Serialize;
 use virtual_worlds::answer::{HopRecord, PacketRecord};
 
 use super::EXPERIMENT_KEY;
-use super::arrow::{ArrowFile, Column, Field};
+use super::arrow::{ArrowWriter, BATCH_ROWS, Column, Field, Form, Kind};
 
 /// In which form a packet log is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,8 +59,18 @@ pub fn write_packets(
 ) -> io::Result<()> {
     match format {
         PacketFormat::Csv => write_csv(out, packets),
-        PacketFormat::Arrow => write_arrow(out, packets, experiment),
+        PacketFormat::Arrow => write_arrow(out, Form::File, &FIELDS, packets, experiment),
     }
+}
+
+/// Writes the packet log `packets` of `experiment` to `out` as an Arrow stream, with times as signed numbers.
+///
+/// # Errors
+/// When `out` fails.
+pub fn stream_packets(out: impl Write, packets: &[PacketRecord], experiment: &impl Serialize) -> io::Result<()> {
+    let is_time = |field: &Field<'_>| field.name.ends_with("_ps");
+    let fields = FIELDS.map(|field| if is_time(&field) { Field { kind: Kind::Signed64, ..field } } else { field });
+    write_arrow(out, Form::Stream, &fields, packets, experiment)
 }
 
 /// What is written of each channel on a packet's way.
@@ -90,33 +100,37 @@ fn write_csv(mut out: impl Write, packets: &[PacketRecord]) -> io::Result<()> {
     out.flush()
 }
 
-const fn number(name: &'static str, bits: i32) -> Field {
-    Field { name, bits, list: false }
+const fn number(name: &'static str, kind: Kind) -> Field<'static> {
+    Field { name, kind, list: false, nullable: false }
 }
-const fn list(name: &'static str, bits: i32) -> Field {
-    Field { name, bits, list: true }
+const fn list(name: &'static str, kind: Kind) -> Field<'static> {
+    Field { name, kind, list: true, nullable: false }
 }
 
-const FIELDS: [Field; 12] = [
-    number("source", 32),
-    number("destination", 32),
-    number("bytes", 64),
-    number("flits", 32),
-    number("injected_ps", 64),
-    number("delivered_ps", 64),
-    number("blocking_ps", 64),
-    list("channels", 32),
-    list("virtual_channels", 32),
-    list("requested_ps", 64),
-    list("granted_ps", 64),
-    list("released_ps", 64),
+const FIELDS: [Field<'static>; 12] = [
+    number("source", Kind::Unsigned32),
+    number("destination", Kind::Unsigned32),
+    number("bytes", Kind::Unsigned64),
+    number("flits", Kind::Unsigned32),
+    number("injected_ps", Kind::Unsigned64),
+    number("delivered_ps", Kind::Unsigned64),
+    number("blocking_ps", Kind::Unsigned64),
+    list("channels", Kind::Unsigned32),
+    list("virtual_channels", Kind::Unsigned32),
+    list("requested_ps", Kind::Unsigned64),
+    list("granted_ps", Kind::Unsigned64),
+    list("released_ps", Kind::Unsigned64),
 ];
 
-fn write_arrow(out: impl Write, packets: &[PacketRecord], experiment: &impl Serialize) -> io::Result<()> {
-    /// Rows of a batch: enough for headers not to count, few enough for the ends of lists, which have 31 bits.
-    const ROWS: usize = 1 << 16;
-    let mut file = ArrowFile::new(out, &FIELDS, (EXPERIMENT_KEY, serde_json::to_string(experiment)?))?;
-    for batch in packets.chunks(ROWS) {
+fn write_arrow(
+    out: impl Write,
+    form: Form,
+    fields: &[Field<'static>; FIELDS.len()],
+    packets: &[PacketRecord],
+    experiment: &impl Serialize,
+) -> io::Result<()> {
+    let mut file = ArrowWriter::new(out, form, fields, (EXPERIMENT_KEY, serde_json::to_string(experiment)?))?;
+    for batch in packets.chunks(BATCH_ROWS) {
         let mut columns: [Column; FIELDS.len()] = Default::default();
         for packet in batch {
             add_row(&mut columns, packet);
@@ -137,8 +151,8 @@ fn add_row(columns: &mut [Column; FIELDS.len()], packet: &PacketRecord) {
         packet.delivered.picoseconds(),
         packet.blocking().picoseconds(),
     ];
-    let add = |column: &mut Column, field: Field, value: u64| match field.bits {
-        32 => column.number32(value as u32),
+    let add = |column: &mut Column, field: Field<'_>, value: u64| match field.kind {
+        Kind::Unsigned32 => column.number32(value as u32),
         _ => column.number64(value),
     };
     for (value, (column, field)) in values.into_iter().zip(&mut column) {

@@ -52,6 +52,19 @@ impl Algorithm {
     pub fn ring_message(&self, size: Bytes, element: Bytes, ranks: u32) -> Option<Bytes> {
         each!(self, it => it.ring_message(size, element, ranks))
     }
+
+    /// Makes `message`, what this rank has, the combination of what all have.
+    ///
+    /// # Errors
+    /// What sending and receiving can end with; messages that do not consist of whole elements.
+    pub async fn all_reduce<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        context: &AllReduceContext<'_, C>,
+        message: &mut Message,
+    ) -> Result<()> {
+        each!(self, it => it.run(endpoint, context, message).await)
+    }
 }
 
 /// What the ranks have at first.
@@ -103,7 +116,7 @@ impl<C: Combine> Program for AllReduce<C> {
         let AllReduce { algorithm, group, operator, sends, .. } = self;
         let context = AllReduceContext { group, operator, sends: *sends };
         let mut message = self.input(endpoint)?;
-        each!(algorithm, it => it.run(endpoint, &context, &mut message).await?);
+        algorithm.all_reduce(endpoint, &context, &mut message).await?;
         Ok(message)
     }
 }

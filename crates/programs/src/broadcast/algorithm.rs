@@ -68,6 +68,21 @@ impl Algorithm {
     pub fn ring_message(&self, size: Bytes, ranks: u32) -> Option<Bytes> {
         each!(self, it => it.ring_message(size, ranks))
     }
+
+    /// Broadcasts `message`, of `size`, which is the source's; the others' own is overwritten.
+    ///
+    /// # Errors
+    /// What sending and receiving can end with; a message of another size.
+    pub async fn broadcast<E: Endpoint>(
+        &self,
+        endpoint: &E,
+        (group, sends): (&Group, Sends),
+        size: Bytes,
+        message: &mut Message,
+    ) -> Result<()> {
+        let call = Call { group, sends, size };
+        each!(self, it => it.run(endpoint, &call, message).await)
+    }
 }
 
 /// A broadcast as a program. One in hardware is [`HardwareBroadcast`](super::HardwareBroadcast): as this program it ends
@@ -91,8 +106,7 @@ impl Program for Broadcast {
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {
         let Broadcast { algorithm, group, message: own, sends } = self;
         let mut message = if endpoint.rank() == group.source() { own.clone() } else { Message::default() };
-        let call = Call { group, sends: *sends, size: own.size() };
-        each!(algorithm, it => it.run(endpoint, &call, &mut message).await?);
+        algorithm.broadcast(endpoint, (group, *sends), own.size(), &mut message).await?;
         Ok(message)
     }
 }

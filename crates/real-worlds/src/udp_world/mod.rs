@@ -55,6 +55,19 @@ impl UdpWorld {
         self.refused.as_deref()
     }
 
+    /// Runs `program` on `ranks` ranks as long as `goes_on` says so, which is asked at least every 50 ms.
+    ///
+    /// # Errors
+    /// As [`World::run`]; [`Error::Stopped`] when it was not to go on.
+    pub fn run_while<P: Program>(
+        &self,
+        goes_on: &dyn Fn() -> bool,
+        ranks: u32,
+        program: &P,
+    ) -> Result<Vec<Result<P::Output>>> {
+        self.setting(ranks)?.run(program, Some(goes_on))
+    }
+
     fn setting(&self, ranks: u32) -> Result<ranks::Setting> {
         if !(1..=MOST_RANKS).contains(&ranks) {
             return Err(Error::Unfit(format!("{ranks} ranks: allowed are 1 to {MOST_RANKS} in one process")));
@@ -81,6 +94,6 @@ impl World for UdpWorld {
     type Answer = ();
 
     fn run<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output, ()> {
-        Ok((self.setting(ranks)?.run(program)?, ()))
+        Ok((self.setting(ranks)?.run(program, None)?, ()))
     }
 }

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use endpoint::executor::{self, Machine, Over};
 use endpoint::{Begun, Error, Operation, Program, Request, Result};
 use messaging::{Messenger, Messengers, Parameters};
-use quantities::{Rank, Time};
+use quantities::{Duration, Rank, Time};
 
 use super::polled::Polled;
 use crate::Clock;
@@ -13,6 +13,12 @@ use crate::udp::{Group, UdpNetwork, UdpPort, UdpSettings, wait_for_any};
 
 /// After so many waits it is looked whether all ranks wait for what nobody has sent.
 const WAITS_BETWEEN_LOOKS: u64 = 256;
+
+/// How long it waits at most before it is asked whether it is to go on.
+const BETWEEN_QUESTIONS: Duration = Duration::from_microseconds(50_000);
+
+/// Says whether a run is to go on.
+type GoesOn<'run> = &'run dyn Fn() -> bool;
 
 /// What a run is.
 pub(super) struct Setting {
@@ -24,7 +30,7 @@ pub(super) struct Setting {
 
 impl Setting {
     /// Runs `program` on every rank until all have ended.
-    pub(super) fn run<P: Program>(self, program: &P) -> Result<Vec<Result<P::Output>>> {
+    pub(super) fn run<P: Program>(self, program: &P, goes_on: Option<GoesOn<'_>>) -> Result<Vec<Result<P::Output>>> {
         let parameters = self.parameters;
         let clock = Clock::starting_now();
         let networks = self.networks(clock)?;
@@ -37,6 +43,7 @@ impl Setting {
             messengers: Messengers::new(&messengers),
             silent: false,
             waits: 0,
+            goes_on,
         };
         let ended = executor::run(&mut running, ranks, program, false)?;
         ended.all(|rank| program.name_of(rank))
@@ -68,6 +75,7 @@ struct Running<'run> {
     /// Whether nothing came before the last wait was over.
     silent: bool,
     waits: u64,
+    goes_on: Option<GoesOn<'run>>,
 }
 
 impl Machine for Running<'_> {
@@ -107,7 +115,12 @@ impl Machine for Running<'_> {
             if looks && self.messengers.are_stuck() {
                 return Ok(None);
             }
-            let came = wait_for_any(&self.ports, first).map_err(failed)?;
+            let until_asked = match self.goes_on {
+                Some(goes_on) if !goes_on() => return Err(Error::Stopped),
+                Some(_) => Some(self.now() + BETWEEN_QUESTIONS),
+                None => None,
+            };
+            let came = wait_for_any(&self.ports, first.into_iter().chain(until_asked).min()).map_err(failed)?;
             self.silent = came.is_empty();
             let now = self.now();
             let due = until().enumerate().filter(|(_, until)| until.is_some_and(|until| until <= now));

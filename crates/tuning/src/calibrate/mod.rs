@@ -10,6 +10,7 @@ mod parameter;
 mod program;
 pub mod simplex;
 mod times;
+mod told;
 pub mod uncertainty;
 
 pub use calibration::{Calibration, CalibrationError, Effort, Estimate, Fitted, Outcome, Progress};

@@ -141,6 +141,13 @@ pub enum TimesProblem {
     Program(endpoint::Error),
 }
 
+impl TimesError {
+    /// Whether the system does not give the file's content.
+    pub const fn is_unreadable(&self) -> bool {
+        matches!(self.problem, TimesProblem::Unreadable(_))
+    }
+}
+
 impl TimesProblem {
     pub(super) fn cell(column: &str, found: impl ToString, allowed: impl ToString) -> TimesProblem {
         TimesProblem::Cell { column: column.to_string(), found: found.to_string(), allowed: allowed.to_string() }

@@ -13,9 +13,11 @@ mod question;
 mod recorded;
 #[cfg(test)]
 mod tests;
+mod told;
 
 pub use bound::{Bound, Reason, busiest};
 pub use candidates::Candidate;
 pub use choice::{BUDGET, Effort, Plan, Prediction, Source, plan};
 pub use model::Model;
 pub use question::Question;
+pub use told::ranks_on;

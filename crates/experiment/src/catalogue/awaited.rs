@@ -1,0 +1,221 @@
+//! Collectives that a rank of somebody else's program waits for, by their names and with the parameters that they have as programs.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use endpoint::{Endpoint, Error as ProgramError, Message, Received, Result as ProgramResult, Source, Tag, Tags};
+use programs::Group;
+use programs::all_reduce::{self, AllReduceContext, Combine as _, Operator};
+use programs::all_to_all::CompleteExchange;
+use programs::barrier::dissemination;
+use programs::broadcast;
+use programs::catalogue::{Catalogue as _, Parameter};
+use programs::schedule::{Pacing, Pattern, RankSchedule, SendReceiveOrder, follow};
+use quantities::{Bytes, Duration, Rank, Time};
+use serde_json::{Map, Value};
+
+use super::collective::sends;
+use super::{Choice, Exchange};
+use crate::{Error, Site};
+
+/// The tag of what a collective sends, so that it does not meet what the program sends by itself.
+const TAG: Tag = Tag(u32::MAX - 1);
+
+/// A collective that can be waited for, made once for all ranks and all calls with the same parameters.
+#[derive(Debug)]
+pub struct Awaited(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    Broadcast { algorithm: broadcast::Algorithm, group: Group },
+    AllReduce { algorithm: all_reduce::Algorithm, group: Group, operator: Operator },
+    AllToAll(ToAll),
+    Barrier,
+}
+
+/// An exchange in which every rank has a message for every other.
+#[derive(Debug)]
+struct ToAll {
+    algorithm: Exchange,
+    pacing: Pacing,
+    order: Option<SendReceiveOrder>,
+    reshuffle: Duration,
+    /// What was made of the algorithm, for each order in which ranks do things.
+    schedules: RefCell<Vec<(SendReceiveOrder, Rc<[RankSchedule]>)>>,
+}
+
+impl Awaited {
+    /// The collective called `name` among all ranks of `site`.
+    ///
+    /// # Errors
+    /// What the program of that name says of its parameters; a program that is no collective.
+    pub fn named(name: &str, parameters: Map<String, Value>, site: &Site) -> Result<Awaited, Error> {
+        if name == "barrier" {
+            return Ok(Awaited(Kind::Barrier));
+        }
+        Ok(Awaited(match Choice::named(name, parameters)? {
+            Choice::Broadcast(it) => {
+                let (algorithm, setup) = it.algorithm(site)?;
+                Kind::Broadcast { algorithm, group: setup.group }
+            }
+            Choice::AllReduce(it) => {
+                let (algorithm, setup) = it.algorithm(site)?;
+                Kind::AllReduce { algorithm, group: setup.group, operator: it.operator() }
+            }
+            Choice::AllToAll(it) => {
+                let (algorithm, pacing, order, reshuffle) = it.told()?;
+                Kind::AllToAll(ToAll { algorithm, pacing, order, reshuffle, schedules: RefCell::default() })
+            }
+            other => {
+                return Err(Error::parameter("collective", other.name(), "broadcast, all-reduce, all-to-all, barrier"));
+            }
+        }))
+    }
+
+    /// Does it as a rank of `site`, which has one message, or one for each rank; gives what it ends with, likewise.
+    ///
+    /// # Errors
+    /// What sending and receiving can end with; messages that do not fit.
+    pub async fn run<E: Endpoint>(
+        &self,
+        endpoint: &E,
+        site: &Site,
+        mut messages: Vec<Option<Message>>,
+    ) -> ProgramResult<Vec<Option<Message>>> {
+        let endpoint = &Apart(endpoint);
+        let ranks = endpoint.size();
+        match &self.0 {
+            Kind::Barrier => {
+                dissemination(endpoint).await?;
+                Ok(Vec::new())
+            }
+            Kind::Broadcast { algorithm, group } => {
+                let own = messages.pop().flatten();
+                let size = size_of(algorithm, own.as_ref(), endpoint.rank() == group.source())?;
+                let sends = sends(site, algorithm.ring_message(size, ranks));
+                let mut message = own.filter(|_| endpoint.rank() == group.source()).unwrap_or_default();
+                algorithm.broadcast(endpoint, (group, sends), size, &mut message).await?;
+                Ok(vec![Some(message)])
+            }
+            Kind::AllReduce { algorithm, group, operator } => {
+                let mut message = messages.pop().flatten().unwrap_or_default();
+                let element = Bytes(operator.element());
+                let sends = sends(site, algorithm.ring_message(message.size(), element, ranks));
+                let context = AllReduceContext { group, operator, sends };
+                algorithm.all_reduce(endpoint, &context, &mut message).await?;
+                Ok(vec![Some(message)])
+            }
+            Kind::AllToAll(exchange) => exchange.run(endpoint, site, messages).await,
+        }
+    }
+}
+
+/// How large the message of a broadcast is. Algorithms that cut it have to know that at every rank.
+fn size_of(algorithm: &broadcast::Algorithm, own: Option<&Message>, is_source: bool) -> ProgramResult<Bytes> {
+    const LARGE: Bytes = Bytes(1 << 30);
+    let cuts = algorithm.entry().told.contains(&Parameter::Segment) || algorithm.ring_message(LARGE, 2).is_some();
+    match own {
+        Some(message) => Ok(message.size()),
+        None if is_source => {
+            Err(ProgramError::Unfit("the root of a broadcast has no data; allowed is some".to_owned()))
+        }
+        None if cuts => {
+            let name = algorithm.name();
+            let told =
+                format!("size: found nothing; allowed is the size of the message at every rank, as {name} cuts it");
+            Err(ProgramError::Unfit(told))
+        }
+        None => Ok(Bytes(0)),
+    }
+}
+
+impl ToAll {
+    async fn run<E: Endpoint>(
+        &self,
+        endpoint: &E,
+        site: &Site,
+        messages: Vec<Option<Message>>,
+    ) -> ProgramResult<Vec<Option<Message>>> {
+        let ranks = endpoint.size();
+        if messages.len() != ranks as usize {
+            let told = format!("data: found {} messages; allowed is one for each of the {ranks} ranks", messages.len());
+            return Err(ProgramError::Unfit(told));
+        }
+        let largest = messages.iter().flatten().map(Message::size).max().unwrap_or_default();
+        let message_for = |to: Rank| messages[to.0 as usize].clone().unwrap_or_default();
+        let mut received: Vec<Option<Message>> = vec![None; ranks as usize];
+        let take = |from: Rank, message| received[from.0 as usize] = Some(message);
+        let order = |largest| self.order.unwrap_or_else(|| site.order(largest));
+        match self.algorithm.complete() {
+            Some(algorithm) if self.pacing == Pacing::FreeRunning => {
+                algorithm.check(ranks)?;
+                let order = order(algorithm.largest_message(ranks, largest));
+                let exchange = CompleteExchange { algorithm, bytes: largest, order, reshuffle: self.reshuffle };
+                exchange.exchange(endpoint, message_for, take).await?;
+            }
+            _ => {
+                let schedules = self.schedules(ranks, order(largest))?;
+                follow(endpoint, &schedules[endpoint.rank().0 as usize], self.pacing, message_for, take).await?;
+            }
+        }
+        let own = endpoint.rank().0 as usize;
+        received[own] = messages[own].clone();
+        Ok(received)
+    }
+
+    /// What each rank does when, by an algorithm that makes a schedule of all messages. Nothing is cut, so sizes do not matter.
+    fn schedules(&self, ranks: u32, order: SendReceiveOrder) -> ProgramResult<Rc<[RankSchedule]>> {
+        if let Some((_, made)) = self.schedules.borrow().iter().find(|made| made.0 == order) {
+            return Ok(Rc::clone(made));
+        }
+        let unfit = |text: String| ProgramError::Unfit(text);
+        let Exchange::Irregular(algorithm) = self.algorithm else {
+            return Err(unfit(format!("{} forwards messages, which nothing can keep in step", self.algorithm.name())));
+        };
+        let pattern = Pattern::complete(ranks, Bytes(1)).map_err(|error| unfit(error.to_string()))?;
+        let made: Rc<[RankSchedule]> = algorithm.schedule(&pattern).by_rank(order).into();
+        self.schedules.borrow_mut().push((order, Rc::clone(&made)));
+        Ok(made)
+    }
+}
+
+/// A rank's endpoint, for messages of collectives only.
+struct Apart<'a, E>(&'a E);
+
+impl<E: Endpoint> Endpoint for Apart<'_, E> {
+    fn rank(&self) -> Rank {
+        self.0.rank()
+    }
+
+    fn size(&self) -> u32 {
+        self.0.size()
+    }
+
+    fn now(&self) -> Time {
+        self.0.now()
+    }
+
+    async fn send_tagged(&self, to: Rank, _: Tag, message: Message) -> ProgramResult<()> {
+        self.0.send_tagged(to, TAG, message).await
+    }
+
+    async fn receive_matching(&self, from: Source, _: Tags, deadline: Option<Time>) -> ProgramResult<Received> {
+        self.0.receive_matching(from, Tags::Only(TAG), deadline).await
+    }
+
+    async fn compute(&self, work: Duration) {
+        self.0.compute(work).await;
+    }
+
+    async fn sleep_until(&self, time: Time) {
+        self.0.sleep_until(time).await;
+    }
+
+    async fn multicast(&self, message: Message) -> ProgramResult<()> {
+        self.0.multicast(message).await
+    }
+
+    async fn receive_multicast(&self, from: Rank) -> ProgramResult<Message> {
+        self.0.receive_multicast(from).await
+    }
+}

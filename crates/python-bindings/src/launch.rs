@@ -1,0 +1,86 @@
+//! Programs for real: all ranks in this process, each with UDP sockets of its own.
+
+use std::cell::RefCell;
+use std::sync::atomic::Ordering;
+
+use endpoint::Error as ProgramError;
+use experiment::catalogue::Choice;
+use experiment::{Experiment, MachineChoice, USUAL_SEED};
+use formats::interrupt;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use real_worlds::UdpWorld;
+use serde_json::{Map, Value};
+use virtual_worlds::answer::Answer;
+
+use crate::collectives::Collectives;
+use crate::command::unless_interrupted;
+use crate::errors::{of_experiment, of_program};
+use crate::program::PythonProgram;
+use crate::request::{if_given, large, whole};
+use crate::run::{first_raised, stop_of_this_thread};
+
+/// What stands for a machine where there is none.
+const NO_MACHINE: &str = "loggp";
+
+/// Runs a program in Python on so many ranks; `begin` begins a rank of it. Gives what each has returned.
+#[pyfunction]
+pub fn launch_own<'py>(
+    py: Python<'py>,
+    begin: Bound<'py, PyAny>,
+    ranks: Bound<'py, PyAny>,
+    seed: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyList>> {
+    let (ranks, seed) = (whole("local", &ranks)?, if_given("seed", &seed, large)?.unwrap_or(USUAL_SEED));
+    let model = machines::load(NO_MACHINE).map_err(|error| of_experiment(&error.into()))?;
+    let choice = MachineChoice::default();
+    let collectives = Collectives::new(&model, &choice, seed).for_real();
+    let (raised, signal) = (RefCell::default(), RefCell::new(None));
+    let stop = stop_of_this_thread();
+    let program = PythonProgram { begin, raised: &raised, stop, collectives: &collectives };
+    let goes_on = || match py.check_signals() {
+        Ok(()) => !stop.load(Ordering::Relaxed),
+        Err(error) => {
+            signal.borrow_mut().get_or_insert(error);
+            false
+        }
+    };
+    let ran = UdpWorld::default().run_while(&goes_on, ranks, &program);
+    if let Some(error) = signal.into_inner() {
+        return Err(error);
+    }
+    let ended = ran.as_ref().err().map(|error| experiment::Error::Program(error.clone()));
+    if let Some(error) = first_raised(py, raised.into_inner(), ended.as_ref())? {
+        return Err(error);
+    }
+    let returned = ran.and_then(|results| results.into_iter().collect::<endpoint::Result<Vec<Py<PyAny>>>>());
+    PyList::new(py, returned.map_err(|error| of_program(&error))?)
+}
+
+/// Runs the program of the catalogue called `name` on so many ranks, with `parameters` in JSON. Gives what it found out, in JSON.
+#[pyfunction]
+pub fn launch_named(
+    py: Python<'_>,
+    name: &str,
+    parameters: &str,
+    ranks: Bound<'_, PyAny>,
+    seed: Bound<'_, PyAny>,
+) -> PyResult<String> {
+    let (ranks, seed) = (whole("local", &ranks)?, if_given("seed", &seed, large)?);
+    let parameters = serde_json::from_str(parameters).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let choice = Choice::named(name, parameters).map_err(|error| of_experiment(&error))?;
+    let mut experiment = Experiment { seed, ..Experiment::of(choice, MachineChoice::default()) };
+    experiment.jobs.iter_mut().for_each(|job| job.ranks = Some(ranks));
+    let work = move || {
+        interrupt::forget();
+        let job = experiment.prepare_for_real(ranks)?.into_job();
+        let goes_on = || !interrupt::requested();
+        let results = UdpWorld::default().run_while(&goes_on, ranks, &job.program)?;
+        let outputs = results.into_iter().collect::<Result<Vec<_>, ProgramError>>()?;
+        let found = (job.tell)(outputs, &Answer::default());
+        let found: Map<String, Value> = found.into_iter().map(|it| (it.key.to_owned(), it.value)).collect();
+        Ok::<String, experiment::Error>(Value::Object(found).to_string())
+    };
+    unless_interrupted(py, work)?.map_err(|error| of_experiment(&error))
+}

@@ -1,0 +1,149 @@
+//! Sweeps, from Python.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use experiment::Experiment;
+use experiment::journal::Journal;
+use experiment::sweep::{Axis, Row, Sweep as Swept};
+use formats::interrupt;
+use formats::output::{WholeFile, files};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::command::unless_interrupted;
+use crate::errors::of_experiment;
+use crate::tuning::cores;
+
+/// An experiment that runs with all combinations of some values, and what is done of it.
+#[pyclass(frozen, module = "maquette._maquette")]
+pub struct Sweep {
+    swept: Arc<Swept>,
+    rows: Arc<Mutex<Vec<Row>>>,
+    journal: Arc<Mutex<Option<Journal>>>,
+}
+
+fn wrong(error: impl ToString) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+#[pymethods]
+impl Sweep {
+    /// The sweep of the experiment in the file `path`, or with these fields, over axes, both in JSON. What is done of it is kept beside the file
+    /// `out`, if there is one.
+    #[new]
+    fn new(path: Option<PathBuf>, fields: Option<&str>, axes: &str, out: Option<PathBuf>) -> PyResult<Sweep> {
+        files::forget();
+        let base = match (path, fields) {
+            (Some(path), _) => Experiment::read(&path),
+            (None, fields) => Experiment::from_fields(serde_json::from_str(fields.unwrap_or("{}")).map_err(wrong)?),
+        };
+        let axes: Vec<Axis> = serde_json::from_str(axes).map_err(wrong)?;
+        let swept = base.and_then(|base| Swept::new(base, axes)).map_err(|error| of_experiment(&error))?;
+        let opened = out.map(|out| Journal::open(&out, &swept)).transpose().map_err(|error| of_experiment(&error))?;
+        let (journal, rows) = opened.unzip();
+        Ok(Sweep {
+            swept: Arc::new(swept),
+            rows: Arc::new(Mutex::new(rows.unwrap_or_default())),
+            journal: Arc::new(Mutex::new(journal)),
+        })
+    }
+
+    /// It in JSON: an experiment, and over what it is swept.
+    fn json(&self) -> String {
+        self.swept.json().to_string()
+    }
+
+    /// How many points it has.
+    #[getter]
+    fn points(&self) -> usize {
+        self.swept.points()
+    }
+
+    /// How many are done.
+    #[getter]
+    fn done(&self) -> usize {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// The points that are not done, in order.
+    fn left(&self) -> Vec<usize> {
+        let mut is_done = vec![false; self.points()];
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|row| is_done[row.point] = true);
+        (0..self.points()).filter(|&point| !is_done[point]).collect()
+    }
+
+    /// Runs some points on all cores, and keeps what comes of them; ends early where a signal came, with what its handler raised.
+    fn run(&self, py: Python<'_>, points: Vec<usize>) -> PyResult<()> {
+        let (swept, rows, journal) = (Arc::clone(&self.swept), Arc::clone(&self.rows), Arc::clone(&self.journal));
+        let work = move || {
+            interrupt::forget();
+            let failed = Mutex::new(None);
+            let told = |row: &Row| {
+                rows.lock().unwrap_or_else(PoisonError::into_inner).push(row.clone());
+                let mut journal = journal.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(Err(error)) = journal.as_mut().map(|journal| journal.add(row)) {
+                    failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                }
+            };
+            swept.run_all(&points, cores(), interrupt::flag(), &told);
+            failed.into_inner().unwrap_or_else(PoisonError::into_inner)
+        };
+        match unless_interrupted(py, work)? {
+            Some(error) => Err(of_experiment(&error)),
+            None => Ok(()),
+        }
+    }
+
+    /// What comes of some points, a JSON object each; nothing is kept.
+    fn rows_of(&self, py: Python<'_>, points: Vec<usize>) -> PyResult<Vec<String>> {
+        let swept = Arc::clone(&self.swept);
+        let work = move || points.into_iter().map(|point| swept.run(point)).collect::<Vec<Row>>();
+        let rows = unless_interrupted(py, work)?;
+        rows.iter().map(|row| serde_json::to_string(row).map_err(wrong)).collect()
+    }
+
+    /// Keeps rows that somebody else has worked out.
+    fn keep(&self, rows: Vec<String>) -> PyResult<()> {
+        for row in rows {
+            let row: Row = serde_json::from_str(&row).map_err(wrong)?;
+            let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+            journal.as_mut().map_or(Ok(()), |journal| journal.add(&row)).map_err(|error| of_experiment(&error))?;
+            self.rows.lock().unwrap_or_else(PoisonError::into_inner).push(row);
+        }
+        Ok(())
+    }
+
+    /// The table of what is done, as an Arrow stream.
+    fn stream<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut bytes = Vec::new();
+        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        self.swept.write_arrow(&rows, true, &mut bytes)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Writes the table to a file that ends in `.csv` or `.arrow`.
+    fn write(&self, path: PathBuf) -> PyResult<()> {
+        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = Vec::new();
+        match path.extension().and_then(|ending| ending.to_str()) {
+            Some("csv") => self.swept.write_csv(&rows, &mut bytes)?,
+            Some("arrow") => self.swept.write_arrow(&rows, false, &mut bytes)?,
+            _ => {
+                return Err(wrong(format!(
+                    "out: found {}; allowed is a name that ends in .csv, .arrow or .parquet",
+                    path.display()
+                )));
+            }
+        }
+        let written = WholeFile::create(&path).and_then(|file| file.fill(&bytes));
+        written.map_err(|error| of_experiment(&error.into()))
+    }
+
+    /// Removes what was kept on disk: the table is written.
+    fn conclude(&self) -> PyResult<()> {
+        let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner).take();
+        journal.map_or(Ok(()), Journal::remove).map_err(|error| of_experiment(&error))
+    }
+}

@@ -1,0 +1,60 @@
+//! What is fitted and what came of it, as data.
+
+use experiment::Provenance;
+use formats::input::InputFile;
+use machines::model::Machine;
+use serde_json::{Value, json};
+
+use super::{Calibration, Estimate, Fitted, Outcome, Parameter};
+
+impl Calibration {
+    /// What is fitted to the times of a file, in so many evaluations at most.
+    pub fn provenance(&self, machine: &Machine, evaluations: u32, times: InputFile) -> Provenance {
+        let range = |parameter: &Parameter| {
+            let (low, high) = parameter.bounds();
+            format!("{}={low}..{high}", parameter.name)
+        };
+        let fit: Vec<String> = self.parameters.iter().map(range).collect();
+        let parameters = json!({"fit": fit, "evaluations": evaluations});
+        let mut provenance = Provenance::of("calibrate").on(machine).given(parameters);
+        provenance.read(times);
+        provenance
+    }
+
+    /// What came out, as a JSON object, with what was fitted. All times in picoseconds.
+    pub fn json(&self, machine: &str, outcome: &Outcome, provenance: &Provenance) -> Value {
+        let time = |fitted: &Fitted| {
+            let measurement = &self.measurements[fitted.index];
+            json!({
+                "line": measurement.line,
+                "what": measurement.what,
+                "held": measurement.held,
+                "measured_ps": measurement.time.picoseconds(),
+                "simulated_ps": fitted.simulated.round() as u64,
+                "error": fitted.error,
+            })
+        };
+        provenance.beside(json!({
+            "machine": machine,
+            "evaluations": outcome.evaluations,
+            "interrupted": outcome.interrupted,
+            "parameters": outcome.estimates.iter().map(estimate).collect::<Vec<Value>>(),
+            "mean_absolute_error_fitted": outcome.mean_error(&self.measurements, false),
+            "mean_absolute_error_held": outcome.mean_error(&self.measurements, true),
+            "times": outcome.fitted.iter().map(time).collect::<Vec<Value>>(),
+        }))
+    }
+}
+
+fn estimate(estimate: &Estimate) -> Value {
+    let (low, high) = estimate.parameter.bounds();
+    json!({
+        "field": estimate.parameter.name,
+        "before": estimate.before,
+        "value": estimate.text,
+        "confidence_95": estimate.confidence.map(|half| estimate.parameter.text_of_error(half)),
+        "low": low,
+        "high": high,
+        "at_bound": estimate.at_bound,
+    })
+}

@@ -1,0 +1,237 @@
+//! Exchanges of messages: what is to be sent, and what is known of a schedule of it.
+
+use experiment::catalogue::Exchange;
+use experiment::{Error, Provenance};
+use formats::input::InputFile;
+use formats::traffic_matrix::TrafficMatrix;
+use machines::model::Machine;
+use programs::all_to_all::Irregular;
+use programs::schedule::{Measures, Pattern, Rule, Schedule};
+use quantities::Bytes;
+use serde_json::{Value, json};
+
+use crate::planner::{Bound, busiest};
+
+/// The size of a message, if none is asked for.
+pub const USUAL_SIZE: Bytes = Bytes(256);
+/// A decomposition is only made unasked of patterns with no more messages.
+const MOST_MESSAGES_TO_DECOMPOSE: usize = 20_000;
+
+/// What is to be sent.
+#[derive(Clone, Debug)]
+pub struct Messages {
+    /// What it is called.
+    pub title: String,
+    /// Who sends how much to whom.
+    pub pattern: Pattern,
+    /// How many bytes each message of it has, if it is a complete exchange.
+    pub complete: Option<Bytes>,
+    /// The file that it is from.
+    pub file: Option<InputFile>,
+}
+
+impl Messages {
+    /// Those of a matrix that was read from a file, which says sizes itself or that something is sent.
+    ///
+    /// # Errors
+    /// A size that was asked for where the matrix has sizes.
+    pub fn of_matrix(
+        title: String,
+        (matrix, file): (TrafficMatrix, InputFile),
+        asked: Option<Bytes>,
+    ) -> Result<Messages, Error> {
+        if let (true, Some(bytes)) = (matrix.has_sizes, asked) {
+            return Err(Error::parameter("bytes", bytes, "none, as the matrix says how many bytes each message has"));
+        }
+        Ok(Messages { title, pattern: matrix.pattern, complete: None, file: Some(file) })
+    }
+
+    /// Those of a complete exchange.
+    ///
+    /// # Errors
+    /// Too few or too many ranks.
+    pub fn complete(ranks: u32, bytes: Bytes) -> Result<Messages, Error> {
+        let pattern = Pattern::complete(ranks, bytes)?;
+        Ok(Messages { title: "a complete exchange".to_owned(), pattern, complete: Some(bytes), file: None })
+    }
+
+    /// Random ones: so many millionths of those of a complete exchange.
+    ///
+    /// # Errors
+    /// Too few or too many ranks.
+    pub fn random(ranks: u32, millionths: u64, bytes: Bytes, seed: u64) -> Result<Messages, Error> {
+        let pattern = Pattern::random(ranks, millionths, bytes, seed)?;
+        Ok(Messages { title: format!("random messages (seed {seed})"), pattern, complete: None, file: None })
+    }
+
+    /// `provenance` with the file that they are from, if they are from one.
+    pub fn read_by(&self, mut provenance: Provenance) -> Provenance {
+        self.file.iter().for_each(|file| provenance.read(file.clone()));
+        provenance
+    }
+
+    /// The schedule of `algorithm`.
+    ///
+    /// # Errors
+    /// An algorithm for complete exchanges where this is none.
+    pub fn schedule(&self, algorithm: Exchange) -> Result<Schedule, Error> {
+        match (algorithm, self.complete) {
+            (Exchange::Irregular(algorithm), _) => Ok(algorithm.schedule(&self.pattern)),
+            (Exchange::Forwarding(algorithm), Some(bytes)) => Ok(algorithm.schedule(self.pattern.ranks(), bytes)?),
+            (Exchange::Forwarding(algorithm), None) => {
+                let found = format!("{} for {}", algorithm.name(), self.title);
+                Err(Error::parameter("algorithm", found, "an algorithm for any messages, or a complete exchange"))
+            }
+        }
+    }
+
+    /// The algorithms for any messages whose schedules are made where none is asked for.
+    pub fn algorithms(&self) -> impl Iterator<Item = Irregular> {
+        let few = self.pattern.messages().len() <= MOST_MESSAGES_TO_DECOMPOSE;
+        Irregular::all().into_iter().filter(move |&algorithm| few || algorithm != Irregular::Birkhoff)
+    }
+}
+
+/// What a schedule is called.
+#[derive(Clone, Debug)]
+pub enum Name {
+    /// After the algorithm that made it.
+    Algorithm(&'static str),
+    /// After the file that it was in.
+    File(String),
+}
+
+impl Name {
+    /// The name.
+    pub fn text(&self) -> &str {
+        match self {
+            Name::Algorithm(name) => name,
+            Name::File(name) => name,
+        }
+    }
+}
+
+/// What is known of a schedule.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// What it is called.
+    pub name: Name,
+    /// Among how many ranks it is.
+    pub ranks: u32,
+    /// What may happen in a step.
+    pub rule: Rule,
+    /// Its measures.
+    pub measures: Measures,
+    /// How many ranks each branch below the root of a tree has.
+    pub branch: u32,
+    /// For each step how many messages go through the root.
+    pub crossings: Vec<usize>,
+    /// What no schedule of these messages can be quicker than, on the machine that was named.
+    pub bound: Option<Bound>,
+}
+
+impl Told {
+    /// What is known of `schedule`, for a tree whose branches below the root have so many ranks.
+    pub fn new(name: Name, schedule: &Schedule, branch: u32) -> Told {
+        let (ranks, rule) = (schedule.ranks, schedule.rule);
+        let (measures, crossings) = (schedule.measures(), schedule.root_crossings(branch));
+        Told { name, ranks, rule, measures, branch, crossings, bound: None }
+    }
+
+    /// The same, with what it takes at least on `machine`.
+    pub fn on(self, machine: Option<&Machine>) -> Told {
+        let Measures { least_steps, most_bytes_of_a_rank, .. } = self.measures;
+        let bound = |machine| busiest(machine, u64::from(least_steps), most_bytes_of_a_rank);
+        Told { bound: machine.map(bound), ..self }
+    }
+
+    /// How many times as long as the busiest rank's bytes the steps take, if the ranks stay in step and only bytes count.
+    pub fn stretch(&self) -> f64 {
+        let least = self.measures.most_bytes_of_a_rank.0;
+        if least == 0 { 1.0 } else { self.measures.bytes_in_step.0 as f64 / least as f64 }
+    }
+
+    /// The most messages through the root in a step.
+    pub fn most_crossings(&self) -> usize {
+        self.crossings.iter().copied().max().unwrap_or(0)
+    }
+
+    /// It as a JSON object.
+    pub fn json(&self) -> Value {
+        let key = match self.name {
+            Name::Algorithm(_) => "algorithm",
+            Name::File(_) => "file",
+        };
+        json!({
+            key: self.name.text(),
+            "ranks": self.ranks,
+            "rule": self.rule.name(),
+            "steps": self.measures.steps,
+            "carrying_steps": self.measures.carrying_steps,
+            "least_steps": self.measures.least_steps,
+            "messages": self.measures.messages,
+            "transfers": self.measures.transfers,
+            "total_bytes": self.measures.bytes.0,
+            "bytes_in_step": self.measures.bytes_in_step.0,
+            "most_bytes_of_a_rank": self.measures.most_bytes_of_a_rank.0,
+            "branch": self.branch,
+            "root_crossings": self.crossings,
+            "lower_bound_ps": self.bound.as_ref().map(|bound| bound.time.picoseconds()),
+        })
+    }
+}
+
+/// How many ranks each branch below the root of the tree of `machine` has.
+///
+/// # Errors
+/// A machine whose network is no tree, or that has fewer nodes than there are `ranks`.
+pub fn branch_of(machine: &Machine, ranks: u32) -> Result<u32, Error> {
+    let branch = root_branch(machine)?;
+    if ranks > machine.nodes {
+        let found = format!("{} with {} nodes", machine.name, machine.nodes);
+        return Err(Error::parameter("machine", found, format!("a machine with at least {ranks} nodes, one a rank")));
+    }
+    Ok(branch)
+}
+
+/// How many nodes each branch below the root of the tree of `machine` has.
+///
+/// # Errors
+/// A machine whose network is no tree.
+pub fn root_branch(machine: &Machine) -> Result<u32, Error> {
+    use machines::model::Interconnect::{Ethernet, Flits, LogGp};
+    let branch = match &machine.interconnect {
+        Flits(network) => network.branch(),
+        LogGp(_) | Ethernet(_) => None,
+    };
+    let allowed = "a machine whose network is a tree: [topology.fat_tree] or clos";
+    branch.ok_or_else(|| Error::parameter("machine", machine.name.as_str(), allowed))
+}
+
+/// What came out of a check.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// What is known if nothing is wrong.
+    pub right: &'static str,
+    /// What is wrong.
+    pub wrong: Option<String>,
+}
+
+/// Checks a schedule of `pattern`; only its steps, if messages are forwarded, so that no pattern says what it moves.
+pub fn check(schedule: &Schedule, pattern: Option<&Pattern>) -> Checked {
+    let (right, checked) = match (pattern, schedule.rule) {
+        (Some(pattern), Rule::OneEach) => {
+            let right = "every message is sent once; no rank sends or receives twice in a step";
+            (right, schedule.check(pattern))
+        }
+        (Some(pattern), Rule::ManyToOne) => {
+            let right = "every message is sent once; in each step one rank receives, and none sends twice";
+            (right, schedule.check(pattern))
+        }
+        (None, _) => {
+            let right = "no rank sends or receives twice in a step; where forwarded messages end is not looked at";
+            (right, schedule.check_steps())
+        }
+    };
+    Checked { right, wrong: checked.err().map(|error| error.to_string()) }
+}

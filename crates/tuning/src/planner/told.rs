@@ -1,0 +1,80 @@
+//! What is planned and what came of it, as data.
+
+use experiment::{Error, Provenance};
+use formats::input::InputFile;
+use machines::model::{Interconnect, Machine};
+use serde_json::{Value, json};
+
+use super::{Plan, Prediction, Question};
+
+/// How many ranks take part on `machine`: as many as are `asked` for, or as there are in a matrix, or as there are nodes.
+///
+/// # Errors
+/// Too many for the machine, other than the matrix has, or none where a machine has no number of nodes of its own.
+pub fn ranks_on(machine: &Machine, asked: Option<u32>, of_matrix: Option<u32>) -> Result<u32, Error> {
+    let nodes = match &machine.interconnect {
+        Interconnect::Flits(_) | Interconnect::Ethernet(_) => Some(machine.nodes),
+        // Its number of nodes is only the most that there can be.
+        Interconnect::LogGp(_) => None,
+    };
+    match (asked.or(of_matrix).or(nodes), of_matrix) {
+        (Some(ranks), Some(has)) if ranks != has => {
+            Err(Error::parameter("ranks", ranks, format!("{has}, as many as the traffic has")))
+        }
+        (Some(has), Some(_)) if has > machine.nodes => {
+            let allowed = format!("at most {}, the nodes of {}", machine.nodes, machine.name);
+            Err(Error::parameter("traffic", format!("{has} ranks"), allowed))
+        }
+        (Some(ranks), _) if (1..=machine.nodes).contains(&ranks) => Ok(ranks),
+        (other, _) => {
+            let found = other.map_or("nothing".to_owned(), |ranks| ranks.to_string());
+            let allowed = format!("1 to {}, the nodes of {}", machine.nodes, machine.name);
+            Err(Error::parameter("ranks", found, allowed))
+        }
+    }
+}
+
+impl Question {
+    /// What is planned with a `budget` on `machine`; a matrix may be `from` a file, and may only say that something is sent.
+    pub fn provenance(&self, machine: &Machine, budget: f64, from: Option<&InputFile>, has_sizes: bool) -> Provenance {
+        let mut parameters = json!({"question": self.name(), "budget_millions": budget / 1e6});
+        if !has_sizes {
+            parameters["bytes"] = json!(self.most_bytes().0);
+        }
+        let mut provenance =
+            Provenance::of("plan").running(self.command()).on(machine).among(self.ranks()).given(parameters);
+        from.into_iter().for_each(|file| provenance.read(file.clone()));
+        provenance
+    }
+}
+
+impl Plan {
+    /// It as a JSON object, with what was planned. All times in picoseconds.
+    ///
+    /// # Errors
+    /// That lambda is not known.
+    pub fn json(&self, question: &Question, machine: &Machine, provenance: &Provenance) -> endpoint::Result<Value> {
+        let prediction = |prediction: &Prediction| {
+            json!({
+                "algorithm": prediction.candidate.name,
+                "time_ps": prediction.time.picoseconds(),
+                "source": prediction.source,
+            })
+        };
+        let (t0, lambda) = (self.model.send_time(question.bytes()), self.model.lambda(question.bytes())?);
+        let left_out = self.left_out.iter().map(|(name, why)| json!({"algorithm": name, "why": why}));
+        Ok(provenance.beside(json!({
+            "question": question.name(),
+            "machine": machine.name,
+            "ranks": question.ranks(),
+            "bytes": question.bytes().0,
+            "t0_ps": t0.picoseconds(),
+            "lambda": lambda.as_f64(),
+            "lower_bound_ps": self.bound.time.picoseconds(),
+            "algorithms": self.predictions.iter().map(prediction).collect::<Vec<Value>>(),
+            "left_out": left_out.collect::<Vec<Value>>(),
+            "interrupted": self.interrupted,
+            "budget_wanted": self.wanted.map(|wanted| (wanted / 1e6).ceil()),
+        })))
+    }
+}

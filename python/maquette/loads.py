@@ -1,0 +1,260 @@
+"""Packets that are born at a given rate, whether or not the network keeps up."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from maquette import _maquette
+from maquette.inputs import MachineLike, machine_of
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What came of a load.
+
+    Attributes
+    ----------
+    machine : str
+        The name of the machine.
+    pattern : str
+        Who sent to whom.
+    rate : float
+        How much each node was to send. [flits/node/cycle]
+    stable : bool
+        Whether the network carries it.
+    verdict : str
+        The same in words, with the reason where it does not.
+    cycle_ps : int
+        The time in which a node can send a flit. [ps]
+    offered, accepted : float
+        What was offered, and what arrived. [flits/node/cycle]
+    latency_ps, network_latency_ps : dict or None
+        From birth, and from the injection, to the arrival of the tail: mean, least, most and percentiles; None where nothing was measured. [ps]
+    utilisation : list of float
+        How much of its time each channel was busy, from 0 to 1, in the order of ``Machine.facts()["network"]["channels"]``.
+    """
+
+    machine: str
+    pattern: str
+    rate: float
+    stable: bool
+    verdict: str
+    cycle_ps: int
+    offered: float
+    accepted: float
+    latency_ps: dict[str, float] | None
+    network_latency_ps: dict[str, float] | None
+    utilisation: list[float]
+    _told: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``maquette run traffic --json`` prints."""
+        return self._told
+
+    def __repr__(self) -> str:
+        return f"<maquette.Traffic {self.pattern} at {self.rate:g} on {self.machine}: {self.verdict}>"
+
+
+@dataclass(frozen=True)
+class LoadPoint:
+    """A load that was tried.
+
+    Attributes
+    ----------
+    rate : float
+        How much each node was to send. [flits/node/cycle]
+    stable : bool
+        Whether the network carries it.
+    verdict : str
+        The same in words.
+    offered, accepted : float
+        What was offered, and what arrived. [flits/node/cycle]
+    latency_mean_cycles, latency_p99_cycles : float or None
+        From birth to the arrival of the tail: the mean, and what 99% do not exceed. [cycles] None where it is not stable.
+    """
+
+    rate: float
+    stable: bool
+    verdict: str
+    offered: float
+    accepted: float
+    latency_mean_cycles: float | None
+    latency_p99_cycles: float | None
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """The load at which a network saturates.
+
+    Attributes
+    ----------
+    machine : str
+        The name of the machine.
+    pattern : str
+        Who sent to whom.
+    stable_rate, saturated_rate : float or None
+        The highest rate that it carries, and the lowest that it does not. [flits/node/cycle]
+    points : list of LoadPoint
+        All rates that were tried, in ascending order.
+    overload : LoadPoint or None
+        What it accepts when more is offered than it can carry.
+    """
+
+    machine: str
+    pattern: str
+    stable_rate: float | None
+    saturated_rate: float | None
+    points: list[LoadPoint]
+    overload: LoadPoint | None
+    _told: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``maquette saturate --json`` prints."""
+        return self._told
+
+    def __repr__(self) -> str:
+        return f"<maquette.Saturation {self.pattern} on {self.machine}: {self.stable_rate} to {self.saturated_rate}>"
+
+
+def traffic(
+    machine: MachineLike,
+    rate: float,
+    *,
+    pattern: str = "uniform",
+    hot_node: int | None = None,
+    hot_fraction: float | None = None,
+    packet: int = 16,
+    seed: int = 1,
+    warm_up: int | None = None,
+    measure: int | None = None,
+    budget: int | None = None,
+    latency_limit: int | None = None,
+    engine: str = "fast",
+) -> Traffic:
+    """Offer a network packets at a given rate: latency, accepted throughput.
+
+    Parameters
+    ----------
+    machine
+        A `Machine` with a network of routers, or what makes one.
+    rate
+        How much each node sends: 1 is all that its channel carries. [flits/node/cycle]
+    pattern
+        Who sends to whom: ``"uniform"``, ``"transpose"``, ``"bit-complement"``, ``"bit-reverse"``, ``"shuffle"``, ``"tornado"``,
+        ``"neighbour"`` or ``"hot-spot"``.
+    hot_node, hot_fraction
+        Where a hot spot is (0, if left out), and the share of packets that are meant for it (0.1).
+    packet
+        The length of a packet, header included. [flits]
+    seed
+        What random choices follow from.
+    warm_up
+        The length of the warm-up; until the latency has settled, if left out. [cycles]
+    measure
+        The length of the measurement; until it is decided whether the network carries the load, if left out. [cycles]
+    budget
+        The most cycles in which that is to be decided. [cycles]
+    latency_limit
+        The mean latency above which a load is too much. [cycles]
+    engine
+        What moves the flits: ``"fast"`` or ``"reference"``; both give the same times.
+
+    Returns
+    -------
+    Traffic
+        What came of it.
+
+    Raises
+    ------
+    Deadlock
+        If the network is stuck.
+    ValueError, TypeError
+        If something is not what is allowed.
+    """
+    fields = _fields(locals())
+    told = json.loads(_maquette.traffic(machine_of(machine)._machine, rate, fields))
+    return _traffic(told)
+
+
+def saturate(
+    machine: MachineLike,
+    *,
+    pattern: str = "uniform",
+    hot_node: int | None = None,
+    hot_fraction: float | None = None,
+    packet: int = 16,
+    seed: int = 1,
+    warm_up: int | None = None,
+    measure: int | None = None,
+    budget: int | None = None,
+    latency_limit: int | None = None,
+    engine: str = "fast",
+    precision: float = 0.01,
+) -> Saturation:
+    """Find the load at which a network saturates.
+
+    Parameters
+    ----------
+    machine, pattern, hot_node, hot_fraction, packet, seed, warm_up, measure, budget, latency_limit, engine
+        As those of `traffic`.
+    precision
+        How close to each other the highest rate that is carried and the lowest that is not are to be, as a share of the latter.
+
+    Returns
+    -------
+    Saturation
+        Where it lies, and latency over load.
+
+    Raises
+    ------
+    Deadlock
+        If the network is stuck.
+    ValueError, TypeError
+        If something is not what is allowed.
+    """
+    fields = _fields(locals())
+    told = json.loads(_maquette.saturate(machine_of(machine)._machine, precision, fields))
+    return Saturation(
+        machine=told["machine"],
+        pattern=told["pattern"],
+        stable_rate=told["stable_rate"],
+        saturated_rate=told["saturated_rate"],
+        points=[_point(each) for each in told["points"]],
+        overload=told["overload"] and _point(told["overload"]),
+        _told=told,
+    )
+
+
+def _fields(arguments: dict[str, Any]) -> str:
+    """What is offered, in JSON."""
+    beside = ("machine", "rate", "precision")
+    return json.dumps({name: value for name, value in arguments.items() if name not in beside and value is not None})
+
+
+def _point(told: dict[str, Any]) -> LoadPoint:
+    return LoadPoint(
+        rate=told["rate"],
+        stable=told["stable"],
+        verdict=told["verdict"],
+        offered=told["offered_flits_per_node_cycle"],
+        accepted=told["accepted_flits_per_node_cycle"],
+        latency_mean_cycles=told["latency_mean_cycles"],
+        latency_p99_cycles=told["latency_p99_cycles"],
+    )
+
+
+def _traffic(told: dict[str, Any]) -> Traffic:
+    return Traffic(
+        machine=told["machine"],
+        pattern=told["pattern"],
+        rate=told["rate"],
+        stable=told["stable"],
+        verdict=told["verdict"],
+        cycle_ps=told["cycle_ps"],
+        offered=told["offered_flits_per_node_cycle"],
+        accepted=told["accepted_flits_per_node_cycle"],
+        latency_ps=told.get("latency_ps"),
+        network_latency_ps=told.get("network_latency_ps"),
+        utilisation=told["utilisation"],
+        _told=told,
+    )

@@ -1,0 +1,543 @@
+"""What is best on a machine, and what a machine is like."""
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, overload
+
+from maquette import _maquette
+from maquette.inputs import MachineLike, MatrixLike, TimesLike, machine_of, matrix_of, times_of
+from maquette.machine import Machine
+from maquette.tables import Table
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """How long an algorithm takes.
+
+    Attributes
+    ----------
+    algorithm : str
+        Which.
+    time_ps : int
+        How long it takes. [ps]
+    source : str
+        How that is known: ``"simulated"`` on the machine's model, or ``"estimated"`` without contention.
+    """
+
+    algorithm: str
+    time_ps: int
+    source: Literal["simulated", "estimated"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which algorithm is the quickest on a machine.
+
+    Attributes
+    ----------
+    question : str
+        What was asked for.
+    machine : str
+        The name of the machine.
+    ranks : int
+        How many ranks take part.
+    bytes : int
+        The size of a message, of the mean one where they differ. [B]
+    t0_ps : int
+        How long a sender is busy with a message. [ps]
+    lambda_ : float
+        How many times as long a message is on its way.
+    lower_bound_ps : int
+        What no algorithm can be quicker than. [ps]
+    predictions : list of Prediction
+        All algorithms, the quickest first: those that were simulated, then those that were estimated.
+    left_out : dict
+        Algorithms that do not come into question, and why.
+    budget_wanted : float or None
+        The budget with which all that is promising would have been simulated, in millions, if it is more than there was.
+    """
+
+    question: str
+    machine: str
+    ranks: int
+    bytes: int
+    t0_ps: int
+    lambda_: float
+    lower_bound_ps: int
+    predictions: list[Prediction]
+    left_out: dict[str, str]
+    budget_wanted: float | None
+    _told: dict[str, Any]
+
+    @property
+    def quickest(self) -> Prediction:
+        """The quickest."""
+        return self.predictions[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``maquette plan --json`` prints."""
+        return self._told
+
+    def __repr__(self) -> str:
+        return f"<maquette.Plan of {self.question} among {self.ranks} ranks of {self.machine}: {self.quickest.algorithm}>"
+
+
+def plan(
+    operation: Literal["broadcast", "all-reduce", "all-to-all"],
+    machine: MachineLike | None = None,
+    *,
+    lambda_: float | Fraction | str | None = None,
+    ranks: int | None = None,
+    bytes: int | str | None = None,  # noqa: A002
+    traffic: MatrixLike | None = None,
+    budget: float | None = None,
+) -> Plan:
+    """Say which algorithm is the quickest on a machine, and how far it is from the best there can be.
+
+    Parameters
+    ----------
+    operation
+        What is to be done.
+    machine
+        On what: a `Machine`, or what makes one.
+    lambda_
+        In place of a machine, the postal model: a message is there so many times as long after it was sent as its sender needs
+        for it.
+    ranks
+        How many take part; all nodes, or as many as the matrix has, if left out.
+    bytes
+        The size of the message, of what a rank has, or of a message from each to each; 1 KiB, if left out. With a matrix that
+        says only where something is sent, the size of that; 1 B, if left out.
+    traffic
+        For an all-to-all exchange: what each rank has for each other, a square matrix of bytes, shape (ranks, ranks), as numbers or
+        in a file that ends in ``.csv``, ``.mtx`` or ``.npy``.
+    budget
+        How much may be run, in millions of packets times channels that they cross; 20, if left out.
+
+    Returns
+    -------
+    Plan
+        All algorithms, with their times.
+
+    Raises
+    ------
+    ValueError, TypeError, OSError
+        If something is not what is allowed, or a file can't be read.
+    """
+    on = _maquette.Machine.load(json.dumps({"postal": {"lambda": str(lambda_)}})) if lambda_ is not None else None
+    if (machine is None) == (on is None):
+        raise TypeError("plan: found both a machine and lambda_, or none of them; allowed is one of them")
+    if machine is not None:
+        on = machine_of(machine)._machine
+    assert on is not None
+    matrix = None if traffic is None else matrix_of(traffic)
+    told = json.loads(_maquette.plan(on, (operation, ranks, bytes, matrix, budget)))
+    return Plan(
+        question=told["question"],
+        machine=told["machine"],
+        ranks=told["ranks"],
+        bytes=told["bytes"],
+        t0_ps=told["t0_ps"],
+        lambda_=told["lambda"],
+        lower_bound_ps=told["lower_bound_ps"],
+        predictions=[Prediction(**each) for each in told["algorithms"]],
+        left_out={each["algorithm"]: each["why"] for each in told["left_out"]},
+        budget_wanted=told["budget_wanted"],
+        _told=told,
+    )
+
+
+class Schedule:
+    """Who sends when, in an exchange of messages.
+
+    Attributes
+    ----------
+    algorithm : str
+        Which algorithm made it.
+    ranks : int
+        Among how many ranks.
+    steps : int
+        How many steps carry messages.
+    least_steps : int
+        How many are needed at least.
+    total_bytes : int
+        The size of all messages together. [B]
+    bytes_in_step : int
+        The sum of the steps' largest messages. [B]
+    most_bytes_of_a_rank : int
+        What the busiest rank sends, or receives. [B]
+    lower_bound_ps : int or None
+        What no schedule of these messages can be quicker than on the machine that was named. [ps]
+    transfers : Table
+        A row for each message of each step: step, source, destination, bytes.
+    """
+
+    def __init__(self, made: _maquette.Schedule) -> None:
+        told = json.loads(made.json())
+        self._made, self._told = made, told
+        self.algorithm: str = told["algorithm"]
+        self.ranks: int = told["ranks"]
+        self.steps: int = told["carrying_steps"]
+        self.least_steps: int = told["least_steps"]
+        self.total_bytes: int = told["total_bytes"]
+        self.bytes_in_step: int = told["bytes_in_step"]
+        self.most_bytes_of_a_rank: int = told["most_bytes_of_a_rank"]
+        self.lower_bound_ps: int | None = told["lower_bound_ps"]
+
+    @property
+    def transfers(self) -> Table:
+        """A row for each message of each step: step, source, destination, bytes."""
+        return Table("transfers", self._made.stream())
+
+    def check(self) -> None:
+        """Check that every message is sent once, and that in a step nobody sends twice or receives twice.
+
+        Raises
+        ------
+        ValueError
+            If that is not so: with the step and the rank.
+        """
+        if (wrong := self._made.wrong()) is not None:
+            raise ValueError(wrong)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``maquette schedule --algorithm NAME --json`` prints."""
+        told: dict[str, Any] = self._told
+        return told
+
+    def to_json(self) -> str:
+        """It as ``maquette run schedule`` reads it."""
+        return self._made.to_json()
+
+    def to_goal(self, pacing: str = "free-running", order: str = "alternating") -> str:
+        """It as GOAL text, for ``maquette run goal`` and LogGOPSim.
+
+        Parameters
+        ----------
+        pacing
+            What keeps the ranks in step: ``"free-running"``, ``"receiver-confirmed"`` or ``"barrier"``.
+        order
+            What a rank does first that both sends and receives in a step, such as ``"alternating"``.
+        """
+        return self._made.to_goal(pacing, order)
+
+    def to_msccl(self) -> str:
+        """It as XML for MSCCL.
+
+        Raises
+        ------
+        ValueError
+            If that can't hold it, since messages are forwarded.
+        """
+        return self._made.to_msccl()
+
+    def __str__(self) -> str:
+        return self._made.text()
+
+    def __repr__(self) -> str:
+        return f"<maquette.Schedule {self.algorithm} among {self.ranks} ranks: {self.steps} steps>"
+
+
+@overload
+def schedule(
+    traffic: MatrixLike | None = None,
+    *,
+    algorithm: str,
+    complete: int | None = None,
+    random: tuple[int, float] | None = None,
+    bytes: int | str | None = None,
+    seed: int = 1,
+    machine: MachineLike | None = None,
+    branch: int | None = None,
+) -> Schedule: ...
+@overload
+def schedule(
+    traffic: MatrixLike | None = None,
+    *,
+    algorithm: None = None,
+    complete: int | None = None,
+    random: tuple[int, float] | None = None,
+    bytes: int | str | None = None,
+    seed: int = 1,
+    machine: MachineLike | None = None,
+    branch: int | None = None,
+) -> list[Schedule]: ...
+def schedule(
+    traffic: MatrixLike | None = None,
+    *,
+    algorithm: str | None = None,
+    complete: int | None = None,
+    random: tuple[int, float] | None = None,
+    bytes: int | str | None = None,  # noqa: A002
+    seed: int = 1,
+    machine: MachineLike | None = None,
+    branch: int | None = None,
+) -> Schedule | list[Schedule]:
+    """Make the schedule of an exchange: in which step who sends to whom.
+
+    Parameters
+    ----------
+    traffic
+        What each rank has for each other, a square matrix of bytes, shape (ranks, ranks), as numbers or in a file that ends in
+        ``.csv``, ``.mtx`` or ``.npy``. Either this, `complete` or `random`.
+    algorithm
+        Who decides when a message goes (``maquette schedule --help`` lists them); all for any messages, if left out.
+    complete
+        A complete exchange among so many ranks.
+    random
+        Random messages: among how many ranks, and how many in percent of those of a complete exchange.
+    bytes
+        The size of a message of a complete exchange or of random ones, and of what a matrix only says that it is there;
+        256 B, if left out.
+    seed
+        What random messages follow from.
+    machine
+        Whose tree the messages through the root are counted for, and whose times a lower bound is told for.
+    branch
+        How many ranks each branch below the root of a tree has; those of the machine, or a quarter, if left out.
+
+    Returns
+    -------
+    Schedule or list of Schedule
+        That of the algorithm, or those of all.
+
+    Raises
+    ------
+    ValueError, TypeError, OSError
+        If something is not what is allowed, or a file can't be read.
+    """
+    matrix = None if traffic is None else matrix_of(traffic)
+    drawn = None if random is None else (random[0], round(random[1] * 10_000), seed)
+    on = None if machine is None else machine_of(machine)._machine
+    made = [Schedule(each) for each in _maquette.schedules((matrix, complete, drawn, bytes), algorithm, on, branch)]
+    return made if algorithm is None else made[0]
+
+
+@dataclass(frozen=True)
+class FittedParameter:
+    """A field of a description, fitted to measured times.
+
+    Attributes
+    ----------
+    field : str
+        Which.
+    before : str or None
+        What the description said before, if it did.
+    value : str
+        Its best value, with its unit.
+    confidence_95 : str or None
+        Half the width of its interval of 95% confidence, with its unit; None where the times do not determine it.
+    low, high : str
+        The range of its values.
+    at_bound : bool
+        Whether it lies at an end of its range: the best value may lie beyond.
+    """
+
+    field: str
+    before: str | None
+    value: str
+    confidence_95: str | None
+    low: str
+    high: str
+    at_bound: bool
+
+
+@dataclass(frozen=True)
+class FittedTime:
+    """A measured time beside what was simulated.
+
+    Attributes
+    ----------
+    line : int
+        In which line of the file, from 1; the first has the names of the columns.
+    what : str
+        What was measured, in words.
+    held : bool
+        Whether it was held back: nothing was fitted to it.
+    measured_ps, simulated_ps : int
+        What was measured, and what was simulated with the best values. [ps]
+    error : float
+        By how much that is more than what was measured, as a share of it.
+    """
+
+    line: int
+    what: str
+    held: bool
+    measured_ps: int
+    simulated_ps: int
+    error: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Parameters of a machine, fitted to measured times.
+
+    Attributes
+    ----------
+    parameters : list of FittedParameter
+        What was fitted.
+    times : list of FittedTime
+        To what, and what it is worth.
+    mean_absolute_error_fitted, mean_absolute_error_held : float or None
+        The mean relative error of the times that were fitted to, and of those that were held back; None where there are none.
+    evaluations : int
+        How often all times were simulated.
+    description : str
+        The description with the fitted values, in TOML; its comments stay.
+    """
+
+    parameters: list[FittedParameter]
+    times: list[FittedTime]
+    mean_absolute_error_fitted: float | None
+    mean_absolute_error_held: float | None
+    evaluations: int
+    description: str
+    _told: dict[str, Any]
+
+    @property
+    def machine(self) -> Machine:
+        """The machine with the fitted values."""
+        return Machine(tomllib.loads(self.description))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``maquette calibrate --json`` prints."""
+        return self._told
+
+    def __repr__(self) -> str:
+        fitted = ", ".join(f"{each.field}={each.value}" for each in self.parameters)
+        return f"<maquette.Calibration of {self._told['machine']}: {fitted}>"
+
+
+def calibrate(
+    machine: MachineLike,
+    times: TimesLike,
+    *,
+    fit: Mapping[str, tuple[str, str]] | Sequence[str],
+    evaluations: int = 300,
+) -> Calibration:
+    """Fit parameters of a machine's description to measured times.
+
+    Parameters
+    ----------
+    machine
+        A `Machine`, or what makes one.
+    times
+        What was measured: a file in CSV, or rows such as ``{"program": "one-way", "ranks": 2, "bytes": 8, "time": "16 us"}``.
+        ``maquette calibrate --help`` says which programs and columns there are.
+    fit
+        The fields that are fitted, and the ranges of their values: ``{"node.processor_send": ("10 us", "200 us")}``, or texts such as
+        ``"node.processor_send=10us..200us"``.
+    evaluations
+        How often at most all times are simulated, each time with other values.
+
+    Returns
+    -------
+    Calibration
+        The best values, and how good they are.
+
+    Raises
+    ------
+    ValueError, TypeError, OSError
+        If something is not what is allowed, with its line; or a file can't be read.
+    """
+    if isinstance(fit, Mapping):
+        fit = [f"{field}={low}..{high}" for field, (low, high) in fit.items()]
+    if not fit:
+        raise ValueError("fit: found nothing; allowed is a field and its range, or several")
+    if evaluations < 1:
+        raise ValueError(f"evaluations: found {evaluations}; allowed is 1 or more")
+    told, description = _maquette.calibrate(machine_of(machine)._machine, times_of(times), list(fit), evaluations)
+    fitted = json.loads(told)
+    return Calibration(
+        parameters=[FittedParameter(**each) for each in fitted["parameters"]],
+        times=[FittedTime(**each) for each in fitted["times"]],
+        mean_absolute_error_fitted=fitted["mean_absolute_error_fitted"],
+        mean_absolute_error_held=fitted["mean_absolute_error_held"],
+        evaluations=fitted["evaluations"],
+        description=description,
+        _told=fitted,
+    )
+
+
+@dataclass(frozen=True)
+class Postal:
+    """What the postal model says of a broadcast and of an all-reduce.
+
+    Attributes
+    ----------
+    lambda_ : float
+        The latency of a message in steps.
+    nodes : int
+        How many nodes take part.
+    gamma : float
+        What a broadcast grows by in a step.
+    lower_bound_steps : float
+        What no broadcast is quicker than, in steps.
+    trees : dict
+        How many steps a broadcast takes over each tree, by its name.
+    delay_receive_steps, delay_send_steps : float
+        How many steps a census takes, in its two ways.
+    one_alpha_for_all : tuple of float or None
+        The least and the most of the shares that serve 2 to `nodes` nodes alike, if there are any.
+    """
+
+    lambda_: float
+    nodes: int
+    gamma: float
+    lower_bound_steps: float
+    trees: dict[str, float]
+    delay_receive_steps: float
+    delay_send_steps: float
+    one_alpha_for_all: tuple[float, float] | None
+    _told: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``maquette postal --json`` prints, with the look-up table of alphas."""
+        return self._told
+
+    def __repr__(self) -> str:
+        return f"<maquette.Postal lambda {self.lambda_:g}, {self.nodes} nodes: {self.lower_bound_steps:g} steps at least>"
+
+
+def postal(
+    lambda_: float | Fraction | str, nodes: int, *, alpha: float | None = None, t0: int | str | None = None
+) -> Postal:
+    """Say what the postal model says: how fast a broadcast can be, and which trees are.
+
+    Parameters
+    ----------
+    lambda_
+        The latency of a message in steps.
+    nodes
+        How many nodes take part.
+    alpha
+        Also say how long the tree takes in which a source always keeps this share of its nodes, from 0.5 to under 1.
+    t0
+        How long a step is: a text such as ``"70 us"``, or a number. [ps]
+
+    Returns
+    -------
+    Postal
+        What it says.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If something is not what is allowed.
+    """
+    told = json.loads(_maquette.postal(str(lambda_), nodes, None if alpha is None else str(alpha), t0))
+    for_all = told["one_alpha_for_all"]
+    return Postal(
+        lambda_=told["lambda"],
+        nodes=told["nodes"],
+        gamma=told["gamma"],
+        lower_bound_steps=told["lower_bound_steps"],
+        trees={each["name"]: each["steps"] for each in told["trees"]},
+        delay_receive_steps=told["delay_receive_steps"],
+        delay_send_steps=told["delay_send_steps"],
+        one_alpha_for_all=for_all and (for_all["least"], for_all["most"]),
+        _told=told,
+    )

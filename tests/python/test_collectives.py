@@ -1,0 +1,181 @@
+"""Collectives that a program awaits."""
+
+import array
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import maquette as mq
+
+COMMAND = Path(sys.executable).with_name("maquette")
+
+
+def algorithms(program: str) -> list[str]:
+    """The names that the help of the command lists."""
+    done = subprocess.run([COMMAND, "run", program, "--help"], capture_output=True, text=True, timeout=60, check=True)
+    listed = re.search(r"--algorithm <.*?>(.*?)\n      --", done.stdout, re.DOTALL)
+    assert listed is not None
+    return re.findall(r"^\s+- ([a-z0-9-]+):", listed[1], re.MULTILINE)
+
+
+#: What some algorithms have to be told.
+TOLD: dict[str, dict[str, Any]] = {
+    "lambda-tree": {"lambda_": 1.5},
+    "two-queue": {"lambda_": 1.5},
+    "census": {"lambda_": 1.5},
+    "delay-send": {"lambda_": 1.5, "t0": "5 us"},
+    "delay-receive": {"lambda_": 1.5},
+    "reduce-broadcast": {"lambda_": 1.5},
+    "segmented-tree": {"segment": "100 B", "alpha": 0.6},
+    "pipeline": {"segment": 100},
+}
+
+
+def told(name: str) -> dict[str, Any]:
+    return TOLD.get(name, {})
+
+
+def as_program(options: dict[str, Any]) -> dict[str, Any]:
+    return {("lambda" if name == "lambda_" else name): value for name, value in options.items()}
+
+
+@pytest.mark.parametrize("machine", ["cm5-32", "loggp", "infiniband-128"])
+@pytest.mark.parametrize("root", [0, 3])
+def test_every_broadcast_brings_the_message_to_all(machine: str, root: int) -> None:
+    names = algorithms("broadcast")
+    assert {"binomial", "scatter-gather", "pipeline", "hardware"} <= set(names)
+    data = bytes(range(250)) * 4
+
+    async def program(endpoint: mq.Endpoint, algorithm: str) -> bytes | None:
+        mine = data if endpoint.rank == root else None
+        return await mq.broadcast(endpoint, mine, size=1000, root=root, algorithm=algorithm, **told(algorithm))
+
+    for name in names:
+        if name == "hardware" and machine != "cm5-32":
+            with pytest.raises(mq.Unfit):
+                mq.run(program, machine, ranks=11, algorithm=name)
+            continue
+        run = mq.run(program, machine, ranks=11, algorithm=name)
+        assert run.returned == [data] * 11, name
+        theirs = mq.run("broadcast", machine, ranks=11, root=root, bytes=1000, algorithm=name, **as_program(told(name)))
+        assert (run.finish_ps, run.message_count) == (theirs.finish_ps, theirs.message_count), name
+
+
+@pytest.mark.parametrize("machine", ["cm5-32", "loggp", "infiniband-128"])
+def test_every_all_reduce_adds_up(machine: str) -> None:
+    names = algorithms("all-reduce")
+    assert {"ring", "recursive-doubling", "rabenseifner"} <= set(names)
+
+    async def program(endpoint: mq.Endpoint, algorithm: str) -> list[float]:
+        mine = array.array("d", [endpoint.rank + place for place in range(24)])
+        combined = await mq.all_reduce(endpoint, mine, algorithm=algorithm, **told(algorithm))
+        assert combined is not None
+        return array.array("d", combined).tolist()
+
+    for name in names:
+        run = mq.run(program, machine, ranks=8, algorithm=name)
+        assert run.returned == [[28.0 + 8 * place for place in range(24)]] * 8, name
+        theirs = mq.run("all-reduce", machine, ranks=8, bytes=192, algorithm=name, **as_program(told(name)))
+        assert (run.finish_ps, run.message_count) == (theirs.finish_ps, theirs.message_count), name
+
+
+@pytest.mark.parametrize("machine", ["cm5-32", "loggp"])
+def test_every_all_to_all_brings_each_its_own(machine: str) -> None:
+    names = algorithms("all-to-all")
+    assert {"linear", "pairwise", "greedy", "bruck", "recursive"} <= set(names)
+
+    async def program(endpoint: mq.Endpoint, algorithm: str) -> list[bytes | None]:
+        mine = [bytes([endpoint.rank, other]) * 50 for other in range(endpoint.size)]
+        return await mq.all_to_all(endpoint, mine, algorithm=algorithm)
+
+    for name in names:
+        run = mq.run(program, machine, ranks=8, algorithm=name)
+        assert run.returned == [[bytes([other, rank]) * 50 for other in range(8)] for rank in range(8)], name
+        theirs = mq.run("all-to-all", machine, ranks=8, bytes=100, algorithm=name)
+        assert (run.finish_ps, run.message_count) == (theirs.finish_ps, theirs.message_count), name
+
+
+def test_sizes_stand_for_data() -> None:
+    async def program(endpoint: mq.Endpoint) -> Any:
+        one = await mq.broadcast(endpoint, "4 KiB", algorithm="pipeline")
+        two = await mq.all_reduce(endpoint, size=4096)
+        return one, two, await mq.all_to_all(endpoint, size="1 KiB")
+
+    assert mq.run(program, "loggp", ranks=4).returned[2] == (None, None, [None] * 4)
+
+
+def test_a_barrier_waits_for_the_last() -> None:
+    async def program(endpoint: mq.Endpoint) -> int:
+        await endpoint.compute(1_000_000 * endpoint.rank)
+        await mq.barrier(endpoint)
+        return endpoint.now_ps
+
+    assert min(mq.run(program, "infiniband-128", ranks=9).returned) >= 8_000_000
+
+
+def test_collectives_do_not_meet_other_messages() -> None:
+    async def program(endpoint: mq.Endpoint) -> tuple[bytes | None, bytes | None]:
+        other = 1 - endpoint.rank
+        await endpoint.send(other, b"own", tag=5)
+        shared = await mq.broadcast(endpoint, b"shared" if endpoint.rank == 0 else None)
+        return shared, (await endpoint.receive(other, tag=5)).data
+
+    assert mq.run(program, "loggp", ranks=2).returned == [(b"shared", b"own")] * 2
+
+
+def test_a_collective_goes_on_beside_other_operations() -> None:
+    async def program(endpoint: mq.Endpoint) -> None:
+        await mq.gather(mq.all_reduce(endpoint, size="64 KiB", algorithm="ring"), endpoint.compute("1 ms"))
+
+    alone = mq.run("all-reduce", "infiniband-128", ranks=16, bytes="64 KiB", algorithm="ring").makespan_ps
+    assert mq.run(program, "infiniband-128", ranks=16).makespan_ps < 1_000_000_000 + alone
+
+
+def test_operators_take_numbers_as_they_are() -> None:
+    async def program(endpoint: mq.Endpoint, kind: str, operator: str) -> bytes | None:
+        return await mq.all_reduce(endpoint, array.array(kind, [endpoint.rank + 1, 7]), operator)
+
+    for kind, operator, expected in [("q", "sum", [10, 28]), ("f", "max", [4, 7]), ("Q", "product", [24, 2401])]:
+        (returned, *_) = mq.run(program, "loggp", ranks=4, kind=kind, operator=operator).returned
+        assert returned is not None and array.array(kind, returned).tolist() == expected
+    with pytest.raises(TypeError, match="operator: found 'sum' of buffers with the format 'h'"):
+        mq.run(program, "loggp", ranks=4, kind="h", operator="sum")
+
+
+@pytest.mark.parametrize(
+    ("error", "options", "expected"),
+    [
+        (ValueError, {"algorithm": "binomail"}, "did you mean `binomial`?"),
+        (mq.Unfit, {"algorithm": "pipeline"}, "size: found nothing; allowed is the size of the message at every rank, as pipeline"),
+        (ValueError, {"alpha": 0.6, "algorithm": "binomial"}, "alpha: found 0.6; allowed is none, as binomial"),
+        (mq.NoSuchRank, {"root": 9}, "rank 9 does not exist"),
+    ],
+)
+def test_what_is_wrong_is_told(error: type[Exception], options: dict[str, Any], expected: str) -> None:
+    async def program(endpoint: mq.Endpoint) -> None:
+        await mq.broadcast(endpoint, b"data" if endpoint.rank == 0 else None, **options)
+
+    with pytest.raises(error) as caught:
+        mq.run(program, "loggp", ranks=4)
+    assert expected in str(caught.value)
+
+
+def test_a_wrong_number_of_messages_is_told() -> None:
+    async def program(endpoint: mq.Endpoint) -> None:
+        await mq.all_to_all(endpoint, [b"one"])
+
+    with pytest.raises(mq.Unfit, match="data: found 1 messages; allowed is one for each of the 4 ranks"):
+        mq.run(program, "loggp", ranks=4)
+
+
+def test_one_that_stays_away_is_a_deadlock() -> None:
+    async def program(endpoint: mq.Endpoint) -> None:
+        if endpoint.rank != 2:
+            await mq.barrier(endpoint)
+
+    with pytest.raises(mq.Deadlock, match="rank 2"):
+        mq.run(program, "loggp", ranks=4)

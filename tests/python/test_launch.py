@@ -1,0 +1,165 @@
+"""Programs for real, over UDP; and programs in files, as the command runs and launches them."""
+
+import array
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import maquette as mq
+
+COMMAND = Path(sys.executable).with_name("maquette")
+
+
+async def ring_sum(endpoint: mq.Endpoint, size: int = 1000) -> int:
+    """Everybody's number goes once round the ring."""
+    left, right = (endpoint.rank - 1) % endpoint.size, (endpoint.rank + 1) % endpoint.size
+    number = total = endpoint.rank + 1
+    for _ in range(endpoint.size - 1):
+        _, received = await mq.gather(
+            endpoint.send(right, number.to_bytes(8, "little"), size=size, tag=7), endpoint.receive(left, tag=7)
+        )
+        assert received.data is not None and received.size == size
+        number = int.from_bytes(received.data[:8], "little")
+        total += number
+    return total
+
+
+def test_a_program_ends_with_the_same_for_real_as_on_models() -> None:
+    real = mq.launch(ring_sum, local=5)
+    assert real.returned == [15] * 5
+    for machine in ["infiniband-128", "loggp", "dp-smp-8"]:
+        assert mq.run(ring_sum, machine, ranks=5).returned == real.returned
+    assert len(real.finish_ps) == 5 and 0 < max(real.finish_ps) < real.elapsed_s * 1e12
+    assert repr(real).startswith("<maquette.Launch ring_sum on 5 ranks: ")
+
+
+def test_a_message_of_many_packets_comes_whole() -> None:
+    data = bytes(range(256)) * 2000
+
+    async def program(endpoint: mq.Endpoint) -> bool:
+        if endpoint.rank == 0:
+            await endpoint.send(1, data)
+            return True
+        return (await endpoint.receive(0)).data == data
+
+    assert mq.launch(program, local=2).returned == [True, True]
+
+
+def test_collectives_work_for_real() -> None:
+    async def program(endpoint: mq.Endpoint) -> tuple[bytes | None, list[int], list[bytes | None]]:
+        shared = await mq.broadcast(endpoint, b"x" * 5000, algorithm="pipeline")
+        numbers = await mq.all_reduce(endpoint, array.array("q", [endpoint.rank, 1]), algorithm="ring")
+        await mq.barrier(endpoint)
+        each = await mq.all_to_all(endpoint, [bytes([endpoint.rank, other]) for other in range(4)], algorithm="bruck")
+        return shared, array.array("q", numbers or b"").tolist(), each
+
+    for rank, (shared, numbers, each) in enumerate(mq.launch(program, local=4).returned):
+        assert (shared, numbers) == (b"x" * 5000, [6, 4])
+        assert each == [bytes([other, rank]) for other in range(4)]
+
+
+def test_a_program_of_the_catalogue_is_launched_by_its_name() -> None:
+    launched = mq.launch("all-to-all", local=4, algorithm="bruck", bytes=100)
+    assert launched.found["received_bytes"] == mq.run("all-to-all", "loggp", ranks=4, algorithm="bruck", bytes=100).found["received_bytes"]
+    with pytest.raises(ValueError, match="did you mean `broadcast`"):
+        mq.launch("brodcast", local=4)
+    with pytest.raises(TypeError, match="has no parameter `algoritm`"):
+        mq.launch("broadcast", local=4, algoritm="linear")
+
+
+def test_what_goes_wrong_is_told() -> None:
+    async def waits(endpoint: mq.Endpoint) -> None:
+        await endpoint.receive((endpoint.rank + 1) % 2)
+
+    async def fails(endpoint: mq.Endpoint) -> None:
+        if endpoint.rank == 1:
+            raise RuntimeError("no bread")
+        await endpoint.receive(1)
+
+    with pytest.raises(mq.Deadlock):
+        mq.launch(waits, local=2)
+    with pytest.raises(RuntimeError, match="no bread") as caught:
+        mq.launch(fails, local=2)
+    assert any("raised by rank 1" in note for note in caught.value.__notes__)
+    for ranks in [0, 257]:
+        with pytest.raises(mq.Unfit, match="allowed are 1 to 256"):
+            mq.launch(waits, local=ranks)
+    with pytest.raises(TypeError, match="program: found 3"):
+        mq.launch(3, local=2)  # type: ignore[call-overload]
+
+
+def test_ctrl_c_ends_a_launch() -> None:
+    async def chatter(endpoint: mq.Endpoint) -> None:
+        while True:
+            await mq.gather(endpoint.send(1 - endpoint.rank, b"?"), endpoint.receive(1 - endpoint.rank))
+
+    def interrupt() -> None:
+        time.sleep(0.5)
+        signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Thread(target=interrupt, daemon=True).start()
+        with pytest.raises(KeyboardInterrupt):
+            mq.launch(chatter, local=2)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+PROGRAM = '''
+import maquette as mq
+
+async def ring(endpoint, rounds=1, word="none"):
+    for _ in range(rounds):
+        right, left = (endpoint.rank + 1) % endpoint.size, (endpoint.rank - 1) % endpoint.size
+        await mq.gather(endpoint.send(right, word.encode()), endpoint.receive(left))
+    return endpoint.rank * rounds
+
+async def fails(endpoint):
+    raise RuntimeError("no bread")
+'''
+
+
+def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    return tmp_path / "program.py"
+
+
+def test_the_command_runs_and_launches_a_program_in_a_file(program: Path) -> None:
+    options = ["--rounds", "3", "--word=some", "--json"]
+    ran = command("run", f"{program}:ring", "--machine", "moc-2-1", "--ranks", "4", "--set", "buffers=4", *options)
+    assert ran.returncode == 0, ran.stderr
+    told = json.loads(ran.stdout)
+    assert (told["messages"], told["returned"]) == (12, ["0", "3", "6", "9"])
+    assert told["experiment"]["parameters"] == {"rounds": 3, "word": "some"}
+    assert told["experiment"]["machine"]["set"] == ["buffers=4"]
+    launched = command("launch", f"{program}:ring", "--local", "4", *options)
+    assert launched.returncode == 0, launched.stderr
+    assert json.loads(launched.stdout)["returned"] == told["returned"]
+    text = command("run", f"{program}:ring", "--machine", "moc-2-1", "--ranks", "4").stdout
+    assert text.startswith("<maquette.Run ring on 4 nodes of moc-2-1: ") and "rank 3: 3\n" in text
+
+
+def test_the_command_tells_what_is_wrong_with_a_program_in_a_file(program: Path) -> None:
+    cases = [
+        (["run", f"{program}:rong", "--machine", "loggp"], 2, "found no function rong"),
+        (["run", "no-such.py:ring", "--machine", "loggp"], 2, "found no file no-such.py"),
+        (["run", f"{program}:ring", "--machine", "moc-2"], 2, "`moc-2`"),
+        (["run", f"{program}:fails", "--machine", "moc-2-1"], 1, "RuntimeError: no bread"),
+        (["launch", f"{program}:ring"], 2, "--local"),
+        (["launch", f"{program}:ring", "--local", "2", "--round", "3"], 2, "unexpected keyword argument 'round'"),
+    ]
+    for words, status, told in cases:
+        done = command(*words)
+        assert (done.returncode, told in done.stderr) == (status, True), (words, done.stderr)
