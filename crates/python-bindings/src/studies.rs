@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use studies::{PaperName, Watch};
 
 use crate::command::unless_interrupted;
+use crate::errors::MaquetteError;
 use crate::tuning::cores;
 
 /// Runs the claims of these papers again: gives what became of each, a line of JSON each, and the report.
@@ -14,10 +15,10 @@ pub fn reproduce(py: Python<'_>, papers: Vec<String>) -> PyResult<(String, Strin
     let named = |name: &String| quantities::by_name(name, &PaperName::all(), PaperName::name);
     let papers = papers.iter().map(named).collect::<Result<Vec<PaperName>, String>>();
     let papers = papers.map_err(|error| PyValueError::new_err(format!("papers: {error}")))?;
-    unless_interrupted(py, move || {
+    let reproduced = unless_interrupted(py, move || {
         interrupt::forget();
         let watch = Watch { progress: &|_| {}, interrupted: interrupt::flag(), threads: cores() };
-        let reproduction = studies::reproduce(&papers, &watch);
-        (reproduction.json_lines(), reproduction.html)
-    })
+        studies::reproduce(&papers, &watch).map(|reproduction| (reproduction.json_lines(), reproduction.html))
+    })?;
+    reproduced.map_err(|error| MaquetteError::new_err(error.to_string()))
 }
