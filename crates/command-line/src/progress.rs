@@ -69,6 +69,11 @@ impl Bar {
         self.0.bar.set_position(((share * STEPS as f64) as u64).min(STEPS));
         self.0.bar.set_message(words);
     }
+
+    /// Prints something meanwhile.
+    pub(super) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.0.bar.suspend(print)
+    }
 }
 
 /// A bar for data on its way: how much there is, how fast it comes, how long it will take.

@@ -8,15 +8,15 @@ use clap::Args;
 use super::choice::choice;
 use super::failure::Failure;
 use super::progress::Bar;
-use super::{CommandOutput, cores};
+use super::{CommandOutput, cores, print};
 use formats::interrupt;
 use formats::output::{Unwritable, WholeFile};
-use studies::{PaperName, Progress, Watch};
+use studies::{Outcome, PaperName, Progress, Watch};
 
 /// Run the claims of papers again, and write a report with their figures drawn anew.
 ///
 /// Each claim is met, met with parameters that were fitted to it, missed or not run; the exit status is 1 when one is
-/// missed. Ctrl-C ends it early: what was run by then is judged and written.
+/// missed. The paper with the least work comes first, and what became of a paper's claims is printed when it is known. Ctrl-C ends it early: what was run by then is judged and written.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  maquette reproduce moc postal --json > claims.jsonl")]
 pub(super) struct Arguments {
@@ -49,13 +49,19 @@ impl Arguments {
                 papers.push(paper);
             }
         }
-        let reproduction = studies::reproduce(&papers, &watch)?;
+        let judged = |outcomes: &[Outcome]| {
+            if !as_json {
+                // Whoever does not read on does not mind; the report is written all the same.
+                let _ = bar.aside(|| print(&studies::verdicts(outcomes)));
+            }
+        };
+        let reproduction = studies::reproduce(&papers, &watch, &judged)?;
         drop(bar);
         file.fill(reproduction.html.as_bytes())?;
         let text = if as_json {
             reproduction.json_lines()
         } else {
-            format!("{}The report is in {}.\n", reproduction.text(), self.report.join("index.html").display())
+            format!("{}The report is in {}.\n", reproduction.tally_text(), self.report.join("index.html").display())
         };
         Ok(CommandOutput { text, status: reproduction.exit_status().into() })
     }

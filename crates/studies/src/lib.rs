@@ -116,23 +116,33 @@ pub struct Reproduction {
     pub interrupted: bool,
 }
 
-/// Runs the claims of `papers` again, one paper after the other. `watch` is told of the progress of all.
+/// Runs the claims of `papers` again, one paper after the other, the one with the least work first, so that there is something to
+/// read soon. `watch` is told of the progress of all, and `judged` of the claims of a paper as soon as they are.
 ///
 /// # Errors
 /// What is wrong with a file of claims.
-pub fn reproduce(papers: &[PaperName], watch: &Watch<'_>) -> Result<Reproduction, ClaimsError> {
-    let work: Vec<f64> = papers.iter().map(|paper| estimate(*paper).1).collect();
-    let all: f64 = work.iter().sum();
+pub fn reproduce(
+    papers: &[PaperName],
+    watch: &Watch<'_>,
+    judged: &dyn Fn(&[Outcome]),
+) -> Result<Reproduction, ClaimsError> {
+    let mut work: Vec<(PaperName, f64)> = papers.iter().map(|&paper| (paper, estimate(paper).1)).collect();
+    work.sort_by(|(_, one), (_, other)| one.total_cmp(other));
+    let all: f64 = work.iter().map(|(_, work)| work).sum();
     let mut chapters = Vec::new();
-    for (index, paper) in papers.iter().enumerate() {
-        let before: f64 = work[..index].iter().sum();
+    let mut before = 0.0;
+    for (paper, work) in work {
         let progress = |progress: Progress<'_>| {
-            let share = if all > 0.0 { (before + progress.share * work[index]) / all } else { progress.share };
+            let share = if all > 0.0 { (before + progress.share * work) / all } else { progress.share };
             (watch.progress)(Progress { share, ..progress });
         };
-        chapters.push(chapter(*paper, &Watch { progress: &progress, ..*watch })?);
+        let chapter = chapter(paper, &Watch { progress: &progress, ..*watch })?;
+        judged(&chapter.outcomes);
+        chapters.push((paper, chapter));
+        before += work;
     }
-    Ok(Reproduction::of(chapters))
+    chapters.sort_by_key(|(paper, _)| papers.iter().position(|other| other == paper));
+    Ok(Reproduction::of(chapters.into_iter().map(|(_, chapter)| chapter).collect()))
 }
 
 fn chapter(paper: PaperName, watch: &Watch<'_>) -> Result<Chapter, ClaimsError> {
@@ -226,6 +236,22 @@ fn ran<J: Job, A>(jobs: &[J], runs: &Runs<J, A>) -> String {
     }
 }
 
+/// Verdicts as a table for a terminal, with what is to be said of each claim that was not met, or was fitted, or whose rule was
+/// changed.
+pub fn verdicts(outcomes: &[Outcome]) -> String {
+    let width = outcomes.iter().map(|outcome| outcome.id.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for outcome in outcomes {
+        let ours = render::plain(&outcome.ours);
+        let unit = outcome.unit.as_deref().unwrap_or("");
+        let _ = writeln!(text, "{:10}  {:width$}  {ours} {unit}", outcome.verdict.name(), outcome.id);
+        for remark in outcome.remarks() {
+            let _ = writeln!(text, "{:10}  {:width$}  {remark}", "", "");
+        }
+    }
+    text
+}
+
 impl Reproduction {
     fn of(chapters: Vec<Chapter>) -> Reproduction {
         Reproduction {
@@ -243,24 +269,11 @@ impl Reproduction {
         self.outcomes.iter().map(line).collect()
     }
 
-    /// The verdicts as a table for a terminal, with what is to be said of each claim that was not met, or was fitted, or whose rule
-    /// was changed.
-    pub fn text(&self) -> String {
-        let width = self.outcomes.iter().map(|outcome| outcome.id.len()).max().unwrap_or(0);
-        let mut text = String::new();
-        for outcome in &self.outcomes {
-            let ours = render::plain(&outcome.ours);
-            let unit = outcome.unit.as_deref().unwrap_or("");
-            let _ = writeln!(text, "{:10}  {:width$}  {ours} {unit}", outcome.verdict.name(), outcome.id);
-            for remark in outcome.remarks() {
-                let _ = writeln!(text, "{:10}  {:width$}  {remark}", "", "");
-            }
-        }
+    /// How many claims came out how, in a line, and what was run, in another.
+    pub fn tally_text(&self) -> String {
         let counts =
             Verdict::ALL.iter().zip(self.tally()).map(|(verdict, count)| format!("{count} {}", verdict.words()));
-        let _ = writeln!(text, "{}", counts.collect::<Vec<_>>().join(", "));
-        text += &Provenance::of("reproduce").line();
-        text
+        format!("{}\n{}", counts.collect::<Vec<_>>().join(", "), Provenance::of("reproduce").line())
     }
 
     /// How many claims were met, were met with fitted parameters, were missed, and were not run.

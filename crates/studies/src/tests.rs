@@ -248,7 +248,7 @@ fn one_of_each() -> Reproduction {
 #[test]
 fn a_tally_tells_what_was_fitted_from_what_was_not() {
     let done = one_of_each();
-    let text = done.text();
+    let text = verdicts(&done.outcomes) + &done.tally_text();
     assert!(text.contains("\n1 met, 1 met with fitted parameters, 1 missed, 1 not run\n"), "{text}");
     assert!(text.contains("fitted: a cost, to it") && text.contains("rule changed after a run: it was stricter"));
     assert_eq!((done.tally(), done.exit_status()), ([1, 1, 1, 1], 1));

@@ -29,12 +29,12 @@ macro_rules! any_program {
     ($($name:ident = $program:ty),+ $(,)?) => {
         /// A program of any of the catalogue's types.
         pub enum AnyProgram {
-            $(#[doc = stringify!($program)] $name($program),)+
+            $(#[doc = concat!("`", stringify!($program), "`")] $name($program),)+
         }
 
         /// What a rank of any program ends with.
         pub enum AnyOutput {
-            $(#[doc = stringify!($program)] $name(<$program as Program>::Output),)+
+            $(#[doc = concat!("`", stringify!($program), "`")] $name(<$program as Program>::Output),)+
         }
 
         impl Program for AnyProgram {

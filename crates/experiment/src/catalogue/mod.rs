@@ -50,6 +50,8 @@ macro_rules! catalogue {
         /// A program of the catalogue, with its parameters.
         #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
+        // The JSON Schema says the same words.
+        #[allow(rustdoc::private_intra_doc_links)]
         pub enum Choice {
             $(#[doc = concat!("[`", stringify!($path), "`]")] $entry($path),)+
         }
