@@ -12,8 +12,9 @@ use super::CommandOutput;
 use super::failure::Failure;
 
 /// What the symbols of the formulas mean.
-const LEGEND: &str = "n ranks, s bytes; a step of t0, a latency of lambda steps; T_lambda(n), the least number of steps in which \
-                      the postal model\nreaches n ranks; o, L, G as in LogGP: overhead, latency, time of a byte";
+const LEGEND: &str =
+    "n ranks, s bytes; t0, a step; lambda, the latency in steps; T_lambda(n), the least number of steps in which
+the postal model reaches n ranks; o, L, G as in LogGP: overhead, latency, time of a byte";
 
 /// List the programs that can be run, or say of one what it can be told, and which algorithms it has with their formulas.
 #[derive(Args, Debug)]
@@ -69,21 +70,24 @@ fn algorithms(program: &str) -> Vec<Algorithm> {
 }
 
 fn list(programs: &[Description]) -> String {
-    let row = |program: &Description| [program.name.to_owned(), first_line(&program.about).to_owned()];
+    let row = |program: &Description| [program.name.to_owned(), first_paragraph(&program.about)];
     let rows: Vec<[String; 2]> = programs.iter().map(row).collect();
     columns([Side::Left, Side::Left], &rows)
 }
 
-fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
+/// What a doc comment says first, on one line, without the stop at its end.
+fn first_paragraph(text: &str) -> String {
+    let first = text.split("\n\n").next().unwrap_or_default();
+    first.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches('.').to_owned()
 }
 
 fn text(program: &Description) -> String {
     let mut text = format!("{}: {}\n", program.name, program.about.trim_end());
-    let rows: Vec<[String; 3]> = program.parameters.iter().map(row).collect();
-    if !rows.is_empty() {
+    if !program.parameters.is_empty() {
         text += "\nWhat it can be told:\n";
-        text += &columns([Side::Left, Side::Left, Side::Left], &rows);
+    }
+    for parameter in &program.parameters {
+        text += &format!("{}: {}\n    {}\n", parameter.name, first_paragraph(&parameter.about), allowed(parameter));
     }
     let algorithms = algorithms(program.name);
     if algorithms.is_empty() {
@@ -96,7 +100,8 @@ fn text(program: &Description) -> String {
     text + "\n" + LEGEND + "\n"
 }
 
-fn row(parameter: &Parameter) -> [String; 3] {
+/// What a parameter may be, and usually is.
+fn allowed(parameter: &Parameter) -> String {
     let usual = parameter.default.as_ref().map(|default| format!("; usually {default}")).unwrap_or_default();
     let allowed = match &parameter.kind {
         Kind::Flag => "yes or no".to_owned(),
@@ -107,7 +112,7 @@ fn row(parameter: &Parameter) -> [String; 3] {
         }
         Kind::Text => parameter.value_name.clone(),
     };
-    [parameter.name.clone(), first_line(&parameter.about).to_owned(), allowed + &usual]
+    allowed + &usual
 }
 
 fn as_value(program: &Description) -> Value {

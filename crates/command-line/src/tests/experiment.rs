@@ -394,7 +394,18 @@ fn whatever_changes_a_result_is_in_it() {
 }
 
 /// Commands that simulate nothing, or that are no model's: what a launch says of itself is tested with real ranks.
-const NOT_SIMULATING: [&str; 7] = ["machines", "machine", "launch", "launch-rank", "reproduce", "cast", "schema"];
+const NOT_SIMULATING: [&str; 10] = [
+    "machines",
+    "machine",
+    "programs",
+    "launch",
+    "launch-rank",
+    "reproduce",
+    "cast",
+    "schema",
+    "completions",
+    "manual",
+];
 
 #[test]
 fn every_option_of_every_command_that_simulates_is_among_the_cases() {
