@@ -55,11 +55,11 @@ clean: ## remove what was built
 	rm -rf $(VENV) report
 
 # The virtual environment with the tools.
-$(VENV)/ready: pyproject.toml scripts/need
+$(VENV)/ready: Makefile pyproject.toml scripts/need
 	@scripts/need cargo
 	@scripts/need python
 	@test -x $(BIN)/python || python3 -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check maturin pytest mypy numpy polars pyarrow networkx
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check maturin pytest mypy numpy polars pyarrow networkx nanoarrow
 	@touch $@
 
 # The command itself, built for speed and installed there. The tests install it as they were built themselves, which takes
