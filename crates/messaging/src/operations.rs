@@ -430,8 +430,11 @@ impl Operations {
         self.under_way.iter().flat_map(|it| [deadline(it), start(it)]).flatten().min()
     }
 
-    /// What the operations wait for, if none of them goes on by itself.
+    /// What the operations wait for, if none of them goes on by itself, and the program has been told of all that are over.
     pub(crate) fn waits_for(&self) -> Option<Vec<Wait>> {
+        if !self.ends.is_empty() || !self.happened.is_empty() {
+            return None;
+        }
         self.under_way.iter().map(UnderWay::waits_for).collect()
     }
 

@@ -4,7 +4,7 @@ use endpoint::{Endpoint, Message, Program, Result, World, conformance};
 use machines::model::{BroadcastProtocol, Ethernet, Faults, Interconnect, Machine, Messaging, Repeat};
 use maquette_virtual_worlds::answer::FrameFate;
 use maquette_virtual_worlds::ethernet::world::EthernetWorld;
-use programs::benchmarks::PingPong;
+use programs::benchmarks::{BroadcastReply, By, PingPong};
 use programs::broadcast::HardwareBroadcast;
 use quantities::{Bytes, Duration, Rank, Time};
 
@@ -145,4 +145,15 @@ fn logs_and_counts_agree() {
     assert!(messaging.repeated.iter().any(|(from, _, count)| *from == Rank(0) && *count > 0));
     let most = messaging.broadcast_memory.iter().map(|bytes| bytes.0).collect::<Vec<_>>();
     assert!(most[0] > 16 * 1_488 && most[0] < 16 * 1_600 + 8_192 && most[1..] == [0, 0, 0], "{most:?}");
+}
+
+/// An operation is over once what its turn has to send is sent. Until its program is told, nobody waits, and nobody is stuck.
+#[test]
+fn a_program_that_is_about_to_be_told_is_not_stuck() {
+    let costs = [("send", "5 us"), ("receive", "9.5 us"), ("broadcast_each", "1.75 us"), ("header", "12 B")];
+    let settings = costs.map(|(field, value)| (field.to_string(), value.to_string()));
+    let machine = machines::load_with("dp-smp-8", &settings).unwrap();
+    let program = BroadcastReply { by: By::Hardware, bytes: Bytes(256), rounds: 500, replier: Rank(1) };
+    let (results, _) = EthernetWorld::new(&machine, 1).run(2, &program).unwrap();
+    assert_eq!(results[0].as_ref().map(Vec::len), Ok(500));
 }
