@@ -17,6 +17,7 @@ mod message;
 mod needs;
 mod operation;
 mod request;
+mod tagged;
 pub mod timeline;
 
 pub use combinators::{First, first_of, join, join_all};
@@ -27,6 +28,7 @@ pub use message::Message;
 pub use needs::Needs;
 pub use operation::{Operation, Outcome, Received, Source, Tag, Tags, Unexpected};
 pub use request::{Begun, Event, Report, Request};
+pub use tagged::Tagged;
 
 use quantities::{Duration, Rank, Time};
 

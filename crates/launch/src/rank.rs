@@ -3,9 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
 use endpoint::executor::{self, Machine, Over};
-use endpoint::{
-    Begun, Endpoint, Error, Event, Message, Operation, Outcome, Program, Received, Request, Result, Source, Tag, Tags,
-};
+use endpoint::{Begun, Endpoint, Error, Event, Message, Operation, Outcome, Program, Request, Result, Tag, Tagged};
 use messaging::{Messenger, Messengers, Parameters, Reporting};
 use programs::barrier::dissemination;
 use quantities::{Duration, Rank, Rate, Time};
@@ -131,43 +129,6 @@ impl Machine for Launched<'_> {
     }
 }
 
-/// The same rank, as it meets the others between two runs of a program.
-struct Meeting<'run>(&'run Messenger<Network>);
-
-impl Endpoint for Meeting<'_> {
-    fn rank(&self) -> Rank {
-        self.0.rank()
-    }
-
-    fn size(&self) -> u32 {
-        self.0.size()
-    }
-
-    fn now(&self) -> Time {
-        self.0.now()
-    }
-
-    async fn send_tagged(&self, to: Rank, _: Tag, message: Message) -> Result<()> {
-        self.0.send_tagged(to, MEETING, message).await
-    }
-
-    async fn receive_matching(&self, from: Source, _: Tags, deadline: Option<Time>) -> Result<Received> {
-        self.0.receive_matching(from, Tags::Only(MEETING), deadline).await
-    }
-
-    async fn compute(&self, work: Duration) {
-        self.0.compute(work).await;
-    }
-
-    async fn multicast(&self, message: Message) -> Result<()> {
-        self.0.multicast(message).await
-    }
-
-    async fn receive_multicast(&self, from: Rank) -> Result<Message> {
-        self.0.receive_multicast(from).await
-    }
-}
-
 /// A rank that has its program still to run.
 #[derive(Debug)]
 pub struct Running {
@@ -270,7 +231,7 @@ impl Running {
     /// Waits until all ranks are here, and then for a time on which they agree.
     async fn meet(&self, first: Option<Rank>) -> Result<()> {
         let Running { messenger, same_clock, .. } = self;
-        let (me, size, meeting) = (messenger.rank(), messenger.size(), Meeting(messenger));
+        let (me, size, meeting) = (messenger.rank(), messenger.size(), Tagged { endpoint: messenger, tag: MEETING });
         dissemination(&meeting).await?;
         let start = if me == Rank(0) {
             let start = messenger.now() + NOTICE + NOTICE_EACH * u64::from(size);
@@ -310,7 +271,7 @@ mod tests {
     use std::sync::Arc;
     use std::thread;
 
-    use endpoint::{Needs, join_all};
+    use endpoint::{Needs, Source, Tags, join_all};
     use programs::goal::{Player, Schedule};
 
     use super::*;

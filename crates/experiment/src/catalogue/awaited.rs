@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use endpoint::{Endpoint, Error as ProgramError, Message, Received, Result as ProgramResult, Source, Tag, Tags};
+use endpoint::{Endpoint, Error as ProgramError, Message, Result as ProgramResult, Tag, Tagged};
 use programs::Group;
 use programs::all_reduce::{self, AllReduceContext, Combine as _, Operator};
 use programs::all_to_all::CompleteExchange;
@@ -11,7 +11,7 @@ use programs::barrier::dissemination;
 use programs::broadcast;
 use programs::catalogue::{Catalogue as _, Parameter};
 use programs::schedule::{Pacing, Pattern, RankSchedule, SendReceiveOrder, follow};
-use quantities::{Bytes, Duration, Rank, Time};
+use quantities::{Bytes, Duration, Rank};
 use serde_json::{Map, Value};
 
 use super::collective::sends;
@@ -82,7 +82,7 @@ impl Awaited {
         site: &Site,
         mut messages: Vec<Option<Message>>,
     ) -> ProgramResult<Vec<Option<Message>>> {
-        let endpoint = &Apart(endpoint);
+        let endpoint = &Tagged { endpoint, tag: TAG };
         let ranks = endpoint.size();
         match &self.0 {
             Kind::Barrier => {
@@ -176,46 +176,5 @@ impl ToAll {
         let made: Rc<[RankSchedule]> = algorithm.schedule(&pattern).by_rank(order).into();
         self.schedules.borrow_mut().push((order, Rc::clone(&made)));
         Ok(made)
-    }
-}
-
-/// A rank's endpoint, for messages of collectives only.
-struct Apart<'a, E>(&'a E);
-
-impl<E: Endpoint> Endpoint for Apart<'_, E> {
-    fn rank(&self) -> Rank {
-        self.0.rank()
-    }
-
-    fn size(&self) -> u32 {
-        self.0.size()
-    }
-
-    fn now(&self) -> Time {
-        self.0.now()
-    }
-
-    async fn send_tagged(&self, to: Rank, _: Tag, message: Message) -> ProgramResult<()> {
-        self.0.send_tagged(to, TAG, message).await
-    }
-
-    async fn receive_matching(&self, from: Source, _: Tags, deadline: Option<Time>) -> ProgramResult<Received> {
-        self.0.receive_matching(from, Tags::Only(TAG), deadline).await
-    }
-
-    async fn compute(&self, work: Duration) {
-        self.0.compute(work).await;
-    }
-
-    async fn sleep_until(&self, time: Time) {
-        self.0.sleep_until(time).await;
-    }
-
-    async fn multicast(&self, message: Message) -> ProgramResult<()> {
-        self.0.multicast(message).await
-    }
-
-    async fn receive_multicast(&self, from: Rank) -> ProgramResult<Message> {
-        self.0.receive_multicast(from).await
     }
 }
