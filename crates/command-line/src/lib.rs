@@ -32,6 +32,7 @@ mod traffic;
 use std::ffi::OsString;
 use std::io::{self, Write};
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use failure::Failure;
@@ -108,10 +109,16 @@ impl From<String> for CommandOutput {
 /// between them; not at the beginning, so that no signal is lost that comes before the command does.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     files::forget();
-    let output = match CommandLine::try_parse_from(arguments) {
+    let line: Vec<OsString> = arguments.into_iter().collect();
+    let output = match CommandLine::try_parse_from(&line) {
         Ok(CommandLine { command: Some(command), json }) => command.execute(json),
         Ok(CommandLine { command: None, .. }) => Ok(WELCOME.to_owned().into()),
         Err(error) => {
+            let unknown = (error.kind() == ErrorKind::UnknownArgument).then(|| run::unknown_program(&line)).flatten();
+            if let Some(failure) = unknown {
+                failure.print();
+                return failure.status();
+            }
             // Help or a complaint. If nobody reads it, there is nobody to tell.
             let _ = error.print();
             return error.exit_code();

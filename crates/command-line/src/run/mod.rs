@@ -6,11 +6,13 @@ mod simulation;
 mod summary;
 mod traffic;
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, Command, FromArgMatches, arg, value_parser};
 use experiment::Experiment;
+use experiment::catalogue::{Description, descriptions};
 
 use super::CommandOutput;
 use super::failure::Failure;
@@ -83,6 +85,22 @@ impl FromArgMatches for Arguments {
         *self = Arguments::from_arg_matches(matches)?;
         Ok(())
     }
+}
+
+/// What is wrong with a line whose options are unknown: of `run WORD --machine M`, that WORD is no program, if it is none, as then the
+/// line is read as that of a file.
+pub(super) fn unknown_program(line: &[OsString]) -> Option<Failure> {
+    let [_, run, word, ..] = line else { return None };
+    let is_program =
+        |program: &Description| *word == *program.name || program.aliases.iter().any(|name| *word == **name);
+    if run != "run"
+        || word == "traffic"
+        || word.as_encoded_bytes().starts_with(b"-")
+        || descriptions().iter().any(is_program)
+    {
+        return None;
+    }
+    simulation::check_name(Path::new(word)).err()
 }
 
 impl Arguments {

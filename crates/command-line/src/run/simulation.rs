@@ -32,8 +32,14 @@ pub(super) fn run_file(path: PathBuf, alone: bool, as_json: bool) -> Result<Comm
 
 /// The experiment in the file `path`.
 fn read(path: &Path) -> Result<Experiment, Failure> {
+    check_name(path)?;
+    Ok(Experiment::read(path)?)
+}
+
+/// That `path` is the name of a file, and not that of a program with a mistake in it.
+pub(super) fn check_name(path: &Path) -> Result<(), Failure> {
     if path.extension().is_some() || path.components().count() > 1 || path.exists() {
-        return Ok(Experiment::read(path)?);
+        return Ok(());
     }
     let names: Vec<&str> = descriptions().iter().map(|program| program.name).chain(["traffic"]).collect();
     let found = path.display().to_string();
