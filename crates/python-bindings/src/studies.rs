@@ -18,7 +18,8 @@ pub fn reproduce(py: Python<'_>, papers: Vec<String>) -> PyResult<(String, Strin
     let reproduced = unless_interrupted(py, move || {
         interrupt::forget();
         let watch = Watch { progress: &|_| {}, interrupted: interrupt::flag(), threads: cores() };
-        studies::reproduce(&papers, &watch, &|_| {}).map(|reproduction| (reproduction.json_lines(), reproduction.html))
+        studies::reproduce(&papers, &watch, None, &|_| {})
+            .map(|reproduction| (reproduction.json_lines(), reproduction.html))
     })?;
     reproduced.map_err(|error| MaquetteError::new_err(error.to_string()))
 }

@@ -8,6 +8,7 @@ mod claims;
 pub mod cm5;
 mod condition;
 mod findings;
+mod kept;
 pub mod lh;
 pub mod moc;
 mod outcome;
@@ -17,18 +18,21 @@ mod runs;
 #[cfg(test)]
 mod tests;
 
-use std::fmt::Write as _;
+use std::fmt::{Debug, Write as _};
 use std::sync::atomic::Ordering;
 
 pub use claims::{Claim, Claims, ClaimsError, Condition, Kind};
 pub use condition::{Bound, Data, Limit, Tolerance};
 pub use findings::{Case, Findings, Ours, Quantity};
+pub use kept::{Keeper, VERSION};
 pub use outcome::{Check, Outcome, Verdict};
 pub use render::plain;
 pub use runs::{Gap, Job, Progress, Runs, Watch, plan, run_all};
 
 use experiment::Provenance;
 use report::Element;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// A figure or section of a paper: what must be run for it, how its claims are judged, how it is drawn.
 pub struct Study<J, A> {
@@ -117,13 +121,15 @@ pub struct Reproduction {
 }
 
 /// Runs the claims of `papers` again, one paper after the other, the one with the least work first, so that there is something to
-/// read soon. `watch` is told of the progress of all, and `judged` of the claims of a paper as soon as they are.
+/// read soon. `watch` is told of the progress of all, and `judged` of the claims of a paper as soon as they are. With a `keeper`,
+/// what was run before is not run again.
 ///
 /// # Errors
 /// What is wrong with a file of claims.
 pub fn reproduce(
     papers: &[PaperName],
     watch: &Watch<'_>,
+    keeper: Option<&dyn Keeper>,
     judged: &dyn Fn(&[Outcome]),
 ) -> Result<Reproduction, ClaimsError> {
     let mut work: Vec<(PaperName, f64)> = papers.iter().map(|&paper| (paper, estimate(paper).1)).collect();
@@ -136,7 +142,7 @@ pub fn reproduce(
             let share = if all > 0.0 { (before + progress.share * work) / all } else { progress.share };
             (watch.progress)(Progress { share, ..progress });
         };
-        let chapter = chapter(paper, &Watch { progress: &progress, ..*watch })?;
+        let chapter = chapter(paper, &Watch { progress: &progress, ..*watch }, keeper)?;
         judged(&chapter.outcomes);
         chapters.push((paper, chapter));
         before += work;
@@ -145,14 +151,23 @@ pub fn reproduce(
     Ok(Reproduction::of(chapters.into_iter().map(|(_, chapter)| chapter).collect()))
 }
 
-fn chapter(paper: PaperName, watch: &Watch<'_>) -> Result<Chapter, ClaimsError> {
+fn chapter(paper: PaperName, watch: &Watch<'_>, keeper: Option<&dyn Keeper>) -> Result<Chapter, ClaimsError> {
     match paper {
-        PaperName::Moc => conclude(&moc::STUDIES, moc::paper()?, &moc::run, watch),
-        PaperName::Postal => conclude(&postal::STUDIES, postal::paper()?, &postal::run, watch),
-        PaperName::Cm5 => conclude(&cm5::STUDIES, cm5::paper()?, &cm5::run, watch),
-        PaperName::Lh => conclude(&lh::STUDIES, lh::paper()?, &lh::run, watch),
-        PaperName::Bcast => conclude(&bcast::STUDIES, bcast::paper()?, &bcast::run, watch),
+        PaperName::Moc => conclude(&moc::STUDIES, moc::paper()?, &once(keeper, paper, moc::run), watch),
+        PaperName::Postal => conclude(&postal::STUDIES, postal::paper()?, &once(keeper, paper, postal::run), watch),
+        PaperName::Cm5 => conclude(&cm5::STUDIES, cm5::paper()?, &once(keeper, paper, cm5::run), watch),
+        PaperName::Lh => conclude(&lh::STUDIES, lh::paper()?, &once(keeper, paper, lh::run), watch),
+        PaperName::Bcast => conclude(&bcast::STUDIES, bcast::paper()?, &once(keeper, paper, bcast::run), watch),
     }
+}
+
+/// `run`, which is not run again where `keeper` has an answer of `paper`.
+fn once<J: Job + Debug, A: Serialize + DeserializeOwned>(
+    keeper: Option<&dyn Keeper>,
+    paper: PaperName,
+    run: fn(&J) -> Result<A, String>,
+) -> impl Fn(&J) -> Result<A, String> + Sync {
+    move |job| kept::once(keeper, paper.name(), job, &run)
 }
 
 /// What a reproduction of `paper` takes: how many runs, and about how many seconds of one core.

@@ -6,6 +6,7 @@ pub use endpoint::timeline::{Activity, MessageRecord, Span, Timeline};
 use machines::model::{ChannelId, NodeId};
 use messaging::Parameters;
 use quantities::{Bytes, Duration, Rank, Time};
+use serde::{Deserialize, Serialize};
 
 /// What each rank ended with, and what the machine did.
 pub type Run<T> = endpoint::Run<T, Answer>;
@@ -173,7 +174,7 @@ pub struct MessagingStatistics {
 }
 
 /// What a channel did in a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChannelStatistics {
     /// How long flits occupied it. [ps]
     pub busy: Duration,
@@ -188,7 +189,7 @@ pub struct ChannelStatistics {
 }
 
 /// How the headers that asked for an output at a router fared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RouterStatistics {
     /// Headers that asked.
     pub headers: u64,
@@ -197,7 +198,7 @@ pub struct RouterStatistics {
 }
 
 /// What a rank did and waited for in a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankStatistics {
     /// Packets its node injected.
     pub packets: u64,

@@ -1,6 +1,7 @@
 //! Building a table: how large its servers and chunks are, and what can be read off a table that was built.
 
 use quantities::{Bytes, Duration, Time};
+use serde::{Deserialize, Serialize};
 
 use super::{ClientEnd, Insert, Key, RankEnd, ServerEnd};
 
@@ -34,7 +35,7 @@ pub struct Built<'a> {
 }
 
 /// A split of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Split {
     /// When it began.
     pub at: Time,

@@ -5,6 +5,7 @@ use machines::model::{Interconnect, Machine};
 use programs::benchmarks::{BroadcastReply, By, PingPong};
 use programs::broadcast::{Algorithm, Recursive};
 use quantities::{Bytes, Duration, Rank, Time};
+use serde::{Deserialize, Serialize};
 use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::Options;
 
@@ -22,7 +23,7 @@ const REPLIER: Rank = Rank(1);
 const LEFT_OUT: usize = 10;
 
 /// What a run gave.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// What a round took at the root, on the mean over the middle of all rounds; of a single broadcast, until the last node had it.
     pub time: Duration,

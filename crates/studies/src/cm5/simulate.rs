@@ -9,6 +9,7 @@ use programs::broadcast::{self, Broadcast, HardwareBroadcast};
 use programs::schedule::{Pacing, Pattern, Schedule, Scheduled, SendReceiveOrder, Transfer};
 use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank, Time};
+use serde::{Deserialize, Serialize};
 use virtual_worlds::flit::world::Options;
 
 use super::job::{FLOW_BYTES, How, Job, MANY_NODES, NODES};
@@ -43,7 +44,7 @@ pub const TRANSFORM_COSTS: TransformCosts =
 pub const RESHUFFLE: Duration = Duration::from_picoseconds(61_000);
 
 /// What a run gave.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// How long it took, until the last node was done.
     pub time: Duration,

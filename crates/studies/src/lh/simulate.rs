@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use machines::model::Machine;
 use programs::linear_hash::{Growth, Key, LinearHash, RankEnd};
 use quantities::{Bytes, Duration};
+use serde::{Deserialize, Serialize};
 use virtual_worlds::flit::world::Options;
 
 use super::job::{Job, SENSITIVITY};
@@ -21,7 +22,7 @@ pub const STEP: usize = 500;
 static WORDS: LazyLock<Vec<Key>> = LazyLock::new(words::dutch);
 
 /// What a run gave.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// How many inserts there were.
     pub inserts: usize,

@@ -5,22 +5,39 @@ use std::time::{Duration as WallTime, Instant};
 use endpoint::Program;
 use machines::model::{FlitNetwork, Interconnect, Machine, NodeId};
 use programs::benchmarks::{AllPairs, EqualDist, PartnerOrder, PingPong, UnequalDist};
-use quantities::{Bytes, Rank};
-use virtual_worlds::answer::Answer;
+use quantities::{Bytes, Rank, Time};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use virtual_worlds::answer::{Answer, ChannelStatistics, RankStatistics, RouterStatistics};
 use virtual_worlds::flit::world::{EngineKind, Options};
 
 use super::job::{Engine, Job, Layer, Load, Platform};
 use experiment::simulate::simulate;
 
 /// What a run gave.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Measured {
-    /// What the world tells.
+    /// What the world tells. Its counters are kept; the study asks for no logs.
+    #[serde(serialize_with = "counters", deserialize_with = "answer_of_counters")]
     pub answer: Answer,
     /// For each router of the answer, its number within the mesh.
     pub mesh_index: Vec<Option<u32>>,
     /// How long it took to simulate.
     pub elapsed: WallTime,
+}
+
+/// The counters of an answer: ends of ranks, messages, packets, flits times channels, channels, routers, ranks.
+type Counters<T, C, R, N> = (T, u64, u64, u64, C, R, N);
+
+fn counters<S: Serializer>(answer: &Answer, to: S) -> Result<S::Ok, S::Error> {
+    let Answer { finish, messages, packets, flit_hops, channels, routers, ranks, .. } = answer;
+    let counters: Counters<_, _, _, _> = (finish, *messages, *packets, *flit_hops, channels, routers, ranks);
+    counters.serialize(to)
+}
+
+fn answer_of_counters<'de, D: Deserializer<'de>>(from: D) -> Result<Answer, D::Error> {
+    type Kept = Counters<Vec<Time>, Vec<ChannelStatistics>, Vec<RouterStatistics>, Vec<RankStatistics>>;
+    let (finish, messages, packets, flit_hops, channels, routers, ranks) = Kept::deserialize(from)?;
+    Ok(Answer { finish, messages, packets, flit_hops, channels, routers, ranks, ..Answer::default() })
 }
 
 /// The fields of a description that say what messages cost a node: on the raw network they are nothing.

@@ -8,6 +8,7 @@ use programs::measure::{AllAnswered, OneAnswer, partners};
 use programs::postal::{Alpha, Lambda, Splitting};
 use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank, Time};
+use serde::{Deserialize, Serialize};
 use virtual_worlds::flit::world::Options;
 
 use super::job::{Delayed, Experiment, Job, Nodes};
@@ -22,7 +23,7 @@ const SIDE: u32 = 8;
 const SOURCE: Rank = Rank(0);
 
 /// What a run gave.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// How long it took: until the last node was done, or, for an experiment, at the source.
     pub time: Duration,

@@ -1,5 +1,7 @@
 //! `maquette reproduce`: a paper's claims, run again.
 
+mod kept;
+
 use std::fs;
 use std::path::PathBuf;
 
@@ -11,12 +13,16 @@ use super::progress::Bar;
 use super::{CommandOutput, cores, print};
 use formats::interrupt;
 use formats::output::{Unwritable, WholeFile};
-use studies::{Outcome, PaperName, Progress, Watch};
+use studies::{Keeper, Outcome, PaperName, Progress, Watch};
+
+use kept::KeptRuns;
 
 /// Run the claims of papers again, and write a report with their figures drawn anew.
 ///
 /// Each claim is met, met with parameters that were fitted to it, missed or not run; the exit status is 1 when one is
-/// missed. The paper with the least work comes first, and what became of a paper's claims is printed when it is known. Ctrl-C ends it early: what was run by then is judged and written.
+/// missed. The paper with the least work comes first, and what became of
+/// a paper's claims is printed when it is known. Ctrl-C ends it early: what was run by then is judged and written. What runs
+/// gave is kept beside the report, and they are not made again until something changes that they hang on.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  maquette reproduce moc postal --json > claims.jsonl")]
 pub(super) struct Arguments {
@@ -26,6 +32,9 @@ pub(super) struct Arguments {
     /// The folder that index.html, the report, is written to.
     #[arg(long, value_name = "FOLDER", default_value = "report")]
     report: PathBuf,
+    /// Make all runs again, also those whose answers are kept beside the report.
+    #[arg(long)]
+    again: bool,
     /// How many runs go on at once; as many as there are cores, if left out.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -35,6 +44,7 @@ impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         fs::create_dir_all(&self.report).map_err(|cause| Unwritable { path: self.report.clone(), cause })?;
         let file = WholeFile::create(&self.report.join("index.html"))?;
+        let kept = KeptRuns::open(&self.report, self.again)?;
         let threads = self.threads.map_or_else(cores, usize::from);
         let bar = Bar::new();
         let progress = |progress: Progress<'_>| {
@@ -55,13 +65,14 @@ impl Arguments {
                 let _ = bar.aside(|| print(&studies::verdicts(outcomes)));
             }
         };
-        let reproduction = studies::reproduce(&papers, &watch, &judged)?;
+        let reproduction = studies::reproduce(&papers, &watch, Some(&kept as &dyn Keeper), &judged)?;
         drop(bar);
         file.fill(reproduction.html.as_bytes())?;
         let text = if as_json {
             reproduction.json_lines()
         } else {
-            format!("{}The report is in {}.\n", reproduction.tally_text(), self.report.join("index.html").display())
+            let report = self.report.join("index.html");
+            format!("{}{}The report is in {}.\n", reproduction.tally_text(), kept.told(), report.display())
         };
         Ok(CommandOutput { text, status: reproduction.exit_status().into() })
     }

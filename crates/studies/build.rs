@@ -1,0 +1,47 @@
+//! Names what simulates the studies: `MAQUETTE_SIMULATED_BY` is a hash of the sources that an answer hangs on.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// Where these sources are, from the root of the workspace.
+const SOURCES: [&str; 11] = [
+    "Cargo.lock",
+    "crates/endpoint/src",
+    "crates/experiment/src",
+    "crates/machines/src",
+    "crates/messaging/src",
+    "crates/programs/src",
+    "crates/quantities/src",
+    "crates/studies/src",
+    "crates/virtual-worlds/src",
+    "experiments/lh/words-nl.txt.gz",
+    "machines",
+];
+
+fn main() -> io::Result<()> {
+    let root = Path::new(&env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?).join("../..");
+    let mut hasher = blake3::Hasher::new();
+    for source in SOURCES {
+        println!("cargo::rerun-if-changed={}", root.join(source).display());
+        for file in files(&root.join(source))? {
+            let content = fs::read(&file)?;
+            hasher.update(file.strip_prefix(&root).unwrap_or(&file).as_os_str().as_encoded_bytes());
+            hasher.update(&(content.len() as u64).to_le_bytes());
+            hasher.update(&content);
+        }
+    }
+    println!("cargo::rustc-env=MAQUETTE_SIMULATED_BY={}", hasher.finalize().to_hex());
+    Ok(())
+}
+
+/// All files at or below `path`, in order of their names; none where there is no such path, as in a package of a part.
+fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(if path.is_file() { vec![path.to_path_buf()] } else { Vec::new() });
+    }
+    let mut entries = fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>()?;
+    entries.sort();
+    let below = entries.iter().map(|entry| files(entry)).collect::<io::Result<Vec<_>>>()?;
+    Ok(below.into_iter().flatten().collect())
+}
