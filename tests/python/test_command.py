@@ -89,7 +89,46 @@ def test_after_ctrl_c_a_reproduction_keeps_what_is_done(tmp_path: Path) -> None:
     assert "not-run" in {claim["verdict"] for claim in claims}
     assert status == (1 if "missed" in {claim["verdict"] for claim in claims} else 130)
     assert (tmp_path / "report" / "index.html").read_text().endswith("</html>\n")
-    assert [path.name for path in (tmp_path / "report").iterdir()] == ["index.html"]
+    assert sorted(path.name for path in (tmp_path / "report").iterdir()) == ["index.html", "runs.jsonl"]
+
+
+def reproduced(folder: Path, *options: str) -> tuple[list[str], str]:
+    """The verdicts on the postal model's claims, and the lines that follow them."""
+    done = subprocess.run(
+        [COMMAND, "reproduce", "postal", *options], cwd=folder, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode in (0, 1), done.stderr
+    lines = done.stdout.splitlines()
+    tally = next(number for number, line in enumerate(lines) if " met, " in line)
+    return lines[:tally], "\n".join(lines[tally:])
+
+
+def test_what_was_reproduced_is_not_run_again(tmp_path: Path) -> None:
+    verdicts, end = reproduced(tmp_path)
+    assert "earlier" not in end
+    kept = tmp_path / "report" / "runs.jsonl"
+    whole, page = kept.read_text(), (tmp_path / "report" / "index.html").read_text()
+    runs = len(whole.splitlines()) - 1
+
+    again, end = reproduced(tmp_path)
+    assert again == verdicts
+    assert f"{runs} runs are of an earlier time" in end
+    assert (kept.read_text(), (tmp_path / "report" / "index.html").read_text()) == (whole, page)
+
+    kept.write_text(whole[:-10])
+    cut, end = reproduced(tmp_path)
+    assert cut == verdicts
+    assert f"{runs - 1} runs are of an earlier time" in end
+    assert sorted(kept.read_text().splitlines()) == sorted(whole.splitlines())
+
+    anew, end = reproduced(tmp_path, "--again")
+    assert anew == verdicts
+    assert "earlier" not in end
+
+    kept.write_text(whole.replace('"simulated_by":"', '"simulated_by":"0'))
+    other, end = reproduced(tmp_path)
+    assert other == verdicts
+    assert "earlier" not in end, "what other sources gave does not count"
 
 
 def test_after_ctrl_c_a_single_run_leaves_nothing(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ mod tests {
         jobs.sort_by(|one, other| one.cost().total_cmp(&other.cost()));
         for job in jobs.iter().filter(|job| !job.alone()).take(3) {
             let first = once(Some(&memory), "paper", job, &run).unwrap();
-            let again = once(Some(&memory), "paper", job, &|_| Err("run again".to_string())).unwrap();
+            let again: A = once(Some(&memory), "paper", job, &|_| Err("run again".to_string())).unwrap();
             assert_eq!(format!("{first:?}"), format!("{again:?}"), "{job}");
         }
     }
