@@ -1,11 +1,16 @@
 """Programs for real, over UDP."""
 
 import json
+import subprocess
+import sysconfig
 import time
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Iterator
+from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
 
 from maquette import _maquette
+from maquette._maquette import MaquetteError
 from maquette.endpoint import Endpoint
 from maquette.inputs import as_json
 from maquette.requests import steps_of
@@ -26,9 +31,9 @@ class Launch(Generic[Returned]):
     returned : list
         What each rank has returned, in order of rank; empty for programs of the catalogue.
     finish_ps : list of int
-        When each rank was done, since its time began; empty for programs of the catalogue. [ps]
+        When each rank was done, since its time began; empty for programs of the catalogue in this process. [ps]
     found : dict
-        What a program of the catalogue has found out, by the names of ``maquette launch --json``.
+        What a program of the catalogue has found out; on hosts, all that ``maquette launch --json`` tells.
     elapsed_s : float
         How long all of it took, with the making of sockets. [s]
     """
@@ -51,22 +56,67 @@ class Launch(Generic[Returned]):
 def launch(program: str, *, local: int, seed: int | None = None, **parameters: Any) -> Launch[None]: ...
 @overload
 def launch(
+    program: str,
+    *,
+    hosts: str | PathLike[str],
+    shell: str | None = None,
+    control: str | None = None,
+    no_multicast: bool = False,
+    timeout: str | None = None,
+    seed: int | None = None,
+    **parameters: Any,
+) -> Launch[None]: ...
+@overload
+def launch(
     program: Callable[..., Coroutine[Any, Any, Returned]], *, local: int, seed: int | None = None, **parameters: Any
 ) -> Launch[Returned]: ...
+@overload
 def launch(
-    program: str | Callable[..., Coroutine[Any, Any, Any]], *, local: int, seed: int | None = None, **parameters: Any
+    program: Callable[..., Coroutine[Any, Any, Any]],
+    *,
+    hosts: str | PathLike[str],
+    shell: str | None = None,
+    control: str | None = None,
+    no_multicast: bool = False,
+    timeout: str | None = None,
+    seed: int | None = None,
+    **parameters: Any,
+) -> Launch[Any]: ...
+def launch(
+    program: str | Callable[..., Coroutine[Any, Any, Any]],
+    *,
+    local: int | None = None,
+    hosts: str | PathLike[str] | None = None,
+    shell: str | None = None,
+    control: str | None = None,
+    no_multicast: bool = False,
+    timeout: str | None = None,
+    seed: int | None = None,
+    **parameters: Any,
 ) -> Launch[Any]:
-    """Run a program for real: over UDP and IP multicast on this computer.
+    """Run a program for real, over UDP and IP multicast: on this computer, or on others.
 
-    Each rank has sockets of its own, and all of them are in this process, on one thread: whichever has something to do is next.
-    A program that `run` takes is taken as it is. What takes how long differs from time to time.
+    With `local`, each rank has sockets of its own, and all of them are in this process, on one thread: whichever has something
+    to do is next. With `hosts`, each rank is a process, as with the command ``maquette launch``. A program that `run` takes is
+    taken as it is. What takes how long differs from time to time.
 
     Parameters
     ----------
     program
-        The name of a program of the catalogue, or an async function, which is called once for each rank with its `Endpoint`.
+        The name of a program of the catalogue, or an async function, which is called once for each rank with its `Endpoint`. On
+        hosts it is a function of a file's own, and the file is where it is here on each of them, as is the package.
     local
         How many ranks it has: 1 to 256.
+    hosts
+        A file with a line for each host, ``name address [ranks]``, in place of `local`.
+    shell
+        What runs a command on a host; ``"ssh {host}"``, if left out, and nothing where all hosts are this computer.
+    control
+        The address and port of this computer where ranks report, such as ``"10.0.0.1:0"``; needed where hosts are others.
+    no_multicast
+        Send broadcasts to one rank after the other.
+    timeout
+        How long a launch on hosts may take, such as ``"30 s"``; ten minutes, if left out.
     seed
         What random choices follow from; 1, if left out.
     **parameters
@@ -75,25 +125,38 @@ def launch(
     Returns
     -------
     Launch
-        What came of it.
+        What came of it. Values that ranks on hosts return come back as JSON has them, or else as Python shows them.
 
     Raises
     ------
     Deadlock
         If every rank that is left waits for another; it says who waits for whom.
     Exception
-        What the first rank has raised that did.
+        What the first rank has raised that did; on hosts a `MaquetteError` tells it.
     MaquetteError
         If the network fails.
     ValueError, TypeError
         If an argument is not what is allowed, or the program has no such parameter.
     """
+    if (local is None) == (hosts is None):
+        raise TypeError("launch takes either local or hosts: found " + ("neither" if local is None else "both"))
+    if not isinstance(program, str) and not callable(program):
+        raise TypeError(f"program: found {program!r}; allowed is the name of a program, or an async function")
+    if hosts is not None:
+        options = {"hosts": fspath(hosts), "shell": shell, "control": control, "timeout": timeout, "seed": seed}
+        told = {name: str(value) for name, value in options.items() if value is not None}
+        return _on_hosts(program, told | ({"no-multicast": ""} if no_multicast else {}), parameters)
+    assert local is not None
+    return _in_this_process(program, local, seed, parameters)
+
+
+def _in_this_process(
+    program: str | Callable[..., Coroutine[Any, Any, Any]], local: int, seed: int | None, parameters: dict[str, Any]
+) -> Launch[Any]:
     began = time.perf_counter()
     if isinstance(program, str):
         found = json.loads(_maquette.launch_named(program, as_json(parameters), local, seed))
         return Launch(program, local, [], [], found, time.perf_counter() - began)
-    if not callable(program):
-        raise TypeError(f"program: found {program!r}; allowed is the name of a program, or an async function")
     name = getattr(program, "__name__", type(program).__name__)
     finish_ps: dict[int, int] = {}
 
@@ -108,3 +171,42 @@ def launch(
 
     returned = _maquette.launch_own(begin, local, seed)
     return Launch(name, local, returned, [finish_ps[rank] for rank in range(local)], {}, time.perf_counter() - began)
+
+
+def _on_hosts(program: str | Callable[..., Any], options: dict[str, str], parameters: dict[str, Any]) -> Launch[Any]:
+    """Have the command launch it, a process for each rank."""
+    began = time.perf_counter()
+    words = [f"--{name}={value}" if value else f"--{name}" for name, value in options.items()]
+    if isinstance(program, str):
+        name = program
+        words += [program, *_options_of(parameters)]
+    else:
+        name, place = _place_of(program)
+        words += [place, *(f"--{parameter}={value!r}" for parameter, value in parameters.items())]
+    command = Path(sysconfig.get_path("scripts")) / "maquette"
+    done = subprocess.run([command, "launch", "--json", *words], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        problem = done.stderr.strip().removeprefix("error: ")
+        raise ValueError(problem) if done.returncode == 2 else MaquetteError(problem)
+    told = json.loads(done.stdout)
+    finish_ps = [rank["times_ps"][-1][1] - rank["times_ps"][-1][0] for rank in told["ranks"]]
+    return Launch(name, told["nodes"], told.pop("returned", []), finish_ps, told, time.perf_counter() - began)
+
+
+def _options_of(parameters: dict[str, Any]) -> Iterator[str]:
+    """Parameters of a program of the catalogue, as the command has them."""
+    for parameter, value in parameters.items():
+        option = "--" + parameter.replace("_", "-")
+        if value is True:
+            yield option
+        elif value is not False and value is not None:
+            yield f"{option}={value}"
+
+
+def _place_of(program: Callable[..., Any]) -> tuple[str, str]:
+    """The name of a function, and where it is: `FILE.py:FUNCTION`."""
+    code = getattr(program, "__code__", None)
+    name = getattr(program, "__qualname__", repr(program))
+    if code is None or not name.isidentifier() or not code.co_filename.endswith(".py"):
+        raise ValueError(f"program: found {name}; on hosts, allowed is a function of a file's own, which each of them can read")
+    return name, f"{Path(code.co_filename).resolve()}:{name}"

@@ -1,8 +1,9 @@
-"""Programs in files of Python, as the command runs and launches them: `maquette run program.py:halo --machine ...`."""
+"""Programs in files of Python: what `maquette run program.py:halo --machine ...` does, and what launched ranks do of them."""
 
 import argparse
 import ast
 import importlib.util
+import inspect
 import json
 import re
 import sys
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import maquette
+from maquette.requests import steps_of
+from maquette.running import coroutine_of
 
 #: A file and a function in it.
 _PROGRAM = re.compile(r"(?P<file>.+\.py):(?P<function>[A-Za-z_]\w*)")
@@ -21,36 +24,53 @@ _BAD_INPUT = 2
 
 
 def names_one(arguments: Sequence[str]) -> bool:
-    """Whether a command line is about a program in a file of Python."""
-    words = [word for word in arguments[1:] if _PROGRAM.fullmatch(word)]
-    return bool(words) and arguments[0] in ("run", "launch")
+    """Whether a command line runs a program in a file of Python on a model."""
+    return arguments[0] == "run" and any(_PROGRAM.fullmatch(word) for word in arguments[1:])
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run or launch the program that the arguments name, and give the exit status."""
-    options, own = _parser(arguments[0]).parse_known_args(list(arguments[1:]))
+    """Run the program that the arguments name on a model, and give the exit status."""
+    options, own = _parser().parse_known_args(list(arguments[1:]))
     try:
         program = _program(options.program)
         parameters = _parameters(own)
     except Exception as error:  # whatever a file raises when it is imported
         return _told(error)
-    if arguments[0] == "launch":
-        return _launched(program, options, parameters)
     return _ran(program, options, parameters)
 
 
-def _parser(command: str) -> argparse.ArgumentParser:
+def begin_of(file: str | Path, function: str, arguments: Sequence[str]) -> Callable[[int, int], Any]:
+    """What begins a rank of a program in a file, as launched ranks do; raises what is wrong with its arguments."""
+    program, parameters = _program(f"{file}:{function}"), _parameters(arguments)
+    inspect.signature(program).bind(None, **parameters)
+
+    def begin(rank: int, size: int) -> tuple[maquette.Endpoint, Any]:
+        endpoint = maquette.Endpoint(rank, size)
+        return endpoint, steps_of(coroutine_of(function, program(endpoint, **parameters)))
+
+    return begin
+
+
+def problem_of(error: BaseException) -> tuple[str, int]:
+    """What is to be told of an exception: where in the program it was raised, if it was there; and the exit status."""
+    frames = traceback.extract_tb(error.__traceback__)
+    package = str(Path(__file__).parent)
+    own = [frame for frame in frames if not frame.filename.startswith(package) and not frame.filename.startswith("<")]
+    is_the_programs = any(Path(frame.filename) != Path(inspect.__file__) for frame in own)
+    if is_the_programs:
+        return "".join(traceback.format_exception(error)).rstrip(), 1
+    return str(error), 1 if isinstance(error, maquette.MaquetteError) else _BAD_INPUT
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog=f"maquette {command}",
+        prog="maquette run",
         description="Other options are arguments of the function: --size 64 is size=64.",
         allow_abbrev=False,
     )
     parser.add_argument("program", metavar="FILE.py:FUNCTION", help="the program: an async function")
     parser.add_argument("--seed", type=int, metavar="S", help="what random choices follow from; 1, if left out")
     parser.add_argument("--json", action="store_true", help="print JSON, for programs to read")
-    if command == "launch":
-        parser.add_argument("--local", type=int, required=True, metavar="N", help="so many ranks on this computer")
-        return parser
     parser.add_argument("--machine", required=True, metavar="NAME|FILE", help="a preset or a description")
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="set a field of the description")
     parser.add_argument("--ranks", "--nodes", type=int, metavar="N", help="how many ranks; one on each node, if left out")
@@ -111,7 +131,7 @@ def _ran(program: Callable[..., Any], options: argparse.Namespace, parameters: d
     except Exception as error:  # whatever a program raises
         return _told(error)
     if options.json:
-        print(json.dumps(run.to_dict() | {"returned": [repr(each) for each in run.returned]}))
+        print(json.dumps(run.to_dict() | {"returned": [_as_json(each) for each in run.returned]}))
         return 0
     print(f"{run}\nmakespan  {run.makespan_ps} ps\nmessages  {run.message_count}")
     for warning in run.warnings:
@@ -120,19 +140,13 @@ def _ran(program: Callable[..., Any], options: argparse.Namespace, parameters: d
     return 0
 
 
-def _launched(program: Callable[..., Any], options: argparse.Namespace, parameters: dict[str, Any]) -> int:
+def _as_json(value: Any) -> Any:
+    """A value that JSON has, or else the text by which Python shows it."""
     try:
-        launch = maquette.launch(program, local=options.local, seed=options.seed, **parameters)
-    except Exception as error:  # whatever a program raises
-        return _told(error)
-    if options.json:
-        returned = [repr(each) for each in launch.returned]
-        told = {"program": launch.program, "ranks": launch.ranks, "finish_ps": launch.finish_ps, "returned": returned}
-        print(json.dumps(told | {"elapsed_s": launch.elapsed_s}))
-        return 0
-    print(f"{launch}\nlast done {max(launch.finish_ps)} ps")
-    _print_returned(launch.returned)
-    return 0
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return repr(value)
+    return value
 
 
 def _print_returned(returned: Sequence[Any]) -> None:
@@ -142,11 +156,7 @@ def _print_returned(returned: Sequence[Any]) -> None:
 
 
 def _told(error: Exception) -> int:
-    """Tell what went wrong: where in the program, if it was there; gives the exit status."""
-    frames = traceback.extract_tb(error.__traceback__)
-    package = str(Path(__file__).parent)
-    if any(not frame.filename.startswith(package) for frame in frames):
-        traceback.print_exception(error)
-        return 1
-    print(f"error: {error}", file=sys.stderr)
-    return 1 if isinstance(error, maquette.MaquetteError) else _BAD_INPUT
+    """Tell what went wrong, and give the exit status."""
+    problem, status = problem_of(error)
+    print(problem if problem.startswith("Traceback") else f"error: {problem}", file=sys.stderr)
+    return status

@@ -2,6 +2,7 @@
 
 import array
 import json
+import runpy
 import signal
 import subprocess
 import sys
@@ -141,12 +142,14 @@ def test_the_command_runs_and_launches_a_program_in_a_file(program: Path) -> Non
     ran = command("run", f"{program}:ring", "--machine", "moc-2-1", "--ranks", "4", "--set", "buffers=4", *options)
     assert ran.returncode == 0, ran.stderr
     told = json.loads(ran.stdout)
-    assert (told["messages"], told["returned"]) == (12, ["0", "3", "6", "9"])
+    assert (told["messages"], told["returned"]) == (12, [0, 3, 6, 9])
     assert told["experiment"]["parameters"] == {"rounds": 3, "word": "some"}
     assert told["experiment"]["machine"]["set"] == ["buffers=4"]
     launched = command("launch", f"{program}:ring", "--local", "4", *options)
     assert launched.returncode == 0, launched.stderr
-    assert json.loads(launched.stdout)["returned"] == told["returned"]
+    real = json.loads(launched.stdout)
+    assert (real["messages"], real["returned"]) == (12, told["returned"])
+    assert "rank 3: 9\n" in command("launch", "--local", "4", "--repeat", "2", f"{program}:ring", "--rounds", "3").stdout
     text = command("run", f"{program}:ring", "--machine", "moc-2-1", "--ranks", "4").stdout
     assert text.startswith("<maquette.Run ring on 4 nodes of moc-2-1: ") and "rank 3: 3\n" in text
 
@@ -158,8 +161,40 @@ def test_the_command_tells_what_is_wrong_with_a_program_in_a_file(program: Path)
         (["run", f"{program}:ring", "--machine", "moc-2"], 2, "`moc-2`"),
         (["run", f"{program}:fails", "--machine", "moc-2-1"], 1, "RuntimeError: no bread"),
         (["launch", f"{program}:ring"], 2, "--local"),
+        (["launch", f"{program}:rong", "--local", "2"], 2, "found no function rong"),
+        (["launch", f"{program}:fails", "--local", "2"], 1, "RuntimeError: no bread"),
+        (["launch", "no-such.py:ring", "--local", "2"], 2, "no-such.py"),
         (["launch", f"{program}:ring", "--local", "2", "--round", "3"], 2, "unexpected keyword argument 'round'"),
     ]
     for words, status, told in cases:
         done = command(*words)
         assert (done.returncode, told in done.stderr) == (status, True), (words, done.stderr)
+
+
+def test_a_program_on_hosts_ends_with_the_same_as_on_models(program: Path, tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts.txt"
+    hosts.write_text("here 127.0.0.1 3\n")
+    from_file = runpy.run_path(str(program))
+    real = mq.launch(from_file["ring"], hosts=hosts, rounds=2)
+    assert real.returned == mq.run(from_file["ring"], "loggp", ranks=3, rounds=2).returned == [0, 2, 4]
+    assert (real.program, real.ranks, len(real.finish_ps)) == ("ring", 3, 3)
+    named = mq.launch("broadcast", hosts=hosts, algorithm="hardware", bytes="4 KiB", no_multicast=True)
+    assert (named.ranks, named.found["messages"]) == (3, 1)
+
+
+def test_what_can_not_be_launched_on_hosts_is_told(program: Path, tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts.txt"
+    hosts.write_text("here 127.0.0.1 2\n")
+    from_file = runpy.run_path(str(program))
+
+    async def inner(endpoint: mq.Endpoint) -> None:
+        pass
+
+    with pytest.raises(ValueError, match="allowed is a function of a file's own"):
+        mq.launch(inner, hosts=hosts)
+    with pytest.raises(TypeError, match="either local or hosts"):
+        mq.launch(from_file["ring"], hosts=hosts, local=2)  # type: ignore[call-overload]
+    with pytest.raises(mq.MaquetteError, match="no bread"):
+        mq.launch(from_file["fails"], hosts=hosts)
+    with pytest.raises(ValueError, match="no-hosts.txt"):
+        mq.launch(from_file["ring"], hosts=tmp_path / "no-hosts.txt")

@@ -10,6 +10,7 @@ use ::cast::cast::CastError;
 use programs::goal::GoalError;
 use quantities::shown_path;
 
+use crate::launch::OwnProgramFailure;
 use formats::interrupt;
 use formats::output::Unwritable;
 use launch::LaunchError;
@@ -90,6 +91,9 @@ pub(super) enum Failure {
     /// A command line that another one holds.
     #[error(transparent)]
     Usage(Box<clap::Error>),
+    /// A program of somebody's own that can't be run, or that failed.
+    #[error("{}", .0.problem)]
+    OwnProgram(OwnProgramFailure),
     /// An experiment that cannot be run.
     #[error(transparent)]
     Experiment(experiment::Error),
@@ -124,6 +128,7 @@ impl Failure {
             Failure::Cast(CastError::Interrupted) => interrupt::status(),
             Failure::Cast(CastError::Network(_) | CastError::Refused(_) | CastError::Nobody(_)) => 1,
             Failure::Launch(LaunchError::Rank { status, .. }) => *status,
+            Failure::OwnProgram(failure) => failure.status,
             Failure::Program(_) | Failure::Measure(_) | Failure::Launch(_) => 1,
             Failure::Measurement { cause: endpoint::Error::Deadlock(_), .. } => 1,
             Failure::Usage(error) => error.exit_code(),

@@ -35,6 +35,7 @@ use std::io::{self, Write};
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
+pub use self::launch::{OwnProgram, OwnProgramFailure, OwnPrograms};
 use failure::Failure;
 use formats::interrupt;
 use formats::output::files;
@@ -108,10 +109,15 @@ impl From<String> for CommandOutput {
 /// Runs a command line, its program's name first, and gives the exit status. Whoever runs several calls [`interrupt::forget`]
 /// between them; not at the beginning, so that no signal is lost that comes before the command does.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> i32 {
+    run_with(arguments, None)
+}
+
+/// The same, called from a language in which users write programs.
+pub fn run_with(arguments: impl IntoIterator<Item = OsString>, own: Option<&dyn OwnPrograms>) -> i32 {
     files::forget();
     let line: Vec<OsString> = arguments.into_iter().collect();
     let output = match CommandLine::try_parse_from(&line) {
-        Ok(CommandLine { command: Some(command), json }) => command.execute(json),
+        Ok(CommandLine { command: Some(command), json }) => command.execute(json, own),
         Ok(CommandLine { command: None, .. }) => Ok(WELCOME.to_owned().into()),
         Err(error) => {
             let unknown = (error.kind() == ErrorKind::UnknownArgument).then(|| run::unknown_program(&line)).flatten();
@@ -138,14 +144,14 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> i32 {
 }
 
 impl Command {
-    fn execute(self, json: bool) -> Result<CommandOutput, Failure> {
+    fn execute(self, json: bool, own: Option<&dyn OwnPrograms>) -> Result<CommandOutput, Failure> {
         match self {
             Command::Machines(arguments) => arguments.execute(json),
             Command::Machine(arguments) => arguments.execute(json),
             Command::Programs(arguments) => arguments.execute(json),
             Command::Run(arguments) => arguments.execute(json),
-            Command::Launch(arguments) => arguments.execute(json),
-            Command::LaunchRank(arguments) => arguments.execute(),
+            Command::Launch(arguments) => arguments.execute(json, own),
+            Command::LaunchRank(arguments) => arguments.execute(own),
             Command::Sweep(arguments) => arguments.execute(json),
             Command::Saturate(arguments) => arguments.execute(json),
             Command::Pattern(arguments) => arguments.execute(json),

@@ -64,6 +64,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 17] = [
             "endpoint",
             "experiment",
             "formats",
+            "launch",
             "machines",
             "programs",
             "quantities",

@@ -175,19 +175,38 @@ impl Running {
         Ok(Running { messenger, tally, same_clock: roster.zero.is_some(), repeat: roster.repeat })
     }
 
+    /// How many ranks there are.
+    pub fn size(&self) -> u32 {
+        self.messenger.size()
+    }
+
     /// Runs the program as often as it is to run; `first` is the rank that begins, where one does.
     ///
     /// # Errors
     /// What the program, or the network, ends with.
     pub fn run<P: Program>(&mut self, ranks: u32, first: Option<Rank>, program: &P) -> Result<Record> {
+        self.run_returning(ranks, first, program).map(|(record, _)| record)
+    }
+
+    /// The same; gives also what the last run ended with, if there was one.
+    ///
+    /// # Errors
+    /// What the program, or the network, ends with.
+    pub fn run_returning<P: Program>(
+        &mut self,
+        ranks: u32,
+        first: Option<Rank>,
+        program: &P,
+    ) -> Result<(Record, Option<P::Output>)> {
         let size = self.messenger.size();
         if ranks != size {
             return Err(Error::Unfit(format!("the program has {ranks} ranks, but {size} run")));
         }
         let first_rank = first.map(|rank| rank.0);
         let mut record = Record { first: first_rank, same_clock: self.same_clock, ..Record::default() };
+        let mut returned = None;
         for _ in 0..self.repeat {
-            self.once(first, program, &mut record)?;
+            returned = Some(self.once(first, program, &mut record)?);
         }
         block_on(self.messenger.end())??;
         let Tally { messages, bytes, sent_to, received_from } = std::mem::take(&mut self.tally);
@@ -198,7 +217,7 @@ impl Running {
         let UdpCounts { received, strangers, unreadable, .. } = self.counts();
         (record.received, record.strangers) = (received, strangers);
         record.forged = self.messenger.network().forged() + unreadable;
-        Ok(record)
+        Ok((record, returned))
     }
 
     /// What went through the network.
@@ -206,14 +225,14 @@ impl Running {
         self.messenger.network().counts()
     }
 
-    fn once<P: Program>(&mut self, first: Option<Rank>, program: &P, record: &mut Record) -> Result<()> {
+    fn once<P: Program>(&mut self, first: Option<Rank>, program: &P, record: &mut Record) -> Result<P::Output> {
         block_on(self.meet(first))??;
         let before = self.counts();
         let messenger = &self.messenger;
         let alone = Messengers::new(std::slice::from_ref(messenger));
         let mut launched = Launched { messenger, alone, tally: &mut self.tally };
         let start = messenger.now();
-        executor::run_one(&mut launched, messenger.rank(), messenger.size(), program)?;
+        let returned = executor::run_one(&mut launched, messenger.rank(), messenger.size(), program)?;
         let end = messenger.now();
         drop(launched);
         block_on(async {
@@ -225,7 +244,7 @@ impl Running {
         record.times.push([start, end].map(Time::picoseconds));
         record.datagrams += after.datagrams - before.datagrams;
         record.copied += after.payloads - before.payloads;
-        Ok(())
+        Ok(returned)
     }
 
     /// Waits until all ranks are here, and then for a time on which they agree.

@@ -159,6 +159,9 @@ pub struct Record {
     pub sent_to: Vec<u64>,
     /// For each rank, the messages that this one received from it.
     pub received_from: Vec<u64>,
+    /// What a program of somebody's own returned in its last run.
+    #[serde(default)]
+    pub returned: Option<Value>,
 }
 
 /// Writes `what` as a line.

@@ -6,9 +6,14 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use command_line::{OwnProgram, OwnProgramFailure, OwnPrograms};
 use formats::interrupt;
+use launch::rank::Running;
+use launch::wire::Record;
 use pyo3::exceptions::{PyRuntimeError, PySystemExit};
 use pyo3::prelude::*;
+
+use crate::launch::run_as_rank;
 
 /// How often Python is asked whether a signal has come.
 const BETWEEN_SIGNAL_CHECKS: Duration = Duration::from_millis(50);
@@ -32,7 +37,39 @@ fn signal_of(py: Python<'_>, error: &PyErr) -> i32 {
 #[pyfunction]
 pub fn run(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<i32> {
     interrupt::forget();
-    on_a_thread(py, || command_line::run(arguments), |error| interrupt::request(signal_of(py, &error)))
+    let work = || command_line::run_with(arguments, Some(&ProgramsInPython));
+    on_a_thread(py, work, |error| interrupt::request(signal_of(py, &error)))
+}
+
+/// Programs in files of Python, by way of `maquette.own_programs`.
+struct ProgramsInPython;
+
+impl OwnPrograms for ProgramsInPython {
+    fn check(&self, program: &OwnProgram) -> Result<(), OwnProgramFailure> {
+        Python::attach(|py| begin(py, program).map(drop).map_err(|error| told(py, error)))
+    }
+
+    fn run(&self, program: &OwnProgram, rank: &mut Running) -> Result<Record, OwnProgramFailure> {
+        Python::attach(|py| {
+            let begin = begin(py, program).map_err(|error| told(py, error))?;
+            run_as_rank(begin, program.seed, rank).map_err(|error| told(py, error))
+        })
+    }
+}
+
+/// What begins a rank of `program`.
+fn begin<'py>(py: Python<'py>, program: &OwnProgram) -> PyResult<Bound<'py, PyAny>> {
+    let OwnProgram { file, function, arguments, .. } = program;
+    py.import("maquette.own_programs")?.call_method1("begin_of", (file, function, arguments))
+}
+
+/// How an exception is told, and with which exit status.
+fn told(py: Python<'_>, error: PyErr) -> OwnProgramFailure {
+    let asked = || -> PyResult<(String, i32)> {
+        py.import("maquette.own_programs")?.call_method1("problem_of", (error.value(py),))?.extract()
+    };
+    let (problem, status) = asked().unwrap_or_else(|_| (error.to_string(), 1));
+    OwnProgramFailure { problem, status }
 }
 
 /// Does `work`, which looks whether it is asked to end; gives what came out, unless a signal came before that.

@@ -7,6 +7,8 @@ use endpoint::Error as ProgramError;
 use experiment::catalogue::Choice;
 use experiment::{Experiment, MachineChoice, USUAL_SEED};
 use formats::interrupt;
+use launch::rank::Running;
+use launch::wire::Record;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -56,6 +58,47 @@ pub fn launch_own<'py>(
     }
     let returned = ran.and_then(|results| results.into_iter().collect::<endpoint::Result<Vec<Py<PyAny>>>>());
     PyList::new(py, returned.map_err(|error| of_program(&error))?)
+}
+
+/// Runs a program in Python as one rank of those that run elsewhere; `begin` begins it. The record has what it has returned, as
+/// JSON, or where that can't be, as Python shows it.
+pub fn run_as_rank(begin: Bound<'_, PyAny>, seed: u64, rank: &mut Running) -> PyResult<Record> {
+    let py = begin.py();
+    let model = machines::load(NO_MACHINE).map_err(|error| of_experiment(&error.into()))?;
+    let choice = MachineChoice::default();
+    let collectives = Collectives::new(&model, &choice, seed).for_real();
+    let raised = RefCell::default();
+    let program = PythonProgram { begin, raised: &raised, stop: stop_of_this_thread(), collectives: &collectives };
+    let ran = rank.run_returning(rank.size(), None, &program);
+    let ended = ran.as_ref().err().map(|error| experiment::Error::Program(error.clone()));
+    if let Some(error) = first_raised(py, raised.into_inner(), ended.as_ref())? {
+        return Err(error);
+    }
+    let (record, returned) = ran.map_err(|error| of_program(&error))?;
+    let returned = returned.map(|value| as_json(value.bind(py))).transpose()?;
+    Ok(Record { returned, ..record })
+}
+
+/// The longest value that a rank sends back. [B]
+const LONGEST_VALUE: usize = 3 << 20;
+
+/// A value as JSON, or where that can't be, the text by which Python shows it.
+fn as_json(value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let text = value.py().import("json")?.call_method1("dumps", (value,)).and_then(|text| text.extract::<String>());
+    let value = match text.ok().and_then(|text| Some((text.len(), serde_json::from_str(&text).ok()?))) {
+        Some((length, value)) => (length, value),
+        None => {
+            let shown: String = value.repr()?.extract()?;
+            (shown.len(), Value::String(shown))
+        }
+    };
+    match value {
+        (0..=LONGEST_VALUE, value) => Ok(value),
+        (length, _) => Err(PyValueError::new_err(format!(
+            "found a returned value of {length} bytes as text; allowed are {LONGEST_VALUE}, as it is sent to the launcher: write what \
+             is larger to a file"
+        ))),
+    }
 }
 
 /// Runs the program of the catalogue called `name` on so many ranks, with `parameters` in JSON. Gives what it found out, in JSON.

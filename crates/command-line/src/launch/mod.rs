@@ -1,9 +1,11 @@
 //! `maquette launch`: a program as processes that speak over UDP.
 
 mod own_options;
+mod own_program;
 mod rank;
 mod text;
 
+pub use own_program::{OwnProgram, OwnProgramFailure, OwnPrograms};
 pub(super) use rank::RankArguments;
 
 use std::ffi::OsString;
@@ -38,7 +40,8 @@ const LONGEST_HOSTS: Bytes = Bytes(1 << 20);
 
 /// Run a program for real: a process for each rank, on this computer or on others, over UDP and IP multicast.
 ///
-/// PROGRAM and its arguments are those of `maquette run`, without a machine. Files that it reads must be on every host. A
+/// PROGRAM and its arguments are those of `maquette run`, without a machine, or a function of Python, as FILE.py:FUNCTION, with
+/// its arguments as options. Files that it reads must be on every host. A
 /// broadcast in hardware is one by multicast. Times are those of a clock: all ranks begin together, but for the source of a
 /// broadcast, which begins when all others wait for it; the time is that until the last has ended.
 #[derive(Args, Debug)]
@@ -47,7 +50,8 @@ const LONGEST_HOSTS: Bytes = Bytes(1 << 20);
     override_usage = "maquette launch <--local N|--hosts FILE> [OPTIONS] PROGRAM [ARGUMENTS]...",
     after_help = "Examples:\n  maquette launch --local 4 broadcast --algorithm hardware --bytes 4KiB --repeat 100\n  \
                         maquette launch --hosts hosts.txt --control 10.0.0.1:0 all-to-all --algorithm bruck --bytes 1KiB\n  \
-                        maquette launch --hosts hosts.txt --shell 'ip netns exec {host}' --control 10.0.0.254:0 fft --size 256\n\n\
+                        maquette launch --hosts hosts.txt --shell 'ip netns exec {host}' --control 10.0.0.254:0 fft --size 256\n  \
+                        maquette launch --local 8 halo.py:halo --rounds 3\n\n\
                         A hosts file has a line for each host, `name address [ranks]`:\n  \
                         node-a  10.0.0.1\n  node-b  10.0.0.2  4    # four ranks"
 )]
@@ -123,15 +127,13 @@ fn some_time(text: &str) -> Result<Duration, String> {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+    pub(super) fn execute(self, as_json: bool, own: Option<&dyn OwnPrograms>) -> Result<CommandOutput, Failure> {
         let (options, program, as_json) = own_options::take(self.options, self.program, as_json)?;
         let (hosts, file) = options.hosts()?;
         let ranks: u32 = hosts.iter().map(|host| host.ranks).sum();
         refuse_a_models(&program)?;
-        let experiment = experiment(&program, ranks)?;
-        // As a rank does, so that nobody is started in vain.
-        let provenance = experiment.prepare_for_real(ranks)?.provenance;
-        let plan = options.plan(hosts, json!(experiment))?;
+        let (experiment, provenance) = prepared(&program, ranks, own)?;
+        let plan = options.plan(hosts, experiment)?;
         let provenance = launched(provenance, &plan, file);
         let shown = plan.clone();
         let records = unless_interrupted(move || {
@@ -145,6 +147,18 @@ impl Arguments {
         })?;
         Ok(text::summary(&program, &shown, &records, &provenance, as_json).into())
     }
+}
+
+/// What ranks are told of the program that the words mean, and what it is. It is looked at as a rank does, so that nobody is
+/// started in vain.
+fn prepared(words: &[String], ranks: u32, own: Option<&dyn OwnPrograms>) -> Result<(Value, Provenance), Failure> {
+    if let Some(program) = OwnProgram::of(words)? {
+        own_program::language(own)?.check(&program).map_err(Failure::OwnProgram)?;
+        return Ok((program.as_experiment(), program.provenance(ranks)?));
+    }
+    let experiment = experiment(words, ranks)?;
+    let provenance = experiment.prepare_for_real(ranks)?.provenance;
+    Ok((json!(experiment), provenance))
 }
 
 /// The experiment that the words of a program mean, as after `maquette run`.

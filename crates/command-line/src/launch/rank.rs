@@ -7,6 +7,7 @@ use std::{fs, thread, time};
 use clap::Args;
 use quantities::Rank;
 
+use super::own_program::{self, OwnProgram, OwnPrograms};
 use crate::CommandOutput;
 use crate::failure::Failure;
 use experiment::Experiment;
@@ -38,7 +39,7 @@ pub(crate) struct RankArguments {
 }
 
 impl RankArguments {
-    pub(crate) fn execute(self) -> Result<CommandOutput, Failure> {
+    pub(crate) fn execute(self, own: Option<&dyn OwnPrograms>) -> Result<CommandOutput, Failure> {
         let system = |what| move |cause| Failure::Launch(LaunchError::System { what, cause });
         let secret = secret().map_err(system("the secret"))?;
         let socket = UdpSocket::bind((self.bind, 0)).map_err(system("the UDP socket"))?;
@@ -48,7 +49,7 @@ impl RankArguments {
         // A launcher that gives up says nothing more.
         let Some((roster, mut launcher, lines)) = met else { return Ok(CommandOutput::default()) };
         thread::spawn(move || end_with(lines));
-        let ended = run(Rank(self.rank), &roster, socket, &secret);
+        let ended = run(Rank(self.rank), &roster, socket, &secret, own);
         write_line(&mut launcher, &ended).map_err(system("the launcher"))?;
         Ok(CommandOutput::default())
     }
@@ -80,10 +81,13 @@ fn has_hung_up(error: &io::Error) -> bool {
 }
 
 /// Runs the program of the roster.
-fn run(me: Rank, roster: &Roster, socket: UdpSocket, secret: &Secret) -> Ended {
+fn run(me: Rank, roster: &Roster, socket: UdpSocket, secret: &Secret, own: Option<&dyn OwnPrograms>) -> Ended {
     let badly = |failure: &Failure| Ended::Badly { problem: failure.to_string(), status: failure.status() };
     let ranks = u32::try_from(roster.ranks.len()).unwrap_or(u32::MAX);
     let done = Running::new(me, roster, socket, secret).map_err(Failure::from).and_then(|mut running| {
+        if let Some(program) = OwnProgram::told(&roster.experiment) {
+            return own_program::language(own)?.run(&program, &mut running).map_err(Failure::OwnProgram);
+        }
         let unreadable = |error| Failure::argument("experiment", error, "one that this version of maquette knows");
         let experiment: Experiment = serde_json::from_value(roster.experiment.clone()).map_err(unreadable)?;
         Ok(experiment.prepare_for_real(ranks)?.run(&mut running)?)

@@ -96,7 +96,15 @@ fn text(
     }
     let ranks = if records.len() == 1 { "1 rank".to_owned() } else { format!("{} ranks", records.len()) };
     let what = experiment.line();
-    format!("{program}\non {ranks} by {network}\n{what}\n{}", columns([Side::Left, Side::Left], &rows))
+    let returned = (0..).zip(records).filter_map(|(rank, record)| returned(rank, record));
+    let returned: String = returned.collect();
+    format!("{program}\non {ranks} by {network}\n{what}\n{}{returned}", columns([Side::Left, Side::Left], &rows))
+}
+
+/// What a rank's program returned, in a line; nothing where that is nothing.
+fn returned(rank: u32, record: &Record) -> Option<String> {
+    let returned = record.returned.as_ref().filter(|returned| !returned.is_null())?;
+    Some(format!("rank {rank}: {returned}\n"))
 }
 
 /// From whom to whom messages were sent that no program received, and how many.
@@ -125,7 +133,7 @@ fn json_of(words: &[String], launch: &Launch, records: &[Record], times: &[Durat
         })
     };
     let left = |(from, to, messages): (usize, usize, u64)| json!({"from": from, "to": to, "messages": messages});
-    json!({
+    let mut told = json!({
         "program": words.join(" "),
         "arguments": words,
         "nodes": records.len(),
@@ -141,5 +149,9 @@ fn json_of(words: &[String], launch: &Launch, records: &[Record], times: &[Durat
         "forged": total(records, |it| it.forged),
         "not_received": not_received(records).map(left).collect::<Vec<Value>>(),
         "ranks": records.iter().map(rank).collect::<Vec<Value>>(),
-    })
+    });
+    if records.iter().any(|record| record.returned.is_some()) {
+        told["returned"] = records.iter().map(|record| record.returned.clone().unwrap_or_default()).collect();
+    }
+    told
 }

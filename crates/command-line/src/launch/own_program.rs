@@ -1,0 +1,111 @@
+//! Programs of one's own, in the language that the command is called from: `FILE.py:FUNCTION`.
+
+use std::path::{Path, PathBuf};
+
+use launch::rank::Running;
+use launch::wire::Record;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use experiment::{Provenance, USUAL_SEED};
+use formats::input;
+use formats::input::InputFile;
+use quantities::Bytes;
+
+/// The longest file of a program that is read.
+const LONGEST: Bytes = Bytes(64 << 20);
+
+/// A function in a file, and its arguments. Every host has the file where this one has it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnProgram {
+    /// The file.
+    pub file: PathBuf,
+    /// The name of the function.
+    pub function: String,
+    /// Its arguments, as on the command line.
+    pub arguments: Vec<String>,
+    /// What random choices follow from.
+    pub seed: u64,
+}
+
+/// Why a program of one's own was not run, or how it failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnProgramFailure {
+    /// What is to be told.
+    pub problem: String,
+    /// The exit status that tells it.
+    pub status: i32,
+}
+
+/// The language that the command is called from.
+pub trait OwnPrograms {
+    /// Looks whether there is `program` and takes its arguments, so that no rank is started in vain.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn check(&self, program: &OwnProgram) -> Result<(), OwnProgramFailure>;
+
+    /// Runs `program` as a rank, as often as that is to run it; the record has what it returned.
+    ///
+    /// # Errors
+    /// How it, or the network, failed.
+    fn run(&self, program: &OwnProgram, rank: &mut Running) -> Result<Record, OwnProgramFailure>;
+}
+
+/// The key under which ranks are told of such a program.
+const KEY: &str = "own_program";
+
+impl OwnProgram {
+    /// The program that the words mean, if they mean one: `FILE.py:FUNCTION`, then its arguments and `--seed`.
+    pub(super) fn of(words: &[String]) -> Result<Option<OwnProgram>, Failure> {
+        let Some((file, function)) = words.first().and_then(|word| word.rsplit_once(':')) else { return Ok(None) };
+        if Path::new(file).extension().is_none_or(|extension| extension != "py") {
+            return Ok(None);
+        }
+        let unreadable = |cause| Failure::Unreadable { path: file.into(), cause };
+        let file = std::fs::canonicalize(file).map_err(unreadable)?;
+        let (mut arguments, mut seed) = (Vec::new(), USUAL_SEED);
+        let mut rest = words[1..].iter();
+        while let Some(word) = rest.next() {
+            let value = match word.split_once('=') {
+                Some(("--seed", value)) => Some(value),
+                None if word == "--seed" => Some(rest.next().map_or("nothing", String::as_str)),
+                _ => None,
+            };
+            match value {
+                Some(value) => {
+                    seed = value.parse().map_err(|_| Failure::argument("--seed", value, "a whole number"))?
+                }
+                None => arguments.push(word.clone()),
+            }
+        }
+        Ok(Some(OwnProgram { file, function: function.to_owned(), arguments, seed }))
+    }
+
+    /// What ranks are told.
+    pub(super) fn as_experiment(&self) -> Value {
+        json!({ KEY: self })
+    }
+
+    /// The program that a rank was told of, if it is one of somebody's own.
+    pub(super) fn told(experiment: &Value) -> Option<OwnProgram> {
+        serde_json::from_value(experiment.get(KEY)?.clone()).ok()
+    }
+
+    /// What it is, on so many ranks.
+    pub(super) fn provenance(&self, ranks: u32) -> Result<Provenance, Failure> {
+        let unreadable = |cause| Failure::Unreadable { path: self.file.clone(), cause };
+        let content = input::read(&self.file, LONGEST).map_err(unreadable)?;
+        let mut provenance = Provenance::of("launch").running(&self.function).among(ranks).seeded(self.seed, false);
+        provenance.read(InputFile::new(&self.file, &content));
+        Ok(provenance.given(json!({ "arguments": self.arguments })))
+    }
+}
+
+/// That programs of one's own can be had.
+pub(super) fn language(own: Option<&dyn OwnPrograms>) -> Result<&dyn OwnPrograms, Failure> {
+    let allowed = "a program of `maquette programs`; those in Python need the command that pip installs";
+    own.ok_or_else(|| Failure::argument("PROGRAM", "a file of Python", allowed))
+}
