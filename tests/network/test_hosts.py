@@ -73,3 +73,40 @@ def test_broadcasts_of_a_program_arrive_where_each_loses_a_twentieth(hosts: Host
     assert told["messages"] == 200
     assert len(told["times_ps"]) == 200
     assert told["repeated"] > 0
+
+
+#: Every rank tells its neighbour on a ring its number, with data, while it computes; all add up what they were told.
+PROGRAM = """
+import array
+
+import maquette as mq
+
+
+async def ring(endpoint, size):
+    left, right = (endpoint.rank - 1) % endpoint.size, (endpoint.rank + 1) % endpoint.size
+    numbers = array.array("q", [endpoint.rank] * size)
+    _, received, _ = await mq.gather(endpoint.send(right, numbers), endpoint.receive(left), endpoint.compute("1 ms"))
+    total = await mq.all_reduce(endpoint, array.array("q", [sum(memoryview(received.data).cast("q"))]))
+    shared = await mq.broadcast(endpoint, b"told" if endpoint.rank == 0 else None, algorithm="hardware", size=4)
+    return [left, memoryview(total).cast("q")[0], bytes(shared).decode()]
+"""
+
+
+def test_a_program_in_python_ends_with_the_same_on_hosts_as_on_a_model(hosts: Hosts, tmp_path: Path) -> None:
+    program, file = tmp_path / "program.py", tmp_path / "hosts"
+    program.write_text(PROGRAM)
+    file.write_text(hosts.lines())
+    model = [MAQUETTE, "run", f"{program}:ring", "--machine", "dp-smp-8", "--ranks", str(hosts.count), "--size=5000", "--json"]
+    on_a_model = subprocess.run(model, capture_output=True, text=True, timeout=PATIENCE)
+    assert on_a_model.returncode == 0, on_a_model.stderr
+    launch = [MAQUETTE, "launch", "--hosts", str(file), "--shell", "ip netns exec {host}"]
+    launch += ["--control", f"{hosts.address(1)}:0", "--json", f"{program}:ring", "--size=5000"]
+    hosts.lose(3)
+    try:
+        done = subprocess.run(hosts.command(1, launch), capture_output=True, text=True, timeout=PATIENCE)
+    finally:
+        hosts.lose(0)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["returned"] == json.loads(on_a_model.stdout)["returned"]
+    assert told["returned"][1] == [0, 5000 * sum(range(hosts.count)), "told"]

@@ -10,5 +10,5 @@ use clap::Parser;
 fn output(line: &str, json: bool) -> Result<CommandOutput, Failure> {
     let words = std::iter::once("maquette").chain(line.split(' '));
     let parsed = CommandLine::try_parse_from(words).map_err(|error| Failure::Usage(Box::new(error)))?;
-    parsed.command.expect("every line has a command").execute(json)
+    parsed.command.expect("every line has a command").execute(json, None)
 }
