@@ -65,8 +65,10 @@ fn begin<'py>(py: Python<'py>, program: &OwnProgram) -> PyResult<Bound<'py, PyAn
 
 /// How an exception is told, and with which exit status.
 fn told(py: Python<'_>, error: PyErr) -> OwnProgramFailure {
+    // Only a value of its own has its traceback.
+    let error = error.into_value(py);
     let asked = || -> PyResult<(String, i32)> {
-        py.import("maquette.own_programs")?.call_method1("problem_of", (error.value(py),))?.extract()
+        py.import("maquette.own_programs")?.call_method1("problem_of", (&error,))?.extract()
     };
     let (problem, status) = asked().unwrap_or_else(|_| (error.to_string(), 1));
     OwnProgramFailure { problem, status }
