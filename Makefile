@@ -59,7 +59,8 @@ $(VENV)/ready: Makefile pyproject.toml scripts/need
 	@scripts/need cargo
 	@scripts/need python
 	@test -x $(BIN)/python || python3 -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check maturin pytest mypy numpy polars pyarrow networkx nanoarrow
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check maturin pytest mypy numpy polars pyarrow networkx nanoarrow \
+		pandas duckdb matplotlib distributed mpi4py mpich
 	@touch $@
 
 # The command itself, built for speed and installed there. The tests install it as they were built themselves, which takes

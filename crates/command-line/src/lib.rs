@@ -36,6 +36,8 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use failure::Failure;
+pub use sweep::SweepToRun;
+
 use formats::interrupt;
 use formats::output::files;
 
@@ -110,19 +112,10 @@ impl From<String> for CommandOutput {
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     files::forget();
     let line: Vec<OsString> = arguments.into_iter().collect();
-    let output = match CommandLine::try_parse_from(&line) {
+    let output = match parse(&line) {
         Ok(CommandLine { command: Some(command), json }) => command.execute(json),
         Ok(CommandLine { command: None, .. }) => Ok(WELCOME.to_owned().into()),
-        Err(error) => {
-            let unknown = (error.kind() == ErrorKind::UnknownArgument).then(|| run::unknown_program(&line)).flatten();
-            if let Some(failure) = unknown {
-                failure.print();
-                return failure.status();
-            }
-            // Help or a complaint. If nobody reads it, there is nobody to tell.
-            let _ = error.print();
-            return error.exit_code();
-        }
+        Err(status) => return status,
     };
     match output {
         Ok(output) => print(&output.text).unwrap_or(output.status),
@@ -135,6 +128,37 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> i32 {
             interrupt::status()
         }
     }
+}
+
+/// The sweep that a command line asks for.
+///
+/// # Errors
+/// The exit status, where the line is wrong or asks for something else; what is wrong is printed.
+pub fn sweep_to_run(arguments: impl IntoIterator<Item = OsString>) -> Result<SweepToRun, i32> {
+    files::forget();
+    let line: Vec<OsString> = arguments.into_iter().collect();
+    let told = |failure: Failure| {
+        failure.print();
+        failure.status()
+    };
+    match parse(&line)?.command {
+        Some(Command::Sweep(arguments)) => arguments.to_run().map_err(told),
+        _ => Err(told(Failure::argument("command", "another one", "sweep"))),
+    }
+}
+
+/// Reads a command line; gives the exit status where it asks for help or is wrong, which is printed.
+fn parse(line: &[OsString]) -> Result<CommandLine, i32> {
+    CommandLine::try_parse_from(line).map_err(|error| {
+        let unknown = (error.kind() == ErrorKind::UnknownArgument).then(|| run::unknown_program(line)).flatten();
+        if let Some(failure) = unknown {
+            failure.print();
+            return failure.status();
+        }
+        // Help or a complaint. If nobody reads it, there is nobody to tell.
+        let _ = error.print();
+        error.exit_code()
+    })
 }
 
 impl Command {
