@@ -45,7 +45,7 @@ axes.set(xscale="log", yscale="log", xlabel="measured [us]", ylabel="simulated [
 axes.legend()
 
 # %%
-# `fitted.machine` is the machine with these values: ask it what was not measured.
+# ``fitted.machine`` is the machine with these values: ask it what was not measured.
 
 (run, untuned) = (mq.run("all-reduce", machine, ranks=32, bytes="64 KiB") for machine in (fitted.machine, "loggp"))
 print(f"An all-reduce of 64 KiB on 32 ranks would take {run.makespan_ps / 1e6:.0f} us; before the fit, {untuned.makespan_ps / 1e6:.0f} us.")

@@ -15,7 +15,7 @@ import maquette as mq
 
 
 # %%
-# The program is an async function, called once for each rank. `gather` lets operations of a rank go on at once, and ends with the last.
+# The program is an async function, called once for each rank. ``gather`` lets operations of a rank go on at once, and ends with the last.
 
 
 async def halo(endpoint: mq.Endpoint, compute_us: float, overlaps: bool) -> float:

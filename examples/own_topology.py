@@ -30,7 +30,7 @@ machines = {
 }
 
 # %%
-# Both have 64 routers with a node each, and 128 cables. `up-down` is a routing that cannot deadlock on any graph: Maquette proves that of
+# Both have 64 routers with a node each, and 128 cables. ``up-down`` is a routing that cannot deadlock on any graph: Maquette proves that of
 # every machine before it runs anything, and refuses it otherwise. But it sends much by way of few routers. A torus has a better one, which
 # goes along one dimension after the other, and needs two virtual channels for the rings.
 

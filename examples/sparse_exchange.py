@@ -73,7 +73,7 @@ ordered, shuffled = times_ms.values()
 print({name: {each: f"{time:.2f} ms" for each, time in times.items()} for name, times in times_ms.items()})
 
 # %%
-# In `linear` everybody sends to rank 0 first, then to rank 1, and so on: the receiver takes them one by one, and all others wait. Any schedule
+# In ``linear`` everybody sends to rank 0 first, then to rank 1, and so on: the receiver takes them one by one, and all others wait. Any schedule
 # that keeps them apart is several times as quick; among those the differences are small. Rows in a bad order mean more bytes, but a CM-5 pays
 # for messages rather than for bytes: a good schedule hardly feels it.
 

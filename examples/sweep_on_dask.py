@@ -3,7 +3,7 @@ A sweep on dask
 ===============
 
 Which placement of a job is the best, for how large a message, and does that depend on luck? That is a sweep: an experiment with all
-combinations of some values. Here it runs on the workers of a dask cluster; `client` could as well be that of a thousand cores elsewhere.
+combinations of some values. Here it runs on the workers of a dask cluster; ``client`` could as well be that of a thousand cores elsewhere.
 The same table comes out as on one core.
 """
 
@@ -16,7 +16,7 @@ from distributed import Client, SubprocessCluster
 import maquette as mq
 
 # %%
-# What is run, in the form that `maquette run` reads from a file, and over what it is swept.
+# What is run, in the form that ``maquette run`` reads from a file, and over what it is swept.
 
 experiment = {
     "machine": {"name": "infiniband-128"},
