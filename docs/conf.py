@@ -16,7 +16,7 @@ release = version = version_of("maquette-cluster")
 
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx_gallery.gen_gallery"]
 exclude_patterns = ["site", "generated"]
-nitpicky = False
+smartquotes = False
 
 # The pages beside the guides are read on GitHub, too: so headings have the anchors that they have there.
 myst_heading_anchors = 4
@@ -40,5 +40,7 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"Maquette {release}"
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
 html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": False, "secondary_sidebar_items": ["page-toc"]}

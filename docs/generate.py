@@ -50,7 +50,17 @@ def _collectives() -> str:
         text += _table(["algorithm", "how", "time where nothing contends"], rows) + "\n"
         legend = _told("programs", program["name"]).rstrip().rpartition("\n\n")[2]
         text += f"{_escaped(' '.join(legend.split()))}.\n\n"
-    return text
+    return text + _exchanges()
+
+
+def _exchanges() -> str:
+    """The algorithms of exchanges. What they take depends on who sends how much to whom, so they have no formulas."""
+    listed = re.search(r"^ +--algorithm <NAME>\n.*?Possible values:\n(.*?)\n\n", _told("run", "all-to-all", "--help"), re.DOTALL | re.MULTILINE)
+    assert listed is not None
+    rows = [[f"`{name}`", " ".join(about.split())] for name, about in re.findall(r"- ([\w-]+): ([^-].*?)(?=\n +- |\Z)", listed[1], re.DOTALL)]
+    (about,) = (each["about"] for each in json.loads(_told("programs", "--json")) if each["name"] == "all-to-all")
+    text = f"## all-to-all\n\n{about} How many steps a schedule has, and how many bytes go after each other, `maquette schedule` says.\n\n"
+    return text + _table(["algorithm", "how"], rows) + "\n"
 
 
 def _programs() -> str:

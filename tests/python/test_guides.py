@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-GUIDES = sorted((ROOT / "docs" / "guide").glob("*.md"))
+GUIDES = sorted(path for path in (ROOT / "docs" / "guide").glob("*.md") if path.stem != "index")
 #: A block of code, and the block behind it with what Python prints, if there is one.
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.DOTALL | re.MULTILINE)
 
@@ -25,7 +25,7 @@ def printed(kind: str, code: str, names: dict[str, object]) -> str:
         return out.getvalue()
     text = ""
     for line in (line for line in code.splitlines() if line.startswith("$ ")):
-        words = [Path(sys.executable).with_name("maquette"), *shlex.split(line)[2:]]
+        words: list[str | Path] = [Path(sys.executable).with_name("maquette"), *shlex.split(line)[2:]]
         done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
         assert done.returncode == 0, (line, done.stderr)
         text += f"{line}\n{done.stdout}"
@@ -53,3 +53,20 @@ def test_a_guide_says_what_is_so(guide: Path, monkeypatch: pytest.MonkeyPatch) -
         guide.write_text(wanted)
         changed = "\n".join(difflib.unified_diff(found.splitlines(), wanted.splitlines(), lineterm="", n=0))
         pytest.fail(f"{guide} was not what is so; it is now: commit it\n{changed}")
+
+
+def test_links_lead_somewhere() -> None:
+    """Links between files; `make docs` checks those within the site, with their anchors."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *GUIDES]
+    links = [(page, link) for page in pages for link in re.findall(r"\]\(([^)\s#]+)(?:#[^)]*)?\)", page.read_text())]
+    # The gallery is made of the examples.
+    made = re.compile(r"\.\./gallery/(\w+)|gallery/index")
+    lost = []
+    for page, link in links:
+        if "://" in link:
+            continue
+        example = made.fullmatch(link)
+        target = ROOT / "examples" / f"{example[1]}.py" if example and example[1] not in (None, "index") else page.parent / link
+        if not (target.exists() or (example and target.name == "index")):
+            lost.append((page.name, link))
+    assert len(links) > 40 and not lost
