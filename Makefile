@@ -27,8 +27,8 @@ docs: $(VENV)/docs ## make the documentation as a site, docs/site/index.html; ev
 	@$(BIN)/maturin develop --locked --quiet
 	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs docs/site
 
-bench: ## measure how fast the simulations are
-	@scripts/need cargo
+bench: release ## measure how fast the simulations are, in Rust and from Python
+	$(BIN)/python tests/bench/python.py
 	cargo bench --locked --workspace --exclude maquette-python-bindings --bench '*'
 
 beside: release ## measure files and broadcasts beside UFTP, udpcast, TCP and MPI, on eight hosts (as root; 15 minutes)
@@ -43,7 +43,7 @@ check: $(VENV)/ready ## format, lints as errors, types, licences, size limits
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
-	$(BIN)/mypy --strict python/maquette examples docs/conf.py docs/generate.py tests/python tests/browser tests/network tests/hostile scripts
+	$(BIN)/mypy --strict python/maquette examples docs/conf.py docs/generate.py tests/python tests/bench tests/browser tests/network tests/hostile scripts
 	$(BIN)/python scripts/licences.py
 	cargo test --locked -p maquette-command-line --test house_rules
 
