@@ -67,15 +67,20 @@ def results(executor: Executor | Client, function: Callable[..., Any], calls: It
             if not pending:
                 return
             done, pending = concurrent.futures.wait(pending, _LOOK_EVERY_S, concurrent.futures.FIRST_COMPLETED)
-            failed = [future for future in done if future.cancelled() or future.exception() is not None]
-            yield from (future.result() for future in done if future not in failed)
-            if failed:
-                failed[0].result()
+            yield from (future.result() for future in done if not _has_failed(future))
+            for future in filter(_has_failed, done):
+                if future.cancelled():
+                    raise ConnectionError("a task was cancelled: the scheduler is gone, or was told to")
+                future.result()
             if not done:
                 check()
     finally:
         for future in pending:
             future.cancel()
+
+
+def _has_failed(future: "concurrent.futures.Future[Any]") -> bool:
+    return future.cancelled() or future.exception() is not None
 
 
 def _checked(executor: Executor | Client) -> tuple[Callable[[], None], Executor]:

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import contextlib
+import dataclasses
 import json
 import multiprocessing
 import os
@@ -52,24 +53,30 @@ def process(*words: str | Path) -> Iterator["subprocess.Popen[bytes]"]:
         running.wait(PATIENCE)
 
 
-def worker(address: str) -> "contextlib.AbstractContextManager[subprocess.Popen[bytes]]":
-    return process(BIN / "dask", "worker", address, "--no-nanny", "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1")
+@dataclasses.dataclass(frozen=True)
+class Scheduler:
+    address: str
+    process: "subprocess.Popen[bytes]"
+
+
+def worker(scheduler: Scheduler) -> "contextlib.AbstractContextManager[subprocess.Popen[bytes]]":
+    return process(BIN / "dask", "worker", scheduler.address, "--no-nanny", "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1")
 
 
 @pytest.fixture
-def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a real scheduler, on loopback."""
+def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scheduler]:
+    """A real scheduler, on loopback."""
     told = tmp_path_factory.mktemp("dask") / "scheduler.json"
-    with process(BIN / "dask", "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", told):
+    with process(BIN / "dask", "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", told) as running:
         wait_until(lambda: told.exists() and told.read_text().endswith("}"))
-        yield json.loads(told.read_text())["address"]
+        yield Scheduler(json.loads(told.read_text())["address"], running)
 
 
-def test_dask_does_without_a_worker_that_is_killed_but_not_without_any(
-    scheduler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_dask_does_without_one_worker_but_not_without_any(
+    scheduler: Scheduler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     distributed = pytest.importorskip("distributed")
-    with worker(scheduler) as one, worker(scheduler) as other, distributed.Client(scheduler, set_as_default=False) as client:
+    with worker(scheduler) as one, worker(scheduler) as other, distributed.Client(scheduler.address, set_as_default=False) as client:
         client.wait_for_workers(2, timeout=PATIENCE)
         assert pl.DataFrame(mq.sweep(SHORT, OVER, executor=client)).equals(pl.DataFrame(mq.sweep(SHORT, OVER)))
 
@@ -95,6 +102,14 @@ def test_dask_does_without_a_worker_that_is_killed_but_not_without_any(
         again = mq.Sweep(LONG, SEEDS, out=tmp_path / "again.csv")
         assert again.done == sweep.done
         assert (tmp_path / "again.csv.done.jsonl").read_text().count("\n") == 1 + sweep.done
+
+        monkeypatch.undo()
+        with concurrent.futures.ThreadPoolExecutor(1) as beside:
+            running = beside.submit(again.run, client)
+            wait_until(lambda: again.done > sweep.done)
+            scheduler.process.kill()
+            with pytest.raises(mq.MaquetteError, match=r"ConnectionError: a task was cancelled: the scheduler is gone"):
+                running.result(PATIENCE)
 
 
 FILE = """
@@ -123,10 +138,10 @@ def same_as_here(experiment: Path, out: str = "out.parquet") -> bool:
     return read and sorted(path.name for path in experiment.parent.iterdir()) == ["experiment.toml", out]
 
 
-def test_the_command_takes_the_workers_of_dask(scheduler: str, experiment: Path) -> None:
+def test_the_command_takes_the_workers_of_dask(scheduler: Scheduler, experiment: Path) -> None:
     pytest.importorskip("distributed")
     with worker(scheduler), worker(scheduler):
-        done = subprocess.run(words(experiment, f"dask:{scheduler}"), capture_output=True, text=True, timeout=PATIENCE, check=False)
+        done = subprocess.run(words(experiment, f"dask:{scheduler.address}"), capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
     assert "24 points are in " in done.stdout and same_as_here(experiment)
 
