@@ -23,9 +23,9 @@ test: $(VENV)/ready ## run all tests: Rust, the installed command, the report in
 	@$(BIN)/maturin develop --locked --quiet
 	$(BIN)/python -m pytest tests/python tests/browser tests/network tests/hostile
 
-docs: $(VENV)/docs ## make the documentation as a site, docs/site/index.html; every example is run
+docs: $(VENV)/docs ## make the documentation as a site, target/site/index.html; every example is run
 	@$(BIN)/maturin develop --locked --quiet
-	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs docs/site
+	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs target/site
 
 bench: release ## measure how fast the simulations are, in Rust and from Python
 	$(BIN)/python tests/bench/python.py
@@ -56,7 +56,7 @@ format: ## put everything in its usual form
 
 clean: ## remove what was built
 	cargo clean
-	rm -rf $(VENV) report docs/site docs/generated docs/gallery
+	rm -rf $(VENV) report docs/generated docs/gallery
 
 # The virtual environment with the tools.
 $(VENV)/ready: Makefile pyproject.toml scripts/need

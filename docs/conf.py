@@ -15,7 +15,7 @@ author = "the authors of Maquette"
 release = version = version_of("maquette-cluster")
 
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx_gallery.gen_gallery"]
-exclude_patterns = ["site", "generated"]
+exclude_patterns = ["generated"]
 smartquotes = False
 
 # The pages beside the guides are read on GitHub, too: so headings have the anchors that they have there.
