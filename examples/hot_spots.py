@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.animation import FuncAnimation
 from matplotlib.artist import Artist
+from numpy.typing import NDArray
 
 import maquette as mq
 
@@ -48,7 +49,7 @@ waits = [
 ]
 
 
-def waiting(time_ps: float) -> "np.ndarray[tuple[int, int], np.dtype[np.int64]]":
+def waiting(time_ps: float) -> NDArray[np.int64]:
     """How many headers wait at each router."""
     routers = [router for router, asked, granted in waits if asked <= time_ps < granted]
     return np.bincount(routers, minlength=64).reshape(8, 8)

@@ -54,7 +54,8 @@ axes.set(xscale="log", yscale="log", xlabel="bytes from each to each", ylabel="t
 axes.legend()
 
 # %%
-# Ranks that stand beside each other share few channels. Luck costs some percent, and the more, the larger the messages are.
+# Ranks in order fill two switches, and half of their messages stay below one. Scattered or at random nearly all go through the spine: where luck
+# puts them then costs some percent, and the more, the larger the messages are.
 
 assert sweep.table.to_dict() == mq.sweep(experiment, over).table.to_dict()
 assert (times.loc["in-order", "max"] < times.loc["random", "min"]).all()

@@ -97,7 +97,7 @@ class Sweep:
         executor
             What runs them: any with the `submit` of `concurrent.futures`, such as a `ProcessPoolExecutor` or the `MPIPoolExecutor` of
             ``mpi4py.futures``; or a `Client` of ``dask.distributed``. All cores of this computer in this process, if left out. Its workers
-            need this package in the same version, and the files that the experiment names. Points go to them in tasks of 100 ms or more.
+            need this package in the same version, and the files that the experiment names. Points go to them in tasks of some 100 ms or more.
 
         Returns
         -------
@@ -117,7 +117,18 @@ class Sweep:
         return self
 
     def run_points(self, executor: Executor | Client | None = None) -> None:
-        """Run the points that are not done, as `run` does, but write no table."""
+        """Run the points that are not done, as `run` does, but write no table: what is done stays in the file beside it.
+
+        Parameters
+        ----------
+        executor
+            As that of `run`.
+
+        Raises
+        ------
+        MaquetteError
+            If the executor fails.
+        """
         with _progress(self):
             if executor is None:
                 self._sweep.run(self._sweep.left())

@@ -208,6 +208,14 @@ def test_what_is_done_is_kept_when_a_process_is_killed(tmp_path: Path) -> None:
     assert mq.Sweep(LONG, SEEDS, out=tmp_path / "out.csv").done == sweep.done
 
 
+def test_a_worker_of_another_version_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    versions = iter(["0.2.0"])
+    monkeypatch.setattr("maquette.sweeping._version", lambda: next(versions, "0.1.0"))
+    with concurrent.futures.ThreadPoolExecutor(1) as threads:
+        with pytest.raises(mq.MaquetteError, match=r"found maquette 0\.1\.0 at a worker; allowed is 0\.2\.0, as where the sweep is"):
+            mq.sweep(SHORT, OVER, executor=threads)
+
+
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
