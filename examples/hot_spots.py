@@ -59,7 +59,7 @@ def waiting(time_ps: float) -> NDArray[np.int64]:
 # Packets go along their row first, then along the column of the hot spot (the star): so the column fills, and then the rows that lead to it.
 
 figure, axes = plt.subplots()
-picture = axes.imshow(waiting(0), cmap="inferno", vmin=0, vmax=4, origin="lower")
+picture = axes.imshow(waiting(0), cmap="inferno", vmin=0, vmax=3, origin="lower")
 figure.colorbar(picture, label="headers that wait")
 axes.plot(HOT % 8, HOT // 8, "c*", markersize=12)
 
