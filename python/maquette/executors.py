@@ -92,7 +92,11 @@ def _checked(executor: Executor | Client) -> tuple[Callable[[], None], Executor]
 
     def check() -> None:
         nonlocal since
-        if client.nthreads():
+        try:
+            workers = client.nthreads()
+        except Exception as error:
+            raise ConnectionError(f"the scheduler is gone: {type(error).__name__}: {error}") from error
+        if workers:
             since = time.monotonic()
         elif time.monotonic() - since > _PATIENCE_S:
             raise ConnectionError(f"the scheduler has had no worker for {_PATIENCE_S:.0f} s")

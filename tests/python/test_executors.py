@@ -76,7 +76,7 @@ def test_dask_does_without_one_worker_but_not_without_any(
     scheduler: Scheduler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     distributed = pytest.importorskip("distributed")
-    with worker(scheduler) as one, worker(scheduler) as other, distributed.Client(scheduler.address, set_as_default=False) as client:
+    with worker(scheduler) as one, worker(scheduler) as other, distributed.Client(scheduler.address, set_as_default=False, timeout=10) as client:
         client.wait_for_workers(2, timeout=PATIENCE)
         assert pl.DataFrame(mq.sweep(SHORT, OVER, executor=client)).equals(pl.DataFrame(mq.sweep(SHORT, OVER)))
 
@@ -108,7 +108,7 @@ def test_dask_does_without_one_worker_but_not_without_any(
             running = beside.submit(again.run, client)
             wait_until(lambda: again.done > sweep.done)
             scheduler.process.kill()
-            with pytest.raises(mq.MaquetteError, match=r"ConnectionError: a task was cancelled: the scheduler is gone"):
+            with pytest.raises(mq.MaquetteError, match=r"ConnectionError: .*the scheduler is gone"):
                 running.result(PATIENCE)
 
 
@@ -127,8 +127,8 @@ def experiment(tmp_path: Path) -> Path:
     return path
 
 
-def words(experiment: Path, executor: str, out: str = "out.parquet") -> list[str | Path]:
-    asked: list[str | Path] = ["sweep", experiment, "--over", "messages=500,4000", "--seeds", "12", "--executor", executor]
+def words(experiment: Path, executor: str, out: str = "out.parquet", seeds: int = 12) -> list[str | Path]:
+    asked: list[str | Path] = ["sweep", experiment, "--over", "messages=500,4000", "--seeds", str(seeds), "--executor", executor]
     return [BIN / "maquette", *asked, "--out", experiment.with_name(out)]
 
 
@@ -138,12 +138,23 @@ def same_as_here(experiment: Path, out: str = "out.parquet") -> bool:
     return read and sorted(path.name for path in experiment.parent.iterdir()) == ["experiment.toml", out]
 
 
-def test_the_command_takes_the_workers_of_dask(scheduler: Scheduler, experiment: Path) -> None:
+def test_the_command_takes_the_workers_of_dask_until_it_is_interrupted(scheduler: Scheduler, experiment: Path) -> None:
     pytest.importorskip("distributed")
     with worker(scheduler), worker(scheduler):
-        done = subprocess.run(words(experiment, f"dask:{scheduler.address}"), capture_output=True, text=True, timeout=PATIENCE, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "24 points are in " in done.stdout and same_as_here(experiment)
+        executor = f"dask:{scheduler.address}"
+        done = subprocess.run(words(experiment, executor), capture_output=True, text=True, timeout=PATIENCE, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "24 points are in " in done.stdout and same_as_here(experiment)
+
+        # It hears a Ctrl-C, also where this process was started to ignore it.
+        endless = ["env", "--default-signal=INT", *words(experiment, executor, "long.csv", seeds=10_000)]
+        running = subprocess.Popen(endless, stderr=subprocess.PIPE, text=True)
+        kept = experiment.with_name("long.csv.done.jsonl")
+        wait_until(lambda: kept.exists() and kept.read_text().count("\n") > 4)
+        running.send_signal(signal.SIGINT)
+        _, told = running.communicate(timeout=PATIENCE)
+    assert running.returncode == 130 and "of 20000 points are done, and kept: the same command goes on" in told
+    assert kept.read_text().count("\n") > 4 and not experiment.with_name("long.csv").exists()
 
 
 def mpiexec(*command: str | Path) -> list[str | Path]:
