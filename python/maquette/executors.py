@@ -60,20 +60,17 @@ def results(executor: Executor | Client, function: Callable[..., Any], calls: It
     rest, pending = iter(calls), set[concurrent.futures.Future[Any]]()
     try:
         while True:
-            for arguments in rest:
+            while len(pending) < _MOST_TASKS and (arguments := next(rest, None)) is not None:
                 pending.add(executor.submit(function, *arguments))
-                if len(pending) >= _MOST_TASKS:
-                    break
             if not pending:
                 return
             done, pending = concurrent.futures.wait(pending, _LOOK_EVERY_S, concurrent.futures.FIRST_COMPLETED)
             yield from (future.result() for future in done if not _has_failed(future))
             for future in filter(_has_failed, done):
                 if future.cancelled():
-                    raise ConnectionError("a task was cancelled: the scheduler is gone, or was told to")
+                    raise ConnectionError("a task was cancelled, as all are when the scheduler is gone")
                 future.result()
-            if not done:
-                check()
+            check(bool(done))
     finally:
         for future in pending:
             future.cancel()
@@ -83,20 +80,21 @@ def _has_failed(future: "concurrent.futures.Future[Any]") -> bool:
     return future.cancelled() or future.exception() is not None
 
 
-def _checked(executor: Executor | Client) -> tuple[Callable[[], None], Executor]:
-    """An executor, and what raises when it has had no worker for long. Only a client of dask can say: tasks wait there until one comes."""
+def _checked(executor: Executor | Client) -> tuple[Callable[[bool], None], Executor]:
+    """An executor, and what is told whether something has come, and raises when there has been no worker for long. Only a client of dask can say
+    that: tasks wait there until one comes."""
     if not hasattr(executor, "get_executor"):
-        return lambda: None, executor
+        return lambda _: None, executor
     client: Any = executor
     since = time.monotonic()
 
-    def check() -> None:
+    def check(has_come: bool) -> None:
         nonlocal since
         try:
-            workers = client.nthreads()
+            is_alive = has_come or bool(client.nthreads())
         except Exception as error:
             raise ConnectionError(f"the scheduler is gone: {type(error).__name__}: {error}") from error
-        if workers:
+        if is_alive:
             since = time.monotonic()
         elif time.monotonic() - since > _PATIENCE_S:
             raise ConnectionError(f"the scheduler has had no worker for {_PATIENCE_S:.0f} s")

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import maquette as mq
+
 ROOT = Path(__file__).parents[2]
 GUIDES = sorted(path for path in (ROOT / "docs" / "guide").glob("*.md") if path.stem != "index")
 #: A block of code, and the block behind it with what Python prints, if there is one.
@@ -70,3 +72,13 @@ def test_links_lead_somewhere() -> None:
         if not (target.exists() or (example and target.name == "index")):
             lost.append((page.name, link))
     assert len(links) > 40 and not lost
+
+
+def test_the_reference_has_all_of_the_package() -> None:
+    reference = (ROOT / "docs" / "reference" / "python.md").read_text()
+    listed = set(re.findall(r"^\.\. auto(?:class|function|exception):: (\w+)", reference, re.MULTILINE))
+    assert listed == set(mq.__all__) - {"main"}
+    of_a_run = re.search(r"autoclass:: Run\n   :members: (.*)", reference)
+    assert of_a_run is not None
+    made_by_it = {name for name in vars(mq.Run) if not name.startswith("_")} - {"finish_ps", "nodes", "found"}
+    assert set(of_a_run[1].split(", ")) == made_by_it
