@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 SECONDS ?= 600
 
 .DEFAULT_GOAL := help
-.PHONY: help try test bench beside hostile check fuzz format clean
+.PHONY: help try test docs bench beside hostile check fuzz format clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -23,8 +23,12 @@ test: $(VENV)/ready ## run all tests: Rust, the installed command, the report in
 	@$(BIN)/maturin develop --locked --quiet
 	$(BIN)/python -m pytest tests/python tests/browser tests/network tests/hostile
 
-bench: ## measure how fast the simulations are
-	@scripts/need cargo
+docs: $(VENV)/docs ## make the documentation as a site, target/site/index.html; every example is run
+	@$(BIN)/maturin develop --locked --quiet
+	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs target/site
+
+bench: release ## measure how fast the simulations are, in Rust and from Python
+	$(BIN)/python tests/bench/python.py
 	cargo bench --locked --workspace --exclude maquette-python-bindings --bench '*'
 
 beside: release ## measure files and broadcasts beside UFTP, udpcast, TCP and MPI, on eight hosts (as root; 15 minutes)
@@ -39,7 +43,7 @@ check: $(VENV)/ready ## format, lints as errors, types, licences, size limits
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
-	$(BIN)/mypy --strict python/maquette examples tests/python tests/browser tests/network tests/hostile scripts
+	$(BIN)/mypy --strict python/maquette examples docs/conf.py docs/generate.py tests/python tests/bench tests/browser tests/network tests/hostile scripts
 	$(BIN)/python scripts/licences.py
 	cargo test --locked -p maquette-command-line --test house_rules
 
@@ -52,14 +56,20 @@ format: ## put everything in its usual form
 
 clean: ## remove what was built
 	cargo clean
-	rm -rf $(VENV) report
+	rm -rf $(VENV) report docs/generated docs/gallery
 
 # The virtual environment with the tools.
 $(VENV)/ready: Makefile pyproject.toml scripts/need
 	@scripts/need cargo
 	@scripts/need python
 	@test -x $(BIN)/python || python3 -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check maturin pytest mypy numpy polars pyarrow networkx nanoarrow
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check maturin pytest mypy numpy polars pyarrow networkx nanoarrow \
+		pandas duckdb matplotlib distributed mpi4py mpich
+	@touch $@
+
+# What the documentation is made with, beside those.
+$(VENV)/docs: $(VENV)/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check sphinx pydata-sphinx-theme sphinx-gallery numpydoc myst-parser
 	@touch $@
 
 # The command itself, built for speed and installed there. The tests install it as they were built themselves, which takes

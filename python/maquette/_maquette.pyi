@@ -1,3 +1,4 @@
+import os
 from collections.abc import Callable, Generator
 from typing import Any, final
 
@@ -31,6 +32,7 @@ __all__ = [
     "run_own",
     "saturate",
     "schedules",
+    "sweep_to_run",
     "traffic",
 ]
 
@@ -167,3 +169,5 @@ class Sweep:
     def stream(self) -> bytes: ...
     def write(self, path: object) -> None: ...
     def conclude(self) -> None: ...
+
+def sweep_to_run(arguments: list[str]) -> tuple[str, str | os.PathLike[str] | None]: ...

@@ -33,10 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
             if own_programs.names_one(arguments):
                 return own_programs.main(arguments)
-        if arguments[:1] == ["sweep"] and any(word.endswith(".parquet") for word in arguments):
-            from maquette import sweeping
+        if arguments[:1] == ["sweep"]:
+            from maquette import sweep_command
 
-            return sweeping.command_to_parquet(arguments, lambda words: _maquette.run(["maquette", *words]))
+            if sweep_command.is_one(arguments):
+                return sweep_command.main(arguments, lambda words: _maquette.run(["maquette", *words]))
         return _maquette.run(["maquette", *arguments])
 
 

@@ -1,36 +1,29 @@
 """Sweeps: an experiment again and again, each time with other values."""
 
 import functools
+import importlib.metadata
 import importlib.util
-import itertools
 import json
 import math
 import os
-import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from maquette import _maquette
 from maquette._maquette import MaquetteError
+from maquette.executors import Client, Executor, results
 from maquette.inputs import as_json
 from maquette.tables import Table
 
 #: How long a task of an executor shall take at least. [s]
 _TASK_S = 0.1
-#: A file that a sweep is to write, as a word of a command line.
-_PARQUET = re.compile(r"(--out=)?.+\.parquet")
-
-
-class Executor(Protocol):
-    """What a sweep needs of an executor: the `map` of `concurrent.futures.Executor`."""
-
-    def map(self, function: Callable[..., Any], /, *iterables: Iterable[Any]) -> Iterable[Any]:
-        """What the function gives for each, in order."""
+#: Of how many points at most it is measured how long they take.
+_SAMPLE = 64
 
 
 class Sweep:
@@ -74,7 +67,7 @@ class Sweep:
     ) -> None:
         self._out = None if out is None else Path(out)
         if self._out is not None:
-            _check_ending(self._out)
+            check_ending(self._out)
         path, fields = (None, as_json(experiment)) if isinstance(experiment, Mapping) else (os.fspath(experiment), None)
         axes = [as_json({"name": name, "values": list(_several(name, values))}) for name, values in over.items()]
         self._sweep = _maquette.Sweep(path, fields, f"[{','.join(axes)}]", out)
@@ -94,7 +87,7 @@ class Sweep:
         """A row for each point that is done."""
         return Table("sweep", self._sweep.stream())
 
-    def run(self, executor: Executor | None = None) -> "Sweep":
+    def run(self, executor: Executor | Client | None = None) -> "Sweep":
         """Run the points that are not done.
 
         After Ctrl-C, or where an executor fails, what is done stays: run it again, and it goes on.
@@ -102,14 +95,34 @@ class Sweep:
         Parameters
         ----------
         executor
-            What runs them: any with the `map` of `concurrent.futures`, such as a `ProcessPoolExecutor`, that of ``mpi4py.futures`` or
-            ``dask.distributed.Client(...).get_executor()``. All cores of this computer in this process, if left out. Its workers need this
-            package, and the files that the experiment names.
+            What runs them: any with the `submit` of `concurrent.futures`, such as a `ProcessPoolExecutor` or the `MPIPoolExecutor` of
+            ``mpi4py.futures``; or a `Client` of ``dask.distributed``. All cores of this computer in this process, if left out. Its workers
+            need this package in the same version, and the files that the experiment names. Points go to them in tasks of some 100 ms or more.
 
         Returns
         -------
         Sweep
             This one.
+
+        Raises
+        ------
+        MaquetteError
+            If the executor fails: it is broken, or a task has failed again and again with its worker, or a scheduler has had no worker for a
+            minute.
+        """
+        self.run_points(executor)
+        if self._out is not None:
+            self.write(self._out)
+            self._sweep.conclude()
+        return self
+
+    def run_points(self, executor: Executor | Client | None = None) -> None:
+        """Run the points that are not done, as `run` does, but write no table: what is done stays in the file beside it.
+
+        Parameters
+        ----------
+        executor
+            As that of `run`.
 
         Raises
         ------
@@ -121,30 +134,32 @@ class Sweep:
                 self._sweep.run(self._sweep.left())
             else:
                 self._run_on(executor)
-        if self._out is not None:
-            self.write(self._out)
-            self._sweep.conclude()
-        return self
 
-    def _run_on(self, executor: Executor) -> None:
-        executor = getattr(executor, "get_executor", lambda: executor)()
-        left = self._sweep.left()
-        batch = self._run_some(left)
-        batches = [left[place : place + batch] for place in range(0, len(left), batch)]
+    def _run_on(self, executor: Executor | Client) -> None:
+        if not (hasattr(executor, "submit") or hasattr(executor, "get_executor")):
+            allowed = "one with the submit of concurrent.futures, or a client of dask"
+            raise TypeError(f"executor: found {executor!r}; allowed is {allowed}")
+        batch = self._measure_batch()
+        left, swept, version = self._sweep.left(), self._sweep.json(), _version()
+        calls = ((swept, left[place : place + batch], version) for place in range(0, len(left), batch))
         try:
-            for rows in executor.map(_rows_of, itertools.repeat(self._sweep.json(), len(batches)), batches):
+            for rows in results(executor, _rows_of, calls):
                 self._sweep.keep(rows)
         except Exception as error:
             told = f"sweep: the executor has failed with {self.done} of {self.points} points done: {type(error).__name__}: {error}"
             raise MaquetteError(f"{told}; what is done is kept: run it again to go on") from error
 
-    def _run_some(self, left: list[int]) -> int:
-        """Run some points here and take them from those left, to know how many make a task of some length."""
+    def _measure_batch(self) -> int:
+        """How many points make a task of the wanted length, as some that are spread over those left take here; they are done then."""
+        left = self._sweep.left()
         began, count = time.perf_counter(), 0
-        while left and time.perf_counter() - began < _TASK_S:
-            self._sweep.keep(self._sweep.rows_of([left.pop(0)]))
+        for point in left[:: max(len(left) // _SAMPLE, 1)]:
+            if time.perf_counter() - began >= _TASK_S:
+                break
+            self._sweep.keep(self._sweep.rows_of([point]))
             count += 1
-        return math.ceil(max(count, 1) * _TASK_S / max(time.perf_counter() - began, _TASK_S / 1000))
+        taken = max(time.perf_counter() - began, _TASK_S / 1000)
+        return math.ceil(max(count, 1) * _TASK_S / taken)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the table to a file.
@@ -155,9 +170,9 @@ class Sweep:
             Where to: it ends in ``.arrow``, ``.csv`` or ``.parquet``, for which polars or pyarrow is needed.
         """
         path = Path(path)
-        _check_ending(path)
+        check_ending(path)
         if path.suffix == ".parquet":
-            _write_parquet(self.table, path)
+            write_parquet(self.table, path)
         else:
             self._sweep.write(path)
 
@@ -176,7 +191,7 @@ def sweep(
     experiment: str | os.PathLike[str] | Mapping[str, Any],
     over: Mapping[str, Iterable[Any]],
     *,
-    executor: Executor | None = None,
+    executor: Executor | Client | None = None,
     out: str | os.PathLike[str] | None = None,
 ) -> Sweep:
     """Run an experiment with all combinations of some values.
@@ -203,7 +218,7 @@ def sweep(
     return Sweep(experiment, over, out=out).run(executor)
 
 
-def _write_parquet(table: Any, path: Path) -> None:
+def write_parquet(table: Any, path: Path) -> None:
     """Write a table that speaks Arrow, or the Arrow file of that path."""
     if importlib.util.find_spec("polars") is not None:
         import polars
@@ -219,9 +234,16 @@ def _write_parquet(table: Any, path: Path) -> None:
     pyarrow.parquet.write_table(read, path)
 
 
-def _rows_of(sweep: str, points: Sequence[int]) -> list[str]:
+def _rows_of(sweep: str, points: Sequence[int], version: str) -> list[str]:
     """What comes of some points of a sweep: what an executor runs."""
+    if _version() != version:
+        raise RuntimeError(f"found maquette {_version()} at a worker; allowed is {version}, as where the sweep is")
     return _known(sweep).rows_of(list(points))
+
+
+@functools.cache
+def _version() -> str:
+    return importlib.metadata.version("maquette-cluster")
 
 
 @functools.lru_cache(maxsize=4)
@@ -236,7 +258,7 @@ def _several(name: str, values: Iterable[Any]) -> Iterable[Any]:
     return values
 
 
-def _check_ending(path: Path) -> None:
+def check_ending(path: Path) -> None:
     if path.suffix not in (".arrow", ".csv", ".parquet"):
         raise ValueError(f"out: found {path}; allowed is a name that ends in .arrow, .csv or .parquet")
     if path.suffix == ".parquet" and not any(map(importlib.util.find_spec, ("polars", "pyarrow"))):
@@ -266,35 +288,3 @@ def _progress(sweep: Sweep) -> Iterator[None]:
         ended.set()
         if teller.ident is not None:
             teller.join()
-
-
-def command_to_parquet(arguments: Sequence[str], run: Callable[[list[str]], int]) -> int:
-    """Do what ``maquette sweep ... --out FILE.parquet`` means: the command writes Arrow, which becomes Parquet.
-
-    Parameters
-    ----------
-    arguments
-        The words of the command line, after its name.
-    run
-        What runs a command line.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
-    place = next(number for number, word in enumerate(arguments) if _PARQUET.fullmatch(word))
-    words = list(arguments)
-    path = Path(words[place].removeprefix("--out="))
-    beside = path.with_name(f"{path.name}.arrow")
-    words[place] = f"--out={beside}" if words[place].startswith("--out=") else str(beside)
-    try:
-        _check_ending(path)
-    except ValueError as error:
-        print(f"error: --{error}", file=sys.stderr)
-        return 2
-    if (status := run(words)) != 0:
-        return status
-    _write_parquet(beside, path)
-    beside.unlink()
-    return 0

@@ -1,15 +1,15 @@
 """Tables of what came of a run, for polars, pandas, pyarrow, DuckDB and whatever else speaks Arrow."""
 
 import io
+from collections.abc import Iterable
 from typing import Any
 
 
 class Table:
     """A table that Arrow's readers take as it is.
 
-    It speaks the Arrow PyCapsule interface: ``polars.DataFrame(table)``, ``pyarrow.table(table)`` and
-    ``pandas.DataFrame.from_arrow(table)`` take it, and DuckDB reads what ``pyarrow.table`` makes of it. Columns whose names end in
-    ``_ps`` are times in whole picoseconds.
+    It speaks the Arrow PyCapsule interface: ``polars.DataFrame(table)``, ``pyarrow.table(table)``, ``pandas.DataFrame.from_arrow(table)``
+    and ``duckdb.sql("select max(finish_ps) from ranks")`` take it. Columns whose names end in ``_ps`` are times in whole picoseconds.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class Table:
         Returns
         -------
         dict
-            The values of each column, by its name.
+            The values of each column, by its name; None where one is missing.
         """
-        names, columns = self._read().to_columns_pysequence()
+        names, columns = self._read().to_columns_pysequence(handle_nulls=_none_for_missing)
         return {name: list(column) for name, column in zip(names, columns, strict=True)}
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -69,3 +69,7 @@ class Table:
         import nanoarrow  # type: ignore[import-untyped]
 
         return nanoarrow.ArrayStream.from_readable(io.BytesIO(self._stream))
+
+
+def _none_for_missing(is_valid: Iterable[bool] | None, data: Iterable[Any]) -> Iterable[Any]:
+    return data if is_valid is None else (value if valid else None for value, valid in zip(data, is_valid, strict=True))

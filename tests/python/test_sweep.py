@@ -9,7 +9,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -67,43 +67,6 @@ def test_the_same_table_comes_out_whatever_the_executor(processes: concurrent.fu
     assert pl.DataFrame(mq.sweep(EXPERIMENT, OVER, executor=processes)).equals(here)
     with concurrent.futures.ThreadPoolExecutor(3) as threads:
         assert pl.DataFrame(mq.sweep(EXPERIMENT, OVER, executor=threads)).equals(here)
-
-
-class Dies:
-    """An executor that gives what it has done, and then no more."""
-
-    def __init__(self, after: int) -> None:
-        self.after = after
-        self.tasks = 0
-
-    def map(self, function: Callable[..., Any], /, *iterables: Iterable[Any]) -> Iterable[Any]:
-        for arguments in zip(*iterables, strict=True):
-            if self.tasks == self.after:
-                raise RuntimeError("no worker is left")
-            self.tasks += 1
-            yield function(*arguments)
-
-
-def test_what_is_done_is_kept_when_an_executor_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A point is longer than that: so each is a task, however quick this computer is.
-    monkeypatch.setattr("maquette.sweeping._TASK_S", 1e-6)
-    experiment = {**EXPERIMENT, "machine": {"name": "infiniband-128"}}
-    experiment["job"] = [{"ranks": 128, "program": {"all-to-all": {"algorithm": "pairwise"}}}]
-    over = {"bytes": [64, 256, 1024], "seed": range(4)}
-    sweep = mq.Sweep(experiment, over, out=tmp_path / "out.csv")
-    with pytest.raises(mq.MaquetteError, match=r"of 12 points done: RuntimeError: no worker is left; what is done is kept"):
-        sweep.run(Dies(after=2))
-    assert sweep.done == 3 and (tmp_path / "out.csv.done.jsonl").exists()
-    done = sweep.done
-    # Another process goes on.
-    again = mq.Sweep(experiment, over, out=tmp_path / "out.csv")
-    assert again.done == done
-    counting = Dies(after=1000)
-    again.run(counting)
-    assert counting.tasks < 12 - done
-    assert pl.DataFrame(again).equals(pl.DataFrame(mq.sweep(experiment, over)))
-    assert pl.read_csv(tmp_path / "out.csv")["makespan_ps"].to_list() == pl.DataFrame(again)["makespan_ps"].to_list()
-    assert not (tmp_path / "out.csv.done.jsonl").exists()
 
 
 def test_what_is_kept_of_another_sweep_is_not_taken(tmp_path: Path) -> None:
@@ -175,19 +138,6 @@ def test_what_is_wrong_is_told(error: type[Exception], over: dict[str, Any], tol
     assert told in str(caught.value)
     with pytest.raises(ValueError, match=r"allowed is a name that ends in .arrow, .csv or .parquet"):
         mq.sweep(EXPERIMENT, {"seed": [1]}, out="out.txt")
-
-
-def test_a_dask_client_is_taken_by_its_executor() -> None:
-    class Client:
-        """As that of dask: its own `map` gives futures, its executor's does not."""
-
-        def map(self, function: Callable[..., Any], /, *iterables: Iterable[Any]) -> Iterable[Any]:
-            raise AssertionError("the executor was to be asked")
-
-        def get_executor(self) -> Dies:
-            return Dies(after=1000)
-
-    assert mq.sweep(EXPERIMENT, {"seed": [1, 2]}, executor=Client()).done == 2
 
 
 def test_a_sweep_does_not_load_what_it_does_not_need() -> None:

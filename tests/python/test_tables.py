@@ -120,3 +120,30 @@ def test_what_can_not_be_recorded_is_told() -> None:
         mq.run("ping-pong", "moc-2-1", record=["packet"])
     with pytest.raises(ValueError, match="packets: found none, on loggp; allowed is a machine with a network of routers"):
         mq.run("ping-pong", "loggp", ranks=2).packets  # noqa: B018
+
+
+def test_pandas_takes_tables() -> None:
+    pandas = pytest.importorskip("pandas")
+    run = mq.run("broadcast", "moc-2-1", bytes=5000, record=["packets"])
+    ranks, packets = pandas.DataFrame.from_arrow(run.ranks), pandas.DataFrame.from_arrow(run.packets)
+    assert ranks["finish_ps"].tolist() == run.finish_ps and ranks["finish_ps"].dtype == "int64"
+    assert [list(way) for way in packets["channels"]] == run.packets.to_dict()["channels"]
+
+
+def test_duckdb_takes_tables() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    run = mq.run("broadcast", "moc-2-1", bytes=5000, record=["packets"])
+    with duckdb.connect() as connection:
+        connection.register("ranks", run.ranks)
+        connection.register("packets", run.packets)
+        assert connection.sql("select finish_ps from ranks order by rank").fetchall() == [(time,) for time in run.finish_ps]
+        ((carried,),) = connection.sql("select sum(len(channels)) from packets").fetchall()
+    assert carried == sum(channel["packets"] for channel in run.to_dict()["channels"])
+
+
+def test_a_value_that_is_missing_is_none() -> None:
+    experiment = {"machine": {"name": "moc-2-1"}, "job": [{"program": {"equal-dist": {}}}]}
+    table = mq.sweep(experiment, {"messages": [10], "ranks": [8, 32]}).table
+    assert table.columns == ["given_messages", "ranks", "makespan_ps", "messages", "packets", "mean_blocking_ps", "error"]
+    assert [time is None for time in table.to_dict()["makespan_ps"]] == [False, True]
+    assert pl.DataFrame(table).to_dict(as_series=False) == table.to_dict()

@@ -37,6 +37,8 @@ use clap::{Parser, Subcommand};
 
 pub use self::launch::{OwnProgram, OwnProgramFailure, OwnPrograms};
 use failure::Failure;
+pub use sweep::SweepToRun;
+
 use formats::interrupt;
 use formats::output::files;
 
@@ -116,19 +118,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> i32 {
 pub fn run_with(arguments: impl IntoIterator<Item = OsString>, own: Option<&dyn OwnPrograms>) -> i32 {
     files::forget();
     let line: Vec<OsString> = arguments.into_iter().collect();
-    let output = match CommandLine::try_parse_from(&line) {
+    let output = match parse(&line) {
         Ok(CommandLine { command: Some(command), json }) => command.execute(json, own),
         Ok(CommandLine { command: None, .. }) => Ok(WELCOME.to_owned().into()),
-        Err(error) => {
-            let unknown = (error.kind() == ErrorKind::UnknownArgument).then(|| run::unknown_program(&line)).flatten();
-            if let Some(failure) = unknown {
-                failure.print();
-                return failure.status();
-            }
-            // Help or a complaint. If nobody reads it, there is nobody to tell.
-            let _ = error.print();
-            return error.exit_code();
-        }
+        Err(status) => return status,
     };
     match output {
         Ok(output) => print(&output.text).unwrap_or(output.status),
@@ -141,6 +134,37 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>, own: Option<&dyn 
             interrupt::status()
         }
     }
+}
+
+/// The sweep that a command line asks for.
+///
+/// # Errors
+/// The exit status, where the line is wrong or asks for something else; what is wrong is printed.
+pub fn sweep_to_run(arguments: impl IntoIterator<Item = OsString>) -> Result<SweepToRun, i32> {
+    files::forget();
+    let line: Vec<OsString> = arguments.into_iter().collect();
+    let told = |failure: Failure| {
+        failure.print();
+        failure.status()
+    };
+    match parse(&line)?.command {
+        Some(Command::Sweep(arguments)) => arguments.to_run().map_err(told),
+        _ => Err(told(Failure::argument("command", "another one", "sweep"))),
+    }
+}
+
+/// Reads a command line; gives the exit status where it asks for help or is wrong, which is printed.
+fn parse(line: &[OsString]) -> Result<CommandLine, i32> {
+    CommandLine::try_parse_from(line).map_err(|error| {
+        let unknown = (error.kind() == ErrorKind::UnknownArgument).then(|| run::unknown_program(line)).flatten();
+        if let Some(failure) = unknown {
+            failure.print();
+            return failure.status();
+        }
+        // Help or a complaint. If nobody reads it, there is nobody to tell.
+        let _ = error.print();
+        error.exit_code()
+    })
 }
 
 impl Command {

@@ -45,6 +45,19 @@ pub(super) struct Arguments {
     /// How many points are run at once; as many as there are cores, if left out. The table does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+    /// Run the points on the workers of a dask scheduler, `dask:tcp://HOST:PORT`, or on the ranks of `mpi`, as in `mpiexec -n 3 maquette
+    /// sweep ... --executor mpi`; where the command was installed by pip. The table does not depend on it.
+    #[arg(long, value_name = "WHERE", requires = "out", conflicts_with = "threads")]
+    executor: Option<String>,
+}
+
+/// A sweep as data: whoever has other computers runs its points there.
+#[derive(Debug)]
+pub struct SweepToRun {
+    /// Its experiment, and over what it is swept, in JSON.
+    pub json: String,
+    /// The file that its table is to be written to; what is done is kept beside it.
+    pub out: Option<PathBuf>,
 }
 
 /// Reads a field and its values.
@@ -91,11 +104,16 @@ impl Form {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
-        let form = self.out.as_deref().map(Form::of).transpose()?;
+    /// In which form the table is written, if it is.
+    fn form(&self) -> Result<Option<Form>, Failure> {
+        self.out.as_deref().map(Form::of).transpose()
+    }
+
+    /// What is swept, over what.
+    fn sweep(&self) -> Result<Sweep, Failure> {
         let path = &self.experiment;
         files::reads(path).map_err(|cause| Failure::Unreadable { path: path.clone(), cause })?;
-        let mut axes = self.over;
+        let mut axes = self.over.clone();
         axes.extend(
             self.seeds
                 .map(|seeds| Axis { name: "seed".to_owned(), values: (1..=seeds).map(|seed| json!(seed)).collect() }),
@@ -103,7 +121,22 @@ impl Arguments {
         if axes.is_empty() {
             return Err(Failure::argument("--over", "nothing", "a field and its values, or --seeds"));
         }
-        let sweep = Sweep::new(Experiment::read(path)?, axes)?;
+        Ok(Sweep::new(Experiment::read(path)?, axes)?)
+    }
+
+    /// It as data.
+    pub(super) fn to_run(&self) -> Result<SweepToRun, Failure> {
+        self.form()?;
+        Ok(SweepToRun { json: self.sweep()?.json().to_string(), out: self.out.clone() })
+    }
+
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        if let Some(executor) = &self.executor {
+            let allowed = "none in a command that cargo has built; `pip install` brings one with executors";
+            return Err(Failure::argument("--executor", executor, allowed));
+        }
+        let form = self.form()?;
+        let sweep = self.sweep()?;
         let opened = self.out.as_deref().map(|out| Journal::open(out, &sweep)).transpose()?;
         let (journal, done) = opened.unzip();
         let mut work = Work { sweep: &sweep, journal: Mutex::new(journal), done: done.unwrap_or_default() };

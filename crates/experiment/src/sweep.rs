@@ -19,6 +19,15 @@ use crate::catalogue::{Choice, descriptions};
 use crate::parallel::{self, Watch};
 use crate::{Ended, Error, Experiment, Job, MachineChoice, Provenance};
 
+/// What comes out of each point, as columns of the table.
+const FOUND: [(&str, Kind); 5] = [
+    ("makespan_ps", Kind::Signed64),
+    ("messages", Kind::Unsigned64),
+    ("packets", Kind::Unsigned64),
+    ("mean_blocking_ps", Kind::Signed64),
+    ("error", Kind::Text),
+];
+
 /// The most points of a sweep.
 pub const MOST_POINTS: usize = 10_000_000;
 
@@ -185,17 +194,11 @@ impl Sweep {
         Provenance::of("sweep").given(self.json())
     }
 
-    /// The table of `rows`, in the order of their points: a column for each axis, then what came out.
+    /// The table of `rows`, in the order of their points: a column for each axis, then what came out. Names of columns differ.
     fn cells<'a>(&'a self, rows: &'a [Row]) -> Cells<'a> {
-        let mut columns: Vec<(&str, Kind)> = self.axes.iter().map(|axis| (axis.name.as_str(), axis.kind())).collect();
+        let mut columns: Vec<(&str, Kind)> = self.axes.iter().map(|axis| (axis.column(), axis.kind())).collect();
         let axes = columns.len();
-        columns.extend([
-            ("makespan_ps", Kind::Signed64),
-            ("messages", Kind::Unsigned64),
-            ("packets", Kind::Unsigned64),
-            ("mean_blocking_ps", Kind::Signed64),
-            ("error", Kind::Text),
-        ]);
+        columns.extend(FOUND);
         let whole = |number: Option<u64>| number.map_or(Cell::Missing, Cell::from);
         let mut in_order: Vec<&Row> = rows.iter().collect();
         in_order.sort_by_key(|row| row.point);
@@ -228,6 +231,15 @@ impl Sweep {
 }
 
 impl Axis {
+    /// The name of its column: its own, but where something that comes out is called the same.
+    fn column(&self) -> &str {
+        match self.name.as_str() {
+            "messages" => "given_messages",
+            "packets" => "given_packets",
+            name => name,
+        }
+    }
+
     /// What its column holds.
     fn kind(&self) -> Kind {
         if self.values.iter().all(|value| value.as_u64().is_some()) {
@@ -326,5 +338,19 @@ fn parameters_of(program: &Choice) -> Map<String, Value> {
             choice.into_iter().next().and_then(|(_, it)| it.as_object().cloned()).unwrap_or_default()
         }
         _ => Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A column is found by its name.
+    #[test]
+    fn no_parameter_has_the_name_of_what_comes_out() {
+        for parameter in descriptions().into_iter().flat_map(|program| program.parameters) {
+            let axis = Axis { name: parameter.name, values: Vec::new() };
+            assert!(FOUND.iter().all(|(found, _)| *found != axis.column()), "{}", axis.name);
+        }
     }
 }

@@ -45,7 +45,7 @@ mod _maquette {
     #[pymodule_export]
     use crate::studies::reproduce;
     #[pymodule_export]
-    use crate::sweep::Sweep;
+    use crate::sweep::{Sweep, sweep_to_run};
     #[pymodule_export]
     use crate::tuning::{calibrate, plan, postal};
 }

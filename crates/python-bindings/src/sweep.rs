@@ -1,5 +1,6 @@
 //! Sweeps, from Python.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,7 +9,7 @@ use experiment::journal::Journal;
 use experiment::sweep::{Axis, Row, Sweep as Swept};
 use formats::interrupt;
 use formats::output::{WholeFile, files};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PySystemExit, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -22,6 +23,16 @@ pub struct Sweep {
     swept: Arc<Swept>,
     rows: Arc<Mutex<Vec<Row>>>,
     journal: Arc<Mutex<Option<Journal>>>,
+}
+
+/// The sweep that a command line asks for, its program's name first: it in JSON, and the file for its table.
+///
+/// # Errors
+/// `SystemExit` with the exit status, where the line is wrong, which was told then, or asks for help.
+#[pyfunction]
+pub fn sweep_to_run(arguments: Vec<OsString>) -> PyResult<(String, Option<PathBuf>)> {
+    let sweep = command_line::sweep_to_run(arguments).map_err(PySystemExit::new_err)?;
+    Ok((sweep.json, sweep.out))
 }
 
 fn wrong(error: impl ToString) -> PyErr {

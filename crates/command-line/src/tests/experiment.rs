@@ -352,6 +352,7 @@ const OF_NO_RESULT: &[&str] = &[
     "report",
     "print",
     "threads",
+    "executor",
     "schedule pacing",
     "schedule order",
 ];

@@ -1,0 +1,113 @@
+"""Pages that are made of what the command says of itself, so that they are always those of this version."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+_COMMAND = Path(sys.executable).with_name("maquette")
+_ROOT = Path(__file__).parents[1]
+
+
+def generate(folder: Path) -> None:
+    """Write all pages into a folder.
+
+    Parameters
+    ----------
+    folder
+        Where to; it is made, if it is not there.
+    """
+    folder.mkdir(exist_ok=True)
+    pages = {"collectives": _collectives(), "programs": _programs(), "machines": _machines(), "commands": _commands(), "claims": _claims()}
+    for name, text in pages.items():
+        path = folder / f"{name}.md"
+        # What has not changed is not written, so that Sphinx need not read it again.
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+
+
+def _told(*words: str) -> str:
+    return subprocess.run([_COMMAND, *words], capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+
+
+def _collectives() -> str:
+    """The algorithms of each collective, with what they cost."""
+    text = ""
+    for program in json.loads(_told("programs", "--json")):
+        algorithms = program["algorithms"]
+        if not algorithms:
+            continue
+        text += f"## {program['name']}\n\n{program['about']}\n\n"
+        rows = [[f"`{each['name']}`", each["about"], f"`{each['formula']}`"] for each in algorithms]
+        text += _table(["algorithm", "how", "time where nothing contends"], rows) + "\n"
+        legend = _told("programs", program["name"]).rstrip().rpartition("\n\n")[2]
+        text += f"{_escaped(' '.join(legend.split()))}.\n\n"
+    return text + _exchanges()
+
+
+def _exchanges() -> str:
+    """The algorithms of exchanges. What they take depends on who sends how much to whom, so they have no formulas."""
+    listed = re.search(r"^ +--algorithm <NAME>\n.*?Possible values:\n(.*?)\n\n", _told("run", "all-to-all", "--help"), re.DOTALL | re.MULTILINE)
+    assert listed is not None
+    rows = [[f"`{name}`", " ".join(about.split())] for name, about in re.findall(r"- ([\w-]+): ([^-].*?)(?=\n +- |\Z)", listed[1], re.DOTALL)]
+    (about,) = (each["about"] for each in json.loads(_told("programs", "--json")) if each["name"] == "all-to-all")
+    text = f"## all-to-all\n\n{about} How many steps a schedule has, and how many bytes go after each other, `maquette schedule` says.\n\n"
+    return text + _table(["algorithm", "how"], rows) + "\n"
+
+
+def _programs() -> str:
+    rows = [[f"`{each['name']}`", each["about"]] for each in json.loads(_told("programs", "--json"))]
+    return _table(["program", "what it does"], rows)
+
+
+def _machines() -> str:
+    rows = [[f"`{each['name']}`", str(each["nodes"]), each["about"]] for each in _presets()]
+    return _table(["preset", "nodes", "what it is"], rows)
+
+
+def _presets() -> list[dict[str, Any]]:
+    presets: list[dict[str, Any]] = json.loads(_told("machines", "--json"))
+    return presets
+
+
+def _commands() -> str:
+    """The help of each command, and of each below it."""
+    return "".join(_help([], 2))
+
+
+def _help(words: list[str], level: int) -> list[str]:
+    told = _told(*words, "--help")
+    name = " ".join(["maquette", *words])
+    pages = [f"{'#' * level} {name}\n\n```text\n{told.rstrip()}\n```\n\n"]
+    listed = re.search(r"^Commands:\n(.*?)\n\n", told, re.DOTALL | re.MULTILINE)
+    for command in re.findall(r"^  ([a-z][\w-]*)", listed[1] if listed else "", re.MULTILINE):
+        if command != "help":
+            pages += _help([*words, command], level + 1)
+    return pages
+
+
+def _claims() -> str:
+    """How many claims there are of each paper, and what they are."""
+    text = ""
+    for paper in ("moc", "postal", "cm5", "lh", "bcast"):
+        path = _ROOT / "experiments" / paper / "claims.toml"
+        about = " ".join(line.removeprefix("# ") for line in path.read_text().splitlines()[:3])
+        source = re.search(r"What (.*?), claims", about)
+        assert source is not None, path
+        claims = tomllib.loads(path.read_text())["claim"]
+        rows = [[f"`{each['id']}`", each["source"], _escaped(each["says"])] for each in claims]
+        text += f"## `{paper}`: {len(claims)} claims\n\n{source[1]}\n\n" + _table(["claim", "where", "what it says"], rows) + "\n"
+    return text
+
+
+def _escaped(text: str) -> str:
+    """A text as Markdown that means the same."""
+    return re.sub(r"([*_<>\[\]])", r"\\\1", text)

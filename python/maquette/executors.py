@@ -1,0 +1,141 @@
+"""Executors: who works on the points of a sweep, beside or beyond this process."""
+
+import concurrent.futures
+import importlib
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+#: The most tasks that an executor is given at once.
+_MOST_TASKS = 1024
+#: How often it is looked whether there are workers, while nothing comes. [s]
+_LOOK_EVERY_S = 1.0
+#: How long a cluster may be without any worker. [s]
+_PATIENCE_S = 60.0
+
+
+class Executor(Protocol):
+    """What a sweep needs of an executor: the `submit` of `concurrent.futures.Executor`."""
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any) -> "concurrent.futures.Future[Any]":
+        """What the function gives, once it is known."""
+
+
+class Client(Protocol):
+    """What a sweep needs of a client of dask."""
+
+    def get_executor(self) -> Executor:
+        """An executor that gives its tasks to the client's workers."""
+
+    def nthreads(self) -> Any:
+        """The threads of each worker that is there."""
+
+
+def results(executor: Executor | Client, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+    """What a function gives for each of some arguments, in the order in which executors have it.
+
+    Parameters
+    ----------
+    executor
+        Who calls it.
+    function
+        Something that can be pickled.
+    calls
+        The arguments of each call.
+
+    Yields
+    ------
+    object
+        What a call has given.
+
+    Raises
+    ------
+    Exception
+        What the first call has raised that did, once all has been given that is there; or that no worker is left. Calls that were not begun
+        are not made then.
+    """
+    check, executor = _checked(executor)
+    rest, pending = iter(calls), set[concurrent.futures.Future[Any]]()
+    try:
+        while True:
+            while len(pending) < _MOST_TASKS and (arguments := next(rest, None)) is not None:
+                pending.add(executor.submit(function, *arguments))
+            if not pending:
+                return
+            done, pending = concurrent.futures.wait(pending, _LOOK_EVERY_S, concurrent.futures.FIRST_COMPLETED)
+            yield from (future.result() for future in done if not _has_failed(future))
+            for future in filter(_has_failed, done):
+                if future.cancelled():
+                    raise ConnectionError("a task was cancelled, as all are when the scheduler is gone")
+                future.result()
+            check(bool(done))
+    finally:
+        for future in pending:
+            future.cancel()
+
+
+def _has_failed(future: "concurrent.futures.Future[Any]") -> bool:
+    return future.cancelled() or future.exception() is not None
+
+
+def _checked(executor: Executor | Client) -> tuple[Callable[[bool], None], Executor]:
+    """An executor, and what is told whether something has come, and raises when there has been no worker for long. Only a client of dask can say
+    that: tasks wait there until one comes."""
+    if not hasattr(executor, "get_executor"):
+        return lambda _: None, executor
+    client: Any = executor
+    since = time.monotonic()
+
+    def check(has_come: bool) -> None:
+        nonlocal since
+        try:
+            is_alive = has_come or bool(client.nthreads())
+        except Exception as error:
+            raise ConnectionError(f"the scheduler is gone: {type(error).__name__}: {error}") from error
+        if is_alive:
+            since = time.monotonic()
+        elif time.monotonic() - since > _PATIENCE_S:
+            raise ConnectionError(f"the scheduler has had no worker for {_PATIENCE_S:.0f} s")
+
+    return check, client.get_executor()
+
+
+@contextmanager
+def named(words: str) -> Iterator[Executor | Client | None]:
+    """The executor that is meant by ``dask:ADDRESS`` or ``mpi``.
+
+    Parameters
+    ----------
+    words
+        Which.
+
+    Yields
+    ------
+    Executor, Client or None
+        It; none on a rank of MPI that has worked for another.
+
+    Raises
+    ------
+    ValueError
+        If there is no such executor, or what it needs is not installed.
+    OSError
+        If no scheduler answers.
+    """
+    if re.fullmatch(r"dask:\w+://.+", words):
+        yielded: Any = _needed("distributed", words).Client(words.removeprefix("dask:"), set_as_default=False)
+    elif words == "mpi":
+        yielded = _needed("mpi4py.futures", words).MPICommExecutor()
+    else:
+        raise ValueError(f"executor: found {words}; allowed is dask:tcp://HOST:PORT, or mpi under mpiexec")
+    with yielded as executor:
+        yield executor
+
+
+def _needed(module: str, words: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise ValueError(f"executor: found {words} without {package}; allowed is it beside that: pip install {package}") from error

@@ -1,0 +1,103 @@
+"""What `maquette sweep` can do where pip has installed it: write Parquet, and have other computers work on it."""
+
+import json
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from maquette import _maquette
+from maquette._maquette import MaquetteError
+from maquette.executors import Client, Executor, named
+from maquette.sweeping import Sweep, check_ending, write_parquet
+
+#: A file that is to be written, and an executor, as words of a command line.
+_PARQUET = re.compile(r"(?:--out=)?(.+\.parquet)")
+_EXECUTOR = re.compile(r"--executor(?:=(.*))?")
+
+#: What runs a command line, and gives its exit status.
+_Run = Callable[[list[str]], int]
+#: The exit statuses of bad input, of what has failed, and after Ctrl-C.
+_BAD_INPUT, _FAILED, _INTERRUPTED = 2, 1, 130
+
+
+def is_one(arguments: Sequence[str]) -> bool:
+    """Whether a command line asks for a sweep that the command by itself can't do."""
+    return arguments[:1] == ["sweep"] and any(_PARQUET.fullmatch(word) or _EXECUTOR.fullmatch(word) for word in arguments)
+
+
+def main(arguments: Sequence[str], run: _Run) -> int:
+    """Do what a command line means.
+
+    Parameters
+    ----------
+    arguments
+        Its words, after its name.
+    run
+        What runs a command line, without Parquet and executors.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    words = list(arguments)
+    place = next((number for number, word in enumerate(words) if _PARQUET.fullmatch(word)), None)
+    if place is None:
+        return _run_anywhere(words, run)
+    path = Path(words[place].removeprefix("--out="))
+    beside = path.with_name(f"{path.name}.arrow")
+    words[place] = f"--out={beside}" if words[place].startswith("--out=") else str(beside)
+    try:
+        check_ending(path)
+    except ValueError as error:
+        return _told(f"--{error}", _BAD_INPUT)
+    if (status := _run_anywhere(words, run)) != 0 or not beside.exists():
+        return status
+    write_parquet(beside, path)
+    beside.unlink()
+    return 0
+
+
+def _run_anywhere(words: list[str], run: _Run) -> int:
+    """Run a sweep where it says: what an executor has done is all in the journal, which the command makes a table of."""
+    place = next((number for number, word in enumerate(words) if _EXECUTOR.fullmatch(word)), None)
+    if place is None:
+        return run(words)
+    is_joined = "=" in words[place]
+    asked = "".join(words[place : place + (1 if is_joined else 2)]).removeprefix("--executor").removeprefix("=")
+    try:
+        with named(asked) as executor:
+            if executor is None:
+                return 0
+            status = _run_on(executor, words)
+    except (ValueError, OSError) as error:
+        return _told(f"--{error}" if isinstance(error, ValueError) else f"--executor: {error}", _BAD_INPUT)
+    return status or run(words[:place] + words[place + (1 if is_joined else 2) :])
+
+
+def _run_on(executor: Executor | Client, words: list[str]) -> int:
+    """Have an executor do all points; gives the exit status, if something went wrong."""
+    try:
+        text, out = _maquette.sweep_to_run(["maquette", *words])
+    except SystemExit as error:
+        return int(str(error.code))
+    fields = json.loads(text)
+    over = {axis["name"]: axis["values"] for axis in fields["over"]}
+    try:
+        sweep = Sweep(fields["experiment"], over, out=out)
+    except (ValueError, TypeError, OSError) as error:
+        return _told(str(error), _BAD_INPUT)
+    try:
+        sweep.run_points(executor)
+    except MaquetteError as error:
+        return _told(str(error), _FAILED)
+    except KeyboardInterrupt:
+        print(f"{sweep.done} of {sweep.points} points are done, and kept: the same command goes on", file=sys.stderr)
+        return _INTERRUPTED
+    return 0
+
+
+def _told(error: str, status: int) -> int:
+    print(f"error: {error}", file=sys.stderr)
+    return status

@@ -1,0 +1,162 @@
+"""How fast Maquette is from Python: the figures that it is to reach, measured.
+
+    .venv/bin/python tests/bench/python.py
+
+Each figure is the best of several measurements, as others use this computer, too. What is measured is the package that is installed: `make
+bench` installs one that is built for speed. Nothing fails where a figure is missed; the table says so.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import maquette as mq
+
+#: How often each is measured.
+TIMES = 5
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Something that was measured, and what it is to be."""
+
+    what: str
+    measured: float
+    unit: str
+    at_least: float | None = None
+    at_most: float | None = None
+
+    def __str__(self) -> str:
+        bound = f"at least {self.at_least:,g}" if self.at_least is not None else f"at most {self.at_most:,g}"
+        above = self.at_least is None or self.measured >= self.at_least
+        below = self.at_most is None or self.measured <= self.at_most
+        return f"{self.what:58} {self.measured:12,.3f} {self.unit:14} {bound:20} {'reached' if above and below else 'MISSED'}"
+
+
+def best(measure: Callable[[], float]) -> float:
+    """The shortest of several times. [s]"""
+    return min(measure() for _ in range(TIMES))
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long some work takes."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+async def ring(endpoint: mq.Endpoint, rounds: int) -> None:
+    """Pass 64 B to the right and take what comes from the left: two operations a round."""
+    left, right = (endpoint.rank - 1) % endpoint.size, (endpoint.rank + 1) % endpoint.size
+    for _ in range(rounds):
+        await endpoint.send(right, size=64)
+        await endpoint.receive(left)
+
+
+async def small(endpoint: mq.Endpoint) -> None:
+    """One message from rank 0 to rank 1."""
+    if endpoint.rank == 0:
+        await endpoint.send(1, size=64)
+    else:
+        await endpoint.receive(0)
+
+
+def operations(name: str, ranks: int, rounds: int) -> float:
+    """Operations of a Python program that are simulated in a second."""
+    machine = mq.Machine(name)
+    return 2 * ranks * rounds / best(lambda: seconds(lambda: mq.run(ring, machine, ranks=ranks, rounds=rounds)))
+
+
+def python(statement: str) -> str:
+    """What another Python prints."""
+    return subprocess.run([sys.executable, "-c", statement], capture_output=True, text=True, check=True, timeout=600).stdout
+
+
+def memory_of_many_ranks() -> float:
+    """What 16,384 ranks in Python take at most. [MB]"""
+    return float(python("import runpy; runpy.run_path(" + repr(__file__) + ")['many_ranks']()"))
+
+
+def many_ranks() -> None:
+    """Run 16,384 ranks, and print what this process has taken. [MB]"""
+    mq.run(ring, "loggp", ranks=16_384, rounds=4)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000)
+
+
+def import_time() -> float:
+    """How long the package takes to import. [ms]"""
+    statement = "import time; began = time.perf_counter(); import maquette; print(time.perf_counter() - began)"
+    return 1000 * best(lambda: float(python(statement)))
+
+
+def overhead() -> float:
+    """What a run of two ranks and one message takes, all of it. [ms]"""
+    machine = mq.Machine("infiniband-128")
+    runs = 200
+    return 1000 / runs * best(lambda: seconds(lambda: [mq.run(small, machine, ranks=2) for _ in range(runs)]))
+
+
+def sweeps() -> list[Figure]:
+    """How much of the cores' time is simulation, in a sweep of 10,000 points of about a millisecond: that of as many threads that do nothing
+    else, measured in turns with it."""
+    cores = len(os.sched_getaffinity(0))
+    ranks = next((ranks for ranks in range(8, 129, 4) if _alone(_swept(ranks, 50), 1) / 50 > 0.001), 128)
+    point_ms = _alone(_swept(ranks, 500), 1) / 500 * 1000
+    here, dask = [], []
+    with _cluster() as client:
+        # The workers have imported the package then.
+        _swept(ranks, 500).run(client)
+        for _ in range(3):
+            alone = _alone(_swept(ranks, 10_000), cores)
+            here.append(alone / seconds(_swept(ranks, 10_000).run))
+            sweep = _swept(ranks, 10_000)
+            dask.append(alone * cores / 2 / seconds(lambda: sweep.run(client)))  # noqa: B023
+    return [
+        Figure(f"sweep here, {cores} cores, {point_ms:.2f} ms a point", 100 * max(here), "% simulation", at_least=90),
+        Figure("the same on dask, two workers", 100 * max(dask), "% simulation", at_least=70),
+    ]
+
+
+def _swept(ranks: int, points: int) -> mq.Sweep:
+    job = {"ranks": ranks, "program": {"all-to-all": {"bytes": 64}}}
+    return mq.Sweep({"machine": {"name": "infiniband-128"}, "job": [job]}, {"seed": range(points)})
+
+
+def _alone(sweep: mq.Sweep, threads: int) -> float:
+    """How long it takes to work out all points on some threads, each with its share of them, and nothing else. [s]"""
+    shares = [list(range(first, sweep.points, threads)) for first in range(threads)]
+    with ThreadPoolExecutor(threads) as executor:
+        return seconds(lambda: list(executor.map(sweep._sweep.rows_of, shares)))
+
+
+@contextmanager
+def _cluster() -> Iterator[Any]:
+    """A client of two workers, each a process."""
+    from distributed import Client, SubprocessCluster
+
+    workers = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with SubprocessCluster(**workers) as cluster, Client(cluster) as client:  # type: ignore[arg-type, no-untyped-call]
+        client.wait_for_workers(2)
+        yield client
+
+
+def main() -> None:
+    """Measure all, and print each when it is known."""
+    print(Figure("operations of Python, contention-free", operations("loggp", 64, 5_000), "operations/s", at_least=1e6), flush=True)
+    print(Figure("operations of Python, fat tree to the flit", operations("infiniband-128", 64, 2_000), "operations/s", at_least=5e5), flush=True)
+    print(Figure("16,384 ranks in Python", memory_of_many_ranks(), "MB", at_most=1000), flush=True)
+    print(Figure("import maquette", import_time(), "ms", at_most=80), flush=True)
+    print(Figure("a run of two ranks and a message", overhead(), "ms", at_most=1), flush=True)
+    for figure in sweeps():
+        print(figure, flush=True)
+
+
+if __name__ == "__main__":
+    main()

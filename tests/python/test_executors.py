@@ -1,0 +1,247 @@
+"""Sweeps on real executors: dask, MPI, processes; and what becomes of a sweep when their workers die."""
+
+import concurrent.futures
+import contextlib
+import dataclasses
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import maquette as mq
+
+pl = pytest.importorskip("polars")
+psutil = pytest.importorskip("psutil")
+
+BIN = Path(sys.executable).parent
+#: How long to wait for what is started. [s]
+PATIENCE = 60
+
+#: A few hundred microseconds a point.
+SHORT: dict[str, Any] = {
+    "machine": {"name": "moc-2-1"},
+    "job": [{"ranks": 8, "program": {"broadcast": {"algorithm": "binomial", "bytes": 64}}}],
+}
+OVER: dict[str, list[Any]] = {"machine": ["moc-2-1", "infiniband-128"], "algorithm": ["binomial", "linear"], "ranks": [4, 64], "seed": list(range(40))}
+#: Tens of milliseconds a point.
+LONG: dict[str, Any] = {"machine": {"name": "moc-2-1"}, "job": [{"program": {"equal-dist": {"messages": 4_000}}}]}
+SEEDS = {"seed": list(range(30))}
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def process(*words: str | Path) -> Iterator["subprocess.Popen[bytes]"]:
+    running = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield running
+    finally:
+        running.kill()
+        running.wait(PATIENCE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Scheduler:
+    address: str
+    process: "subprocess.Popen[bytes]"
+
+
+def worker(scheduler: Scheduler) -> "contextlib.AbstractContextManager[subprocess.Popen[bytes]]":
+    return process(BIN / "dask", "worker", scheduler.address, "--no-nanny", "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1")
+
+
+@pytest.fixture
+def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scheduler]:
+    """A real scheduler, on loopback."""
+    told = tmp_path_factory.mktemp("dask") / "scheduler.json"
+    with process(BIN / "dask", "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", told) as running:
+        wait_until(lambda: told.exists() and told.read_text().endswith("}"))
+        yield Scheduler(json.loads(told.read_text())["address"], running)
+
+
+def test_dask_does_without_one_worker_but_not_without_any(
+    scheduler: Scheduler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    with worker(scheduler) as one, worker(scheduler) as other, distributed.Client(scheduler.address, set_as_default=False, timeout=10) as client:
+        client.wait_for_workers(2, timeout=PATIENCE)
+        assert pl.DataFrame(mq.sweep(SHORT, OVER, executor=client)).equals(pl.DataFrame(mq.sweep(SHORT, OVER)))
+
+        sweep = mq.Sweep(LONG, SEEDS, out=tmp_path / "out.csv")
+        with concurrent.futures.ThreadPoolExecutor(1) as beside:
+            running = beside.submit(sweep.run, client)
+            wait_until(lambda: sweep.done >= 5)
+            one.kill()
+            assert running.result(PATIENCE).done == len(SEEDS["seed"])
+        assert pl.DataFrame(sweep).equals(pl.DataFrame(mq.sweep(LONG, SEEDS)))
+
+        monkeypatch.setattr("maquette.executors._PATIENCE_S", 0.5)
+        monkeypatch.setattr("maquette.executors._LOOK_EVERY_S", 0.1)
+        sweep = mq.Sweep(LONG, SEEDS, out=tmp_path / "again.csv")
+        with concurrent.futures.ThreadPoolExecutor(1) as beside:
+            running = beside.submit(sweep.run, client)
+            wait_until(lambda: sweep.done >= 5)
+            other.kill()
+            with pytest.raises(mq.MaquetteError, match=r"ConnectionError: the scheduler has had no worker for .* what is done is kept"):
+                running.result(PATIENCE)
+        assert 5 <= sweep.done < len(SEEDS["seed"])
+        # Somebody else goes on with it.
+        again = mq.Sweep(LONG, SEEDS, out=tmp_path / "again.csv")
+        assert again.done == sweep.done
+        assert (tmp_path / "again.csv.done.jsonl").read_text().count("\n") == 1 + sweep.done
+
+        monkeypatch.undo()
+        with concurrent.futures.ThreadPoolExecutor(1) as beside:
+            running = beside.submit(again.run, client)
+            wait_until(lambda: again.done > sweep.done)
+            scheduler.process.kill()
+            with pytest.raises(mq.MaquetteError, match=r"ConnectionError: .*the scheduler is gone"):
+                running.result(PATIENCE)
+
+
+FILE = """
+[machine]
+name = "moc-2-1"
+[[job]]
+program.equal-dist = { messages = 20000 }
+"""
+
+
+@pytest.fixture
+def experiment(tmp_path: Path) -> Path:
+    path = tmp_path / "experiment.toml"
+    path.write_text(FILE)
+    return path
+
+
+def words(experiment: Path, executor: str, out: str = "out.parquet", seeds: int = 12) -> list[str | Path]:
+    asked: list[str | Path] = ["sweep", experiment, "--over", "messages=500,4000", "--seeds", str(seeds), "--executor", executor]
+    return [BIN / "maquette", *asked, "--out", experiment.with_name(out)]
+
+
+def same_as_here(experiment: Path, out: str = "out.parquet") -> bool:
+    over = {"messages": [500, 4000], "seed": list(range(1, 13))}
+    read: bool = pl.read_parquet(experiment.with_name(out)).equals(pl.DataFrame(mq.sweep(experiment, over)))
+    return read and sorted(path.name for path in experiment.parent.iterdir()) == ["experiment.toml", out]
+
+
+def test_the_command_takes_the_workers_of_dask_until_it_is_interrupted(scheduler: Scheduler, experiment: Path) -> None:
+    pytest.importorskip("distributed")
+    with worker(scheduler), worker(scheduler):
+        executor = f"dask:{scheduler.address}"
+        done = subprocess.run(words(experiment, executor), capture_output=True, text=True, timeout=PATIENCE, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "24 points are in " in done.stdout and same_as_here(experiment)
+
+        # It hears a Ctrl-C, also where this process was started to ignore it.
+        endless = ["env", "--default-signal=INT", *words(experiment, executor, "long.csv", seeds=10_000)]
+        running = subprocess.Popen(endless, stderr=subprocess.PIPE, text=True)
+        kept = experiment.with_name("long.csv.done.jsonl")
+        wait_until(lambda: kept.exists() and kept.read_text().count("\n") > 4)
+        running.send_signal(signal.SIGINT)
+        _, told = running.communicate(timeout=PATIENCE)
+    assert running.returncode == 130 and "of 20000 points are done, and kept: the same command goes on" in told
+    assert kept.read_text().count("\n") > 4 and not experiment.with_name("long.csv").exists()
+
+
+def mpiexec(*command: str | Path) -> list[str | Path]:
+    return [BIN / "mpiexec", "-n", "3", *command]
+
+
+def test_the_command_takes_the_ranks_of_mpi(experiment: Path) -> None:
+    pytest.importorskip("mpi4py")
+    done = subprocess.run(mpiexec(*words(experiment, "mpi")), capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "24 points are in " in done.stdout and same_as_here(experiment)
+
+
+def test_a_script_takes_the_ranks_of_mpi(tmp_path: Path) -> None:
+    pytest.importorskip("mpi4py")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys, json, maquette as mq\n"
+        "from mpi4py.futures import MPIPoolExecutor\n"
+        "if __name__ == '__main__':\n"
+        "    with MPIPoolExecutor() as executor:\n"
+        f"        sweep = mq.sweep({SHORT!r}, {OVER!r}, executor=executor)\n"
+        "        print(executor.num_workers, json.dumps(sweep.table.to_dict()))\n"
+    )
+    done = subprocess.run(mpiexec(sys.executable, "-m", "mpi4py.futures", script), capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.removeprefix("2 ")) == mq.sweep(SHORT, OVER).table.to_dict()
+
+
+def test_what_is_done_is_kept_when_a_rank_of_mpi_is_killed(experiment: Path) -> None:
+    pytest.importorskip("mpi4py")
+    command = mpiexec(*words(experiment, "mpi", "out.csv"))
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    kept = experiment.with_name("out.csv.done.jsonl")
+    wait_until(lambda: kept.exists() and kept.read_text().count("\n") > 4)
+    ranks = [each for each in psutil.Process(running.pid).children(recursive=True) if "sweep" in each.cmdline() and "mpiexec" not in each.cmdline()[0]]
+    max((each for each in ranks if each.environ().get("PMI_RANK") not in (None, "0")), key=lambda each: each.pid).kill()
+    assert running.wait(PATIENCE) != 0
+    done = kept.read_text().count("\n") - 1
+    assert 4 <= done < 24 and not experiment.with_name("out.csv").exists()
+    again = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert again.returncode == 0, again.stderr
+    assert len(pl.read_csv(experiment.with_name("out.csv"))) == 24 and not kept.exists()
+
+
+def test_what_is_done_is_kept_when_a_process_is_killed(tmp_path: Path) -> None:
+    sweep = mq.Sweep(LONG, SEEDS, out=tmp_path / "out.csv")
+
+    def kill() -> None:
+        wait_until(lambda: sweep.done >= 5)
+        here = psutil.Process().children()
+        os.kill(next(each.pid for each in here if "spawn_main" in " ".join(each.cmdline())), signal.SIGKILL)
+
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ThreadPoolExecutor(1) as beside, concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as processes:
+        killed = beside.submit(kill)
+        with pytest.raises(mq.MaquetteError, match=r"of 30 points done: BrokenProcessPool: .*; what is done is kept: run it again"):
+            sweep.run(processes)
+        killed.result(PATIENCE)
+    assert 5 <= sweep.done < 30
+    # It goes on here, and where another sweep of the same file does.
+    assert mq.Sweep(LONG, SEEDS, out=tmp_path / "out.csv").done == sweep.done
+
+
+def test_a_worker_of_another_version_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    versions = iter(["0.2.0"])
+    monkeypatch.setattr("maquette.sweeping._version", lambda: next(versions, "0.1.0"))
+    with concurrent.futures.ThreadPoolExecutor(1) as threads:
+        with pytest.raises(mq.MaquetteError, match=r"found maquette 0\.1\.0 at a worker; allowed is 0\.2\.0, as where the sweep is"):
+            mq.sweep(SHORT, OVER, executor=threads)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (["--executor", "ray"], "--executor: found ray; allowed is dask:tcp://HOST:PORT, or mpi under mpiexec"),
+        (["--executor", "dask:nonsense"], "--executor: found dask:nonsense; allowed is dask:tcp://HOST:PORT, or mpi under mpiexec"),
+        (["--executor=mpi", "--over", "byte=1"], "did you mean `bytes`?"),
+    ],
+)
+def test_the_command_tells_what_is_wrong(experiment: Path, asked: list[str], told: str) -> None:
+    line: list[str | Path] = [BIN / "maquette", "sweep", experiment, "--seeds", "2", "--out", experiment.with_name("out.csv"), *asked]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+    assert list(experiment.parent.iterdir()) == [experiment]
+
+
+def test_what_is_no_executor_is_told() -> None:
+    with pytest.raises(TypeError, match=r"executor: found 'dask'; allowed is one with the submit of concurrent\.futures, or a client of dask"):
+        mq.sweep(SHORT, {"seed": [1]}, executor="dask")  # type: ignore[arg-type]
