@@ -25,7 +25,7 @@ use self::requests::Requests;
 use crate::timeline::{Activity, MessageRecord, Span, Timeline};
 use crate::{
     Begun, Endpoint, Error, Event, Message, Needs, Operation, Outcome, Program, Received, Report, Request, Result,
-    Source, Tag, Tags, Unexpected, WaitsFor, check_partner, deadlock_of,
+    Source, Tag, Tags, Unexpected, WaitsFor, check_partner, deadlock_of, join,
 };
 
 /// A machine in motion, on which ranks begin operations.
@@ -109,7 +109,7 @@ pub struct Ended<T> {
     pub results: Vec<Option<Result<T>>>,
     /// When each rank ended. [ps]
     pub finish: Vec<Time>,
-    /// The ranks that wait for ever, and for what, in order of rank.
+    /// The ranks that wait for ever, each as often as it waits for something else, in order of rank.
     pub waiting: Vec<(Rank, WaitsFor)>,
     /// What every rank did when, if it was asked for.
     pub timeline: Option<Timeline>,
@@ -311,20 +311,30 @@ impl Shared<'_> {
         }
     }
 
-    /// What each rank waits for that has not ended: of several operations, for the one that was begun first.
+    /// What each rank waits for that has not ended, in order of rank and, of one rank, in the order in which it was begun.
     fn waiting<T>(&self, results: &[Option<Result<T>>]) -> Vec<(Rank, WaitsFor)> {
-        let mut first: Vec<Option<(Time, u32, WaitsFor)>> = vec![None; results.len()];
-        for (number, entry) in (0u32..).zip(&self.operations.entries) {
-            if matches!(entry.state, State::UnderWay(_)) {
-                let known = &mut first[entry.rank.0 as usize];
-                let this = (entry.began, number, entry.waits_for);
-                *known = Some(known.filter(|known| (known.0, known.1) <= (this.0, this.1)).unwrap_or(this));
+        let mut operations: Vec<(Rank, Time, u32, WaitsFor)> = (0u32..)
+            .zip(&self.operations.entries)
+            .filter(|(_, entry)| matches!(entry.state, State::UnderWay(_)))
+            .map(|(number, entry)| (entry.rank, entry.began, number, entry.waits_for))
+            .collect();
+        operations.sort_unstable_by_key(|&(rank, began, number, _)| (rank, began, number));
+        let mut operations = operations.into_iter().peekable();
+        let mut waiting: Vec<(Rank, WaitsFor)> = Vec::new();
+        for (rank, _) in (0..).map(Rank).zip(results).filter(|(_, result)| result.is_none()) {
+            let others = waiting.len();
+            while let Some((of, _, _, waits_for)) = operations.next_if(|operation| operation.0 <= rank) {
+                // Ranks that have ended may have left some.
+                if of == rank && !waiting[others..].contains(&(rank, waits_for)) {
+                    waiting.push((rank, waits_for));
+                }
+            }
+            if waiting.len() == others {
+                let has_requests = self.under_way[rank.0 as usize] > 0;
+                waiting.push((rank, if has_requests { WaitsFor::Requests } else { WaitsFor::Stranger }));
             }
         }
-        let unfinished = (0..).map(Rank).zip(results.iter().zip(first)).filter(|(_, (result, _))| result.is_none());
-        let other =
-            |rank: Rank| if self.under_way[rank.0 as usize] > 0 { WaitsFor::Requests } else { WaitsFor::Stranger };
-        unfinished.map(|(rank, (_, first))| (rank, first.map_or_else(|| other(rank), |(_, _, what)| what))).collect()
+        waiting
     }
 }
 
@@ -400,7 +410,7 @@ struct RankEndpoint<'a, 'run> {
 impl<'run> RankEndpoint<'_, 'run> {
     /// An operation: it begins when it is first polled, once it was checked that it may.
     fn operation(&self, operation: Operation) -> Pending<'_, 'run> {
-        Pending { endpoint: self, operation: Some(operation), number: None }
+        Pending { endpoint: self, operation: Some(operation), beside: 0, number: None }
     }
 
     /// An operation that has no result to tell an error by, so that the rank's own has to.
@@ -410,10 +420,11 @@ impl<'run> RankEndpoint<'_, 'run> {
         }
     }
 
-    fn check(&self, operation: &Operation) -> Result<()> {
+    /// Whether the operation may be begun beside so many that belong to it.
+    fn check(&self, operation: &Operation, beside: u32) -> Result<()> {
         self.check_alone(operation)?;
         let under_way = self.shared.borrow().under_way[self.rank.0 as usize];
-        if under_way > 0 { self.needs.check_overlap() } else { Ok(()) }
+        if under_way > beside { self.needs.check_overlap() } else { Ok(()) }
     }
 
     /// Whether the operation may be begun when no other is under way.
@@ -451,6 +462,8 @@ struct Pending<'a, 'run> {
     endpoint: &'a RankEndpoint<'a, 'run>,
     /// What is to be begun; nothing once it is.
     operation: Option<Operation>,
+    /// How many operations may be under way beside it, whatever the program needs.
+    beside: u32,
     /// Its number, from when it has begun until its outcome was fetched.
     number: Option<u32>,
 }
@@ -468,7 +481,7 @@ impl Future for Pending<'_, '_> {
             return result.map_or(Poll::Pending, Poll::Ready);
         }
         if let Some(operation) = self.operation.take() {
-            endpoint.check(&operation)?;
+            endpoint.check(&operation, self.beside)?;
             let number = endpoint.shared.borrow_mut().begin(endpoint.rank, operation, context.waker().clone());
             self.number = Some(number);
         }
@@ -503,6 +516,18 @@ impl Endpoint for RankEndpoint<'_, '_> {
 
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
         self.operation(Operation::Receive { from, tags, deadline }).await?.received()
+    }
+
+    async fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> Result<Received> {
+        let receive = Operation::Receive { from: Source::Rank(from), tags, deadline: None };
+        // Before anything is begun: half of it alone might wait for ever.
+        self.check(&receive, 0)?;
+        check_partner(self.rank, to, self.size)?;
+        let send = self.operation(Operation::Send { to, tag, message });
+        let mut receive = self.operation(receive);
+        receive.beside = 1;
+        let (sent, received) = join(send, receive).await;
+        sent.and(received)?.received()
     }
 
     async fn compute(&self, work: Duration) {

@@ -9,7 +9,6 @@ use endpoint::{Endpoint, Error, Message, Needs, Received, Result, Source, Tag, T
 use quantities::{Duration, Rank, Time};
 
 use super::no_hardware;
-use super::ranks::Turns;
 use super::state::State;
 
 /// One rank's view of a run.
@@ -32,7 +31,7 @@ impl<'run> ClockEndpoint<'run> {
 
     /// That no other operation of this rank is under way.
     fn check_alone(&self) -> Result<()> {
-        if self.state.borrow().waits_for(self.rank).is_some() { self.needs.check_overlap() } else { Ok(()) }
+        if self.state.borrow().is_waiting(self.rank) { self.needs.check_overlap() } else { Ok(()) }
     }
 }
 
@@ -63,6 +62,18 @@ impl Endpoint for ClockEndpoint<'_> {
     #[allow(refining_impl_trait)] // as above, and without a future around it
     fn send(&self, to: Rank, message: Message) -> Send<'_> {
         self.send_tagged(to, Tag::default(), message)
+    }
+
+    #[allow(refining_impl_trait)] // as above
+    fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> SendReceive<'_> {
+        let stage = Stage::Sends { message: Some(message), rested: false };
+        SendReceive { endpoint: self, to, tag, from, tags, stage }
+    }
+
+    #[allow(refining_impl_trait)] // as above: its message is in one future only
+    fn sendrecv(&self, to: Rank, message: Message, from: Rank) -> impl Future<Output = Result<Message>> {
+        let sendrecv = self.sendrecv_tagged(to, Tag::default(), message, from, Tags::Any);
+        async move { Ok(sendrecv.await?.message) }
     }
 
     async fn compute(&self, work: Duration) {
@@ -110,7 +121,7 @@ impl Future for Send<'_> {
         }
         let Some(message) = self.message.take() else {
             // It was polled before, and waits until its receiver has the message.
-            let waits = self.endpoint.state.borrow().waits_for(self.endpoint.rank).is_some();
+            let waits = self.endpoint.state.borrow().is_waiting(self.endpoint.rank);
             return if waits { Poll::Pending } else { Poll::Ready(Ok(())) };
         };
         match self.endpoint.state.borrow_mut().send(self.endpoint.rank, self.to, self.tag, message) {
@@ -154,6 +165,75 @@ impl Future for Receive<'_> {
         match self.endpoint.state.borrow_mut().receive(self.endpoint.rank, from, self.tags) {
             Some(received) => Poll::Ready(Ok(received)),
             None => Poll::Pending,
+        }
+    }
+}
+
+/// A send and a receive that are begun together. The processor is done with the send first; so if that does not wait for its receiver,
+/// the two go one after the other. If it does, it is over when its message is taken, whatever the rank receives meanwhile.
+#[derive(Debug)]
+pub(super) struct SendReceive<'endpoint> {
+    endpoint: &'endpoint ClockEndpoint<'endpoint>,
+    to: Rank,
+    tag: Tag,
+    from: Rank,
+    tags: Tags,
+    stage: Stage,
+}
+
+/// How far a sendrecv has come.
+#[derive(Debug)]
+enum Stage {
+    /// As [`Send`].
+    Sends { message: Option<Message>, rested: bool },
+    /// It receives; it was begun then.
+    Receives(Time),
+    /// It has received, and waits until what it sent is taken.
+    Waits(Option<Received>),
+}
+
+impl SendReceive<'_> {
+    /// Lets others run first, if they should; then sends.
+    fn send(&mut self) -> Poll<Result<()>> {
+        let Stage::Sends { message, rested } = &mut self.stage else { return Poll::Ready(Ok(())) };
+        let endpoint = self.endpoint;
+        if !*rested {
+            endpoint.check(self.to)?;
+            endpoint.check(self.from)?;
+            endpoint.check_alone()?;
+            *rested = true;
+            if endpoint.state.borrow_mut().rest_before_sending(endpoint.rank, self.to) {
+                return Poll::Pending;
+            }
+        }
+        let began = endpoint.now();
+        let message = message.take().unwrap_or_default();
+        endpoint.state.borrow_mut().begin_sendrecv(endpoint.rank, self.to, self.tag, message);
+        self.stage = Stage::Receives(began);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Future for SendReceive<'_> {
+    type Output = Result<Received>;
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<Received>> {
+        if self.send()?.is_pending() {
+            return Poll::Pending;
+        }
+        let SendReceive { endpoint, from, tags, .. } = *self;
+        let mut state = endpoint.state.borrow_mut();
+        if let Stage::Receives(began) = self.stage {
+            match state.receive_in_sendrecv(endpoint.rank, from, tags, began) {
+                Some(received) => self.stage = Stage::Waits(Some(received)),
+                None => return Poll::Pending,
+            }
+        }
+        match &mut self.stage {
+            Stage::Waits(received) if state.end_sendrecv(endpoint.rank) => {
+                received.take().map_or(Poll::Pending, |received| Poll::Ready(Ok(received)))
+            }
+            _ => Poll::Pending,
         }
     }
 }
