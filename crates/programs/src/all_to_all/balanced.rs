@@ -41,13 +41,7 @@ pub async fn balanced<E: Endpoint>(
             continue;
         }
         let node = Rank(if partner == 0 { size - 1 } else { partner - 1 });
-        if me > node.0 || order == SendReceiveOrder::SendFirst {
-            endpoint.send(node, message_for(node)).await?;
-            take(node, endpoint.receive(node).await?);
-        } else {
-            take(node, endpoint.receive(node).await?);
-            endpoint.send(node, message_for(node)).await?;
-        }
+        take(node, order.exchange(endpoint, node, message_for(node)).await?);
     }
     Ok(())
 }
