@@ -278,7 +278,9 @@ impl Shared<'_> {
         self.under_way[rank.0 as usize] += 1;
         let activity = operation.activity();
         let began = self.machine.now();
-        let entry = Entry { rank, activity, waits_for: operation.waits_for(), began, state: State::UnderWay(waker) };
+        let (turn, waits_for) = (self.operations.begun, operation.waits_for());
+        self.operations.begun += 1;
+        let entry = Entry { rank, activity, waits_for, began, turn, state: State::UnderWay(waker) };
         let number = self.operations.add(entry);
         self.machine.begin(rank, number, operation);
         number
@@ -313,17 +315,15 @@ impl Shared<'_> {
 
     /// What each rank waits for that has not ended, in order of rank and, of one rank, in the order in which it was begun.
     fn waiting<T>(&self, results: &[Option<Result<T>>]) -> Vec<(Rank, WaitsFor)> {
-        let mut operations: Vec<(Rank, Time, u32, WaitsFor)> = (0u32..)
-            .zip(&self.operations.entries)
-            .filter(|(_, entry)| matches!(entry.state, State::UnderWay(_)))
-            .map(|(number, entry)| (entry.rank, entry.began, number, entry.waits_for))
-            .collect();
-        operations.sort_unstable_by_key(|&(rank, began, number, _)| (rank, began, number));
+        let under_way = |entry: &&Entry| matches!(entry.state, State::UnderWay(_));
+        let mut operations: Vec<&Entry> = self.operations.entries.iter().filter(under_way).collect();
+        operations.sort_unstable_by_key(|entry| (entry.rank, entry.turn));
         let mut operations = operations.into_iter().peekable();
         let mut waiting: Vec<(Rank, WaitsFor)> = Vec::new();
         for (rank, _) in (0..).map(Rank).zip(results).filter(|(_, result)| result.is_none()) {
             let others = waiting.len();
-            while let Some((of, _, _, waits_for)) = operations.next_if(|operation| operation.0 <= rank) {
+            while let Some(&Entry { rank: of, waits_for, .. }) = operations.next_if(|operation| operation.rank <= rank)
+            {
                 // Ranks that have ended may have left some.
                 if of == rank && !waiting[others..].contains(&(rank, waits_for)) {
                     waiting.push((rank, waits_for));
@@ -343,6 +343,8 @@ impl Shared<'_> {
 struct Operations {
     entries: Vec<Entry>,
     unused: Vec<u32>,
+    /// How many were begun so far.
+    begun: u64,
 }
 
 struct Entry {
@@ -351,6 +353,8 @@ struct Entry {
     activity: Option<Activity>,
     waits_for: WaitsFor,
     began: Time,
+    /// How many operations were begun before it.
+    turn: u64,
     state: State,
 }
 

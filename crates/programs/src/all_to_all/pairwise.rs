@@ -35,15 +35,27 @@ pub async fn pairwise<E: Endpoint>(
 ) -> Result<()> {
     let (me, size) = (endpoint.rank(), endpoint.size());
     for j in 1..size {
-        if size.is_power_of_two() {
-            let node = Rank(me.0 ^ j);
-            take(node, order.exchange(endpoint, node, message_for(node)).await?);
+        let node = Rank(me.0 ^ j);
+        let in_pairs = size.is_power_of_two();
+        let Shift { to, from } = if in_pairs { Shift { to: node, from: node } } else { Shift::new(me, j, size) };
+        if in_pairs && order == SendReceiveOrder::Alternating {
+            take(node, take_turns(endpoint, node, message_for(node)).await?);
         } else {
-            let Shift { to, from } = Shift::new(me, j, size);
             take(from, endpoint.sendrecv(to, message_for(to), from).await?);
         }
     }
     Ok(())
+}
+
+/// Exchanges messages with `node`: as in figure 2 of the CM-5 paper the lower rank receives first. Gives the one that comes.
+pub(super) async fn take_turns<E: Endpoint>(endpoint: &E, node: Rank, message: Message) -> Result<Message> {
+    if endpoint.rank() > node {
+        endpoint.send(node, message).await?;
+        return endpoint.receive(node).await;
+    }
+    let received = endpoint.receive(node).await?;
+    endpoint.send(node, message).await?;
+    Ok(received)
 }
 
 /// [`pairwise`] as a program, with messages that are only a size.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use endpoint::{Endpoint, Message, Result};
 use quantities::{Bytes, Rank};
 
 use super::{Schedule, Transfer};
@@ -14,7 +13,7 @@ pub enum SendReceiveOrder {
     /// messages every other rank does.
     #[default]
     Alternating,
-    /// Both at once ([`Endpoint::sendrecv`]), so that messages pass each other.
+    /// Both at once ([`endpoint::Endpoint::sendrecv`]), so that messages pass each other.
     Sendrecv,
 }
 
@@ -38,20 +37,6 @@ impl SendReceiveOrder {
             SendReceiveOrder::Alternating => "They take turns: of two that exchange the lower one receives first",
             SendReceiveOrder::Sendrecv => "Both at once, so that messages pass each other",
         }
-    }
-
-    /// Exchanges messages with `partner`: gives the one that comes. If they take turns, the higher rank sends first.
-    pub(crate) async fn exchange<E: Endpoint>(self, endpoint: &E, partner: Rank, message: Message) -> Result<Message> {
-        if self == SendReceiveOrder::Sendrecv {
-            return endpoint.sendrecv(partner, message, partner).await;
-        }
-        if endpoint.rank() > partner {
-            endpoint.send(partner, message).await?;
-            return endpoint.receive(partner).await;
-        }
-        let received = endpoint.receive(partner).await?;
-        endpoint.send(partner, message).await?;
-        Ok(received)
     }
 }
 

@@ -70,10 +70,9 @@ impl Endpoint for ClockEndpoint<'_> {
         SendReceive { endpoint: self, to, tag, from, tags, stage }
     }
 
-    #[allow(refining_impl_trait)] // as above: its message is in one future only
-    fn sendrecv(&self, to: Rank, message: Message, from: Rank) -> impl Future<Output = Result<Message>> {
-        let sendrecv = self.sendrecv_tagged(to, Tag::default(), message, from, Tags::Any);
-        async move { Ok(sendrecv.await?.message) }
+    #[allow(refining_impl_trait)] // as above, and without a future around it
+    fn sendrecv(&self, to: Rank, message: Message, from: Rank) -> SendReceiveMessage<'_> {
+        SendReceiveMessage(self.sendrecv_tagged(to, Tag::default(), message, from, Tags::Any))
     }
 
     async fn compute(&self, work: Duration) {
@@ -181,6 +180,19 @@ pub(super) struct SendReceive<'endpoint> {
     stage: Stage,
 }
 
+/// The same, which gives the message alone.
+#[derive(Debug)]
+pub(super) struct SendReceiveMessage<'endpoint>(SendReceive<'endpoint>);
+
+impl Future for SendReceiveMessage<'_> {
+    type Output = Result<Message>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Message>> {
+        Pin::new(&mut self.0).poll(context).map_ok(|received| received.message)
+    }
+}
+
 /// How far a sendrecv has come.
 #[derive(Debug)]
 enum Stage {
@@ -193,47 +205,52 @@ enum Stage {
 }
 
 impl SendReceive<'_> {
-    /// Lets others run first, if they should; then sends.
-    fn send(&mut self) -> Poll<Result<()>> {
-        let Stage::Sends { message, rested } = &mut self.stage else { return Poll::Ready(Ok(())) };
-        let endpoint = self.endpoint;
+    /// Lets others run first, if they should; then sends. Gives when it was begun.
+    #[inline]
+    fn send(&mut self, state: &mut State) -> Poll<Result<Time>> {
+        let SendReceive { endpoint: ClockEndpoint { rank, needs, .. }, to, from, tag, .. } = *self;
+        let (message, rested) = match &mut self.stage {
+            Stage::Sends { message, rested } => (message, rested),
+            Stage::Receives(began) => return Poll::Ready(Ok(*began)),
+            Stage::Waits(_) => return Poll::Ready(Ok(state.now(*rank))),
+        };
         if !*rested {
-            endpoint.check(self.to)?;
-            endpoint.check(self.from)?;
-            endpoint.check_alone()?;
+            check_partner(*rank, to, state.size())?;
+            check_partner(*rank, from, state.size())?;
+            if state.is_waiting(*rank) {
+                needs.check_overlap()?;
+            }
             *rested = true;
-            if endpoint.state.borrow_mut().rest_before_sending(endpoint.rank, self.to) {
+            if state.rest_before_sending(*rank, to) {
                 return Poll::Pending;
             }
         }
-        let began = endpoint.now();
-        let message = message.take().unwrap_or_default();
-        endpoint.state.borrow_mut().begin_sendrecv(endpoint.rank, self.to, self.tag, message);
+        let began = state.now(*rank);
+        state.begin_sendrecv(*rank, to, tag, message.take().unwrap_or_default());
         self.stage = Stage::Receives(began);
-        Poll::Ready(Ok(()))
+        Poll::Ready(Ok(began))
     }
 }
 
 impl Future for SendReceive<'_> {
     type Output = Result<Received>;
 
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<Received>> {
-        if self.send()?.is_pending() {
-            return Poll::Pending;
-        }
         let SendReceive { endpoint, from, tags, .. } = *self;
-        let mut state = endpoint.state.borrow_mut();
-        if let Stage::Receives(began) = self.stage {
-            match state.receive_in_sendrecv(endpoint.rank, from, tags, began) {
-                Some(received) => self.stage = Stage::Waits(Some(received)),
-                None => return Poll::Pending,
-            }
+        let state = &mut *endpoint.state.borrow_mut();
+        let received = match self.send(state)? {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(began) => match &mut self.stage {
+                Stage::Waits(received) => received.take(),
+                _ => state.receive_in_sendrecv(endpoint.rank, from, tags, began),
+            },
+        };
+        let Some(received) = received else { return Poll::Pending };
+        if state.end_sendrecv(endpoint.rank) {
+            return Poll::Ready(Ok(received));
         }
-        match &mut self.stage {
-            Stage::Waits(received) if state.end_sendrecv(endpoint.rank) => {
-                received.take().map_or(Poll::Pending, |received| Poll::Ready(Ok(received)))
-            }
-            _ => Poll::Pending,
-        }
+        self.stage = Stage::Waits(Some(received));
+        Poll::Pending
     }
 }
