@@ -2,7 +2,7 @@
 
 use clap::Args;
 use experiment::Error;
-use experiment::catalogue::{Description, Kind, Parameter, descriptions};
+use experiment::catalogue::{Description, Exchange, Kind, Parameter, descriptions};
 use programs::catalogue::{Catalogue, Entry};
 use programs::{all_reduce, broadcast};
 use report::terminal::{Side, columns};
@@ -11,10 +11,15 @@ use serde_json::{Value, json};
 use super::CommandOutput;
 use super::failure::Failure;
 
-/// What the symbols of the formulas mean.
+/// What the symbols of the formulas of broadcasts and all-reduces mean.
 const LEGEND: &str =
     "n ranks, s bytes; t0, a step; lambda, the latency in steps; T_lambda(n), the least number of steps in which
 the postal model reaches n ranks; o, L, G as in LogGP: overhead, latency, time of a byte";
+
+/// What those of exchanges mean.
+const LEGEND_OF_EXCHANGES: &str =
+    "n ranks, s bytes of each message; D, the most messages that one rank sends or receives, and W, the most bytes, in a complete
+exchange n - 1 and (n - 1) s; o, L, G as in LogGP: overhead, latency, time of a byte";
 
 /// List the programs that can be run, or say of one what it can be told, and which algorithms it has with their formulas.
 #[derive(Args, Debug)]
@@ -57,6 +62,13 @@ impl<A> From<&Entry<A>> for Algorithm {
     }
 }
 
+impl From<Exchange> for Algorithm {
+    fn from(exchange: Exchange) -> Algorithm {
+        let told = if let Exchange::Forwarding(_) = exchange { vec!["reshuffle"] } else { Vec::new() };
+        Algorithm { name: exchange.name(), about: exchange.about(), formula: exchange.formula(), told }
+    }
+}
+
 /// The algorithms of a collective of that name.
 fn algorithms(program: &str) -> Vec<Algorithm> {
     fn all<A: Catalogue>() -> Vec<Algorithm> {
@@ -65,6 +77,7 @@ fn algorithms(program: &str) -> Vec<Algorithm> {
     match program {
         "broadcast" => all::<broadcast::Algorithm>(),
         "all-reduce" => all::<all_reduce::Algorithm>(),
+        "all-to-all" => Exchange::all().into_iter().map(Algorithm::from).collect(),
         _ => Vec::new(),
     }
 }
@@ -97,7 +110,8 @@ fn text(program: &Description) -> String {
     for Algorithm { name, about, formula, .. } in algorithms {
         text += &format!("{name}: {about}\n    {formula}\n");
     }
-    text + "\n" + LEGEND + "\n"
+    let legend = if program.name == "all-to-all" { LEGEND_OF_EXCHANGES } else { LEGEND };
+    text + "\n" + legend + "\n"
 }
 
 /// What a parameter may be, and usually is.

@@ -34,8 +34,8 @@ impl WaitsFor {
 /// As many waiting ranks are named one by one; the others are counted.
 const NAMED: usize = 8;
 
-/// The error for a program that can't go on: `waiting` are all ranks that have not ended, in order of rank, and what
-/// each waits for. `failed` is a rank that had ended with an error, which is often the reason.
+/// The error for a program that can't go on: `waiting` are all ranks that have not ended, in order of rank, each as often as it
+/// waits for something else. `failed` is a rank that had ended with an error, which is often the reason.
 ///
 /// Ranks that wait for each other in a ring are named first, in the order of the ring.
 pub fn deadlock(waiting: &[(Rank, WaitsFor)], failed: Option<(Rank, &Error)>) -> Error {
@@ -48,20 +48,21 @@ pub fn deadlock_of(
     waiting: &[(Rank, WaitsFor)],
     failed: Option<(Rank, &Error)>,
 ) -> Error {
-    let mut order = ring(waiting);
+    let ranks: Vec<&[(Rank, WaitsFor)]> = waiting.chunk_by(|one, next| one.0 == next.0).collect();
+    let mut order = ring(&ranks);
     let in_ring = order.len();
     if in_ring == 0 {
-        order = (0..waiting.len().min(NAMED)).collect();
+        order = (0..ranks.len().min(NAMED)).collect();
     }
     let mut text = String::new();
     for &index in order.iter().take(NAMED) {
         let separator = if text.is_empty() { "" } else { ", " };
-        text.push_str(&format!("{separator}{}", described(&name, waiting[index])));
+        text.push_str(&format!("{separator}{}", described(&name, ranks[index])));
     }
     if in_ring > NAMED {
         text.push_str(&format!(", and so on round a ring of {in_ring} ranks"));
     }
-    let others = waiting.len() - order.len();
+    let others = ranks.len() - order.len();
     if others > 0 {
         text.push_str(&format!("; {others} more {} too", if others == 1 { "rank waits" } else { "ranks wait" }));
     }
@@ -71,34 +72,54 @@ pub fn deadlock_of(
     Error::Deadlock(text)
 }
 
-fn described(name: impl Fn(Rank) -> String, (rank, waits_for): (Rank, WaitsFor)) -> String {
-    let rank = name(rank);
-    match waits_for {
-        WaitsFor::MessageFrom(from) => format!("{rank} waits for a message from {}", name(from)),
-        WaitsFor::AnyMessage => format!("{rank} waits for a message from anyone"),
-        WaitsFor::Receiver(to) => format!("{rank} waits for {} to receive its message", name(to)),
-        WaitsFor::Machine => format!("{rank} waits for its machine"),
-        WaitsFor::Requests => format!("{rank} waits for its requests"),
-        WaitsFor::Stranger => format!("{rank} waits for something that is no operation of its endpoint"),
+/// All that one rank waits for.
+fn described(name: impl Fn(Rank) -> String, waits: &[(Rank, WaitsFor)]) -> String {
+    let mut text = waits.first().map(|&(rank, _)| format!("{} waits for ", name(rank))).unwrap_or_default();
+    for (number, &(_, waits_for)) in waits.iter().enumerate().take(NAMED) {
+        let separator = match number {
+            0 => "",
+            _ if number + 1 == waits.len() => " and for ",
+            _ => ", for ",
+        };
+        text.push_str(separator);
+        text.push_str(&match waits_for {
+            WaitsFor::MessageFrom(from) => format!("a message from {}", name(from)),
+            WaitsFor::AnyMessage => "a message from anyone".to_owned(),
+            WaitsFor::Receiver(to) => format!("{} to receive its message", name(to)),
+            WaitsFor::Machine => "its machine".to_owned(),
+            WaitsFor::Requests => "its requests".to_owned(),
+            WaitsFor::Stranger => "something that is no operation of its endpoint".to_owned(),
+        });
     }
+    if waits.len() > NAMED {
+        text.push_str(&format!(" and {} more", waits.len() - NAMED));
+    }
+    text
 }
 
-/// The first ring of ranks that wait for each other, as indices into `waiting`; empty when there is none.
-fn ring(waiting: &[(Rank, WaitsFor)]) -> Vec<usize> {
-    let after = |index: usize| {
-        let next = waiting[index].1.rank()?;
-        waiting.binary_search_by_key(&next, |&(rank, _)| rank).ok()
-    };
-    // The walk on which each rank was first met, so that none is walked twice.
-    let mut met = vec![usize::MAX; waiting.len()];
-    for start in 0..waiting.len() {
-        let mut current = start;
-        while met[current] == usize::MAX {
-            met[current] = start;
-            let Some(next) = after(current) else { break };
-            current = next;
-            if met[current] == start {
-                return std::iter::successors(Some(current), |&at| after(at).filter(|&next| next != current)).collect();
+/// The first ring of ranks that wait for each other, as indices into `ranks`; empty when there is none. A depth-first search along
+/// all that each rank waits for.
+fn ring(ranks: &[&[(Rank, WaitsFor)]]) -> Vec<usize> {
+    let index_of = |rank: Rank| ranks.binary_search_by_key(&rank, |waits| waits[0].0).ok();
+    let mut met = vec![false; ranks.len()];
+    let mut on_path = vec![false; ranks.len()];
+    for start in 0..ranks.len() {
+        // The ranks on the way from the start, and how much of what each waits for was followed.
+        let mut path: Vec<(usize, usize)> = if met[start] { Vec::new() } else { vec![(start, 0)] };
+        while let Some((current, followed)) = path.last_mut() {
+            (met[*current], on_path[*current]) = (true, true);
+            let Some((_, waits_for)) = ranks[*current].get(*followed) else {
+                on_path[*current] = false;
+                path.pop();
+                continue;
+            };
+            *followed += 1;
+            match waits_for.rank().and_then(index_of) {
+                Some(next) if on_path[next] => {
+                    return path.into_iter().map(|(index, _)| index).skip_while(|&index| index != next).collect();
+                }
+                Some(next) if !met[next] => path.push((next, 0)),
+                _ => {}
             }
         }
     }
@@ -135,6 +156,30 @@ mod tests {
             "deadlock: rank 2 waits for a message from rank 5, rank 5 waits for rank 2 to receive its message; \
              2 more ranks wait too"
         );
+    }
+
+    #[test]
+    fn all_that_a_rank_waits_for_is_named_and_any_of_it_can_close_a_ring() {
+        let waiting = [
+            (0, WaitsFor::MessageFrom(Rank(1))),
+            (0, WaitsFor::Receiver(Rank(3))),
+            (1, WaitsFor::MessageFrom(Rank(2))),
+            (1, WaitsFor::AnyMessage),
+            (1, WaitsFor::Machine),
+            (3, WaitsFor::MessageFrom(Rank(0))),
+        ];
+        assert_eq!(
+            text(&waiting, None),
+            "deadlock: rank 0 waits for a message from rank 1 and for rank 3 to receive its message, rank 3 waits for a \
+             message from rank 0; 1 more rank waits too"
+        );
+        assert_eq!(
+            text(&waiting[2..5], None),
+            "deadlock: rank 1 waits for a message from rank 2, for a message from anyone and for its machine"
+        );
+        let many: Vec<_> = (1..100).map(|from| (0, WaitsFor::MessageFrom(Rank(from)))).collect();
+        let text = text(&many, None);
+        assert!(text.ends_with(", for a message from rank 8 and 91 more"), "{text}");
     }
 
     #[test]

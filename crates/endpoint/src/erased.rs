@@ -19,6 +19,14 @@ trait AnyEndpoint {
     fn now(&self) -> Time;
     fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Boxed<'_, Result<()>>;
     fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Boxed<'_, Result<Received>>;
+    fn sendrecv_tagged(
+        &self,
+        to: Rank,
+        tag: Tag,
+        message: Message,
+        from: Rank,
+        tags: Tags,
+    ) -> Boxed<'_, Result<Received>>;
     fn compute(&self, work: Duration) -> Boxed<'_, ()>;
     fn sleep_until(&self, time: Time) -> Boxed<'_, ()>;
     fn multicast(&self, message: Message) -> Boxed<'_, Result<()>>;
@@ -46,6 +54,17 @@ impl<E: Endpoint> AnyEndpoint for E {
 
     fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Boxed<'_, Result<Received>> {
         Box::pin(Endpoint::receive_matching(self, from, tags, deadline))
+    }
+
+    fn sendrecv_tagged(
+        &self,
+        to: Rank,
+        tag: Tag,
+        message: Message,
+        from: Rank,
+        tags: Tags,
+    ) -> Boxed<'_, Result<Received>> {
+        Box::pin(Endpoint::sendrecv_tagged(self, to, tag, message, from, tags))
     }
 
     fn compute(&self, work: Duration) -> Boxed<'_, ()> {
@@ -109,6 +128,10 @@ impl Endpoint for Erased<'_> {
 
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
         self.0.receive_matching(from, tags, deadline).await
+    }
+
+    async fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> Result<Received> {
+        self.0.sendrecv_tagged(to, tag, message, from, tags).await
     }
 
     async fn compute(&self, work: Duration) {

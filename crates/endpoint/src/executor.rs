@@ -25,7 +25,7 @@ use self::requests::Requests;
 use crate::timeline::{Activity, MessageRecord, Span, Timeline};
 use crate::{
     Begun, Endpoint, Error, Event, Message, Needs, Operation, Outcome, Program, Received, Report, Request, Result,
-    Source, Tag, Tags, Unexpected, WaitsFor, check_partner, deadlock_of,
+    Source, Tag, Tags, Unexpected, WaitsFor, check_partner, deadlock_of, join,
 };
 
 /// A machine in motion, on which ranks begin operations.
@@ -109,7 +109,7 @@ pub struct Ended<T> {
     pub results: Vec<Option<Result<T>>>,
     /// When each rank ended. [ps]
     pub finish: Vec<Time>,
-    /// The ranks that wait for ever, and for what, in order of rank.
+    /// The ranks that wait for ever, each as often as it waits for something else, in order of rank.
     pub waiting: Vec<(Rank, WaitsFor)>,
     /// What every rank did when, if it was asked for.
     pub timeline: Option<Timeline>,
@@ -278,7 +278,9 @@ impl Shared<'_> {
         self.under_way[rank.0 as usize] += 1;
         let activity = operation.activity();
         let began = self.machine.now();
-        let entry = Entry { rank, activity, waits_for: operation.waits_for(), began, state: State::UnderWay(waker) };
+        let (turn, waits_for) = (self.operations.begun, operation.waits_for());
+        self.operations.begun += 1;
+        let entry = Entry { rank, activity, waits_for, began, turn, state: State::UnderWay(waker) };
         let number = self.operations.add(entry);
         self.machine.begin(rank, number, operation);
         number
@@ -311,20 +313,28 @@ impl Shared<'_> {
         }
     }
 
-    /// What each rank waits for that has not ended: of several operations, for the one that was begun first.
+    /// What each rank waits for that has not ended, in order of rank and, of one rank, in the order in which it was begun.
     fn waiting<T>(&self, results: &[Option<Result<T>>]) -> Vec<(Rank, WaitsFor)> {
-        let mut first: Vec<Option<(Time, u32, WaitsFor)>> = vec![None; results.len()];
-        for (number, entry) in (0u32..).zip(&self.operations.entries) {
-            if matches!(entry.state, State::UnderWay(_)) {
-                let known = &mut first[entry.rank.0 as usize];
-                let this = (entry.began, number, entry.waits_for);
-                *known = Some(known.filter(|known| (known.0, known.1) <= (this.0, this.1)).unwrap_or(this));
+        let under_way = |entry: &&Entry| matches!(entry.state, State::UnderWay(_));
+        let mut operations: Vec<&Entry> = self.operations.entries.iter().filter(under_way).collect();
+        operations.sort_unstable_by_key(|entry| (entry.rank, entry.turn));
+        let mut operations = operations.into_iter().peekable();
+        let mut waiting: Vec<(Rank, WaitsFor)> = Vec::new();
+        for (rank, _) in (0..).map(Rank).zip(results).filter(|(_, result)| result.is_none()) {
+            let others = waiting.len();
+            while let Some(&Entry { rank: of, waits_for, .. }) = operations.next_if(|operation| operation.rank <= rank)
+            {
+                // Ranks that have ended may have left some.
+                if of == rank && !waiting[others..].contains(&(rank, waits_for)) {
+                    waiting.push((rank, waits_for));
+                }
+            }
+            if waiting.len() == others {
+                let has_requests = self.under_way[rank.0 as usize] > 0;
+                waiting.push((rank, if has_requests { WaitsFor::Requests } else { WaitsFor::Stranger }));
             }
         }
-        let unfinished = (0..).map(Rank).zip(results.iter().zip(first)).filter(|(_, (result, _))| result.is_none());
-        let other =
-            |rank: Rank| if self.under_way[rank.0 as usize] > 0 { WaitsFor::Requests } else { WaitsFor::Stranger };
-        unfinished.map(|(rank, (_, first))| (rank, first.map_or_else(|| other(rank), |(_, _, what)| what))).collect()
+        waiting
     }
 }
 
@@ -333,6 +343,8 @@ impl Shared<'_> {
 struct Operations {
     entries: Vec<Entry>,
     unused: Vec<u32>,
+    /// How many were begun so far.
+    begun: u64,
 }
 
 struct Entry {
@@ -341,6 +353,8 @@ struct Entry {
     activity: Option<Activity>,
     waits_for: WaitsFor,
     began: Time,
+    /// How many operations were begun before it.
+    turn: u64,
     state: State,
 }
 
@@ -400,7 +414,7 @@ struct RankEndpoint<'a, 'run> {
 impl<'run> RankEndpoint<'_, 'run> {
     /// An operation: it begins when it is first polled, once it was checked that it may.
     fn operation(&self, operation: Operation) -> Pending<'_, 'run> {
-        Pending { endpoint: self, operation: Some(operation), number: None }
+        Pending { endpoint: self, operation: Some(operation), beside: 0, number: None }
     }
 
     /// An operation that has no result to tell an error by, so that the rank's own has to.
@@ -410,10 +424,11 @@ impl<'run> RankEndpoint<'_, 'run> {
         }
     }
 
-    fn check(&self, operation: &Operation) -> Result<()> {
+    /// Whether the operation may be begun beside so many that belong to it.
+    fn check(&self, operation: &Operation, beside: u32) -> Result<()> {
         self.check_alone(operation)?;
         let under_way = self.shared.borrow().under_way[self.rank.0 as usize];
-        if under_way > 0 { self.needs.check_overlap() } else { Ok(()) }
+        if under_way > beside { self.needs.check_overlap() } else { Ok(()) }
     }
 
     /// Whether the operation may be begun when no other is under way.
@@ -451,6 +466,8 @@ struct Pending<'a, 'run> {
     endpoint: &'a RankEndpoint<'a, 'run>,
     /// What is to be begun; nothing once it is.
     operation: Option<Operation>,
+    /// How many operations may be under way beside it, whatever the program needs.
+    beside: u32,
     /// Its number, from when it has begun until its outcome was fetched.
     number: Option<u32>,
 }
@@ -468,7 +485,7 @@ impl Future for Pending<'_, '_> {
             return result.map_or(Poll::Pending, Poll::Ready);
         }
         if let Some(operation) = self.operation.take() {
-            endpoint.check(&operation)?;
+            endpoint.check(&operation, self.beside)?;
             let number = endpoint.shared.borrow_mut().begin(endpoint.rank, operation, context.waker().clone());
             self.number = Some(number);
         }
@@ -503,6 +520,18 @@ impl Endpoint for RankEndpoint<'_, '_> {
 
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
         self.operation(Operation::Receive { from, tags, deadline }).await?.received()
+    }
+
+    async fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> Result<Received> {
+        let receive = Operation::Receive { from: Source::Rank(from), tags, deadline: None };
+        // Before anything is begun: half of it alone might wait for ever.
+        self.check(&receive, 0)?;
+        check_partner(self.rank, to, self.size)?;
+        let send = self.operation(Operation::Send { to, tag, message });
+        let mut receive = self.operation(receive);
+        receive.beside = 1;
+        let (sent, received) = join(send, receive).await;
+        sent.and(received)?.received()
     }
 
     async fn compute(&self, work: Duration) {

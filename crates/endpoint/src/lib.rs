@@ -54,6 +54,17 @@ pub trait Endpoint {
     /// [`Error::NoSuchRank`] and [`Error::ToItself`] when no message can come from there; [`Error::Deadline`] when none has
     /// come by then; [`Error::Undeclared`] for any source, and for a deadline, in a program that does not need [`Needs::ANY_SOURCE`].
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received>;
+    /// Sends `message` to rank `to`, known by `tag`, and receives the next message from rank `from` with one of `tags`. Both are
+    /// begun together, the send first, and it is over when both are: two that exchange messages need not agree on who sends
+    /// first, whatever a send waits for. It counts as one operation, which no program need declare.
+    ///
+    /// # Errors
+    /// As [`Endpoint::send_tagged`] and [`Endpoint::receive_matching`].
+    async fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> Result<Received> {
+        let receive = self.receive_matching(Source::Rank(from), tags, None);
+        let (sent, received) = join(self.send_tagged(to, tag, message), receive).await;
+        sent.and(received)
+    }
     /// Computes for as long as `work`.
     async fn compute(&self, work: Duration);
     /// Waits until `time`, and not at all if that has passed. The rank's processor is free meanwhile, unless the machine can
@@ -107,6 +118,14 @@ pub trait Endpoint {
     /// As [`Endpoint::receive_matching`].
     async fn receive(&self, from: Rank) -> Result<Message> {
         Ok(self.receive_matching(Source::Rank(from), Tags::Any, None).await?.message)
+    }
+    /// Sends `message` to rank `to` with tag 0 and receives the next message from rank `from`, whatever its tag, as `MPI_Sendrecv`
+    /// does: both are begun together, and it is over when both are.
+    ///
+    /// # Errors
+    /// As [`Endpoint::sendrecv_tagged`].
+    async fn sendrecv(&self, to: Rank, message: Message, from: Rank) -> Result<Message> {
+        Ok(self.sendrecv_tagged(to, Tag::default(), message, from, Tags::Any).await?.message)
     }
     /// Waits for the next message from anyone, whatever its tag, until `deadline` at the latest.
     ///

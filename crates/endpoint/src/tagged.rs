@@ -35,6 +35,10 @@ impl<E: Endpoint> Endpoint for Tagged<'_, E> {
         self.endpoint.receive_matching(from, Tags::Only(self.tag), deadline).await
     }
 
+    async fn sendrecv_tagged(&self, to: Rank, _: Tag, message: Message, from: Rank, _: Tags) -> Result<Received> {
+        self.endpoint.sendrecv_tagged(to, self.tag, message, from, Tags::Only(self.tag)).await
+    }
+
     async fn compute(&self, work: Duration) {
         self.endpoint.compute(work).await;
     }

@@ -68,9 +68,10 @@ impl Site {
         send_without_waiting(&mut self.machine)
     }
 
-    /// What a rank does first that both sends and receives in a step, with messages of at most `largest`.
+    /// What a rank does first that both sends and receives in a step, with messages of at most `largest`: where sends wait for
+    /// their receivers they take turns, as in the CM-5 paper, whose machine's did.
     pub fn order(&self, largest: Bytes) -> SendReceiveOrder {
-        if self.waits_for_receivers(largest) { SendReceiveOrder::Alternating } else { SendReceiveOrder::SendFirst }
+        if self.waits_for_receivers(largest) { SendReceiveOrder::Alternating } else { SendReceiveOrder::Sendrecv }
     }
 
     /// A message of `size`: where it really goes from rank to rank with bytes, otherwise only its size.

@@ -31,9 +31,6 @@ pub struct Messenger<D> {
     busy: Cell<bool>,
 }
 
-/// The number of the one operation of a program that does one thing at a time.
-const ALONE: u32 = u32::MAX;
-
 /// While it is there, the endpoint does one thing and can't begin another.
 struct Busy<'a, D>(&'a Messenger<D>);
 
@@ -256,15 +253,27 @@ impl<D: Datagrams> Messenger<D> {
 
     /// Carries out an operation of a program that does one thing at a time.
     async fn alone(&self, operation: Operation) -> Result<Outcome> {
+        let [outcome] = self.together([operation]).await?;
+        outcome
+    }
+
+    /// Carries out what is one thing to a program that does one thing at a time, and begins together.
+    async fn together<const N: usize>(&self, operations: [Operation; N]) -> Result<[Result<Outcome>; N]> {
         let _busy = self.become_busy()?;
         // Of one whose future was dropped nothing is left.
         self.forget_operations();
-        self.begin(ALONE, operation);
+        (0..).zip(operations).for_each(|(number, operation)| self.begin(number, operation));
+        let mut outcomes = [const { None }; N];
         let mut arrived = Vec::new();
         loop {
             let next = self.turn(&mut arrived).await?;
-            if let Some(Happened { event: Event::Over(result), .. }) = self.operations.borrow_mut().take_happened() {
-                return result;
+            while let Some(Happened { number, event }) = self.operations.borrow_mut().take_happened() {
+                if let (Event::Over(outcome), Some(place)) = (event, outcomes.get_mut(number as usize)) {
+                    *place = Some(outcome);
+                }
+            }
+            if outcomes.iter().all(Option::is_some) {
+                return Ok(outcomes.map(|outcome| outcome.unwrap_or(Err(Error::Stopped))));
             }
             if let Next::At(until) = next {
                 self.network.receive(until, &mut arrived).await?;
@@ -305,6 +314,13 @@ impl<D: Datagrams> Endpoint for Messenger<D> {
 
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
         self.alone(Operation::Receive { from, tags, deadline }).await?.received()
+    }
+
+    async fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> Result<Received> {
+        let send = Operation::Send { to, tag, message };
+        let receive = Operation::Receive { from: Source::Rank(from), tags, deadline: None };
+        let [sent, received] = self.together([send, receive]).await?;
+        sent.and(received)?.received()
     }
 
     async fn compute(&self, work: Duration) {

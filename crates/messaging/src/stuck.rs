@@ -42,8 +42,8 @@ impl From<Wait> for WaitsFor {
     }
 }
 
-/// Who waits for what first, if some wait and none of them can ever go on; nothing as long as one may. `engine` gives each rank's
-/// messaging.
+/// Who waits for what, if some wait and none of them can ever go on; nothing as long as one may. A rank is there as often as it waits
+/// for something else. `engine` gives each rank's messaging.
 ///
 /// Who waits goes on if something that it waits for is sent or about to be. A broadcast is held up by receivers that have no room for
 /// it; it goes on once each of them receives it, or goes on itself.
@@ -76,10 +76,18 @@ pub fn stuck<E: Deref<Target = Engine>>(ranks: &[Doing], engine: impl Fn(Rank) -
         let Some(place) = more else { break };
         goes_on[place] = true;
     }
-    let waiting = all().filter_map(|(rank, doing)| match doing {
-        Doing::Waits(waits) => Some((rank, waits.first().map_or(WaitsFor::Stranger, |wait| (*wait).into()))),
-        _ => None,
-    });
-    let waiting: Vec<_> = waiting.collect();
+    let mut waiting: Vec<(Rank, WaitsFor)> = Vec::new();
+    for (rank, doing) in all() {
+        let Doing::Waits(waits) = doing else { continue };
+        let others = waiting.len();
+        for wait in waits.iter().map(|wait| (rank, WaitsFor::from(*wait))) {
+            if !waiting[others..].contains(&wait) {
+                waiting.push(wait);
+            }
+        }
+        if waits.is_empty() {
+            waiting.push((rank, WaitsFor::Stranger));
+        }
+    }
     (!waiting.is_empty() && goes_on.iter().all(|goes_on| !goes_on)).then_some(waiting)
 }

@@ -18,9 +18,7 @@ pub(crate) fn distances(size: u32) -> impl Iterator<Item = u32> {
 ///   round 3     0 -> 4 -> 3 -> 2 -> 1 -> 0
 /// ```
 ///
-/// P ceil(log2 P) empty messages. Under LogGP, where a send does not wait for its receiver, at most
-/// T = 2 ceil(log2 P) (o + L + o): in each round some ranks send first and the others receive first, so that it also
-/// works where it does; there it is half as much again at most.
+/// P ceil(log2 P) empty messages. Under LogGP T = ceil(log2 P) (o + L + o).
 ///
 /// Source: Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", International Journal of Parallel
 /// Programming 17(1), 1988.
@@ -29,14 +27,8 @@ pub(crate) fn distances(size: u32) -> impl Iterator<Item = u32> {
 /// What sending and receiving can end with.
 pub async fn dissemination<E: Endpoint>(endpoint: &E) -> Result<()> {
     for distance in distances(endpoint.size()) {
-        let shift = Shift::new(endpoint.rank(), distance, endpoint.size());
-        if shift.sends_first {
-            endpoint.send(shift.to, Message::default()).await?;
-            endpoint.receive(shift.from).await?;
-        } else {
-            endpoint.receive(shift.from).await?;
-            endpoint.send(shift.to, Message::default()).await?;
-        }
+        let Shift { to, from } = Shift::new(endpoint.rank(), distance, endpoint.size());
+        endpoint.sendrecv(to, Message::default(), from).await?;
     }
     Ok(())
 }

@@ -17,9 +17,7 @@ pub mod measure;
 mod pieces;
 pub mod postal;
 pub mod schedule;
-mod sends;
 mod shift;
 mod shuffle;
 
 pub use group::Group;
-pub use sends::Sends;

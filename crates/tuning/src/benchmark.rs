@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use endpoint::{Error, Message, Program, Result};
 use machines::model::Machine;
-use programs::all_reduce::{self, AllReduce, Inputs, Operator};
-use programs::all_to_all::{Complete, CompleteExchange, Unscheduled};
+use programs::Group;
+use programs::all_reduce::{self, AllReduce, Inputs, Operator, Sends};
+use programs::all_to_all::{Complete, CompleteExchange, Irregular, Unscheduled};
 use programs::benchmarks::PingPong;
 use programs::broadcast::{self, Broadcast, HardwareBroadcast};
 use programs::catalogue::Catalogue;
 use programs::measure::Experiment;
 use programs::schedule::{Pacing, Schedule, Scheduled, SendReceiveOrder};
-use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank, Time};
 use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::Options;
@@ -35,8 +35,8 @@ pub enum Benchmark {
         /// How long it takes to copy a byte into a message that is forwarded, or out of one. [ps/B]
         reshuffle: Duration,
     },
-    /// A schedule.
-    Scheduled(Arc<Schedule>, Pacing),
+    /// A schedule, by whom it was made.
+    Scheduled(Arc<Schedule>, Pacing, Irregular),
     /// Messages without a schedule.
     Unscheduled(Unscheduled),
     /// A broadcast of so many bytes.
@@ -75,13 +75,11 @@ impl Benchmark {
         match self {
             Benchmark::PingPong(program) | Benchmark::OneWay(program) => site.run(program),
             &Benchmark::Complete { algorithm, bytes, reshuffle } => {
-                let parts = if algorithm.forwards() { u64::from(ranks / 2).max(1) } else { 1 };
-                let order = order(machine, Bytes(bytes.0.saturating_mul(parts)));
+                let order = self.order(machine, ranks);
                 site.run(&CompleteExchange { algorithm, bytes, order, reshuffle })
             }
-            Benchmark::Scheduled(schedule, pacing) => {
-                let largest = schedule.transfers().map(|transfer| transfer.bytes).max().unwrap_or(Bytes(0));
-                site.run(&Scheduled::in_order(schedule, *pacing, order(machine, largest)))
+            Benchmark::Scheduled(schedule, pacing, _) => {
+                site.run(&Scheduled::in_order(schedule, *pacing, self.order(machine, ranks)))
             }
             Benchmark::Unscheduled(program) => site.run(program),
             Benchmark::Broadcast(algorithm, group, bytes) if algorithm.entry().needs.multicast() => {
@@ -89,8 +87,7 @@ impl Benchmark {
             }
             Benchmark::Broadcast(algorithm, group, bytes) => {
                 let (algorithm, group) = (algorithm.clone(), group.clone());
-                let (message, sends) = (Message::of_size(*bytes), sends(machine, *bytes));
-                site.run(&Broadcast { algorithm, group, message, sends })
+                site.run(&Broadcast { algorithm, group, message: Message::of_size(*bytes) })
             }
             Benchmark::AllReduce(algorithm, bytes) => {
                 let (algorithm, group) = (algorithm.clone(), Group::from_source(Rank(0), ranks)?);
@@ -98,6 +95,25 @@ impl Benchmark {
                 site.run(&AllReduce { algorithm, group, operator, inputs, sends })
             }
             Benchmark::SendTime(..) | Benchmark::ReceiveTime(..) => Ok(Answer::default()),
+        }
+    }
+
+    /// What one of `ranks` ranks does first that both sends and receives in a step: they take turns where sends wait for their
+    /// receivers and the CM-5 paper, whose machine's did, has the algorithm.
+    pub fn order(&self, machine: &Machine, ranks: u32) -> SendReceiveOrder {
+        let of_the_paper = |largest| {
+            let waits = waits_for_receivers(machine, largest);
+            if waits { SendReceiveOrder::Alternating } else { SendReceiveOrder::Sendrecv }
+        };
+        match self {
+            Benchmark::Complete { algorithm, bytes, .. } => {
+                algorithm.order(ranks, of_the_paper(algorithm.largest_message(ranks, *bytes)))
+            }
+            Benchmark::Scheduled(schedule, _, algorithm) => {
+                let largest = schedule.transfers().map(|transfer| transfer.bytes).max().unwrap_or(Bytes(0));
+                algorithm.order(of_the_paper(largest))
+            }
+            _ => SendReceiveOrder::Sendrecv,
         }
     }
 }
@@ -139,14 +155,6 @@ fn postal(survey: &Survey, machine: &Machine, bytes: Bytes, figure: impl Fn(f64,
 }
 
 /// When sends of `bytes` are over on `machine`.
-pub fn sends(machine: &Machine, bytes: Bytes) -> Sends {
+fn sends(machine: &Machine, bytes: Bytes) -> Sends {
     if waits_for_receivers(machine, bytes) { Sends::Synchronous } else { Sends::Early }
-}
-
-/// What a rank had better do first that both sends and receives `bytes`.
-pub fn order(machine: &Machine, bytes: Bytes) -> SendReceiveOrder {
-    match sends(machine, bytes) {
-        Sends::Synchronous => SendReceiveOrder::Alternating,
-        Sends::Early => SendReceiveOrder::SendFirst,
-    }
 }

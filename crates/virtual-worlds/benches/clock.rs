@@ -34,7 +34,7 @@ const CASES: [&str; 11] = [
     "binomial-broadcast-1048576",
     "pairwise-4096",
     "pairwise-16384",
-    "pairwise-send-first-16384",
+    "pairwise-sendrecv-16384",
     "linear-4096",
     "all-to-all-shift-3000",
     "all-to-all-shuffled-1024",
@@ -64,10 +64,10 @@ fn run(case: &str) {
         "binomial-broadcast-1048576" => {
             measure(case, 1 << 20, &BinomialBroadcast { root: Rank(0), message: Message::of_size(bytes) });
         }
-        "pairwise-4096" => measure(case, 4096, &Pairwise { bytes, order: schedule::SendReceiveOrder::SendFirst }),
+        "pairwise-4096" => measure(case, 4096, &Pairwise { bytes, order: schedule::SendReceiveOrder::Sendrecv }),
         "pairwise-16384" => measure(case, 1 << 14, &Pairwise::of_size(bytes)),
-        "pairwise-send-first-16384" => {
-            measure(case, 1 << 14, &Pairwise { bytes, order: schedule::SendReceiveOrder::SendFirst });
+        "pairwise-sendrecv-16384" => {
+            measure(case, 1 << 14, &Pairwise { bytes, order: schedule::SendReceiveOrder::Sendrecv });
         }
         "linear-4096" => measure(case, 4096, &Linear { bytes }),
         "all-to-all-shift-3000" => measure(case, 3000, &AllPairs { bytes, rounds: 1, order: PartnerOrder::Shift }),

@@ -62,7 +62,7 @@ fn measure<P: Program + Clone>(name: &str, machine: &Machine, engine: EngineKind
 }
 
 fn main() {
-    let pairwise = Pairwise { bytes: Bytes(1_000), order: schedule::SendReceiveOrder::SendFirst };
+    let pairwise = Pairwise { bytes: Bytes(1_000), order: schedule::SendReceiveOrder::Sendrecv };
     let tree = machines::load("fat-tree-1024").expect("a preset");
     measure("fat-tree-1024, fast, 2 x 256", &tree, EngineKind::Fast, 256, &pairwise);
     measure("fat-tree-1024, fast, 2 x 512", &tree, EngineKind::Fast, 512, &pairwise);

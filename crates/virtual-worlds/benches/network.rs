@@ -78,7 +78,7 @@ fn main() {
     let names: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with("--")).collect();
     let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
     if wanted("pairwise") {
-        let program = Pairwise { bytes: Bytes(1_000), order: schedule::SendReceiveOrder::SendFirst };
+        let program = Pairwise { bytes: Bytes(1_000), order: schedule::SendReceiveOrder::Sendrecv };
         measure("pairwise, 1,024 nodes", "fat-tree-1024", 1_024, EngineKind::Fast, &program);
     }
     if wanted("all-at-once") {

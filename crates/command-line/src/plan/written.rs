@@ -6,7 +6,6 @@ use ::machines::model::Machine;
 
 use crate::failure::Failure;
 use crate::schedule_file::{Format, ScheduleFile};
-use tuning::benchmark::order;
 use tuning::planner::{Plan, Question};
 
 /// A file that a schedule is to be written to.
@@ -31,7 +30,7 @@ impl Written {
                 continue;
             }
             if let Some((schedule, pacing)) = candidate.schedule(question.ranks())? {
-                let order = order(machine, question.most_bytes());
+                let order = candidate.order(machine, question.ranks());
                 let content = file.format.content(&schedule, &candidate.name, pacing, order)?;
                 file.fill(&content)?;
                 return Ok(format!("The steps of {} are in {}.", candidate.name, path.display()));

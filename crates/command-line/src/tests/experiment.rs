@@ -218,7 +218,7 @@ const CASES: &[Case] = &[
             "--engine reference",
             "--seed 2",
             "--pacing barrier",
-            "--order send-first",
+            "--order alternating",
             "tests/command_line/schedule.in/less.json=>tests/schedules/linear.json",
         ],
     ),

@@ -42,11 +42,14 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("run all-to-all --machine moc-2-1 --algorithm greedy --reshuffle 1ns", "--reshuffle"),
     ("run all-to-all --machine moc-2-1 --algorithm bruck --pacing barrier", "--pacing"),
     // Nobody both sends and receives in a step.
-    ("run all-to-all --machine moc-2-1 --algorithm linear --order send-first", "--order"),
-    ("run schedule tests/schedules/linear.json --machine moc-2-1 --order send-first", "--order"),
+    ("run all-to-all --machine moc-2-1 --algorithm linear --order sendrecv", "--order"),
+    ("run schedule tests/schedules/linear.json --machine moc-2-1 --order sendrecv", "--order"),
+    // Nothing but a sendrecv will do.
+    ("run all-to-all --machine moc-2-1 --algorithm bruck --order alternating", "--order"),
+    ("run all-to-all --machine moc-2-1 --nodes 3 --algorithm pairwise --order alternating", "--order"),
     // No GOAL text is written.
     ("schedule --complete 4 --algorithm greedy --pacing barrier", "--pacing"),
-    ("schedule --complete 4 --algorithm greedy --order send-first", "--order"),
+    ("schedule --complete 4 --algorithm greedy --order sendrecv", "--order"),
     ("schedule --complete 4 --pacing barrier", "--pacing"),
     // No messages are made.
     ("schedule --read tests/schedules/linear.json --bytes 4", "--bytes"),

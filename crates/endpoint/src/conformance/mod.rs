@@ -55,6 +55,7 @@ pub fn real_world<W: World>(make: impl Fn(u32) -> W) {
         a_message_to_oneself_is_an_error(&make(ranks), ranks);
     }
     for ranks in [2, 5] {
+        a_send_and_a_receive_pass_each_other(&make(ranks), ranks);
         one_senders_messages_come_in_order(&make(ranks), ranks);
         bytes_arrive_undamaged(&make(ranks), ranks);
         many_senders_reach_one_receiver(&make(ranks), ranks);

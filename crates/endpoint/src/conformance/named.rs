@@ -138,10 +138,31 @@ pub fn a_message_to_oneself_is_an_error<W: World>(world: &W, ranks: u32) {
             let me = endpoint.rank();
             assert_eq!(endpoint.send(me, Message::of_size(Bytes(8))).await.err(), Some(Error::ToItself(me)));
             assert_eq!(endpoint.receive(me).await.err(), Some(Error::ToItself(me)));
+            let both = endpoint.sendrecv(me, Message::of_size(Bytes(8)), me).await;
+            assert_eq!(both.err(), Some(Error::ToItself(me)));
             Ok(())
         }
     }
     run(world, ranks, &ToItself);
+}
+
+/// Round a ring every rank sends to the next and receives from the one before, whatever a send waits for and however long the message
+/// is; a program does not declare it.
+pub fn a_send_and_a_receive_pass_each_other<W: World>(world: &W, ranks: u32) {
+    struct Ring;
+    impl Program for Ring {
+        type Output = ();
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            let (me, size) = (endpoint.rank(), endpoint.size());
+            let (next, previous) = (Rank((me.0 + 1) % size), Rank((me.0 + size - 1) % size));
+            for (number, length) in (0..).zip([5_000, 0, 40_000, 64]) {
+                let received = endpoint.sendrecv(next, patterned(me, next, number, length), previous).await?;
+                assert_eq!(received, patterned(previous, me, number, length));
+            }
+            Ok(())
+        }
+    }
+    run(world, ranks, &Ring);
 }
 
 /// Messages of one sender come in the order they were sent, short ones never before long ones.

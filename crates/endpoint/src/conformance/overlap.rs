@@ -169,7 +169,7 @@ pub fn overlapping_must_be_declared<W: World>(world: &W, ranks: u32) {
     run(world, ranks, &Undeclared);
 }
 
-/// A rank with several receives that wait for ever is a deadlock, which names the one that was begun first.
+/// A rank with several receives that wait for ever is a deadlock, which names all of them, each once.
 pub fn receives_that_wait_for_ever_are_a_deadlock<W: World>(world: &W, ranks: u32) {
     struct Waits;
     impl Program for Waits {
@@ -177,13 +177,19 @@ pub fn receives_that_wait_for_ever_are_a_deadlock<W: World>(world: &W, ranks: u3
         const NEEDS: Needs = Needs::OVERLAP;
         async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
             if endpoint.rank() == Rank(1) {
-                let receive = || endpoint.receive_matching(Source::Rank(Rank(0)), Tags::Any, None);
-                let (one, other) = join(receive(), receive()).await;
-                one.and(other)?;
+                let others = (0..endpoint.size()).map(Rank).filter(|&other| other != Rank(1));
+                let twice = others.flat_map(|other| [other, other]).map(|other| endpoint.receive(other));
+                join_all(twice).await.into_iter().collect::<Result<Vec<Message>>>()?;
                 endpoint.send(Rank(0), Message::of_size(Bytes(1))).await?;
             }
             Ok(())
         }
     }
-    is_deadlock(world.run(ranks, &Waits), &["rank 1 waits for a message from rank 0"]);
+    let others: Vec<String> =
+        (0..ranks).filter(|&other| other != 1).map(|other| format!("a message from rank {other}")).collect();
+    let all = match &others[..] {
+        [before @ .., last] if !before.is_empty() => format!("{} and for {last}", before.join(", for ")),
+        others => others.concat(),
+    };
+    is_deadlock(world.run(ranks, &Waits), &[&format!("rank 1 waits for {all}")]);
 }

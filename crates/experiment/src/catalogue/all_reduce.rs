@@ -1,6 +1,6 @@
 //! What all ranks have, combined, such that all have the result.
 
-use programs::all_reduce::{self, Combine as _, Inputs, Number, Operation, Operator};
+use programs::all_reduce::{self, Inputs, Number, Operation, Operator};
 use programs::catalogue::Catalogue;
 use programs::postal::{Alpha, Lambda};
 use quantities::{Bytes, Duration, Rank};
@@ -67,8 +67,7 @@ impl Entry for AllReduce {
         let &AllReduce { bytes: Size(bytes), operator, .. } = self;
         let (algorithm, mut setup) = self.algorithm(site)?;
         setup.parameters.insert("operator".to_owned(), json!(operator.to_string()));
-        let element = Bytes(operator.element());
-        let sends = sends(site, algorithm.ring_message(bytes, element, setup.ranks));
+        let sends = sends(site, bytes);
         let (bound, draws) = (setup.lower_bound(), setup.draws());
         let inputs = Inputs::OfSize(bytes);
         let program = all_reduce::AllReduce { algorithm, group: setup.group, operator, inputs, sends };

@@ -31,7 +31,7 @@ pub struct AllToAll {
     #[schemars(extend("x-value" = "PACING"))]
     pacing: Pacing,
     /// What a node does first that both sends and receives in a step; if left out, alternating where a send waits until the
-    /// receiver asks for the message, else send-first.
+    /// receiver asks for the message and the CM-5 paper has the algorithm, else sendrecv.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-value" = "ORDER"))]
     order: Option<SendReceiveOrder>,
@@ -74,6 +74,14 @@ impl Exchange {
         match self {
             Exchange::Irregular(algorithm) => algorithm.about(),
             Exchange::Forwarding(algorithm) => algorithm.about(),
+        }
+    }
+
+    /// How long it takes where nothing contends.
+    pub fn formula(self) -> &'static str {
+        match self {
+            Exchange::Irregular(algorithm) => algorithm.formula(),
+            Exchange::Forwarding(algorithm) => algorithm.formula(),
         }
     }
 
@@ -120,12 +128,15 @@ impl AllToAll {
     ///
     /// # Errors
     /// What does not fit together; a matrix, which says by itself who sends.
-    pub(super) fn told(&self) -> Result<(Exchange, Pacing, Option<SendReceiveOrder>, Duration), Error> {
+    pub(super) fn told(&self, site: &Site) -> Result<(Exchange, Pacing, Option<SendReceiveOrder>, Duration), Error> {
         if let Some(path) = &self.traffic {
             return Err(Error::parameter("traffic", path.display(), "none, as each rank says what it sends"));
         }
         let algorithm = self.algorithm.unwrap_or(Exchange::Irregular(Irregular::Pairwise));
         self.check(algorithm)?;
+        if let Some(complete) = algorithm.complete().filter(|_| self.pacing == Pacing::FreeRunning) {
+            self.check_order(complete, site.ranks()?)?;
+        }
         Ok((algorithm, self.pacing, self.order, self.reshuffle.unwrap_or_default()))
     }
 
@@ -144,6 +155,18 @@ impl AllToAll {
                 let allowed = "none, as in a step of linear nobody both sends and receives";
                 Err(Error::parameter("order", order.name(), allowed))
             }),
+            _ => Ok(()),
+        }
+    }
+
+    /// That the nodes can take turns, if they were asked to.
+    fn check_order(&self, algorithm: Complete, ranks: u32) -> Result<(), Error> {
+        match self.order.map(|asked| (asked, algorithm.order(ranks, asked))) {
+            Some((asked, order)) if asked != order => {
+                let name = algorithm.name();
+                let allowed = format!("{}, as {name} among {ranks} nodes sends and receives at once", order.name());
+                Err(Error::parameter("order", asked.name(), allowed))
+            }
             _ => Ok(()),
         }
     }
@@ -173,7 +196,8 @@ impl AllToAll {
             let found = format!("{bytes}, forwarded in messages of {largest}");
             return Err(Error::parameter("bytes", found, format!("messages of at most {LARGEST_MESSAGE}")));
         }
-        let order = self.order(site, largest);
+        self.check_order(algorithm, ranks)?;
+        let order = algorithm.order(ranks, self.order(site, largest));
         let others = u64::from(ranks - 1);
         let reshuffle = self.reshuffle.unwrap_or_default();
         let mut parameters = self.parameters(algorithm.name(), order, json!({"bytes": bytes.0}));
@@ -214,7 +238,7 @@ impl AllToAll {
             let allowed = format!("messages of at most {LARGEST_MESSAGE} on a network");
             return Err(Error::parameter("traffic", format!("a message of {largest}"), allowed));
         }
-        let order = self.order(site, largest);
+        let order = self.order.unwrap_or_else(|| algorithm.order(site.order(largest)));
         let busiest = (u64::from(pattern.most_messages_of_a_rank()), pattern.most_bytes_of_a_rank());
         let schedule = algorithm.schedule(&pattern);
         let parameters = self.parameters(algorithm.name(), order, parameters);

@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use endpoint::{Endpoint, Error as ProgramError, Message, Result as ProgramResult, Tag, Tagged};
 use programs::Group;
-use programs::all_reduce::{self, AllReduceContext, Combine as _, Operator};
+use programs::all_reduce::{self, AllReduceContext, Operator};
 use programs::all_to_all::CompleteExchange;
 use programs::barrier::dissemination;
 use programs::broadcast;
-use programs::catalogue::{Catalogue as _, Parameter};
+use programs::catalogue::Catalogue as _;
 use programs::schedule::{Pacing, Pattern, RankSchedule, SendReceiveOrder, follow};
 use quantities::{Bytes, Duration, Rank};
 use serde_json::{Map, Value};
@@ -63,7 +63,7 @@ impl Awaited {
                 Kind::AllReduce { algorithm, group: setup.group, operator: it.operator() }
             }
             Choice::AllToAll(it) => {
-                let (algorithm, pacing, order, reshuffle) = it.told()?;
+                let (algorithm, pacing, order, reshuffle) = it.told(site)?;
                 Kind::AllToAll(ToAll { algorithm, pacing, order, reshuffle, schedules: RefCell::default() })
             }
             other => {
@@ -83,7 +83,6 @@ impl Awaited {
         mut messages: Vec<Option<Message>>,
     ) -> ProgramResult<Vec<Option<Message>>> {
         let endpoint = &Tagged { endpoint, tag: TAG };
-        let ranks = endpoint.size();
         match &self.0 {
             Kind::Barrier => {
                 dissemination(endpoint).await?;
@@ -92,15 +91,13 @@ impl Awaited {
             Kind::Broadcast { algorithm, group } => {
                 let own = messages.pop().flatten();
                 let size = size_of(algorithm, own.as_ref(), endpoint.rank() == group.source())?;
-                let sends = sends(site, algorithm.ring_message(size, ranks));
                 let mut message = own.filter(|_| endpoint.rank() == group.source()).unwrap_or_default();
-                algorithm.broadcast(endpoint, (group, sends), size, &mut message).await?;
+                algorithm.broadcast(endpoint, group, size, &mut message).await?;
                 Ok(vec![Some(message)])
             }
             Kind::AllReduce { algorithm, group, operator } => {
                 let mut message = messages.pop().flatten().unwrap_or_default();
-                let element = Bytes(operator.element());
-                let sends = sends(site, algorithm.ring_message(message.size(), element, ranks));
+                let sends = sends(site, message.size());
                 let context = AllReduceContext { group, operator, sends };
                 algorithm.all_reduce(endpoint, &context, &mut message).await?;
                 Ok(vec![Some(message)])
@@ -112,14 +109,12 @@ impl Awaited {
 
 /// How large the message of a broadcast is. Algorithms that cut it have to know that at every rank.
 fn size_of(algorithm: &broadcast::Algorithm, own: Option<&Message>, is_source: bool) -> ProgramResult<Bytes> {
-    const LARGE: Bytes = Bytes(1 << 30);
-    let cuts = algorithm.entry().told.contains(&Parameter::Segment) || algorithm.ring_message(LARGE, 2).is_some();
     match own {
         Some(message) => Ok(message.size()),
         None if is_source => {
             Err(ProgramError::Unfit("the root of a broadcast has no data; allowed is some".to_owned()))
         }
-        None if cuts => {
+        None if algorithm.cuts() => {
             let name = algorithm.name();
             let told =
                 format!("size: found nothing; allowed is the size of the message at every rank, as {name} cuts it");
@@ -145,16 +140,16 @@ impl ToAll {
         let message_for = |to: Rank| messages[to.0 as usize].clone().unwrap_or_default();
         let mut received: Vec<Option<Message>> = vec![None; ranks as usize];
         let take = |from: Rank, message| received[from.0 as usize] = Some(message);
-        let order = |largest| self.order.unwrap_or_else(|| site.order(largest));
         match self.algorithm.complete() {
             Some(algorithm) if self.pacing == Pacing::FreeRunning => {
                 algorithm.check(ranks)?;
-                let order = order(algorithm.largest_message(ranks, largest));
+                let longest = algorithm.largest_message(ranks, largest);
+                let order = self.order.unwrap_or_else(|| site.order(longest));
                 let exchange = CompleteExchange { algorithm, bytes: largest, order, reshuffle: self.reshuffle };
                 exchange.exchange(endpoint, message_for, take).await?;
             }
             _ => {
-                let schedules = self.schedules(ranks, order(largest))?;
+                let schedules = self.schedules(ranks, site.order(largest))?;
                 follow(endpoint, &schedules[endpoint.rank().0 as usize], self.pacing, message_for, take).await?;
             }
         }
@@ -164,14 +159,16 @@ impl ToAll {
     }
 
     /// What each rank does when, by an algorithm that makes a schedule of all messages. Nothing is cut, so sizes do not matter.
+    /// `order` is what a rank does first by an algorithm of the CM-5 paper, if nothing else is asked for.
     fn schedules(&self, ranks: u32, order: SendReceiveOrder) -> ProgramResult<Rc<[RankSchedule]>> {
-        if let Some((_, made)) = self.schedules.borrow().iter().find(|made| made.0 == order) {
-            return Ok(Rc::clone(made));
-        }
         let unfit = |text: String| ProgramError::Unfit(text);
         let Exchange::Irregular(algorithm) = self.algorithm else {
             return Err(unfit(format!("{} forwards messages, which nothing can keep in step", self.algorithm.name())));
         };
+        let order = self.order.unwrap_or_else(|| algorithm.order(order));
+        if let Some((_, made)) = self.schedules.borrow().iter().find(|made| made.0 == order) {
+            return Ok(Rc::clone(made));
+        }
         let pattern = Pattern::complete(ranks, Bytes(1)).map_err(|error| unfit(error.to_string()))?;
         let made: Rc<[RankSchedule]> = algorithm.schedule(&pattern).by_rank(order).into();
         self.schedules.borrow_mut().push((order, Rc::clone(&made)));

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::collective::{Collective, Named, RankOrder, Setup, sends};
+use super::collective::{Collective, Named, RankOrder, Setup};
 use super::{Entry, Member, Size};
 use crate::{Error, Prepared, Ready, Site};
 
@@ -73,10 +73,9 @@ impl Entry for Broadcast {
             let program = HardwareBroadcast { root: setup.group.source(), message: message.clone() };
             return Ok(reaching(program, message, algorithm.messages(setup.ranks), setup));
         }
-        let sends = sends(site, algorithm.ring_message(bytes, setup.ranks));
         let (bound, messages) = (setup.lower_bound(), algorithm.messages(setup.ranks));
         let group = setup.group.clone();
-        let program = broadcast::Broadcast { algorithm, group, message: message.clone(), sends };
+        let program = broadcast::Broadcast { algorithm, group, message: message.clone() };
         let mut prepared = reached(program, message, messages, setup);
         prepared.tell = Box::new(move |_, _| bound.into_iter().collect());
         Ok(Box::new(prepared))

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use programs::Group;
+use programs::all_reduce::Sends;
 use programs::catalogue::{Catalogue, Entry, Parameter, Parameters, Untold};
 use programs::postal::{Alpha, Lambda, Steps, broadcast_time};
-use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank};
 use report::terminal::rounded;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -219,10 +220,9 @@ impl Setup {
     }
 }
 
-/// When sends are over, for ranks that send each other messages of `size` in rings.
-pub(super) fn sends(site: &Site, size: Option<Bytes>) -> Sends {
-    let wait = size.is_some_and(|size| site.waits_for_receivers(size));
-    if wait { Sends::Synchronous } else { Sends::Early }
+/// When sends of `size` are over.
+pub(super) fn sends(site: &Site, size: Bytes) -> Sends {
+    if site.waits_for_receivers(size) { Sends::Synchronous } else { Sends::Early }
 }
 
 /// What an algorithm has not been told.

@@ -26,8 +26,7 @@ pub struct Schedule {
     /// What keeps the ranks in step.
     #[schemars(extend("x-value" = "PACING"))]
     pacing: Pacing,
-    /// What a node does first that both sends and receives in a step; if left out, alternating where a send waits until the
-    /// receiver asks for the message, else send-first.
+    /// What a node does first that both sends and receives in a step; if left out, sendrecv: both at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-value" = "ORDER"))]
     order: Option<SendReceiveOrder>,
@@ -50,7 +49,7 @@ impl Entry for Schedule {
         let largest = schedule.transfers().map(|transfer| transfer.bytes).max().unwrap_or(Bytes(0));
         let name = self.file.display().to_string();
         check_size(&name, &schedule, largest, site)?;
-        let order = self.order.unwrap_or_else(|| site.order(largest));
+        let order = self.order.unwrap_or(SendReceiveOrder::Sendrecv);
         let parameters = json!({"file": name, "pacing": self.pacing.name(), "order": order.name()});
         let Measures { least_steps, most_bytes_of_a_rank, .. } = schedule.measures();
         let busiest = (u64::from(least_steps), most_bytes_of_a_rank);

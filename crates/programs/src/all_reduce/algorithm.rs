@@ -3,10 +3,10 @@
 use endpoint::{Endpoint, Error, Message, Program, Result};
 use quantities::Bytes;
 
-use super::{AllReduceContext, Combine};
+use super::{AllReduceContext, Combine, Sends};
+use crate::Group;
 use crate::catalogue::{Cost, Entry, catalogue};
 use crate::postal::Lambda;
-use crate::{Group, Sends};
 
 /// A way to combine what all ranks have: what it says of itself, and how it goes.
 pub(super) trait AllReduceAlgorithm {
@@ -28,11 +28,6 @@ pub(super) trait AllReduceAlgorithm {
 
     /// As [`Catalogue::cost`](crate::catalogue::Catalogue::cost).
     fn cost(&self, lambda: Lambda, ranks: u32, bytes: Bytes) -> Cost;
-
-    /// As [`Algorithm::ring_message`].
-    fn ring_message(&self, _size: Bytes, _element: Bytes, _ranks: u32) -> Option<Bytes> {
-        None
-    }
 }
 
 catalogue! {
@@ -46,13 +41,6 @@ catalogue! {
 }
 
 impl Algorithm {
-    /// The size of the largest message that ranks send each other in a ring or in pairs, if they do so at all, when `size`
-    /// bytes in elements of `element` are combined in a group of `ranks`. Only where sends of so much are synchronous need
-    /// a program be told.
-    pub fn ring_message(&self, size: Bytes, element: Bytes, ranks: u32) -> Option<Bytes> {
-        each!(self, it => it.ring_message(size, element, ranks))
-    }
-
     /// Makes `message`, what this rank has, the combination of what all have.
     ///
     /// # Errors
@@ -87,7 +75,7 @@ pub struct AllReduce<C> {
     pub operator: C,
     /// What is combined.
     pub inputs: Inputs,
-    /// When the sends of the machine are over.
+    /// When sends of so much are over on the machine.
     pub sends: Sends,
 }
 

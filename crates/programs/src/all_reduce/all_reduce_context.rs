@@ -5,8 +5,16 @@ use endpoint::{Endpoint, Message, Result};
 use super::Combine;
 use super::operator::check_elements;
 use crate::Group;
-use crate::sends::{Sendrecv, Sends};
-use crate::shift::Shift;
+
+/// When the sends of a machine are over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Sends {
+    /// When the message has left, or even before.
+    #[default]
+    Early,
+    /// When the receiving program has taken the message.
+    Synchronous,
+}
 
 /// What all ranks of a global combine agree on.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +23,7 @@ pub struct AllReduceContext<'a, C> {
     pub group: &'a Group,
     /// How two messages become one.
     pub operator: &'a C,
-    /// When the sends of the machine are over.
+    /// When the sends of the machine are over, for an algorithm that asks for a message later than it is sent: the census.
     pub sends: Sends,
 }
 
@@ -28,15 +36,5 @@ impl<C: Combine> AllReduceContext<'_, C> {
             check_elements(self.operator, message)?;
         }
         Ok(place)
-    }
-
-    /// What a rank does in a shift of places.
-    pub(super) fn sendrecv(&self, shift: Shift) -> Sendrecv {
-        Sendrecv::along(shift, self.group, self.sends)
-    }
-
-    /// What place `me` does in an exchange with place `partner`.
-    pub(super) fn exchange(&self, me: u32, partner: u32) -> Sendrecv {
-        Sendrecv::between(me, partner, self.group, self.sends)
     }
 }

@@ -1,7 +1,6 @@
 //! Messages shared out by whole elements.
 
 use endpoint::Message;
-use quantities::Bytes;
 
 use super::Combine;
 use crate::pieces::{block_start, piece};
@@ -30,10 +29,4 @@ impl Blocks {
     pub(super) fn cut(&self, message: &Message, block: u32) -> Message {
         piece(message, self.start(block)..self.start(block + 1))
     }
-}
-
-/// The size of the largest of `blocks` blocks of `size` bytes in elements of `element`.
-pub(super) fn largest_block(size: Bytes, element: Bytes, blocks: u32) -> Bytes {
-    let element = element.0.max(1);
-    Bytes((size.0 / element).div_ceil(u64::from(blocks.max(1))).saturating_mul(element))
 }

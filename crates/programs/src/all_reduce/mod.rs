@@ -13,7 +13,7 @@ mod reduce_broadcast;
 mod ring;
 
 pub use algorithm::*;
-pub use all_reduce_context::AllReduceContext;
+pub use all_reduce_context::{AllReduceContext, Sends};
 pub use census::{Carries, Exchange, census};
 pub use operator::Combine;
 pub use operators::{Number, Operation, Operator, OperatorError};

@@ -4,7 +4,7 @@ use endpoint::{Endpoint, Message, Needs, Result};
 use quantities::Bytes;
 
 use super::algorithm::{Algorithm, AllReduceAlgorithm};
-use super::blocks::{Blocks, largest_block};
+use super::blocks::Blocks;
 use super::fold::Fold;
 use super::operator::combined;
 use super::{AllReduceContext, Combine};
@@ -47,11 +47,12 @@ pub async fn rabenseifner<E: Endpoint, C: Combine>(
         let mut bit = fold.power / 2;
         while bit > 0 {
             let partner = number ^ bit;
+            let rank = context.group.rank_at(fold.place(partner));
             let middle = blocks.start(first + bit) - blocks.start(first);
             let halves = [piece(&held, 0..middle), piece(&held, middle..held.size().0)];
             let [lower, upper] = halves;
             let (kept, given) = if number < partner { (lower, upper) } else { (upper, lower) };
-            let received = context.exchange(me, fold.place(partner)).carry_out(endpoint, given).await?;
+            let received = endpoint.sendrecv(rank, given, rank).await?;
             let (lower, higher) = if number < partner { (kept, received) } else { (received, kept) };
             held = combined(context.operator, &lower, &higher)?;
             first += number & bit;
@@ -60,7 +61,8 @@ pub async fn rabenseifner<E: Endpoint, C: Combine>(
         let mut bit = 1;
         while bit < fold.power {
             let partner = number ^ bit;
-            let received = context.exchange(me, fold.place(partner)).carry_out(endpoint, held.clone()).await?;
+            let rank = context.group.rank_at(fold.place(partner));
+            let received = endpoint.sendrecv(rank, held.clone(), rank).await?;
             held = joined(&if number < partner { [held, received] } else { [received, held] });
             bit *= 2;
         }
@@ -97,9 +99,5 @@ impl AllReduceAlgorithm for Rabenseifner {
         let chain = (1..=steps).map(|step| Stretch::of(0.0, 2.0, part(bytes, 1 << step))).collect();
         let (messages, share) = (n * (2.0 * f64::from(steps)), 1.0 / f64::from(steps).max(1.0));
         Cost { messages, bytes: messages * share * bytes.0 as f64, chain }
-    }
-
-    fn ring_message(&self, size: Bytes, element: Bytes, _ranks: u32) -> Option<Bytes> {
-        Some(largest_block(size, element, 2))
     }
 }

@@ -40,8 +40,8 @@ pub async fn recursive_doubling<E: Endpoint, C: Combine>(
         let mut bit = 1;
         while bit < fold.power {
             let partner = number ^ bit;
-            let sendrecv = context.exchange(me, fold.place(partner));
-            let received = sendrecv.carry_out(endpoint, message.clone()).await?;
+            let rank = context.group.rank_at(fold.place(partner));
+            let received = endpoint.sendrecv(rank, message.clone(), rank).await?;
             let (lower, higher) = if number < partner { (&*message, &received) } else { (&received, &*message) };
             *message = combined(context.operator, lower, higher)?;
             bit *= 2;
@@ -76,9 +76,5 @@ impl AllReduceAlgorithm for RecursiveDoubling {
     fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
         let steps = f64::from(halvings(ranks));
         Cost::of(f64::from(ranks) * steps, bytes, vec![Stretch::of(0.0, steps, bytes)])
-    }
-
-    fn ring_message(&self, size: Bytes, _element: Bytes, _ranks: u32) -> Option<Bytes> {
-        Some(size)
     }
 }

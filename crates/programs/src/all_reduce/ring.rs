@@ -1,10 +1,10 @@
 //! All-reduce round a ring.
 
 use endpoint::{Endpoint, Message, Needs, Result};
-use quantities::{Bytes, Rank};
+use quantities::Bytes;
 
 use super::algorithm::{Algorithm, AllReduceAlgorithm};
-use super::blocks::{Blocks, largest_block};
+use super::blocks::Blocks;
 use super::operator::combined;
 use super::{AllReduceContext, Combine};
 use crate::catalogue::{Cost, Entry, Stretch, part};
@@ -42,19 +42,19 @@ pub async fn ring<E: Endpoint, C: Combine>(
         return Ok(());
     }
     let blocks = Blocks::of(context.operator, message, n);
-    let sendrecv = context.sendrecv(Shift::new(Rank(me), 1, n));
+    let Shift { to, from } = Shift::of_places(me, 1, context.group);
     let before = |block: u32| block.checked_sub(1).unwrap_or(n - 1);
 
     let (mut block, mut passing) = (me, blocks.cut(message, me));
     for _ in 1..n {
-        let received = sendrecv.carry_out(endpoint, passing).await?;
+        let received = endpoint.sendrecv(to, passing, from).await?;
         block = before(block);
         passing = combined(context.operator, &received, &blocks.cut(message, block))?;
     }
     let mut known = Gathered::default();
     for _ in 1..n {
         known.put(block, passing.clone());
-        passing = sendrecv.carry_out(endpoint, passing).await?;
+        passing = endpoint.sendrecv(to, passing, from).await?;
         block = before(block);
     }
     known.put(block, passing);
@@ -89,9 +89,5 @@ impl AllReduceAlgorithm for Ring {
         let n = f64::from(ranks);
         let chain = vec![Stretch::of(0.0, 2.0 * (n - 1.0), part(bytes, u64::from(ranks)))];
         Cost { messages: n * (2.0 * n), bytes: n * (2.0 * n) * (1.0 / n) * bytes.0 as f64, chain }
-    }
-
-    fn ring_message(&self, size: Bytes, element: Bytes, ranks: u32) -> Option<Bytes> {
-        Some(largest_block(size, element, ranks))
     }
 }

@@ -3,6 +3,7 @@
 use endpoint::{Endpoint, Message, Program, Result};
 use quantities::{Bytes, Rank};
 
+use super::pairwise::take_turns;
 use crate::schedule::SendReceiveOrder;
 
 /// Pairwise exchange with the ranks numbered from 1 on, the last one 0: in step j every rank exchanges messages with the
@@ -41,13 +42,13 @@ pub async fn balanced<E: Endpoint>(
             continue;
         }
         let node = Rank(if partner == 0 { size - 1 } else { partner - 1 });
-        if me > node.0 || order == SendReceiveOrder::SendFirst {
-            endpoint.send(node, message_for(node)).await?;
-            take(node, endpoint.receive(node).await?);
-        } else {
-            take(node, endpoint.receive(node).await?);
-            endpoint.send(node, message_for(node)).await?;
-        }
+        take(
+            node,
+            match order {
+                SendReceiveOrder::Sendrecv => endpoint.sendrecv(node, message_for(node), node).await?,
+                SendReceiveOrder::Alternating => take_turns(endpoint, node, message_for(node)).await?,
+            },
+        );
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The messages that a rank holds for others while it forwards them, all of one size.
 
-use endpoint::{Error, Message, Result};
-use quantities::{Bytes, Duration};
+use endpoint::{Endpoint, Error, Message, Result};
+use quantities::{Bytes, Duration, Rank};
 
 /// Places of messages: those whose number has the bit `bit` set, or those that have not.
 #[derive(Clone, Copy, Debug)]
@@ -99,6 +99,27 @@ impl Blocks {
             start = end;
         }
         Ok(())
+    }
+
+    /// A step of an exchange that forwards messages: those in `leaves` go to rank `to`, and what comes from rank `from` at the same time
+    /// fills their places. Each byte is copied together and apart at `reshuffle`.
+    ///
+    /// # Errors
+    /// What sending and receiving can end with; as [`Blocks::unpack`].
+    pub(super) async fn sendrecv<E: Endpoint>(
+        &mut self,
+        endpoint: &E,
+        leaves: Places,
+        to: Rank,
+        from: Rank,
+        reshuffle: Duration,
+    ) -> Result<()> {
+        let packed = self.pack(leaves);
+        let work = copying(&packed, reshuffle);
+        endpoint.compute(work).await; // to pack
+        let received = endpoint.sendrecv(to, packed, from).await?;
+        endpoint.compute(work).await; // to unpack
+        self.unpack(&received, leaves)
     }
 
     /// The messages, place by place; none, if only their sizes are known.

@@ -3,14 +3,13 @@
 use endpoint::{Endpoint, Message, Program, Result};
 use quantities::{Bytes, Duration, Rank};
 
-use super::blocks::{Blocks, Places, copying};
+use super::blocks::{Blocks, Places};
 use crate::barrier::distances;
-use crate::schedule::SendReceiveOrder;
 use crate::shift::Shift;
 
 /// Complete exchange in ceil(log2 P) steps: a message that has d ranks to go, counted upwards round the ring, goes in the steps
 /// of the bits of d. `message_for` makes the message for a rank, all of `bytes`; `take` is given each message with its
-/// sender; `order` is what a rank does first in a step.
+/// sender.
 ///
 /// ```text
 ///   step        by      what goes                    P = 6
@@ -23,8 +22,7 @@ use crate::shift::Shift;
 /// the one from d ranks back. What leaves in the step of a bit are the places that have it, and what comes fills these.
 ///
 /// P ceil(log2 P) messages of at most s P/2 bytes, each of which is copied together and apart at `reshuffle` [ps/B]. Under
-/// LogGP, where all send first, T = ceil(log2 P) (o + L + o + (s P/2 - 1) G + s P reshuffle) at most; where ranks take turns two to three times
-/// the network's part of that.
+/// LogGP T = ceil(log2 P) (o + L + o + (s P/2 - 1) G + s P reshuffle) at most.
 ///
 /// Source: Bruck, Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for all-to-all communications in multiport
 /// message-passing systems", IEEE Transactions on Parallel and Distributed Systems 8(11), 1997, section 3.
@@ -34,7 +32,6 @@ use crate::shift::Shift;
 pub async fn bruck<E: Endpoint>(
     endpoint: &E,
     bytes: Bytes,
-    order: SendReceiveOrder,
     reshuffle: Duration,
     mut message_for: impl FnMut(Rank) -> Message,
     mut take: impl FnMut(Rank, Message),
@@ -43,35 +40,17 @@ pub async fn bruck<E: Endpoint>(
     let further = |places: u32| Rank(if places < size - me { me + places } else { places - (size - me) });
     let message = |places| if places == 0 { Message::of_size(bytes) } else { message_for(further(places)) };
     let mut blocks = Blocks::new(bytes, (0..size).map(message).collect())?;
-    steps(endpoint, order, reshuffle, &mut blocks).await?;
+    steps(endpoint, reshuffle, &mut blocks).await?;
     for (places, message) in (0..).zip(blocks.into_messages()).skip(1) {
         take(further(size - places), message);
     }
     Ok(())
 }
 
-async fn steps<E: Endpoint>(
-    endpoint: &E,
-    order: SendReceiveOrder,
-    reshuffle: Duration,
-    blocks: &mut Blocks,
-) -> Result<()> {
+async fn steps<E: Endpoint>(endpoint: &E, reshuffle: Duration, blocks: &mut Blocks) -> Result<()> {
     for bit in distances(endpoint.size()) {
-        let shift = Shift::new(endpoint.rank(), bit, endpoint.size());
-        let leaves = Places { bit, set: true };
-        let packed = blocks.pack(leaves);
-        let work = copying(&packed, reshuffle);
-        endpoint.compute(work).await; // to pack
-        let received;
-        if shift.sends_first || order == SendReceiveOrder::SendFirst {
-            endpoint.send(shift.to, packed).await?;
-            received = endpoint.receive(shift.from).await?;
-        } else {
-            received = endpoint.receive(shift.from).await?;
-            endpoint.send(shift.to, packed).await?;
-        }
-        endpoint.compute(work).await; // to unpack
-        blocks.unpack(&received, leaves)?;
+        let Shift { to, from } = Shift::new(endpoint.rank(), bit, endpoint.size());
+        blocks.sendrecv(endpoint, Places { bit, set: true }, to, from, reshuffle).await?;
     }
     Ok(())
 }
@@ -81,8 +60,6 @@ async fn steps<E: Endpoint>(
 pub struct Bruck {
     /// Size of a message between two ranks. [B]
     pub bytes: Bytes,
-    /// What a rank does first in a step.
-    pub order: SendReceiveOrder,
     /// How long it takes to copy a byte into a message, or out of one. [ps/B]
     pub reshuffle: Duration,
 }
@@ -93,7 +70,7 @@ impl Program for Bruck {
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Bytes> {
         let mut blocks = Blocks::of_size(self.bytes, endpoint.size());
-        steps(endpoint, self.order, self.reshuffle, &mut blocks).await?;
+        steps(endpoint, self.reshuffle, &mut blocks).await?;
         let forwarded: u64 =
             distances(endpoint.size()).map(|bit| blocks.pack(Places { bit, set: true }).size().0).sum();
         Ok(Bytes(forwarded))

@@ -4,7 +4,9 @@ use endpoint::{Endpoint, Error, Message, Program, Result};
 use quantities::{Bytes, Duration, Rank};
 
 use super::blocks::Places;
-use super::{Balanced, Bruck, Linear, Pairwise, Recursive, balanced, bruck, irregular, linear, pairwise, recursive};
+use super::{
+    Balanced, Bruck, Irregular, Linear, Pairwise, Recursive, balanced, bruck, irregular, linear, pairwise, recursive,
+};
 use crate::barrier::distances;
 use crate::schedule::{Pattern, PatternError, Schedule, SendReceiveOrder, Transfer};
 use crate::shift::Shift;
@@ -56,7 +58,40 @@ impl Complete {
 
     /// Whether messages go by way of other ranks, so that fewer and longer ones are sent.
     pub const fn forwards(self) -> bool {
-        matches!(self, Complete::Recursive | Complete::Bruck)
+        self.irregular().is_none()
+    }
+
+    /// How long it takes where nothing contends, in the symbols of LogGP: n ranks, s bytes from each to each, of which each that is
+    /// forwarded is copied together and apart at `reshuffle`. Sources: CM-5 paper, tables 1 to 4, and Bruck and others, 1997, as the
+    /// algorithms say.
+    pub const fn formula(self) -> &'static str {
+        match self {
+            Complete::Linear => "n (n - 1) (o + L + o + (s-1) G) if a send waits for its receiver, otherwise less",
+            Complete::Pairwise => "(n - 1) (o + L + o + (s-1) G); twice that if alternating",
+            Complete::Balanced => "(n - 1) (o + L + o + (s-1) G) where n is a power of two; twice that if alternating",
+            Complete::Recursive => "log2 n (o + L + o + (s n/2 - 1) G + s n reshuffle); twice that if alternating",
+            Complete::Bruck => "ceil(log2 n) (o + L + o + (s n/2 - 1) G + s n reshuffle) at most",
+        }
+    }
+
+    /// The same for messages of any pattern; none for one that forwards messages.
+    pub const fn irregular(self) -> Option<Irregular> {
+        match self {
+            Complete::Linear => Some(Irregular::Linear),
+            Complete::Pairwise => Some(Irregular::Pairwise),
+            Complete::Balanced => Some(Irregular::Balanced),
+            Complete::Recursive | Complete::Bruck => None,
+        }
+    }
+
+    /// What a rank does first of `ranks` that both sends and receives in a step: `order` where the CM-5 paper prescribes one, else both
+    /// at once.
+    pub const fn order(self, ranks: u32, order: SendReceiveOrder) -> SendReceiveOrder {
+        match self {
+            Complete::Linear | Complete::Balanced | Complete::Recursive => order,
+            Complete::Pairwise if ranks.is_power_of_two() => order,
+            Complete::Pairwise | Complete::Bruck => SendReceiveOrder::Sendrecv,
+        }
     }
 
     /// That so many ranks can do it.
@@ -114,7 +149,7 @@ pub struct CompleteExchange {
     pub algorithm: Complete,
     /// Size of a message between two ranks. [B]
     pub bytes: Bytes,
-    /// What a rank does first that both sends and receives in a step.
+    /// What a rank does first that both sends and receives in a step, where [`Complete::order`] leaves a choice.
     pub order: SendReceiveOrder,
     /// How long it takes to copy a byte into a message that is forwarded, or out of one. [ps/B]
     pub reshuffle: Duration,
@@ -139,7 +174,7 @@ impl CompleteExchange {
             Complete::Pairwise => pairwise(endpoint, order, message_for, take).await,
             Complete::Recursive => recursive(endpoint, bytes, order, reshuffle, message_for, take).await,
             Complete::Balanced => balanced(endpoint, order, message_for, take).await,
-            Complete::Bruck => bruck(endpoint, bytes, order, reshuffle, message_for, take).await,
+            Complete::Bruck => bruck(endpoint, bytes, reshuffle, message_for, take).await,
         }
     }
 }
@@ -155,7 +190,7 @@ impl Program for CompleteExchange {
             Complete::Pairwise => Pairwise { bytes, order }.run(endpoint).await,
             Complete::Recursive => Recursive { bytes, order, reshuffle }.run(endpoint).await,
             Complete::Balanced => Balanced { bytes, order }.run(endpoint).await,
-            Complete::Bruck => Bruck { bytes, order, reshuffle }.run(endpoint).await,
+            Complete::Bruck => Bruck { bytes, reshuffle }.run(endpoint).await,
         }
     }
 }

@@ -7,10 +7,10 @@ use crate::schedule::SendReceiveOrder;
 use crate::shift::Shift;
 
 /// Complete exchange in P - 1 steps: in step j every rank exchanges messages with one other. `message_for` makes the message
-/// for a rank, `take` is given each message with its sender; `order` is what a rank does first in a step.
+/// for a rank, `take` is given each message with its sender.
 ///
-/// With a power of two of ranks the partner in step j is rank xor j; otherwise rank p sends to (p + j) mod P and receives
-/// from (p - j) mod P.
+/// With a power of two of ranks the partner in step j is rank xor j, and `order` is what a rank does first; otherwise rank p
+/// sends to (p + j) mod P and receives from (p - j) mod P at once.
 ///
 /// ```text
 ///   step       1         2         3                P = 4
@@ -18,8 +18,8 @@ use crate::shift::Shift;
 ///           2 <-> 3   1 <-> 3   1 <-> 2
 /// ```
 ///
-/// P (P - 1) messages. Under LogGP with messages of s bytes, where ranks take turns T = (P - 1) 2 (o + L + o + (s-1) G), up
-/// to half as much again where P is no power of two; where all send first T = (P - 1) (o + L + o + (s-1) G).
+/// P (P - 1) messages. Under LogGP with messages of s bytes T = (P - 1) (o + L + o + (s-1) G), and twice that where ranks take
+/// turns.
 ///
 /// Source: CM-5 paper, section 3.2, figure 2 and table 2, which has it from Bokhari, "Complete exchange on the iPSC-860",
 /// ICASE report 91-4, 1991. For other numbers of ranks: Thakur, Rabenseifner and Gropp, "Optimization of collective
@@ -35,21 +35,27 @@ pub async fn pairwise<E: Endpoint>(
 ) -> Result<()> {
     let (me, size) = (endpoint.rank(), endpoint.size());
     for j in 1..size {
-        let Shift { to, from, sends_first } = if size.is_power_of_two() {
-            let node = Rank(me.0 ^ j);
-            Shift { to: node, from: node, sends_first: me > node }
+        let node = Rank(me.0 ^ j);
+        let in_pairs = size.is_power_of_two();
+        let Shift { to, from } = if in_pairs { Shift { to: node, from: node } } else { Shift::new(me, j, size) };
+        if in_pairs && order == SendReceiveOrder::Alternating {
+            take(node, take_turns(endpoint, node, message_for(node)).await?);
         } else {
-            Shift::new(me, j, size)
-        };
-        if sends_first || order == SendReceiveOrder::SendFirst {
-            endpoint.send(to, message_for(to)).await?;
-            take(from, endpoint.receive(from).await?);
-        } else {
-            take(from, endpoint.receive(from).await?);
-            endpoint.send(to, message_for(to)).await?;
+            take(from, endpoint.sendrecv(to, message_for(to), from).await?);
         }
     }
     Ok(())
+}
+
+/// Exchanges messages with `node`: as in figure 2 of the CM-5 paper the lower rank receives first. Gives the one that comes.
+pub(super) async fn take_turns<E: Endpoint>(endpoint: &E, node: Rank, message: Message) -> Result<Message> {
+    if endpoint.rank() > node {
+        endpoint.send(node, message).await?;
+        return endpoint.receive(node).await;
+    }
+    let received = endpoint.receive(node).await?;
+    endpoint.send(node, message).await?;
+    Ok(received)
 }
 
 /// [`pairwise`] as a program, with messages that are only a size.
@@ -57,12 +63,12 @@ pub async fn pairwise<E: Endpoint>(
 pub struct Pairwise {
     /// Size of a message. [B]
     pub bytes: Bytes,
-    /// What a rank does first in a step.
+    /// What a rank does first in a step, where there is a power of two of them.
     pub order: SendReceiveOrder,
 }
 
 impl Pairwise {
-    /// An exchange of messages of `bytes` that works where a send waits for its receiver.
+    /// An exchange of messages of `bytes` as the CM-5 paper has it: of two that exchange the lower one receives first.
     pub const fn of_size(bytes: Bytes) -> Pairwise {
         Pairwise { bytes, order: SendReceiveOrder::Alternating }
     }

@@ -22,8 +22,8 @@ use crate::schedule::SendReceiveOrder;
 /// is, the others for whom. So what leaves in a step are the places whose bit k/2 is not the rank's own, and what comes fills just
 /// these.
 ///
-/// P log2 P messages of s P/2 bytes, each of which is copied together and apart at `reshuffle` [ps/B]. Under LogGP, where
-/// ranks take turns, T = 2 log2 P (o + L + o + (s P/2 - 1) G + s P reshuffle).
+/// P log2 P messages of s P/2 bytes, each of which is copied together and apart at `reshuffle` [ps/B]. Under LogGP
+/// T = log2 P (o + L + o + (s P/2 - 1) G + s P reshuffle), and twice that where ranks take turns.
 ///
 /// Source: CM-5 paper, section 3.3, figure 3 and table 3 (in whose first step 2 exchanges with 6); Johnsson and Ho, "Matrix
 /// transposition on Boolean n-cube configured ensemble architectures", SIAM Journal on Matrix Analysis and Applications 9(3), 1988.
@@ -59,24 +59,38 @@ async fn steps<E: Endpoint>(
     while k > 1 {
         let node = Rank(if me % k < k / 2 { me + k / 2 } else { me - k / 2 });
         let leaves = Places { bit: k / 2, set: me & (k / 2) == 0 };
-        let packed = blocks.pack(leaves);
-        let work = copying(&packed, reshuffle);
-        let received;
-        if me < node.0 || order == SendReceiveOrder::SendFirst {
-            endpoint.compute(work).await; // to pack
-            endpoint.send(node, packed).await?;
-            received = endpoint.receive(node).await?;
-            endpoint.compute(work).await; // to unpack
-        } else {
-            received = endpoint.receive(node).await?;
-            endpoint.compute(work).await; // to unpack
-            endpoint.compute(work).await; // to pack
-            endpoint.send(node, packed).await?;
+        match order {
+            SendReceiveOrder::Sendrecv => blocks.sendrecv(endpoint, leaves, node, node, reshuffle).await?,
+            SendReceiveOrder::Alternating => take_turns(endpoint, leaves, node, reshuffle, blocks).await?,
         }
-        blocks.unpack(&received, leaves)?;
         k /= 2;
     }
     Ok(())
+}
+
+/// Exchanges the messages in `leaves` with `node`; as in figure 3 of the paper the lower rank packs and sends first.
+async fn take_turns<E: Endpoint>(
+    endpoint: &E,
+    leaves: Places,
+    node: Rank,
+    reshuffle: Duration,
+    blocks: &mut Blocks,
+) -> Result<()> {
+    let packed = blocks.pack(leaves);
+    let work = copying(&packed, reshuffle);
+    let received;
+    if endpoint.rank() < node {
+        endpoint.compute(work).await; // to pack
+        endpoint.send(node, packed).await?;
+        received = endpoint.receive(node).await?;
+        endpoint.compute(work).await; // to unpack
+    } else {
+        received = endpoint.receive(node).await?;
+        endpoint.compute(work).await; // to unpack
+        endpoint.compute(work).await; // to pack
+        endpoint.send(node, packed).await?;
+    }
+    blocks.unpack(&received, leaves)
 }
 
 /// That so many ranks can do it.

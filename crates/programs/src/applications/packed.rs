@@ -36,6 +36,13 @@ impl<E: Endpoint> Endpoint for Packed<'_, E> {
         Ok(received)
     }
 
+    async fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> Result<Received> {
+        self.endpoint.compute(self.work).await;
+        let received = self.endpoint.sendrecv_tagged(to, tag, message, from, tags).await?;
+        self.endpoint.compute(self.work).await;
+        Ok(received)
+    }
+
     async fn multicast(&self, message: Message) -> Result<()> {
         self.endpoint.compute(self.work).await;
         self.endpoint.multicast(message).await

@@ -3,8 +3,8 @@
 use endpoint::{Endpoint, Error, Message, Needs, Program, Result, check_partner};
 use quantities::{Bytes, Duration, Rank};
 
+use crate::Group;
 use crate::broadcast::{Algorithm, Broadcast, hardware};
-use crate::{Group, Sends};
 
 /// Rank 0 broadcasts, and `replier` sends as much back as soon as it has it, `rounds` times. The others only take part in the broadcast.
 ///
@@ -52,7 +52,7 @@ impl BroadcastReply {
             }
             By::Messages(algorithm) => {
                 let group = Group::from_source(ROOT, endpoint.size())?;
-                let broadcast = Broadcast { algorithm: algorithm.clone(), group, message, sends: Sends::Early };
+                let broadcast = Broadcast { algorithm: algorithm.clone(), group, message };
                 Program::run(&broadcast, endpoint).await
             }
         }

@@ -3,9 +3,9 @@
 use endpoint::{Endpoint, Message, Program, Result};
 use quantities::Bytes;
 
+use crate::Group;
 use crate::catalogue::{Cost, Entry, catalogue};
 use crate::postal::Lambda;
-use crate::{Group, Sends};
 
 /// A way to broadcast: what it says of itself, and how it goes.
 pub(super) trait BroadcastAlgorithm {
@@ -28,9 +28,9 @@ pub(super) trait BroadcastAlgorithm {
         None
     }
 
-    /// As [`Algorithm::ring_message`].
-    fn ring_message(&self, _size: Bytes, _ranks: u32) -> Option<Bytes> {
-        None
+    /// As [`Algorithm::cuts`].
+    fn cuts(&self) -> bool {
+        false
     }
 }
 
@@ -38,8 +38,6 @@ pub(super) trait BroadcastAlgorithm {
 pub(super) struct Call<'a> {
     /// From whom and to whom, in which order.
     pub(super) group: &'a Group,
-    /// When the sends of the machine are over.
-    pub(super) sends: Sends,
     /// The size of the message.
     pub(super) size: Bytes,
 }
@@ -63,10 +61,9 @@ impl Algorithm {
         each!(self, it => it.messages(ranks))
     }
 
-    /// The size of the largest message that ranks send each other in a ring, if they do so at all, when a message of
-    /// `size` is broadcast in a group of `ranks`. Only where sends of so much are synchronous need a program be told.
-    pub fn ring_message(&self, size: Bytes, ranks: u32) -> Option<Bytes> {
-        each!(self, it => it.ring_message(size, ranks))
+    /// Whether it cuts the message, so that every rank must know how large it is.
+    pub fn cuts(&self) -> bool {
+        each!(self, it => it.cuts())
     }
 
     /// Broadcasts `message`, of `size`, which is the source's; the others' own is overwritten.
@@ -76,11 +73,11 @@ impl Algorithm {
     pub async fn broadcast<E: Endpoint>(
         &self,
         endpoint: &E,
-        (group, sends): (&Group, Sends),
+        group: &Group,
         size: Bytes,
         message: &mut Message,
     ) -> Result<()> {
-        let call = Call { group, sends, size };
+        let call = Call { group, size };
         each!(self, it => it.run(endpoint, &call, message).await)
     }
 }
@@ -95,8 +92,6 @@ pub struct Broadcast {
     pub group: Group,
     /// The message.
     pub message: Message,
-    /// When the sends of the machine are over.
-    pub sends: Sends,
 }
 
 impl Program for Broadcast {
@@ -104,9 +99,9 @@ impl Program for Broadcast {
     type Output = Message;
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {
-        let Broadcast { algorithm, group, message: own, sends } = self;
+        let Broadcast { algorithm, group, message: own } = self;
         let mut message = if endpoint.rank() == group.source() { own.clone() } else { Message::default() };
-        algorithm.broadcast(endpoint, (group, *sends), own.size(), &mut message).await?;
+        algorithm.broadcast(endpoint, group, own.size(), &mut message).await?;
         Ok(message)
     }
 }

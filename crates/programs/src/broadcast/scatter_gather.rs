@@ -1,7 +1,7 @@
 //! Broadcast of a long message by scatter and all-gather.
 
 use endpoint::{Endpoint, Message, Needs, Result};
-use quantities::{Bytes, Rank};
+use quantities::Bytes;
 
 use super::algorithm::{Algorithm, BroadcastAlgorithm, Call};
 use super::segmented::of_known_size;
@@ -9,7 +9,6 @@ use crate::Group;
 use crate::catalogue::{Cost, Entry, Stretch, halvings, part};
 use crate::pieces::{Gathered, block_start, piece};
 use crate::postal::Lambda;
-use crate::sends::{Sendrecv, Sends};
 use crate::shift::Shift;
 
 /// Broadcast of `message`, which is of `size`, from the source of `group`: its n blocks are scattered along a binomial tree,
@@ -34,7 +33,6 @@ use crate::shift::Shift;
 pub async fn scatter_gather<E: Endpoint>(
     endpoint: &E,
     group: &Group,
-    sends: Sends,
     size: Bytes,
     message: &mut Message,
 ) -> Result<()> {
@@ -42,7 +40,7 @@ pub async fn scatter_gather<E: Endpoint>(
     let Some(me) = group.place_of(endpoint.rank()) else { return Ok(()) };
     of_known_size(group, endpoint, message, size)?;
     let own = scatter(endpoint, group, me, size, message).await?;
-    let whole = all_gather(endpoint, group, sends, me, own).await?;
+    let whole = all_gather(endpoint, group, me, own).await?;
     if me > 0 {
         *message = whole.joined();
     }
@@ -71,15 +69,15 @@ async fn scatter<E: Endpoint>(endpoint: &E, group: &Group, me: u32, size: Bytes,
 }
 
 /// Lets the blocks go round; gives all of them.
-async fn all_gather<E: Endpoint>(endpoint: &E, group: &Group, sends: Sends, me: u32, own: Message) -> Result<Gathered> {
+async fn all_gather<E: Endpoint>(endpoint: &E, group: &Group, me: u32, own: Message) -> Result<Gathered> {
     let n = group.len();
     let mut blocks = Gathered::default();
     let (mut block, mut passing) = (me, own);
     if n > 1 {
-        let sendrecv = Sendrecv::along(Shift::new(Rank(me), 1, n), group, sends);
+        let Shift { to, from } = Shift::of_places(me, 1, group);
         for _ in 1..n {
             blocks.put(block, passing.clone());
-            passing = sendrecv.carry_out(endpoint, passing).await?;
+            passing = endpoint.sendrecv(to, passing, from).await?;
             block = block.checked_sub(1).unwrap_or(n - 1);
         }
     }
@@ -102,7 +100,7 @@ impl BroadcastAlgorithm for ScatterGather {
     }];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call<'_>, message: &mut Message) -> Result<()> {
-        scatter_gather(endpoint, call.group, call.sends, call.size, message).await
+        scatter_gather(endpoint, call.group, call.size, message).await
     }
 
     fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
@@ -112,7 +110,7 @@ impl BroadcastAlgorithm for ScatterGather {
         Cost { messages: n * n, bytes: 2.0 * n * bytes.0 as f64, chain: halves.chain([ring]).collect() }
     }
 
-    fn ring_message(&self, size: Bytes, ranks: u32) -> Option<Bytes> {
-        Some(part(size, u64::from(ranks)))
+    fn cuts(&self) -> bool {
+        true
     }
 }

@@ -150,4 +150,8 @@ impl BroadcastAlgorithm for Segmented {
         };
         Cost { messages: n * m, bytes: n * bytes.0 as f64, chain: vec![stretch] }
     }
+
+    fn cuts(&self) -> bool {
+        true
+    }
 }

@@ -51,12 +51,19 @@ impl Pacing {
 /// One thing that a rank does, with what its pacing asks for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Operation<'schedule> {
-    /// Tells the partner that its message can come.
-    Confirm(Rank),
-    /// Waits until the partner tells so.
-    AwaitConfirmation(Rank),
-    /// Sends or receives what the schedule says.
-    Act(&'schedule Action),
+    /// Tells one partner that its message can come, waits until the other tells so, or both at once.
+    Confirm {
+        /// Whom it tells.
+        to: Option<Rank>,
+        /// Who tells it.
+        from: Option<Rank>,
+    },
+    /// Sends what the schedule says.
+    Send(&'schedule Action),
+    /// Receives what the schedule says.
+    Receive(&'schedule Action),
+    /// The one and the other at once.
+    Sendrecv(&'schedule Action, &'schedule Action),
     /// Waits until all ranks have come here.
     Barrier,
 }
@@ -78,23 +85,24 @@ impl RankSchedule {
         })
     }
 
-    fn step<'endpoint>(&self, actions: &'endpoint [Action], pacing: Pacing) -> Vec<Operation<'endpoint>> {
+    /// The operations of one step. What is both sent and received at once is confirmed in the same way.
+    fn step<'schedule>(&self, actions: &'schedule [Action], pacing: Pacing) -> Vec<Operation<'schedule>> {
         let confirmed = pacing == Pacing::ReceiverConfirmed;
-        // Where all send first, both ends of all messages must have confirmed before.
-        let confirmed_before =
-            confirmed && self.order == SendReceiveOrder::SendFirst && actions[..].iter().any(|action| action.sends);
         let mut operations = Vec::with_capacity(2 * actions.len());
-        if confirmed_before {
-            operations
-                .extend(actions.iter().filter(|action| !action.sends).map(|action| Operation::Confirm(action.partner)));
-        }
-        for action in actions {
-            if confirmed && action.sends {
-                operations.push(Operation::AwaitConfirmation(action.partner));
-            } else if confirmed && !confirmed_before {
-                operations.push(Operation::Confirm(action.partner));
+        let mut actions = actions.iter().peekable();
+        while let Some(action) = actions.next() {
+            let beside =
+                actions.next_if(|next| self.order == SendReceiveOrder::Sendrecv && action.sends && !next.sends);
+            let (send, receive) = if action.sends { (Some(action), beside) } else { (None, Some(action)) };
+            if confirmed {
+                let partner = |action: Option<&Action>| action.map(|action| action.partner);
+                operations.push(Operation::Confirm { to: partner(receive), from: partner(send) });
             }
-            operations.push(Operation::Act(action));
+            operations.extend(match (send, receive) {
+                (Some(send), Some(receive)) => Some(Operation::Sendrecv(send, receive)),
+                (Some(send), None) => Some(Operation::Send(send)),
+                (None, receive) => receive.map(Operation::Receive),
+            });
         }
         operations
     }
@@ -119,23 +127,41 @@ pub async fn follow<E: Endpoint>(
     }
     let mut parts = Parts::default();
     for operation in schedule.operations(pacing) {
-        match operation {
-            Operation::Confirm(partner) => endpoint.send(partner, Message::default()).await?,
-            Operation::AwaitConfirmation(partner) => drop(endpoint.receive(partner).await?),
-            Operation::Barrier => dissemination(endpoint).await?,
-            Operation::Act(action) if action.sends => {
+        let (action, part) = match operation {
+            Operation::Confirm { to, from } => {
+                confirm(endpoint, to, from).await?;
+                continue;
+            }
+            Operation::Barrier => {
+                dissemination(endpoint).await?;
+                continue;
+            }
+            Operation::Send(action) => {
                 let message = parts.outgoing(action, || message_for(action.partner));
                 endpoint.send(action.partner, message).await?;
+                continue;
             }
-            Operation::Act(action) => {
-                let part = endpoint.receive(action.partner).await?;
-                if let Some(message) = parts.incoming(action, part) {
-                    take(action.partner, message);
-                }
+            Operation::Receive(action) => (action, endpoint.receive(action.partner).await?),
+            Operation::Sendrecv(send, receive) => {
+                let message = parts.outgoing(send, || message_for(send.partner));
+                (receive, endpoint.sendrecv(send.partner, message, receive.partner).await?)
             }
+        };
+        if let Some(message) = parts.incoming(action, part) {
+            take(action.partner, message);
         }
     }
     Ok(())
+}
+
+/// Tells `to` that its message can come, and waits until `from` tells so.
+async fn confirm<E: Endpoint>(endpoint: &E, to: Option<Rank>, from: Option<Rank>) -> Result<()> {
+    match (to, from) {
+        (Some(to), Some(from)) => endpoint.sendrecv(to, Message::default(), from).await.map(drop),
+        (Some(to), None) => endpoint.send(to, Message::default()).await,
+        (None, Some(from)) => endpoint.receive(from).await.map(drop),
+        (None, None) => Ok(()),
+    }
 }
 
 /// A whole schedule as a program, with messages that are only a size.
@@ -146,7 +172,7 @@ pub struct Scheduled {
 }
 
 impl Scheduled {
-    /// Runs `schedule` under `pacing`, where a send may wait for its receiver.
+    /// Runs `schedule` under `pacing`; ranks that both send and receive in a step take turns.
     pub fn new(schedule: &Schedule, pacing: Pacing) -> Scheduled {
         Scheduled::in_order(schedule, pacing, SendReceiveOrder::Alternating)
     }

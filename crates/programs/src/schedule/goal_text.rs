@@ -2,14 +2,16 @@
 
 use std::fmt::Write;
 
+use quantities::Rank;
+
 use super::follow::Operation;
-use super::{Pacing, Schedule, SendReceiveOrder};
+use super::{Action, Pacing, Schedule, SendReceiveOrder};
 use crate::barrier;
 use crate::shift::Shift;
 
 impl Schedule {
-    /// The schedule as GOAL text: for each rank its sends and receives, each of which waits for the one before it, and what
-    /// `pacing` asks for between them. A message has the number of its step as tag, from 1, among those that carry messages;
+    /// The schedule as GOAL text: for each rank its sends and receives, each of which waits for those before it, and what
+    /// `pacing` asks for between them; a send and a receive that go at once do not wait for each other. A message has the number of its step as tag, from 1, among those that carry messages;
     /// those of the pacing have tag 0.
     pub fn to_goal(&self, pacing: Pacing, order: SendReceiveOrder) -> String {
         let mut text = format!("num_ranks {}\n", self.ranks);
@@ -26,43 +28,53 @@ impl Schedule {
     }
 }
 
-/// The operations of one rank, one after the other.
+/// The operations of one rank: each waits for those before it, but for the two halves of a sendrecv, which don't wait for each other.
 #[derive(Default)]
 struct Block {
     text: String,
     operations: usize,
+    /// The numbers of those that the next one waits for.
+    last: Vec<usize>,
 }
 
 impl Block {
     fn add(&mut self, operation: Operation<'_>, rank: u32, ranks: u32) {
         match operation {
-            Operation::Confirm(partner) => self.line(&format!("send 0b to {partner} tag 0")),
-            Operation::AwaitConfirmation(partner) => self.line(&format!("recv 0b from {partner} tag 0")),
-            Operation::Act(action) => {
-                let verb = if action.sends { ("send", "to") } else { ("recv", "from") };
-                let (bytes, partner, tag) = (action.bytes.0, action.partner, action.step + 1);
-                self.line(&format!("{} {bytes}b {} {partner} tag {tag}", verb.0, verb.1));
+            Operation::Confirm { to, from } => {
+                let send = to.map(|to| format!("send 0b to {to} tag 0"));
+                let receive = from.map(|from| format!("recv 0b from {from} tag 0"));
+                self.at_once(&send.into_iter().chain(receive).collect::<Vec<String>>());
             }
+            Operation::Send(action) | Operation::Receive(action) => self.at_once(&[goal_of(action)]),
+            Operation::Sendrecv(send, receive) => self.at_once(&[goal_of(send), goal_of(receive)]),
             Operation::Barrier => {
                 for distance in barrier::distances(ranks) {
-                    let shift = Shift::new(quantities::Rank(rank), distance, ranks);
-                    let (send, receive) =
-                        (format!("send 0b to {} tag 0", shift.to), format!("recv 0b from {} tag 0", shift.from));
-                    let (first, second) = if shift.sends_first { (send, receive) } else { (receive, send) };
-                    self.line(&first);
-                    self.line(&second);
+                    let Shift { to, from } = Shift::new(Rank(rank), distance, ranks);
+                    self.at_once(&[format!("send 0b to {to} tag 0"), format!("recv 0b from {from} tag 0")]);
                 }
             }
         }
     }
 
-    fn line(&mut self, operation: &str) {
-        self.operations += 1;
-        let number = self.operations;
-        // Writing to a string can't fail.
-        let _ = writeln!(self.text, "l{number}: {operation}");
-        if number > 1 {
-            let _ = writeln!(self.text, "l{number} requires l{}", number - 1);
+    /// Adds operations that begin together.
+    fn at_once(&mut self, operations: &[String]) {
+        let first = self.operations + 1;
+        for operation in operations {
+            self.operations += 1;
+            let number = self.operations;
+            // Writing to a string can't fail.
+            let _ = writeln!(self.text, "l{number}: {operation}");
+            for before in &self.last {
+                let _ = writeln!(self.text, "l{number} requires l{before}");
+            }
         }
+        self.last = (first..=self.operations).collect();
     }
+}
+
+/// An action, without its label.
+fn goal_of(action: &Action) -> String {
+    let verb = if action.sends { ("send", "to") } else { ("recv", "from") };
+    let (bytes, partner, tag) = (action.bytes.0, action.partner, action.step + 1);
+    format!("{} {bytes}b {} {partner} tag {tag}", verb.0, verb.1)
 }

@@ -9,36 +9,33 @@ use super::{Schedule, Transfer};
 /// What a rank does first that both sends and receives in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SendReceiveOrder {
-    /// They take turns, so that it works where a send waits for its receiver: of two that exchange the lower one receives
-    /// first (CM-5 paper, figure 2), and along a chain or ring of messages every other rank does.
+    /// They take turns: of two that exchange the lower one receives first (CM-5 paper, figure 2), and along a chain or ring of
+    /// messages every other rank does.
     #[default]
     Alternating,
-    /// Everyone sends first, so that messages pass each other. Only where a send does not wait for its receiver.
-    SendFirst,
+    /// Both at once ([`endpoint::Endpoint::sendrecv`]), so that messages pass each other.
+    Sendrecv,
 }
 
 impl SendReceiveOrder {
     /// All of them.
     pub const fn all() -> [SendReceiveOrder; 2] {
-        [SendReceiveOrder::Alternating, SendReceiveOrder::SendFirst]
+        [SendReceiveOrder::Alternating, SendReceiveOrder::Sendrecv]
     }
 
     /// Its name, as it is written on a command line.
     pub const fn name(self) -> &'static str {
         match self {
             SendReceiveOrder::Alternating => "alternating",
-            SendReceiveOrder::SendFirst => "send-first",
+            SendReceiveOrder::Sendrecv => "sendrecv",
         }
     }
 
     /// What it is, in a line.
     pub const fn about(self) -> &'static str {
         match self {
-            SendReceiveOrder::Alternating => {
-                "They take turns: of two that exchange the lower one receives first. It works wherever a send waits for its \
-                 receiver"
-            }
-            SendReceiveOrder::SendFirst => "Everyone sends first, so that messages pass each other",
+            SendReceiveOrder::Alternating => "They take turns: of two that exchange the lower one receives first",
+            SendReceiveOrder::Sendrecv => "Both at once, so that messages pass each other",
         }
     }
 }
@@ -80,8 +77,8 @@ impl RankSchedule {
         self.steps
     }
 
-    /// What the rank does, in order. Where it both sends and receives in a step, it does first what the schedule's
-    /// [`SendReceiveOrder`] says.
+    /// What the rank does, in order. Where it both sends and receives in a step, they are in the order that the schedule's
+    /// [`SendReceiveOrder`] says: the send first if both go at once.
     pub fn actions(&self) -> &[Action] {
         &self.actions
     }

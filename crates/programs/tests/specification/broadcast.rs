@@ -4,15 +4,17 @@ use crate::collectives;
 use crate::collectives::{T0, any_group, any_lambda, lambda, postal_clock};
 use crate::worlds;
 use endpoint::{Message, World};
+use machines::model::LogGp;
+use maquette_programs::Group;
 use maquette_programs::broadcast::{
     Algorithm, Binomial, Broadcast, LambdaTree, Linear, Links, Pipe, Recursive, ScatterGather, Segmented, Tree,
     TwoQueue,
 };
 use maquette_programs::catalogue::{Catalogue, Parameters};
 use maquette_programs::postal::{Alpha, Lambda, Splitting, broadcast_time, predicted_time};
-use maquette_programs::{Group, Sends};
 use proptest::prelude::*;
-use quantities::{Bytes, Rank};
+use quantities::{Bytes, Duration, Rank, Time};
+use virtual_worlds::loggp::Clock;
 
 /// All that broadcast by messages.
 fn all(lambda: Lambda, n: u32, segment: Bytes) -> Vec<Algorithm> {
@@ -25,7 +27,7 @@ fn all(lambda: Lambda, n: u32, segment: Bytes) -> Vec<Algorithm> {
 /// How long `algorithm` takes in the postal model. [ps]
 fn time_of(algorithm: Algorithm, lambda: Lambda, n: u32) -> u64 {
     let group = Group::from_source(Rank(n / 3), n).unwrap();
-    let program = Broadcast { algorithm, group, message: Message::of_size(Bytes(512)), sends: Sends::Early };
+    let program = Broadcast { algorithm, group, message: Message::of_size(Bytes(512)) };
     let (messages, answer) = postal_clock(lambda).run(n, &program).unwrap();
     assert!(messages.iter().all(|message| message.as_ref().unwrap().size() == Bytes(512)));
     answer.makespan().picoseconds()
@@ -53,8 +55,7 @@ proptest! {
     ) {
         let bytes = Bytes(content.len() as u64);
         let message = if carried { Message::from(content) } else { Message::of_size(bytes) };
-        let sends = Sends::Synchronous;
-        let program = Broadcast { algorithm, group, message, sends };
+        let program = Broadcast { algorithm, group, message };
         for (world, ended) in worlds::everywhere(size, &program) {
             for (rank, message) in (0..).map(Rank).zip(ended.unwrap()) {
                 let expected =
@@ -81,14 +82,14 @@ proptest! {
     }
 
     #[test]
-    fn where_sends_are_over_early_all_may_send_first(n in 1u32..40, bytes in 0u64..2000) {
+    fn blocks_go_round_the_ring_in_one_step_each_whether_sends_wait_or_not(n in 2u32..40, wait in any::<bool>()) {
         let group = Group::from_source(Rank(0), n).unwrap();
-        let message = Message::of_size(Bytes(bytes));
-        let time = |sends| {
-            let program = Broadcast { algorithm: Algorithm::from(ScatterGather), group: group.clone(), message: message.clone(), sends };
-            postal_clock(lambda("2")).run(n, &program).unwrap().1.makespan()
-        };
-        prop_assert!(time(Sends::Early) <= time(Sends::Synchronous));
+        let program = Broadcast { algorithm: Algorithm::from(ScatterGather), group, message: Message::of_size(Bytes(u64::from(n))) };
+        let model = LogGp { gap_per_byte: Duration::ZERO, overhead_per_byte: Duration::ZERO, ..worlds::MODEL };
+        let world = Clock::new(LogGp { rendezvous: wait.then_some(Bytes(0)), ..model });
+        let steps = u64::from(n.next_power_of_two().ilog2() + n - 1);
+        let step = model.overhead + model.latency + model.overhead;
+        prop_assert!(world.run(n, &program).unwrap().1.makespan() <= Time::ZERO + step * steps);
     }
 
     #[test]
@@ -157,7 +158,7 @@ fn ten_thousand_ranks_take_the_least_time_too() {
 fn what_does_not_fit_is_told() {
     let group = || Group::from_source(Rank(0), 3).unwrap();
     let told = |algorithm, group| {
-        let program = Broadcast { algorithm, group, message: Message::of_size(Bytes(9)), sends: Sends::Early };
+        let program = Broadcast { algorithm, group, message: Message::of_size(Bytes(9)) };
         postal_clock(lambda("2")).run(3, &program).unwrap().0.remove(0).unwrap_err().to_string()
     };
     assert_eq!(

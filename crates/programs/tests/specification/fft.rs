@@ -108,7 +108,7 @@ fn packing_is_counted_by_blocks_and_bytes() {
     let packing = Packing { block: Duration::from_nanoseconds(2_048), byte: Duration::from_nanoseconds(3) };
     let one = 2_048 + 16 * 16 * 8 * 3;
     let of_one = [(Complete::Pairwise, 3 + 3), (Complete::Recursive, 2 * (2 + 2))];
-    let orders = [(SendReceiveOrder::SendFirst, 1), (SendReceiveOrder::Alternating, 2)];
+    let orders = [(SendReceiveOrder::Sendrecv, 1), (SendReceiveOrder::Alternating, 2)];
     for ((algorithm, blocks), (order, in_turn)) in of_one.into_iter().flat_map(|it| orders.map(|order| (it, order))) {
         let mut program = Fft2d::new(64, Array::OnlySizes, algorithm).unwrap();
         program.order = order;
@@ -125,7 +125,7 @@ fn packing_is_counted_by_blocks_and_bytes() {
 fn the_largest_array_of_the_paper_runs_on_256_ranks() {
     for algorithm in [Complete::Pairwise, Complete::Recursive, Complete::Balanced] {
         let mut program = Fft2d::new(2_048, Array::OnlySizes, algorithm).unwrap();
-        program.order = SendReceiveOrder::SendFirst;
+        program.order = SendReceiveOrder::Sendrecv;
         let messages = Clock::new(worlds::MODEL).run(256, &program).unwrap().1.messages;
         let steps = if algorithm == Complete::Recursive { 8 } else { 255 };
         assert_eq!(messages, 256 * steps, "{algorithm:?}");

@@ -2,12 +2,12 @@
 
 use endpoint::{Message, Program};
 use machines::model::Machine;
+use programs::Group;
 use programs::all_to_all::{Complete, CompleteExchange};
 use programs::applications::cost::{Packing, Speed};
 use programs::applications::fft::{Array, Fft2d};
 use programs::broadcast::{self, Broadcast, HardwareBroadcast};
 use programs::schedule::{Pacing, Pattern, Schedule, Scheduled, SendReceiveOrder, Transfer};
-use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank, Time};
 use serde::{Deserialize, Serialize};
 use virtual_worlds::flit::world::Options;
@@ -97,7 +97,7 @@ fn on<P: Program>(machine: &Machine, nodes: u32, seed: u32, program: &P) -> Resu
 
 fn scheduled(machine: &Machine, step: &[Transfer]) -> Result<Measured, String> {
     let schedule = Schedule::new(machine.nodes, vec![step.to_vec()]);
-    on(machine, machine.nodes, 0, &Scheduled::in_order(&schedule, Pacing::FreeRunning, SendReceiveOrder::SendFirst))
+    on(machine, machine.nodes, 0, &Scheduled::in_order(&schedule, Pacing::FreeRunning, SendReceiveOrder::Sendrecv))
 }
 
 fn flow(nodes: u32, distance: u32) -> Result<Measured, String> {
@@ -136,7 +136,7 @@ fn broadcast(how: How, nodes: u32, bytes: u32) -> Result<Measured, String> {
         }
     };
     let group = Group::from_source(SOURCE, nodes).map_err(|error| error.to_string())?;
-    let program = Broadcast { algorithm, group, message: message.clone(), sends: Sends::Synchronous };
+    let program = Broadcast { algorithm, group, message: message.clone() };
     delivered(&machine, nodes, &message, &program)
 }
 

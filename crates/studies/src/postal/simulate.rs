@@ -2,11 +2,11 @@
 
 use endpoint::{Message, Program};
 use machines::model::Machine;
-use programs::all_reduce::{AllReduce, Census, Inputs, Number, Operation, Operator};
+use programs::Group;
+use programs::all_reduce::{AllReduce, Census, Inputs, Number, Operation, Operator, Sends};
 use programs::broadcast::{self, Broadcast};
 use programs::measure::{AllAnswered, OneAnswer, partners};
 use programs::postal::{Alpha, Lambda, Splitting};
-use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank, Time};
 use serde::{Deserialize, Serialize};
 use virtual_worlds::flit::world::Options;
@@ -83,7 +83,7 @@ fn on_the_delta(machine: &Machine, bytes: u32, alpha: u32, nodes: Nodes) -> Resu
     };
     let message = Message::of_size(Bytes(u64::from(bytes)));
     let algorithm = broadcast::Algorithm::from(broadcast::LambdaTree(Splitting::Fixed(alpha)));
-    let program = Broadcast { algorithm, group: group.map_err(said)?, message, sends: Sends::Early };
+    let program = Broadcast { algorithm, group: group.map_err(said)?, message };
     let ran = simulate(machine, Options::default(), machine.nodes, &program);
     let (results, answer) = ran.map_err(said)?;
     let right = all_have(&results, machine.nodes, &program.message);
@@ -97,7 +97,6 @@ fn tree(nodes: u32, optimal: bool) -> Result<Measured, String> {
         algorithm: broadcast::Algorithm::from(broadcast::LambdaTree(splitting)),
         group: Group::from_source(SOURCE, nodes).map_err(said)?,
         message: Message::from(b"a message to all".to_vec()),
-        sends: Sends::Early,
     };
     in_the_postal_model(lambda, nodes, &program, &program.message)
 }

@@ -115,7 +115,7 @@ fn irregular(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Vec<Benchmark>, 
     let benchmark = |number: u32| {
         let pattern = Pattern::random(ranks, millionths, bytes, seed.wrapping_add(u64::from(number)));
         let pattern = pattern.map_err(|error| TimesProblem::Program(endpoint::Error::Unfit(error.to_string())))?;
-        Ok(Benchmark::Scheduled(Arc::new(algorithm.schedule(&pattern)), pacing))
+        Ok(Benchmark::Scheduled(Arc::new(algorithm.schedule(&pattern)), pacing, algorithm))
     };
     (0..seeds).map(benchmark).collect()
 }

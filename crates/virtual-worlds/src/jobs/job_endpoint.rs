@@ -118,6 +118,12 @@ impl<E: Endpoint, P> Endpoint for JobEndpoint<'_, E, P> {
         Ok(Received { from: self.rank_on(from), tag, message })
     }
 
+    async fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> Result<Received> {
+        let (to, source) = (self.node_of(to)?, self.node_of(from)?);
+        let received = self.endpoint.sendrecv_tagged(to, tag, message, source, tags).await;
+        Ok(Received { from, ..received.map_err(|error| self.of_job(error))? })
+    }
+
     async fn compute(&self, work: Duration) {
         self.endpoint.compute(work).await;
     }

@@ -9,7 +9,6 @@ use endpoint::{Endpoint, Error, Message, Needs, Received, Result, Source, Tag, T
 use quantities::{Duration, Rank, Time};
 
 use super::no_hardware;
-use super::ranks::Turns;
 use super::state::State;
 
 /// One rank's view of a run.
@@ -32,7 +31,7 @@ impl<'run> ClockEndpoint<'run> {
 
     /// That no other operation of this rank is under way.
     fn check_alone(&self) -> Result<()> {
-        if self.state.borrow().waits_for(self.rank).is_some() { self.needs.check_overlap() } else { Ok(()) }
+        if self.state.borrow().is_waiting(self.rank) { self.needs.check_overlap() } else { Ok(()) }
     }
 }
 
@@ -63,6 +62,17 @@ impl Endpoint for ClockEndpoint<'_> {
     #[allow(refining_impl_trait)] // as above, and without a future around it
     fn send(&self, to: Rank, message: Message) -> Send<'_> {
         self.send_tagged(to, Tag::default(), message)
+    }
+
+    #[allow(refining_impl_trait)] // as above
+    fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> SendReceive<'_> {
+        let stage = Stage::Sends { message: Some(message), rested: false };
+        SendReceive { endpoint: self, to, tag, from, tags, stage }
+    }
+
+    #[allow(refining_impl_trait)] // as above, and without a future around it
+    fn sendrecv(&self, to: Rank, message: Message, from: Rank) -> SendReceiveMessage<'_> {
+        SendReceiveMessage(self.sendrecv_tagged(to, Tag::default(), message, from, Tags::Any))
     }
 
     async fn compute(&self, work: Duration) {
@@ -110,7 +120,7 @@ impl Future for Send<'_> {
         }
         let Some(message) = self.message.take() else {
             // It was polled before, and waits until its receiver has the message.
-            let waits = self.endpoint.state.borrow().waits_for(self.endpoint.rank).is_some();
+            let waits = self.endpoint.state.borrow().is_waiting(self.endpoint.rank);
             return if waits { Poll::Pending } else { Poll::Ready(Ok(())) };
         };
         match self.endpoint.state.borrow_mut().send(self.endpoint.rank, self.to, self.tag, message) {
@@ -155,5 +165,92 @@ impl Future for Receive<'_> {
             Some(received) => Poll::Ready(Ok(received)),
             None => Poll::Pending,
         }
+    }
+}
+
+/// A send and a receive that are begun together. The processor is done with the send first; so if that does not wait for its receiver,
+/// the two go one after the other. If it does, it is over when its message is taken, whatever the rank receives meanwhile.
+#[derive(Debug)]
+pub(super) struct SendReceive<'endpoint> {
+    endpoint: &'endpoint ClockEndpoint<'endpoint>,
+    to: Rank,
+    tag: Tag,
+    from: Rank,
+    tags: Tags,
+    stage: Stage,
+}
+
+/// The same, which gives the message alone.
+#[derive(Debug)]
+pub(super) struct SendReceiveMessage<'endpoint>(SendReceive<'endpoint>);
+
+impl Future for SendReceiveMessage<'_> {
+    type Output = Result<Message>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Message>> {
+        Pin::new(&mut self.0).poll(context).map_ok(|received| received.message)
+    }
+}
+
+/// How far a sendrecv has come.
+#[derive(Debug)]
+enum Stage {
+    /// As [`Send`].
+    Sends { message: Option<Message>, rested: bool },
+    /// It receives; it was begun then.
+    Receives(Time),
+    /// It has received, and waits until what it sent is taken.
+    Waits(Option<Received>),
+}
+
+impl SendReceive<'_> {
+    /// Lets others run first, if they should; then sends. Gives when it was begun.
+    #[inline]
+    fn send(&mut self, state: &mut State) -> Poll<Result<Time>> {
+        let SendReceive { endpoint: ClockEndpoint { rank, needs, .. }, to, from, tag, .. } = *self;
+        let (message, rested) = match &mut self.stage {
+            Stage::Sends { message, rested } => (message, rested),
+            Stage::Receives(began) => return Poll::Ready(Ok(*began)),
+            Stage::Waits(_) => return Poll::Ready(Ok(state.now(*rank))),
+        };
+        if !*rested {
+            check_partner(*rank, to, state.size())?;
+            check_partner(*rank, from, state.size())?;
+            if state.is_waiting(*rank) {
+                needs.check_overlap()?;
+            }
+            *rested = true;
+            if state.rest_before_sending(*rank, to) {
+                return Poll::Pending;
+            }
+        }
+        let began = state.now(*rank);
+        state.begin_sendrecv(*rank, to, tag, message.take().unwrap_or_default());
+        self.stage = Stage::Receives(began);
+        Poll::Ready(Ok(began))
+    }
+}
+
+impl Future for SendReceive<'_> {
+    type Output = Result<Received>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<Received>> {
+        let SendReceive { endpoint, from, tags, .. } = *self;
+        let state = &mut *endpoint.state.borrow_mut();
+        let received = match self.send(state)? {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(began) => match &mut self.stage {
+                Stage::Waits(received) => received.take(),
+                _ => state.receive_in_sendrecv(endpoint.rank, from, tags, began),
+            },
+        };
+        let Some(received) = received else { return Poll::Pending };
+        if state.end_sendrecv(endpoint.rank) {
+            return Poll::Ready(Ok(received));
+        }
+        self.stage = Stage::Waits(Some(received));
+        Poll::Pending
     }
 }

@@ -5,6 +5,9 @@
 //! runs, ahead of all others if need be, until it waits for a message that was not sent yet; then another one runs. So that
 //! few messages are under way at once, it also lets others run before it sends to a rank that has many.
 //!
+//! A sendrecv keeps that: nothing else of its rank is begun before both halves are over, and the processor is done with the send,
+//! which was begun first, before it takes a message in.
+//!
 //! What a message of s bytes costs, as in LogGOPSim (Hoefler, Schneider and Lumsdaine, "LogGOPSim: simulating large-scale
 //! applications in the LogGOPS model", 2010):
 //!

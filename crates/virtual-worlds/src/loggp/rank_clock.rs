@@ -36,21 +36,25 @@ impl RankClock {
         costs.arrival(start)
     }
 
-    /// Receives a message whose first byte arrives at `arrival`; gives when it is taken.
+    /// Receives a message whose first byte arrives at `arrival`, for which it has asked at `asked`; gives when it is taken.
     ///
     /// It is taken when it has arrived and both processor and network interface are free, and keeps the one for o +
     /// max((s-1) O, (s-1) G) and the other for g + (s-1) G.
-    pub(super) fn receive(&mut self, costs: &Costs, size: Bytes, arrival: Time) -> Time {
+    pub(super) fn receive(&mut self, costs: &Costs, size: Bytes, arrival: Time, asked: Time) -> Time {
         let taken = self.now.max(arrival).max(self.may_receive);
-        self.statistics.receive_idle = sum(self.statistics.receive_idle, arrival.since(self.now));
+        self.statistics.receive_idle = sum(self.statistics.receive_idle, arrival.since(asked));
         self.now = later(taken, costs.receiving(size));
         self.may_receive = later(taken, costs.occupying(size));
         taken
     }
 
-    /// Ends a send that has waited for its receiver until `taken`.
-    pub(super) fn released(&mut self, taken: Time) {
-        self.now = self.now.max(taken);
+    /// The message that was sent last is taken by its receiver at `taken`, for which its send has waited.
+    pub(super) fn taken(&mut self, taken: Time) {
         self.may_send = self.may_send.max(taken);
+    }
+
+    /// Goes on no earlier than at `time`.
+    pub(super) fn wait_until(&mut self, time: Time) {
+        self.now = self.now.max(time);
     }
 }

@@ -14,8 +14,8 @@ use crate::stop::{Reached, Stop};
 pub(super) trait Turns {
     /// The next rank that can begin or go on; nothing when none can.
     fn next_turn(&mut self) -> Option<Rank>;
-    /// What a rank waits for, if it does.
-    fn waits_for(&self, rank: Rank) -> Option<WaitsFor>;
+    /// All that a rank waits for, in the order in which it was begun.
+    fn waits_for(&self, rank: Rank) -> impl Iterator<Item = WaitsFor>;
     /// How far the run has come, of which it is `rank`'s turn.
     fn reached(&self, rank: Rank) -> Reached;
 }
@@ -89,7 +89,7 @@ impl<F: Future<Output = Result<T>>, T> Ranks<F, T> {
 
     fn deadlock(&self, turns: &impl Turns, name: impl Fn(Rank) -> String) -> Error {
         let ranks = || (0..self.results.len() as u32).map(Rank);
-        let waiting: Vec<_> = ranks().filter_map(|rank| Some((rank, turns.waits_for(rank)?))).collect();
+        let waiting: Vec<_> = ranks().flat_map(|rank| turns.waits_for(rank).map(move |what| (rank, what))).collect();
         let result = |rank: Rank| self.results[rank.0 as usize].as_ref();
         let failed = ranks().find_map(|rank| Some((rank, result(rank)?.as_ref().err()?)));
         deadlock_of(name, &waiting, failed)

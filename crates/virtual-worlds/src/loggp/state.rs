@@ -1,6 +1,6 @@
 //! The clocks of all ranks and the messages between them, where ranks run ahead of each other.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use endpoint::{Message, Received, Tag, Tags, WaitsFor};
@@ -26,7 +26,19 @@ pub(super) struct State {
     starting: Range<u32>,
     /// Ranks that could go on, but have sent more than can be taken soon, in the order in which they came to.
     resting: VecDeque<Rank>,
+    /// The sendrecvs under way whose send waits for its receiver.
+    exchanges: BTreeMap<Rank, Exchange>,
     record: Record,
+}
+
+/// The send of a sendrecv, which waits for its receiver while its rank receives.
+#[derive(Clone, Copy, Debug)]
+struct Exchange {
+    to: Rank,
+    /// When the processor was done with it.
+    sent: Time,
+    /// When the receiver has taken it, if it has.
+    taken: Option<Time>,
 }
 
 /// One rank.
@@ -47,12 +59,18 @@ impl State {
             ready: VecDeque::new(),
             starting: 0..size,
             resting: VecDeque::new(),
+            exchanges: BTreeMap::new(),
             record: Record::new(with_timeline),
         }
     }
 
     pub(super) fn size(&self) -> u32 {
         self.ranks.len() as u32
+    }
+
+    /// Whether an operation of `rank` is under way.
+    pub(super) fn is_waiting(&self, rank: Rank) -> bool {
+        self.ranks[rank.0 as usize].waits_for.is_some()
     }
 
     pub(super) fn now(&self, rank: Rank) -> Time {
@@ -67,8 +85,7 @@ impl State {
     }
 
     pub(super) fn sleep_until(&mut self, rank: Rank, time: Time) {
-        let now = &mut self.ranks[rank.0 as usize].clock.now;
-        *now = time.max(*now);
+        self.ranks[rank.0 as usize].clock.wait_until(time);
     }
 
     /// Whether `from` shall let others run before it sends to a rank that has many letters: it rests, if so.
@@ -78,6 +95,7 @@ impl State {
     pub(super) fn rest_before_sending(&mut self, from: Rank, to: Rank) -> bool {
         let rests = self.ranks[to.0 as usize].mailbox.has_many();
         if rests {
+            self.ranks[from.0 as usize].waits_for = Some(WaitsFor::Machine);
             self.resting.push_back(from);
         }
         rests
@@ -109,13 +127,18 @@ impl State {
     /// The next message from `from` with one of `tags`, if it was sent; otherwise `rank` waits for it.
     #[inline]
     pub(super) fn receive(&mut self, rank: Rank, from: Rank, tags: Tags) -> Option<Received> {
+        self.receive_asked(rank, from, tags, self.now(rank))
+    }
+
+    /// The same, for a rank that has asked for it at `asked`.
+    #[inline]
+    fn receive_asked(&mut self, rank: Rank, from: Rank, tags: Tags, asked: Time) -> Option<Received> {
         let receiver = &mut self.ranks[rank.0 as usize];
         let Some(letter) = self.letters.take(rank, &mut receiver.mailbox, from, tags) else {
             receiver.waits_for = Some(WaitsFor::MessageFrom(from));
             return None;
         };
-        let asked = receiver.clock.now;
-        let taken = receiver.clock.receive(&self.costs, letter.size(), letter.arrival);
+        let taken = receiver.clock.receive(&self.costs, letter.size(), letter.arrival, asked);
         let received = receiver.clock.now;
         if self.costs.waits_for_receiver(letter.size()) {
             self.release_sender(from, taken, letter.called);
@@ -125,13 +148,54 @@ impl State {
         Some(Received { from, tag: letter.tag, message: letter.into_message() })
     }
 
-    /// Lets the sender of a message go on that was taken at `taken`: it has waited until then.
+    /// Sends `message` as the one half of a sendrecv: the processor is done with it before it takes in the other half, as it was
+    /// begun first. Whether it is over does not matter before that.
+    #[inline]
+    pub(super) fn begin_sendrecv(&mut self, from: Rank, to: Rank, tag: Tag, message: Message) {
+        if self.send(from, to, tag, message) {
+            let sent = self.now(from);
+            self.exchanges.insert(from, Exchange { to, sent, taken: None });
+        }
+    }
+
+    /// As [`State::receive`], as the other half of a sendrecv that was begun at `began`.
+    #[inline]
+    pub(super) fn receive_in_sendrecv(&mut self, rank: Rank, from: Rank, tags: Tags, began: Time) -> Option<Received> {
+        let received = self.receive_asked(rank, from, tags, began)?;
+        self.ranks[rank.0 as usize].waits_for = None;
+        Some(received)
+    }
+
+    /// Whether a sendrecv whose message was received is over; otherwise `rank` waits until what it sent is taken.
+    #[inline]
+    pub(super) fn end_sendrecv(&mut self, rank: Rank) -> bool {
+        let Some(&Exchange { to, taken, .. }) = self.exchanges.get(&rank) else { return true };
+        let sender = &mut self.ranks[rank.0 as usize];
+        if let Some(taken) = taken {
+            sender.clock.wait_until(taken);
+            self.exchanges.remove(&rank);
+        } else {
+            sender.waits_for = Some(WaitsFor::Receiver(to));
+        }
+        taken.is_some()
+    }
+
+    /// The message that `from` has sent since `called` is taken at `taken`: until then its send has waited. The rank goes on, unless
+    /// it still receives.
     fn release_sender(&mut self, from: Rank, taken: Time, called: Time) {
         let sender = &mut self.ranks[from.0 as usize];
-        sender.clock.released(taken);
-        sender.waits_for = None;
-        self.ready.push_back(from);
-        self.record.span(from, Activity::Send, called, sender.clock.now);
+        sender.clock.taken(taken);
+        let exchange = self.exchanges.get_mut(&from);
+        let sent = exchange.as_ref().map_or(sender.clock.now, |exchange| exchange.sent);
+        if let Some(exchange) = exchange {
+            exchange.taken = Some(taken);
+        }
+        if let Some(WaitsFor::Receiver(_)) = sender.waits_for {
+            sender.clock.wait_until(taken);
+            sender.waits_for = None;
+            self.ready.push_back(from);
+        }
+        self.record.span(from, Activity::Send, called, sent.max(taken));
     }
 
     /// What the run tells, when it is over.
@@ -151,11 +215,18 @@ impl Turns for State {
     /// some ranks are behind, with many letters, the one that has waited longest does. Ranks that rest come last.
     fn next_turn(&mut self) -> Option<Rank> {
         let woken = if self.letters.some_have_many() { self.ready.pop_front() } else { self.ready.pop_back() };
-        woken.or_else(|| self.starting.next().map(Rank)).or_else(|| self.resting.pop_front())
+        woken.or_else(|| self.starting.next().map(Rank)).or_else(|| {
+            let rested = self.resting.pop_front()?;
+            self.ranks[rested.0 as usize].waits_for = None;
+            Some(rested)
+        })
     }
 
-    fn waits_for(&self, rank: Rank) -> Option<WaitsFor> {
-        self.ranks[rank.0 as usize].waits_for
+    fn waits_for(&self, rank: Rank) -> impl Iterator<Item = WaitsFor> {
+        let exchange = self.exchanges.get(&rank).filter(|exchange| exchange.taken.is_none());
+        let beside = exchange.map(|exchange| WaitsFor::Receiver(exchange.to));
+        let waits_for = self.ranks[rank.0 as usize].waits_for;
+        beside.filter(|beside| waits_for.is_some() && waits_for != Some(*beside)).into_iter().chain(waits_for)
     }
 
     fn reached(&self, rank: Rank) -> Reached {

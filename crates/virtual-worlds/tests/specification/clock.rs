@@ -92,7 +92,7 @@ fn a_binomial_broadcast_takes_the_logarithm_of_the_ranks() {
 #[test]
 fn a_pairwise_exchange_takes_a_step_for_each_partner() {
     for ranks in [1, 2, 7, 16] {
-        let program = Pairwise { bytes: Bytes(10), order: schedule::SendReceiveOrder::SendFirst };
+        let program = Pairwise { bytes: Bytes(10), order: schedule::SendReceiveOrder::Sendrecv };
         let (received, answer) = Clock::new(MODEL).run(ranks, &program).unwrap();
         let steps = u64::from(ranks) - 1;
         assert!(received.iter().all(|bytes| *bytes == Ok(Bytes(10 * steps))));
@@ -191,10 +191,18 @@ fn a_send_from_the_rendezvous_size_on_waits_for_its_receiver() {
 
 #[test]
 fn two_ranks_that_send_to_each_other_and_wait_are_a_deadlock() {
+    struct SendFirst(u64);
+    impl Program for SendFirst {
+        type Output = ();
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            let other = Rank(endpoint.rank().0 ^ 1);
+            endpoint.send(other, Message::of_size(Bytes(self.0))).await?;
+            endpoint.receive(other).await.map(drop)
+        }
+    }
     let model = LogGp { rendezvous: Some(Bytes(1000)), ..MODEL };
-    let exchange = |bytes| Pairwise { bytes: Bytes(bytes), order: schedule::SendReceiveOrder::SendFirst };
-    assert!(Clock::new(model).run(4, &exchange(999)).is_ok());
-    let error = Clock::new(model).run(4, &exchange(1000)).unwrap_err();
+    assert!(Clock::new(model).run(4, &SendFirst(999)).is_ok());
+    let error = Clock::new(model).run(4, &SendFirst(1000)).unwrap_err();
     assert_eq!(
         error.to_string(),
         "deadlock: rank 0 waits for rank 1 to receive its message, rank 1 waits for rank 0 to receive its message; \

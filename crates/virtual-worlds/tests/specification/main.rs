@@ -20,6 +20,7 @@ mod plain_goal;
 mod presets;
 mod random_networks;
 mod saturation;
+mod sendrecv;
 mod stop;
 mod traffic;
 mod uncut;

@@ -3,7 +3,8 @@
 use std::num::NonZeroU16;
 
 use endpoint::{Endpoint, Message, Program, Result, World};
-use programs::all_reduce::{self, AllReduce, Inputs, Operator};
+use programs::Group;
+use programs::all_reduce::{self, AllReduce, Inputs, Operator, Sends};
 use programs::all_to_all::{Complete, CompleteExchange, Irregular};
 use programs::applications::conjugate_gradient::{ConjugateGradient, random_right_side};
 use programs::applications::fft::{Array, Complex32, Fft2d, row, transform};
@@ -17,7 +18,6 @@ use programs::catalogue::{Catalogue, Parameters};
 use programs::linear_hash::{Growth, Key, KeyHash, LinearHash, RankEnd};
 use programs::postal::Lambda;
 use programs::schedule::{Pacing, SendReceiveOrder};
-use programs::{Group, Sends};
 use quantities::{Bytes, Duration, Rank};
 
 const RANKS: u32 = 7;
@@ -38,7 +38,7 @@ pub fn broadcasts_reach_every_rank(worlds: &[impl World]) {
         let all = broadcast::Algorithm::all(&told).unwrap().into_iter();
         for algorithm in all.filter(|algorithm| !algorithm.entry().needs.multicast()) {
             let group = Group::from_source(Rank(2), RANKS).unwrap();
-            let program = Broadcast { algorithm, group, message: message.clone(), sends: Sends::Early };
+            let program = Broadcast { algorithm, group, message: message.clone() };
             assert!(outputs(world.run(RANKS, &program)).iter().all(|word| *word == message), "{program:?}");
         }
         let program = HardwareBroadcast { root: Rank(3), message: message.clone() };
@@ -83,7 +83,7 @@ impl Program for Delivery {
 pub fn complete_exchanges_bring_every_message(worlds: &[impl World]) {
     for world in worlds {
         for algorithm in Complete::all() {
-            let (bytes, order, reshuffle) = (Bytes(5_000), SendReceiveOrder::SendFirst, Duration::from_picoseconds(3));
+            let (bytes, order, reshuffle) = (Bytes(5_000), SendReceiveOrder::Sendrecv, Duration::from_picoseconds(3));
             let program = Delivery(CompleteExchange { algorithm, bytes, order, reshuffle });
             for (rank, taken) in (0..).zip(outputs(world.run(8, &program))) {
                 let expected: Vec<_> = (0..8_u32)
@@ -105,7 +105,7 @@ pub fn a_transform_and_a_solver_are_the_same_to_the_bit(worlds: &[impl World], p
     let partition = blocks(grid, NonZeroU16::new(3).unwrap(), NonZeroU16::new(2).unwrap());
     let pattern = halo_pattern(&Halo::new(&partition, &grid.edges()), 8).unwrap();
     let exchanges =
-        Exchanges::new(&Irregular::Greedy.schedule(&pattern), SendReceiveOrder::SendFirst, Pacing::FreeRunning);
+        Exchanges::new(&Irregular::Greedy.schedule(&pattern), SendReceiveOrder::Sendrecv, Pacing::FreeRunning);
     let solver = ConjugateGradient::new(grid, &partition, exchanges, random_right_side(grid, 5)).unwrap();
     let alone = outputs(perfect.run(6, &solver));
     for world in worlds {

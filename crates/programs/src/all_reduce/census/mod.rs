@@ -5,16 +5,15 @@ mod plan;
 use std::collections::VecDeque;
 
 use endpoint::{Endpoint, Error, Message, Needs, Result};
-use quantities::{Bytes, Rank, Time};
+use quantities::{Bytes, Time};
 
 pub use plan::{Carries, Census, Exchange};
 
 use super::algorithm::{Algorithm, AllReduceAlgorithm};
 use super::operator::combined;
-use super::{AllReduceContext, Combine};
+use super::{AllReduceContext, Combine, Sends};
 use crate::catalogue::{Cost, Entry, Parameter, Stretch, Untold};
 use crate::postal::{Delay, Lambda};
-use crate::sends::Sends;
 use crate::shift::Shift;
 
 /// Combines the `message`s of all ranks of a group; every rank ends with the result, in T_lambda(n) rounds.
@@ -66,20 +65,19 @@ pub async fn census<E: Endpoint, C: Combine>(
             && let Some(message) = held.what(exchange.carries)
         {
             wait_for_round(endpoint, census, began, r).await;
-            let shift = Shift::new(Rank(me), n - exchange.distance, n);
-            let to = context.group.rank_at(shift.to.0);
+            let Shift { to, from } = Shift::of_places(me, n - exchange.distance, context.group);
             match context.sends {
                 Sends::Early => endpoint.send(to, message).await?,
-                Sends::Synchronous => kept.push_back(context.sendrecv(shift).carry_out(endpoint, message).await?),
+                Sends::Synchronous => kept.push_back(endpoint.sendrecv(to, message, from).await?),
             }
         }
         if let Some(exchange) = r.checked_sub(census.latency).map(|sent| census.exchanges[sent as usize])
             && exchange.carries != Carries::Nothing
         {
-            let from = Shift::new(Rank(me), n - exchange.distance, n).from;
+            let Shift { from, .. } = Shift::of_places(me, n - exchange.distance, context.group);
             let received = match kept.pop_front() {
                 Some(received) => received,
-                None => endpoint.receive(context.group.rank_at(from.0)).await?,
+                None => endpoint.receive(from).await?,
             };
             held.combine(context.operator, &received)?;
         }
@@ -182,9 +180,5 @@ impl AllReduceAlgorithm for Census {
     fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
         let rounds = f64::from(self.rounds());
         Cost::of(f64::from(ranks) * rounds, bytes, vec![Stretch::of(rounds, 0.0, bytes)])
-    }
-
-    fn ring_message(&self, size: Bytes, _element: Bytes, _ranks: u32) -> Option<Bytes> {
-        Some(size)
     }
 }

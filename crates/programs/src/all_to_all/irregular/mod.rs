@@ -19,7 +19,8 @@ pub use largest_first::largest_first;
 pub use linear::linear;
 pub use pairwise::pairwise;
 
-use crate::schedule::{Pattern, Schedule};
+use super::Complete;
+use crate::schedule::{Pattern, Schedule, SendReceiveOrder};
 
 /// The algorithms that make a schedule of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,6 +71,30 @@ impl Irregular {
             Irregular::EdgeColouring => "As few steps as can be",
             Irregular::LargestFirst => "Large messages first, each as early as it can go",
             Irregular::Birkhoff => "As few bytes after each other as can be; messages may be cut",
+        }
+    }
+
+    /// How long it takes where nothing contends, in the symbols of LogGP: n ranks, messages of s bytes, of which nobody sends or
+    /// receives more than D, and no more than W bytes. Sources: those of the numbers of steps, which the algorithms name.
+    pub const fn formula(self) -> &'static str {
+        match self {
+            Irregular::Linear => Complete::Linear.formula(),
+            Irregular::Pairwise => Complete::Pairwise.formula(),
+            Irregular::Balanced => Complete::Balanced.formula(),
+            Irregular::Greedy | Irregular::LargestFirst => {
+                "(2 D - 1) (o + L + o + (s-1) G) at most; two or three times that if alternating"
+            }
+            Irregular::EdgeColouring => "D (o + L + o + (s-1) G); two or three times that if alternating",
+            Irregular::Birkhoff => "k (o + L + o) + (W - k) G in k steps; two or three times that if alternating",
+        }
+    }
+
+    /// What a rank does first that both sends and receives in a step: `order` where the CM-5 paper has the algorithm, else both at
+    /// once.
+    pub const fn order(self, order: SendReceiveOrder) -> SendReceiveOrder {
+        match self {
+            Irregular::Linear | Irregular::Pairwise | Irregular::Balanced | Irregular::Greedy => order,
+            Irregular::EdgeColouring | Irregular::LargestFirst | Irregular::Birkhoff => SendReceiveOrder::Sendrecv,
         }
     }
 

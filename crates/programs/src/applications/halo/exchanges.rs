@@ -12,14 +12,13 @@ use crate::schedule::{Pacing, RankSchedule, Schedule, SendReceiveOrder, follow};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchanges {
     schedules: Vec<RankSchedule>,
-    order: SendReceiveOrder,
     pacing: Pacing,
 }
 
 impl Exchanges {
     /// By `schedule`, under `pacing`; `order` is what a rank does first that both sends and receives in a step.
     pub fn new(schedule: &Schedule, order: SendReceiveOrder, pacing: Pacing) -> Exchanges {
-        Exchanges { schedules: schedule.by_rank(order), order, pacing }
+        Exchanges { schedules: schedule.by_rank(order), pacing }
     }
 
     /// That the schedule has the messages that the domains need, and no others.
@@ -53,8 +52,7 @@ impl Exchanges {
         let Rank(rank) = endpoint.rank();
         match (self.schedules.get(rank as usize), domains.get(rank as usize)) {
             (Some(schedule), Some(domain)) if self.schedules.len() == endpoint.size() as usize => {
-                let Exchanges { order, pacing, .. } = *self;
-                Ok(Communication { endpoint, domain, schedule, order, pacing, spent: Duration::ZERO })
+                Ok(Communication { endpoint, domain, schedule, pacing: self.pacing, spent: Duration::ZERO })
             }
             _ => {
                 let (parts, size) = (self.schedules.len(), endpoint.size());
@@ -70,7 +68,6 @@ pub(in crate::applications) struct Communication<'a, E> {
     endpoint: &'a E,
     domain: &'a Domain,
     schedule: &'a RankSchedule,
-    order: SendReceiveOrder,
     pacing: Pacing,
     spent: Duration,
 }
@@ -100,7 +97,7 @@ impl<E: Endpoint> Communication<'_, E> {
     /// What sending and receiving can end with.
     pub(in crate::applications) async fn sum(&mut self, own: f64) -> Result<f64> {
         let begun = self.endpoint.now();
-        let sum = all_reduce::sum(self.endpoint, self.order, own).await?;
+        let sum = all_reduce::sum(self.endpoint, own).await?;
         self.spent += self.endpoint.now().since(begun);
         Ok(sum)
     }

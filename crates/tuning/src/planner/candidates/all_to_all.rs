@@ -40,12 +40,11 @@ pub(super) fn complete(ranks: u32, bytes: Bytes) -> Candidates {
             cost: Cost { messages, bytes: messages * size.0 as f64, chain: vec![stretch] },
         });
         let is_small = u64::from(ranks) * u64::from(ranks) <= MOST_PACED;
-        if !algorithm.forwards()
-            && is_small
+        if let Some(irregular) = algorithm.irregular().filter(|_| is_small)
             && let Ok(schedule) = algorithm.schedule(ranks, bytes)
         {
             let paced = [Pacing::ReceiverConfirmed, Pacing::Barrier];
-            found.all.extend(in_paces(algorithm.name(), Arc::new(schedule), &paced));
+            found.all.extend(in_paces(irregular, Arc::new(schedule), &paced));
         }
     }
     found
@@ -67,7 +66,7 @@ pub(super) fn irregular(pattern: &Pattern, machine: &Machine) -> Candidates {
             continue;
         }
         let schedule = Arc::new(algorithm.schedule(pattern));
-        found.all.extend(in_paces(algorithm.name(), schedule, &Pacing::all()));
+        found.all.extend(in_paces(algorithm, schedule, &Pacing::all()));
     }
     let largest = pattern.messages().iter().map(|message| message.bytes).max().unwrap_or_default();
     if waits_for_receivers(machine, largest) {
@@ -87,7 +86,7 @@ pub(super) fn irregular(pattern: &Pattern, machine: &Machine) -> Candidates {
 }
 
 /// A schedule in each of several paces.
-fn in_paces(name: &str, schedule: Arc<Schedule>, paces: &[Pacing]) -> Vec<Candidate> {
+fn in_paces(algorithm: Irregular, schedule: Arc<Schedule>, paces: &[Pacing]) -> Vec<Candidate> {
     let measures = schedule.measures();
     let rounds = f64::from(halvings(schedule.ranks));
     let candidate = |&pacing: &Pacing| {
@@ -100,8 +99,8 @@ fn in_paces(name: &str, schedule: Arc<Schedule>, paces: &[Pacing]) -> Vec<Candid
         };
         let mean = Bytes(bytes_in_step.0.checked_div(carrying_steps as u64).unwrap_or(0));
         Candidate {
-            name: format!("{name}, {}", pacing.name()),
-            benchmark: Benchmark::Scheduled(Arc::clone(&schedule), pacing),
+            name: format!("{}, {}", algorithm.name(), pacing.name()),
+            benchmark: Benchmark::Scheduled(Arc::clone(&schedule), pacing, algorithm),
             cost: Cost {
                 messages: transfers + more,
                 bytes: bytes.0 as f64,

@@ -11,7 +11,7 @@ use endpoint::Result;
 use machines::model::Machine;
 use programs::all_to_all::Complete;
 use programs::catalogue::{Catalogue, Cost, Stretch};
-use programs::schedule::{Pacing, Rule, Schedule};
+use programs::schedule::{Pacing, Rule, Schedule, SendReceiveOrder};
 use quantities::Duration;
 
 use super::model::Model;
@@ -62,10 +62,15 @@ impl Candidate {
     /// That it cannot be run.
     pub fn schedule(&self, ranks: u32) -> Result<Option<(Arc<Schedule>, Pacing)>> {
         match &self.benchmark {
-            Benchmark::Scheduled(schedule, pacing) => Ok(Some((Arc::clone(schedule), *pacing))),
+            Benchmark::Scheduled(schedule, pacing, _) => Ok(Some((Arc::clone(schedule), *pacing))),
             _ if self.is_hardware() => Ok(None),
             benchmark => Ok(Some((Arc::new(recorded::schedule(benchmark, ranks)?), Pacing::FreeRunning))),
         }
+    }
+
+    /// What one of `ranks` ranks does first that both sends and receives in a step.
+    pub fn order(&self, machine: &Machine, ranks: u32) -> SendReceiveOrder {
+        self.benchmark.order(machine, ranks)
     }
 
     /// Whether ranks pass on what others have sent them, or may.
@@ -80,7 +85,7 @@ impl Candidate {
     /// Whether many send to one rank in a step, and nothing keeps ranks from running ahead.
     pub(super) fn runs_many_to_one(&self) -> bool {
         match &self.benchmark {
-            Benchmark::Scheduled(schedule, pacing) => {
+            Benchmark::Scheduled(schedule, pacing, _) => {
                 schedule.rule == Rule::ManyToOne && *pacing == Pacing::FreeRunning
             }
             Benchmark::Complete { algorithm, .. } => *algorithm == Complete::Linear,
