@@ -55,13 +55,13 @@ pub struct Matching<Receive> {
     many_messages: Option<Box<ManyMessages>>,
 }
 
-impl<Receive> Default for Matching<Receive> {
+impl<Receive: Copy> Default for Matching<Receive> {
     fn default() -> Matching<Receive> {
         Matching { receives: Vec::new(), messages: Vec::new(), many_receives: None, many_messages: None }
     }
 }
 
-impl<Receive> Matching<Receive> {
+impl<Receive: Copy> Matching<Receive> {
     /// The receive that a message from `from` with `tag` meets, if one was posted.
     #[inline]
     pub fn meet(&mut self, from: u32, tag: u32) -> Option<Receive> {
@@ -163,13 +163,13 @@ struct ManyReceives<Receive> {
     open: usize,
 }
 
-impl<Receive> Default for ManyReceives<Receive> {
+impl<Receive: Copy> Default for ManyReceives<Receive> {
     fn default() -> ManyReceives<Receive> {
         ManyReceives { by_wanted: Chains::default(), open: 0 }
     }
 }
 
-impl<Receive> ManyReceives<Receive> {
+impl<Receive: Copy> ManyReceives<Receive> {
     fn post(&mut self, wanted: Wanted, receive: Receive) {
         self.open += usize::from(wanted.is_open());
         self.by_wanted.push((wanted.from, wanted.tag), receive);

@@ -38,8 +38,16 @@ pub(super) struct Resources {
     processors: FreeFrom,
     sending: FreeFrom,
     receiving: FreeFrom,
-    /// Few, and none is empty.
-    queues: Vec<(Needs, BinaryHeap<Reverse<Waiting>>)>,
+    /// Few.
+    queues: Vec<Queue>,
+}
+
+/// The tasks that wait for the same things: mostly one.
+#[derive(Debug)]
+struct Queue {
+    needs: Needs,
+    head: Waiting,
+    others: BinaryHeap<Reverse<Waiting>>,
 }
 
 impl Resources {
@@ -77,29 +85,32 @@ impl Resources {
     }
 
     /// Lets a task wait for its needs; whether it is now the head of its queue.
-    pub(super) fn wait(&mut self, needs: Needs, waiting: Waiting) -> bool {
-        let place = self.queues.iter().position(|&(other, _)| other == needs).unwrap_or_else(|| {
-            self.queues.push((needs, BinaryHeap::new()));
-            self.queues.len() - 1
-        });
-        let queue = &mut self.queues[place].1;
-        queue.push(Reverse(waiting));
-        queue.peek().is_some_and(|head| head.0.sequence == waiting.sequence)
+    pub(super) fn wait(&mut self, needs: Needs, mut waiting: Waiting) -> bool {
+        let Some(queue) = self.queues.iter_mut().find(|queue| queue.needs == needs) else {
+            self.queues.reserve_exact(1);
+            self.queues.push(Queue { needs, head: waiting, others: BinaryHeap::new() });
+            return true;
+        };
+        let first = waiting < queue.head;
+        if first {
+            std::mem::swap(&mut waiting, &mut queue.head);
+        }
+        queue.others.push(Reverse(waiting));
+        first
     }
 
     /// The head of a queue.
     #[inline]
     pub(super) fn head(&self, needs: Needs) -> Option<Waiting> {
-        let (_, queue) = self.queues.iter().find(|&&(other, _)| other == needs)?;
-        queue.peek().map(|head| head.0)
+        self.queues.iter().find(|queue| queue.needs == needs).map(|queue| queue.head)
     }
 
     /// Takes the head of a queue away.
     pub(super) fn take_head(&mut self, needs: Needs) {
-        let Some(place) = self.queues.iter().position(|&(other, _)| other == needs) else { return };
-        self.queues[place].1.pop();
-        if self.queues[place].1.is_empty() {
-            self.queues.swap_remove(place);
+        let Some(place) = self.queues.iter().position(|queue| queue.needs == needs) else { return };
+        match self.queues[place].others.pop() {
+            Some(Reverse(next)) => self.queues[place].head = next,
+            None => drop(self.queues.swap_remove(place)),
         }
     }
 }
