@@ -5,6 +5,8 @@ use std::collections::BinaryHeap;
 
 use quantities::Time;
 
+use crate::loggp::free_from::FreeFrom;
+
 /// What a task needs at once: a processor, and perhaps one side of a network interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Needs {
@@ -81,7 +83,7 @@ impl Resources {
 
     /// When the last processor is free.
     pub(super) fn all_free_from(&self) -> Time {
-        self.processors.others.iter().copied().fold(self.processors.first, Time::max)
+        self.processors.all()
     }
 
     /// Lets a task wait for its needs; whether it is now the head of its queue.
@@ -112,41 +114,5 @@ impl Resources {
             Some(Reverse(next)) => self.queues[place].head = next,
             None => drop(self.queues.swap_remove(place)),
         }
-    }
-}
-
-/// Times from when on numbered things are free. Most ranks have but the first.
-#[derive(Debug, Default)]
-struct FreeFrom {
-    first: Time,
-    /// Those from number 1 on that have ever been used.
-    others: Box<[Time]>,
-}
-
-impl FreeFrom {
-    #[inline]
-    fn get(&self, number: u8) -> Time {
-        match number {
-            0 => self.first,
-            _ => self.others.get(usize::from(number) - 1).copied().unwrap_or(Time::ZERO),
-        }
-    }
-
-    #[inline]
-    fn keep(&mut self, number: u8, until: Time) {
-        let place = match number {
-            0 => &mut self.first,
-            _ => self.other(usize::from(number) - 1),
-        };
-        *place = until.max(*place);
-    }
-
-    fn other(&mut self, place: usize) -> &mut Time {
-        if self.others.len() <= place {
-            let mut others = std::mem::take(&mut self.others).into_vec();
-            others.resize(place + 1, Time::ZERO);
-            self.others = others.into_boxed_slice();
-        }
-        &mut self.others[place]
     }
 }
