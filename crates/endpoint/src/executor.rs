@@ -22,6 +22,7 @@ use std::task::{Context, Poll, Waker};
 use quantities::{Duration, Rank, Time};
 
 use self::requests::Requests;
+use crate::handles::{Handles, Pending};
 use crate::timeline::{Activity, MessageRecord, Span, Timeline};
 use crate::{
     Begun, Endpoint, Error, Event, Message, Needs, Operation, Outcome, Program, Received, Report, Request, Result,
@@ -399,8 +400,8 @@ struct RankEndpoint<'a, 'run> {
 
 impl<'run> RankEndpoint<'_, 'run> {
     /// An operation: it begins when it is first polled, once it was checked that it may.
-    fn operation(&self, operation: Operation) -> Pending<'_, 'run> {
-        Pending { endpoint: self, operation: Some(operation), number: None }
+    fn operation(&self, operation: Operation) -> Pending<'_, Self> {
+        Pending::new(self, operation)
     }
 
     /// An operation that has no result to tell an error by, so that the rank's own has to.
@@ -446,41 +447,19 @@ impl<'run> RankEndpoint<'_, 'run> {
     }
 }
 
-/// An operation as a future.
-struct Pending<'a, 'run> {
-    endpoint: &'a RankEndpoint<'a, 'run>,
-    /// What is to be begun; nothing once it is.
-    operation: Option<Operation>,
-    /// Its number, from when it has begun until its outcome was fetched.
-    number: Option<u32>,
-}
-
-impl Future for Pending<'_, '_> {
-    type Output = Result<Outcome>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Outcome>> {
-        let endpoint = self.endpoint;
-        if let Some(number) = self.number {
-            let result = endpoint.shared.borrow_mut().operations.take(number, context.waker());
-            if result.is_some() {
-                self.number = None;
-            }
-            return result.map_or(Poll::Pending, Poll::Ready);
-        }
-        if let Some(operation) = self.operation.take() {
-            endpoint.check(&operation)?;
-            let number = endpoint.shared.borrow_mut().begin(endpoint.rank, operation, context.waker().clone());
-            self.number = Some(number);
-        }
-        Poll::Pending
+impl Handles for RankEndpoint<'_, '_> {
+    fn begin(&self, operation: Operation, waker: &Waker) -> Result<u32> {
+        self.check(&operation)?;
+        Ok(self.shared.borrow_mut().begin(self.rank, operation, waker.clone()))
     }
-}
 
-impl Drop for Pending<'_, '_> {
-    fn drop(&mut self) {
-        if let Some(number) = self.number {
-            self.endpoint.shared.borrow_mut().operations.abandon(number);
-        }
+    fn poll_outcome(&self, handle: u32, waker: &Waker) -> Poll<Result<Outcome>> {
+        let outcome = self.shared.borrow_mut().operations.take(handle, waker);
+        outcome.map_or(Poll::Pending, Poll::Ready)
+    }
+
+    fn free(&self, handle: u32) {
+        self.shared.borrow_mut().operations.abandon(handle);
     }
 }
 
@@ -519,6 +498,10 @@ impl Endpoint for RankEndpoint<'_, '_> {
 
     async fn receive_multicast(&self, from: Rank) -> Result<Message> {
         self.operation(Operation::ReceiveMulticast(from)).await?.received().map(|received| received.message)
+    }
+
+    fn handles(&self) -> Option<&dyn Handles> {
+        Some(self)
     }
 
     fn start(&self, request: Request) -> Result<Begun> {
