@@ -7,9 +7,11 @@ use std::pin::Pin;
 
 use quantities::{Duration, Rank, Time};
 
-use crate::{Begun, Endpoint, Message, Received, Report, Request, Result, Source, Tag, Tags};
+use crate::{
+    Begun, Endpoint, Handles, Message, Operation, Pending, Received, Report, Request, Result, Source, Tag, Tags,
+};
 
-/// A future in a box: an operation of an [`Erased`] endpoint costs one.
+/// A future in a box: an operation of an [`Erased`] endpoint costs one where its world knows no [`Handles`].
 type Boxed<'run, T> = Pin<Box<dyn Future<Output = T> + 'run>>;
 
 /// What of an endpoint does not depend on its type.
@@ -17,6 +19,7 @@ trait AnyEndpoint {
     fn rank(&self) -> Rank;
     fn size(&self) -> u32;
     fn now(&self) -> Time;
+    fn handles(&self) -> Option<&dyn Handles>;
     fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Boxed<'_, Result<()>>;
     fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Boxed<'_, Result<Received>>;
     fn sendrecv_tagged(
@@ -46,6 +49,10 @@ impl<E: Endpoint> AnyEndpoint for E {
 
     fn now(&self) -> Time {
         Endpoint::now(self)
+    }
+
+    fn handles(&self) -> Option<&dyn Handles> {
+        Endpoint::handles(self)
     }
 
     fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Boxed<'_, Result<()>> {
@@ -123,11 +130,17 @@ impl Endpoint for Erased<'_> {
     }
 
     async fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Result<()> {
-        self.0.send_tagged(to, tag, message).await
+        match self.0.handles() {
+            Some(handles) => Pending::new(handles, Operation::Send { to, tag, message }).await.map(drop),
+            None => self.0.send_tagged(to, tag, message).await,
+        }
     }
 
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
-        self.0.receive_matching(from, tags, deadline).await
+        match self.0.handles() {
+            Some(handles) => Pending::new(handles, Operation::Receive { from, tags, deadline }).await?.received(),
+            None => self.0.receive_matching(from, tags, deadline).await,
+        }
     }
 
     async fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> Result<Received> {
@@ -140,6 +153,10 @@ impl Endpoint for Erased<'_> {
 
     async fn sleep_until(&self, time: Time) {
         self.0.sleep_until(time).await;
+    }
+
+    fn handles(&self) -> Option<&dyn Handles> {
+        self.0.handles()
     }
 
     async fn multicast(&self, message: Message) -> Result<()> {

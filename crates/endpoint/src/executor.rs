@@ -22,6 +22,7 @@ use std::task::{Context, Poll, Waker};
 use quantities::{Duration, Rank, Time};
 
 use self::requests::Requests;
+use crate::handles::{Handles, Pending};
 use crate::timeline::{Activity, MessageRecord, Span, Timeline};
 use crate::{
     Begun, Endpoint, Error, Event, Message, Needs, Operation, Outcome, Program, Received, Report, Request, Result,
@@ -413,8 +414,8 @@ struct RankEndpoint<'a, 'run> {
 
 impl<'run> RankEndpoint<'_, 'run> {
     /// An operation: it begins when it is first polled, once it was checked that it may.
-    fn operation(&self, operation: Operation) -> Pending<'_, 'run> {
-        Pending { endpoint: self, operation: Some(operation), beside: 0, number: None }
+    fn operation(&self, operation: Operation) -> Pending<'_, Self> {
+        Pending::new(self, operation)
     }
 
     /// An operation that has no result to tell an error by, so that the rank's own has to.
@@ -422,6 +423,12 @@ impl<'run> RankEndpoint<'_, 'run> {
         if let Err(error) = self.operation(operation).await {
             self.shared.borrow_mut().failed.entry(self.rank).or_insert(error);
         }
+    }
+
+    /// Begins an operation beside so many that belong to it.
+    fn begin_beside(&self, beside: u32, operation: Operation, waker: &Waker) -> Result<u32> {
+        self.check(&operation, beside)?;
+        Ok(self.shared.borrow_mut().begin(self.rank, operation, waker.clone()))
     }
 
     /// Whether the operation may be begun beside so many that belong to it.
@@ -461,43 +468,35 @@ impl<'run> RankEndpoint<'_, 'run> {
     }
 }
 
-/// An operation as a future.
-struct Pending<'a, 'run> {
-    endpoint: &'a RankEndpoint<'a, 'run>,
-    /// What is to be begun; nothing once it is.
-    operation: Option<Operation>,
-    /// How many operations may be under way beside it, whatever the program needs.
-    beside: u32,
-    /// Its number, from when it has begun until its outcome was fetched.
-    number: Option<u32>,
-}
+impl Handles for RankEndpoint<'_, '_> {
+    fn begin(&self, operation: Operation, waker: &Waker) -> Result<u32> {
+        self.begin_beside(0, operation, waker)
+    }
 
-impl Future for Pending<'_, '_> {
-    type Output = Result<Outcome>;
+    fn poll_outcome(&self, handle: u32, waker: &Waker) -> Poll<Result<Outcome>> {
+        let outcome = self.shared.borrow_mut().operations.take(handle, waker);
+        outcome.map_or(Poll::Pending, Poll::Ready)
+    }
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Outcome>> {
-        let endpoint = self.endpoint;
-        if let Some(number) = self.number {
-            let result = endpoint.shared.borrow_mut().operations.take(number, context.waker());
-            if result.is_some() {
-                self.number = None;
-            }
-            return result.map_or(Poll::Pending, Poll::Ready);
-        }
-        if let Some(operation) = self.operation.take() {
-            endpoint.check(&operation, self.beside)?;
-            let number = endpoint.shared.borrow_mut().begin(endpoint.rank, operation, context.waker().clone());
-            self.number = Some(number);
-        }
-        Poll::Pending
+    fn free(&self, handle: u32) {
+        self.shared.borrow_mut().operations.abandon(handle);
     }
 }
 
-impl Drop for Pending<'_, '_> {
-    fn drop(&mut self) {
-        if let Some(number) = self.number {
-            self.endpoint.shared.borrow_mut().operations.abandon(number);
-        }
+/// A rank whose operation belongs to the one that it began before it: together they are a sendrecv.
+struct SecondHalf<'a, 'run>(&'a RankEndpoint<'a, 'run>);
+
+impl Handles for SecondHalf<'_, '_> {
+    fn begin(&self, operation: Operation, waker: &Waker) -> Result<u32> {
+        self.0.begin_beside(1, operation, waker)
+    }
+
+    fn poll_outcome(&self, handle: u32, waker: &Waker) -> Poll<Result<Outcome>> {
+        self.0.poll_outcome(handle, waker)
+    }
+
+    fn free(&self, handle: u32) {
+        self.0.free(handle);
     }
 }
 
@@ -528,9 +527,7 @@ impl Endpoint for RankEndpoint<'_, '_> {
         self.check(&receive, 0)?;
         check_partner(self.rank, to, self.size)?;
         let send = self.operation(Operation::Send { to, tag, message });
-        let mut receive = self.operation(receive);
-        receive.beside = 1;
-        let (sent, received) = join(send, receive).await;
+        let (sent, received) = join(send, Pending::new(&SecondHalf(self), receive)).await;
         sent.and(received)?.received()
     }
 
@@ -548,6 +545,10 @@ impl Endpoint for RankEndpoint<'_, '_> {
 
     async fn receive_multicast(&self, from: Rank) -> Result<Message> {
         self.operation(Operation::ReceiveMulticast(from)).await?.received().map(|received| received.message)
+    }
+
+    fn handles(&self) -> Option<&dyn Handles> {
+        Some(self)
     }
 
     fn start(&self, request: Request) -> Result<Begun> {

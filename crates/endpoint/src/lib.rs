@@ -13,6 +13,7 @@ mod deadlock;
 mod erased;
 mod error;
 pub mod executor;
+mod handles;
 mod message;
 mod needs;
 mod operation;
@@ -24,6 +25,7 @@ pub use combinators::{First, first_of, join, join_all};
 pub use deadlock::{WaitsFor, deadlock, deadlock_of};
 pub use erased::Erased;
 pub use error::{Error, Result, check_partner};
+pub use handles::{Handles, Pending};
 pub use message::Message;
 pub use needs::Needs;
 pub use operation::{Operation, Outcome, Received, Source, Tag, Tags, Unexpected};
@@ -103,6 +105,11 @@ pub trait Endpoint {
     /// As [`Endpoint::start`]; [`Error::Unfit`] when none is under way.
     async fn wait_any(&self) -> Result<Report> {
         Err(request::no_requests())
+    }
+
+    /// The rank's operations by handle, where its world knows them so.
+    fn handles(&self) -> Option<&dyn Handles> {
+        None
     }
 
     /// [`Endpoint::send_tagged`] with tag 0.

@@ -78,7 +78,7 @@ pub enum Operation {
 
 impl Operation {
     /// The one rank to which a message goes, or from which it is to come.
-    pub(crate) fn partner(&self) -> Option<Rank> {
+    pub fn partner(&self) -> Option<Rank> {
         match *self {
             Operation::Send { to, .. } => Some(to),
             Operation::Receive { from: Source::Rank(from), .. } | Operation::ReceiveMulticast(from) => Some(from),

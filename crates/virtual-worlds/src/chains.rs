@@ -9,31 +9,40 @@ const FEWEST: usize = 32;
 #[derive(Debug)]
 pub struct Chains<Item> {
     links: Vec<Link<Item>>,
-    /// Links that are not used.
-    unused: Vec<u32>,
-    /// Open addressing, with linear probing: the first and the last link of each chain.
-    places: Vec<(u32, u32)>,
+    /// The first link that is not used; each of these names the next.
+    unused: u32,
+    /// Open addressing, with linear probing.
+    places: Vec<Place>,
     chains: usize,
     count: u64,
 }
 
-#[derive(Debug)]
-struct Link<Item> {
+/// A chain: its key stands here, too, so that a search looks at no links.
+#[derive(Clone, Copy, Debug)]
+struct Place {
     key: (u32, u32),
-    /// How many items had been added before.
+    /// Its first and its last link.
+    first: u32,
+    last: u32,
+}
+
+const FREE: Place = Place { key: (0, 0), first: NONE, last: NONE };
+
+#[derive(Clone, Copy, Debug)]
+struct Link<Item> {
+    item: Item,
+    /// How many items had been added before, and this one; 0 where the link is not used.
     order: u64,
-    item: Option<Item>,
     next: u32,
 }
 
-impl<Item> Default for Chains<Item> {
+impl<Item: Copy> Default for Chains<Item> {
     fn default() -> Chains<Item> {
-        let (links, unused) = (Vec::new(), Vec::new());
-        Chains { links, unused, places: vec![(NONE, NONE); FEWEST], chains: 0, count: 0 }
+        Chains { links: Vec::new(), unused: NONE, places: vec![FREE; FEWEST], chains: 0, count: 0 }
     }
 }
 
-impl<Item> Chains<Item> {
+impl<Item: Copy> Chains<Item> {
     pub fn is_empty(&self) -> bool {
         self.chains == 0
     }
@@ -44,10 +53,11 @@ impl<Item> Chains<Item> {
             self.grow();
         }
         self.count += 1;
-        let link = Link { key, order: self.count, item: Some(item), next: NONE };
-        let number = match self.unused.pop() {
-            Some(number) => {
-                self.links[number as usize] = link;
+        let link = Link { item, order: self.count, next: NONE };
+        let number = match self.links.get_mut(self.unused as usize) {
+            Some(unused) => {
+                let number = std::mem::replace(&mut self.unused, unused.next);
+                *unused = link;
                 number
             }
             None => {
@@ -56,13 +66,13 @@ impl<Item> Chains<Item> {
             }
         };
         let place = self.place_of(key);
-        let (first, last) = &mut self.places[place];
-        if *first == NONE {
-            (*first, *last) = (number, number);
+        let chain = &mut self.places[place];
+        if chain.first == NONE {
+            *chain = Place { key, first: number, last: number };
             self.chains += 1;
         } else {
-            self.links[*last as usize].next = number;
-            *last = number;
+            self.links[chain.last as usize].next = number;
+            chain.last = number;
         }
         self.count
     }
@@ -70,7 +80,7 @@ impl<Item> Chains<Item> {
     /// The order of the first item with that key.
     #[inline]
     pub fn first(&self, key: (u32, u32)) -> Option<u64> {
-        let (first, _) = self.places[self.place_of(key)];
+        let Place { first, .. } = self.places[self.place_of(key)];
         self.links.get(first as usize).map(|link| link.order)
     }
 
@@ -78,22 +88,22 @@ impl<Item> Chains<Item> {
     #[inline]
     pub fn pop(&mut self, key: (u32, u32)) -> Option<Item> {
         let place = self.place_of(key);
-        let (first, _) = self.places[place];
+        let Place { first, last, .. } = self.places[place];
         let link = self.links.get_mut(first as usize)?;
-        let (item, next) = (link.item.take(), link.next);
-        self.unused.push(first);
-        self.places[place].0 = next;
-        if next == NONE {
+        let Link { item, next, .. } = *link;
+        (link.order, link.next) = (0, self.unused);
+        self.unused = first;
+        self.places[place].first = next;
+        if first == last {
             self.vacate(place);
         }
-        item
+        Some(item)
     }
 
     /// Takes the first of all items for which `wanted` holds.
     pub fn take_first(&mut self, wanted: impl Fn(&Item) -> bool) -> Option<((u32, u32), Item)> {
-        let chosen =
-            self.links.iter().filter(|link| link.item.as_ref().is_some_and(&wanted)).min_by_key(|link| link.order)?;
-        let (key, order) = (chosen.key, chosen.order);
+        let fits = |&(_, link): &(_, &Link<Item>)| wanted(&link.item);
+        let (key, &Link { order, .. }) = self.links().filter(fits).min_by_key(|(_, link)| link.order)?;
         // Its chain is taken apart and put together again without it.
         let mut chain = Vec::new();
         while let Some(at) = self.first(key) {
@@ -113,23 +123,33 @@ impl<Item> Chains<Item> {
 
     /// All items with their keys, in the order in which they were added.
     pub fn in_order(&self) -> Vec<((u32, u32), &Item)> {
-        let mut all: Vec<&Link<Item>> = self.links.iter().filter(|link| link.item.is_some()).collect();
-        all.sort_unstable_by_key(|link| link.order);
-        all.into_iter().filter_map(|link| Some((link.key, link.item.as_ref()?))).collect()
+        let mut all: Vec<((u32, u32), &Link<Item>)> = self.links().collect();
+        all.sort_unstable_by_key(|(_, link)| link.order);
+        all.into_iter().map(|(key, link)| (key, &link.item)).collect()
     }
 
     /// The order and the key of every item.
     pub fn orders(&self) -> impl Iterator<Item = (u64, (u32, u32))> {
-        self.links.iter().filter(|link| link.item.is_some()).map(|link| (link.order, link.key))
+        self.links().map(|(key, link)| (link.order, key))
     }
 
     /// All items.
     pub fn items(&self) -> impl Iterator<Item = &Item> {
-        self.links.iter().filter_map(|link| link.item.as_ref())
+        self.links.iter().filter(|link| link.order > 0).map(|link| &link.item)
+    }
+
+    /// All links that are used, chain by chain, with their keys.
+    fn links(&self) -> impl Iterator<Item = ((u32, u32), &Link<Item>)> {
+        let link = |number: u32| self.links.get(number as usize);
+        let of_chain = move |chain: &Place| {
+            let key = chain.key;
+            std::iter::successors(link(chain.first), move |before| link(before.next)).map(move |link| (key, link))
+        };
+        self.places.iter().flat_map(of_chain)
     }
 
     fn set_last_order(&mut self, key: (u32, u32), order: u64) {
-        let (_, last) = self.places[self.place_of(key)];
+        let Place { last, .. } = self.places[self.place_of(key)];
         if let Some(link) = self.links.get_mut(last as usize) {
             link.order = order;
         }
@@ -145,13 +165,10 @@ impl<Item> Chains<Item> {
     #[inline]
     fn place_of(&self, key: (u32, u32)) -> usize {
         let mut place = self.home(key);
-        loop {
-            let (first, _) = self.places[place];
-            if first == NONE || self.links[first as usize].key == key {
-                return place;
-            }
+        while self.places[place].first != NONE && self.places[place].key != key {
             place = (place + 1) & (self.places.len() - 1);
         }
+        place
     }
 
     /// Frees a place, and moves those behind it up that would no longer be found.
@@ -160,16 +177,15 @@ impl<Item> Chains<Item> {
         let mask = self.places.len() - 1;
         let mut place = free;
         loop {
-            self.places[free] = (NONE, NONE);
+            self.places[free] = FREE;
             loop {
                 place = (place + 1) & mask;
-                let (first, _) = self.places[place];
+                let Place { key, first, .. } = self.places[place];
                 if first == NONE {
                     return;
                 }
-                let home = self.home(self.links[first as usize].key);
                 // It may move up unless its home lies behind the free place.
-                if (place.wrapping_sub(home) & mask) >= (place.wrapping_sub(free) & mask) {
+                if (place.wrapping_sub(self.home(key)) & mask) >= (place.wrapping_sub(free) & mask) {
                     break;
                 }
             }
@@ -179,10 +195,10 @@ impl<Item> Chains<Item> {
     }
 
     fn grow(&mut self) {
-        let larger = vec![(NONE, NONE); 2 * self.places.len()];
+        let larger = vec![FREE; 2 * self.places.len()];
         for chain in std::mem::replace(&mut self.places, larger) {
-            if let Some(link) = self.links.get(chain.0 as usize) {
-                let place = self.place_of(link.key);
+            if chain.first != NONE {
+                let place = self.place_of(chain.key);
                 self.places[place] = chain;
             }
         }

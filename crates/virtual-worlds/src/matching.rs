@@ -1,10 +1,11 @@
 //! Which message meets which receive, at one rank.
 //!
 //! A message meets the receive that was posted first of those that it fits; a receive takes the message that came first of
-//! those that fit it. Few are searched in order, which is quick and takes little room. Many are kept in ordered maps, so that neither a
+//! those that fit it. Most are among the first few of a queue, which are searched in order: that is quick, takes little room, and reads
+//! memory from one end to the other. A queue in which one was not is kept by source and tag from then on until it is empty, so that neither a
 //! long queue of unexpected messages nor many posted receives make a search.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use endpoint::{Source, Tag, Tags};
 use quantities::Rank;
@@ -41,82 +42,93 @@ impl Wanted {
     }
 }
 
-/// As many are searched one by one.
+/// As many at the front of a queue are searched one by one.
 const FEW: usize = 16;
 
 /// The unmatched messages and receives of a rank.
 #[derive(Debug)]
 pub struct Matching<Receive> {
-    /// In the order of posting; empty where there are many.
-    receives: Vec<(Wanted, Receive)>,
-    /// From whom, with which tag, and their numbers, in the order of arrival; empty where there are many.
-    messages: Vec<(u32, u32, u32)>,
+    /// In the order of posting; empty where they are kept otherwise.
+    receives: VecDeque<(Wanted, Receive)>,
+    /// From whom, with which tag, and their numbers, in the order of arrival; empty where they are kept otherwise.
+    messages: VecDeque<(u32, u32, u32)>,
     many_receives: Option<Box<ManyReceives<Receive>>>,
     many_messages: Option<Box<ManyMessages>>,
 }
 
-impl<Receive> Default for Matching<Receive> {
+impl<Receive: Copy> Default for Matching<Receive> {
     fn default() -> Matching<Receive> {
-        Matching { receives: Vec::new(), messages: Vec::new(), many_receives: None, many_messages: None }
+        Matching { receives: VecDeque::new(), messages: VecDeque::new(), many_receives: None, many_messages: None }
     }
 }
 
-impl<Receive> Matching<Receive> {
+impl<Receive: Copy> Matching<Receive> {
     /// The receive that a message from `from` with `tag` meets, if one was posted.
     #[inline]
     pub fn meet(&mut self, from: u32, tag: u32) -> Option<Receive> {
-        if let Some(many) = &mut self.many_receives {
-            let met = many.meet(from, tag);
-            if many.by_wanted.is_empty() {
-                self.many_receives = None;
+        if self.many_receives.is_none() {
+            if let Some(place) = self.receives.iter().take(FEW).position(|(wanted, _)| wanted.fits(from, tag)) {
+                return self.receives.remove(place).map(|(_, receive)| receive);
             }
-            return met;
+            if self.receives.len() <= FEW {
+                return None;
+            }
         }
-        let place = self.receives.iter().position(|(wanted, _)| wanted.fits(from, tag))?;
-        Some(self.receives.remove(place).1)
+        self.meet_one_of_many(from, tag)
+    }
+
+    fn meet_one_of_many(&mut self, from: u32, tag: u32) -> Option<Receive> {
+        let many = self.many_receives.get_or_insert_default();
+        for (wanted, receive) in std::mem::take(&mut self.receives) {
+            many.post(wanted, receive);
+        }
+        let met = many.meet(from, tag);
+        if many.by_wanted.is_empty() {
+            self.many_receives = None;
+        }
+        met
     }
 
     /// Keeps a message that met no receive.
     pub fn keep(&mut self, from: u32, tag: u32, message: u32) {
-        if self.many_messages.is_none() {
-            if self.messages.len() < FEW {
-                return push(&mut self.messages, (from, tag, message));
-            }
-            let many = self.many_messages.insert(Box::default());
-            std::mem::take(&mut self.messages)
-                .into_iter()
-                .for_each(|(from, tag, message)| many.keep(from, tag, message));
-        }
-        if let Some(many) = &mut self.many_messages {
-            many.keep(from, tag, message);
+        match &mut self.many_messages {
+            Some(many) => many.keep(from, tag, message),
+            None => push(&mut self.messages, (from, tag, message)),
         }
     }
 
     /// The message that came first of those that fit.
     #[inline]
     pub fn find(&mut self, wanted: Wanted) -> Option<u32> {
-        if let Some(many) = &mut self.many_messages {
-            let found = many.find(wanted);
-            if many.by_both.is_empty() {
-                self.many_messages = None;
+        if self.many_messages.is_none() {
+            let fits = |&(from, tag, _): &(u32, u32, u32)| wanted.fits(from, tag);
+            if let Some(place) = self.messages.iter().take(FEW).position(fits) {
+                return self.messages.remove(place).map(|(.., message)| message);
             }
-            return found;
+            if self.messages.len() <= FEW {
+                return None;
+            }
         }
-        let place = self.messages.iter().position(|&(from, tag, _)| wanted.fits(from, tag))?;
-        Some(self.messages.remove(place).2)
+        self.find_one_of_many(wanted)
+    }
+
+    fn find_one_of_many(&mut self, wanted: Wanted) -> Option<u32> {
+        let many = self.many_messages.get_or_insert_default();
+        for (from, tag, message) in std::mem::take(&mut self.messages) {
+            many.keep(from, tag, message);
+        }
+        let found = many.find(wanted);
+        if many.by_both.is_empty() {
+            self.many_messages = None;
+        }
+        found
     }
 
     /// Posts a receive that found no message.
     pub fn post(&mut self, wanted: Wanted, receive: Receive) {
-        if self.many_receives.is_none() {
-            if self.receives.len() < FEW {
-                return push(&mut self.receives, (wanted, receive));
-            }
-            let many = self.many_receives.insert(Box::default());
-            std::mem::take(&mut self.receives).into_iter().for_each(|(wanted, receive)| many.post(wanted, receive));
-        }
-        if let Some(many) = &mut self.many_receives {
-            many.post(wanted, receive);
+        match &mut self.many_receives {
+            Some(many) => many.post(wanted, receive),
+            None => push(&mut self.receives, (wanted, receive)),
         }
     }
 
@@ -126,7 +138,7 @@ impl<Receive> Matching<Receive> {
             return many.withdraw(over);
         }
         let place = self.receives.iter().position(|(_, receive)| over(receive))?;
-        Some(self.receives.remove(place).1)
+        self.receives.remove(place).map(|(_, receive)| receive)
     }
 
     /// The receives that have met no message.
@@ -146,12 +158,12 @@ impl<Receive> Matching<Receive> {
     }
 }
 
-/// Adds to a vector of which most stay very short: one that was empty gets room for one.
-fn push<T>(few: &mut Vec<T>, item: T) {
-    if few.capacity() == 0 {
-        few.reserve_exact(1);
+/// Adds to a queue of which most stay very short: one that was empty gets room for one.
+fn push<T>(queue: &mut VecDeque<T>, item: T) {
+    if queue.capacity() == 0 {
+        queue.reserve_exact(1);
     }
-    few.push(item);
+    queue.push_back(item);
 }
 
 /// Receives by what they want.
@@ -163,13 +175,13 @@ struct ManyReceives<Receive> {
     open: usize,
 }
 
-impl<Receive> Default for ManyReceives<Receive> {
+impl<Receive: Copy> Default for ManyReceives<Receive> {
     fn default() -> ManyReceives<Receive> {
         ManyReceives { by_wanted: Chains::default(), open: 0 }
     }
 }
 
-impl<Receive> ManyReceives<Receive> {
+impl<Receive: Copy> ManyReceives<Receive> {
     fn post(&mut self, wanted: Wanted, receive: Receive) {
         self.open += usize::from(wanted.is_open());
         self.by_wanted.push((wanted.from, wanted.tag), receive);

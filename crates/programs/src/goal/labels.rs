@@ -46,32 +46,29 @@ impl Labels {
         if self.places.is_empty() {
             return None;
         }
-        let key = key(name);
-        let mut place = self.home(key);
-        loop {
-            let label = self.labels.get((self.places[place] as usize).checked_sub(1)?)?;
-            if label.key == key && (key & LONG == 0 || self.long_name(label) == name) {
-                return Some(label.operation);
-            }
-            place = (place + 1) & (self.places.len() - 1);
-        }
+        let number = self.places[self.place_of(name, key(name))];
+        self.labels.get((number as usize).checked_sub(1)?).map(|label| label.operation)
     }
 
-    /// Calls an operation so, by a name that is not taken.
+    /// Calls an operation so, unless the name is taken: then it gives the operation that has it.
     #[inline]
-    pub(super) fn define(&mut self, name: &[u8], operation: OperationId) {
+    pub(super) fn define(&mut self, name: &[u8], operation: OperationId) -> Option<OperationId> {
+        if 2 * self.labels.len() >= self.places.len() {
+            self.grow();
+        }
         let key = key(name);
+        let place = self.place_of(name, key);
+        if let Some(number) = (self.places[place] as usize).checked_sub(1) {
+            return Some(self.labels[number].operation);
+        }
         let mut letters = (0, 0);
         if key & LONG != 0 {
             letters = (self.letters.len() as u32, name.len() as u32);
             self.letters.extend_from_slice(name);
         }
         self.labels.push(Label { key, operation, letters });
-        if 2 * self.labels.len() > self.places.len() {
-            self.grow();
-        } else {
-            self.settle(key, self.labels.len() as u32);
-        }
+        self.places[place] = self.labels.len() as u32;
+        None
     }
 
     /// All labels, in the order in which they were defined.
@@ -95,18 +92,28 @@ impl Labels {
         (key.wrapping_mul(GOLDEN) >> (64 - self.places.len().trailing_zeros())) as usize
     }
 
-    fn settle(&mut self, key: u64, number: u32) {
+    /// The place of a label, or the free one where it belongs.
+    #[inline]
+    fn place_of(&self, name: &[u8], key: u64) -> usize {
         let mut place = self.home(key);
-        while self.places[place] != 0 {
+        while let Some(number) = (self.places[place] as usize).checked_sub(1) {
+            let label = &self.labels[number];
+            if label.key == key && (key & LONG == 0 || self.long_name(label) == name) {
+                break;
+            }
             place = (place + 1) & (self.places.len() - 1);
         }
-        self.places[place] = number;
+        place
     }
 
     fn grow(&mut self) {
         self.places = vec![0; (4 * self.labels.len()).next_power_of_two().max(FEWEST)];
-        for number in 1..=self.labels.len() {
-            self.settle(self.labels[number - 1].key, number as u32);
+        for (number, label) in (1..).zip(&self.labels) {
+            let mut place = self.home(label.key);
+            while self.places[place] != 0 {
+                place = (place + 1) & (self.places.len() - 1);
+            }
+            self.places[place] = number;
         }
     }
 }
@@ -115,9 +122,7 @@ impl Labels {
 #[inline]
 fn key(name: &[u8]) -> u64 {
     if name.len() <= 8 {
-        let mut letters = [0; 8];
-        letters[..name.len()].copy_from_slice(name);
-        return u64::from_le_bytes(letters);
+        return name.iter().rev().fold(0, |key, &letter| key << 8 | u64::from(letter));
     }
     let hashed =
         name.chunks(8).fold(name.len() as u64, |hash, piece| (hash ^ key(piece)).wrapping_mul(GOLDEN).rotate_left(29));
@@ -140,10 +145,8 @@ mod tests {
                 let mut map = BTreeMap::new();
                 for (number, name) in (0..).zip(&block) {
                     prop_assert_eq!(labels.find(name.as_bytes()), map.get(name).copied());
-                    if !map.contains_key(name) {
-                        labels.define(name.as_bytes(), OperationId(number));
-                        map.insert(name.clone(), OperationId(number));
-                    }
+                    prop_assert_eq!(labels.define(name.as_bytes(), OperationId(number)), map.get(name).copied());
+                    map.entry(name.clone()).or_insert(OperationId(number));
                 }
                 prop_assert_eq!(labels.all().collect::<BTreeMap<_, _>>(), map);
             }

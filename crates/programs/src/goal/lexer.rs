@@ -85,6 +85,21 @@ impl<R: Read> Lexer<R> {
         self.failure
     }
 
+    /// The text from a token on, up to where whole lines end.
+    #[inline]
+    pub(super) fn text_from(&self, found: Found) -> &[u8] {
+        &self.buffer[found.at..self.whole.clamp(found.at, self.buffer.len())]
+    }
+
+    /// Goes on behind so many bytes from `found` on, which are whole lines.
+    #[inline]
+    pub(super) fn skip_lines(&mut self, found: Found, bytes: usize, lines: u32) {
+        self.at = found.at + bytes;
+        self.line = self.line.saturating_add(lines);
+        self.line_start = self.at;
+        self.next_line = None;
+    }
+
     /// What a token says.
     #[inline]
     pub(super) fn bytes(&self, found: Found) -> &[u8] {

@@ -24,6 +24,7 @@ mod cycle;
 mod error;
 mod labels;
 mod lexer;
+mod line;
 mod parser;
 mod player;
 mod report;
@@ -81,6 +82,17 @@ pub enum OperationKind {
         /// Which tag it must have; any, if none is given.
         tag: Option<u32>,
     },
+}
+
+impl OperationKind {
+    /// To whom a message goes, or from whom it must come.
+    pub(crate) fn partner(&self) -> Option<Rank> {
+        match *self {
+            OperationKind::Send { to, .. } => Some(to),
+            OperationKind::Receive { from, .. } => from,
+            OperationKind::Calculate(_) => None,
+        }
+    }
 }
 
 /// The operation as an item of GOAL text.

@@ -9,6 +9,7 @@ use super::cycle::find_cycle;
 use super::error::{Problem, ReadError};
 use super::labels::Labels;
 use super::lexer::{Found, Lexer, Token, shortened};
+use super::line::{self, Line};
 use super::schedule::{Builder, MOST_OPERATIONS};
 use super::{MOST_RANKS, Operation, OperationId, OperationKind, Requirement, Schedule};
 
@@ -284,8 +285,10 @@ impl<R: Read> Parser<R> {
                     return Ok(());
                 }
                 Token::Word => {
-                    let start = self.take()?;
-                    self.item(start)?;
+                    if !self.usual_lines()? {
+                        let start = self.take()?;
+                        self.item(start)?;
+                    }
                 }
                 Token::End => {
                     let problem = self.unexpected("an item or `}` (the end of the block)");
@@ -295,6 +298,48 @@ impl<R: Read> Parser<R> {
                 _ => return Err(self.unexpected("an item (`calc`, `send`, `recv` or a label) or `}`")),
             }
         }
+    }
+
+    /// Takes the lines from the next token on that are like nearly all, with nothing wrong in them; says whether there are any.
+    fn usual_lines(&mut self) -> Result<bool> {
+        let Parser { lexer, next, size, builder, labels, requirements } = self;
+        let text = lexer.text_from(*next);
+        let (mut at, mut lines) = (0, 0);
+        loop {
+            let indent = text[at..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+            let Some((line, length)) = line::read(&text[at + indent..]) else { break };
+            let number = next.line.saturating_add(lines);
+            let taken = match line {
+                Line::Operation { label, kind, processor, interface } => {
+                    let id = OperationId(builder.len() as u32);
+                    let fits = kind.partner().is_none_or(|Rank(partner)| partner < *size) && !builder.is_full();
+                    let fits = fits && label.is_none_or(|label| labels.define(label, id).is_none());
+                    if fits {
+                        builder.push(&Operation { kind, processor, interface, line: number });
+                    }
+                    fits
+                }
+                Line::Requirement { operation, on, only_started } => {
+                    let ids = labels.find(operation).zip(labels.find(on));
+                    requirements.extend(ids.map(|(operation, on)| {
+                        let column = if lines == 0 { lexer.column(next.at) } else { 1 + indent as u32 };
+                        let requirement = Requirement { operation, on, only_started };
+                        Placed { requirement, line: number, column }
+                    }));
+                    ids.is_some()
+                }
+            };
+            if !taken {
+                break;
+            }
+            (at, lines) = (at + indent + length, lines.saturating_add(1));
+        }
+        if lines > 0 {
+            let next = *next;
+            self.lexer.skip_lines(next, at, lines);
+            self.take()?;
+        }
+        Ok(lines > 0)
     }
 
     /// An item, of which `start` is the first word.
@@ -326,13 +371,10 @@ impl<R: Read> Parser<R> {
     }
 
     fn define(&mut self, start: Found) -> Result<()> {
-        let label = self.lexer.bytes(start);
-        if let Some(earlier) = self.labels.find(label) {
-            let (label, line) = (self.lexer.shortened(start), self.builder.line(earlier));
-            return Err(self.problem(start, format!("the label `{label}` is taken already, in line {line}")));
-        }
-        self.labels.define(label, OperationId(self.builder.len() as u32));
-        Ok(())
+        let id = OperationId(self.builder.len() as u32);
+        let Some(earlier) = self.labels.define(self.lexer.bytes(start), id) else { return Ok(()) };
+        let (label, line) = (self.lexer.shortened(start), self.builder.line(earlier));
+        Err(self.problem(start, format!("the label `{label}` is taken already, in line {line}")))
     }
 
     fn verb(&mut self) -> Result<Verb> {

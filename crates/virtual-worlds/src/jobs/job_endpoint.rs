@@ -1,8 +1,10 @@
 //! A rank of a job on a machine that other jobs use, too.
 
+use std::task::{Poll, Waker};
+
 use endpoint::{
-    Begun, Endpoint, Error, Event, Message, Operation, Outcome, Received, Report, Request, Result, Source, Tag, Tags,
-    check_partner,
+    Begun, Endpoint, Error, Event, Handles, Message, Operation, Outcome, Pending, Received, Report, Request, Result,
+    Source, Tag, Tags, check_partner,
 };
 use machines::model::NodeId;
 use quantities::{Duration, Rank, Time};
@@ -12,9 +14,10 @@ use super::program::Jobs;
 /// The endpoint of a machine's node, where ranks are those of a job and time begins with it.
 ///
 /// A node has one rank, and a rank sends to ranks of its own job only. So whatever comes to a node is of its job.
-#[derive(Debug)]
 pub(super) struct JobEndpoint<'run, E, P> {
     pub(super) endpoint: &'run E,
+    /// The node's operations, if the machine knows them by handle.
+    pub(super) handles: Option<&'run dyn Handles>,
     pub(super) jobs: &'run Jobs<'run, P>,
     /// The nodes of the job's ranks.
     pub(super) nodes: &'run [NodeId],
@@ -64,18 +67,23 @@ impl<E: Endpoint, P> JobEndpoint<'_, E, P> {
         Time::ZERO + time.since(Time::ZERO + self.start)
     }
 
+    /// What came of an operation on the machine, in terms of the job.
+    fn result_of_job(&self, result: Result<Outcome>) -> Result<Outcome> {
+        match result {
+            Ok(Outcome::Received(Received { from, tag, message }, sent)) => {
+                let received = Received { from: self.rank_on(from), tag, message };
+                Ok(Outcome::Received(received, self.time_of_job(sent)))
+            }
+            Ok(Outcome::Done) => Ok(Outcome::Done),
+            Err(error) => Err(self.of_job(error)),
+        }
+    }
+
     /// What has happened on the machine, in terms of the job.
     fn event_of_job(&self, event: Event) -> Event {
-        let of_job = |outcome| match outcome {
-            Outcome::Received(Received { from, tag, message }, sent) => {
-                let received = Received { from: self.rank_on(from), tag, message };
-                Outcome::Received(received, self.time_of_job(sent))
-            }
-            Outcome::Done => Outcome::Done,
-        };
         match event {
             Event::Started => Event::Started,
-            Event::Over(result) => Event::Over(result.map(of_job).map_err(|error| self.of_job(error))),
+            Event::Over(result) => Event::Over(self.result_of_job(result)),
         }
     }
 
@@ -87,6 +95,28 @@ impl<E: Endpoint, P> JobEndpoint<'_, E, P> {
             other => other,
         }
     }
+}
+
+impl<E: Endpoint, P> Handles for JobEndpoint<'_, E, P> {
+    fn begin(&self, operation: Operation, waker: &Waker) -> Result<u32> {
+        let handles = self.handles.ok_or_else(no_handles)?;
+        handles.begin(self.of_machine(operation)?, waker).map_err(|error| self.of_job(error))
+    }
+
+    fn poll_outcome(&self, handle: u32, waker: &Waker) -> Poll<Result<Outcome>> {
+        let Some(handles) = self.handles else { return Poll::Ready(Err(no_handles())) };
+        handles.poll_outcome(handle, waker).map(|result| self.result_of_job(result))
+    }
+
+    fn free(&self, handle: u32) {
+        if let Some(handles) = self.handles {
+            handles.free(handle);
+        }
+    }
+}
+
+fn no_handles() -> Error {
+    Error::Unfit("the world knows no operations by handle".to_owned())
 }
 
 impl<E: Endpoint, P> Endpoint for JobEndpoint<'_, E, P> {
@@ -103,11 +133,17 @@ impl<E: Endpoint, P> Endpoint for JobEndpoint<'_, E, P> {
     }
 
     async fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Result<()> {
+        if self.handles.is_some() {
+            return Pending::new(self, Operation::Send { to, tag, message }).await.map(drop);
+        }
         let node = self.node_of(to)?;
         self.endpoint.send_tagged(node, tag, message).await.map_err(|error| self.of_job(error))
     }
 
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
+        if self.handles.is_some() {
+            return Pending::new(self, Operation::Receive { from, tags, deadline }).await?.received();
+        }
         let from = match from {
             Source::Rank(from) => Source::Rank(self.node_of(from)?),
             Source::Any => Source::Any,
@@ -130,6 +166,10 @@ impl<E: Endpoint, P> Endpoint for JobEndpoint<'_, E, P> {
 
     async fn sleep_until(&self, time: Time) {
         self.endpoint.sleep_until(time + self.start).await;
+    }
+
+    fn handles(&self) -> Option<&dyn Handles> {
+        self.handles.map(|_| self as &dyn Handles)
     }
 
     async fn multicast(&self, message: Message) -> Result<()> {

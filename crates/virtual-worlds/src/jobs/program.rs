@@ -21,7 +21,7 @@ pub(super) struct Jobs<'a, P> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seat {
     /// The job's number.
-    pub(super) job: usize,
+    pub(super) job: u32,
     pub(super) rank: Rank,
 }
 
@@ -35,7 +35,7 @@ impl<'a, P> Jobs<'a, P> {
         let highest = jobs.iter().flat_map(|job| &job.nodes).map(|node| node.0).max();
         let used = highest.map_or(0, |highest| highest.min(nodes) + 1);
         let mut seats: Vec<Option<Seat>> = vec![None; used as usize];
-        for (number, job) in jobs.iter().enumerate() {
+        for (number, job) in (0..).zip(jobs) {
             if job.nodes.is_empty() {
                 return unfit(format!("job `{}` has no ranks, where it must have one", job.name));
             }
@@ -45,7 +45,7 @@ impl<'a, P> Jobs<'a, P> {
                 }
                 let seat = Seat { job: number, rank };
                 if let Some(Seat { job, rank }) = seats[node as usize].replace(seat) {
-                    let (one, other) = (&jobs[job].name, &jobs[number].name);
+                    let (one, other) = (&jobs[job as usize].name, &jobs[number as usize].name);
                     return unfit(format!(
                         "node {node} has rank {rank} of job `{one}` and rank {} of job `{other}`, where it can have one",
                         seat.rank
@@ -86,18 +86,19 @@ impl<P: Program> Program for Jobs<'_, P> {
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Option<P::Output>> {
         let Some(Seat { job, rank }) = self.seat(endpoint.rank()) else { return Ok(None) };
-        let Job { program, nodes, start, .. } = &self.jobs[job];
+        let Job { program, nodes, start, .. } = &self.jobs[job as usize];
         if *start > Time::ZERO {
             endpoint.sleep_until(*start).await;
         }
         let start = start.since(Time::ZERO);
-        program.run(&JobEndpoint { endpoint, jobs: self, nodes, rank, start }).await.map(Some)
+        let handles = endpoint.handles();
+        program.run(&JobEndpoint { endpoint, handles, jobs: self, nodes, rank, start }).await.map(Some)
     }
 
     fn name_of(&self, node: Rank) -> String {
         match self.seat(node) {
             Some(Seat { job, rank }) => {
-                let Job { name, program, .. } = &self.jobs[job];
+                let Job { name, program, .. } = &self.jobs[job as usize];
                 format!("{} of job `{name}`", program.name_of(rank))
             }
             None => format!("node {node}"),

@@ -81,7 +81,7 @@ fn by_job<P, T>(
     let mut of_job: Vec<Vec<(Rank, Result<T>)>> = jobs.iter().map(|_| Vec::new()).collect();
     for (node, result) in (0..).map(Rank).zip(results) {
         if let (Some(Seat { job, rank }), Some(result)) = (program.seat(node), result.transpose()) {
-            of_job[job].push((rank, result));
+            of_job[job as usize].push((rank, result));
         }
     }
     let finish_of = |node: &NodeId| finish[node.0 as usize];

@@ -26,6 +26,7 @@
 
 mod clock_endpoint;
 mod costs;
+mod free_from;
 mod in_order;
 mod mailbox;
 mod on_arrival;

@@ -605,3 +605,62 @@ fn a_job_plays_a_schedule_as_it_is_played_by_itself() {
         }
     }
 }
+
+/// Rank 0 computes on two processors at once, and sends on a third once the first has begun; rank 1 answers from a second interface
+/// while it computes.
+const SEVERAL_PROCESSORS: &[u8] = b"num_ranks 2
+rank 0 {
+l1: calc 7000 cpu 0
+l2: calc 5000 cpu 1
+l3: send 100000b to 1 tag 3 cpu 2
+l4: recv 40b from 1 tag 4 cpu 1
+l5: calc 900 cpu 0
+l2 irequires l1
+l3 irequires l2
+l5 requires l4
+}
+rank 1 {
+l1: recv 100000b from 0 tag 3
+l2: calc 300000 cpu 1
+l3: send 40b to 0 tag 4 nic 1
+l2 irequires l1
+l3 requires l1
+l3 irequires l2
+}
+";
+
+/// A rank of the LogGP model has as many processors as its schedule names, and is told what has started: also as a job beside another.
+#[test]
+fn on_a_contention_free_machine_a_job_plays_a_schedule_on_several_processors() {
+    let schedule = Schedule::parse("job.goal", SEVERAL_PROCESSORS).unwrap();
+    let machine = machines::load("loggp").unwrap();
+    let world = Simulated::new(&machine, Options::default());
+    let (_, by_itself) = world.run(2, &Player::new(&schedule)).unwrap();
+    for start in [Time::ZERO, Time::from_picoseconds(3_000)] {
+        let job = |name: &str, nodes: [u32; 2], start| {
+            let nodes = nodes.map(NodeId).to_vec();
+            Job { name: name.to_owned(), program: Player::new(&schedule), nodes, start }
+        };
+        let jobs = [job("one", [3, 0], start), job("other", [1, 2], Time::ZERO)];
+        let alone = world.run_alone(&jobs[0]).unwrap();
+        let JobsRun { jobs: beside, .. } = world.run_jobs(&jobs, None).unwrap();
+        assert_eq!(beside[0], alone);
+        let took: Vec<Time> = alone.finish.iter().map(|&time| Time::ZERO + time.since(start)).collect();
+        assert_eq!(took, by_itself.finish);
+    }
+}
+
+/// Each processor does one thing at a time; what requires a start begins with it, what requires an end behind it.
+#[test]
+fn on_a_contention_free_machine_processors_of_a_rank_compute_at_once() {
+    let machine = machines::load("loggp").unwrap();
+    let world = Simulated::new(&machine, Options::default());
+    for (processor, requires, nanoseconds) in
+        [(1, "irequires", 700), (1, "requires", 1_200), (0, "irequires", 1_200), (0, "requires", 1_200)]
+    {
+        let text = format!("num_ranks 1\nrank 0 {{\na: calc 700\nb: calc 500 cpu {processor}\nb {requires} a\n}}\n");
+        let schedule = Schedule::parse("job.goal", text.as_bytes()).unwrap();
+        let (_, answer) = world.run(1, &Player::new(&schedule)).unwrap();
+        assert_eq!(answer.makespan(), Time::ZERO + Duration::from_nanoseconds(nanoseconds), "{text}");
+    }
+}

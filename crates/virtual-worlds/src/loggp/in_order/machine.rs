@@ -1,12 +1,13 @@
 //! The ranks of a LogGP machine and the messages between them, in the order of time.
 //!
 //! A rank's processor serves sends and computations in the order in which they were begun, and a message once it has
-//! arrived and was asked for, behind what was begun before that.
+//! arrived and was asked for, behind what was begun before that. A rank has as many processors and network interfaces as its requests
+//! name; a message is taken by those of the receive that asks for it.
 
 use std::collections::VecDeque;
 
-use endpoint::executor::{Machine, Over, request_of};
-use endpoint::{Error, Operation, Outcome, Received, Result, Tag, Unexpected};
+use endpoint::executor::{Machine, Over, number_of, request_of};
+use endpoint::{Begun, Error, Operation, Outcome, Received, Request, Result, Tag, Unexpected};
 use machines::model::LogGp;
 use quantities::{Duration, Rank, Time};
 
@@ -14,6 +15,7 @@ use crate::answer::{RankStatistics, Unreceived};
 use crate::events::EventQueue;
 use crate::horizon::beyond;
 use crate::loggp::costs::{Costs, later, sum};
+use crate::loggp::free_from::FreeFrom;
 use crate::loggp::mailbox::Letter;
 use crate::loggp::no_hardware;
 use crate::matching::{Matching, Wanted};
@@ -33,19 +35,38 @@ pub(super) struct InOrder {
 
 #[derive(Debug, Default)]
 struct RankState {
-    /// From when on the processor is free.
-    free: Time,
-    /// From when on the network interface can send the next message, and receive the next one.
-    may_send: Time,
-    may_receive: Time,
+    /// From when on each processor is free.
+    processors: FreeFrom,
+    /// From when on each network interface can send the next message, and receive the next one.
+    may_send: FreeFrom,
+    may_receive: FreeFrom,
     matching: Matching<Posted>,
     statistics: RankStatistics,
+}
+
+/// Whose an operation is, and what serves it.
+#[derive(Clone, Copy, Debug)]
+struct Served {
+    rank: Rank,
+    /// The operation's number.
+    number: u32,
+    processor: u8,
+    interface: u8,
+    /// Whether its rank is told when it starts.
+    tells_start: bool,
+}
+
+impl Served {
+    /// By the first processor, and over the first interface.
+    fn first(rank: Rank, number: u32) -> Served {
+        Served { rank, number, processor: 0, interface: 0, tells_start: false }
+    }
 }
 
 /// A receive that was posted.
 #[derive(Clone, Copy, Debug)]
 struct Posted {
-    number: u32,
+    receive: Served,
     at: Time,
     deadline: Option<Time>,
 }
@@ -55,6 +76,8 @@ struct Posted {
 enum Event {
     /// The message of that number is there.
     Arrival(u32),
+    /// A processor takes that operation up.
+    Started(Rank, u32),
     /// That operation, which brings no message, is over.
     Done(Rank, u32),
     /// That operation is over and has the message of that number.
@@ -77,10 +100,9 @@ struct Instant {
 struct Flight {
     to: Rank,
     letter: Letter,
-    /// The sender's operation.
-    number: u32,
-    /// If it waits for the receiver, when the sender's processor is done with it.
-    sender: Option<Time>,
+    send: Served,
+    /// If the send waits for the receiver, when the sender's processor is done with it.
+    sent: Option<Time>,
 }
 
 /// The messages under way, by number; numbers are used again.
@@ -126,7 +148,7 @@ impl InOrder {
     /// The messages that no receive took, by receiver, sender and tag.
     pub(super) fn unexpected(&self) -> Vec<Unexpected> {
         let of = |(to, rank): (Rank, &RankState)| {
-            let request = |message| self.flights.look(message).and_then(|flight| request_of(flight.number));
+            let request = |message| self.flights.look(message).and_then(|flight| request_of(flight.send.number));
             let unexpected =
                 |(from, tag, message)| Unexpected { to, from: Rank(from), tag: Tag(tag), request: request(message) };
             rank.matching.kept().map(unexpected).collect::<Vec<_>>()
@@ -158,21 +180,30 @@ impl InOrder {
         };
         match event {
             Event::Arrival(number) | Event::Received(_, number) => flight(number),
-            Event::Done(rank, _) => format!("an operation of rank {rank}"),
+            Event::Started(rank, _) | Event::Done(rank, _) => format!("an operation of rank {rank}"),
             Event::Deadline(rank) => format!("a wait of rank {rank}"),
         }
     }
 
-    fn send(&mut self, from: Rank, to: Rank, tag: Tag, message: endpoint::Message, number: u32) {
+    /// A processor takes an operation up at `start`.
+    fn start_at(&mut self, start: Time, operation: Served) {
+        if operation.tells_start {
+            self.queue.put(start, Event::Started(operation.rank, operation.number));
+        }
+    }
+
+    fn send(&mut self, send: Served, to: Rank, tag: Tag, message: endpoint::Message) {
         let (called, size) = (self.queue.now(), message.size());
+        let Served { rank: from, number, processor, interface, .. } = send;
         let sender = &mut self.ranks[from.0 as usize];
-        let start = called.max(sender.free).max(sender.may_send);
+        let start = called.max(sender.processors.get(processor)).max(sender.may_send.get(interface));
         let sent = later(start, self.costs.sending(size));
-        sender.free = sent;
-        sender.may_send = later(start, self.costs.occupying(size));
+        sender.processors.keep(processor, sent);
+        sender.may_send.keep(interface, later(start, self.costs.occupying(size)));
         sender.statistics.packets += 1;
         let away = later(start, self.costs.leaving(size)).since(called);
         sender.statistics.send_away = sum(sender.statistics.send_away, away);
+        self.start_at(start, send);
         let waits = self.costs.waits_for_receiver(size);
         if !waits {
             self.queue.put(sent, Event::Done(from, number));
@@ -180,14 +211,14 @@ impl InOrder {
         self.messages += 1;
         let arrival = self.costs.arrival(start);
         let letter = Letter::new(from, tag, called, arrival, message);
-        let flight = self.flights.add(Flight { to, letter, number, sender: waits.then_some(sent) });
+        let flight = self.flights.add(Flight { to, letter, send, sent: waits.then_some(sent) });
         self.queue.put(arrival, Event::Arrival(flight));
     }
 
-    fn receive(&mut self, rank: Rank, wanted: Wanted, deadline: Option<Time>, number: u32) {
-        let now = self.queue.now();
+    fn receive(&mut self, receive: Served, wanted: Wanted, deadline: Option<Time>) {
+        let (rank, now) = (receive.rank, self.queue.now());
         let deadline = deadline.map(|deadline| deadline.max(now));
-        let posted = Posted { number, at: now, deadline };
+        let posted = Posted { receive, at: now, deadline };
         let matching = &mut self.ranks[rank.0 as usize].matching;
         match matching.find(wanted) {
             Some(flight) => self.deliver(posted, flight),
@@ -200,10 +231,14 @@ impl InOrder {
         }
     }
 
-    fn compute(&mut self, rank: Rank, work: Duration, number: u32) {
-        let processor = &mut self.ranks[rank.0 as usize].free;
-        *processor = later(self.queue.now().max(*processor), work);
-        self.queue.put(*processor, Event::Done(rank, number));
+    fn compute(&mut self, computation: Served, work: Duration) {
+        let Served { rank, number, processor, .. } = computation;
+        let processors = &mut self.ranks[rank.0 as usize].processors;
+        let start = self.queue.now().max(processors.get(processor));
+        let end = later(start, work);
+        processors.keep(processor, end);
+        self.start_at(start, computation);
+        self.queue.put(end, Event::Done(rank, number));
     }
 
     /// A message is there: a receive that was posted for it takes it.
@@ -220,19 +255,19 @@ impl InOrder {
     /// Gives a message that is there to a receive; a sender that has waited for this goes on.
     fn deliver(&mut self, posted: Posted, number: u32) {
         let now = self.queue.now();
-        let Some(Flight { to, letter, number: waiting, sender }) = self.flights.look(number) else { return };
-        let size = letter.size();
+        let Some(&Flight { to, ref letter, send, sent }) = self.flights.look(number) else { return };
+        let (size, Served { processor, interface, .. }) = (letter.size(), posted.receive);
         let receiver = &mut self.ranks[to.0 as usize];
-        let taken = now.max(receiver.free).max(receiver.may_receive);
-        receiver.free = later(taken, self.costs.receiving(size));
-        receiver.may_receive = later(taken, self.costs.occupying(size));
+        let taken = now.max(receiver.processors.get(processor)).max(receiver.may_receive.get(interface));
+        let end = later(taken, self.costs.receiving(size));
+        receiver.processors.keep(processor, end);
+        receiver.may_receive.keep(interface, later(taken, self.costs.occupying(size)));
         let idle = letter.arrival.since(posted.at);
         receiver.statistics.receive_idle = sum(receiver.statistics.receive_idle, idle);
-        self.queue.put(receiver.free, Event::Received(posted.number, number));
-        if let Some(sent) = *sender {
-            let sender = &mut self.ranks[letter.from.0 as usize];
-            sender.may_send = sender.may_send.max(taken);
-            self.queue.put(sent.max(taken), Event::Done(letter.from, *waiting));
+        self.queue.put(end, Event::Received(posted.receive.number, number));
+        if let Some(sent) = sent {
+            self.ranks[send.rank.0 as usize].may_send.keep(send.interface, taken);
+            self.queue.put(sent.max(taken), Event::Done(send.rank, send.number));
         }
     }
 
@@ -241,7 +276,7 @@ impl InOrder {
         let now = self.queue.now();
         let posted = self.ranks[rank.0 as usize].matching.withdraw(|posted| posted.deadline == Some(now))?;
         let event = endpoint::Event::Over(Err(Error::Deadline(now)));
-        Some(Over { rank, number: posted.number, at: now, event })
+        Some(Over { rank, number: posted.receive.number, at: now, event })
     }
 
     /// Sorts the events of the present instant; says whether there were any.
@@ -251,7 +286,7 @@ impl InOrder {
         for event in events.drain(..) {
             match event {
                 Event::Arrival(flight) => arrivals.push_back(flight),
-                Event::Done(..) | Event::Received(..) => over.push_back(event),
+                Event::Started(..) | Event::Done(..) | Event::Received(..) => over.push_back(event),
                 Event::Deadline(rank) => deadlines.push_back(rank),
             }
         }
@@ -259,17 +294,33 @@ impl InOrder {
     }
 
     fn over(&mut self, event: Event) -> Option<Over> {
-        let (rank, number, outcome) = match event {
-            Event::Done(rank, number) => (rank, number, Outcome::Done),
+        use endpoint::Event::{Over as Ended, Started};
+        let (rank, number, event) = match event {
+            Event::Started(rank, number) => (rank, number, Started),
+            Event::Done(rank, number) => (rank, number, Ended(Ok(Outcome::Done))),
             Event::Received(number, flight) => {
                 let Flight { to, letter, .. } = self.flights.take(flight)?;
                 let Letter { from, tag, called, .. } = letter;
                 let message = letter.into_message();
-                (to, number, Outcome::Received(Received { from, tag, message }, called))
+                (to, number, Ended(Ok(Outcome::Received(Received { from, tag, message }, called))))
             }
             Event::Arrival(_) | Event::Deadline(_) => return None,
         };
-        Some(Over { rank, number, at: self.queue.now(), event: endpoint::Event::Over(Ok(outcome)) })
+        Some(Over { rank, number, at: self.queue.now(), event })
+    }
+
+    fn begin_served(&mut self, operation: Operation, by: Served) {
+        match operation {
+            Operation::Send { to, tag, message } => self.send(by, to, tag, message),
+            Operation::Receive { from, tags, deadline } => self.receive(by, Wanted::new(from, tags), deadline),
+            Operation::Compute(work) => self.compute(by, work),
+            Operation::Sleep(until) => {
+                self.start_at(self.queue.now(), by);
+                self.queue.put(until.max(self.queue.now()), Event::Done(by.rank, by.number));
+            }
+            // Refused before.
+            Operation::Multicast(_) | Operation::ReceiveMulticast(_) => {}
+        }
     }
 }
 
@@ -286,16 +337,20 @@ impl Machine for InOrder {
     }
 
     fn begin(&mut self, rank: Rank, number: u32, operation: Operation) {
-        match operation {
-            Operation::Send { to, tag, message } => self.send(rank, to, tag, message, number),
-            Operation::Receive { from, tags, deadline } => {
-                self.receive(rank, Wanted::new(from, tags), deadline, number);
-            }
-            Operation::Compute(work) => self.compute(rank, work, number),
-            Operation::Sleep(until) => self.queue.put(until.max(self.queue.now()), Event::Done(rank, number)),
-            // Refused before.
-            Operation::Multicast(_) | Operation::ReceiveMulticast(_) => {}
+        self.begin_served(operation, Served::first(rank, number));
+    }
+
+    fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
+        if request.operation.partner() == Some(rank) {
+            return Err(Error::ToItself(rank));
         }
+        let number = number_of(&request);
+        let Request { operation, processor, interface, tells_start, .. } = request;
+        let receives = matches!(operation, Operation::Receive { .. });
+        // That a receive has started is known at once.
+        let tells_start = tells_start && !receives;
+        self.begin_served(operation, Served { rank, number, processor, interface, tells_start });
+        Ok(if receives { Begun::Started } else { Begun::Later })
     }
 
     fn next_over(&mut self) -> Result<Option<Over>> {

@@ -1,7 +1,7 @@
 //! The events of ranks whose processors take messages in on arrival.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use endpoint::executor::{Machine, Over, number_of, request_of};
 use endpoint::{Begun, Error, Event as Happens, Operation, Outcome, Received, Request, Result, Tag, Unexpected};
@@ -14,7 +14,7 @@ use crate::answer::{Activity, Answer, MessageRecord, RankStatistics, Span, Timel
 use crate::events::EventQueue;
 use crate::loggp::costs::{Costs, later, sum};
 use crate::loggp::no_hardware;
-use crate::matching::Matching;
+use crate::matching::{Matching, Wanted};
 use crate::stop::{Reached, Stop};
 
 /// All ranks, and what they have to do.
@@ -23,6 +23,8 @@ pub(super) struct OnArrival {
     costs: Costs,
     ranks: Vec<RankState>,
     tasks: Tasks,
+    /// Of the receives that have one, by number.
+    deadlines: BTreeMap<u32, Time>,
     queue: EventQueue<Event>,
     instant: Instant,
     /// What was begun since the last event.
@@ -48,8 +50,6 @@ struct RankState {
 struct Posted {
     number: u32,
     at: Time,
-    /// [`Time::NEVER`] where there is none. [ps]
-    deadline: Time,
 }
 
 /// Something that happens; among what happens at one time the lowest sequence number is first.
@@ -120,6 +120,7 @@ impl OnArrival {
             costs: Costs::new(model),
             ranks: (0..ranks).map(|_| RankState::default()).collect(),
             tasks: Tasks::default(),
+            deadlines: BTreeMap::new(),
             queue: EventQueue::without_horizon(),
             instant: Instant::default(),
             begun: Vec::new(),
@@ -282,6 +283,9 @@ impl OnArrival {
         }
         self.record(to, Activity::Receive, now, end);
         if let Some(posted) = receive {
+            if !self.deadlines.is_empty() {
+                self.deadlines.remove(&posted.number);
+            }
             self.deliver(number, message, posted.number, end);
         }
     }
@@ -296,10 +300,10 @@ impl OnArrival {
         if let Some(message) = matching.find(wanted) {
             return self.deliver(message, self.tasks[message], task.number, now);
         }
-        let deadline = (task.kind == Kind::ReceiveUntil).then(|| Time::from_picoseconds(task.amount).max(now));
-        let posted = Posted { number: task.number, at: now, deadline: deadline.unwrap_or(Time::NEVER) };
-        matching.post(wanted, posted);
-        if let Some(deadline) = deadline {
+        matching.post(wanted, Posted { number: task.number, at: now });
+        if task.kind == Kind::ReceiveUntil {
+            let deadline = Time::from_picoseconds(task.amount).max(now);
+            self.deadlines.insert(task.number, deadline);
             self.queue.put(deadline, Event { sequence: LAST, task: task.rank.0, what: What::Deadline });
         }
     }
@@ -325,9 +329,12 @@ impl OnArrival {
 
     /// A deadline passes: a receive that has met no message by then ends.
     fn deadline(&mut self, rank: Rank) {
-        let now = self.queue.now();
-        let posted = self.rank(rank).matching.withdraw(|posted| posted.deadline == now);
+        let OnArrival { queue, ranks, deadlines, .. } = self;
+        let now = queue.now();
+        let matching = &mut ranks[rank.0 as usize].matching;
+        let posted = matching.withdraw(|posted| deadlines.get(&posted.number) == Some(&now));
         if let Some(Posted { number, .. }) = posted {
+            self.deadlines.remove(&number);
             self.over.push_back(Over { rank, number, at: now, event: Happens::Over(Err(Error::Deadline(now))) });
         }
     }
@@ -381,6 +388,13 @@ impl OnArrival {
             Operation::Sleep(until) => {
                 self.started(task);
                 self.finished(task, until.max(task.time).max(self.queue.now()));
+            }
+            Operation::Receive { from, tags, deadline: None }
+                if self.sequence == 0 && task.time == Time::ZERO && !task.tells_start =>
+            {
+                // Nothing has happened yet, so no message can be there.
+                let posted = Posted { number, at: self.queue.now() };
+                self.rank(rank).matching.post(Wanted::new(from, tags), posted);
             }
             operation => self.begun.extend(self.tasks.add_operation(task, operation)),
         }

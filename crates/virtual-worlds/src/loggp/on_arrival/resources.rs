@@ -5,6 +5,8 @@ use std::collections::BinaryHeap;
 
 use quantities::Time;
 
+use crate::loggp::free_from::FreeFrom;
+
 /// What a task needs at once: a processor, and perhaps one side of a network interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Needs {
@@ -38,8 +40,16 @@ pub(super) struct Resources {
     processors: FreeFrom,
     sending: FreeFrom,
     receiving: FreeFrom,
-    /// Few, and none is empty.
-    queues: Vec<(Needs, BinaryHeap<Reverse<Waiting>>)>,
+    /// Few.
+    queues: Vec<Queue>,
+}
+
+/// The tasks that wait for the same things: mostly one.
+#[derive(Debug)]
+struct Queue {
+    needs: Needs,
+    head: Waiting,
+    others: BinaryHeap<Reverse<Waiting>>,
 }
 
 impl Resources {
@@ -73,69 +83,36 @@ impl Resources {
 
     /// When the last processor is free.
     pub(super) fn all_free_from(&self) -> Time {
-        self.processors.others.iter().copied().fold(self.processors.first, Time::max)
+        self.processors.all()
     }
 
     /// Lets a task wait for its needs; whether it is now the head of its queue.
-    pub(super) fn wait(&mut self, needs: Needs, waiting: Waiting) -> bool {
-        let place = self.queues.iter().position(|&(other, _)| other == needs).unwrap_or_else(|| {
-            self.queues.push((needs, BinaryHeap::new()));
-            self.queues.len() - 1
-        });
-        let queue = &mut self.queues[place].1;
-        queue.push(Reverse(waiting));
-        queue.peek().is_some_and(|head| head.0.sequence == waiting.sequence)
+    pub(super) fn wait(&mut self, needs: Needs, mut waiting: Waiting) -> bool {
+        let Some(queue) = self.queues.iter_mut().find(|queue| queue.needs == needs) else {
+            self.queues.reserve_exact(1);
+            self.queues.push(Queue { needs, head: waiting, others: BinaryHeap::new() });
+            return true;
+        };
+        let first = waiting < queue.head;
+        if first {
+            std::mem::swap(&mut waiting, &mut queue.head);
+        }
+        queue.others.push(Reverse(waiting));
+        first
     }
 
     /// The head of a queue.
     #[inline]
     pub(super) fn head(&self, needs: Needs) -> Option<Waiting> {
-        let (_, queue) = self.queues.iter().find(|&&(other, _)| other == needs)?;
-        queue.peek().map(|head| head.0)
+        self.queues.iter().find(|queue| queue.needs == needs).map(|queue| queue.head)
     }
 
     /// Takes the head of a queue away.
     pub(super) fn take_head(&mut self, needs: Needs) {
-        let Some(place) = self.queues.iter().position(|&(other, _)| other == needs) else { return };
-        self.queues[place].1.pop();
-        if self.queues[place].1.is_empty() {
-            self.queues.swap_remove(place);
+        let Some(place) = self.queues.iter().position(|queue| queue.needs == needs) else { return };
+        match self.queues[place].others.pop() {
+            Some(Reverse(next)) => self.queues[place].head = next,
+            None => drop(self.queues.swap_remove(place)),
         }
-    }
-}
-
-/// Times from when on numbered things are free. Most ranks have but the first.
-#[derive(Debug, Default)]
-struct FreeFrom {
-    first: Time,
-    /// Those from number 1 on that have ever been used.
-    others: Box<[Time]>,
-}
-
-impl FreeFrom {
-    #[inline]
-    fn get(&self, number: u8) -> Time {
-        match number {
-            0 => self.first,
-            _ => self.others.get(usize::from(number) - 1).copied().unwrap_or(Time::ZERO),
-        }
-    }
-
-    #[inline]
-    fn keep(&mut self, number: u8, until: Time) {
-        let place = match number {
-            0 => &mut self.first,
-            _ => self.other(usize::from(number) - 1),
-        };
-        *place = until.max(*place);
-    }
-
-    fn other(&mut self, place: usize) -> &mut Time {
-        if self.others.len() <= place {
-            let mut others = std::mem::take(&mut self.others).into_vec();
-            others.resize(place + 1, Time::ZERO);
-            self.others = others.into_boxed_slice();
-        }
-        &mut self.others[place]
     }
 }

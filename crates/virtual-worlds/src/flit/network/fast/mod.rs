@@ -72,10 +72,35 @@ struct Link {
     credits: Runs,
     /// When the flits that are in the far buffer, and whose leaving is not yet known, come there.
     held: Runs,
-    /// The packets that own the channel or have flits in the far buffer, first the one at the buffer's front.
-    line: VecDeque<u32>,
+    /// The packets that own the channel or have flits in the far buffer.
+    line: Line,
     /// When the last flit of the packet before the first of the line leaves the far buffer.
     front_free: u64,
+}
+
+/// Packets one behind the other, first the one at the buffer's front. Mostly it is the only one, and stands here.
+#[derive(Debug)]
+struct Line {
+    /// [`NOBODY`] if there is none.
+    first: u32,
+    others: VecDeque<u32>,
+}
+
+impl Line {
+    fn empty() -> Line {
+        Line { first: NOBODY, others: VecDeque::new() }
+    }
+
+    fn push(&mut self, packet: u32) {
+        match self.first {
+            NOBODY => self.first = packet,
+            _ => self.others.push_back(packet),
+        }
+    }
+
+    fn pop(&mut self) {
+        self.first = self.others.pop_front().unwrap_or(NOBODY);
+    }
 }
 
 /// A channel on a packet's way. Times in picoseconds.
@@ -178,7 +203,7 @@ impl Link {
             requests: Requests::default(),
             credits: Runs::zeros(channel.buffer),
             held: Runs::default(),
-            line: VecDeque::new(),
+            line: Line::empty(),
             front_free: 0,
         }
     }
@@ -299,7 +324,8 @@ impl Engine for Fast {
             }
             for request in link.requests.waiting() {
                 // Where the wire is free there is no room behind it.
-                let in_the_way = self.links[self.link(index, request.virtual_channel) as usize].line.front().copied();
+                let first = self.links[self.link(index, request.virtual_channel) as usize].line.first;
+                let in_the_way = (first != NOBODY).then_some(first);
                 tally.wants(request.packet, channel, request.at, owner.or(in_the_way));
             }
         }
@@ -494,8 +520,8 @@ impl Fast {
         entering.header_at = UNKNOWN;
         self.to_consider.push(packet);
         if !link.is_sink() {
-            link.line.push_back(packet);
-            let first = link.line[0];
+            link.line.push(packet);
+            let first = link.line.first;
             if first != packet && link.credits.count() < entering.order.flits {
                 self.to_consider.push(first);
             }
@@ -561,7 +587,7 @@ impl Fast {
         row.started = true;
         if !link.is_sink() && !stores_packets(self.network.switching) {
             *header_at = start + link.advance;
-            if link.line[0] == packet {
+            if link.line.first == packet {
                 let link = row.link;
                 self.come_to_front(link, schedule);
             }
@@ -572,7 +598,10 @@ impl Fast {
     fn come_to_front<S: Schedule>(&self, link: u32, schedule: &mut S) {
         let link = &self.links[link as usize];
         let Place::Router(RouterId(router)) = link.to else { return };
-        let Some(&packet) = link.line.front() else { return };
+        let packet = link.line.first;
+        if packet == NOBODY {
+            return;
+        }
         let header_at = self.packets[packet as usize].header_at;
         if header_at == UNKNOWN {
             return;
@@ -678,7 +707,7 @@ impl Fast {
             }
         } else if stores_packets(self.network.switching) {
             self.packets[packet as usize].header_at = tail_at;
-            if link.line[0] == packet {
+            if link.line.first == packet {
                 self.come_to_front(current.link, schedule);
             }
         }
@@ -686,7 +715,7 @@ impl Fast {
         if let Some(before) = row.checked_sub(1) {
             let input = self.packets[packet as usize].rows[before].link;
             let link = &mut self.links[input as usize];
-            link.line.pop_front();
+            link.line.pop();
             link.front_free = current.last;
             self.come_to_front(input, schedule);
         } else if let Place::Node(node) = link.from {
