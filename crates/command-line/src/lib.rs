@@ -6,6 +6,7 @@
 mod calibrate;
 mod cast;
 mod choice;
+mod compare;
 mod failure;
 mod launch;
 mod machine;
@@ -72,6 +73,7 @@ enum Command {
     Machine(machine::Arguments),
     Programs(programs::Arguments),
     Run(run::Arguments),
+    Compare(compare::Arguments),
     Launch(Box<launch::Arguments>),
     #[command(hide = true)]
     LaunchRank(launch::RankArguments),
@@ -144,6 +146,7 @@ impl Command {
             Command::Machine(arguments) => arguments.execute(json),
             Command::Programs(arguments) => arguments.execute(json),
             Command::Run(arguments) => arguments.execute(json),
+            Command::Compare(arguments) => arguments.execute(json),
             Command::Launch(arguments) => arguments.execute(json),
             Command::LaunchRank(arguments) => arguments.execute(),
             Command::Sweep(arguments) => arguments.execute(json),

@@ -12,6 +12,7 @@ pub mod journal;
 mod machine;
 pub mod open_loop;
 mod own;
+mod page;
 pub mod parallel;
 pub mod postal_clock;
 mod prepared;

@@ -1,4 +1,4 @@
-//! What a person reads after a reproduction: one HTML file that needs nothing else.
+//! What a person looks at after a run or a reproduction: one HTML file that needs nothing else.
 //!
 //! Everything in it is an [`Element`], whose text and attributes are escaped when it is written; nothing else makes
 //! markup. Charts and maps are elements too: SVG, coloured by the style sheet, so that they follow the reader's dark or
@@ -13,6 +13,7 @@ mod markup;
 mod network_map;
 mod numbers;
 mod page;
+pub mod run;
 mod table;
 pub mod terminal;
 
@@ -21,7 +22,7 @@ pub use bar_chart::{BarChart, BarSeries};
 pub use legend::{Mark, STYLES, bar_legend, legend};
 pub use line_chart::{LineChart, Series};
 pub use markup::{Element, element};
-pub use network_map::{NetworkMap, heat_scale};
+pub use network_map::{NetworkMap, Shows, heat_scale};
 pub use numbers::{Measure, compact, fixed, signed_percent, significant};
 pub use page::Page;
 pub use table::{Cell, Table};

@@ -22,6 +22,8 @@ pub enum Cell {
     Short(String),
     /// A number, to the right, in figures of one width.
     Number(String),
+    /// A measured number, as an element that says it exactly, too.
+    Measured(Element),
     /// Anything else.
     Element(Element),
 }
@@ -47,6 +49,7 @@ impl Table {
                     Cell::Words(text) => element("td").text(text),
                     Cell::Short(text) => element("td").class("short").text(text),
                     Cell::Number(text) => element("td").class("number").text(text),
+                    Cell::Measured(inner) => element("td").class("number").child(inner.clone()),
                     Cell::Element(inner) => element("td").child(inner.clone()),
                 };
                 if self.stacks { drawn.attribute("data-column", name) } else { drawn }

@@ -1,8 +1,8 @@
 //! A rank of a job on a machine that other jobs use, too.
 
 use endpoint::{
-    Begun, Endpoint, Error, Event, Message, Operation, Outcome, Received, Report, Request, Result, Source, Tag, Tags,
-    check_partner,
+    Begun, Endpoint, Error, Event, Message, Operation, Outcome, Passage, Received, Report, Request, Result, Source,
+    Tag, Tags, check_partner,
 };
 use machines::model::NodeId;
 use quantities::{Duration, Rank, Time};
@@ -67,9 +67,10 @@ impl<E: Endpoint, P> JobEndpoint<'_, E, P> {
     /// What has happened on the machine, in terms of the job.
     fn event_of_job(&self, event: Event) -> Event {
         let of_job = |outcome| match outcome {
-            Outcome::Received(Received { from, tag, message }, sent) => {
+            Outcome::Received(Received { from, tag, message }, Passage { sent, arrived }) => {
                 let received = Received { from: self.rank_on(from), tag, message };
-                Outcome::Received(received, self.time_of_job(sent))
+                let passage = Passage { sent: self.time_of_job(sent), arrived: self.time_of_job(arrived) };
+                Outcome::Received(received, passage)
             }
             Outcome::Done => Outcome::Done,
         };

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use endpoint::executor::{Machine, Over, request_of};
-use endpoint::{Error, Operation, Outcome, Received, Result, Tag, Unexpected};
+use endpoint::{Error, Operation, Outcome, Passage, Received, Result, Tag, Unexpected};
 use machines::model::LogGp;
 use quantities::{Duration, Rank, Time};
 
@@ -263,9 +263,9 @@ impl InOrder {
             Event::Done(rank, number) => (rank, number, Outcome::Done),
             Event::Received(number, flight) => {
                 let Flight { to, letter, .. } = self.flights.take(flight)?;
-                let Letter { from, tag, called, .. } = letter;
+                let Letter { from, tag, called: sent, arrival: arrived, .. } = letter;
                 let message = letter.into_message();
-                (to, number, Outcome::Received(Received { from, tag, message }, called))
+                (to, number, Outcome::Received(Received { from, tag, message }, Passage { sent, arrived }))
             }
             Event::Arrival(_) | Event::Deadline(_) => return None,
         };
