@@ -219,8 +219,13 @@ pub fn heat_scale(name: &str, hottest: f64, say: impl Fn(f64) -> String) -> Elem
     element("div").class("heat").child(element("span").class("name").text(name)).child(element("ul").children(steps))
 }
 
+/// A map lower than this share of its width is drawn higher, so that its rows can be told apart.
+const FLATTEST: f64 = 0.24;
+
 /// Where the routers lie on the paper.
 struct Layout {
+    /// Whether it is drawn higher than it is: then so many channels lie side by side that none is bent around routers.
+    is_flat: bool,
     places: Vec<(f64, f64)>,
     width: f64,
     height: f64,
@@ -233,10 +238,13 @@ impl Layout {
         let scale = SPACING / nearest(&given);
         let least = |of: fn(&(f64, f64)) -> f64| given.iter().map(of).fold(f64::INFINITY, f64::min);
         let (left, top) = (least(|place| place.0), least(|place| place.1));
-        let lay = |place: &(f64, f64)| ((place.0 - left) * scale + MARGIN, (place.1 - top) * scale + MARGIN);
+        let extent = |of: fn(&(f64, f64)) -> f64, from: f64| given.iter().map(of).fold(from, f64::max) - from;
+        let (wide, high) = (extent(|place| place.0, left), extent(|place| place.1, top));
+        let stretch = if high > 0.0 { (FLATTEST * wide / high).max(1.0) } else { 1.0 };
+        let lay = |place: &(f64, f64)| ((place.0 - left) * scale + MARGIN, (place.1 - top) * scale * stretch + MARGIN);
         let places: Vec<(f64, f64)> = given.iter().map(lay).collect();
         let most = |of: fn(&(f64, f64)) -> f64| places.iter().map(of).fold(0.0, f64::max) + MARGIN;
-        Layout { width: most(|place| place.0), height: most(|place| place.1), places }
+        Layout { is_flat: stretch > 1.0, width: most(|place| place.0), height: most(|place| place.1), places }
     }
 
     /// The line of the channel from one router to another, on the right-hand side of its direction.
@@ -270,7 +278,7 @@ impl Shows {
 impl Layout {
     /// Whether the straight line between two routers runs through another, so that the channel must bend around it.
     fn obstructed(&self, from: RouterId, to: RouterId) -> bool {
-        if self.places.len() > FEW_ROUTERS {
+        if self.is_flat || self.places.len() > FEW_ROUTERS {
             return false;
         }
         let (start, end) = (self.places[from.0 as usize], self.places[to.0 as usize]);

@@ -6,7 +6,8 @@ use quantities::{Duration, Rank, Time};
 use virtual_worlds::answer::{Activity, Timeline};
 use virtual_worlds::critical_path::{Cause, CriticalPath, Stretch, Trace};
 
-use super::plane::{Plane, Tick, cell, ticks_of_count};
+use super::plane::{Cells, Plane, Tick, ticks_of_count};
+use crate::STYLES;
 use crate::frame::titled;
 use crate::markup::{Element, element};
 use crate::terminal::rounded;
@@ -16,9 +17,9 @@ const FEW: usize = 3_000;
 /// Columns, where each stretch is drawn by itself.
 const FINE: u32 = 10_000;
 /// Columns of cells.
-const COARSE: u32 = 480;
+const COARSE: u32 = 440;
 /// As many lanes there are at most.
-const MOST_LANES: usize = 256;
+const MOST_LANES: usize = 208;
 /// How high a lane is, and all of them are at most, and at least. [px]
 const LANE: u32 = 14;
 const HIGHEST: u32 = 620;
@@ -64,6 +65,8 @@ pub(super) struct Lanes<'run> {
     pub(super) path: Option<&'run CriticalPath>,
     pub(super) makespan: Time,
     pub(super) ranks: usize,
+    /// What the numbers count: ranks, or nodes where ranks of several jobs stand.
+    pub(super) of: &'static str,
     /// For each rank the job that it belongs to, where there are several.
     pub(super) job_of: &'run [Option<usize>],
 }
@@ -125,7 +128,7 @@ impl Lanes<'_> {
             summary: "What each rank did when, and the critical path across them. The tables below have the sums."
                 .to_owned(),
             level: time_axis(self.makespan),
-            upright: (format!("rank{ranks}"), ticks_of_count(self.ranks, 12)),
+            upright: (format!("{}{ranks}", self.of), ticks_of_count(self.ranks, 12)),
             size: [columns, lanes],
             height: Some((lanes * LANE).clamp(LOWEST, HIGHEST)),
             content: std::iter::once(ground).chain(drawn).chain(self.jobs(columns)).chain(path).collect(),
@@ -136,13 +139,13 @@ impl Lanes<'_> {
     fn one_by_one(&self) -> Vec<Element> {
         let drawn = |Stretched { rank, doing, start, end }: Stretched| {
             let (from, to) = (self.column(start, FINE), self.column(end, FINE));
-            let mut path = String::new();
-            cell(&mut path, from, self.lane(rank), (to - from).max(1));
-            let drawn = element("path").class(doing.name()).attribute("d", path);
+            let mut cells = Cells::default();
+            cells.add(from, self.lane(rank), (to - from).max(1));
+            let drawn = cells.drawn(doing.name())?;
             let (from, to) = (rounded(start.since(Time::ZERO)), rounded(end.since(Time::ZERO)));
-            titled(drawn, &format!("rank {rank}, {}: {from} to {to}", doing.name()))
+            Some(titled(drawn, &format!("{} {rank}, {}: {from} to {to}", self.of, doing.name())))
         };
-        self.stretches().map(drawn).collect()
+        self.stretches().filter_map(drawn).collect()
     }
 
     /// For each lane and column what took most of the time there, if anything did; then what is alike beside each other in one.
@@ -162,18 +165,18 @@ impl Lanes<'_> {
             let most = Doing::ALL.into_iter().rev().max_by_key(|doing| cell[*doing as usize]);
             most.filter(|doing| cell[*doing as usize] > 0)
         };
-        let mut paths = Doing::ALL.map(|_| String::new());
+        let mut drawn = Doing::ALL.map(|_| Cells::default());
         for (lane, row) in zip(0.., taken.chunks(columns)) {
             let mut column = 0;
             for alike in row.chunk_by(|one, other| most(one) == most(other)) {
                 let width = alike.len() as u32;
                 if let Some(doing) = alike.first().and_then(most) {
-                    cell(&mut paths[doing as usize], column, lane, width);
+                    drawn[doing as usize].add(column, lane, width);
                 }
                 column += width;
             }
         }
-        zip(Doing::ALL, paths).map(|(doing, path)| element("path").class(doing.name()).attribute("d", path)).collect()
+        zip(Doing::ALL, drawn).filter_map(|(doing, cells)| cells.drawn(doing.name())).collect()
     }
 
     /// At the left edge of each lane, in its colour, the job of its first rank.
@@ -181,12 +184,9 @@ impl Lanes<'_> {
         let width = (columns / 160).max(1);
         let of_lane = self.job_of.iter().step_by(self.block());
         let known = zip(0.., of_lane).filter_map(|(lane, job)| Some((lane, (*job)?)));
-        let drawn = |(lane, job): (u32, usize)| {
-            let mut path = String::new();
-            cell(&mut path, 0, lane, width);
-            element("path").class(format!("job s{}", job % crate::STYLES)).attribute("d", path)
-        };
-        known.map(drawn).collect()
+        let mut drawn: Vec<Cells> = (0..STYLES).map(|_| Cells::default()).collect();
+        known.for_each(|(lane, job)| drawn[job % STYLES].add(0, lane, width));
+        zip(0.., drawn).filter_map(|(style, cells)| cells.drawn(&format!("s{style}"))).collect()
     }
 
     /// The line of the critical path from lane to lane.

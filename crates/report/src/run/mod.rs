@@ -99,7 +99,7 @@ impl RunPage<'_> {
         let job_of = self.job_of();
         let lanes = trace.as_ref().map(|(timeline, trace)| {
             let (makespan, path) = (self.answer.makespan(), self.path);
-            Lanes { timeline, trace, path, makespan, ranks, job_of: &job_of }
+            Lanes { timeline, trace, path, makespan, ranks, of: self.numbers_of(), job_of: &job_of }
         });
         sections.extend(lanes.as_ref().map(|lanes| self.lanes(lanes)));
         sections.extend(self.network(&job_of));
@@ -119,6 +119,11 @@ impl RunPage<'_> {
             }
         }
         job_of
+    }
+
+    /// What the numbers of drawings count.
+    fn numbers_of(&self) -> &'static str {
+        if self.jobs.len() > 1 { "node" } else { "rank" }
     }
 
     /// What a rank is called, which the run knows by its node.
@@ -158,7 +163,7 @@ impl RunPage<'_> {
     }
 
     fn jobs_table(&self) -> Element {
-        let mut table = Table::with_head(&["job", "program", "ranks", "start", "makespan"]);
+        let mut table = Table::of_figures(&["job", "program", "ranks", "start", "makespan"]);
         for (number, job) in zip(0.., &self.jobs) {
             let swatch = element("span").class(format!("swatch job s{}", number % STYLES));
             table.rows.push(vec![
@@ -212,7 +217,8 @@ impl RunPage<'_> {
         let shows = Shows::Carried;
         let map = NetworkMap { title, network, answer: self.answer, hottest_channel, hottest_router, shows, job_of };
         let percent = |share: f64| format!("{} %", fixed(share * 100.0, 1));
-        let figure = element("figure").child(map.draw()).child(heat_scale("channels: busy", hottest_channel, percent));
+        let map = element("div").class("scrolls").attribute("tabindex", "0").child(map.draw());
+        let figure = element("figure").child(map).child(heat_scale("channels: busy", hottest_channel, percent));
         if hottest_router > 0.0 {
             let say = |value| Measure::Microseconds.say(value);
             figure.child(heat_scale("routers: mean wait of a header", hottest_router, say))
@@ -227,14 +233,14 @@ impl RunPage<'_> {
         if waits.longest().is_zero() {
             return section.child(paragraph("Nobody waited for a message: each was there when it was asked for."));
         }
-        let mut table = Table::with_head(&["waited", "for", "how long"]);
-        for (waited, sender, length) in waits.most(SHORT) {
+        let mut table = Table::of_figures(&["waited", "for", "how long"]);
+        for (waited, sender, length) in waits.most(SHORT, |rank| self.name(rank)) {
             table.rows.push(vec![Cell::Number(waited), Cell::Number(sender), measured(length)]);
         }
         let longest = waits.longest();
         let say = |picoseconds: f64| rounded(Duration::from_picoseconds(picoseconds as u64));
         let scale = heat_scale("waited", longest.picoseconds() as f64, say);
-        let picture = element("figure").child(waits.draw()).child(scale);
+        let picture = element("figure").child(waits.draw(self.numbers_of())).child(scale);
         let longest = element("div").child(element("h3").text("The longest waits")).child(table.draw());
         section
             .child(paragraph("From when a rank asked for a message until that was there, summed over its receives."))

@@ -23,7 +23,7 @@ impl RunPage<'_> {
         let section = section("critical-path", "Where the time went: the critical path");
         let lead = format!(
             "The chain of {} operations and messages that makes the makespan: each step waited for the one before it. \
-             Nothing beside it can be made quicker to any effect.",
+             What is not on it could take longer without making the run any longer.",
             path.steps.len()
         );
         let steps = self.steps(path);
@@ -48,7 +48,7 @@ impl RunPage<'_> {
     }
 
     fn table(&self, path: &CriticalPath, places: &[usize]) -> Element {
-        let mut table = Table::with_head(&["step", "what", "from", "to", "size", "start", "took", "of it contention"]);
+        let mut table = Table::of_figures(&["step", "what", "from", "to", "size", "start", "took", "of it contention"]);
         for &place in places {
             let step = &path.steps[place];
             let [what, from, to, size] = self.words(step);
@@ -95,7 +95,7 @@ fn bar(path: &CriticalPath) -> Element {
 fn parts(path: &CriticalPath) -> Element {
     let parts = path.parts();
     let whole = parts.sum().picoseconds().max(1) as f64;
-    let mut table = Table::with_head(&["part", "time", "share", "what it is"]);
+    let mut table = Table::of_figures(&["part", "time", "share", "what it is"]);
     for ((name, length), meaning) in zip(parts.named(), MEANINGS) {
         let swatch = element("span").class(format!("swatch part {name}"));
         table.rows.push(vec![

@@ -57,7 +57,32 @@ pub(super) fn ticks_of_count(count: usize, most: usize) -> Vec<Tick> {
     (0..count).step_by(step).map(|number| ((number as f64 + 0.5) / count as f64, number.to_string())).collect()
 }
 
-/// The outline of a cell `width` wide and one high, as a part of a path.
-pub(super) fn cell(path: &mut String, column: u32, row: u32, width: u32) {
-    path.push_str(&format!("M{column} {row}h{width}v1h-{width}z"));
+/// Cells of one colour, from left to right and from above, as the line through their middles, which is as thick as they are high.
+#[derive(Debug, Default)]
+pub(super) struct Cells {
+    path: String,
+    /// Where the line has come to.
+    at: Option<(u32, u32)>,
+}
+
+impl Cells {
+    /// Adds a cell so wide.
+    pub(super) fn add(&mut self, column: u32, row: u32, width: u32) {
+        match self.at {
+            Some((before, same)) if same == row && before <= column => {
+                if before < column {
+                    self.path.push_str(&format!("m{} 0", column - before));
+                }
+            }
+            _ => self.path.push_str(&format!("M{column} {row}.5")),
+        }
+        self.path.push_str(&format!("h{width}"));
+        self.at = Some((column + width, row));
+    }
+
+    /// The line, if there is one.
+    pub(super) fn drawn(self, class: &str) -> Option<Element> {
+        let Cells { path, .. } = self;
+        (!path.is_empty()).then(|| element("path").class(format!("lane {class}")).attribute("d", path))
+    }
 }

@@ -19,7 +19,7 @@ impl RunPage<'_> {
         if sums.is_some() {
             head.extend(["computing", "sending", "receiving", "waiting"]);
         }
-        let mut table = Table::with_head(&head);
+        let mut table = Table::of_figures(&head);
         let nodes: Vec<u32> = match &self.jobs[..] {
             [] => (0..self.answer.finish.len() as u32).collect(),
             jobs => jobs.iter().flat_map(|job| job.nodes).copied().collect(),
@@ -67,7 +67,7 @@ fn channels(network: &FlitNetwork, answer: &Answer, ids: &[usize]) -> Element {
         Place::Node(node) => format!("node {}", node.0),
         Place::Router(router) => network.routers[router.0 as usize].name.clone(),
     };
-    let mut table = Table::with_head(&["id", "from", "to", "busy", "", "blocked", "carried", "packets"]);
+    let mut table = Table::of_figures(&["id", "from", "to", "busy", "", "blocked", "carried", "packets"]);
     for &id in ids {
         let (ends, done) = (&network.channels[id], &answer.channels[id]);
         let busy = done.busy.seconds() / answer.makespan().seconds().max(1e-12);
@@ -86,7 +86,7 @@ fn channels(network: &FlitNetwork, answer: &Answer, ids: &[usize]) -> Element {
 }
 
 fn routers(network: &FlitNetwork, answer: &Answer, ids: &[usize]) -> Element {
-    let mut table = Table::with_head(&["id", "router", "headers", "waited", "a header on the mean"]);
+    let mut table = Table::of_figures(&["id", "router", "headers", "waited", "a header on the mean"]);
     for &id in ids {
         let done = &answer.routers[id];
         let mean = Duration::from_picoseconds(done.blocking.picoseconds() / done.headers.max(1));
@@ -104,7 +104,7 @@ fn routers(network: &FlitNetwork, answer: &Answer, ids: &[usize]) -> Element {
 /// How long frames were on the wires of an Ethernet.
 pub(super) fn wires(answer: &Answer, ethernet: &EthernetStatistics) -> Element {
     let mut table =
-        Table::with_head(&["node", "busy to the switch", "", "busy from the switch", "", "frames lost for it"]);
+        Table::of_figures(&["node", "busy to the switch", "", "busy from the switch", "", "frames lost for it"]);
     let share = |length: Duration| {
         let share = length.seconds() / answer.makespan().seconds().max(1e-12);
         Cell::Number(format!("{} %", fixed(share * 100.0, 1)))
@@ -125,7 +125,7 @@ pub(super) fn wires(answer: &Answer, ethernet: &EthernetStatistics) -> Element {
 /// Percentiles of the times of messages, of each group in a column.
 pub(super) fn percentiles(groups: &[(String, MessageTimes)]) -> Element {
     let names = groups.iter().map(|(name, _)| name.as_str());
-    let mut table = Table::with_head(&std::iter::once("messages").chain(names).collect::<Vec<&str>>());
+    let mut table = Table::of_figures(&std::iter::once("messages").chain(names).collect::<Vec<&str>>());
     let counts = groups.iter().map(|(_, times)| Cell::Number(times.count().to_string()));
     table.rows.push(std::iter::once(Cell::Words("how many".to_owned())).chain(counts).collect());
     let means = groups.iter().map(|(_, times)| measured(times.mean()));
