@@ -35,6 +35,7 @@ pub use machine::{MachineChoice, PostalModel, Setting};
 pub use own::{OwnEnded, OwnProgram};
 pub use prepared::{AnyJob, Finding, NOT_RECEIVED, Notes, Outcome, Prepared, Ready};
 pub use provenance::Provenance;
+pub use report::{FigurePage, machine_page};
 pub use runner::{Ended, Launched, Run};
 pub use site::Site;
 pub use spec::{EngineName, Experiment, Job, Outputs, USUAL_SEED};

@@ -301,7 +301,12 @@ impl Run {
         if record > LARGEST_RECORD {
             let found = format!("{messages} messages, of which the record would take {}", amount(record));
             let allowed = format!("a run whose record takes at most {}", amount(LARGEST_RECORD));
-            return Err(Error::parameter("timeline", found, allowed));
+            let asked = match (&self.report, self.critical_path) {
+                (Some(_), _) => "report",
+                (None, true) => "critical_path",
+                (None, false) => "timeline",
+            };
+            return Err(Error::parameter(asked, found, allowed));
         }
         Ok(())
     }

@@ -6,9 +6,11 @@
 
 mod axis;
 mod bar_chart;
+mod figure_page;
 mod frame;
 mod legend;
 mod line_chart;
+mod machine_page;
 mod markup;
 mod network_map;
 mod numbers;
@@ -19,8 +21,10 @@ pub mod terminal;
 
 pub use axis::{Axis, Scale};
 pub use bar_chart::{BarChart, BarSeries};
+pub use figure_page::FigurePage;
 pub use legend::{Mark, STYLES, bar_legend, legend};
 pub use line_chart::{LineChart, Series};
+pub use machine_page::machine_page;
 pub use markup::{Element, element};
 pub use network_map::{NetworkMap, Shows, heat_scale};
 pub use numbers::{Measure, compact, fixed, signed_percent, significant};

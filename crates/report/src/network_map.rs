@@ -33,6 +33,8 @@ pub enum Shows {
     Carried,
     /// What share of the run it stood still while a packet held it.
     Blocked,
+    /// Nothing: there was no run.
+    Nothing,
 }
 
 /// A map of a network: routers where the description places them, channels as lines.
@@ -101,13 +103,14 @@ impl NetworkMap<'_> {
         let heat = self.heat_of(done);
         let path = element("path").class(format!("channel heat{heat}")).attribute("d", layout.way(from, to));
         let name = |router: RouterId| &self.network.routers[router.0 as usize].name;
-        Some(frame::titled(path, &format!("{} to {}: {}", name(from), name(to), self.say(done))))
+        Some(frame::titled(path, &format!("{} to {}{}", name(from), name(to), self.say(done))))
     }
 
     fn heat_of(&self, done: &ChannelStatistics) -> usize {
         let value = match self.shows {
             Shows::Carried => share(self.answer, done.busy.seconds()),
             Shows::Blocked => blocked_share(self.answer, done),
+            Shows::Nothing => 0.0,
         };
         heat(value, self.hottest_channel)
     }
@@ -139,8 +142,11 @@ impl NetworkMap<'_> {
         let number = model.mesh_index.map_or(String::new(), |index| index.to_string());
         let class = format!("number middle on{heat}");
         let headers = self.answer.routers[router].headers;
-        let title =
-            format!("{}: {} blocked a header, {headers} headers", model.name, Measure::Microseconds.say(blocking));
+        let blocked = Measure::Microseconds.say(blocking);
+        let title = match self.shows {
+            Shows::Nothing => model.name.clone(),
+            _ => format!("{}: {blocked} blocked a header, {headers} headers", model.name),
+        };
         let group = element("g").child(square).child(frame::label(&class, x, y + 4.5, &number));
         frame::titled(group, &title)
     }
@@ -177,13 +183,22 @@ impl NetworkMap<'_> {
         let group = element("g")
             .child(frame::line("stub", (x, edge), (x, edge + 4.0)))
             .child(circle.attribute("cy", fixed(edge + 7.0, 1)).attribute("r", "3"));
-        frame::titled(group, &format!("node {node} into the network: {}", self.say(done)))
+        frame::titled(group, &format!("node {node}{}", self.say(done).replacen(": ", " into the network: ", 1)))
     }
 
+    /// What there is to say of a channel, behind its name.
     fn say(&self, done: &ChannelStatistics) -> String {
+        if self.shows == Shows::Nothing {
+            return String::new();
+        }
         let busy = share(self.answer, done.busy.seconds());
         let blocked = blocked_share(self.answer, done);
-        format!("busy {} %, blocked {} %, {} packets", fixed(busy * 100.0, 1), fixed(blocked * 100.0, 1), done.packets)
+        format!(
+            ": busy {} %, blocked {} %, {} packets",
+            fixed(busy * 100.0, 1),
+            fixed(blocked * 100.0, 1),
+            done.packets
+        )
     }
 }
 
@@ -271,6 +286,7 @@ impl Shows {
         match self {
             Shows::Carried => "channels by what they carried and routers by blocking",
             Shows::Blocked => "channels and routers by blocking",
+            Shows::Nothing => "channels, routers and nodes",
         }
     }
 }

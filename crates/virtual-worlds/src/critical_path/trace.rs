@@ -93,10 +93,17 @@ impl<'run> Trace<'run> {
         self.receiver_of[message as usize]
     }
 
-    /// How long each rank waited for which other, receive by receive: from when it asked for a message until that was there.
+    /// How long each rank waited for which other, receive by receive: from when it asked for a message until that was there; where messages
+    /// are taken in on arrival, from when it had nothing else to do.
     pub fn waits(&self) -> impl Iterator<Item = (Rank, Rank, Duration)> + '_ {
         zip(0.., &self.timeline.messages).filter_map(|(number, message)| {
-            let asked = self.operation(self.receiver_of(number)?).start;
+            let receive = self.receiver_of(number)?;
+            let before = self.place_of(receive).checked_sub(1).map(|place| self.of_rank(message.to)[place]);
+            let asked = match before {
+                _ if !self.timeline.by_processor => self.operation(receive).start,
+                Some(before) => self.operation(before).end,
+                None => Time::ZERO,
+            };
             Some((message.to, message.from, message.arrived.since(asked)))
         })
     }
