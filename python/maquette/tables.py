@@ -34,9 +34,13 @@ class Table:
         Returns
         -------
         dict
-            The values of each column, by its name.
+            The values of each column, by its name; None where there is none.
         """
-        names, columns = self._read().to_columns_pysequence()
+        try:
+            names, columns = self._read().to_columns_pysequence()
+        except ValueError:
+            # Columns with missing values are not read as a whole.
+            names, columns = self.columns, zip(*self._read().iter_tuples(), strict=True)
         return {name: list(column) for name, column in zip(names, columns, strict=True)}
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:

@@ -85,7 +85,7 @@ def report(browser: chromium.Page, request: pytest.FixtureRequest, tmp_path_fact
     command = Path(sys.executable).with_name("maquette")
     if not command.exists():
         pytest.skip(f"{command} is not installed")
-    line = [command, "run", *RUNS[request.param], "--report", "run.html", "--json"]
+    line: list[str | Path] = [command, "run", *RUNS[str(request.param)], "--report", "run.html", "--json"]
     done = subprocess.run(line, capture_output=True, text=True, timeout=300, check=False, cwd=folder)
     assert done.returncode == 0, done.stderr
     browser.view(WIDTHS[-1])

@@ -22,12 +22,13 @@ pub struct Machine {
 /// A page with a chart of bars and the table behind it: title and lead, what the bars measure and what each is, the bars, the table.
 #[pyfunction]
 pub fn figure_page(
-    (title, lead): (String, String),
+    told: (String, String),
     axes: [String; 2],
     bars: Vec<(String, f64)>,
     head: Vec<String>,
     rows: Vec<Vec<String>>,
 ) -> String {
+    let (title, lead) = told;
     FigurePage { title, lead, axes, bars, head, rows }.html()
 }
 

@@ -43,7 +43,7 @@ pub enum Shows {
 /// that asked there was blocked on average.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkMap<'a> {
-    /// What stands above it.
+    /// What stands above it; nothing, where what surrounds it says it.
     pub title: &'a str,
     /// The network.
     pub network: &'a FlitNetwork,
@@ -91,11 +91,15 @@ impl NetworkMap<'_> {
             .class(if layout.width > WIDE { "map whole" } else { "map" })
             .attribute("viewBox", format!("0 0 {} {}", fixed(layout.width, 0), fixed(layout.height, 0)))
             .attribute("role", "img")
-            .attribute("aria-label", format!("{}. Map of the network, {}", self.title, self.shows.words()))
-            .child(frame::label("title", 0.0, 14.0, self.title))
+            .attribute("aria-label", format!("{}Map of the network, {}", self.said_title(), self.shows.words()))
+            .children((!self.title.is_empty()).then(|| frame::label("title", 0.0, 14.0, self.title)))
             .child(element("g").class("channels").children(lines))
             .child(element("g").class("routers").children(routers))
             .child(element("g").class("nodes").children(self.nodes(&layout)))
+    }
+
+    fn said_title(&self) -> String {
+        if self.title.is_empty() { String::new() } else { format!("{}. ", self.title) }
     }
 
     fn channel(&self, layout: &Layout, channel: &Channel, done: &ChannelStatistics) -> Option<Element> {

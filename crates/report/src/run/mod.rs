@@ -213,9 +213,9 @@ impl RunPage<'_> {
     fn map(&self, network: &FlitNetwork, job_of: &[Option<usize>]) -> Element {
         let hottest_channel = NetworkMap::peak_carried(network, self.answer).max(1e-9);
         let hottest_router = NetworkMap::peak_router(self.answer);
-        let title = "The network";
         let shows = Shows::Carried;
-        let map = NetworkMap { title, network, answer: self.answer, hottest_channel, hottest_router, shows, job_of };
+        let map =
+            NetworkMap { title: "", network, answer: self.answer, hottest_channel, hottest_router, shows, job_of };
         let percent = |share: f64| format!("{} %", fixed(share * 100.0, 1));
         let map = element("div").class("scrolls").attribute("tabindex", "0").child(map.draw());
         let figure = element("figure").child(map).child(heat_scale("channels: busy", hottest_channel, percent));

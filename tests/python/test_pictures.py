@@ -53,14 +53,13 @@ def test_machines_runs_plans_schedules_and_sweeps_show_themselves() -> None:
     machine = mq.Machine("moc-2-1")
     fields = {"machine": {"name": "loggp"}, "job": [{"ranks": 4, "program": {"broadcast": {"bytes": 8}}}]}
     shown = {
-        "moc-2-1": machine,
-        "broadcast on moc-2-1": mq.run("broadcast", machine, bytes=8),
-        "Plan of": mq.plan("broadcast", "loggp", ranks=4),
-        "Schedule: ": mq.schedule(complete=4, algorithm="linear"),
-        "Sweep": mq.sweep(fields, over={"bytes": [8, 16]}),
+        "moc-2-1": machine._repr_html_(),
+        "broadcast on moc-2-1": mq.run("broadcast", machine, bytes=8)._repr_html_(),
+        "Plan of": mq.plan("broadcast", "loggp", ranks=4)._repr_html_(),
+        "Schedule: ": mq.schedule(complete=4, algorithm="linear")._repr_html_(),
+        "Sweep": mq.sweep(fields, over={"bytes": [8, 16]})._repr_html_(),
     }
-    for title, what in shown.items():
-        html = what._repr_html_()
+    for title, html in shown.items():
         assert html.startswith("<iframe ") and html.count("<iframe") == 1, title
         assert re.search(f"&lt;title&gt;{title}", html), title
         assert "&lt;svg" in html and "<script" not in html, title
