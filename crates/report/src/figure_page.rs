@@ -1,7 +1,7 @@
 //! A page with one chart of bars and the table behind it.
 
 use super::markup::{Element, element};
-use super::{Axis, BarChart, BarSeries, Cell, Mark, Measure, Page, Table};
+use super::{Cell, Page, Table, fixed, significant};
 
 /// A page with one chart of bars and the table behind it.
 #[derive(Clone, Debug, Default)]
@@ -28,20 +28,18 @@ impl FigurePage {
         Page { title, lead, sections, foot: String::new() }.html()
     }
 
+    /// A level bar for each, with its name before it and what it measures behind it.
     fn chart(&self) -> Option<Element> {
         let [measured, each] = &self.axes;
-        let chart = BarChart {
-            title: self.title.clone(),
-            groups_label: each.clone(),
-            groups: self.bars.iter().map(|(name, _)| name.clone()).collect(),
-            y: Axis::linear(measured, Measure::Plain),
-            series: vec![BarSeries {
-                name: measured.clone(),
-                mark: Mark::full(0),
-                values: self.bars.iter().map(|(_, value)| *value).collect(),
-            }],
+        let longest = self.bars.iter().map(|(_, value)| *value).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
+        let row = |(name, value): &(String, f64)| {
+            let width = format!("width:{}%", fixed(value / longest * 100.0, 2));
+            let bar = element("span").class("room").child(element("span").class("level-bar").attribute("style", width));
+            element("li").child(element("span").text(name)).child(bar).child(element("span").text(significant(*value)))
         };
-        (!self.bars.is_empty()).then(|| element("figure").child(chart.draw()))
+        let bars = element("ul").class("level-bars").children(self.bars.iter().map(row));
+        let heading = element("h3").text(format!("{measured} by {each}"));
+        (!self.bars.is_empty()).then(|| element("figure").child(heading).child(bars))
     }
 
     fn table(&self) -> Element {
