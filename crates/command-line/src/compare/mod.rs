@@ -106,7 +106,8 @@ fn text(differences: &[Difference], ran: &[Difference]) -> String {
         };
         text += &section(&head, &of_group, SHOWN);
     }
-    text
+    // The last section has no other below it.
+    text.trim_end().to_owned() + "\n"
 }
 
 /// Differences below a heading, if there are any.
