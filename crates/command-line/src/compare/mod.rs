@@ -68,7 +68,7 @@ impl Arguments {
 fn read(path: &Path) -> Result<Value, Failure> {
     let text = input::read_text(path, LONGEST).map_err(|cause| Failure::Unreadable { path: path.into(), cause })?;
     let wrong =
-        |found: String| Failure::argument(&path.display().to_string(), found, "what `maquette run ... --json` prints");
+        |found: String| Failure::argument(path.display().to_string(), found, "what `maquette run ... --json` prints");
     let answer: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
     match answer.get("makespan_ps") {
         Some(Value::Number(_)) => Ok(answer),
