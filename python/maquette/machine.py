@@ -135,6 +135,12 @@ class Machine:
         facts: dict[str, Any] = json.loads(self._machine.json())
         return facts
 
+    def _repr_html_(self) -> str:
+        """It with a map, for a notebook."""
+        from maquette.showing import frame
+
+        return frame(self._machine.html(), 420)
+
     def __repr__(self) -> str:
         return f"<maquette.Machine {self.name}: {self.nodes} nodes; {self.about}>"
 

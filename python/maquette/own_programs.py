@@ -5,6 +5,7 @@ import ast
 import importlib.util
 import inspect
 import json
+import os
 import re
 import sys
 import traceback
@@ -76,6 +77,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--ranks", "--nodes", type=int, metavar="N", help="how many ranks; one on each node, if left out")
     parser.add_argument("--placement", metavar="WAY", help="on which nodes they stand")
     parser.add_argument("--engine", metavar="ENGINE", help="what moves the flits: fast or reference")
+    parser.add_argument("--report", metavar="FILE", help="write a page with pictures of the run to FILE.html")
+    parser.add_argument("--critical-path", action="store_true", help="tell which chain of operations makes the makespan")
     return parser
 
 
@@ -125,19 +128,43 @@ def _value(text: str) -> Any:
 def _ran(program: Callable[..., Any], options: argparse.Namespace, parameters: dict[str, Any]) -> int:
     settings = dict(each.partition("=")[::2] for each in options.set)
     how = {"ranks": options.ranks, "placement": options.placement, "engine": options.engine, "seed": options.seed}
+    told = options.report is not None or options.critical_path
     try:
         machine = maquette.Machine(options.machine, set=settings)
-        run = maquette.run(program, machine, **how, **parameters)
+        if options.report is not None:
+            _check_report(Path(options.report))
+        run = maquette.run(program, machine, record=["timeline"] if told else [], **how, **parameters)
+        if options.report is not None:
+            run.report(options.report)
+        path = _critical_path(run) if told else {}
     except Exception as error:  # whatever a program raises
         return _told(error)
     if options.json:
-        print(json.dumps(run.to_dict() | {"returned": [_as_json(each) for each in run.returned]}))
+        told = {"returned": [_as_json(each) for each in run.returned]}
+        print(json.dumps(run.to_dict() | ({"critical_path": path} if path else {}) | told))
         return 0
     print(f"{run}\nmakespan  {run.makespan_ps} ps\nmessages  {run.message_count}")
+    for part, length in path.items():
+        print(f"critical path: {part.removesuffix('_ps')} {length} ps ({100 * length / max(run.makespan_ps, 1):.1f}%)")
     for warning in run.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     _print_returned(run.returned)
     return 0
+
+
+def _critical_path(run: maquette.Run[Any]) -> dict[str, int]:
+    """What the time of the critical path went to. [ps]"""
+    table = run.critical_path.to_dict()
+    parts = ("latency_ps", "bandwidth_ps", "contention_ps", "computing_ps", "waiting_ps")
+    return {part: sum(table[part]) for part in parts}
+
+
+def _check_report(path: Path) -> None:
+    """That a page can be written there, before anything has run."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"--report: found {path}; allowed is a name that ends in .html")
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        raise OSError(f"cannot write {path}: {'it is a folder' if path.is_dir() else 'its folder cannot be written to'}")
 
 
 def _as_json(value: Any) -> Any:

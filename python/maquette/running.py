@@ -112,6 +112,35 @@ class Run(Generic[Returned]):
         """A row for each stretch of time that a rank spent on one thing: job, rank, activity, start_ps, end_ps."""
         return self._table("timeline")
 
+    @property
+    def critical_path(self) -> Table:
+        """A row for each step of the chain of operations that makes the makespan, from the beginning to the end: job, rank, cause
+        (``"message"``, ``"send"``, ``"receive"``, ``"release"``, ``"compute"`` or ``"wait"``), source, destination, bytes, start_ps,
+        end_ps, and what its time went to: latency_ps, bandwidth_ps, contention_ps, computing_ps, waiting_ps, which sum to the makespan.
+        """
+        return self._table("critical_path")
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a page with pictures of it, for a browser: one file that needs no other.
+
+        It shows where the time went (the critical path), what ranks did when, what channels carried and where headers waited, who waited for
+        whom, and how long messages took. Where the timeline was not recorded the program is run again, as for the table.
+
+        Parameters
+        ----------
+        path
+            Where to: it ends in ``.html``.
+
+        Raises
+        ------
+        ValueError
+            If it ends in something else.
+        OSError
+            If it can't be written.
+        """
+        if not self._ended.write_report(os.fspath(path)):
+            self._run_again("timeline").write_report(os.fspath(path))
+
     def to_dict(self) -> dict[str, Any]:
         """All that was counted.
 
@@ -129,16 +158,25 @@ class Run(Generic[Returned]):
         stream = self._ended.table(name)
         if stream is None:
             packets = name in ("packets", "frames")
-            again = self._again((packets, not packets))
-            if again.finish_ps != self._ended.finish_ps:
-                record = "packets" if packets else "timeline"
-                raise MaquetteError(
-                    f"{name}: the program has done something else when it was run again to record them; allowed is a program "
-                    f"that does the same each time, or a run with record=[{record!r}]"
-                )
-            stream = again.table(name)
+            stream = self._run_again("packets" if packets else "timeline", name).table(name)
             assert stream is not None
         return Table(name, stream)
+
+    def _run_again(self, record: str, name: str = "report") -> _maquette.Ended:
+        """The same run again, which records that."""
+        again = self._again((record == "packets", record == "timeline"))
+        if again.finish_ps != self._ended.finish_ps:
+            raise MaquetteError(
+                f"{name}: the program has done something else when it was run again to record them; allowed is a program "
+                f"that does the same each time, or a run with record=[{record!r}]"
+            )
+        return again
+
+    def _repr_html_(self) -> str:
+        """Its pictures in short, for a notebook; those of its time only if its timeline was recorded."""
+        from maquette.showing import frame
+
+        return frame(self._ended.html(), 640)
 
     def __repr__(self) -> str:
         return f"<maquette.Run {self.program} on {len(self.nodes)} nodes of {self.machine}: {self._ended.makespan}>"

@@ -18,12 +18,17 @@ from maquette import _maquette
 from maquette._maquette import MaquetteError
 from maquette.executors import Client, Executor, results
 from maquette.inputs import as_json
+from maquette.showing import figure
 from maquette.tables import Table
 
 #: How long a task of an executor shall take at least. [s]
 _TASK_S = 0.1
 #: Of how many points at most it is measured how long they take.
 _SAMPLE = 64
+#: The columns of the table that are no field that is swept.
+_RESULTS = ("makespan_ps", "messages", "packets", "mean_blocking_ps", "error")
+#: As many bars a chart has at most in a notebook, and as many rows a table.
+_BARS, _ROWS = 12, 200
 
 
 class Sweep:
@@ -182,6 +187,18 @@ class Sweep:
 
     def __len__(self) -> int:
         return self.points
+
+    def _repr_html_(self) -> str:
+        """The points that are done, for a notebook."""
+        table = self.table.to_dict()
+        fields = [name for name in table if name not in _RESULTS]
+        points = list(zip(*table.values(), strict=True))
+        makespans = table["makespan_ps"]
+        names = [", ".join(str(table[field][row]) for field in fields) for row in range(len(points))]
+        bars = [(name, done / 1e6) for name, done in zip(names, makespans, strict=True) if done is not None][:_BARS]
+        shown = [["" if value is None else str(value) for value in point] for point in points[:_ROWS]]
+        lead = f"{self.done} of {self.points} points are done; the table has the first {len(shown)}."
+        return figure("Sweep", lead, ("makespan [\u00b5s]", ", ".join(fields)), bars, list(table), shown)
 
     def __repr__(self) -> str:
         return f"<maquette.Sweep: {self.done} of {self.points} points done>"

@@ -10,7 +10,11 @@ from typing import Any, Literal, overload
 from maquette import _maquette
 from maquette.inputs import MachineLike, MatrixLike, TimesLike, machine_of, matrix_of, times_of
 from maquette.machine import Machine
+from maquette.showing import figure, time
 from maquette.tables import Table
+
+#: As many bars a chart has at most.
+_BARS = 12
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,14 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """What ``maquette plan --json`` prints."""
         return self._told
+
+    def _repr_html_(self) -> str:
+        """The predicted times, for a notebook."""
+        lead = f"Among {self.ranks} ranks of {self.machine}, {self.bytes} B a message; nothing is quicker than {time(self.lower_bound_ps)}."
+        bars = [(each.algorithm, each.time_ps / 1e6) for each in self.predictions[:_BARS]]
+        rows = [(each.algorithm, time(each.time_ps), each.source) for each in self.predictions]
+        head = ("algorithm", "time", "how it is known")
+        return figure(f"Plan of {self.question}", lead, ("time [\u00b5s]", "algorithm"), bars, head, rows)
 
     def __repr__(self) -> str:
         return f"<maquette.Plan of {self.question} among {self.ranks} ranks of {self.machine}: {self.quickest.algorithm}>"
@@ -233,6 +245,18 @@ class Schedule:
             If that can't hold it, since messages are forwarded.
         """
         return self._made.to_msccl()
+
+    def _repr_html_(self) -> str:
+        """What each step carries, for a notebook."""
+        steps: dict[int, list[int]] = {}
+        transfers = self.transfers.to_dict()
+        for step, size in zip(transfers["step"], transfers["bytes"], strict=True):
+            steps.setdefault(step, []).append(size)
+        lead = f"Among {self.ranks} ranks: {self.steps} steps, where {self.least_steps} are needed at least; {self.total_bytes} B."
+        bars = [(str(step), float(sum(sizes))) for step, sizes in list(steps.items())[:_BARS]]
+        rows = [(str(step), str(len(sizes)), f"{sum(sizes)} B", f"{max(sizes)} B") for step, sizes in steps.items()]
+        head = ("step", "messages", "together", "the largest")
+        return figure(f"Schedule: {self.algorithm}", lead, ("bytes [B]", "step"), bars, head, rows)
 
     def __str__(self) -> str:
         return self._made.text()

@@ -6,6 +6,7 @@
 mod calibrate;
 mod cast;
 mod choice;
+mod compare;
 mod failure;
 mod launch;
 mod machine;
@@ -75,6 +76,7 @@ enum Command {
     Machine(machine::Arguments),
     Programs(programs::Arguments),
     Run(run::Arguments),
+    Compare(compare::Arguments),
     Launch(Box<launch::Arguments>),
     #[command(hide = true)]
     LaunchRank(launch::RankArguments),
@@ -174,6 +176,7 @@ impl Command {
             Command::Machine(arguments) => arguments.execute(json),
             Command::Programs(arguments) => arguments.execute(json),
             Command::Run(arguments) => arguments.execute(json),
+            Command::Compare(arguments) => arguments.execute(json),
             Command::Launch(arguments) => arguments.execute(json, own),
             Command::LaunchRank(arguments) => arguments.execute(own),
             Command::Sweep(arguments) => arguments.execute(json),

@@ -25,8 +25,8 @@ use self::requests::Requests;
 use crate::handles::{Handles, Pending};
 use crate::timeline::{Activity, MessageRecord, Span, Timeline};
 use crate::{
-    Begun, Endpoint, Error, Event, Message, Needs, Operation, Outcome, Program, Received, Report, Request, Result,
-    Source, Tag, Tags, Unexpected, WaitsFor, check_partner, deadlock_of, join,
+    Begun, Endpoint, Error, Event, Message, Needs, Operation, Outcome, Passage, Program, Received, Report, Request,
+    Result, Source, Tag, Tags, Unexpected, WaitsFor, check_partner, deadlock_of, join,
 };
 
 /// A machine in motion, on which ranks begin operations.
@@ -305,12 +305,16 @@ impl Shared<'_> {
     }
 
     /// Notes in the timeline, if there is one, what a rank did, and the message that it got by it.
-    fn record(&mut self, rank: Rank, activity: Option<Activity>, [start, end]: [Time; 2], result: &Result<Outcome>) {
+    fn record(&mut self, rank: Rank, activity: Option<Doing>, [start, end]: [Time; 2], result: &Result<Outcome>) {
         let Some(timeline) = &mut self.timeline else { return };
-        timeline.spans.extend(activity.map(|activity| Span { rank, activity, start, end }));
-        if let Ok(Outcome::Received(Received { from, message, .. }, sent)) = result {
-            let (from, sent, size) = (*from, *sent, message.size());
-            timeline.messages.push(MessageRecord { from, to: rank, size, sent, received: end });
+        let sender = if let Ok(Outcome::Received(received, _)) = result { Some(received.from) } else { None };
+        timeline.spans.extend(activity.map(|(activity, partner)| {
+            let partner = sender.or(partner);
+            Span { rank, activity, partner, start, end }
+        }));
+        if let Ok(Outcome::Received(Received { from, message, .. }, Passage { sent, arrived })) = result {
+            let (from, sent, arrived, size) = (*from, *sent, *arrived, message.size());
+            timeline.messages.push(MessageRecord { from, to: rank, size, sent, arrived, received: end });
         }
     }
 
@@ -348,10 +352,13 @@ struct Operations {
     begun: u64,
 }
 
+/// What a rank does, and with which other rank if it is known.
+type Doing = (Activity, Option<Rank>);
+
 struct Entry {
     rank: Rank,
     /// What it is on the timeline; nothing if it takes no processor.
-    activity: Option<Activity>,
+    activity: Option<Doing>,
     waits_for: WaitsFor,
     began: Time,
     /// How many operations were begun before it.

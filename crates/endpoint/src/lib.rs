@@ -28,7 +28,7 @@ pub use error::{Error, Result, check_partner};
 pub use handles::{Handles, Pending};
 pub use message::Message;
 pub use needs::Needs;
-pub use operation::{Operation, Outcome, Received, Source, Tag, Tags, Unexpected};
+pub use operation::{Operation, Outcome, Passage, Received, Source, Tag, Tags, Unexpected};
 pub use request::{Begun, Event, Report, Request};
 pub use tagged::Tagged;
 

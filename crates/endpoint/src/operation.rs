@@ -89,14 +89,15 @@ impl Operation {
         }
     }
 
-    /// What its rank does meanwhile; nothing if it takes no processor.
-    pub(crate) fn activity(&self) -> Option<Activity> {
-        match self {
-            Operation::Send { .. } | Operation::Multicast(_) => Some(Activity::Send),
-            Operation::Receive { .. } | Operation::ReceiveMulticast(_) => Some(Activity::Receive),
-            Operation::Compute(_) => Some(Activity::Compute),
-            Operation::Sleep(_) => None,
-        }
+    /// What its rank does meanwhile, and with which other rank if it is known; nothing if it takes no processor.
+    pub(crate) fn activity(&self) -> Option<(Activity, Option<Rank>)> {
+        let activity = match self {
+            Operation::Send { .. } | Operation::Multicast(_) => Activity::Send,
+            Operation::Receive { .. } | Operation::ReceiveMulticast(_) => Activity::Receive,
+            Operation::Compute(_) => Activity::Compute,
+            Operation::Sleep(_) => return None,
+        };
+        Some((activity, self.partner()))
     }
 
     /// What a rank waits for that waits for it.
@@ -125,13 +126,22 @@ pub struct Unexpected {
     pub request: Option<u32>,
 }
 
+/// When a message was where on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// When its sender had begun to send it. [ps]
+    pub sent: Time,
+    /// When it, or its announcement, was at its receiver: since then a receive could take it. [ps]
+    pub arrived: Time,
+}
+
 /// What an operation that is over has brought.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// It was sent, computed or broadcast.
     Done,
-    /// It was received; and when its sender had begun to send it.
-    Received(Received, Time),
+    /// It was received; and when it was where.
+    Received(Received, Passage),
 }
 
 impl Outcome {

@@ -9,6 +9,9 @@ pub struct Timeline {
     pub spans: Vec<Span>,
     /// Messages, in the order they were received.
     pub messages: Vec<MessageRecord>,
+    /// Whether spans begin when a processor turns to them, and not when their rank has begun them; then a message is taken in on
+    /// its arrival, and no span tells how long a rank has waited for it.
+    pub by_processor: bool,
 }
 
 /// A stretch of time that a rank spent on one thing.
@@ -18,6 +21,8 @@ pub struct Span {
     pub rank: Rank,
     /// What it did.
     pub activity: Activity,
+    /// To whom it sent, or from whom it received or was to receive; nothing if that is no one rank.
+    pub partner: Option<Rank>,
     /// From when. [ps]
     pub start: Time,
     /// To when. [ps]
@@ -46,6 +51,8 @@ pub struct MessageRecord {
     pub size: Bytes,
     /// When `send` was called. [ps]
     pub sent: Time,
+    /// When it, or its announcement, was at its receiver: since then a receive could take it. [ps]
+    pub arrived: Time,
     /// When `receive` had it. [ps]
     pub received: Time,
 }

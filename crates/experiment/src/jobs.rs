@@ -55,6 +55,13 @@ impl JobEnded {
     }
 }
 
+impl<'run> From<&'run JobEnded> for report::run::Job<'run> {
+    fn from(job: &'run JobEnded) -> report::run::Job<'run> {
+        let JobEnded { name, program, nodes, start, makespan, .. } = job;
+        report::run::Job { name, program, nodes, start: *start, makespan: *makespan }
+    }
+}
+
 impl From<PlacementError> for Error {
     fn from(error: PlacementError) -> Error {
         let found = format!("{} of `{}`", error.found, error.placement);

@@ -92,6 +92,8 @@ impl<P: Program> OwnProgram<P> {
             jobs,
             warnings: warnings(&answer),
             answer,
+            options,
+            critical_path: None,
         };
         Ok((results, ended))
     }

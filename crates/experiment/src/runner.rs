@@ -8,8 +8,11 @@ use formats::output::{PacketFormat, Unwritable, WholeFile, write_frames, write_p
 use launch::rank::Running;
 use launch::wire::Record;
 use machines::model::{Interconnect, Machine};
+use quantities::Bytes;
+use report::terminal::amount;
 use serde_json::{Value, json};
 use virtual_worlds::answer::Answer;
+use virtual_worlds::critical_path::CriticalPath;
 use virtual_worlds::flit::world::Options;
 use virtual_worlds::jobs::Background;
 use virtual_worlds::jobs::placement::Placement;
@@ -24,6 +27,18 @@ use crate::{
 
 /// The file of a packet log, and in which form it is written.
 type Packets = (PacketFormat, WholeFile);
+
+/// The files that are to be written.
+struct Files {
+    packets: Option<Packets>,
+    timeline: Option<WholeFile>,
+    report: Option<WholeFile>,
+}
+
+/// What the record of a message with its send and its receive takes of memory until it is looked at. [B]
+const RECORD_OF_MESSAGE: Bytes = Bytes(200);
+/// The most that the record of a run may take.
+const LARGEST_RECORD: Bytes = Bytes(16 << 30);
 
 /// What stands for a machine where there is none.
 const NO_MACHINE: &str = "loggp";
@@ -40,6 +55,8 @@ pub struct Run {
     options: Options,
     packets: Option<Packets>,
     timeline: Option<WholeFile>,
+    report: Option<WholeFile>,
+    critical_path: bool,
 }
 
 /// What is run.
@@ -69,6 +86,10 @@ pub struct Ended {
     pub warnings: Vec<String>,
     /// What the machine did.
     pub answer: Answer,
+    /// How it was simulated.
+    pub options: Options,
+    /// The chain of operations that makes the makespan, if it was asked for.
+    pub critical_path: Option<CriticalPath>,
 }
 
 /// A program that can begin as ranks which are real.
@@ -147,16 +168,18 @@ impl Experiment {
             What::Program(ready) => (self.jobs[0].program.name(), told(&self.jobs[0].program, &**ready, provenance)),
             What::Jobs { jobs, .. } => ("jobs", self.told_of_jobs(jobs, provenance)),
         };
-        let (packets, timeline) = self.write.begin(packets)?;
+        let Files { packets, timeline, report } = self.write.begin(packets)?;
+        let critical_path = self.write.critical_path || report.is_some();
         let options = Options {
             engine: engine.unwrap_or(EngineName::Fast).kind(),
             seed: self.seed(),
             // What channels did when is known from the packets.
             packet_log: packets.is_some() || timeline.is_some(),
-            timeline: timeline.is_some(),
+            timeline: timeline.is_some() || critical_path,
             ..Options::default()
         };
-        Ok(Run { machine: Arc::new(site.machine), program, provenance, what, options, packets, timeline })
+        let machine = Arc::new(site.machine);
+        Ok(Run { machine, program, provenance, what, options, packets, timeline, report, critical_path })
     }
 
     /// The program, or the jobs, made for `site`.
@@ -195,12 +218,16 @@ impl Experiment {
 
 impl Outputs {
     /// Begins the files; nothing of them is seen until they are whole.
-    fn begin(&self, format: Option<PacketFormat>) -> Result<(Option<Packets>, Option<WholeFile>), Error> {
+    fn begin(&self, format: Option<PacketFormat>) -> Result<Files, Error> {
         if self.packets.is_some() && self.packets == self.timeline {
             return Err(Error::parameter("timeline", "the file of packets", "another file"));
         }
+        if let Some(path) = self.report.as_ref().filter(|path| !is_page(path)) {
+            return Err(Error::parameter("report", path.display(), "a name that ends in .html"));
+        }
         let file = |path: &Option<_>| path.as_deref().map(WholeFile::create).transpose();
-        Ok((format.zip(file(&self.packets)?), file(&self.timeline)?))
+        let (packets, timeline) = (format.zip(file(&self.packets)?), file(&self.timeline)?);
+        Ok(Files { packets, timeline, report: file(&self.report)? })
     }
 }
 
@@ -225,7 +252,8 @@ impl Run {
     /// # Errors
     /// What the program ended with; a file that can't be written.
     pub fn run(self, stop: Stop) -> Result<Ended, Error> {
-        let Run { machine, program, provenance, what, options, packets, timeline } = self;
+        self.check_record()?;
+        let Run { machine, program, provenance, what, options, packets, timeline, report, critical_path } = self;
         let options = Options { stop, ..options };
         let (notes, jobs, outcome) = match what {
             What::Program(ready) => (ready.notes().clone(), Vec::new(), ready.simulate(&machine, options)?),
@@ -245,7 +273,42 @@ impl Run {
         if let Some(file) = timeline {
             finish(file, |file| write_timeline(file, &machine, &answer, &provenance))?;
         }
-        Ok(Ended { machine, program: program.to_owned(), provenance, notes, findings, jobs, warnings, answer })
+        let program = program.to_owned();
+        let without = Ended {
+            machine,
+            program,
+            provenance,
+            notes,
+            findings,
+            jobs,
+            warnings,
+            answer,
+            options,
+            critical_path: None,
+        };
+        let critical_path = if critical_path { without.find_critical_path()? } else { None };
+        let ended = Ended { critical_path, ..without };
+        if let Some(file) = report {
+            file.fill(ended.page()?.as_bytes())?;
+        }
+        Ok(ended)
+    }
+
+    /// That the record of the timeline, if one is wanted, fits where it is kept.
+    fn check_record(&self) -> Result<(), Error> {
+        let messages = self.expected_messages().filter(|_| self.options.timeline).unwrap_or(0);
+        let record = Bytes(messages.saturating_mul(RECORD_OF_MESSAGE.0));
+        if record > LARGEST_RECORD {
+            let found = format!("{messages} messages, of which the record would take {}", amount(record));
+            let allowed = format!("a run whose record takes at most {}", amount(LARGEST_RECORD));
+            let asked = match (&self.report, self.critical_path) {
+                (Some(_), _) => "report",
+                (None, true) => "critical_path",
+                (None, false) => "timeline",
+            };
+            return Err(Error::parameter(asked, found, allowed));
+        }
+        Ok(())
     }
 }
 
@@ -270,6 +333,11 @@ pub(crate) fn engine_of(machine: &Machine, asked: Option<EngineName>) -> Result<
             Err(Error::parameter("engine", engine.name(), allowed))
         }
     }
+}
+
+/// Whether a browser takes the file `path` for a page.
+pub(crate) fn is_page(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ["html", "htm"].iter().any(|page| ending.eq_ignore_ascii_case(page)))
 }
 
 fn packet_format(machine: &Machine, path: &Path) -> Result<PacketFormat, Error> {

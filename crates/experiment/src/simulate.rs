@@ -1,8 +1,7 @@
 //! Programs on machines, whatever lies between the nodes: a network of flits, the costs of the LogGP model, or an Ethernet.
 
 use endpoint::{Program, World};
-use machines::model::{Acknowledged, Interconnect, Machine, Protocol, SendMode};
-use quantities::Bytes;
+use machines::model::{Acknowledged, Interconnect, Machine, SendMode};
 use virtual_worlds::Simulated;
 use virtual_worlds::answer::Run;
 use virtual_worlds::flit::world::Options;
@@ -36,26 +35,6 @@ pub fn send_without_waiting(machine: &mut Machine) -> bool {
             waited
         }
         Interconnect::LogGp(model) => model.rendezvous.take().is_some(),
-        Interconnect::Ethernet(_) => false,
-    }
-}
-
-/// Whether a send of `size` on `machine` is over only when the receiving program has asked for the message.
-pub fn waits_for_receivers(machine: &Machine, size: Bytes) -> bool {
-    match &machine.interconnect {
-        Interconnect::Flits(_) => {
-            let announced = match machine.node.protocol {
-                Protocol::Rendezvous { eager } => eager.is_none_or(|most| size > most),
-                Protocol::Eager | Protocol::SetUp { .. } => false,
-            };
-            match machine.node.send {
-                SendMode::Synchronous { acknowledged: Acknowledged::OnReceive } => true,
-                SendMode::Synchronous { acknowledged: Acknowledged::OnArrival } | SendMode::Blocking => announced,
-                SendMode::NonBlocking => false,
-            }
-        }
-        Interconnect::LogGp(model) => model.rendezvous.is_some_and(|from| size >= from),
-        // It is over when the message is in the send queue, unless many are before it.
         Interconnect::Ethernet(_) => false,
     }
 }

@@ -7,7 +7,9 @@ use programs::schedule::SendReceiveOrder;
 use quantities::{Bytes, Duration};
 
 use crate::Error;
-use crate::simulate::{send_without_waiting, waits_for_receivers};
+use virtual_worlds::waits_for_receivers;
+
+use crate::simulate::send_without_waiting;
 
 /// The largest message that can be asked for: its packets can be counted, however small they are.
 pub const LARGEST_MESSAGE: Bytes = Bytes(2 << 30);

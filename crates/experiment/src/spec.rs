@@ -94,6 +94,12 @@ pub struct Outputs {
     /// What ranks and channels did when: a Chrome trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<PathBuf>,
+    /// A page with pictures of it, for a browser: a file that ends in `.html`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<PathBuf>,
+    /// Whether the critical path is told, and how long messages took.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub critical_path: bool,
 }
 
 impl Outputs {

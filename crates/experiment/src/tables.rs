@@ -11,6 +11,8 @@ use virtual_worlds::answer::{
     Activity, ChannelStatistics, FrameRecord, MessageRecord, RankStatistics, RouterStatistics, Span,
 };
 
+use virtual_worlds::critical_path::{Cause, Step};
+
 use crate::{Ended, Error, place};
 
 /// What is written down of a run while it goes on.
@@ -39,13 +41,15 @@ pub enum TableName {
     Messages,
     /// A row for each stretch of time that a rank spent on one thing.
     Timeline,
+    /// A row for each step of the chain of operations that makes the makespan.
+    CriticalPath,
 }
 
 impl TableName {
     /// All of them.
-    pub const fn all() -> [TableName; 7] {
-        use TableName::{Channels, Frames, Messages, Packets, Ranks, Routers, Timeline};
-        [Ranks, Channels, Routers, Packets, Frames, Messages, Timeline]
+    pub const fn all() -> [TableName; 8] {
+        use TableName::{Channels, CriticalPath, Frames, Messages, Packets, Ranks, Routers, Timeline};
+        [Ranks, Channels, Routers, Packets, Frames, Messages, Timeline, CriticalPath]
     }
 
     /// Its name.
@@ -58,6 +62,7 @@ impl TableName {
             TableName::Frames => "frames",
             TableName::Messages => "messages",
             TableName::Timeline => "timeline",
+            TableName::CriticalPath => "critical_path",
         }
     }
 }
@@ -101,6 +106,10 @@ impl Ended {
             },
             TableName::Timeline => match &self.answer.timeline {
                 Some(timeline) => self.stream_spans(&mut bytes, &timeline.spans),
+                None => return Ok(None),
+            },
+            TableName::CriticalPath => match self.find_critical_path()? {
+                Some(path) => self.stream_steps(&mut bytes, &path.steps),
                 None => return Ok(None),
             },
         };
@@ -172,6 +181,19 @@ impl Ended {
         stream_table(out, &TIMELINE, rows, &self.provenance)
     }
 
+    fn stream_steps(&self, out: &mut Vec<u8>, steps: &[Step]) -> io::Result<()> {
+        let seats = self.seats();
+        let rows = steps.iter().map(|&step| {
+            let (from, to, bytes) = match step.cause {
+                Cause::Message { from, to, size, .. } => (from, to, size.0),
+                Cause::Computing | Cause::Waiting => (step.rank, step.rank, 0),
+            };
+            let ((job, rank), (_, source), (_, destination)) = (seats.of(step.rank), seats.of(from), seats.of(to));
+            StepRow { job, rank, source, destination, bytes, step }
+        });
+        stream_table(out, &CRITICAL_PATH, rows, &self.provenance)
+    }
+
     /// Whose each node is.
     fn seats(&self) -> Seats {
         let nodes = self.jobs.iter().flat_map(|job| &job.nodes).max().map_or(0, |&highest| highest as usize + 1);
@@ -210,6 +232,15 @@ struct ChannelRow {
     to: String,
     used: ChannelStatistics,
     occupancy: f64,
+}
+
+struct StepRow {
+    job: u32,
+    rank: u32,
+    source: u32,
+    destination: u32,
+    bytes: u64,
+    step: Step,
 }
 
 struct MessageRow {
@@ -276,6 +307,22 @@ const TIMELINE: [ColumnOf<((u32, u32), Span)>; 5] = [
     ColumnOf("activity", Kind::Text, |(_, span)| activity(span.activity)),
     ColumnOf("start_ps", Kind::Signed64, |(_, span)| span.start.into()),
     ColumnOf("end_ps", Kind::Signed64, |(_, span)| span.end.into()),
+];
+
+const CRITICAL_PATH: [ColumnOf<StepRow>; 13] = [
+    ColumnOf("job", Kind::Unsigned32, |row| row.job.into()),
+    ColumnOf("rank", Kind::Unsigned32, |row| row.rank.into()),
+    ColumnOf("cause", Kind::Text, |row| row.step.cause.name().into()),
+    ColumnOf("source", Kind::Unsigned32, |row| row.source.into()),
+    ColumnOf("destination", Kind::Unsigned32, |row| row.destination.into()),
+    ColumnOf("bytes", Kind::Unsigned64, |row| row.bytes.into()),
+    ColumnOf("start_ps", Kind::Signed64, |row| row.step.start.into()),
+    ColumnOf("end_ps", Kind::Signed64, |row| row.step.end.into()),
+    ColumnOf("latency_ps", Kind::Signed64, |row| row.step.parts.latency.into()),
+    ColumnOf("bandwidth_ps", Kind::Signed64, |row| row.step.parts.bandwidth.into()),
+    ColumnOf("contention_ps", Kind::Signed64, |row| row.step.parts.contention.into()),
+    ColumnOf("computing_ps", Kind::Signed64, |row| row.step.parts.computing.into()),
+    ColumnOf("waiting_ps", Kind::Signed64, |row| row.step.parts.waiting.into()),
 ];
 
 fn activity(activity: Activity) -> Cell<'static> {

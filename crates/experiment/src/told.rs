@@ -2,8 +2,10 @@
 
 use machines::model::{FlitNetwork, Interconnect, Place};
 use quantities::Duration;
-use serde_json::{Value, json};
+use report::run::MessageTimes;
+use serde_json::{Map, Value, json};
 use virtual_worlds::answer::{Answer, ChannelStatistics, EthernetStatistics, RouterStatistics, Unreceived};
+use virtual_worlds::critical_path::{Cause, CriticalPath, Parts, Step};
 
 use crate::{Ended, JobEnded, NOT_RECEIVED};
 
@@ -48,6 +50,12 @@ impl Ended {
             object["channels"] = answer.channels.iter().enumerate().map(|it| channel(network, answer, it)).collect();
             object["routers"] = answer.routers.iter().enumerate().map(|it| router(network, it)).collect();
         }
+        if let Some(path) = &self.critical_path {
+            object["critical_path"] = critical_path(path);
+        }
+        if let Some(timeline) = self.answer.timeline.as_ref().filter(|_| self.critical_path.is_some()) {
+            object["message_times"] = message_times(&MessageTimes::of(&timeline.messages));
+        }
         self.provenance.beside(object)
     }
 }
@@ -66,6 +74,34 @@ fn job(job: &JobEnded) -> Value {
         "slowdown": job.slowdown(),
     });
     findings.iter().for_each(|finding| object[finding.key] = finding.value.clone());
+    object
+}
+
+fn critical_path(path: &CriticalPath) -> Value {
+    let parts = |parts: &Parts| parts.named().map(|(name, length)| (format!("{name}_ps"), json!(length.picoseconds())));
+    let step = |step: &Step| {
+        let mut object = json!({
+            "rank": step.rank.0,
+            "cause": step.cause.name(),
+            "start_ps": step.start.picoseconds(),
+            "end_ps": step.end.picoseconds(),
+        });
+        if let Cause::Message { from, to, size, .. } = step.cause {
+            (object["from"], object["to"], object["bytes"]) = (json!(from.0), json!(to.0), json!(size.0));
+        }
+        parts(&step.parts).into_iter().for_each(|(name, length)| object[name] = length);
+        object
+    };
+    let mut object: Value = parts(&path.parts()).into_iter().collect::<Map<String, Value>>().into();
+    object["steps"] = path.steps.iter().map(step).collect();
+    object
+}
+
+fn message_times(times: &MessageTimes) -> Value {
+    let mut object = json!({"count": times.count(), "mean_ps": times.mean().picoseconds()});
+    for (percent, time) in times.percentiles() {
+        object[format!("p{percent}_ps")] = json!(time.picoseconds());
+    }
     object
 }
 

@@ -12,7 +12,7 @@
 
 use std::collections::VecDeque;
 
-use endpoint::{Error, Event, Message, Operation, Outcome, Request, Result, Tag};
+use endpoint::{Error, Event, Message, Operation, Outcome, Passage, Request, Result, Tag};
 use quantities::{Duration, Rank, Time};
 
 use crate::{Awaited, Engine, Posted, Wait};
@@ -304,7 +304,11 @@ impl Operations {
             }
             Stage::Submits(sending) => self.submit(now, sending, served.limit, engine),
             Stage::Receives(posted, what, deadline) => match engine.received(now, posted) {
-                Ok(Some(received)) => self.has(now, served.processor, Ok(Outcome::Received(received, now))),
+                Ok(Some(received)) => self.has(
+                    now,
+                    served.processor,
+                    Ok(Outcome::Received(received, Passage { sent: now, arrived: now })),
+                ),
                 Err(error) => self.has(now, served.processor, Err(error)),
                 Ok(None) => {
                     let passed = |time: Option<Time>| time.filter(|time| *time <= now);

@@ -31,7 +31,7 @@ mod _maquette {
     #[pymodule_export]
     use crate::launch::{launch_named, launch_own};
     #[pymodule_export]
-    use crate::machine::Machine;
+    use crate::machine::{Machine, figure_page};
     #[pymodule_export]
     use crate::open_loop::{saturate, traffic};
     #[pymodule_export]

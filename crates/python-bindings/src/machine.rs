@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use experiment::MachineChoice;
+use experiment::{FigurePage, MachineChoice};
 use formats::output::files;
 use machines::export;
 use machines::model::Machine as Model;
@@ -17,6 +17,19 @@ use crate::errors::of_experiment;
 pub struct Machine {
     pub choice: MachineChoice,
     pub model: Arc<Model>,
+}
+
+/// A page with a chart of bars and the table behind it: title and lead, what the bars measure and what each is, the bars, the table.
+#[pyfunction]
+pub fn figure_page(
+    told: (String, String),
+    axes: [String; 2],
+    bars: Vec<(String, f64)>,
+    head: Vec<String>,
+    rows: Vec<Vec<String>>,
+) -> String {
+    let (title, lead) = told;
+    FigurePage { title, lead, axes, bars, head, rows }.html()
 }
 
 #[pymethods]
@@ -46,6 +59,11 @@ impl Machine {
     #[getter]
     fn nodes(&self) -> u32 {
         self.model.nodes
+    }
+
+    /// It with a map, as a page.
+    fn html(&self) -> String {
+        experiment::machine_page(&self.model)
     }
 
     /// All that a world knows of it, in JSON.

@@ -100,6 +100,21 @@ impl Ended {
         self.ended.json().to_string()
     }
 
+    /// Its pictures in short, as a page. Where no timeline was recorded, fewer of them.
+    fn html(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.ended.excerpt()).map_err(|error| of_experiment(&error))
+    }
+
+    /// Writes the page with its pictures to the file `path`, if a timeline was recorded; says whether it was.
+    fn write_report(&self, py: Python<'_>, path: PathBuf) -> PyResult<bool> {
+        if self.ended.answer.timeline.is_none() {
+            return Ok(false);
+        }
+        files::forget();
+        py.detach(|| self.ended.write_page(&path)).map_err(|error| of_experiment(&error))?;
+        Ok(true)
+    }
+
     /// The table called `name`, as an Arrow stream; none where it was not recorded.
     fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let name = quantities::by_name(name, &TableName::all(), TableName::name);

@@ -4,6 +4,7 @@ use machines::model::{Channel, FlitNetwork, Place, RouterId};
 use virtual_worlds::answer::{Answer, ChannelStatistics};
 
 use super::frame;
+use super::legend::STYLES;
 use super::markup::{Element, element};
 use super::numbers::{Measure, fixed};
 
@@ -20,22 +21,42 @@ const ASIDE: f64 = 3.5;
 /// A map wider than this has the whole width of the page. [drawing units]
 const WIDE: f64 = 480.0;
 
+/// So many channels each say what they are to who points at one; of more, those of one colour are one line.
+const FEW_CHANNELS: usize = 3_000;
+/// Among so many routers it is looked whether a channel runs through one.
+const FEW_ROUTERS: usize = 1_500;
+
+/// What the colour of a channel says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shows {
+    /// What share of the run it carried flits.
+    Carried,
+    /// What share of the run it stood still while a packet held it.
+    Blocked,
+    /// Nothing: there was no run.
+    Nothing,
+}
+
 /// A map of a network: routers where the description places them, channels as lines.
 ///
-/// A channel's colour says what share of the run it stood still while a packet held it; a router's, how long a header
+/// A channel's colour says what share of the run it carried something or stood still; a router's, how long a header
 /// that asked there was blocked on average.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkMap<'a> {
-    /// What stands above it.
+    /// What stands above it; nothing, where what surrounds it says it.
     pub title: &'a str,
     /// The network.
     pub network: &'a FlitNetwork,
     /// What happened on it.
     pub answer: &'a Answer,
-    /// The share of blocked time that has the hottest colour.
+    /// The share of the run that has the hottest colour.
     pub hottest_channel: f64,
     /// The mean blocking that has the hottest colour. [us]
     pub hottest_router: f64,
+    /// What the colour of a channel says.
+    pub shows: Shows,
+    /// For each node the job that it belongs to, which colours it; without any, it is coloured as its channel into the network.
+    pub job_of: &'a [Option<usize>],
 }
 
 impl NetworkMap<'_> {
@@ -43,6 +64,13 @@ impl NetworkMap<'_> {
     pub fn peak_channel(network: &FlitNetwork, answer: &Answer) -> f64 {
         let between = network.channels.iter().zip(&answer.channels).filter(|(channel, _)| joins_routers(channel));
         between.map(|(_, done)| blocked_share(answer, done)).fold(0.0, f64::max)
+    }
+    /// The largest share of the run that a channel between routers of `network` carried something in `answer`; of any channel, if none is.
+    pub fn peak_carried(network: &FlitNetwork, answer: &Answer) -> f64 {
+        let share = |(_, done): (&Channel, &ChannelStatistics)| share(answer, done.busy.seconds());
+        let all = || network.channels.iter().zip(&answer.channels);
+        let between = all().filter(|(channel, _)| joins_routers(channel)).map(share).fold(0.0, f64::max);
+        if between > 0.0 { between } else { all().map(share).fold(0.0, f64::max) }
     }
     /// The longest mean blocking at a router in `answer`. [us]
     pub fn peak_router(answer: &Answer) -> f64 {
@@ -53,25 +81,54 @@ impl NetworkMap<'_> {
     pub fn draw(&self) -> Element {
         let layout = Layout::of(self.network);
         let channels = self.network.channels.iter().zip(&self.answer.channels);
-        let lines = channels.filter_map(|(channel, done)| self.channel(&layout, channel, done));
+        let lines: Vec<Element> = if self.network.channels.len() <= FEW_CHANNELS {
+            channels.filter_map(|(channel, done)| self.channel(&layout, channel, done)).collect()
+        } else {
+            self.lines_by_heat(&layout)
+        };
         let routers = (0..self.network.routers.len()).map(|router| self.router(&layout, router));
         element("svg")
             .class(if layout.width > WIDE { "map whole" } else { "map" })
             .attribute("viewBox", format!("0 0 {} {}", fixed(layout.width, 0), fixed(layout.height, 0)))
             .attribute("role", "img")
-            .attribute("aria-label", format!("{}. Map of the network, channels and routers by blocking", self.title))
-            .child(frame::label("title", 0.0, 14.0, self.title))
+            .attribute("aria-label", format!("{}Map of the network, {}", self.said_title(), self.shows.words()))
+            .children((!self.title.is_empty()).then(|| frame::label("title", 0.0, 14.0, self.title)))
             .child(element("g").class("channels").children(lines))
             .child(element("g").class("routers").children(routers))
             .child(element("g").class("nodes").children(self.nodes(&layout)))
     }
 
+    fn said_title(&self) -> String {
+        if self.title.is_empty() { String::new() } else { format!("{}. ", self.title) }
+    }
+
     fn channel(&self, layout: &Layout, channel: &Channel, done: &ChannelStatistics) -> Option<Element> {
         let (Place::Router(from), Place::Router(to)) = (channel.from, channel.to) else { return None };
-        let heat = heat(blocked_share(self.answer, done), self.hottest_channel);
+        let heat = self.heat_of(done);
         let path = element("path").class(format!("channel heat{heat}")).attribute("d", layout.way(from, to));
         let name = |router: RouterId| &self.network.routers[router.0 as usize].name;
-        Some(frame::titled(path, &format!("{} to {}: {}", name(from), name(to), self.say(done))))
+        Some(frame::titled(path, &format!("{} to {}{}", name(from), name(to), self.say(done))))
+    }
+
+    fn heat_of(&self, done: &ChannelStatistics) -> usize {
+        let value = match self.shows {
+            Shows::Carried => share(self.answer, done.busy.seconds()),
+            Shows::Blocked => blocked_share(self.answer, done),
+            Shows::Nothing => 0.0,
+        };
+        heat(value, self.hottest_channel)
+    }
+
+    /// The channels as one line for each step of heat, the hottest last, above the others.
+    fn lines_by_heat(&self, layout: &Layout) -> Vec<Element> {
+        let mut ways = vec![String::new(); HEATS];
+        for (channel, done) in self.network.channels.iter().zip(&self.answer.channels) {
+            if let (Place::Router(from), Place::Router(to)) = (channel.from, channel.to) {
+                ways[self.heat_of(done)].push_str(&layout.way(from, to));
+            }
+        }
+        let drawn = ways.into_iter().enumerate().filter(|(_, way)| !way.is_empty());
+        drawn.map(|(heat, way)| element("path").class(format!("channel heat{heat}")).attribute("d", way)).collect()
     }
 
     fn router(&self, layout: &Layout, router: usize) -> Element {
@@ -89,8 +146,11 @@ impl NetworkMap<'_> {
         let number = model.mesh_index.map_or(String::new(), |index| index.to_string());
         let class = format!("number middle on{heat}");
         let headers = self.answer.routers[router].headers;
-        let title =
-            format!("{}: {} blocked a header, {headers} headers", model.name, Measure::Microseconds.say(blocking));
+        let blocked = Measure::Microseconds.say(blocking);
+        let title = match self.shows {
+            Shows::Nothing => model.name.clone(),
+            _ => format!("{}: {blocked} blocked a header, {headers} headers", model.name),
+        };
         let group = element("g").child(square).child(frame::label(&class, x, y + 4.5, &number));
         frame::titled(group, &title)
     }
@@ -118,18 +178,31 @@ impl NetworkMap<'_> {
 
     fn node(&self, node: usize, x: f64, edge: f64) -> Element {
         let done = &self.answer.channels[self.network.injection[node].0 as usize];
-        let heat = heat(blocked_share(self.answer, done), self.hottest_channel);
-        let circle = element("circle").class(format!("node heat{heat}")).attribute("cx", fixed(x, 1));
+        let class = match self.job_of.get(node) {
+            Some(Some(job)) => format!("node job s{}", job % STYLES),
+            Some(None) => "node heat0".to_owned(),
+            None => format!("node heat{}", self.heat_of(done)),
+        };
+        let circle = element("circle").class(class).attribute("cx", fixed(x, 1));
         let group = element("g")
             .child(frame::line("stub", (x, edge), (x, edge + 4.0)))
             .child(circle.attribute("cy", fixed(edge + 7.0, 1)).attribute("r", "3"));
-        frame::titled(group, &format!("node {node} into the network: {}", self.say(done)))
+        frame::titled(group, &format!("node {node}{}", self.say(done).replacen(": ", " into the network: ", 1)))
     }
 
+    /// What there is to say of a channel, behind its name.
     fn say(&self, done: &ChannelStatistics) -> String {
+        if self.shows == Shows::Nothing {
+            return String::new();
+        }
         let busy = share(self.answer, done.busy.seconds());
         let blocked = blocked_share(self.answer, done);
-        format!("busy {} %, blocked {} %, {} packets", fixed(busy * 100.0, 1), fixed(blocked * 100.0, 1), done.packets)
+        format!(
+            ": busy {} %, blocked {} %, {} packets",
+            fixed(busy * 100.0, 1),
+            fixed(blocked * 100.0, 1),
+            done.packets
+        )
     }
 }
 
@@ -165,8 +238,13 @@ pub fn heat_scale(name: &str, hottest: f64, say: impl Fn(f64) -> String) -> Elem
     element("div").class("heat").child(element("span").class("name").text(name)).child(element("ul").children(steps))
 }
 
+/// A map lower than this share of its width is drawn higher, so that its rows can be told apart.
+const FLATTEST: f64 = 0.24;
+
 /// Where the routers lie on the paper.
 struct Layout {
+    /// Whether it is drawn higher than it is: then so many channels lie side by side that none is bent around routers.
+    is_flat: bool,
     places: Vec<(f64, f64)>,
     width: f64,
     height: f64,
@@ -179,10 +257,13 @@ impl Layout {
         let scale = SPACING / nearest(&given);
         let least = |of: fn(&(f64, f64)) -> f64| given.iter().map(of).fold(f64::INFINITY, f64::min);
         let (left, top) = (least(|place| place.0), least(|place| place.1));
-        let lay = |place: &(f64, f64)| ((place.0 - left) * scale + MARGIN, (place.1 - top) * scale + MARGIN);
+        let extent = |of: fn(&(f64, f64)) -> f64, from: f64| given.iter().map(of).fold(from, f64::max) - from;
+        let (wide, high) = (extent(|place| place.0, left), extent(|place| place.1, top));
+        let stretch = if high > 0.0 { (FLATTEST * wide / high).max(1.0) } else { 1.0 };
+        let lay = |place: &(f64, f64)| ((place.0 - left) * scale + MARGIN, (place.1 - top) * scale * stretch + MARGIN);
         let places: Vec<(f64, f64)> = given.iter().map(lay).collect();
         let most = |of: fn(&(f64, f64)) -> f64| places.iter().map(of).fold(0.0, f64::max) + MARGIN;
-        Layout { width: most(|place| place.0), height: most(|place| place.1), places }
+        Layout { is_flat: stretch > 1.0, width: most(|place| place.0), height: most(|place| place.1), places }
     }
 
     /// The line of the channel from one router to another, on the right-hand side of its direction.
@@ -204,9 +285,22 @@ impl Layout {
     }
 }
 
+impl Shows {
+    fn words(self) -> &'static str {
+        match self {
+            Shows::Carried => "channels by what they carried and routers by blocking",
+            Shows::Blocked => "channels and routers by blocking",
+            Shows::Nothing => "channels, routers and nodes",
+        }
+    }
+}
+
 impl Layout {
     /// Whether the straight line between two routers runs through another, so that the channel must bend around it.
     fn obstructed(&self, from: RouterId, to: RouterId) -> bool {
+        if self.is_flat || self.places.len() > FEW_ROUTERS {
+            return false;
+        }
         let (start, end) = (self.places[from.0 as usize], self.places[to.0 as usize]);
         let (right, down) = (end.0 - start.0, end.1 - start.1);
         let square = (right * right + down * down).max(1e-9);
@@ -223,8 +317,14 @@ impl Layout {
 /// The distance of the two nearest routers, or one where there are not two.
 fn nearest(places: &[(f64, f64)]) -> f64 {
     let mut nearest = f64::INFINITY;
-    for (index, one) in places.iter().enumerate() {
-        for other in &places[..index] {
+    let mut in_order = places.to_vec();
+    in_order.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    for (index, one) in in_order.iter().enumerate() {
+        // Those that lie further to the right than the nearest so far can't be nearer.
+        for other in &in_order[index + 1..] {
+            if other.0 - one.0 >= nearest {
+                break;
+            }
             let distance = (one.0 - other.0).hypot(one.1 - other.1);
             if distance > 1e-6 {
                 nearest = nearest.min(distance);

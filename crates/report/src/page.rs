@@ -14,7 +14,7 @@ pub struct Page {
     pub lead: String,
     /// What follows.
     pub sections: Vec<Element>,
-    /// The last line.
+    /// The last line, if there is one.
     pub foot: String,
 }
 
@@ -39,7 +39,7 @@ impl Page {
         let body = element("body")
             .child(header)
             .child(element("main").children(self.sections.iter().cloned()))
-            .child(element("footer").child(element("p").text(&self.foot)));
+            .children((!self.foot.is_empty()).then(|| element("footer").child(element("p").text(&self.foot))));
         let mut out = String::from("<!doctype html>\n");
         element("html").attribute("lang", "en").child(head).child(body).write(&mut out);
         out.push('\n');

@@ -17,7 +17,8 @@ use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::Options;
 
 use crate::latency::{MeasureError, Survey};
-use experiment::simulate::{simulate, waits_for_receivers};
+use experiment::simulate::simulate;
+use virtual_worlds::waits_for_receivers;
 
 /// A program that can be timed on any machine.
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 
 pub mod answer;
 mod chains;
+pub mod critical_path;
 pub mod ethernet;
 pub mod events;
 pub mod flit;
@@ -12,4 +13,4 @@ mod matching;
 mod simulated;
 pub mod stop;
 
-pub use simulated::Simulated;
+pub use simulated::{Simulated, waits_for_receivers};

@@ -23,8 +23,8 @@ use program::{RunOptions, commands};
 pub(super) enum Arguments {
     /// A program of the catalogue, and where the experiment that it means is written, in place of running it.
     Program(Box<Experiment>, Option<PathBuf>),
-    /// The experiment in a file; and whether each of its jobs is to be run by itself, too.
-    File { path: PathBuf, alone: bool },
+    /// The experiment in a file, and what is asked for beside it.
+    File(simulation::FileOptions),
     /// Open-loop traffic.
     Traffic(Box<traffic::Arguments>),
 }
@@ -39,6 +39,12 @@ impl Args for Arguments {
             .value_parser(value_parser!(PathBuf));
         let alone =
             arg!(--alone "Run each job of the file by itself, too, and tell how much slower it is beside the others");
+        let report =
+            arg!(--report <PAGE> "Write a page with pictures of the run of the file to PAGE.html, for a browser")
+                .required(false)
+                .value_parser(value_parser!(PathBuf));
+        let critical_path =
+            arg!(--"critical-path" "Tell which chain of operations of the file's run makes the makespan");
         command
             .about(ABOUT)
             .arg_required_else_help(true)
@@ -53,6 +59,8 @@ impl Args for Arguments {
             )
             .arg(file)
             .arg(alone.requires("FILE"))
+            .arg(report.requires("FILE"))
+            .arg(critical_path.requires("FILE"))
             .subcommands(commands(RunOptions::augment))
             .subcommand(traffic)
     }
@@ -73,7 +81,12 @@ impl FromArgMatches for Arguments {
                 Ok(Arguments::Program(Box::new(experiment), write))
             }
             None => match matches.get_one::<PathBuf>("FILE") {
-                Some(path) => Ok(Arguments::File { path: path.clone(), alone: matches.get_flag("alone") }),
+                Some(path) => Ok(Arguments::File(simulation::FileOptions {
+                    path: path.clone(),
+                    alone: matches.get_flag("alone"),
+                    report: matches.get_one::<PathBuf>("report").cloned(),
+                    critical_path: matches.get_flag("critical-path"),
+                })),
                 None => {
                     Err(clap::Error::raw(ErrorKind::MissingSubcommand, "a program, or the file of an experiment\n"))
                 }
@@ -108,7 +121,7 @@ impl Arguments {
         match self {
             Arguments::Program(experiment, None) => simulation::run(*experiment, json),
             Arguments::Program(experiment, Some(file)) => simulation::write(&experiment, &file),
-            Arguments::File { path, alone } => simulation::run_file(path, alone, json),
+            Arguments::File(options) => simulation::run_file(options, json),
             Arguments::Traffic(arguments) => arguments.execute(json),
         }
     }

@@ -43,6 +43,12 @@ pub(crate) struct RunOptions {
     /// Write what ranks and channels did when to FILE, as a Chrome trace: ui.perfetto.dev shows it.
     #[arg(long, value_name = "FILE")]
     timeline: Option<PathBuf>,
+    /// Write a page with pictures of the run to FILE.html, for a browser: where the time went, what channels carried, who waited for whom.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Tell which chain of operations makes the makespan, what its time went to, and how long messages took.
+    #[arg(long)]
+    critical_path: bool,
     /// Write what is run to FILE.toml, for `maquette run FILE.toml`, and do not run it.
     #[arg(long, value_name = "FILE")]
     write_experiment: Option<PathBuf>,
@@ -61,7 +67,13 @@ impl RunOptions {
         };
         // First on what it runs, then what the program is told, then what is written down.
         let places = [("machine", 1), ("nodes", 4), ("placement", 5), ("set", 6), ("engine", 7), ("seed", 8)];
-        let places = places.into_iter().chain([("packets", 301), ("timeline", 302), ("write_experiment", 303)]);
+        let places = places.into_iter().chain([
+            ("critical_path", 300),
+            ("report", 301),
+            ("packets", 302),
+            ("timeline", 303),
+            ("write_experiment", 304),
+        ]);
         places.fold(command, |command, (name, place)| command.mut_arg(name, |argument| argument.display_order(place)))
     }
 
@@ -72,7 +84,9 @@ impl RunOptions {
         matches: &ArgMatches,
     ) -> Result<(Experiment, Option<PathBuf>), clap::Error> {
         let program = chosen(name, matches)?;
-        let RunOptions { machine, nodes, placement, set, engine, seed, packets, timeline, write_experiment } = self;
+        let RunOptions { machine, nodes, placement, set, engine, seed, write_experiment, .. } = self;
+        let RunOptions { packets, timeline, report, critical_path, .. } = self;
+        let write = Outputs { packets, timeline, report, critical_path };
         let given = |name: &str| matches.try_get_one::<Lambda>(name).ok().flatten().copied();
         let step = |name: &str| matches.try_get_one::<Duration>(name).ok().flatten().copied();
         let (lambda, t0) = program.postal.unwrap_or((given("lambda"), step("t0")));
@@ -83,7 +97,7 @@ impl RunOptions {
             job.ranks = nodes;
             job.placement = placement.clone().unwrap_or_default();
         }
-        Ok((Experiment { engine, seed, write: Outputs { packets, timeline }, ..experiment }, write_experiment))
+        Ok((Experiment { engine, seed, write, ..experiment }, write_experiment))
     }
 }
 

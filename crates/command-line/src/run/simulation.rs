@@ -13,10 +13,25 @@ use super::summary;
 use crate::failure::{Failure, warn};
 use crate::{CommandOutput, working};
 
-/// Runs the experiment in the file `path`; each of its jobs by itself, too, if that is asked for.
-pub(super) fn run_file(path: PathBuf, alone: bool, as_json: bool) -> Result<CommandOutput, Failure> {
-    let experiment = read(&path)?;
-    let experiment = Experiment { alone: alone || experiment.alone, ..experiment };
+/// The experiment in a file, and what is asked for beside what that says.
+#[derive(Debug)]
+pub(crate) struct FileOptions {
+    pub(crate) path: PathBuf,
+    /// To run each of its jobs by itself, too.
+    pub(crate) alone: bool,
+    /// To write a page to this file.
+    pub(crate) report: Option<PathBuf>,
+    /// To tell the critical path.
+    pub(crate) critical_path: bool,
+}
+
+/// Runs the experiment in a file.
+pub(super) fn run_file(options: FileOptions, as_json: bool) -> Result<CommandOutput, Failure> {
+    let FileOptions { path, alone, report, critical_path } = options;
+    let mut experiment = read(&path)?;
+    experiment.alone |= alone;
+    experiment.write.critical_path |= critical_path;
+    experiment.write.report = report.or(experiment.write.report);
     let run = working("prepares the run", move || {
         experiment.prepare().map_err(|error| match error {
             // On no option of the command line, but in the file.

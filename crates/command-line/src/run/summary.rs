@@ -12,6 +12,7 @@ use virtual_worlds::answer::{
 };
 
 use experiment::{Ended, Finding, JobEnded, NOT_RECEIVED, place};
+use report::run::MessageTimes;
 use report::terminal::{Side, columns, rounded};
 use tuning::planner::{Bound, busiest};
 
@@ -67,12 +68,33 @@ fn text(ended: &Ended, network: Option<&FlitNetwork>) -> String {
     }
     rows.extend(answer.ethernet.iter().flat_map(frames));
     rows.extend(answer.messaging.iter().filter_map(|messaging| memory(messaging, answer)));
+    rows.extend(critical_path(ended));
     text += &columns([Side::Left, Side::Left], &rows);
     if let Some(network) = network {
         text += &busiest_channels(network, answer);
         text += &hot_routers(network, answer);
     }
     text
+}
+
+/// What the critical path went to, and how long messages took, if that was asked for.
+fn critical_path(ended: &Ended) -> Vec<[String; 2]> {
+    let (Some(path), Some(timeline)) = (&ended.critical_path, &ended.answer.timeline) else { return Vec::new() };
+    let parts = path.parts();
+    let whole = parts.sum().picoseconds().max(1) as f64;
+    let part = |(name, length): (&str, Duration)| {
+        let share = 100.0 * length.picoseconds() as f64 / whole;
+        ["".to_owned(), format!("{name} {} ({share:.1}%)", rounded(length))]
+    };
+    let steps = path.steps.len();
+    let mut rows = vec![["critical path".to_owned(), format!("{steps} {}", if steps == 1 { "step" } else { "steps" })]];
+    rows.extend(parts.named().into_iter().filter(|(_, length)| !length.is_zero()).map(part));
+    let times = MessageTimes::of(&timeline.messages);
+    if times.count() > 0 {
+        let [middle, most_of_all, most] = [50.0, 99.0, 100.0].map(|percent| rounded(times.at(percent)));
+        rows.push(["a message".to_owned(), format!("{middle} (median), {most_of_all} (99%), {most} (most)")]);
+    }
+    rows
 }
 
 /// What came of several jobs, and of the machine that they shared.
@@ -105,6 +127,7 @@ fn text_of_jobs(ended: &Ended, network: Option<&FlitNetwork>) -> String {
         let latency = mean_latency.map(|time| format!(", {} each on the mean", rounded(time))).unwrap_or_default();
         rows.push(["background".to_string(), format!("{offered} packets, {delivered} of them arrived{latency}")]);
     }
+    rows.extend(critical_path(ended));
     text += &columns([Side::Left, Side::Left], &rows);
     if let Some(network) = network {
         text += &busiest_channels(network, answer);

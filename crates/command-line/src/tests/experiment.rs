@@ -350,6 +350,7 @@ const OF_NO_RESULT: &[&str] = &[
     "write-experiment",
     "chart",
     "report",
+    "critical-path",
     "print",
     "threads",
     "executor",
@@ -395,7 +396,8 @@ fn whatever_changes_a_result_is_in_it() {
 }
 
 /// Commands that simulate nothing, or that are no model's: what a launch says of itself is tested with real ranks.
-const NOT_SIMULATING: [&str; 10] = [
+const NOT_SIMULATING: [&str; 11] = [
+    "compare",
     "machines",
     "machine",
     "programs",

@@ -5,8 +5,7 @@ use std::task::Poll;
 
 use quantities::{Rank, Time};
 
-use super::Shared;
-use crate::timeline::Activity;
+use super::{Doing, Shared};
 use crate::{Begun, Error, Event, Operation, Report, Request, Result};
 
 /// What is kept of requests. One that is under way costs nothing here, but where a timeline is asked for.
@@ -22,7 +21,7 @@ pub(super) struct Requests {
 
 #[derive(Clone, Copy, Debug)]
 struct Since {
-    activity: Option<Activity>,
+    activity: Option<Doing>,
     start: Time,
     /// Whether its rank wants to know the start, too.
     told: bool,

@@ -10,7 +10,7 @@ use quantities::{Bytes, Duration, Rank};
 use super::Question;
 use crate::benchmark::Benchmark;
 use crate::latency::{MeasureError, Survey};
-use experiment::simulate::waits_for_receivers;
+use virtual_worlds::waits_for_receivers;
 
 /// lambda is rounded to hundredths: the trees for it do not hang on more.
 const DENOMINATOR: u32 = 100;

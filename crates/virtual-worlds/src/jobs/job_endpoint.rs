@@ -3,8 +3,8 @@
 use std::task::{Poll, Waker};
 
 use endpoint::{
-    Begun, Endpoint, Error, Event, Handles, Message, Operation, Outcome, Pending, Received, Report, Request, Result,
-    Source, Tag, Tags, check_partner,
+    Begun, Endpoint, Error, Event, Handles, Message, Operation, Outcome, Passage, Pending, Received, Report, Request,
+    Result, Source, Tag, Tags, check_partner,
 };
 use machines::model::NodeId;
 use quantities::{Duration, Rank, Time};
@@ -70,9 +70,10 @@ impl<E: Endpoint, P> JobEndpoint<'_, E, P> {
     /// What came of an operation on the machine, in terms of the job.
     fn result_of_job(&self, result: Result<Outcome>) -> Result<Outcome> {
         match result {
-            Ok(Outcome::Received(Received { from, tag, message }, sent)) => {
+            Ok(Outcome::Received(Received { from, tag, message }, Passage { sent, arrived })) => {
                 let received = Received { from: self.rank_on(from), tag, message };
-                Ok(Outcome::Received(received, self.time_of_job(sent)))
+                let passage = Passage { sent: self.time_of_job(sent), arrived: self.time_of_job(arrived) };
+                Ok(Outcome::Received(received, passage))
             }
             Ok(Outcome::Done) => Ok(Outcome::Done),
             Err(error) => Err(self.of_job(error)),

@@ -28,18 +28,18 @@ impl Record {
         self.messages
     }
 
-    /// Notes what a rank did.
-    pub(super) fn span(&mut self, rank: Rank, activity: Activity, start: Time, end: Time) {
+    /// Notes what a rank did, and with whom.
+    pub(super) fn span(&mut self, rank: Rank, activity: Activity, partner: Option<Rank>, [start, end]: [Time; 2]) {
         if let Some(timeline) = &mut self.timeline {
-            timeline.spans.push(Span { rank, activity, start, end });
+            timeline.spans.push(Span { rank, activity, partner, start, end });
         }
     }
 
     /// Notes that `to` had a message at `received`.
     pub(super) fn message_received(&mut self, letter: &Letter, to: Rank, received: Time) {
         if let Some(timeline) = &mut self.timeline {
-            let (from, sent, size) = (letter.from, letter.called, letter.size());
-            timeline.messages.push(MessageRecord { from, to, size, sent, received });
+            let (from, sent, arrived, size) = (letter.from, letter.called, letter.arrival, letter.size());
+            timeline.messages.push(MessageRecord { from, to, size, sent, arrived, received });
         }
     }
 

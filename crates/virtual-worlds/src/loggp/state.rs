@@ -81,7 +81,7 @@ impl State {
         let clock = &mut self.ranks[rank.0 as usize].clock;
         let start = clock.now;
         clock.compute(work);
-        self.record.span(rank, Activity::Compute, start, clock.now);
+        self.record.span(rank, Activity::Compute, None, [start, clock.now]);
     }
 
     pub(super) fn sleep_until(&mut self, rank: Rank, time: Time) {
@@ -112,7 +112,7 @@ impl State {
         if waits {
             sender.waits_for = Some(WaitsFor::Receiver(to));
         } else {
-            self.record.span(from, Activity::Send, called, sender.clock.now);
+            self.record.span(from, Activity::Send, Some(to), [called, sender.clock.now]);
         }
         let receiver = &mut self.ranks[to.0 as usize];
         self.letters.post(to, &mut receiver.mailbox, Letter::new(from, tag, called, arrival, message));
@@ -141,10 +141,10 @@ impl State {
         let taken = receiver.clock.receive(&self.costs, letter.size(), letter.arrival, asked);
         let received = receiver.clock.now;
         if self.costs.waits_for_receiver(letter.size()) {
-            self.release_sender(from, taken, letter.called);
+            self.release_sender(from, rank, [letter.called, taken]);
         }
         self.record.message_received(&letter, rank, received);
-        self.record.span(rank, Activity::Receive, asked, received);
+        self.record.span(rank, Activity::Receive, Some(from), [asked, received]);
         Some(Received { from, tag: letter.tag, message: letter.into_message() })
     }
 
@@ -182,7 +182,7 @@ impl State {
 
     /// The message that `from` has sent since `called` is taken at `taken`: until then its send has waited. The rank goes on, unless
     /// it still receives.
-    fn release_sender(&mut self, from: Rank, taken: Time, called: Time) {
+    fn release_sender(&mut self, from: Rank, to: Rank, [called, taken]: [Time; 2]) {
         let sender = &mut self.ranks[from.0 as usize];
         sender.clock.taken(taken);
         let exchange = self.exchanges.get_mut(&from);
@@ -195,7 +195,7 @@ impl State {
             sender.waits_for = None;
             self.ready.push_back(from);
         }
-        self.record.span(from, Activity::Send, called, sent.max(taken));
+        self.record.span(from, Activity::Send, Some(to), [called, sent.max(taken)]);
     }
 
     /// What the run tells, when it is over.

@@ -3,6 +3,7 @@
 mod booksim;
 mod clock;
 mod control_network;
+mod critical_path;
 mod deadlock;
 mod engines_agree;
 mod ethernet;

@@ -10,7 +10,7 @@ use quantities::{Bytes, Duration};
 
 use super::{Candidate, Candidates};
 use crate::benchmark::Benchmark;
-use experiment::simulate::waits_for_receivers;
+use virtual_worlds::waits_for_receivers;
 
 /// The most messages whose steps are worked out in order to be paced.
 const MOST_PACED: u64 = 1 << 20;

@@ -138,9 +138,9 @@ impl<'run> Running<'run> {
                 if receives != Receives::Nothing {
                     self.record.ranks[rank.0 as usize].receive_idle += now.since(at);
                 }
-                if let Ok(Outcome::Received(Received { from, tag, .. }, sent)) = result {
+                if let Ok(Outcome::Received(Received { from, tag, .. }, passage)) = result {
                     let tag: Option<Tag> = Some(*tag).filter(|_| receives == Receives::Message);
-                    *sent = self.record.received((*from, rank, tag)).unwrap_or(*sent);
+                    passage.sent = self.record.received((*from, rank, tag)).unwrap_or(passage.sent);
                 }
             }
         }

@@ -323,6 +323,7 @@ impl<E: Engine> Nodes<E> {
             let coming = &mut self.nodes[rank as usize].coming;
             let Some((first, others)) = coming.next(from, tag, |letter| self.letters[letter].there) else { return };
             more = others;
+            self.letters[first].arrived = self.queue.now();
             let matching = &mut self.nodes[rank as usize].matching;
             match matching.meet(from, tag) {
                 Some(receive) => self.matched(receive, first),

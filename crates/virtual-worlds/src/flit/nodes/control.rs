@@ -3,7 +3,7 @@
 //! A processor hands a broadcast over; the network carries it when it has carried those before, at its own rate, and it is
 //! everywhere a latency after its last byte. The sender's part is over when the network has taken that byte.
 
-use endpoint::{Message, Received, Tag};
+use endpoint::{Message, Passage, Received, Tag};
 use machines::model::ControlNetwork;
 use quantities::{Duration, Rank, Time};
 
@@ -34,6 +34,8 @@ struct Broadcast {
     operation: u32,
     /// When the program sent it.
     sent: Time,
+    /// When it was everywhere.
+    arrived: Time,
 }
 
 impl Control {
@@ -69,7 +71,7 @@ impl<E: Engine> Nodes<E> {
     pub fn multicast(&mut self, from: Rank, message: Message, operation: u32) {
         let sent = self.now();
         let Some(control) = &mut self.control else { return };
-        control.broadcasts.push(Broadcast { from, message, operation, sent });
+        control.broadcasts.push(Broadcast { from, message, operation, sent, arrived: Time::NEVER });
         let number = control.broadcasts.len() as u32 - 1;
         self.process(from, 0, Work::Broadcast(number));
     }
@@ -105,7 +107,9 @@ impl<E: Engine> Nodes<E> {
         let now = self.now();
         let Some(control) = &mut self.control else { return };
         control.under_way -= 1;
-        let from = control.broadcasts[number as usize].from;
+        let Broadcast { from, arrived, .. } = &mut control.broadcasts[number as usize];
+        *arrived = now;
+        let from = *from;
         for rank in (0..self.nodes.len() as u32).filter(|rank| *rank != from.0) {
             let Some(matching) = self.control.as_mut().and_then(|control| control.matching.get_mut(rank as usize))
             else {
@@ -124,9 +128,9 @@ impl<E: Engine> Nodes<E> {
     /// The program has its broadcast.
     pub(super) fn broadcast_taken(&mut self, rank: u32, number: u32, operation: u32) {
         let Some(control) = &self.control else { return };
-        let Broadcast { from, message, sent, .. } = &control.broadcasts[number as usize];
+        let Broadcast { from, message, sent, arrived, .. } = &control.broadcasts[number as usize];
         let received = Received { from: *from, tag: Tag::default(), message: message.clone() };
-        let outcome = Outcome::Received(received, *sent);
+        let outcome = Outcome::Received(received, Passage { sent: *sent, arrived: *arrived });
         self.finish(rank, operation, outcome);
     }
 }

@@ -28,6 +28,8 @@ pub struct Letter {
     pub arriving: u32,
     /// When the program sent it.
     pub sent: Time,
+    /// When it, or its announcement, was at its receiver and those sent before it, too.
+    pub arrived: Time,
     /// Whether it is at its receiver, wholly or announced.
     pub there: bool,
     /// The receive that asked for it, while its data are on their way.

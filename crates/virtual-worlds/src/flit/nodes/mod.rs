@@ -19,7 +19,7 @@ mod serial;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use endpoint::{Error, Received, Result};
+use endpoint::{Error, Passage, Received, Result};
 use machines::model::{FlitNetwork, Machine, NodeCosts};
 use quantities::{Duration, Rank, Time};
 
@@ -95,8 +95,8 @@ pub enum Outcome {
     Started,
     /// Nothing: it was sent or computed.
     Over,
-    /// A message, and when its sender had begun to send it.
-    Received(Received, Time),
+    /// A message, and when it was where.
+    Received(Received, Passage),
     /// A deadline passed.
     Late,
 }

@@ -1,8 +1,8 @@
 //! What a node's processor does: it sets messages up, completes those that have come, and computes.
 
-use endpoint::{Message, Received, Tag};
+use endpoint::{Message, Passage, Received, Tag};
 use machines::model::{Acknowledged, SendMode};
-use quantities::{Bytes, Duration, Rank};
+use quantities::{Bytes, Duration, Rank, Time};
 
 use super::communication::{System, Task};
 use super::control::Control;
@@ -45,6 +45,7 @@ impl<E: Engine> Nodes<E> {
             departing: 0,
             arriving: 0,
             sent: self.now(),
+            arrived: Time::NEVER,
             there: false,
             asked: None,
             references: if acknowledged { 3 } else { 2 },
@@ -164,9 +165,10 @@ impl<E: Engine> Nodes<E> {
 
     /// The program has its message.
     fn completed(&mut self, rank: u32, letter: u32) {
-        let Letter { from, tag, message, receiving, sent, .. } = &mut self.letters[letter];
+        let Letter { from, tag, message, receiving, sent, arrived, .. } = &mut self.letters[letter];
         let received = Received { from: *from, tag: Tag(*tag), message: std::mem::take(message) };
-        let (operation, outcome) = (receiving.0, Outcome::Received(received, *sent));
+        let (operation, outcome) =
+            (receiving.0, Outcome::Received(received, Passage { sent: *sent, arrived: *arrived }));
         if self.costs.send == (SendMode::Synchronous { acknowledged: Acknowledged::OnReceive }) {
             self.communicate(rank, Task::SendSystem(letter, System::Acknowledgement));
         }

@@ -62,7 +62,9 @@ impl<E: Engine> Machine for Running<'_, E> {
             self.stop.go_on(|| self.nodes.reached())?;
             if let Some(done) = self.nodes.next_done() {
                 let event = match done.result {
-                    nodes::Outcome::Received(received, sent) => Event::Over(Ok(Outcome::Received(received, sent))),
+                    nodes::Outcome::Received(received, passage) => {
+                        Event::Over(Ok(Outcome::Received(received, passage)))
+                    }
                     nodes::Outcome::Late => Event::Over(Err(Error::Deadline(self.nodes.now()))),
                     nodes::Outcome::Over => Event::Over(Ok(Outcome::Done)),
                     nodes::Outcome::Started => Event::Started,

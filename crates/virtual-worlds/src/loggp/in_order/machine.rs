@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use endpoint::executor::{Machine, Over, number_of, request_of};
-use endpoint::{Begun, Error, Operation, Outcome, Received, Request, Result, Tag, Unexpected};
+use endpoint::{Begun, Error, Operation, Outcome, Passage, Received, Request, Result, Tag, Unexpected};
 use machines::model::LogGp;
 use quantities::{Duration, Rank, Time};
 
@@ -300,9 +300,10 @@ impl InOrder {
             Event::Done(rank, number) => (rank, number, Ended(Ok(Outcome::Done))),
             Event::Received(number, flight) => {
                 let Flight { to, letter, .. } = self.flights.take(flight)?;
-                let Letter { from, tag, called, .. } = letter;
+                let Letter { from, tag, called: sent, arrival: arrived, .. } = letter;
                 let message = letter.into_message();
-                (to, number, Ended(Ok(Outcome::Received(Received { from, tag, message }, called))))
+                let received = Received { from, tag, message };
+                (to, number, Ended(Ok(Outcome::Received(received, Passage { sent, arrived }))))
             }
             Event::Arrival(_) | Event::Deadline(_) => return None,
         };

@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use endpoint::executor::{Machine, Over, number_of, request_of};
-use endpoint::{Begun, Error, Event as Happens, Operation, Outcome, Received, Request, Result, Tag, Unexpected};
+use endpoint::{
+    Begun, Error, Event as Happens, Operation, Outcome, Passage, Received, Request, Result, Tag, Unexpected,
+};
 use machines::model::LogGp;
 use quantities::{Duration, Rank, Time};
 
@@ -127,7 +129,7 @@ impl OnArrival {
             sequence: 0,
             over: VecDeque::new(),
             messages: 0,
-            timeline: with_timeline.then(Timeline::default),
+            timeline: with_timeline.then(|| Timeline { by_processor: true, ..Timeline::default() }),
             stop,
         }
     }
@@ -245,7 +247,7 @@ impl OnArrival {
         self.tasks.release(number);
         self.started(task);
         self.finished(task, end);
-        self.record(rank, Activity::Compute, start, end);
+        self.record(rank, Activity::Compute, None, [start, end]);
     }
 
     /// Sends a message: its first byte arrives o + L later. It was ready to be sent when its processor had nothing else to
@@ -267,7 +269,7 @@ impl OnArrival {
         if !costs.waits_for_receiver(size) {
             self.finished(task, end);
         }
-        self.record(task.rank, Activity::Send, start, end);
+        self.record(task.rank, Activity::Send, Some(Rank(task.partner)), [start, end]);
     }
 
     /// Takes a message in, which came at `came`: the processor is kept for it even when nobody has asked for it yet.
@@ -281,7 +283,7 @@ impl OnArrival {
             Some(posted) => statistics.receive_idle = sum(statistics.receive_idle, came.since(posted.at)),
             None => matching.keep(message.rank.0, message.tag, number),
         }
-        self.record(to, Activity::Receive, now, end);
+        self.record(to, Activity::Receive, Some(message.rank), [now, end]);
         if let Some(posted) = receive {
             if !self.deadlines.is_empty() {
                 self.deadlines.remove(&posted.number);
@@ -318,7 +320,8 @@ impl OnArrival {
             self.finished(message, now);
         }
         if let Some(timeline) = &mut self.timeline {
-            timeline.messages.push(MessageRecord { from, to, size, sent, received: end });
+            let arrived = self.costs.arrival(sent);
+            timeline.messages.push(MessageRecord { from, to, size, sent, arrived, received: end });
         }
         self.tasks[number] = Task { kind: Kind::Received, number: receive, ..message };
         match request_of(receive) {
@@ -367,7 +370,7 @@ impl OnArrival {
         let Task { kind, rank, number, partner, tag, time: sent, .. } = self.tasks[task];
         let (rank, outcome) = if kind == Kind::Received {
             let received = Received { from: rank, tag: Tag(tag), message: self.tasks.take_message(task) };
-            (Rank(partner), Outcome::Received(received, sent))
+            (Rank(partner), Outcome::Received(received, Passage { sent, arrived: self.costs.arrival(sent) }))
         } else {
             (rank, Outcome::Done)
         };
@@ -375,9 +378,9 @@ impl OnArrival {
         self.over.push_back(Over { rank, number, at, event: Happens::Over(Ok(outcome)) });
     }
 
-    fn record(&mut self, rank: Rank, activity: Activity, start: Time, end: Time) {
+    fn record(&mut self, rank: Rank, activity: Activity, partner: Option<Rank>, [start, end]: [Time; 2]) {
         if let Some(timeline) = &mut self.timeline {
-            timeline.spans.push(Span { rank, activity, start, end });
+            timeline.spans.push(Span { rank, activity, partner, start, end });
         }
     }
 

@@ -1,0 +1,113 @@
+//! What is not the same in two answers: each leaf of one beside that of the other.
+
+use experiment::Provenance;
+use serde_json::Value;
+
+/// What is not compared: what was run, which is told apart; and the steps of the critical path, of which the sums are.
+const LEFT_OUT: [&str; 2] = [Provenance::KEY, "critical_path.steps"];
+
+/// A value that is not the same in both.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Difference {
+    /// Where it stands: `channels[3].busy_ps`.
+    pub(super) place: String,
+    /// What it was; nothing, if it was not there.
+    pub(super) before: Option<Value>,
+    /// What it is.
+    pub(super) after: Option<Value>,
+}
+
+impl Difference {
+    /// How much more it is, as a share of what it was, where both are numbers and it was not nothing.
+    pub(super) fn change(&self) -> Option<f64> {
+        let number = |value: &Option<Value>| value.as_ref().and_then(Value::as_f64);
+        let (before, after) = (number(&self.before)?, number(&self.after)?);
+        (before != 0.0).then(|| (after - before) / before)
+    }
+
+    /// How much it weighs: what is not a number in both comes first.
+    pub(super) fn weight(&self) -> f64 {
+        self.change().map_or(f64::INFINITY, f64::abs)
+    }
+
+    /// Of what it is: the first part of its place.
+    pub(super) fn group(&self) -> &str {
+        self.place.split(['.', '[']).next().unwrap_or_default()
+    }
+}
+
+/// What differs between two answers by more than `tolerance`, a share of the larger number.
+pub(super) fn between(before: &Value, after: &Value, tolerance: f64) -> Vec<Difference> {
+    let mut found = Vec::new();
+    compare("", (Some(before), Some(after)), tolerance, &mut found);
+    found
+}
+
+fn compare(place: &str, values: (Option<&Value>, Option<&Value>), tolerance: f64, found: &mut Vec<Difference>) {
+    if LEFT_OUT.contains(&place) {
+        return;
+    }
+    match values {
+        (Some(Value::Object(before)), Some(Value::Object(after))) => {
+            let added = after.keys().filter(|key| !before.contains_key(*key));
+            for key in before.keys().chain(added) {
+                let inner = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };
+                compare(&inner, (before.get(key), after.get(key)), tolerance, found);
+            }
+        }
+        (Some(Value::Array(before)), Some(Value::Array(after))) => {
+            for number in 0..before.len().max(after.len()) {
+                compare(&format!("{place}[{number}]"), (before.get(number), after.get(number)), tolerance, found);
+            }
+        }
+        (before, after) if are_same(before, after, tolerance) => {}
+        (before, after) => {
+            let (before, after) = (before.cloned(), after.cloned());
+            found.push(Difference { place: place.to_owned(), before, after });
+        }
+    }
+}
+
+fn are_same(before: Option<&Value>, after: Option<&Value>, tolerance: f64) -> bool {
+    let number = |value: Option<&Value>| value.and_then(Value::as_f64);
+    before == after
+        || tolerance > 0.0
+            && number(before)
+                .zip(number(after))
+                .is_some_and(|(before, after)| (after - before).abs() <= tolerance * before.abs().max(after.abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn places(before: &Value, after: &Value, tolerance: f64) -> Vec<String> {
+        between(before, after, tolerance).into_iter().map(|difference| difference.place).collect()
+    }
+
+    #[test]
+    fn every_leaf_is_compared_and_told_by_its_place() {
+        let before = json!({"makespan_ps": 100, "ranks": [{"packets": 1}, {"packets": 2}], "seed": null});
+        let after =
+            json!({"makespan_ps": 101, "ranks": [{"packets": 1}, {"packets": 3}, {"packets": 0}], "seed": null});
+        assert_eq!(places(&before, &after, 0.0), ["makespan_ps", "ranks[1].packets", "ranks[2]"]);
+        assert_eq!(places(&before, &after, 0.01), ["ranks[1].packets", "ranks[2]"]);
+        assert!(places(&before, &before, 0.0).is_empty());
+    }
+
+    #[test]
+    fn what_was_run_and_the_steps_of_a_path_are_not_compared() {
+        let before = json!({"experiment": {"seed": 1}, "critical_path": {"latency_ps": 5, "steps": [1]}});
+        let after = json!({"experiment": {"seed": 2}, "critical_path": {"latency_ps": 6, "steps": []}});
+        assert_eq!(places(&before, &after, 0.0), ["critical_path.latency_ps"]);
+    }
+
+    #[test]
+    fn whole_numbers_are_compared_as_such_and_not_as_floats() {
+        let (before, after) = (json!(9_007_199_254_740_992_u64), json!(9_007_199_254_740_993_u64));
+        assert_eq!(between(&before, &after, 0.0).len(), 1);
+        assert_eq!(between(&before, &after, 0.001).len(), 0);
+    }
+}

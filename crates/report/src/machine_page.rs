@@ -1,0 +1,39 @@
+//! The page of a machine: what it is, and a map of it.
+
+use machines::model::{Interconnect, Machine};
+use virtual_worlds::answer::{Answer, ChannelStatistics, RouterStatistics};
+
+use super::markup::element;
+use super::{NetworkMap, Page, Shows};
+
+/// The page of a machine, as a file.
+pub fn machine_page(machine: &Machine) -> String {
+    let mut figures = vec![(u64::from(machine.nodes), "nodes")];
+    let mut sections = Vec::new();
+    if let Interconnect::Flits(network) = &machine.interconnect {
+        let (channels, routers) = (network.channels.len(), network.routers.len());
+        figures.extend([(routers as u64, "routers"), (channels as u64, "channels")]);
+        let answer = Answer {
+            channels: vec![ChannelStatistics::default(); channels],
+            routers: vec![RouterStatistics::default(); routers],
+            ..Answer::default()
+        };
+        let map = NetworkMap {
+            title: "",
+            network,
+            answer: &answer,
+            hottest_channel: 1.0,
+            hottest_router: 1.0,
+            shows: Shows::Nothing,
+            job_of: &[],
+        };
+        sections.push(element("div").class("scrolls").attribute("tabindex", "0").child(map.draw()));
+    }
+    let figures = figures.into_iter().map(|(count, name)| {
+        element("li")
+            .child(element("b").child(element("data").attribute("value", count).text(count)))
+            .text(format!(" {name}"))
+    });
+    sections.insert(0, element("ul").class("tally").children(figures));
+    Page { title: machine.name.clone(), lead: machine.about.clone(), sections, foot: String::new() }.html()
+}

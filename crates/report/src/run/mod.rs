@@ -1,0 +1,311 @@
+//! The page of a run: what took its time, on which channels, and who waited for whom. Whatever is large is summed up before it is drawn, so
+//! that the page of a million messages is no larger than that of a thousand.
+
+mod lanes;
+mod message_times;
+mod path;
+mod plane;
+mod tables;
+mod waits;
+
+use std::iter::zip;
+
+use machines::model::{FlitNetwork, Interconnect, Machine};
+use quantities::{Duration, Rank, Time};
+use virtual_worlds::answer::{Answer, Timeline};
+use virtual_worlds::critical_path::{CriticalPath, Trace};
+
+use self::lanes::{Doing, Lanes};
+pub use self::message_times::MessageTimes;
+use self::waits::Waits;
+use crate::markup::{Element, element};
+use crate::terminal::rounded;
+use crate::{
+    Axis, Cell, LineChart, Mark, Measure, NetworkMap, Page, STYLES, Series, Shows, Table, fixed, heat_scale, legend,
+};
+
+/// How many rows a table has that stands by itself, and one that has to be opened.
+const SHORT: usize = 10;
+const LONG: usize = 1_000;
+
+/// A run, as its page tells it.
+#[derive(Debug)]
+pub struct RunPage<'run> {
+    /// The name of the program.
+    pub program: &'run str,
+    /// On what.
+    pub machine: &'run Machine,
+    /// What the program was told.
+    pub parameters: Vec<String>,
+    /// What made the result: engine, seed, files.
+    pub made: String,
+    /// What the program found out: names and texts.
+    pub findings: Vec<(String, String)>,
+    /// The jobs, where there were several.
+    pub jobs: Vec<Job<'run>>,
+    /// What the machine did.
+    pub answer: &'run Answer,
+    /// The chain of operations that makes the makespan.
+    pub path: Option<&'run CriticalPath>,
+}
+
+/// A job among several.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'run> {
+    /// What it is called.
+    pub name: &'run str,
+    /// The name of its program.
+    pub program: &'run str,
+    /// The node of each of its ranks.
+    pub nodes: &'run [u32],
+    /// When it began.
+    pub start: Time,
+    /// From then until its last rank had ended.
+    pub makespan: Duration,
+}
+
+impl RunPage<'_> {
+    /// It, as a file.
+    pub fn html(&self) -> String {
+        let sections = self.sections();
+        let foot = format!("{}. Nothing on this page is fetched from elsewhere.", self.made.trim_end_matches('.'));
+        Page { title: self.title(), lead: self.lead(), sections, foot }.html()
+    }
+
+    /// The head of it alone, with the pictures that stand for the whole, as a file.
+    pub fn excerpt(&self) -> String {
+        let sections = self.sections().into_iter().take(3).collect();
+        Page { title: self.title(), lead: self.lead(), sections, foot: self.made.clone() }.html()
+    }
+
+    fn title(&self) -> String {
+        match self.jobs.len() {
+            0 | 1 => format!("{} on {}", self.program, self.machine.name),
+            jobs => format!("{jobs} jobs on {}", self.machine.name),
+        }
+    }
+
+    fn lead(&self) -> String {
+        let told = self.parameters.iter().filter(|text| text.len() < 120).cloned().collect::<Vec<String>>().join(", ");
+        let about = self.machine.about.trim_end_matches('.');
+        if told.is_empty() { format!("{about}.") } else { format!("{told}. {about}.") }
+    }
+
+    fn sections(&self) -> Vec<Element> {
+        let ranks = self.answer.finish.len();
+        let trace = self.answer.timeline.as_ref().map(|timeline| (timeline, Trace::new(timeline, ranks)));
+        let mut sections = vec![self.summary()];
+        sections.extend(self.path.map(|path| self.critical_path(path)));
+        let job_of = self.job_of();
+        let lanes = trace.as_ref().map(|(timeline, trace)| {
+            let (makespan, path) = (self.answer.makespan(), self.path);
+            Lanes { timeline, trace, path, makespan, ranks, of: self.numbers_of(), job_of: &job_of }
+        });
+        sections.extend(lanes.as_ref().map(|lanes| self.lanes(lanes)));
+        sections.extend(self.network(&job_of));
+        sections.extend(trace.as_ref().map(|(_, trace)| self.waits(trace)));
+        sections.extend(self.answer.timeline.as_ref().map(|timeline| self.message_times(timeline, &job_of)));
+        sections.push(self.ranks_table(lanes.as_ref().map(Lanes::sums).as_deref()));
+        sections
+    }
+
+    /// For each node its job, where there are several.
+    fn job_of(&self) -> Vec<Option<usize>> {
+        let mut job_of = Vec::new();
+        if self.jobs.len() > 1 {
+            job_of = vec![None; self.answer.finish.len()];
+            for (number, job) in zip(0.., &self.jobs) {
+                job.nodes.iter().for_each(|&node| job_of[node as usize] = Some(number));
+            }
+        }
+        job_of
+    }
+
+    /// What the numbers of drawings count.
+    fn numbers_of(&self) -> &'static str {
+        if self.jobs.len() > 1 { "node" } else { "rank" }
+    }
+
+    /// What a rank is called, which the run knows by its node.
+    fn name(&self, node: Rank) -> String {
+        let place = |job: &Job<'_>| Some((job.name.to_owned(), job.nodes.iter().position(|it| *it == node.0)?));
+        match self.jobs.iter().find_map(place) {
+            Some((name, rank)) if self.jobs.len() > 1 => format!("{rank} of {name}"),
+            Some((_, rank)) => rank.to_string(),
+            None => node.to_string(),
+        }
+    }
+
+    /// The figures that stand first.
+    fn summary(&self) -> Element {
+        let answer = self.answer;
+        let makespan = answer.makespan().since(Time::ZERO);
+        let ranks =
+            if self.jobs.is_empty() { answer.finish.len() } else { self.jobs.iter().map(|job| job.nodes.len()).sum() };
+        let mut tally =
+            vec![("makespan", time(makespan)), ("ranks", count(ranks as u64)), ("messages", count(answer.messages))];
+        if let Interconnect::Flits(_) = self.machine.interconnect {
+            tally.push(("packets", count(answer.packets)));
+            tally.push(("mean blocking of a packet", time(answer.mean_blocking())));
+        }
+        if let Some(ethernet) = &answer.ethernet {
+            tally.push(("frames", count(ethernet.sent)));
+        }
+        let figures = tally.into_iter().map(|(name, value)| {
+            element("li").attribute("data-name", name).child(element("b").child(value)).text(format!(" {name}"))
+        });
+        let mut section = element("section").attribute("id", "summary");
+        section = section.child(element("ul").class("tally").children(figures));
+        let lines =
+            self.findings.iter().map(|(name, text)| element("p").class("finding").text(format!("{name}: {text}")));
+        section = section.children(lines);
+        if self.jobs.len() > 1 { section.child(self.jobs_table()) } else { section }
+    }
+
+    fn jobs_table(&self) -> Element {
+        let mut table = Table::of_figures(&["job", "program", "ranks", "start", "makespan"]);
+        for (number, job) in zip(0.., &self.jobs) {
+            let swatch = element("span").class(format!("swatch job s{}", number % STYLES));
+            table.rows.push(vec![
+                Cell::Element(element("span").child(swatch).text(format!(" {}", job.name))),
+                Cell::Words(job.program.to_owned()),
+                Cell::Number(job.nodes.len().to_string()),
+                measured(job.start.since(Time::ZERO)),
+                measured(job.makespan),
+            ]);
+        }
+        table.draw()
+    }
+
+    fn lanes(&self, lanes: &Lanes<'_>) -> Element {
+        let keys = Doing::ALL.into_iter().map(|doing| {
+            let swatch = element("span").class(format!("swatch {}", doing.name()));
+            element("li").child(swatch).text(doing.name())
+        });
+        let line =
+            self.path.map(|_| element("li").child(element("span").class("swatch critical-key")).text("critical path"));
+        let keys = element("ul").class("legend").children(keys).children(line);
+        section("ranks", "What ranks did when")
+            .child(paragraph(
+                "From left to right the time, from above the ranks. Who waits has asked for a message that is not there yet; \
+                 where nothing is drawn, a rank does nothing.",
+            ))
+            .child(keys)
+            .child(lanes.draw())
+    }
+
+    /// The network with its hot spots, and the busiest channels.
+    fn network(&self, job_of: &[Option<usize>]) -> Option<Element> {
+        let section = section("network", "What channels carried, and where headers waited");
+        match &self.machine.interconnect {
+            Interconnect::Flits(network) => {
+                Some(section.child(self.map(network, job_of)).children(tables::network(network, self.answer)))
+            }
+            Interconnect::Ethernet(_) => self.answer.ethernet.as_ref().map(|ethernet| {
+                section
+                    .child(paragraph("Every node has a wire to the switch and one from it."))
+                    .child(tables::wires(self.answer, ethernet))
+            }),
+            Interconnect::LogGp(_) => None,
+        }
+    }
+
+    fn map(&self, network: &FlitNetwork, job_of: &[Option<usize>]) -> Element {
+        let hottest_channel = NetworkMap::peak_carried(network, self.answer).max(1e-9);
+        let hottest_router = NetworkMap::peak_router(self.answer);
+        let shows = Shows::Carried;
+        let map =
+            NetworkMap { title: "", network, answer: self.answer, hottest_channel, hottest_router, shows, job_of };
+        let percent = |share: f64| format!("{} %", fixed(share * 100.0, 1));
+        let map = element("div").class("scrolls").attribute("tabindex", "0").child(map.draw());
+        let figure = element("figure").child(map).child(heat_scale("channels: busy", hottest_channel, percent));
+        if hottest_router > 0.0 {
+            let say = |value| Measure::Microseconds.say(value);
+            figure.child(heat_scale("routers: mean wait of a header", hottest_router, say))
+        } else {
+            figure.child(paragraph("No header waited for a channel."))
+        }
+    }
+
+    fn waits(&self, trace: &Trace<'_>) -> Element {
+        let section = section("waits", "Who waited for whom");
+        let waits = Waits::of(trace, self.answer.finish.len());
+        if waits.longest().is_zero() {
+            return section.child(paragraph("Nobody waited for a message: each was there when it was asked for."));
+        }
+        let mut table = Table::of_figures(&["waited", "for", "how long"]);
+        for (waited, sender, length) in waits.most(SHORT, |rank| self.name(rank)) {
+            table.rows.push(vec![Cell::Number(waited), Cell::Number(sender), measured(length)]);
+        }
+        let longest = waits.longest();
+        let say = |picoseconds: f64| rounded(Duration::from_picoseconds(picoseconds as u64));
+        let scale = heat_scale("waited", longest.picoseconds() as f64, say);
+        let picture = element("figure").child(waits.draw(self.numbers_of())).child(scale);
+        let longest = element("div").child(element("h3").text("The longest waits")).child(table.draw());
+        section
+            .child(paragraph("From when a rank asked for a message until that was there, summed over its receives."))
+            .child(element("div").class("beside").child(picture).child(longest))
+    }
+
+    fn message_times(&self, timeline: &Timeline, job_of: &[Option<usize>]) -> Element {
+        let section = section("messages", "How long messages took");
+        if timeline.messages.is_empty() {
+            return section.child(paragraph("There were no messages."));
+        }
+        let mut groups = vec![("all".to_owned(), MessageTimes::of(&timeline.messages))];
+        if !job_of.is_empty() {
+            let of = |number| {
+                timeline.messages.iter().filter(move |message| job_of[message.from.0 as usize] == Some(number))
+            };
+            groups =
+                zip(0.., &self.jobs).map(|(number, job)| (job.name.to_owned(), MessageTimes::of(of(number)))).collect();
+        }
+        let line = |(number, (name, times)): (usize, &(String, MessageTimes))| {
+            let percents = (0..=20).map(|step| f64::from(step) * 5.0);
+            let points = percents.map(|percent| (times.at(percent).microseconds(), percent)).collect();
+            Series { name: name.clone(), mark: Mark::full(number), points }
+        };
+        let chart = LineChart {
+            title: "Share of the messages that took no longer".to_owned(),
+            x: Axis::logarithmic("message time [\u{b5}s]", Measure::Microseconds),
+            y: Axis::linear("messages [%]", Measure::Plain).at(&[0.0, 25.0, 50.0, 75.0, 100.0]),
+            series: groups.iter().enumerate().map(line).collect(),
+            baseline: None,
+        };
+        let names: Vec<(String, Mark)> =
+            zip(0.., &groups).map(|(number, (name, _))| (name.clone(), Mark::full(number))).collect();
+        let keys = (groups.len() > 1).then(|| legend(&names));
+        let picture = element("figure").children(keys).child(chart.draw());
+        section
+            .child(paragraph("From the call of send to the end of receive."))
+            .child(element("div").class("beside").child(picture).child(tables::percentiles(&groups)))
+    }
+}
+
+fn section(id: &'static str, heading: &str) -> Element {
+    element("section").attribute("id", id).child(element("h2").text(heading))
+}
+
+fn paragraph(text: &str) -> Element {
+    element("p").text(text)
+}
+
+/// A table that is there for who opens it.
+fn folded(name: &str, table: Element) -> Element {
+    element("details").child(element("summary").text(name)).child(table)
+}
+
+/// A time in words, and exactly for programs. [ps]
+fn time(length: Duration) -> Element {
+    element("data").attribute("value", length.picoseconds()).text(rounded(length).replace(" us", " \u{b5}s"))
+}
+
+/// A count.
+fn count(number: u64) -> Element {
+    element("data").attribute("value", number).text(number)
+}
+
+/// A time in a cell of a table.
+fn measured(length: Duration) -> Cell {
+    Cell::Measured(time(length))
+}

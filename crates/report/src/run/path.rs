@@ -1,0 +1,111 @@
+//! The critical path: what its time went to, and its steps.
+
+use std::iter::zip;
+
+use virtual_worlds::critical_path::{Cause, CriticalPath, Step};
+
+use super::{LONG, RunPage, SHORT, folded, measured, paragraph, section, time};
+use crate::markup::{Element, element};
+use crate::terminal::{amount, rounded};
+use crate::{Cell, Table, fixed};
+
+/// What each part is, in the order of the parts.
+const MEANINGS: [&str; 5] = [
+    "what empty messages take alone",
+    "what their bytes add",
+    "what others in the way add, in the network and at its ends",
+    "processors compute",
+    "for no message: ranks sleep, or have not begun",
+];
+
+impl RunPage<'_> {
+    pub(super) fn critical_path(&self, path: &CriticalPath) -> Element {
+        let section = section("critical-path", "Where the time went: the critical path");
+        let lead = format!(
+            "The chain of {} operations and messages that makes the makespan: each step waited for the one before it. \
+             What is not on it could take longer without making the run any longer.",
+            path.steps.len()
+        );
+        let steps = self.steps(path);
+        section.child(paragraph(&lead)).child(bar(path)).child(parts(path)).children(steps)
+    }
+
+    /// The steps that took longest, and all of them in their order.
+    fn steps(&self, path: &CriticalPath) -> Vec<Element> {
+        let mut longest: Vec<usize> = (0..path.steps.len()).collect();
+        longest.sort_by_key(|place| std::cmp::Reverse(path.steps[*place].length()));
+        longest.truncate(SHORT);
+        let shown = path.steps.len().min(LONG);
+        let all = match path.steps.len() - shown {
+            0 => "All steps, in their order".to_owned(),
+            more => format!("The first {shown} steps, in their order; {more} more follow"),
+        };
+        vec![
+            element("h3").text("The longest steps"),
+            self.table(path, &longest),
+            folded(&all, self.table(path, &(0..shown).collect::<Vec<usize>>())),
+        ]
+    }
+
+    fn table(&self, path: &CriticalPath, places: &[usize]) -> Element {
+        let mut table = Table::of_figures(&["step", "what", "from", "to", "size", "start", "took", "of it contention"]);
+        for &place in places {
+            let step = &path.steps[place];
+            let [what, from, to, size] = self.words(step);
+            table.rows.push(vec![
+                Cell::Number((place + 1).to_string()),
+                Cell::Short(what),
+                Cell::Number(from),
+                Cell::Number(to),
+                Cell::Number(size),
+                Cell::Number(rounded(step.start.since(quantities::Time::ZERO)).replace(" us", " \u{b5}s")),
+                measured(step.length()),
+                measured(step.parts.contention),
+            ]);
+        }
+        table.draw()
+    }
+
+    fn words(&self, step: &Step) -> [String; 4] {
+        let what = step.cause.name().to_owned();
+        match step.cause {
+            Cause::Message { from, to, size, .. } => [what, self.name(from), self.name(to), amount(size)],
+            Cause::Computing | Cause::Waiting => [what, self.name(step.rank), String::new(), String::new()],
+        }
+    }
+}
+
+/// A bar as long as the makespan, of its parts.
+fn bar(path: &CriticalPath) -> Element {
+    let parts = path.parts();
+    let whole = parts.sum().picoseconds().max(1) as f64;
+    let drawn = parts.named().into_iter().filter(|(_, length)| !length.is_zero()).map(|(name, length)| {
+        let share = length.picoseconds() as f64 / whole * 100.0;
+        let piece =
+            element("span").class(format!("part {name}")).attribute("style", format!("width:{}%", fixed(share, 3)));
+        piece.attribute("title", format!("{name}: {}, {} %", rounded(length), fixed(share, 1)))
+    });
+    element("div")
+        .class("parts")
+        .attribute("role", "img")
+        .attribute("aria-label", "The parts of the makespan; the table below has their lengths")
+        .children(drawn)
+}
+
+fn parts(path: &CriticalPath) -> Element {
+    let parts = path.parts();
+    let whole = parts.sum().picoseconds().max(1) as f64;
+    let mut table = Table::of_figures(&["part", "time", "share", "what it is"]);
+    for ((name, length), meaning) in zip(parts.named(), MEANINGS) {
+        let swatch = element("span").class(format!("swatch part {name}"));
+        table.rows.push(vec![
+            Cell::Element(
+                element("span").class("key").attribute("data-part", name).child(swatch).text(format!(" {name}")),
+            ),
+            Cell::Measured(time(length)),
+            Cell::Number(format!("{} %", fixed(length.picoseconds() as f64 / whole * 100.0, 1))),
+            Cell::Words(meaning.to_owned()),
+        ]);
+    }
+    table.draw()
+}

@@ -1,0 +1,88 @@
+//! Large drawings of many small cells: they are as wide as there is room, and their labels stay as large as text.
+
+use crate::markup::{Element, element};
+use crate::numbers::fixed;
+
+/// A tick: where it stands between the beginning, 0, and the end, 1, and what it says.
+pub(super) type Tick = (f64, String);
+
+/// A drawing between its axes.
+pub(super) struct Plane {
+    /// What a screen reader says of it.
+    pub(super) summary: String,
+    /// What the level axis counts, with the unit, and its ticks.
+    pub(super) level: (String, Vec<Tick>),
+    /// What the upright axis counts, and its ticks, from above.
+    pub(super) upright: (String, Vec<Tick>),
+    /// How wide and how high it is in its own units.
+    pub(super) size: [u32; 2],
+    /// How high it is on the page; as high as wide, if nothing is said. [px]
+    pub(super) height: Option<u32>,
+    /// What is drawn.
+    pub(super) content: Vec<Element>,
+}
+
+impl Plane {
+    /// It, drawn.
+    pub(super) fn draw(self) -> Element {
+        let Plane { summary, level, upright, size: [width, height], height: on_page, content } = self;
+        let drawing = element("svg")
+            .attribute("viewBox", format!("0 0 {width} {height}"))
+            .attribute("preserveAspectRatio", "none")
+            .attribute("role", "img")
+            .attribute("aria-label", summary)
+            .attribute("style", on_page.map_or("aspect-ratio:1".to_owned(), |height| format!("height:{height}px")))
+            .children(content);
+        let ticks = |class: &'static str, side: &'static str, ticks: Vec<Tick>| {
+            let tick = move |(place, text): Tick| {
+                element("span").attribute("style", format!("{side}:{}%", fixed(place * 100.0, 2))).text(text)
+            };
+            element("div").class(class).attribute("aria-hidden", "true").children(ticks.into_iter().map(tick))
+        };
+        element("div")
+            .class("plane")
+            .child(element("div").class("of-rows").text(upright.0))
+            .child(ticks("rows", "top", upright.1))
+            .child(drawing)
+            .child(ticks("columns", "left", level.1))
+            .child(element("div").class("of-columns").text(level.0))
+    }
+}
+
+/// Ticks at the first, the last and some round numbers between, of `count` things that stand in rows.
+pub(super) fn ticks_of_count(count: usize, most: usize) -> Vec<Tick> {
+    let steps = [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128].into_iter();
+    let larger = (0..).map(|power| 256_usize << power);
+    let step = steps.chain(larger).find(|step| count.div_ceil(*step) <= most).unwrap_or(count);
+    (0..count).step_by(step).map(|number| ((number as f64 + 0.5) / count as f64, number.to_string())).collect()
+}
+
+/// Cells of one colour, from left to right and from above, as the line through their middles, which is as thick as they are high.
+#[derive(Debug, Default)]
+pub(super) struct Cells {
+    path: String,
+    /// Where the line has come to.
+    at: Option<(u32, u32)>,
+}
+
+impl Cells {
+    /// Adds a cell so wide.
+    pub(super) fn add(&mut self, column: u32, row: u32, width: u32) {
+        match self.at {
+            Some((before, same)) if same == row && before <= column => {
+                if before < column {
+                    self.path.push_str(&format!("m{} 0", column - before));
+                }
+            }
+            _ => self.path.push_str(&format!("M{column} {row}.5")),
+        }
+        self.path.push_str(&format!("h{width}"));
+        self.at = Some((column + width, row));
+    }
+
+    /// The line, if there is one.
+    pub(super) fn drawn(self, class: &str) -> Option<Element> {
+        let Cells { path, .. } = self;
+        (!path.is_empty()).then(|| element("path").class(format!("lane {class}")).attribute("d", path))
+    }
+}

@@ -1,0 +1,143 @@
+//! The tables behind the pictures.
+
+use std::cmp::Reverse;
+use std::iter::zip;
+
+use machines::model::{FlitNetwork, Place};
+use quantities::{Duration, Rank, Time};
+use virtual_worlds::answer::{Answer, EthernetStatistics};
+
+use super::{LONG, MessageTimes, RunPage, SHORT, folded, measured, section};
+use crate::markup::{Element, element};
+use crate::terminal::amount;
+use crate::{Cell, Table, fixed};
+
+impl RunPage<'_> {
+    /// What each rank did, and for how long.
+    pub(super) fn ranks_table(&self, sums: Option<&[[Duration; 4]]>) -> Element {
+        let mut head = vec!["rank", "node", "done at", "packets"];
+        if sums.is_some() {
+            head.extend(["computing", "sending", "receiving", "waiting"]);
+        }
+        let mut table = Table::of_figures(&head);
+        let nodes: Vec<u32> = match &self.jobs[..] {
+            [] => (0..self.answer.finish.len() as u32).collect(),
+            jobs => jobs.iter().flat_map(|job| job.nodes).copied().collect(),
+        };
+        for &node in nodes.iter().take(LONG + 24) {
+            let place = node as usize;
+            let packets = self.answer.ranks.get(place).map_or(0, |rank| rank.packets);
+            let mut row = vec![
+                Cell::Number(self.name(Rank(node))),
+                Cell::Number(node.to_string()),
+                measured(self.answer.finish[place].since(Time::ZERO)),
+                Cell::Number(packets.to_string()),
+            ];
+            row.extend(sums.iter().flat_map(|sums| sums[place].map(measured)));
+            table.rows.push(row);
+        }
+        let left = nodes.len().saturating_sub(LONG + 24);
+        let name = if left == 0 { "All ranks".to_owned() } else { format!("The first ranks; {left} more follow") };
+        section("all-ranks", "Rank by rank").child(folded(&name, table.draw()))
+    }
+}
+
+/// The busiest channels, and the routers where headers waited longest.
+pub(super) fn network(network: &FlitNetwork, answer: &Answer) -> Vec<Element> {
+    let mut used: Vec<usize> = (0..answer.channels.len()).filter(|id| answer.channels[*id].packets > 0).collect();
+    used.sort_by_key(|id| Reverse(answer.channels[*id].busy + answer.channels[*id].blocked));
+    let mut hot: Vec<usize> = (0..answer.routers.len()).filter(|id| !answer.routers[*id].blocking.is_zero()).collect();
+    hot.sort_by_key(|id| Reverse(answer.routers[*id].blocking));
+    let busiest = |ids: &[usize]| channels(network, answer, ids);
+    let mut all = vec![element("h3").text("The busiest channels"), busiest(&used[..used.len().min(SHORT)])];
+    if used.len() > SHORT {
+        let shown = used.len().min(LONG);
+        let name = format!("{shown} of {} channels that carried something, busiest first", used.len());
+        all.push(folded(&name, busiest(&used[..shown])));
+    }
+    if !hot.is_empty() {
+        let name = format!("Where headers waited: {} of {} routers", hot.len().min(LONG), answer.routers.len());
+        all.push(folded(&name, routers(network, answer, &hot[..hot.len().min(LONG)])));
+    }
+    all
+}
+
+fn channels(network: &FlitNetwork, answer: &Answer, ids: &[usize]) -> Element {
+    let place = |place: Place| match place {
+        Place::Node(node) => format!("node {}", node.0),
+        Place::Router(router) => network.routers[router.0 as usize].name.clone(),
+    };
+    let mut table = Table::of_figures(&["id", "from", "to", "busy", "", "blocked", "carried", "packets"]);
+    for &id in ids {
+        let (ends, done) = (&network.channels[id], &answer.channels[id]);
+        let busy = done.busy.seconds() / answer.makespan().seconds().max(1e-12);
+        table.rows.push(vec![
+            Cell::Number(id.to_string()),
+            Cell::Short(place(ends.from)),
+            Cell::Short(place(ends.to)),
+            measured(done.busy),
+            Cell::Number(format!("{} %", fixed(busy * 100.0, 1))),
+            measured(done.blocked),
+            Cell::Number(amount(done.bytes)),
+            Cell::Number(done.packets.to_string()),
+        ]);
+    }
+    table.draw()
+}
+
+fn routers(network: &FlitNetwork, answer: &Answer, ids: &[usize]) -> Element {
+    let mut table = Table::of_figures(&["id", "router", "headers", "waited", "a header on the mean"]);
+    for &id in ids {
+        let done = &answer.routers[id];
+        let mean = Duration::from_picoseconds(done.blocking.picoseconds() / done.headers.max(1));
+        table.rows.push(vec![
+            Cell::Number(id.to_string()),
+            Cell::Short(network.routers[id].name.clone()),
+            Cell::Number(done.headers.to_string()),
+            measured(done.blocking),
+            measured(mean),
+        ]);
+    }
+    table.draw()
+}
+
+/// How long frames were on the wires of an Ethernet.
+pub(super) fn wires(answer: &Answer, ethernet: &EthernetStatistics) -> Element {
+    let mut table =
+        Table::of_figures(&["node", "busy to the switch", "", "busy from the switch", "", "frames lost for it"]);
+    let share = |length: Duration| {
+        let share = length.seconds() / answer.makespan().seconds().max(1e-12);
+        Cell::Number(format!("{} %", fixed(share * 100.0, 1)))
+    };
+    for ((node, &[up, down]), lost) in zip(zip(0_usize.., &ethernet.busy), &ethernet.dropped_for).take(LONG) {
+        table.rows.push(vec![
+            Cell::Number(node.to_string()),
+            measured(up),
+            share(up),
+            measured(down),
+            share(down),
+            Cell::Number(lost.to_string()),
+        ]);
+    }
+    table.draw()
+}
+
+/// Percentiles of the times of messages, of each group in a column.
+pub(super) fn percentiles(groups: &[(String, MessageTimes)]) -> Element {
+    let names = groups.iter().map(|(name, _)| name.as_str());
+    let mut table = Table::of_figures(&std::iter::once("messages").chain(names).collect::<Vec<&str>>());
+    let counts = groups.iter().map(|(_, times)| Cell::Number(times.count().to_string()));
+    table.rows.push(std::iter::once(Cell::Words("how many".to_owned())).chain(counts).collect());
+    let means = groups.iter().map(|(_, times)| measured(times.mean()));
+    table.rows.push(std::iter::once(Cell::Words("mean".to_owned())).chain(means).collect());
+    for (place, (name, _)) in zip(0.., MessageTimes::default().percentiles()) {
+        let times = groups.iter().map(|(_, times)| measured(times.percentiles()[place].1));
+        let said = match name {
+            "0" => "least".to_owned(),
+            "100" => "most".to_owned(),
+            name => format!("{name} % took no longer"),
+        };
+        table.rows.push(std::iter::once(Cell::Short(said)).chain(times).collect());
+    }
+    table.draw()
+}

@@ -1,0 +1,87 @@
+//! Who waited for whom: a square with a cell for each pair of ranks, or of blocks of ranks where there are many.
+
+use quantities::{Duration, Rank};
+use virtual_worlds::critical_path::Trace;
+
+use super::plane::{Cells, Plane, ticks_of_count};
+use crate::markup::{Element, element};
+
+/// As many rows and columns there are at most.
+const MOST: usize = 64;
+/// How many steps of heat the style sheet has colours for.
+const HEATS: usize = 8;
+
+/// How long each rank, or block of ranks, waited for which other.
+#[derive(Debug)]
+pub(super) struct Waits {
+    ranks: usize,
+    /// How many ranks a block has.
+    block: usize,
+    /// For each block that waited and block that it waited for, how long. [ps]
+    cells: Vec<u64>,
+}
+
+impl Waits {
+    pub(super) fn of(trace: &Trace<'_>, ranks: usize) -> Waits {
+        let block = ranks.div_ceil(MOST).max(1);
+        let side = ranks.div_ceil(block);
+        let mut cells = vec![0_u64; side * side];
+        for (waits, sender, length) in trace.waits() {
+            let place = waits.0 as usize / block * side + sender.0 as usize / block;
+            cells[place] = cells[place].saturating_add(length.picoseconds());
+        }
+        Waits { ranks, block, cells }
+    }
+
+    fn side(&self) -> usize {
+        self.ranks.div_ceil(self.block)
+    }
+
+    /// The longest that one waited for another.
+    pub(super) fn longest(&self) -> Duration {
+        Duration::from_picoseconds(self.cells.iter().copied().max().unwrap_or(0))
+    }
+
+    /// Those that waited longest for one other, with how long: at most so many.
+    pub(super) fn most(&self, count: usize, name: impl Fn(Rank) -> String) -> Vec<(String, String, Duration)> {
+        let mut order: Vec<usize> = (0..self.cells.len()).filter(|place| self.cells[*place] > 0).collect();
+        order.sort_by_key(|place| std::cmp::Reverse(self.cells[*place]));
+        let row = |place: &usize| {
+            let (waits, sender) = (place / self.side(), place % self.side());
+            (self.name(waits, &name), self.name(sender, &name), Duration::from_picoseconds(self.cells[*place]))
+        };
+        order.iter().take(count).map(row).collect()
+    }
+
+    /// What a block is called, whose ranks are called by `name`.
+    fn name(&self, block: usize, name: impl Fn(Rank) -> String) -> String {
+        let (first, last) = (block * self.block, ((block + 1) * self.block).min(self.ranks) - 1);
+        if first == last { name(Rank(first as u32)) } else { format!("{first} to {last}") }
+    }
+
+    /// It, drawn.
+    pub(super) fn draw(&self, of: &str) -> Element {
+        let side = self.side() as u32;
+        let longest = self.longest().picoseconds().max(1);
+        let mut drawn: Vec<Cells> = (0..HEATS).map(|_| Cells::default()).collect();
+        for (&waited, place) in self.cells.iter().zip(0..).filter(|(waited, _)| **waited > 0) {
+            let share = waited as f64 / longest as f64;
+            let heat = ((share * (HEATS - 1) as f64).ceil() as usize).clamp(1, HEATS - 1);
+            drawn[heat].add(place % side, place / side, 1);
+        }
+        let ground = element("rect").class("ground").attribute("width", side).attribute("height", side);
+        let cells = drawn.into_iter().zip(0..).filter_map(|(cells, heat)| cells.drawn(&format!("heat{heat}")));
+        let ranks = if self.block == 1 { String::new() } else { format!(", {} in a cell", self.block) };
+        Plane {
+            summary: "Who waited for whom: a row for each rank that waited, a column for each that it waited for. \
+                      The table below has the longest waits."
+                .to_owned(),
+            level: (format!("{of} that it waited for{ranks}"), ticks_of_count(self.ranks, 8)),
+            upright: (format!("{of} that waited{ranks}"), ticks_of_count(self.ranks, 16)),
+            size: [side.max(1), side.max(1)],
+            height: None,
+            content: std::iter::once(ground).chain(cells).collect(),
+        }
+        .draw()
+    }
+}

@@ -1,0 +1,167 @@
+//! What a message takes that has the machine to itself, as the machine's own model says: it is sent once more, beside nothing else.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use endpoint::{Endpoint, Message, Needs, Program, Result, World};
+use machines::model::Machine;
+use quantities::{Bytes, Duration, Rank, Time};
+
+use crate::Simulated;
+use crate::answer::Answer;
+use crate::flit::world::Options;
+
+/// A message: from one rank to another, or to all if it is broadcast in hardware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Kind {
+    pub(super) from: Rank,
+    pub(super) to: Rank,
+    pub(super) size: Bytes,
+    pub(super) broadcast: bool,
+}
+
+/// What a message takes by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Alone {
+    /// From the beginning of the send until a receiver that waits for the message has it.
+    pub(super) whole: Duration,
+    /// The send, if the receiver waits for the message.
+    pub(super) sending: Duration,
+    /// The receive of a message that has been there for long.
+    pub(super) receiving: Duration,
+    /// From the beginning of such a receive until a sender that waits for it goes on.
+    pub(super) releasing: Duration,
+}
+
+/// What a message takes by itself, and an empty one on its way.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Answered {
+    pub(super) full: Alone,
+    pub(super) empty: Alone,
+}
+
+/// Each message is sent as often: full and empty, to a receiver that waits for it, and to one that comes when it is there.
+const TRIALS: u64 = 4;
+
+/// Sends messages one after the other, each when the one before it is long over.
+struct OneByOne {
+    kinds: Vec<Kind>,
+    /// For each rank the trials that it has a part in.
+    trials: Vec<Vec<u64>>,
+    /// From the beginning of a trial to that of the next.
+    apart: Duration,
+}
+
+/// A part of a trial: its number, whether of the sender, and how long it took.
+type Part = (u64, bool, Duration);
+
+impl OneByOne {
+    fn new(kinds: Vec<Kind>, ranks: u32, apart: Duration) -> OneByOne {
+        let mut trials = vec![Vec::new(); ranks as usize];
+        for (kind, number) in kinds.iter().zip(0..) {
+            let all: Vec<u64> = (number * TRIALS..(number + 1) * TRIALS).collect();
+            let part = |rank: &u32| kind.broadcast || [kind.from.0, kind.to.0].contains(rank);
+            (0..ranks).filter(part).for_each(|rank| trials[rank as usize].extend(&all));
+        }
+        // What does not fit between the beginning and the end of time is sent closer together.
+        let longest = Time::HORIZON.picoseconds() / ((kinds.len() as u64 + 1) * TRIALS);
+        OneByOne { kinds, trials, apart: apart.min(Duration::from_picoseconds(longest)) }
+    }
+
+    fn start(&self, trial: u64) -> Time {
+        Time::ZERO + self.apart * trial
+    }
+
+    /// When the receiver comes.
+    fn asked(&self, trial: u64) -> Time {
+        self.start(trial)
+            + if is_late(trial) { Duration::from_picoseconds(self.apart.picoseconds() / 2) } else { Duration::ZERO }
+    }
+
+    fn kind(&self, trial: u64) -> &Kind {
+        &self.kinds[(trial / TRIALS) as usize]
+    }
+}
+
+fn is_late(trial: u64) -> bool {
+    trial % TRIALS >= 2
+}
+
+fn is_empty(trial: u64) -> bool {
+    trial % 2 == 1
+}
+
+impl Program for OneByOne {
+    type Output = Vec<Part>;
+
+    const NEEDS: Needs = Needs::MULTICAST;
+
+    async fn run<E: Endpoint>(&self, here: &E) -> Result<Vec<Part>> {
+        let mut parts = Vec::new();
+        for &trial in &self.trials[here.rank().0 as usize] {
+            let Kind { from, to, size, broadcast } = *self.kind(trial);
+            let message = Message::of_size(if is_empty(trial) { Bytes(0) } else { size });
+            let sends = here.rank() == from;
+            here.sleep_until(if sends { self.start(trial) } else { self.asked(trial) }).await;
+            match (sends, broadcast) {
+                (true, false) => here.send(to, message).await?,
+                (true, true) => here.multicast(message).await?,
+                (false, false) => here.receive(from).await.map(drop)?,
+                (false, true) => here.receive_multicast(from).await.map(drop)?,
+            }
+            let since = if is_late(trial) { self.asked(trial) } else { self.start(trial) };
+            if sends || here.rank() == to {
+                parts.push((trial, sends, here.now().since(since)));
+            }
+        }
+        Ok(parts)
+    }
+}
+
+/// What messages take by themselves on `machine`, none of them as long as `apart`. Where processors take messages in on arrival, this is
+/// what is asked of them.
+///
+/// # Errors
+/// What keeps the machine from running this.
+pub(super) fn alone(
+    machine: &Machine,
+    options: Options,
+    on_arrival: bool,
+    kinds: BTreeSet<Kind>,
+    apart: Duration,
+) -> Result<BTreeMap<Kind, Answered>> {
+    let Some(most) = kinds.iter().map(|kind| kind.from.max(kind.to).0 + 1).max() else { return Ok(BTreeMap::new()) };
+    let ranks = if kinds.iter().any(|kind| kind.broadcast) { machine.nodes } else { most };
+    let program = OneByOne::new(kinds.into_iter().collect(), ranks, apart);
+    let world = Simulated::new(machine, Options { packet_log: false, timeline: on_arrival, ..options });
+    let world = if on_arrival { world.on_arrival() } else { world };
+    let (results, answer) = world.run(ranks, &program)?;
+    let mut answers: BTreeMap<Kind, Answered> = program.kinds.iter().map(|kind| (*kind, Answered::default())).collect();
+    for parts in results {
+        for (trial, sends, length) in parts? {
+            let Some(answered) = answers.get_mut(program.kind(trial)) else { continue };
+            let alone = if is_empty(trial) { &mut answered.empty } else { &mut answered.full };
+            *match (is_late(trial), sends) {
+                (false, true) => &mut alone.sending,
+                (false, false) => &mut alone.whole,
+                (true, true) => &mut alone.releasing,
+                (true, false) => &mut alone.receiving,
+            } = length;
+        }
+    }
+    note_taking_in(&answer, &program, &mut answers);
+    Ok(answers)
+}
+
+/// A message that is taken in on its arrival costs its receiver nothing later: what it takes is known from the timeline.
+fn note_taking_in(answer: &Answer, program: &OneByOne, answers: &mut BTreeMap<Kind, Answered>) {
+    for message in answer.timeline.iter().flat_map(|timeline| &timeline.messages) {
+        let trial = message.sent.since(Time::ZERO).picoseconds() / program.apart.picoseconds().max(1);
+        if is_late(trial) {
+            continue;
+        }
+        if let Some(answered) = answers.get_mut(program.kind(trial)) {
+            let alone = if is_empty(trial) { &mut answered.empty } else { &mut answered.full };
+            alone.receiving = message.received.since(message.arrived);
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The critical path of a run: the chain of operations that makes its makespan.
+//!
+//! After Yang and Miller, "Critical path analysis for the execution of parallel and distributed programs" (8th International Conference
+//! on Distributed Computing Systems, 1988), and Schulz, "Extracting critical path graphs from MPI applications" (IEEE Cluster, 2005).
+//! The nodes of their graph are the ends of operations; its edges are operations, and messages. The longest way through it is
+//! found from its end backwards, since of all that an operation X had to wait for, only what came last made it late:
+//!
+//! ```text
+//!   r := the rank that ends last;  t := when it does
+//!   while t > 0:
+//!     X := the operation of r that ended last until t     between its end and t the rank waits
+//!     own(X) := the later of: X was begun; the operation before X was off the processor of r
+//!     if X receives a message that arrived after own(X):
+//!         r, t := who sent it, own(its send)              the message takes the time in between
+//!     else if X sends a message, and waits for a receive Y with own(Y) > own(X):
+//!         r, t := who receives it, own(Y)                 the message takes the time in between
+//!     else:
+//!         t := own(X)                                     X takes the time in between
+//! ```
+//!
+//! So the steps of the path follow each other without a gap: their lengths sum to the makespan. The time that a message takes
+//! of it is split: *latency* is what an empty message takes alone there, *bandwidth* is what its bytes add to that, and *contention*
+//! is the rest: others were in its way, in the network or on processors and network interfaces.
+
+mod alone;
+mod backwards;
+mod trace;
+
+use std::collections::BTreeSet;
+use std::ops::AddAssign;
+
+use endpoint::Result;
+use machines::model::Machine;
+use quantities::{Bytes, Duration, Rank, Time};
+
+use self::alone::{Alone, Answered, Kind, alone};
+use self::backwards::Backwards;
+pub use self::trace::Trace;
+use crate::answer::Answer;
+use crate::flit::world::Options;
+
+/// The chain of operations that makes the makespan, from the beginning to the end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CriticalPath {
+    /// Its steps; each begins when the one before it ends.
+    pub steps: Vec<Step>,
+}
+
+/// A stretch of the critical path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Whose: of a message its sender's, where its whole way is on the path.
+    pub rank: Rank,
+    /// What took the time.
+    pub cause: Cause,
+    /// From when. [ps]
+    pub start: Time,
+    /// To when. [ps]
+    pub end: Time,
+    /// What the time went to. Its parts sum to the length of the step.
+    pub parts: Parts,
+}
+
+/// What takes the time of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The rank computes.
+    Computing,
+    /// The rank waits, for no message: it sleeps, has not begun, or waits until a deadline.
+    Waiting,
+    /// A message from one rank to another.
+    Message {
+        /// Who sent it.
+        from: Rank,
+        /// Who received it; the sender itself, where it is a broadcast that is being sent.
+        to: Rank,
+        /// Its size. [B]
+        size: Bytes,
+        /// Whether it was broadcast in hardware.
+        broadcast: bool,
+        /// What of it.
+        stretch: Stretch,
+    },
+}
+
+/// Which stretch of a message's time is on the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stretch {
+    /// From the send to the end of the receive.
+    Whole,
+    /// The send.
+    Sending,
+    /// The receive: the message was there.
+    Receiving,
+    /// From the receive to the end of the send, which waited for it.
+    Releasing,
+}
+
+impl Stretch {
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Stretch::Whole => "message",
+            Stretch::Sending => "send",
+            Stretch::Receiving => "receive",
+            Stretch::Releasing => "release",
+        }
+    }
+}
+
+impl Cause {
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Cause::Computing => "compute",
+            Cause::Waiting => "wait",
+            Cause::Message { stretch, .. } => stretch.name(),
+        }
+    }
+
+    /// The message that is to be measured alone, if it is one.
+    fn kind(self) -> Option<Kind> {
+        match self {
+            Cause::Message { from, to, size, broadcast, .. } => Some(Kind { from, to, size, broadcast }),
+            Cause::Computing | Cause::Waiting => None,
+        }
+    }
+}
+
+/// What time goes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// What empty messages take alone. [ps]
+    pub latency: Duration,
+    /// What their bytes add to that. [ps]
+    pub bandwidth: Duration,
+    /// What others add to that, in the network or at its ends. [ps]
+    pub contention: Duration,
+    /// Computing. [ps]
+    pub computing: Duration,
+    /// Waiting for no message. [ps]
+    pub waiting: Duration,
+}
+
+impl Parts {
+    /// Each part with its name.
+    pub const fn named(&self) -> [(&'static str, Duration); 5] {
+        [
+            ("latency", self.latency),
+            ("bandwidth", self.bandwidth),
+            ("contention", self.contention),
+            ("computing", self.computing),
+            ("waiting", self.waiting),
+        ]
+    }
+
+    /// What they sum to.
+    pub fn sum(&self) -> Duration {
+        self.named().into_iter().map(|(_, length)| length).sum()
+    }
+
+    /// The `length` of a message's stretch, which alone takes so long when it is `full`, and when it is `empty`.
+    fn of_message(length: Duration, full: Duration, empty: Duration) -> Parts {
+        let latency = length.min(empty);
+        let bandwidth = (length - latency).min(full - empty.min(full));
+        Parts { latency, bandwidth, contention: length - latency - bandwidth, ..Parts::default() }
+    }
+}
+
+impl AddAssign for Parts {
+    fn add_assign(&mut self, other: Parts) {
+        self.latency += other.latency;
+        self.bandwidth += other.bandwidth;
+        self.contention += other.contention;
+        self.computing += other.computing;
+        self.waiting += other.waiting;
+    }
+}
+
+impl CriticalPath {
+    /// That of the run with this `answer` on `machine`, which was simulated with these `options`; none where no timeline was recorded.
+    ///
+    /// # Errors
+    /// What keeps the machine from carrying a message of the path once more, alone; that it was asked to end.
+    pub fn of(machine: &Machine, options: Options, answer: &Answer) -> Result<Option<CriticalPath>> {
+        let Some(timeline) = &answer.timeline else { return Ok(None) };
+        let trace = Trace::new(timeline, answer.finish.len());
+        let mut steps = Backwards::new(machine, &trace, timeline.by_processor).walk(&answer.finish);
+        steps.reverse();
+        let longest = timeline.messages.iter().map(|message| message.received.since(message.sent)).max();
+        let apart = (longest.unwrap_or_default() + Duration::from_nanoseconds(1)) * 4;
+        let kinds: BTreeSet<Kind> = steps.iter().filter_map(|step| step.cause.kind()).collect();
+        let answers = alone(machine, options, timeline.by_processor, kinds, apart)?;
+        for step in &mut steps {
+            let answered = step.cause.kind().and_then(|kind| answers.get(&kind)).copied().unwrap_or_default();
+            step.parts = step.split(&answered);
+        }
+        Ok(Some(CriticalPath { steps }))
+    }
+
+    /// What its time goes to.
+    pub fn parts(&self) -> Parts {
+        let mut sum = Parts::default();
+        self.steps.iter().for_each(|step| sum += step.parts);
+        sum
+    }
+}
+
+impl Step {
+    /// How long it is.
+    pub const fn length(&self) -> Duration {
+        self.end.since(self.start)
+    }
+
+    fn split(&self, Answered { full, empty }: &Answered) -> Parts {
+        let length = self.length();
+        match self.cause {
+            Cause::Computing => Parts { computing: length, ..Parts::default() },
+            Cause::Waiting => Parts { waiting: length, ..Parts::default() },
+            Cause::Message { stretch, .. } => {
+                let of = |alone: &Alone| match stretch {
+                    Stretch::Whole => alone.whole,
+                    Stretch::Sending => alone.sending,
+                    Stretch::Receiving => alone.receiving,
+                    Stretch::Releasing => alone.releasing,
+                };
+                Parts::of_message(length, of(full), of(empty))
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+"""Pictures of a run from Python: its page, its critical path as a table, and what notebooks show."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import maquette as mq
+
+pl = pytest.importorskip("polars")
+
+
+async def halo(endpoint: mq.Endpoint, size: int) -> None:
+    left, right = (endpoint.rank - 1) % endpoint.size, (endpoint.rank + 1) % endpoint.size
+    await mq.gather(endpoint.send(right, size=size), endpoint.receive(left), endpoint.compute("3 us"))
+
+
+@pytest.mark.parametrize("machine", ["infiniband-128", "loggp", "dp-smp-8", "cm5-32"])
+def test_the_parts_of_the_critical_path_sum_to_the_makespan(machine: str) -> None:
+    run = mq.run("broadcast", machine, algorithm="binomial", bytes="4 KiB", ranks=8)
+    path = pl.DataFrame(run.critical_path)
+    parts = path.select("latency_ps", "bandwidth_ps", "contention_ps", "computing_ps", "waiting_ps")
+    assert parts.sum_horizontal().sum() == run.makespan_ps
+    assert path["start_ps"].to_list() == [0, *path["end_ps"].to_list()[:-1]]
+    assert path["end_ps"].to_list()[-1] == run.makespan_ps
+    assert path.schema["latency_ps"] == pl.Int64
+
+
+def test_computing_that_hides_messages_is_the_path() -> None:
+    run = mq.run(halo, "infiniband-128", ranks=8, size=8)
+    path = pl.DataFrame(run.critical_path)
+    assert path.filter(cause="compute")["computing_ps"].sum() == 3_000_000
+
+
+def test_a_report_is_one_page_whether_or_not_the_timeline_was_recorded(tmp_path: Path) -> None:
+    later, before = tmp_path / "later.html", tmp_path / "before.html"
+    mq.run(halo, "infiniband-128", ranks=8, size=5000).report(later)
+    mq.run(halo, "infiniband-128", ranks=8, size=5000, record="timeline").report(before)
+    assert later.read_text() == before.read_text()
+    assert later.read_text().startswith("<!doctype html>")
+    assert "https://" not in later.read_text()
+
+
+def test_a_report_that_cannot_be_written_says_why(tmp_path: Path) -> None:
+    run = mq.run("broadcast", "loggp", bytes=8, ranks=4)
+    with pytest.raises(ValueError, match="html"):
+        run.report(tmp_path / "run.txt")
+    with pytest.raises(OSError, match="nowhere"):
+        run.report(tmp_path / "nowhere" / "run.html")
+
+
+def test_machines_runs_plans_schedules_and_sweeps_show_themselves() -> None:
+    machine = mq.Machine("moc-2-1")
+    fields = {"machine": {"name": "loggp"}, "job": [{"ranks": 4, "program": {"broadcast": {"bytes": 8}}}]}
+    shown = {
+        "moc-2-1": machine._repr_html_(),
+        "broadcast on moc-2-1": mq.run("broadcast", machine, bytes=8)._repr_html_(),
+        "Plan of": mq.plan("broadcast", "loggp", ranks=4)._repr_html_(),
+        "Schedule: ": mq.schedule(complete=4, algorithm="linear")._repr_html_(),
+        "Sweep": mq.sweep(fields, over={"bytes": [8, 16]})._repr_html_(),
+    }
+    for title, html in shown.items():
+        assert html.startswith("<iframe ") and html.count("<iframe") == 1, title
+        assert re.search(f"&lt;title&gt;{title}", html), title
+        assert "&lt;svg" in html or "level-bar" in html, title
+        assert "<script" not in html, title
