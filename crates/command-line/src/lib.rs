@@ -45,7 +45,7 @@ use formats::output::files;
 
 /// Message-passing programs on models of machines, simulated to the flit.
 #[derive(Debug, Parser)]
-#[command(name = "maquette", version, disable_help_subcommand = true)]
+#[command(name = "maquette", version = env!("MAQUETTE_VERSION"), disable_help_subcommand = true)]
 #[command(
     after_help = "Exit status: 0 when it went well, 1 when it ran and the answer is no (a claim missed, a deadlock), \
                         2 when the input is bad, 128 and the signal's number when one ended it: 130 after Ctrl-C."

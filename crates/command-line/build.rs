@@ -1,0 +1,32 @@
+//! Names the version: `MAQUETTE_VERSION` is that of the package and, where it is built from a commit, which one.
+
+use std::path::Path;
+use std::process::Command;
+
+fn main() {
+    let version = env!("CARGO_PKG_VERSION");
+    let named = match commit() {
+        Some(commit) => format!("{version} ({commit})"),
+        None => version.to_owned(),
+    };
+    println!("cargo::rustc-env=MAQUETTE_VERSION={named}");
+    println!("cargo::rerun-if-changed=build.rs");
+}
+
+/// The commit that is checked out, if this is the repository of that commit and not a copy within another one.
+fn commit() -> Option<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().ok()?;
+    if Path::new(&git(&["rev-parse", "--show-toplevel"])?) != root {
+        return None;
+    }
+    // Whatever checks out another commit, or makes one, writes there.
+    for written in ["HEAD", "logs/HEAD"] {
+        println!("cargo::rerun-if-changed={}", git(&["rev-parse", "--path-format=absolute", "--git-path", written])?);
+    }
+    git(&["rev-parse", "--short=10", "HEAD"])
+}
+
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
+}
