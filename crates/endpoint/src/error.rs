@@ -47,11 +47,11 @@ pub type Result<T> = std::result::Result<T, Error>;
 ///
 /// # Errors
 /// [`Error::NoSuchRank`] and [`Error::ToItself`].
-pub fn check_partner(here: Rank, other: Rank, size: u32) -> Result<()> {
+pub fn check_partner(me: Rank, other: Rank, size: u32) -> Result<()> {
     if other.0 >= size {
         return Err(Error::NoSuchRank { rank: other, size });
     }
-    if other == here {
+    if other == me {
         return Err(Error::ToItself(other));
     }
     Ok(())

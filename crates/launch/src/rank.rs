@@ -84,8 +84,8 @@ impl Launched<'_> {
     }
 }
 
-/// Of those that run here it is the first.
-const HERE: Rank = Rank(0);
+/// Its number among the ranks of this process: no other runs in it.
+const ONLY: Rank = Rank(0);
 
 impl Machine for Launched<'_> {
     fn now(&self) -> Time {
@@ -98,12 +98,12 @@ impl Machine for Launched<'_> {
 
     fn begin(&mut self, _: Rank, number: u32, operation: Operation) {
         self.count(&operation);
-        self.alone.begin(HERE, number, operation);
+        self.alone.begin(ONLY, number, operation);
     }
 
     fn start(&mut self, _: Rank, request: Request) -> Result<Begun> {
         let operation = request.operation.clone();
-        let begun = self.alone.start(HERE, request)?;
+        let begun = self.alone.start(ONLY, request)?;
         self.count(&operation);
         Ok(begun)
     }
@@ -125,7 +125,7 @@ impl Machine for Launched<'_> {
     }
 
     fn ended(&mut self, _: Rank) {
-        self.alone.end(HERE);
+        self.alone.end(ONLY);
     }
 }
 

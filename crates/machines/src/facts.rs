@@ -139,6 +139,6 @@ impl ZeroLoad {
     fn join(&mut self, other: &ZeroLoad) {
         self.pairs += other.pairs;
         self.empty = self.empty.joined(other.empty);
-        self.full = self.full.zip(other.full).map(|(here, there)| here.joined(there));
+        self.full = self.full.zip(other.full).map(|(one, other)| one.joined(other));
     }
 }

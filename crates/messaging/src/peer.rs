@@ -11,7 +11,7 @@ use crate::{Parameters, Timing};
 /// How it stands with another rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    Here,
+    Present,
     /// Its program has ended, and everything that it sent has arrived.
     Ended,
     /// Nothing was heard of it for too long.
@@ -63,7 +63,7 @@ impl Peer {
             receiver: Receiver::new(parameters),
             broadcasts: broadcast::Receiver::new(me, size, parameters),
             dropped: false,
-            state: State::Here,
+            state: State::Present,
             missed: false,
             pulls: Waiting::new(parameters.timing),
             heard: Time::ZERO,
@@ -119,7 +119,7 @@ impl Peer {
         if let Some(farewell) = &mut self.farewell {
             farewell.knows |= report.knows;
         }
-        if report.ended && self.state == State::Here {
+        if report.ended && self.state == State::Present {
             self.state = State::Ended;
             self.sender.clear();
         }
@@ -128,7 +128,7 @@ impl Peer {
     /// Notes whether it has to pull something, a message or, as `broadcast` says, for all a broadcast.
     pub(crate) fn watch(&mut self, now: Time, broadcast: bool) {
         let message = self.sender.waiting() > 0 && !self.sender.window().is_under_way();
-        if (message || broadcast) && self.state == State::Here {
+        if (message || broadcast) && self.state == State::Present {
             self.pulls.post(now);
         } else {
             self.pulls.withdraw();
@@ -208,7 +208,7 @@ impl Peer {
         let broadcasts = self.broadcasts.waiting().since(false).filter(|_| !self.dropped);
         let farewell = self.farewell.map(|farewell| farewell.since);
         let since = [self.sender.window().stuck_since(), self.pulls.since(false), receives, broadcasts, view, farewell];
-        let since = since.into_iter().flatten().min().filter(|_| self.state == State::Here)?;
+        let since = since.into_iter().flatten().min().filter(|_| self.state == State::Present)?;
         Some(since.max(self.heard))
     }
 

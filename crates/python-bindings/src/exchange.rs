@@ -114,14 +114,14 @@ pub fn schedules(
             (None, None, Some((ranks, millionths, seed))) => Messages::random(ranks, millionths, each, seed),
             _ => Err(Error::parameter("traffic", "several or nothing", "one of a matrix, complete and random")),
         };
-        let asked = Asking { algorithm, branch, bytes: each, random, model };
+        let asked = Question { algorithm, branch, bytes: each, random, model };
         asked.schedules(Arc::new(messages?))
     };
     unless_interrupted(py, work)?.map_err(|error| of_experiment(&error))
 }
 
 /// How the messages are scheduled.
-struct Asking {
+struct Question {
     algorithm: Option<Exchange>,
     branch: Option<u32>,
     bytes: Bytes,
@@ -129,7 +129,7 @@ struct Asking {
     model: Option<Arc<Model>>,
 }
 
-impl Asking {
+impl Question {
     fn schedules(&self, messages: Arc<Messages>) -> Result<Vec<Schedule>, Error> {
         let ranks = messages.pattern.ranks();
         let branch = match (&self.model, self.branch) {

@@ -225,7 +225,7 @@ impl<W: Watch> Receiver<'_, W> {
         });
         let datagram = inner(usize::from(call.datagram), wire.meeting().secret.is_some());
         let parameters = parameters(call.session, datagram, LARGEST_TO_RECEIVER);
-        let here = Messenger::new(&network, Rank(u32::from(call.rank)), u32::from(call.ranks), parameters)?;
+        let messenger = Messenger::new(&network, Rank(u32::from(call.rank)), u32::from(call.ranks), parameters)?;
         let there = lobby.borrow_mut().guest.is_there(call.session);
         if let Some((to, message)) = there {
             wire.say(To::One(to), &message)?;
@@ -236,16 +236,16 @@ impl<W: Watch> Receiver<'_, W> {
             current.came += length as u64;
             watch.borrow_mut().see(Event::Has(Bytes(current.has + current.came), all));
         };
-        let ended = block_on(round::receive(&here, folder, seen)).and_then(|ended| ended);
+        let ended = block_on(round::receive(&messenger, folder, seen)).and_then(|ended| ended);
         current.ended = Some(wire.now());
         if ended.is_ok() {
-            block_on(here.compute(GOODBYE))?;
+            block_on(messenger.compute(GOODBYE))?;
         } else if watch.borrow().ends() {
             // Told at once that this rank leaves, the sender need not wait until it seems gone.
             network.ends_alone_at(wire.now() + GOODBYE);
             // What it waited for when it was asked to end it waits for no longer.
-            here.forget_operations();
-            let _ = block_on(here.end_with(&[Rank(0)]));
+            messenger.forget_operations();
+            let _ = block_on(messenger.end_with(&[Rank(0)]));
         }
         ended
     }

@@ -257,7 +257,7 @@ impl<W: Watch> Sender<'_, W> {
         });
         let sealed = self.settings.meeting.secret.is_some();
         let largest = largest_to_sender(self.transfer.pieces());
-        let here =
+        let messenger =
             Messenger::new(&network, Rank(0), ranks, parameters(self.session, inner(DATAGRAM, sealed), largest))?;
         let (interrupted, whole) = (Cell::new(false), Cell::new(true));
         let goal = |done: u32, of: u32| {
@@ -273,7 +273,7 @@ impl<W: Watch> Sender<'_, W> {
             if whole.get() { Goal::All } else { Goal::EndSoon }
         };
         let outcomes =
-            block_on(round::send(&here, &mut self.transfer, &mut self.reader, goal)).and_then(|outcomes| outcomes);
+            block_on(round::send(&messenger, &mut self.transfer, &mut self.reader, goal)).and_then(|outcomes| outcomes);
         self.whole = whole.get();
         let now = wire.now();
         if outcomes.as_ref().is_ok_and(|outcomes| outcomes.contains(&Outcome::Done)) {
@@ -281,9 +281,9 @@ impl<W: Watch> Sender<'_, W> {
         }
         network.ends_at(now + GOODBYE);
         // Who does not answer to a goodbye has heard it all the same, most likely.
-        let _ = block_on(here.flush());
-        self.counts.0 += here.engine().counts().sent;
-        self.counts.1 += here.engine().repeated();
+        let _ = block_on(messenger.flush());
+        self.counts.0 += messenger.engine().counts().sent;
+        self.counts.1 += messenger.engine().repeated();
         if interrupted.take() { Err(CastError::Interrupted) } else { Ok(outcomes?) }
     }
 

@@ -20,7 +20,7 @@ impl Engine {
         for &rank in &touched {
             if is_due(self.gone_at(rank)) {
                 self.known(rank).into_iter().for_each(Peer::lose);
-                self.here -= 1;
+                self.present -= 1;
                 self.lose_receiver(rank);
             }
         }

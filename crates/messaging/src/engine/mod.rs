@@ -41,7 +41,7 @@ pub struct Engine {
     /// Who has to pull something before this rank can broadcast more: as of the last round.
     awaited: Option<Rank>,
     /// How many others are still there.
-    here: u32,
+    present: u32,
     /// The receiver for which broadcasts failed.
     failed: Option<Rank>,
     /// The receivers without which broadcasts went on.
@@ -90,7 +90,7 @@ impl Engine {
             begun: BTreeSet::new(),
             owed: BTreeSet::new(),
             awaited: None,
-            here: size - 1,
+            present: size - 1,
             failed: None,
             left_behind: Vec::new(),
             matching: Matching::default(),
@@ -180,7 +180,7 @@ impl Engine {
         let parameters = self.parameters;
         parameters.check_size(message.size())?;
         let peer = self.peer(to)?;
-        if peer.state != State::Here {
+        if peer.state != State::Present {
             return Err(Error::Lost(to));
         }
         if !peer.sender.has_room(tag, &parameters) {
@@ -249,11 +249,11 @@ impl Engine {
             return;
         }
         let Ok(peer) = self.peer(from) else { return };
-        let was_here = peer.state == State::Here;
+        let was_present = peer.state == State::Present;
         peer.report(now, report);
         if peer.state == State::Ended {
             // It will take nothing more, and misses nothing.
-            self.here -= u32::from(was_here);
+            self.present -= u32::from(was_present);
             self.source.unlink(from);
         }
     }

@@ -86,12 +86,12 @@ impl Engine {
         let (from, message, lost) = match what {
             Awaited::Message(Source::Rank(rank), _) => {
                 let peer = self.peer(rank)?;
-                (rank, peer.receiver.receive(now, order), peer.state != State::Here)
+                (rank, peer.receiver.receive(now, order), peer.state != State::Present)
             }
             Awaited::BroadcastOf(rank) => {
                 let peer = self.peer(rank)?;
                 let message = peer.broadcasts.receive(now).map(|message| (Tag::default(), message));
-                (rank, message, peer.state != State::Here || peer.dropped)
+                (rank, message, peer.state != State::Present || peer.dropped)
             }
             Awaited::Message(Source::Any, tags) => return self.received_of_anyone(now, order, tags),
         };
@@ -123,7 +123,7 @@ impl Engine {
                 if let Some((tag, message)) = self.peer(rank)?.receiver.receive_message(now, number) {
                     return Ok(Some(self.has_received(order, rank, tag, message)));
                 }
-                if self.peer(rank)?.state == State::Here {
+                if self.peer(rank)?.state == State::Present {
                     return Ok(None);
                 }
                 // What was to come of that message never does.
@@ -164,15 +164,15 @@ impl Engine {
 
     /// Whether a message has begun that will be complete.
     fn has_begun(&self, tags: Tags) -> bool {
-        self.begun(tags).iter().any(|(_, peer, candidate)| peer.state == State::Here || candidate.turn.is_some())
+        self.begun(tags).iter().any(|(_, peer, candidate)| peer.state == State::Present || candidate.turn.is_some())
     }
 
     /// The message that was complete first of all; or else one that is pulled, or the first that has begun.
     fn first_begun(&self, tags: Tags) -> Option<(Rank, Candidate)> {
         let begun = self.begun(tags);
         let complete = begun.iter().filter(|(_, _, it)| it.turn.is_some()).min_by_key(|(_, _, it)| it.turn);
-        let here = || begun.iter().filter(|(_, peer, _)| peer.state == State::Here);
-        let first = complete.or_else(|| here().find(|(_, _, it)| it.is_pulled)).or_else(|| here().next());
+        let of_present = || begun.iter().filter(|(_, peer, _)| peer.state == State::Present);
+        let first = complete.or_else(|| of_present().find(|(_, _, it)| it.is_pulled)).or_else(|| of_present().next());
         first.map(|(rank, _, candidate)| (*rank, *candidate))
     }
 
@@ -193,7 +193,7 @@ impl Engine {
 
     /// The last of the others, when all have ended or are gone.
     fn nobody(&self) -> Option<Rank> {
-        if self.here > 0 { None } else { self.others().map(|(rank, _)| rank).last() }
+        if self.present > 0 { None } else { self.others().map(|(rank, _)| rank).last() }
     }
 
     /// A receive waits no longer.

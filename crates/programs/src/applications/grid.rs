@@ -31,9 +31,9 @@ impl Grid {
     pub fn edges(&self) -> Vec<[u32; 2]> {
         let Grid { width, height } = *self;
         let of_one = |(x, y): (u16, u16)| {
-            let here = u32::from(y) * u32::from(width) + u32::from(x);
-            let right = (x < width - 1).then_some([here, here + 1]);
-            let below = (y < height - 1).then_some([here, here + u32::from(width)]);
+            let point = u32::from(y) * u32::from(width) + u32::from(x);
+            let right = (x < width - 1).then_some([point, point + 1]);
+            let below = (y < height - 1).then_some([point, point + u32::from(width)]);
             right.into_iter().chain(below)
         };
         self.places().flat_map(of_one).collect()

@@ -103,7 +103,7 @@ impl Server {
             return self.send_on(next, Some((number, level)), request, outputs);
         }
         match (table.place(c), self.change) {
-            (Place::Here, _) => self.answer(request, outputs),
+            (Place::Held, _) => self.answer(request, outputs),
             (Place::Shipped, Some(Change::SplitsTo(to))) => {
                 self.send_on(to, Some((number, level + 1)), request, outputs);
             }

@@ -16,7 +16,7 @@ const TRIMMED_AT_ONCE: u32 = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In this table, if there is such an entry.
-    Here,
+    Held,
     /// In the table that took over half of this one, or all of it.
     Shipped,
     /// On its way to this table, or still in the one that it takes over.
@@ -122,7 +122,7 @@ impl<K: Eq, V> Table<K, V> {
             (Phase::Filling, index) if index >= self.buckets.len() => Place::Awaited,
             (Phase::Joining { left }, index) if index % 2 == 1 && index / 2 < left => Place::Awaited,
             (Phase::Leaving { left }, index) if index >= left => Place::Shipped,
-            _ => Place::Here,
+            _ => Place::Held,
         }
     }
 
@@ -272,9 +272,9 @@ impl<K: Eq, V> Table<K, V> {
     /// Takes buckets 2k and 2k + 1 apart, where k < `done` are apart already.
     fn part(&mut self, done: u32) -> Option<Bucket<K, V>> {
         let (stays, leaves) = (2 * done, 2 * done + 1);
-        let here = |bucket| bucket < self.extent.buckets();
-        let leaving = here(leaves).then(|| self.buckets.take(leaves));
-        if here(stays) {
+        let is_held = |bucket| bucket < self.extent.buckets();
+        let leaving = is_held(leaves).then(|| self.buckets.take(leaves));
+        if is_held(stays) {
             self.buckets.relocate(stays, done);
             self.phase = Phase::Halving { done: done + 1 };
         }

@@ -259,6 +259,21 @@ fn damaged(text: &str, at: usize, cut: usize, put: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// The same text with numbers of at most two digits, as most lines of a trace are short.
+fn shortened(text: &str) -> String {
+    let mut digits = 0;
+    let keep = |&letter: &char| {
+        digits = if letter.is_ascii_digit() { digits + 1 } else { 0 };
+        digits <= 2
+    };
+    text.chars().filter(keep).collect()
+}
+
+/// The same text, its lines written as few are: with a comment behind each.
+fn commented(text: &str) -> String {
+    text.replace('\n', " // a comment\n")
+}
+
 /// The lines of each rank in order: it does not matter which requirement stands first.
 fn sorted(text: &str) -> Vec<Vec<&str>> {
     let mut ranks: Vec<Vec<&str>> = text.split("\nrank ").map(|rank| rank.lines().collect()).collect();
@@ -297,6 +312,19 @@ proptest! {
         if let Err(error) = Schedule::parse("trace.goal", &bytes) {
             let lines = bytes.iter().filter(|&&byte| byte == b'\n').count() as u32;
             prop_assert!((1..=lines + 1).contains(&error.line) && error.column >= 1);
+        }
+    }
+
+    /// Lines as nearly all are, which are read in one go, mean what they mean in any other form.
+    #[test]
+    fn usual_lines_are_read_as_others_are(text in goal_text(), at in any::<usize>(), cut in 0..9usize, put in "[ a-z0-9:}\n]{0,6}") {
+        let text = shortened(&text);
+        let slipped = String::from_utf8(damaged(&text, at, cut, put.as_bytes())).unwrap();
+        for text in [text, slipped] {
+            match (parse(&text), parse(&commented(&text))) {
+                (Err(plain), Err(other)) => prop_assert_eq!(plain.line, other.line, "{}", text),
+                (plain, other) => prop_assert_eq!(plain.unwrap(), other.unwrap(), "{}", text),
+            }
         }
     }
 

@@ -36,10 +36,10 @@ impl Pair {
     fn owner(&mut self, c: u64) -> &mut Table<u64, u32> {
         if self.table.place(c) == Place::Shipped {
             let other = self.other.as_mut().unwrap();
-            assert_eq!(other.place(c), Place::Here);
+            assert_eq!(other.place(c), Place::Held);
             return other;
         }
-        assert_eq!(self.table.place(c), Place::Here);
+        assert_eq!(self.table.place(c), Place::Held);
         &mut self.table
     }
 
@@ -149,11 +149,11 @@ fn a_table_takes_over_another_bucket_by_bucket() {
         leaves.leave();
         loop {
             for &c in stayers.iter().chain(&leavers) {
-                let here = stays.place(c) == Place::Here;
+                let here = stays.place(c) == Place::Held;
                 assert_eq!(stays.get(c, &c).is_some(), here);
                 assert!(here || leaves.get(c, &c).is_some());
                 if c & 0b100 != 0 {
-                    assert_eq!(leaves.place(c), if here { Place::Shipped } else { Place::Here });
+                    assert_eq!(leaves.place(c), if here { Place::Shipped } else { Place::Held });
                 }
             }
             let Some(bucket) = leaves.ship() else { break };
@@ -171,7 +171,7 @@ fn what_is_not_here_is_not_stored() {
     assert_eq!(table.place(0), Place::Awaited);
     assert!(table.put(0, 0, ()).is_err());
     table.arrive(Vec::new());
-    assert_eq!((table.place(0), table.place(2)), (Place::Here, Place::Awaited));
+    assert_eq!((table.place(0), table.place(2)), (Place::Held, Place::Awaited));
     table.arrive(Vec::new());
     assert_eq!(table.put(2, 2, ()), Ok(None));
 }

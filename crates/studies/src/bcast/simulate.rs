@@ -55,7 +55,7 @@ pub fn run_with(job: &Job, changed: &[(&str, &str)]) -> Result<Measured, String>
             let machine = machine(System::PushPull, changed)?;
             let (first, second, bytes) = (ROOT, REPLIER, Bytes(u64::from(bytes)));
             let program = PingPong { first, second, bytes, rounds: job.rounds() };
-            let (results, _) = simulate(&machine, Options::default(), 2, &program).map_err(said)?;
+            let (results, _) = simulate(&machine, Options::default(), 2, &program).map_err(in_words)?;
             Ok(Measured { time: middle_mean(first_of(results)?), ..Measured::default() })
         }
         Job::Broadcast { system, nodes, bytes } => {
@@ -71,7 +71,7 @@ pub fn run_with(job: &Job, changed: &[(&str, &str)]) -> Result<Measured, String>
         Job::Late { system, bytes } => {
             let program = ToLate { bytes: Bytes(u64::from(bytes)), late: LATE };
             let (results, answer) = on(&machine(system, &[])?, NODES, 1, &program)?;
-            let right = results.into_iter().map(|right| Ok((right.map_err(said)?, 1)));
+            let right = results.into_iter().map(|right| Ok((right.map_err(in_words)?, 1)));
             let right = right.collect::<Result<_, String>>()?;
             Ok(Measured { time: answer.makespan().since(Time::ZERO), right, ..Measured::of(&answer) })
         }
@@ -82,7 +82,7 @@ pub fn run_with(job: &Job, changed: &[(&str, &str)]) -> Result<Measured, String>
 fn lossy(trouble: Trouble, seed: u32) -> Result<Measured, String> {
     let machine = machine(System::PushPull, trouble.settings())?;
     let (results, answer) = on(&machine, NODES, seed, &Checked { messages: MESSAGES })?;
-    let right = results.into_iter().map(|right| Ok((right.map_err(said)?, MESSAGES)));
+    let right = results.into_iter().map(|right| Ok((right.map_err(in_words)?, MESSAGES)));
     let header = match &machine.interconnect {
         Interconnect::Ethernet(ethernet) => ethernet.messaging.header.unwrap_or(Bytes(0)),
         Interconnect::Flits(_) | Interconnect::LogGp(_) => Bytes(0),
@@ -125,14 +125,14 @@ type Ends<T> = Vec<endpoint::Result<T>>;
 /// Runs `program`, with a log of all frames.
 fn on<P: Program>(machine: &Machine, nodes: u32, seed: u32, program: &P) -> Result<(Ends<P::Output>, Answer), String> {
     let options = Options { seed: u64::from(seed), packet_log: true, ..Options::default() };
-    simulate(machine, options, nodes, program).map_err(said)
+    simulate(machine, options, nodes, program).map_err(in_words)
 }
 
 fn first_of<T>(results: Ends<T>) -> Result<T, String> {
-    results.into_iter().next().ok_or("no ranks")?.map_err(said)
+    results.into_iter().next().ok_or("no ranks")?.map_err(in_words)
 }
 
-fn said(error: endpoint::Error) -> String {
+fn in_words(error: endpoint::Error) -> String {
     error.to_string()
 }
 

@@ -26,7 +26,7 @@ fn splitting(servers: u32) -> File {
 /// Whether the entry of a key with this hash is between servers.
 fn is_in_flight(file: &File, c: u64) -> bool {
     let tables = (0..).zip(&file.servers).filter_map(|(number, server)| Some((number, server.table()?)));
-    tables.filter(|(number, table)| h(table.level(), c) == *number).all(|(_, table)| table.place(c) != Place::Here)
+    tables.filter(|(number, table)| h(table.level(), c) == *number).all(|(_, table)| table.place(c) != Place::Held)
 }
 
 /// Every state that the split of a real server goes through, message by message; every image that is not ahead of the file; every
