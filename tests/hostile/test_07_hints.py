@@ -38,8 +38,8 @@ def test_bits_are_bits_and_bytes_are_bytes(rate: str) -> None:
 @pytest.mark.parametrize("rate", ["20 gbps", "20 GBPS", "20 gb/s", "20 mbps"])
 def test_lost_case_is_asked_about(rate: str) -> None:
     """Where bits and bytes cannot be told apart both are named, as bits and as bytes."""
-    said = refusal("machine", "moc-3-2", "--set", f"rate={rate}")
-    assert "bit/s` (bits) or `" in said and "B/s` (bytes)?" in said
+    error = refusal("machine", "moc-3-2", "--set", f"rate={rate}")
+    assert "bit/s` (bits) or `" in error and "B/s` (bytes)?" in error
 
 
 @pytest.mark.parametrize("size", ["1 Mb", "1 kb", "1 Mbit"])
@@ -56,8 +56,8 @@ def test_a_setting_without_its_table_is_found() -> None:
 @pytest.mark.parametrize("setting", ["nodes=8", "loggp.nodes=8", "L=1us"])
 def test_what_a_machine_does_not_have_is_not_missing(setting: str) -> None:
     """A dragonfly lacks no latency: it is told what it has instead."""
-    said = refusal("machine", "slingshot-1024", "--set", setting)
-    assert "missing" not in said and "topology.dragonfly.routers" in said
+    error = refusal("machine", "slingshot-1024", "--set", setting)
+    assert "missing" not in error and "topology.dragonfly.routers" in error
 
 
 def test_a_duplicate_is_named(tmp_path: Path) -> None:
@@ -81,5 +81,5 @@ def test_a_duplicate_is_named(tmp_path: Path) -> None:
 )
 def test_links_of_graphs_can_be_written_after_one_error(tmp_path: Path, links: str) -> None:
     """Whatever is wrong with a link, its form is shown; a third end is not passed over."""
-    said = refusal("machine", described(tmp_path, f"[channels]{GRAPH}{ROUTERS}{links}\n"))
-    assert '{ between = ["a", "b"] }' in said and "struct" not in said
+    error = refusal("machine", described(tmp_path, f"[channels]{GRAPH}{ROUTERS}{links}\n"))
+    assert '{ between = ["a", "b"] }' in error and "struct" not in error

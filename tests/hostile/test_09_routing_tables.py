@@ -80,5 +80,5 @@ def test_8192_routers_of_many_links(tmp_path: Path) -> None:
 def test_what_would_not_fit_is_refused_before(tmp_path: Path) -> None:
     """A table that would not fit is refused by its size, while little memory is taken."""
     file = graph(tmp_path / "huge.toml", 100_000, ring(100_000))
-    said = refusal("machine", file)
-    assert "its table of next hops for 100000 routers could take" in said and "at most 1800 MB" in said
+    error = refusal("machine", file)
+    assert "its table of next hops for 100000 routers could take" in error and "at most 1800 MB" in error

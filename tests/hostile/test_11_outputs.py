@@ -31,8 +31,8 @@ def test_an_input_is_not_replaced(tmp_path: Path, way: str) -> None:
         output.symlink_to(file)
     if way == "hard":
         output.hardlink_to(file)
-    said = refusal("run", "ping-pong", "--machine", file, "--timeline", output)
-    assert "it is the same file as" in said and "also read" in said
+    error = refusal("run", "ping-pong", "--machine", file, "--timeline", output)
+    assert "it is the same file as" in error and "also read" in error
     assert file.read_bytes() == before and not list(tmp_path.glob(".*"))
 
 
@@ -66,8 +66,8 @@ def test_outputs_differ(tmp_path: Path) -> None:
     """Two outputs are not the same file, which need not be there yet."""
     (tmp_path / "again").symlink_to(tmp_path)
     outputs = ("--packets", tmp_path / "x.csv", "--timeline", tmp_path / "again" / "x.csv")
-    said = refusal("run", "ping-pong", "--machine", "moc-3-2", *outputs)
-    assert "it is the same file as" in said and "also to be written" in said
+    error = refusal("run", "ping-pong", "--machine", "moc-3-2", *outputs)
+    assert "it is the same file as" in error and "also to be written" in error
     assert [entry.name for entry in tmp_path.iterdir()] == ["again"]
 
 

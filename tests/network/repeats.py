@@ -84,10 +84,10 @@ def launched(hosts: Hosts, folder: Path, program: list[str], repeat: int = 5) ->
         hosts.command(1, [*start, *program]), capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0, f"{program}: {done.stderr}"
-    said = json.loads(done.stdout)
-    times = sorted(said["times_ps"])
-    needless = said.get("needless", said["repeated"])
-    return Repeats(times[len(times) // 2] / 1e9, said["datagrams"], said["repeated"], needless)
+    report = json.loads(done.stdout)
+    times = sorted(report["times_ps"])
+    needless = report.get("needless", report["repeated"])
+    return Repeats(times[len(times) // 2] / 1e9, report["datagrams"], report["repeated"], needless)
 
 
 def main() -> int:
@@ -109,13 +109,13 @@ def main() -> int:
                 if chosen.only not in name:
                     continue
                 try:
-                    said = launched(hosts, Path(scratch), program, chosen.repeat)
+                    repeats = launched(hosts, Path(scratch), program, chosen.repeat)
                 except (AssertionError, subprocess.TimeoutExpired) as error:
                     print(f"  {name}: {error}", flush=True)
                     continue
-                numbers = f"{said.needless:10} {said.repeated:8} {said.datagrams:10} {said.share:10.2%}"
-                print(f"{numbers} {said.time:8.2f} ms  {name}", flush=True)
-                worst = max(worst, (said.share, name))
+                numbers = f"{repeats.needless:10} {repeats.repeated:8} {repeats.datagrams:10} {repeats.share:10.2%}"
+                print(f"{numbers} {repeats.time:8.2f} ms  {name}", flush=True)
+                worst = max(worst, (repeats.share, name))
     except Unavailable as error:
         print(f"such hosts can't be made here: {error}", file=sys.stderr)
         return 2

@@ -36,5 +36,5 @@ def test_at_most_a_hundredth_comes_twice(eight: Hosts, tmp_path: Path, program: 
     if program == ["goal"]:
         (tmp_path / "everyone.goal").write_text(GOAL)
         program = [*program, str(tmp_path / "everyone.goal")]
-    said = launched(eight, tmp_path, program, repeat=3)
-    assert said.share <= MOST, f"{said.needless} of {said.datagrams} datagrams came twice"
+    repeats = launched(eight, tmp_path, program, repeat=3)
+    assert repeats.share <= MOST, f"{repeats.needless} of {repeats.datagrams} datagrams came twice"

@@ -35,9 +35,9 @@ impl<'text> Lines<'text> {
     /// The lines of `text`. Of too many no more are kept than `most`, and of too many cells in a line as many.
     pub fn of(text: &'text str, most: usize) -> Lines<'text> {
         let text = text.trim_start_matches('\u{feff}');
-        let said = |line: &Line<'_>| !line.text.trim().is_empty() && !line.text.starts_with('#');
+        let has_text = |line: &Line<'_>| !line.text.trim().is_empty() && !line.text.starts_with('#');
         let numbered = text.lines().enumerate().map(|(index, text)| Line { number: index + 1, text });
-        let all: Vec<Line<'text>> = numbered.filter(said).take(most).collect();
+        let all: Vec<Line<'text>> = numbered.filter(has_text).take(most).collect();
         let separator = all.first().and_then(|line| line.text.chars().find(|c| ",;\t".contains(*c)));
         Lines { all, separator: separator.unwrap_or(','), most }
     }

@@ -1,4 +1,4 @@
-//! Who has called and has not said yet that it is a rank.
+//! Who has called and has not shown yet that it is a rank.
 //!
 //! Anybody on the network can call. Whoever does not say the token of a rank within a time is hung up on, and so is the one that has
 //! waited longest when too many are there at once: strangers cost a bounded amount of memory and no thread, and keep nobody out. A
@@ -32,8 +32,8 @@ pub(super) struct Callers {
 struct Stranger {
     stream: TcpStream,
     until: Instant,
-    /// What it has said.
-    said: Vec<u8>,
+    /// What it has sent.
+    heard: Vec<u8>,
 }
 
 /// A rank that has called.
@@ -85,7 +85,7 @@ impl Callers {
                 Ok((stream, _)) => {
                     // One that can't be set is not heard, and is hung up on in time.
                     let _ = stream.set_nonblocking(true);
-                    self.strangers.push_back(Stranger { stream, until: now + HELLO, said: Vec::new() });
+                    self.strangers.push_back(Stranger { stream, until: now + HELLO, heard: Vec::new() });
                     ranks.extend(self.make_room(secret));
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
@@ -124,13 +124,13 @@ impl Stranger {
     fn listen(mut self, secret: &Secret) -> Known {
         let mut room = [0; LONGEST_HELLO as usize];
         loop {
-            if let Some(end) = self.said.iter().position(|&byte| byte == b'\n') {
+            if let Some(end) = self.heard.iter().position(|&byte| byte == b'\n') {
                 return self.recognize(end + 1, secret);
             }
-            let left = room.len() - self.said.len();
+            let left = room.len() - self.heard.len();
             match self.stream.read(&mut room[..left]) {
                 Ok(0) => return Known::NoRank,
-                Ok(more) => self.said.extend_from_slice(&room[..more]),
+                Ok(more) => self.heard.extend_from_slice(&room[..more]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Known::NotYet(self),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return Known::NoRank,
@@ -140,9 +140,9 @@ impl Stranger {
 
     /// Who it is, as it has said in so many bytes.
     fn recognize(self, length: usize, secret: &Secret) -> Known {
-        let Stranger { stream, mut said, .. } = self;
-        let rest = said.split_off(length);
-        let hello = read_line::<Hello>(&mut &said[..], LONGEST_HELLO).ok().flatten();
+        let Stranger { stream, mut heard, .. } = self;
+        let rest = heard.split_off(length);
+        let hello = read_line::<Hello>(&mut &heard[..], LONGEST_HELLO).ok().flatten();
         match hello.filter(|hello| secret.admits(hello)) {
             Some(hello) if stream.set_nonblocking(false).is_ok() => {
                 Known::Rank(Box::new(Caller { hello, rest, stream }))
@@ -168,9 +168,9 @@ mod tests {
         Callers::new("127.0.0.1:0".parse().unwrap()).unwrap()
     }
 
-    fn call(callers: &Callers, said: &[u8]) -> TcpStream {
+    fn call(callers: &Callers, bytes: &[u8]) -> TcpStream {
         let mut stream = TcpStream::connect(callers.address().unwrap()).unwrap();
-        stream.write_all(said).unwrap();
+        stream.write_all(bytes).unwrap();
         stream
     }
 
@@ -202,7 +202,7 @@ mod tests {
             assert!(callers.ranks(now(), &secret).unwrap().is_empty());
             assert!(callers.strangers.len() <= MOST_STRANGERS);
         }
-        let _noisy = [&b"{}\n"[..], &[b'x'; 2_000], b"\n", b"\xff\n"].map(|said| call(&callers, said));
+        let _noisy = [&b"{}\n"[..], &[b'x'; 2_000], b"\n", b"\xff\n"].map(|bytes| call(&callers, bytes));
         let mut line = hello(&secret, 5);
         line.extend_from_slice(b"more");
         let (first, last) = line.split_at(40);

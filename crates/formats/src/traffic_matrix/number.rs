@@ -49,9 +49,9 @@ mod tests {
     fn what_is_no_whole_number_of_bytes_is_told_as_it_stands() {
         for text in ["-1", "0.5", "nan", "inf", "-inf", "1e400", "twelve", "1,5", "68719476737", "99999999999999999999"]
         {
-            let said = from_text(text).unwrap_err().to_string();
-            assert!(said.starts_with("found "), "{said}");
-            assert!(said.contains(text), "{said}");
+            let problem = from_text(text).unwrap_err().to_string();
+            assert!(problem.starts_with("found "), "{problem}");
+            assert!(problem.contains(text), "{problem}");
         }
         assert!(from_float(f64::NAN).is_err() && from_float(-0.5).is_err() && from_whole(-1).is_err());
     }

@@ -208,11 +208,11 @@ proptest! {
         let network = resolved(&text).unwrap();
         let nodes = network.injection.len() as u32;
         for (source, destination) in (0..nodes).flat_map(|source| [(source, 0), (0, source)]).filter(|(s, d)| s != d) {
-            let (mut distance, mut here, mut there) = (0, source, destination);
+            let (mut distance, mut position, mut goal) = (0, source, destination);
             for side in &sides {
-                let ahead = (there % side + side - here % side) % side;
+                let ahead = (goal % side + side - position % side) % side;
                 distance += ahead.min(side - ahead);
-                (here, there) = (here / side, there / side);
+                (position, goal) = (position / side, goal / side);
             }
             prop_assert_eq!(network.route(NodeId(source), NodeId(destination)).len() as u32, distance + 2);
         }

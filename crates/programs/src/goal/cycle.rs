@@ -23,15 +23,15 @@ pub(super) fn find_cycle(
     }
     let mut path: Vec<usize> = Vec::new();
     let mut place_in_path: Vec<Option<usize>> = vec![None; count];
-    let mut here = missing.iter().position(|&count| count > 0)?;
+    let mut operation = missing.iter().position(|&count| count > 0)?;
     loop {
-        if let Some(start) = place_in_path[here] {
+        if let Some(start) = place_in_path[operation] {
             return Some(path.split_off(start));
         }
-        place_in_path[here] = Some(path.len());
-        let index = reason[here]?;
+        place_in_path[operation] = Some(path.len());
+        let index = reason[operation]?;
         path.push(index);
-        here = requirements[index].on.0 as usize;
+        operation = requirements[index].on.0 as usize;
     }
 }
 

@@ -149,11 +149,11 @@ fn a_table_takes_over_another_bucket_by_bucket() {
         leaves.leave();
         loop {
             for &c in stayers.iter().chain(&leavers) {
-                let here = stays.place(c) == Place::Held;
-                assert_eq!(stays.get(c, &c).is_some(), here);
-                assert!(here || leaves.get(c, &c).is_some());
+                let is_held = stays.place(c) == Place::Held;
+                assert_eq!(stays.get(c, &c).is_some(), is_held);
+                assert!(is_held || leaves.get(c, &c).is_some());
                 if c & 0b100 != 0 {
-                    assert_eq!(leaves.place(c), if here { Place::Shipped } else { Place::Held });
+                    assert_eq!(leaves.place(c), if is_held { Place::Shipped } else { Place::Held });
                 }
             }
             let Some(bucket) = leaves.ship() else { break };

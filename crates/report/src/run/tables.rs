@@ -132,12 +132,12 @@ pub(super) fn percentiles(groups: &[(String, MessageTimes)]) -> Element {
     table.rows.push(std::iter::once(Cell::Words("mean".to_owned())).chain(means).collect());
     for (place, (name, _)) in zip(0.., MessageTimes::default().percentiles()) {
         let times = groups.iter().map(|(_, times)| measured(times.percentiles()[place].1));
-        let said = match name {
+        let name = match name {
             "0" => "least".to_owned(),
             "100" => "most".to_owned(),
             name => format!("{name} % took no longer"),
         };
-        table.rows.push(std::iter::once(Cell::Short(said)).chain(times).collect());
+        table.rows.push(std::iter::once(Cell::Short(name)).chain(times).collect());
     }
     table.draw()
 }

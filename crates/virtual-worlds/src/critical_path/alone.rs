@@ -95,22 +95,22 @@ impl Program for OneByOne {
 
     const NEEDS: Needs = Needs::MULTICAST;
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<Vec<Part>> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Vec<Part>> {
         let mut parts = Vec::new();
-        for &trial in &self.trials[here.rank().0 as usize] {
+        for &trial in &self.trials[endpoint.rank().0 as usize] {
             let Kind { from, to, size, broadcast } = *self.kind(trial);
             let message = Message::of_size(if is_empty(trial) { Bytes(0) } else { size });
-            let sends = here.rank() == from;
-            here.sleep_until(if sends { self.start(trial) } else { self.asked(trial) }).await;
+            let sends = endpoint.rank() == from;
+            endpoint.sleep_until(if sends { self.start(trial) } else { self.asked(trial) }).await;
             match (sends, broadcast) {
-                (true, false) => here.send(to, message).await?,
-                (true, true) => here.multicast(message).await?,
-                (false, false) => here.receive(from).await.map(drop)?,
-                (false, true) => here.receive_multicast(from).await.map(drop)?,
+                (true, false) => endpoint.send(to, message).await?,
+                (true, true) => endpoint.multicast(message).await?,
+                (false, false) => endpoint.receive(from).await.map(drop)?,
+                (false, true) => endpoint.receive_multicast(from).await.map(drop)?,
             }
             let since = if is_late(trial) { self.asked(trial) } else { self.start(trial) };
-            if sends || here.rank() == to {
-                parts.push((trial, sends, here.now().since(since)));
+            if sends || endpoint.rank() == to {
+                parts.push((trial, sends, endpoint.now().since(since)));
             }
         }
         Ok(parts)

@@ -68,15 +68,15 @@ fn in_words(path: &CriticalPath) -> Vec<String> {
 struct Ranks<F>(F);
 
 trait Runs {
-    fn run<E: Endpoint>(&self, here: &E) -> impl Future<Output = Result<()>>;
+    fn run<E: Endpoint>(&self, endpoint: &E) -> impl Future<Output = Result<()>>;
 }
 
 impl<R: Runs> Program for Ranks<R> {
     type Output = ();
     const NEEDS: Needs = Needs::OVERLAP.and(Needs::MULTICAST);
 
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-        self.0.run(here).await
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        self.0.run(endpoint).await
     }
 }
 
@@ -89,14 +89,14 @@ struct Hands {
 }
 
 impl Runs for Hands {
-    async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-        if here.rank() == Rank(0) {
-            here.compute(nanoseconds(self.first)).await;
-            return here.send(Rank(1), Message::of_size(Bytes(self.bytes))).await;
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        if endpoint.rank() == Rank(0) {
+            endpoint.compute(nanoseconds(self.first)).await;
+            return endpoint.send(Rank(1), Message::of_size(Bytes(self.bytes))).await;
         }
-        here.compute(nanoseconds(self.meanwhile)).await;
-        here.receive(Rank(0)).await?;
-        here.compute(nanoseconds(self.then)).await;
+        endpoint.compute(nanoseconds(self.meanwhile)).await;
+        endpoint.receive(Rank(0)).await?;
+        endpoint.compute(nanoseconds(self.then)).await;
         Ok(())
     }
 }
@@ -124,14 +124,14 @@ fn a_sender_that_waits_for_its_receiver_puts_that_on_the_path() {
     /// Rank 0 sends, and then computes longer than rank 1, which comes late.
     struct Late;
     impl Runs for Late {
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            if here.rank() == Rank(0) {
-                here.send(Rank(1), Message::of_size(Bytes(1))).await?;
-                here.compute(nanoseconds(1000)).await;
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            if endpoint.rank() == Rank(0) {
+                endpoint.send(Rank(1), Message::of_size(Bytes(1))).await?;
+                endpoint.compute(nanoseconds(1000)).await;
                 return Ok(());
             }
-            here.compute(nanoseconds(400)).await;
-            here.receive(Rank(0)).await.map(drop)
+            endpoint.compute(nanoseconds(400)).await;
+            endpoint.receive(Rank(0)).await.map(drop)
         }
     }
     let waiting = path(&contention_free(&[("S", "1 B")]), 2, &Ranks(Late));
@@ -156,13 +156,13 @@ fn computing_behind_which_a_message_hides_is_the_path_and_what_shows_of_the_mess
     /// Rank 0 sends and computes at once; rank 1 receives and computes at once, ten times as long.
     struct Hiding(u64);
     impl Runs for Hiding {
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            let sends = here.rank() == Rank(0);
-            let compute = async { here.compute(nanoseconds(if sends { self.0 / 10 } else { self.0 })).await };
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            let sends = endpoint.rank() == Rank(0);
+            let compute = async { endpoint.compute(nanoseconds(if sends { self.0 / 10 } else { self.0 })).await };
             if sends {
-                return join(here.send(Rank(1), Message::of_size(Bytes(1))), compute).await.0;
+                return join(endpoint.send(Rank(1), Message::of_size(Bytes(1))), compute).await.0;
             }
-            join(here.receive(Rank(0)), compute).await.0.map(drop)
+            join(endpoint.receive(Rank(0)), compute).await.0.map(drop)
         }
     }
     let hidden = path(&contention_free(&[]), 2, &Ranks(Hiding(500)));
@@ -177,12 +177,12 @@ fn two_messages_through_one_interface_contend_for_it() {
     /// Ranks 1 and 2 send 101 bytes each to rank 0 at the same time.
     struct TwoToOne;
     impl Runs for TwoToOne {
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            if here.rank() != Rank(0) {
-                return here.send(Rank(0), Message::of_size(Bytes(101))).await;
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            if endpoint.rank() != Rank(0) {
+                return endpoint.send(Rank(0), Message::of_size(Bytes(101))).await;
             }
-            here.receive(Rank(1)).await?;
-            here.receive(Rank(2)).await.map(drop)
+            endpoint.receive(Rank(1)).await?;
+            endpoint.receive(Rank(2)).await.map(drop)
         }
     }
     // The second is taken g + 100 G = 105 ns, or o + 100 G = 107 ns after the first, whichever is later, and was there all the time.
@@ -197,9 +197,9 @@ fn two_messages_through_one_interface_contend_for_it() {
 fn sleeping_is_waiting() {
     struct Sleeps;
     impl Runs for Sleeps {
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            here.sleep_until(Time::ZERO + nanoseconds(90)).await;
-            here.compute(nanoseconds(10)).await;
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            endpoint.sleep_until(Time::ZERO + nanoseconds(90)).await;
+            endpoint.compute(nanoseconds(10)).await;
             Ok(())
         }
     }
@@ -224,12 +224,12 @@ fn alone_on_its_machine_a_ping_pong_has_no_contention() {
 fn a_broadcast_in_hardware_is_on_the_path() {
     struct Broadcasts;
     impl Runs for Broadcasts {
-        async fn run<E: Endpoint>(&self, here: &E) -> Result<()> {
-            if here.rank() == Rank(0) {
-                here.compute(nanoseconds(50)).await;
-                return here.multicast(Message::of_size(Bytes(100))).await;
+        async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+            if endpoint.rank() == Rank(0) {
+                endpoint.compute(nanoseconds(50)).await;
+                return endpoint.multicast(Message::of_size(Bytes(100))).await;
             }
-            here.receive_multicast(Rank(0)).await.map(drop)
+            endpoint.receive_multicast(Rank(0)).await.map(drop)
         }
     }
     for name in ["cm5-32", "dp-smp-8"] {

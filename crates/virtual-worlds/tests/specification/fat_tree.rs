@@ -44,7 +44,7 @@ fn packets_spread_over_all_ways_up_in_both_engines() {
 /// Packets that went up from the routers of one level.
 fn climbing(network: &FlitNetwork, packets: impl Iterator<Item = u64>, level: std::ops::Range<u32>) -> u64 {
     let above = |place: Place| matches!(place, Place::Router(router) if router.0 >= level.end);
-    let here = |place: Place| matches!(place, Place::Router(router) if level.contains(&router.0));
+    let within = |place: Place| matches!(place, Place::Router(router) if level.contains(&router.0));
     let channels = network.channels.iter().zip(packets);
-    channels.filter(|(channel, _)| here(channel.from) && above(channel.to)).map(|(_, packets)| packets).sum()
+    channels.filter(|(channel, _)| within(channel.from) && above(channel.to)).map(|(_, packets)| packets).sum()
 }

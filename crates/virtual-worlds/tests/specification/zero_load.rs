@@ -29,11 +29,11 @@ fn pairs(network: &FlitNetwork) -> BTreeMap<usize, Vec<(NodeId, NodeId)>> {
     let nodes = network.injection.len() as u32;
     let mut by_distance: BTreeMap<usize, Vec<(NodeId, NodeId)>> = BTreeMap::new();
     for source in [0, nodes / 2, nodes - 1].map(NodeId) {
-        let mut here: BTreeMap<usize, Vec<NodeId>> = BTreeMap::new();
+        let mut at_distance: BTreeMap<usize, Vec<NodeId>> = BTreeMap::new();
         for destination in (0..nodes).map(NodeId).filter(|&destination| destination != source) {
-            here.entry(network.route(source, destination).len()).or_default().push(destination);
+            at_distance.entry(network.route(source, destination).len()).or_default().push(destination);
         }
-        for (distance, there) in here {
+        for (distance, there) in at_distance {
             let ends = [there[0], there[there.len() - 1]];
             by_distance.entry(distance).or_default().extend(ends.map(|destination| (source, destination)));
         }

@@ -19,7 +19,7 @@ use maquette_messaging::{Doing, Messenger, Messengers, Parameters, stuck};
 use network::{Faults, Network, Wire};
 use quantities::{Rank, Time};
 
-/// A run that gets here never ends: three hours.
+/// A run that gets there never ends: three hours.
 const END: Time = Time::from_picoseconds(10_000_000_000_000_000);
 
 /// One rank's endpoint.
@@ -60,12 +60,12 @@ impl Faulty {
         F: Future<Output = Result<T>> + 'a,
     {
         let network = self.network(ranks);
-        let endpoint = |rank| Ok(Rc::new(self.messenger(rank, ranks, &network)?));
-        let here: Vec<Node> = (0..ranks).map(Rank).map(endpoint).collect::<Result<_>>()?;
+        let messenger = |rank| Ok(Rc::new(self.messenger(rank, ranks, &network)?));
+        let endpoints: Vec<Node> = (0..ranks).map(Rank).map(messenger).collect::<Result<_>>()?;
         let results: Rc<RefCell<Vec<Option<Result<T>>>>> =
             Rc::new(RefCell::new(std::iter::repeat_with(|| None).take(ranks as usize).collect()));
-        let start = |(rank, here): (usize, &Node)| {
-            let (program, here, results) = (program(here.clone()), here.clone(), results.clone());
+        let start = |(rank, endpoint): (usize, &Node)| {
+            let (program, endpoint, results) = (program(endpoint.clone()), endpoint.clone(), results.clone());
             let (network, leaves) = (network.clone(), self.faults.leave);
             let running: Polled<'a> = Box::pin(async move {
                 let result = program.await;
@@ -74,21 +74,21 @@ impl Faulty {
                 if leaves {
                     std::future::pending().await
                 }
-                here.serve().await.unwrap();
+                endpoint.serve().await.unwrap();
             });
             running
         };
-        let mut running: Vec<Polled<'a>> = here.iter().enumerate().map(start).collect();
-        run_all(&mut running, &here, &network, &results)?;
+        let mut running: Vec<Polled<'a>> = endpoints.iter().enumerate().map(start).collect();
+        run_all(&mut running, &endpoints, &network, &results)?;
         drop(running);
         let results = results.take().into_iter().map(|result| result.unwrap_or(Err(Error::Stopped))).collect();
-        Ok(Ended { results, ranks: here, network })
+        Ok(Ended { results, ranks: endpoints, network })
     }
 }
 
 fn run_all<T>(
     running: &mut [Polled<'_>],
-    here: &[Node],
+    endpoints: &[Node],
     network: &RefCell<Network>,
     results: &RefCell<Vec<Option<Result<T>>>>,
 ) -> Result<()> {
@@ -101,32 +101,33 @@ fn run_all<T>(
                 );
             }
         }
-        let left: Vec<usize> = (0..here.len())
+        let left: Vec<usize> = (0..endpoints.len())
             .filter(|&rank| results.borrow()[rank].is_none() && !network.borrow().is_dead(rank))
             .collect();
         if left.is_empty() {
             return Ok(());
         }
         // Of a rank that is dead others learn when their patience ends.
-        if (0..here.len()).all(|rank| !network.borrow().is_dead(rank)) {
-            check(here, results)?;
+        if (0..endpoints.len()).all(|rank| !network.borrow().is_dead(rank)) {
+            check(endpoints, results)?;
         }
         if !network.borrow_mut().advance() || network.borrow().now > END {
-            let waits: Vec<_> = left.iter().map(|&rank| here[rank].doing()).collect();
+            let waits: Vec<_> = left.iter().map(|&rank| endpoints[rank].doing()).collect();
             return Err(Error::Unfit(format!("it never ends: ranks {left:?} wait for {waits:?}")));
         }
     }
 }
 
 /// An error when no rank can ever go on.
-fn check<T>(here: &[Node], results: &RefCell<Vec<Option<Result<T>>>>) -> Result<()> {
+fn check<T>(endpoints: &[Node], results: &RefCell<Vec<Option<Result<T>>>>) -> Result<()> {
     let results = results.borrow();
-    let doing =
-        |(here, result): (&Node, &Option<Result<T>>)| if result.is_some() { Doing::Ended } else { here.doing() };
+    let doing = |(endpoint, result): (&Node, &Option<Result<T>>)| {
+        if result.is_some() { Doing::Ended } else { endpoint.doing() }
+    };
     let waits = |doing: Doing| (doing != Doing::GoesOn).then_some(doing);
-    let doing: Option<Vec<Doing>> = here.iter().zip(results.iter()).map(doing).map(waits).collect();
+    let doing: Option<Vec<Doing>> = endpoints.iter().zip(results.iter()).map(doing).map(waits).collect();
     let Some(doing) = doing else { return Ok(()) };
-    let Some(waiting) = stuck(&doing, |rank| here[rank.0 as usize].engine()) else { return Ok(()) };
+    let Some(waiting) = stuck(&doing, |rank| endpoints[rank.0 as usize].engine()) else { return Ok(()) };
     let failed = results.iter().zip(0..).find_map(|(result, rank)| match result {
         Some(Err(error)) => Some((Rank(rank), error)),
         _ => None,

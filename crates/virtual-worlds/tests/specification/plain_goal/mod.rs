@@ -112,12 +112,12 @@ impl Model<'_> {
     }
 
     fn grant(&mut self, (time, order, rank, what): Wish) {
-        let here = &self.ranks[rank];
+        let state = &self.ranks[rank];
         let possible_from = match what {
-            What::Message(..) => here.processor.max(here.receives),
+            What::Message(..) => state.processor.max(state.receives),
             What::Operation(operation) => match self.kind(rank, operation) {
-                OperationKind::Calculate(_) => here.processor,
-                OperationKind::Send { .. } => here.processor.max(here.sends),
+                OperationKind::Calculate(_) => state.processor,
+                OperationKind::Send { .. } => state.processor.max(state.sends),
                 OperationKind::Receive { .. } => 0,
             },
         };

@@ -294,10 +294,10 @@ fn table(neighbours: &[Vec<(usize, ChannelId)>], homes: &[usize], ejection: &[Ch
         seen[home] = true;
         let mut index = 0;
         while index < reached.len() {
-            let here = reached[index];
+            let router = reached[index];
             index += 1;
             for (from, links) in neighbours.iter().enumerate() {
-                if let Some(&(_, channel)) = links.iter().find(|&&(to, _)| to == here)
+                if let Some(&(_, channel)) = links.iter().find(|&&(to, _)| to == router)
                     && !seen[from]
                 {
                     seen[from] = true;
