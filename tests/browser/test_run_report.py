@@ -146,7 +146,7 @@ def test_ranks_and_channels_are_those_of_the_json(report: Report) -> None:
 
 def test_everything_that_was_asked_for_is_drawn(report: Report) -> None:
     count = "document.querySelectorAll({}).length"
-    assert report.page.evaluate(count.format("'#ranks .plane svg .lane'")) >= 2
+    assert report.page.evaluate(count.format("'#ranks .plane svg .stretch'")) >= 2
     assert report.page.evaluate(count.format("'#ranks .plane svg .critical'")) == 1
     assert report.page.evaluate(count.format("'#messages svg.chart .mark'")) >= 3
     if "channels" in report.told:

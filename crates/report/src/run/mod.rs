@@ -1,21 +1,21 @@
 //! The page of a run: what took its time, on which channels, and who waited for whom. Whatever is large is summed up before it is drawn, so
 //! that the page of a million messages is no larger than that of a thousand.
 
-mod lanes;
+mod gantt;
 mod message_times;
 mod path;
 mod plane;
 mod tables;
 mod waits;
 
-use std::iter::zip;
+use std::iter::{once_with, zip};
 
 use machines::model::{FlitNetwork, Interconnect, Machine};
 use quantities::{Duration, Rank, Time};
 use virtual_worlds::answer::{Answer, Timeline};
 use virtual_worlds::critical_path::{CriticalPath, Trace};
 
-use self::lanes::{Doing, Lanes};
+use self::gantt::{Doing, Gantt};
 pub use self::message_times::MessageTimes;
 use self::waits::Waits;
 use crate::markup::{Element, element};
@@ -24,9 +24,11 @@ use crate::{
     Axis, Cell, LineChart, Mark, Measure, NetworkMap, Page, STYLES, Series, Shows, Table, fixed, heat_scale, legend,
 };
 
-/// How many rows a table has that stands by itself, and one that has to be opened.
+/// How many rows a table has that stands by itself, and one that has to be opened: all ranks of a machine of 1,024 nodes.
 const SHORT: usize = 10;
-const LONG: usize = 1_000;
+const LONG: usize = 1_024;
+/// How many sections stand for the whole page on another one.
+const EXCERPT: usize = 3;
 
 /// A run, as its page tells it.
 #[derive(Debug)]
@@ -67,15 +69,22 @@ pub struct Job<'run> {
 impl RunPage<'_> {
     /// It, as a file.
     pub fn html(&self) -> String {
-        let sections = self.sections();
-        let foot = format!("{}. Nothing on this page is fetched from elsewhere.", self.made.trim_end_matches('.'));
-        Page { title: self.title(), lead: self.lead(), sections, foot }.html()
+        self.drawn(
+            usize::MAX,
+            format!("{}. Nothing on this page is fetched from elsewhere.", self.made.trim_end_matches('.')),
+        )
     }
 
     /// The head of it alone, with the pictures that stand for the whole, as a file.
     pub fn excerpt(&self) -> String {
-        let sections = self.sections().into_iter().take(3).collect();
-        Page { title: self.title(), lead: self.lead(), sections, foot: self.made.clone() }.html()
+        self.drawn(EXCERPT, self.made.clone())
+    }
+
+    /// The page of its first sections, up to so many.
+    fn drawn(&self, most: usize, foot: String) -> String {
+        let trace = self.answer.timeline.as_ref().map(|timeline| Trace::new(timeline, self.answer.finish.len()));
+        let sections = self.sections(trace.as_ref()).take(most).collect();
+        Page { title: self.title(), lead: self.lead(), sections, foot }.html()
     }
 
     fn title(&self) -> String {
@@ -91,22 +100,26 @@ impl RunPage<'_> {
         if told.is_empty() { format!("{about}.") } else { format!("{told}. {about}.") }
     }
 
-    fn sections(&self) -> Vec<Element> {
-        let ranks = self.answer.finish.len();
-        let trace = self.answer.timeline.as_ref().map(|timeline| (timeline, Trace::new(timeline, ranks)));
-        let mut sections = vec![self.summary()];
-        sections.extend(self.path.map(|path| self.critical_path(path)));
-        let job_of = self.job_of();
-        let lanes = trace.as_ref().map(|(timeline, trace)| {
-            let (makespan, path) = (self.answer.makespan(), self.path);
-            Lanes { timeline, trace, path, makespan, ranks, of: self.numbers_of(), job_of: &job_of }
+    /// What is on it, in its order. Each section is drawn when it is asked for.
+    fn sections<'page>(&'page self, trace: Option<&'page Trace<'page>>) -> impl Iterator<Item = Element> + 'page {
+        let timeline = self.answer.timeline.as_ref();
+        let summary = once_with(|| Some(self.summary()));
+        let critical_path = once_with(|| self.path.map(|path| self.critical_path(path)));
+        let gantt = once_with(move || Some(self.gantt(&self.activities(timeline?, trace?))));
+        let network = once_with(|| self.network());
+        let waits = once_with(move || trace.map(|trace| self.waits(trace)));
+        let messages = once_with(move || timeline.map(|timeline| self.message_times(timeline)));
+        let ranks = once_with(move || {
+            let sums = timeline.zip(trace).map(|(timeline, trace)| self.activities(timeline, trace).sums());
+            Some(self.ranks_table(sums.as_deref()))
         });
-        sections.extend(lanes.as_ref().map(|lanes| self.lanes(lanes)));
-        sections.extend(self.network(&job_of));
-        sections.extend(trace.as_ref().map(|(_, trace)| self.waits(trace)));
-        sections.extend(self.answer.timeline.as_ref().map(|timeline| self.message_times(timeline, &job_of)));
-        sections.push(self.ranks_table(lanes.as_ref().map(Lanes::sums).as_deref()));
-        sections
+        summary.chain(critical_path).chain(gantt).chain(network).chain(waits).chain(messages).chain(ranks).flatten()
+    }
+
+    /// What ranks did when, to be drawn or summed.
+    fn activities<'page>(&'page self, timeline: &'page Timeline, trace: &'page Trace<'page>) -> Gantt<'page> {
+        let (makespan, ranks) = (self.answer.makespan(), self.answer.finish.len());
+        Gantt { timeline, trace, path: self.path, makespan, ranks, of: self.numbers_of(), job_of: self.job_of() }
     }
 
     /// For each node its job, where there are several.
@@ -177,7 +190,7 @@ impl RunPage<'_> {
         table.draw()
     }
 
-    fn lanes(&self, lanes: &Lanes<'_>) -> Element {
+    fn gantt(&self, gantt: &Gantt<'_>) -> Element {
         let keys = Doing::ALL.into_iter().map(|doing| {
             let swatch = element("span").class(format!("swatch {}", doing.name()));
             element("li").child(swatch).text(doing.name())
@@ -191,15 +204,15 @@ impl RunPage<'_> {
                  where nothing is drawn, a rank does nothing.",
             ))
             .child(keys)
-            .child(lanes.draw())
+            .child(gantt.draw())
     }
 
     /// The network with its hot spots, and the busiest channels.
-    fn network(&self, job_of: &[Option<usize>]) -> Option<Element> {
+    fn network(&self) -> Option<Element> {
         let section = section("network", "What channels carried, and where headers waited");
         match &self.machine.interconnect {
             Interconnect::Flits(network) => {
-                Some(section.child(self.map(network, job_of)).children(tables::network(network, self.answer)))
+                Some(section.child(self.map(network)).children(tables::network(network, self.answer)))
             }
             Interconnect::Ethernet(_) => self.answer.ethernet.as_ref().map(|ethernet| {
                 section
@@ -210,13 +223,12 @@ impl RunPage<'_> {
         }
     }
 
-    fn map(&self, network: &FlitNetwork, job_of: &[Option<usize>]) -> Element {
+    fn map(&self, network: &FlitNetwork) -> Element {
         let hottest_channel = NetworkMap::peak_carried(network, self.answer).max(1e-9);
         let hottest_router = NetworkMap::peak_router(self.answer);
-        let shows = Shows::Carried;
+        let (shows, job_of) = (Shows::Carried, &self.job_of()[..]);
         let map =
             NetworkMap { title: "", network, answer: self.answer, hottest_channel, hottest_router, shows, job_of };
-        let percent = |share: f64| format!("{} %", fixed(share * 100.0, 1));
         let map = element("div").class("scrolls").attribute("tabindex", "0").child(map.draw());
         let figure = element("figure").child(map).child(heat_scale("channels: busy", hottest_channel, percent));
         if hottest_router > 0.0 {
@@ -247,12 +259,13 @@ impl RunPage<'_> {
             .child(element("div").class("beside").child(picture).child(longest))
     }
 
-    fn message_times(&self, timeline: &Timeline, job_of: &[Option<usize>]) -> Element {
+    fn message_times(&self, timeline: &Timeline) -> Element {
         let section = section("messages", "How long messages took");
         if timeline.messages.is_empty() {
             return section.child(paragraph("There were no messages."));
         }
         let mut groups = vec![("all".to_owned(), MessageTimes::of(&timeline.messages))];
+        let job_of = &self.job_of();
         if !job_of.is_empty() {
             let of = |number| {
                 timeline.messages.iter().filter(move |message| job_of[message.from.0 as usize] == Some(number))
@@ -298,6 +311,11 @@ fn folded(name: &str, table: Element) -> Element {
 /// A time in words, and exactly for programs. [ps]
 fn time(length: Duration) -> Element {
     element("data").attribute("value", length.picoseconds()).text(rounded(length).replace(" us", " \u{b5}s"))
+}
+
+/// A share of one, in percent.
+fn percent(share: f64) -> String {
+    format!("{} %", fixed(share * 100.0, 1))
 }
 
 /// A count.

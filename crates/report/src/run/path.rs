@@ -2,9 +2,10 @@
 
 use std::iter::zip;
 
+use quantities::Time;
 use virtual_worlds::critical_path::{Cause, CriticalPath, Step};
 
-use super::{LONG, RunPage, SHORT, folded, measured, paragraph, section, time};
+use super::{LONG, RunPage, SHORT, folded, measured, paragraph, percent, section, time};
 use crate::markup::{Element, element};
 use crate::terminal::{amount, rounded};
 use crate::{Cell, Table, fixed};
@@ -58,7 +59,7 @@ impl RunPage<'_> {
                 Cell::Number(from),
                 Cell::Number(to),
                 Cell::Number(size),
-                Cell::Number(rounded(step.start.since(quantities::Time::ZERO)).replace(" us", " \u{b5}s")),
+                measured(step.start.since(Time::ZERO)),
                 measured(step.length()),
                 measured(step.parts.contention),
             ]);
@@ -80,10 +81,10 @@ fn bar(path: &CriticalPath) -> Element {
     let parts = path.parts();
     let whole = parts.sum().picoseconds().max(1) as f64;
     let drawn = parts.named().into_iter().filter(|(_, length)| !length.is_zero()).map(|(name, length)| {
-        let share = length.picoseconds() as f64 / whole * 100.0;
-        let piece =
-            element("span").class(format!("part {name}")).attribute("style", format!("width:{}%", fixed(share, 3)));
-        piece.attribute("title", format!("{name}: {}, {} %", rounded(length), fixed(share, 1)))
+        let share = length.picoseconds() as f64 / whole;
+        let width = format!("width:{}%", fixed(share * 100.0, 3));
+        let piece = element("span").class(format!("part {name}")).attribute("style", width);
+        piece.attribute("title", format!("{name}: {}, {}", rounded(length), percent(share)))
     });
     element("div")
         .class("parts")
@@ -103,7 +104,7 @@ fn parts(path: &CriticalPath) -> Element {
                 element("span").class("key").attribute("data-part", name).child(swatch).text(format!(" {name}")),
             ),
             Cell::Measured(time(length)),
-            Cell::Number(format!("{} %", fixed(length.picoseconds() as f64 / whole * 100.0, 1))),
+            Cell::Number(percent(length.picoseconds() as f64 / whole)),
             Cell::Words(meaning.to_owned()),
         ]);
     }

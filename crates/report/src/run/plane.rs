@@ -16,7 +16,7 @@ pub(super) struct Plane {
     pub(super) upright: (String, Vec<Tick>),
     /// How wide and how high it is in its own units.
     pub(super) size: [u32; 2],
-    /// How high it is on the page; as high as wide, if nothing is said. [px]
+    /// How high it is on the page; as high as wide, by default. [px]
     pub(super) height: Option<u32>,
     /// What is drawn.
     pub(super) content: Vec<Element>,
@@ -83,6 +83,6 @@ impl Cells {
     /// The line, if there is one.
     pub(super) fn drawn(self, class: &str) -> Option<Element> {
         let Cells { path, .. } = self;
-        (!path.is_empty()).then(|| element("path").class(format!("lane {class}")).attribute("d", path))
+        (!path.is_empty()).then(|| element("path").class(format!("stretch {class}")).attribute("d", path))
     }
 }

@@ -7,10 +7,10 @@ use machines::model::{FlitNetwork, Place};
 use quantities::{Duration, Rank, Time};
 use virtual_worlds::answer::{Answer, EthernetStatistics};
 
-use super::{LONG, MessageTimes, RunPage, SHORT, folded, measured, section};
+use super::{LONG, MessageTimes, RunPage, SHORT, folded, measured, percent, section};
 use crate::markup::{Element, element};
 use crate::terminal::amount;
-use crate::{Cell, Table, fixed};
+use crate::{Cell, Table};
 
 impl RunPage<'_> {
     /// What each rank did, and for how long.
@@ -24,7 +24,7 @@ impl RunPage<'_> {
             [] => (0..self.answer.finish.len() as u32).collect(),
             jobs => jobs.iter().flat_map(|job| job.nodes).copied().collect(),
         };
-        for &node in nodes.iter().take(LONG + 24) {
+        for &node in nodes.iter().take(LONG) {
             let place = node as usize;
             let packets = self.answer.ranks.get(place).map_or(0, |rank| rank.packets);
             let mut row = vec![
@@ -36,7 +36,7 @@ impl RunPage<'_> {
             row.extend(sums.iter().flat_map(|sums| sums[place].map(measured)));
             table.rows.push(row);
         }
-        let left = nodes.len().saturating_sub(LONG + 24);
+        let left = nodes.len().saturating_sub(LONG);
         let name = if left == 0 { "All ranks".to_owned() } else { format!("The first ranks; {left} more follow") };
         section("all-ranks", "Rank by rank").child(folded(&name, table.draw()))
     }
@@ -76,7 +76,7 @@ fn channels(network: &FlitNetwork, answer: &Answer, ids: &[usize]) -> Element {
             Cell::Short(place(ends.from)),
             Cell::Short(place(ends.to)),
             measured(done.busy),
-            Cell::Number(format!("{} %", fixed(busy * 100.0, 1))),
+            Cell::Number(percent(busy)),
             measured(done.blocked),
             Cell::Number(amount(done.bytes)),
             Cell::Number(done.packets.to_string()),
@@ -105,10 +105,8 @@ fn routers(network: &FlitNetwork, answer: &Answer, ids: &[usize]) -> Element {
 pub(super) fn wires(answer: &Answer, ethernet: &EthernetStatistics) -> Element {
     let mut table =
         Table::of_figures(&["node", "busy to the switch", "", "busy from the switch", "", "frames lost for it"]);
-    let share = |length: Duration| {
-        let share = length.seconds() / answer.makespan().seconds().max(1e-12);
-        Cell::Number(format!("{} %", fixed(share * 100.0, 1)))
-    };
+    let makespan = answer.makespan().seconds().max(1e-12);
+    let share = |length: Duration| Cell::Number(percent(length.seconds() / makespan));
     for ((node, &[up, down]), lost) in zip(zip(0_usize.., &ethernet.busy), &ethernet.dropped_for).take(LONG) {
         table.rows.push(vec![
             Cell::Number(node.to_string()),

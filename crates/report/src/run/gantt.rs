@@ -1,4 +1,4 @@
-//! What ranks did when: a lane for each rank, or for a block of ranks where there are many, with the critical path across them.
+//! What ranks did when, as a Gantt chart: a row for each rank, or for a block of ranks where there are many, with the critical path across them.
 
 use std::iter::zip;
 
@@ -18,10 +18,10 @@ const FEW: usize = 3_000;
 const FINE: u32 = 10_000;
 /// Columns of cells.
 const COARSE: u32 = 440;
-/// As many lanes there are at most.
-const MOST_LANES: usize = 208;
-/// How high a lane is, and all of them are at most, and at least. [px]
-const LANE: u32 = 14;
+/// The most rows.
+const MOST_ROWS: usize = 208;
+/// How high a row is, and all of them are at most, and at least. [px]
+const ROW: u32 = 14;
 const HIGHEST: u32 = 620;
 const LOWEST: u32 = 56;
 /// As many points the line of the critical path has at most.
@@ -59,7 +59,7 @@ struct Stretched {
 }
 
 /// What ranks did when.
-pub(super) struct Lanes<'run> {
+pub(super) struct Gantt<'run> {
     pub(super) timeline: &'run Timeline,
     pub(super) trace: &'run Trace<'run>,
     pub(super) path: Option<&'run CriticalPath>,
@@ -68,10 +68,10 @@ pub(super) struct Lanes<'run> {
     /// What the numbers count: ranks, or nodes where ranks of several jobs stand.
     pub(super) of: &'static str,
     /// For each rank the job that it belongs to, where there are several.
-    pub(super) job_of: &'run [Option<usize>],
+    pub(super) job_of: Vec<Option<usize>>,
 }
 
-impl Lanes<'_> {
+impl Gantt<'_> {
     /// Every stretch of time. A receive is waiting until its message is there.
     fn stretches(&self) -> impl Iterator<Item = Stretched> + '_ {
         zip(0.., &self.timeline.spans).flat_map(|(number, span)| {
@@ -106,31 +106,31 @@ impl Lanes<'_> {
         (u128::from(time.picoseconds()) * u128::from(columns) / whole).min(u128::from(columns)) as u32
     }
 
-    /// How many ranks share a lane.
+    /// How many ranks share a row.
     fn block(&self) -> usize {
-        self.ranks.div_ceil(MOST_LANES).max(1)
+        self.ranks.div_ceil(MOST_ROWS).max(1)
     }
 
-    fn lane(&self, rank: Rank) -> u32 {
+    fn row(&self, rank: Rank) -> u32 {
         (rank.0 as usize / self.block()) as u32
     }
 
     /// It, drawn.
     pub(super) fn draw(&self) -> Element {
-        let lanes = self.ranks.div_ceil(self.block()).max(1) as u32;
+        let rows = self.ranks.div_ceil(self.block()).max(1) as u32;
         let is_few = self.timeline.spans.len() <= FEW && self.block() == 1;
         let columns = if is_few { FINE } else { COARSE };
-        let ground = element("rect").class("ground").attribute("width", columns).attribute("height", lanes);
-        let drawn = if is_few { self.one_by_one() } else { self.as_cells(lanes) };
+        let ground = element("rect").class("ground").attribute("width", columns).attribute("height", rows);
+        let drawn = if is_few { self.one_by_one() } else { self.as_cells(rows) };
         let path = self.path.map(|path| self.line(path, columns));
-        let ranks = if self.block() == 1 { String::new() } else { format!(", {} in a lane", self.block()) };
+        let ranks = if self.block() == 1 { String::new() } else { format!(", {} in a row", self.block()) };
         let plane = Plane {
             summary: "What each rank did when, and the critical path across them. The tables below have the sums."
                 .to_owned(),
             level: time_axis(self.makespan),
             upright: (format!("{}{ranks}", self.of), ticks_of_count(self.ranks, 12)),
-            size: [columns, lanes],
-            height: Some((lanes * LANE).clamp(LOWEST, HIGHEST)),
+            size: [columns, rows],
+            height: Some((rows * ROW).clamp(LOWEST, HIGHEST)),
             content: std::iter::once(ground).chain(drawn).chain(self.jobs(columns)).chain(path).collect(),
         };
         plane.draw()
@@ -140,7 +140,7 @@ impl Lanes<'_> {
         let drawn = |Stretched { rank, doing, start, end }: Stretched| {
             let (from, to) = (self.column(start, FINE), self.column(end, FINE));
             let mut cells = Cells::default();
-            cells.add(from, self.lane(rank), (to - from).max(1));
+            cells.add(from, self.row(rank), (to - from).max(1));
             let drawn = cells.drawn(doing.name())?;
             let (from, to) = (rounded(start.since(Time::ZERO)), rounded(end.since(Time::ZERO)));
             Some(titled(drawn, &format!("{} {rank}, {}: {from} to {to}", self.of, doing.name())))
@@ -148,17 +148,17 @@ impl Lanes<'_> {
         self.stretches().filter_map(drawn).collect()
     }
 
-    /// For each lane and column what took most of the time there, if anything did; then what is alike beside each other in one.
-    fn as_cells(&self, lanes: u32) -> Vec<Element> {
+    /// For each row and column what took most of the time there, if anything did; then what is alike beside each other in one.
+    fn as_cells(&self, rows: u32) -> Vec<Element> {
         let columns = COARSE as usize;
-        let mut taken = vec![[0_u64; 4]; lanes as usize * columns];
+        let mut taken = vec![[0_u64; 4]; rows as usize * columns];
         let width = (self.makespan.picoseconds() / u64::from(COARSE)).max(1);
         for Stretched { rank, doing, start, end } in self.stretches() {
             let (first, last) = (start.picoseconds() / width, (end.picoseconds() - 1) / width);
-            let lane = self.lane(rank) as usize * columns;
+            let row = self.row(rank) as usize * columns;
             for column in first..=last.min(columns as u64 - 1) {
                 let (from, to) = (start.picoseconds().max(column * width), end.picoseconds().min((column + 1) * width));
-                taken[lane + column as usize][doing as usize] += to.saturating_sub(from);
+                taken[row + column as usize][doing as usize] += to.saturating_sub(from);
             }
         }
         let most = |cell: &[u64; 4]| {
@@ -166,12 +166,12 @@ impl Lanes<'_> {
             most.filter(|doing| cell[*doing as usize] > 0)
         };
         let mut drawn = Doing::ALL.map(|_| Cells::default());
-        for (lane, row) in zip(0.., taken.chunks(columns)) {
+        for (row, cells) in zip(0.., taken.chunks(columns)) {
             let mut column = 0;
-            for alike in row.chunk_by(|one, other| most(one) == most(other)) {
+            for alike in cells.chunk_by(|one, other| most(one) == most(other)) {
                 let width = alike.len() as u32;
                 if let Some(doing) = alike.first().and_then(most) {
-                    drawn[doing as usize].add(column, lane, width);
+                    drawn[doing as usize].add(column, row, width);
                 }
                 column += width;
             }
@@ -179,22 +179,22 @@ impl Lanes<'_> {
         zip(Doing::ALL, drawn).filter_map(|(doing, cells)| cells.drawn(doing.name())).collect()
     }
 
-    /// At the left edge of each lane, in its colour, the job of its first rank.
+    /// At the left edge of each row, in its colour, the job of its first rank.
     fn jobs(&self, columns: u32) -> Vec<Element> {
         let width = (columns / 160).max(1);
-        let of_lane = self.job_of.iter().step_by(self.block());
-        let known = zip(0.., of_lane).filter_map(|(lane, job)| Some((lane, (*job)?)));
+        let of_rows = self.job_of.iter().step_by(self.block());
+        let known = zip(0.., of_rows).filter_map(|(row, job)| Some((row, (*job)?)));
         let mut drawn: Vec<Cells> = (0..STYLES).map(|_| Cells::default()).collect();
-        known.for_each(|(lane, job)| drawn[job % STYLES].add(0, lane, width));
+        known.for_each(|(row, job)| drawn[job % STYLES].add(0, row, width));
         zip(0.., drawn).filter_map(|(style, cells)| cells.drawn(&format!("s{style}"))).collect()
     }
 
-    /// The line of the critical path from lane to lane.
+    /// The line of the critical path from row to row.
     fn line(&self, path: &CriticalPath, columns: u32) -> Element {
         let mut line = String::new();
         let mut before: Option<(u32, u32)> = None;
         let apart = columns / MOST_POINTS;
-        let middle = |rank: Rank| self.lane(rank) * 2 + 1;
+        let middle = |rank: Rank| self.row(rank) * 2 + 1;
         let mut go = |rank: Rank, time: Time, must: bool| {
             let place = (self.column(time, columns), middle(rank));
             let is_near = before.is_some_and(|before| place.0 - before.0.min(place.0) <= apart && !must);
