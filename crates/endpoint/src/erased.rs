@@ -8,7 +8,8 @@ use std::pin::Pin;
 use quantities::{Duration, Rank, Time};
 
 use crate::{
-    Begun, Endpoint, Handles, Message, Operation, Pending, Received, Report, Request, Result, Source, Tag, Tags,
+    Begun, Endpoint, Error, Handles, Message, Operation, Outcome, Pending, Received, Report, Request, Result, Source,
+    Tag, Tags,
 };
 
 /// A future in a box: an operation of an [`Erased`] endpoint costs one where its world knows no [`Handles`].
@@ -20,23 +21,14 @@ trait AnyEndpoint {
     fn size(&self) -> u32;
     fn now(&self) -> Time;
     fn handles(&self) -> Option<&dyn Handles>;
-    fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Boxed<'_, Result<()>>;
-    fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Boxed<'_, Result<Received>>;
-    fn sendrecv_tagged(
-        &self,
-        to: Rank,
-        tag: Tag,
-        message: Message,
-        from: Rank,
-        tags: Tags,
-    ) -> Boxed<'_, Result<Received>>;
-    fn compute(&self, work: Duration) -> Boxed<'_, ()>;
-    fn sleep_until(&self, time: Time) -> Boxed<'_, ()>;
-    fn multicast(&self, message: Message) -> Boxed<'_, Result<()>>;
-    fn receive_multicast(&self, from: Rank) -> Boxed<'_, Result<Message>>;
+    fn carry_out(&self, operation: Operation) -> Boxed<'_, Result<Option<Received>>>;
+    fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> BoxedReceive<'_>;
     fn start(&self, request: Request) -> Result<Begun>;
     fn wait_any(&self) -> Boxed<'_, Result<Report>>;
 }
+
+/// A receive in a box.
+type BoxedReceive<'run> = Boxed<'run, Result<Received>>;
 
 impl<E: Endpoint> AnyEndpoint for E {
     fn rank(&self) -> Rank {
@@ -55,39 +47,12 @@ impl<E: Endpoint> AnyEndpoint for E {
         Endpoint::handles(self)
     }
 
-    fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Boxed<'_, Result<()>> {
-        Box::pin(Endpoint::send_tagged(self, to, tag, message))
+    fn carry_out(&self, operation: Operation) -> Boxed<'_, Result<Option<Received>>> {
+        Box::pin(Endpoint::carry_out(self, operation))
     }
 
-    fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Boxed<'_, Result<Received>> {
-        Box::pin(Endpoint::receive_matching(self, from, tags, deadline))
-    }
-
-    fn sendrecv_tagged(
-        &self,
-        to: Rank,
-        tag: Tag,
-        message: Message,
-        from: Rank,
-        tags: Tags,
-    ) -> Boxed<'_, Result<Received>> {
+    fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> BoxedReceive<'_> {
         Box::pin(Endpoint::sendrecv_tagged(self, to, tag, message, from, tags))
-    }
-
-    fn compute(&self, work: Duration) -> Boxed<'_, ()> {
-        Box::pin(Endpoint::compute(self, work))
-    }
-
-    fn sleep_until(&self, time: Time) -> Boxed<'_, ()> {
-        Box::pin(Endpoint::sleep_until(self, time))
-    }
-
-    fn multicast(&self, message: Message) -> Boxed<'_, Result<()>> {
-        Box::pin(Endpoint::multicast(self, message))
-    }
-
-    fn receive_multicast(&self, from: Rank) -> Boxed<'_, Result<Message>> {
-        Box::pin(Endpoint::receive_multicast(self, from))
     }
 
     fn start(&self, request: Request) -> Result<Begun> {
@@ -107,6 +72,14 @@ impl<'run> Erased<'run> {
     /// That `endpoint`.
     pub fn new<E: Endpoint>(endpoint: &'run E) -> Erased<'run> {
         Erased(endpoint)
+    }
+
+    /// Carries out a send or a receive, by handle where it can be.
+    async fn operate(&self, operation: Operation) -> Result<Option<Received>> {
+        match self.0.handles() {
+            Some(handles) => Pending::new(handles, operation).await.map(Outcome::into_received),
+            None => self.0.carry_out(operation).await,
+        }
     }
 }
 
@@ -130,17 +103,11 @@ impl Endpoint for Erased<'_> {
     }
 
     async fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Result<()> {
-        match self.0.handles() {
-            Some(handles) => Pending::new(handles, Operation::Send { to, tag, message }).await.map(drop),
-            None => self.0.send_tagged(to, tag, message).await,
-        }
+        self.operate(Operation::Send { to, tag, message }).await.map(drop)
     }
 
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
-        match self.0.handles() {
-            Some(handles) => Pending::new(handles, Operation::Receive { from, tags, deadline }).await?.received(),
-            None => self.0.receive_matching(from, tags, deadline).await,
-        }
+        self.operate(Operation::Receive { from, tags, deadline }).await?.ok_or_else(Error::without_message)
     }
 
     async fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> Result<Received> {
@@ -148,23 +115,25 @@ impl Endpoint for Erased<'_> {
     }
 
     async fn compute(&self, work: Duration) {
-        self.0.compute(work).await;
+        // An endpoint keeps the error of a computation to itself.
+        let _ = self.0.carry_out(Operation::Compute(work)).await;
     }
 
     async fn sleep_until(&self, time: Time) {
-        self.0.sleep_until(time).await;
-    }
-
-    fn handles(&self) -> Option<&dyn Handles> {
-        self.0.handles()
+        let _ = self.0.carry_out(Operation::Sleep(time)).await;
     }
 
     async fn multicast(&self, message: Message) -> Result<()> {
-        self.0.multicast(message).await
+        self.0.carry_out(Operation::Multicast(message)).await.map(drop)
     }
 
     async fn receive_multicast(&self, from: Rank) -> Result<Message> {
-        self.0.receive_multicast(from).await
+        let received = self.0.carry_out(Operation::ReceiveMulticast(from)).await?;
+        received.map(|received| received.message).ok_or_else(Error::without_message)
+    }
+
+    async fn carry_out(&self, operation: Operation) -> Result<Option<Received>> {
+        self.0.carry_out(operation).await
     }
 
     fn start(&self, request: Request) -> Result<Begun> {
@@ -173,5 +142,9 @@ impl Endpoint for Erased<'_> {
 
     async fn wait_any(&self) -> Result<Report> {
         self.0.wait_any().await
+    }
+
+    fn handles(&self) -> Option<&dyn Handles> {
+        self.0.handles()
     }
 }

@@ -39,10 +39,17 @@ pub enum Error {
     Unfit(String),
 }
 
+impl Error {
+    /// That a machine has ended a receive without a message, which none should.
+    pub fn without_message() -> Error {
+        Error::Unfit("the machine ended a receive without a message".to_owned())
+    }
+}
+
 /// A result with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Says whether messages can go between rank `here` and rank `other` of a program of `size` ranks: every world asks this
+/// Says whether messages can go between rank `me` and rank `other` of a program of `size` ranks: every world asks this
 /// before it sends or receives.
 ///
 /// # Errors

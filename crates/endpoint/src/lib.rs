@@ -87,6 +87,30 @@ pub trait Endpoint {
     /// As [`Endpoint::multicast`], and as [`Endpoint::receive`].
     async fn receive_multicast(&self, from: Rank) -> Result<Message>;
 
+    /// Carries out any one operation, by the verb that it stands for; gives the message that it received, if it received one.
+    ///
+    /// # Errors
+    /// As that verb.
+    async fn carry_out(&self, operation: Operation) -> Result<Option<Received>> {
+        match operation {
+            Operation::Send { to, tag, message } => self.send_tagged(to, tag, message).await.map(|()| None),
+            Operation::Receive { from, tags, deadline } => self.receive_matching(from, tags, deadline).await.map(Some),
+            Operation::Compute(work) => {
+                self.compute(work).await;
+                Ok(None)
+            }
+            Operation::Sleep(until) => {
+                self.sleep_until(until).await;
+                Ok(None)
+            }
+            Operation::Multicast(message) => self.multicast(message).await.map(|()| None),
+            Operation::ReceiveMulticast(from) => {
+                let message = self.receive_multicast(from).await?;
+                Ok(Some(Received { from, tag: Tag::default(), message }))
+            }
+        }
+    }
+
     /// Begins an operation and returns at once, as `MPI_Isend` and `MPI_Irecv` do: how it goes on, [`Endpoint::wait_any`] tells.
     /// Operations of one rank that are begun for the same processor and the same time are served in the order in which they are
     /// begun, unless the machine says otherwise.

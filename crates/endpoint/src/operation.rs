@@ -145,14 +145,19 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// The message that it brought, if it brought one.
+    pub fn into_received(self) -> Option<Received> {
+        match self {
+            Outcome::Received(received, _) => Some(received),
+            Outcome::Done => None,
+        }
+    }
+
     /// The message of a receive.
     ///
     /// # Errors
     /// [`Error::Unfit`] when it brought none.
     pub fn received(self) -> Result<Received> {
-        match self {
-            Outcome::Received(received, _) => Ok(received),
-            Outcome::Done => Err(Error::Unfit("the machine ended a receive without a message".to_owned())),
-        }
+        self.into_received().ok_or_else(Error::without_message)
     }
 }

@@ -126,27 +126,7 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
     }
 
     async fn operate(&self, operation: Operation, py: Python<'py>) -> Given<'py> {
-        let endpoint = self.endpoint;
-        let done = match operation {
-            Operation::Send { to, tag, message } => endpoint.send_tagged(to, tag, message).await.map(|()| None),
-            Operation::Receive { from, tags, deadline } => {
-                endpoint.receive_matching(from, tags, deadline).await.map(Some)
-            }
-            Operation::Compute(work) => {
-                endpoint.compute(work).await;
-                Ok(None)
-            }
-            Operation::Sleep(until) => {
-                endpoint.sleep_until(until).await;
-                Ok(None)
-            }
-            Operation::Multicast(message) => endpoint.multicast(message).await.map(|()| None),
-            Operation::ReceiveMulticast(from) => endpoint
-                .receive_multicast(from)
-                .await
-                .map(|message| Some(endpoint::Received { from, tag: endpoint::Tag::default(), message })),
-        };
-        match done {
+        match self.endpoint.carry_out(operation).await {
             Ok(None) => Ok(py.None().into_bound(py)),
             Ok(Some(received)) => Ok(Bound::new(py, Received::from(received))?.into_any()),
             Err(error) => Err(of_program(&error)),

@@ -11,13 +11,10 @@ use quantities::{Duration, Rank, Time};
 
 use super::program::Jobs;
 
-/// The endpoint of a machine's node, where ranks are those of a job and time begins with it.
+/// Between the ranks and times of a job and those of the machine, as a rank of the job sees them.
 ///
 /// A node has one rank, and a rank sends to ranks of its own job only. So whatever comes to a node is of its job.
-pub(super) struct JobEndpoint<'run, E, P> {
-    pub(super) endpoint: &'run E,
-    /// The node's operations, if the machine knows them by handle.
-    pub(super) handles: Option<&'run dyn Handles>,
+pub(super) struct Translation<'run, P> {
     pub(super) jobs: &'run Jobs<'run, P>,
     /// The nodes of the job's ranks.
     pub(super) nodes: &'run [NodeId],
@@ -26,10 +23,10 @@ pub(super) struct JobEndpoint<'run, E, P> {
     pub(super) start: Duration,
 }
 
-impl<E: Endpoint, P> JobEndpoint<'_, E, P> {
+impl<P> Translation<'_, P> {
     /// The node of another rank.
     fn node_of(&self, other: Rank) -> Result<Rank> {
-        check_partner(self.rank, other, self.size())?;
+        check_partner(self.rank, other, self.nodes.len() as u32)?;
         Ok(Rank(self.nodes[other.0 as usize].0))
     }
 
@@ -98,99 +95,112 @@ impl<E: Endpoint, P> JobEndpoint<'_, E, P> {
     }
 }
 
-impl<E: Endpoint, P> Handles for JobEndpoint<'_, E, P> {
+/// A rank's operations by handle, on a machine that knows its nodes' operations so.
+struct JobHandles<'run, P> {
+    translation: &'run Translation<'run, P>,
+    node: &'run dyn Handles,
+}
+
+impl<P> Handles for JobHandles<'_, P> {
     fn begin(&self, operation: Operation, waker: &Waker) -> Result<u32> {
-        let handles = self.handles.ok_or_else(no_handles)?;
-        handles.begin(self.of_machine(operation)?, waker).map_err(|error| self.of_job(error))
+        let of_machine = self.translation.of_machine(operation)?;
+        self.node.begin(of_machine, waker).map_err(|error| self.translation.of_job(error))
     }
 
     fn poll_outcome(&self, handle: u32, waker: &Waker) -> Poll<Result<Outcome>> {
-        let Some(handles) = self.handles else { return Poll::Ready(Err(no_handles())) };
-        handles.poll_outcome(handle, waker).map(|result| self.result_of_job(result))
+        self.node.poll_outcome(handle, waker).map(|result| self.translation.result_of_job(result))
     }
 
     fn free(&self, handle: u32) {
-        if let Some(handles) = self.handles {
-            handles.free(handle);
-        }
+        self.node.free(handle);
     }
 }
 
-fn no_handles() -> Error {
-    Error::Unfit("the world knows no operations by handle".to_owned())
+/// The endpoint of a machine's node, where ranks are those of a job and time begins with it.
+pub(super) struct JobEndpoint<'run, E, P> {
+    node: &'run E,
+    translation: &'run Translation<'run, P>,
+    handles: Option<JobHandles<'run, P>>,
+}
+
+impl<'run, E: Endpoint, P> JobEndpoint<'run, E, P> {
+    /// That of a rank on `node`.
+    pub(super) fn new(node: &'run E, translation: &'run Translation<'run, P>) -> JobEndpoint<'run, E, P> {
+        JobEndpoint { node, translation, handles: node.handles().map(|node| JobHandles { translation, node }) }
+    }
+
+    /// Carries out an operation, by handle where it can be.
+    async fn operate(&self, operation: Operation) -> Result<Option<Received>> {
+        if let Some(handles) = &self.handles {
+            return Pending::new(handles, operation).await.map(Outcome::into_received);
+        }
+        let received = self.node.carry_out(self.translation.of_machine(operation)?).await;
+        let received = received.map_err(|error| self.translation.of_job(error))?;
+        Ok(received.map(|received| Received { from: self.translation.rank_on(received.from), ..received }))
+    }
+
+    async fn receive_by(&self, operation: Operation) -> Result<Received> {
+        self.operate(operation).await?.ok_or_else(Error::without_message)
+    }
 }
 
 impl<E: Endpoint, P> Endpoint for JobEndpoint<'_, E, P> {
     fn rank(&self) -> Rank {
-        self.rank
+        self.translation.rank
     }
 
     fn size(&self) -> u32 {
-        self.nodes.len() as u32
+        self.translation.nodes.len() as u32
     }
 
     fn now(&self) -> Time {
-        self.time_of_job(self.endpoint.now())
+        self.translation.time_of_job(self.node.now())
     }
 
     async fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Result<()> {
-        if self.handles.is_some() {
-            return Pending::new(self, Operation::Send { to, tag, message }).await.map(drop);
-        }
-        let node = self.node_of(to)?;
-        self.endpoint.send_tagged(node, tag, message).await.map_err(|error| self.of_job(error))
+        self.operate(Operation::Send { to, tag, message }).await.map(drop)
     }
 
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
-        if self.handles.is_some() {
-            return Pending::new(self, Operation::Receive { from, tags, deadline }).await?.received();
-        }
-        let from = match from {
-            Source::Rank(from) => Source::Rank(self.node_of(from)?),
-            Source::Any => Source::Any,
-        };
-        let deadline = deadline.map(|deadline| deadline + self.start);
-        let received = self.endpoint.receive_matching(from, tags, deadline).await;
-        let Received { from, tag, message } = received.map_err(|error| self.of_job(error))?;
-        Ok(Received { from: self.rank_on(from), tag, message })
+        self.receive_by(Operation::Receive { from, tags, deadline }).await
     }
 
     async fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> Result<Received> {
-        let (to, source) = (self.node_of(to)?, self.node_of(from)?);
-        let received = self.endpoint.sendrecv_tagged(to, tag, message, source, tags).await;
-        Ok(Received { from, ..received.map_err(|error| self.of_job(error))? })
+        let (to, source) = (self.translation.node_of(to)?, self.translation.node_of(from)?);
+        let received = self.node.sendrecv_tagged(to, tag, message, source, tags).await;
+        Ok(Received { from, ..received.map_err(|error| self.translation.of_job(error))? })
     }
 
     async fn compute(&self, work: Duration) {
-        self.endpoint.compute(work).await;
+        self.node.compute(work).await;
     }
 
     async fn sleep_until(&self, time: Time) {
-        self.endpoint.sleep_until(time + self.start).await;
-    }
-
-    fn handles(&self) -> Option<&dyn Handles> {
-        self.handles.map(|_| self as &dyn Handles)
+        self.node.sleep_until(time + self.translation.start).await;
     }
 
     async fn multicast(&self, message: Message) -> Result<()> {
-        self.jobs.check_multicast()?;
-        self.endpoint.multicast(message).await.map_err(|error| self.of_job(error))
+        self.operate(Operation::Multicast(message)).await.map(drop)
     }
 
     async fn receive_multicast(&self, from: Rank) -> Result<Message> {
-        self.jobs.check_multicast()?;
-        let node = self.node_of(from)?;
-        self.endpoint.receive_multicast(node).await.map_err(|error| self.of_job(error))
+        self.receive_by(Operation::ReceiveMulticast(from)).await.map(|received| received.message)
     }
 
     fn start(&self, request: Request) -> Result<Begun> {
-        let (operation, not_before) = (self.of_machine(request.operation)?, request.not_before + self.start);
-        self.endpoint.start(Request { operation, not_before, ..request }).map_err(|error| self.of_job(error))
+        let Translation { start, .. } = *self.translation;
+        let (operation, not_before) = (self.translation.of_machine(request.operation)?, request.not_before + start);
+        let begun = self.node.start(Request { operation, not_before, ..request });
+        begun.map_err(|error| self.translation.of_job(error))
     }
 
     async fn wait_any(&self) -> Result<Report> {
-        let Report { number, at, event } = self.endpoint.wait_any().await.map_err(|error| self.of_job(error))?;
-        Ok(Report { number, at: self.time_of_job(at), event: self.event_of_job(event) })
+        let report = self.node.wait_any().await.map_err(|error| self.translation.of_job(error));
+        let Report { number, at, event } = report?;
+        Ok(Report { number, at: self.translation.time_of_job(at), event: self.translation.event_of_job(event) })
+    }
+
+    fn handles(&self) -> Option<&dyn Handles> {
+        self.handles.as_ref().map(|handles| handles as &dyn Handles)
     }
 }

@@ -5,7 +5,7 @@ use machines::model::NodeId;
 use quantities::{Rank, Time};
 
 use super::Job;
-use super::job_endpoint::JobEndpoint;
+use super::job_endpoint::{JobEndpoint, Translation};
 
 /// Several jobs as one program. Nodes without a rank end at once.
 #[derive(Debug)]
@@ -90,9 +90,8 @@ impl<P: Program> Program for Jobs<'_, P> {
         if *start > Time::ZERO {
             endpoint.sleep_until(*start).await;
         }
-        let start = start.since(Time::ZERO);
-        let handles = endpoint.handles();
-        program.run(&JobEndpoint { endpoint, handles, jobs: self, nodes, rank, start }).await.map(Some)
+        let translation = Translation { jobs: self, nodes, rank, start: start.since(Time::ZERO) };
+        program.run(&JobEndpoint::new(endpoint, &translation)).await.map(Some)
     }
 
     fn name_of(&self, node: Rank) -> String {
