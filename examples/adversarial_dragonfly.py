@@ -21,7 +21,7 @@ def dragonfly(rule: str, virtual_channels: int) -> mq.Machine:
 
 
 # %%
-# Detours of two groups need a third virtual channel, or packets could wait for each other in a circle. (With two, the machine is refused,
+# Detours of two groups need a third virtual channel, or packets could wait for each other in a cycle. (With two, the machine is refused,
 # with the channels that would be in it.)
 
 machines = {"minimal": dragonfly("minimal", 2), "valiant": dragonfly("valiant", 3)}

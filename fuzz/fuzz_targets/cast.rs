@@ -1,4 +1,4 @@
-//! Reads any bytes as the list of files of a transfer, and as what is said in its rounds. What is read is safe, and is written and read
+//! Reads any bytes as the list of files of a transfer, and as what is sent in its rounds. What is read is safe, and is written and read
 //! again.
 
 #![no_main]

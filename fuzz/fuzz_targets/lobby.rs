@@ -1,4 +1,4 @@
-//! Reads any bytes as what is said in the lobby of a transfer, one thing after the other, and gives it to a sender and a receiver who are
+//! Reads any bytes as what is sent in the lobby of a transfer, one thing after the other, and gives it to a sender and a receiver who are
 //! in the middle of something. Sealed with a key that the bytes do not know, they change nothing.
 
 #![no_main]

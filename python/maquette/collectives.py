@@ -70,7 +70,7 @@ async def broadcast(
     TypeError, ValueError
         If an argument is not what is allowed.
     Unfit
-        If the machine has no hardware for the algorithm, or the rank has not said a size that it has to.
+        If the machine has no hardware for the algorithm, or the rank has not given a size that it has to.
     """
     parameters = _told(
         root=root, algorithm=algorithm, **{"lambda": lambda_}, t0=t0, alpha=alpha, segment=segment, order=order

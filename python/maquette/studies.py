@@ -25,11 +25,11 @@ class Claim:
     unit : str or None
         The unit of the numbers.
     error_percent : float or None
-        How far ours is from the published, where that can be said. [%]
+        How far ours is from the published, where that is known. [%]
     ran : str
         What was run for it.
     note : str
-        What is to be said of it: what failed, and why we think it did.
+        What is reported about it: what failed, and why we think it did.
     fitted : str or None
         Which parameters were fitted to the claim, or chosen by it.
     rule_changed : str or None

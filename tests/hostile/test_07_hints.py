@@ -1,4 +1,4 @@
-"""What is said of a mistyped, misplaced or wrong field leads to the right one, and never to a unit eight times off."""
+"""The error about a mistyped, misplaced or wrong field leads to the right one, and never to a unit eight times off."""
 
 from pathlib import Path
 
@@ -61,7 +61,7 @@ def test_what_a_machine_does_not_have_is_not_missing(setting: str) -> None:
 
 
 def test_a_duplicate_is_named(tmp_path: Path) -> None:
-    """Which key is there twice is said."""
+    """The key that is there twice is named."""
     assert "`rows`" in refusal("machine", described(tmp_path, MESH.replace("rows = 2", "rows = 2\nrows = 3")))
 
 

@@ -1,4 +1,4 @@
-"""Graphs of many routers: their tables of next hops fit into memory, or it is said before that they do not."""
+"""Graphs of many routers: their tables of next hops fit into memory, or are refused before."""
 
 import os
 import random

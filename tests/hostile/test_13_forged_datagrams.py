@@ -118,8 +118,8 @@ def launched_among_forged(is_to_group: bool, *options: str) -> dict[str, Any]:
             launch.kill()
             launch.wait(timeout=60)
     assert launch.returncode == 0, problem
-    said: dict[str, Any] = json.loads(told)
-    return said
+    report: dict[str, Any] = json.loads(told)
+    return report
 
 
 def test_forged_datagrams_do_no_harm_and_are_counted() -> None:

@@ -54,11 +54,11 @@ def launched_among(strangers: list[bytes], folder: Path) -> dict[str, object]:
     launcher = subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=fewer)
     connections = []
     try:
-        for said in strangers:
+        for greeting in strangers:
             connection = call(port)
             connections.append(connection)
             try:
-                connection.sendall(said)
+                connection.sendall(greeting)
             except OSError:
                 pass  # It has been hung up on already.
         go.touch()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command import COMMAND, maquette
 
-# Each goes on for minutes, and is ended as soon as it has said something.
+# Each goes on for minutes, and is ended as soon as it has printed something.
 LONG_RUNS = {
     "flits": "run all-pairs --machine fat-tree-1024 --rounds 100",
     "flits, reference engine": "run all-pairs --machine moc-3-2 --rounds 100000 --engine reference",

@@ -196,7 +196,7 @@ proptest! {
         prop_assert_eq!(simulation.host.without(), Vec::<String>::new());
     }
 
-    /// Whatever was said in an earlier cast, or in this one, is said again and again by somebody: that holds nobody up.
+    /// Whatever was sent in an earlier cast, or in this one, is sent again and again by somebody: that holds nobody up.
     #[test]
     fn who_sends_again_what_was_recorded_keeps_nobody_from_it(receivers in 1_u16..8, loss in 0_u64..30, seed: u64) {
         let mut earlier = Simulation::new(receivers, loss, seed);
@@ -280,7 +280,7 @@ fn a_join_or_a_goodbye_that_is_sent_again_changes_nothing() {
         _ => None,
     });
     assert_eq!(called, Some((To::One(at(2)), Token([2; 16]))));
-    // Who has left does not come back with what it said before, even if that was not heard then.
+    // Who has left does not come back with what it sent before, even if that was not heard then.
     host.take(later, at(2), LobbyMessage::Leave(Token([2; 16])));
     assert_eq!(host.take(later, at(GONE), join(1, 2, 9)), None);
 }

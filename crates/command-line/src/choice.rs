@@ -1,4 +1,4 @@
-//! What is chosen by its name: the names, and what each means, are said where the thing is.
+//! What is chosen by its name: the names, and what each means, stand where the thing is.
 
 use std::ffi::OsStr;
 

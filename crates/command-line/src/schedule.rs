@@ -174,7 +174,7 @@ impl Arguments {
         Ok(CommandOutput { text: text::one(&made, &experiment, as_json), status: i32::from(wrong) })
     }
 
-    /// That nothing is said of messages that are not made.
+    /// That nothing is printed about messages that are not made.
     fn check_messages(&self) -> Result<(), Failure> {
         if let Some(seed) = self.seed.filter(|_| self.random.is_none()) {
             return Err(Failure::argument("--seed", seed, "none but with --random: nothing else is random"));
@@ -227,7 +227,7 @@ impl Arguments {
         if self.random.is_some() { experiment.seeded(self.seed(), false) } else { experiment }
     }
 
-    /// Whose messages are to be sent, if that is said.
+    /// Whose messages are to be sent, if given.
     fn source(&self) -> Option<Source> {
         match (&self.traffic, self.complete, self.random) {
             (Some(path), ..) => Some(Source::File(path.clone())),
@@ -340,7 +340,7 @@ impl Source {
     }
 }
 
-/// What is to be said of the schedules of all algorithms for any messages.
+/// What is reported about the schedules of all algorithms for any messages.
 fn compared(traffic: &Arc<Messages>, branch: u32) -> Result<Vec<Told>, Failure> {
     let spinner = Spinner::new();
     let told = traffic.algorithms().map(|algorithm| {

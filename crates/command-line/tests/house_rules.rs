@@ -1,5 +1,5 @@
 //! Rules of this house that no lint checks: how long functions and files may be, which way the arrows between crates
-//! run, and that nothing is left to be done later without being said elsewhere.
+//! run, and that nothing is left to be done later without being recorded elsewhere.
 
 use std::collections::BTreeMap;
 use std::fs;

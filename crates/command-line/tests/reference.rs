@@ -34,7 +34,7 @@ fn every_field_of_every_schema_says_what_it_is() {
                 silent.push(name.to_owned());
             }
         });
-        assert!(silent.is_empty(), "{of}: nothing is said of {silent:?}");
+        assert!(silent.is_empty(), "{of}: nothing is reported about {silent:?}");
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{Error, Result};
 /// What a program may do beside sending to, and receiving from, named ranks.
 ///
 /// A world that knows what a program does not do can be quicker: where nobody receives from anyone, ranks need not run in
-/// the order of time. So a program that does what it has not said gets an error, in every world.
+/// the order of time. So a program that does what it has not declared gets an error, in every world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     any_source: bool,

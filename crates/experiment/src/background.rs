@@ -8,7 +8,7 @@ use virtual_worlds::jobs::{Background, BackgroundSources};
 
 use crate::Error;
 
-/// The share of packets that are meant for a hot spot in particular, if nothing else is said.
+/// The share of packets that are meant for a hot spot in particular, by default.
 pub const USUAL_HOT_FRACTION: f64 = 0.1;
 
 /// Traffic beside the jobs, from the beginning until the last of them has ended.

@@ -16,7 +16,7 @@ use crate::{EngineName, Error, PatternName, Provenance};
 
 /// The longest window that can be asked for: half a day of work for the smallest machines. [cycles]
 pub const MOST_CYCLES: u64 = 10_000_000_000;
-/// How close the highest load that is carried and the lowest that is not are to be, if nothing is said.
+/// How close the highest load that is carried and the lowest that is not are to be, by default.
 pub const USUAL_PRECISION: f64 = 0.01;
 
 /// Who sends to whom, and for how long.
@@ -184,7 +184,7 @@ impl From<Unfit> for Error {
     }
 }
 
-/// What is said of a load, in a word or a sentence.
+/// What is printed about a load, in a word or a sentence.
 pub fn verdict(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Stable => "stable".to_owned(),

@@ -27,7 +27,7 @@ pub struct OwnProgram<P> {
     pub program: P,
     /// What it was told: the fields of a JSON object.
     pub parameters: Value,
-    /// How many ranks it has; one on each node, if nothing is said.
+    /// How many ranks it has; one on each node, by default.
     pub ranks: Option<u32>,
     /// On which nodes they stand.
     pub placement: Placement,

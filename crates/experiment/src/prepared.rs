@@ -97,7 +97,7 @@ pub struct Outcome {
 /// Messages of so many pairs of ranks that were not received are named one by one.
 const NAMED: usize = 8;
 
-/// What is to be said of messages that nobody received.
+/// What is reported about messages that nobody received.
 pub(crate) fn warnings(answer: &Answer) -> Vec<String> {
     answer.unreceived.iter().take(NAMED).map(not_received).collect()
 }

@@ -27,7 +27,7 @@ pub struct Provenance {
     parameters: Map<String, Value>,
     /// The files that were read.
     files: Vec<InputFile>,
-    /// What is to be said of the seed.
+    /// What is reported about the seed.
     #[serde(skip)]
     randomness: Randomness,
 }

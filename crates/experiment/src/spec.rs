@@ -79,7 +79,7 @@ pub struct Job {
     pub start: Option<Duration>,
 }
 
-/// Whether ranks stand where they do if nothing is said.
+/// Whether ranks stand where they do by default.
 fn is_usual(placement: &Placement) -> bool {
     *placement == Placement::default()
 }

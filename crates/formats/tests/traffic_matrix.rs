@@ -70,7 +70,7 @@ fn names_above_and_beside_are_left_out_and_that_is_said() {
     assert_eq!(parse(",1,3\n1,,3\n2,1,\n"), (vec![0, 1, 3, 1, 0, 3, 2, 1, 0], false, false));
 }
 
-/// What is said of a text that is not allowed, after `a.csv` or the like.
+/// What is printed about a text that is not allowed, after `a.csv` or the like.
 fn error_of(parse: impl Fn() -> Result<TrafficMatrix, traffic_matrix::MatrixError>) -> String {
     match parse() {
         Ok(matrix) => panic!("{matrix:?} was read"),

@@ -39,9 +39,9 @@ struct Stranger {
 /// A rank that has called.
 #[derive(Debug)]
 pub(super) struct Caller {
-    /// What it has said.
+    /// What it has sent.
     pub(super) hello: Hello,
-    /// What it has said after that already.
+    /// What it has sent after that already.
     pub(super) rest: Vec<u8>,
     /// Its connection; calls of it block.
     pub(super) stream: TcpStream,
@@ -51,7 +51,7 @@ pub(super) struct Caller {
 enum Known {
     Rank(Box<Caller>),
     NotYet(Stranger),
-    /// It has hung up, or said something else than a rank does.
+    /// It has hung up, or sent something else than a rank does.
     NoRank,
 }
 
@@ -107,7 +107,7 @@ impl Callers {
         Ok(ranks)
     }
 
-    /// Hangs up on the stranger that has waited longest if there are too many, unless it has just said that it is a rank.
+    /// Hangs up on the stranger that has waited longest if there are too many, unless it has just shown that it is a rank.
     fn make_room(&mut self, secret: &Secret) -> Option<Caller> {
         if self.strangers.len() <= MOST_STRANGERS {
             return None;
@@ -120,7 +120,7 @@ impl Callers {
 }
 
 impl Stranger {
-    /// What is known of it after what it has said by now.
+    /// What is known of it after what it has sent by now.
     fn listen(mut self, secret: &Secret) -> Known {
         let mut room = [0; LONGEST_HELLO as usize];
         loop {
@@ -138,7 +138,7 @@ impl Stranger {
         }
     }
 
-    /// Who it is, as it has said in so many bytes.
+    /// Who it is, by so many bytes of what it has sent.
     fn recognize(self, length: usize, secret: &Secret) -> Known {
         let Stranger { stream, mut heard, .. } = self;
         let rest = heard.split_off(length);

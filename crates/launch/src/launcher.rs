@@ -212,7 +212,7 @@ impl Launched<'_> {
         Err(LaunchError::TooLong { timeout: self.launch.timeout, left })
     }
 
-    /// What a rank said before its process ended may still be on its way; if it said nothing, or another says why, that is an error.
+    /// What a rank reported before its process ended may still be on its way; if it reported nothing, or another says why, that is an error.
     fn last_words(&mut self, rank: u32, status: ExitStatus) -> Result<(), LaunchError> {
         let until = now() + LAST_WORDS;
         let mut others = Vec::new();
@@ -223,7 +223,7 @@ impl Launched<'_> {
                     return Err(self.bad(rank, problem, status));
                 }
                 Some(other) => {
-                    is_done = matches!(other, Heard::Ended(said, _) if said == rank);
+                    is_done = matches!(other, Heard::Ended(ended, _) if ended == rank);
                     others.push(other);
                 }
                 None => {}

@@ -13,7 +13,7 @@
 //! What a rank runs is an experiment, as JSON; who starts the ranks and who runs them know what that is.
 //!
 //! Who does not know the secret can't be taken for a rank, neither where these are waited for (`callers`) nor among them: each
-//! datagram is sealed with a key that is made of the [`secret`], unless the network is said to be trusted.
+//! datagram is sealed with a key that is made of the [`secret`], unless the network is declared to be trusted.
 
 mod callers;
 pub mod hosts;

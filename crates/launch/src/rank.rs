@@ -282,7 +282,7 @@ fn parameters(roster: &Roster) -> Parameters {
 fn read_time(message: &Message) -> Result<Time> {
     let bytes = message.content().and_then(|content| content.first_chunk());
     let time = bytes.map(|bytes| Time::from_picoseconds(u64::from_be_bytes(*bytes)));
-    time.ok_or_else(|| Error::Unfit("rank 0 said no time to begin".to_owned()))
+    time.ok_or_else(|| Error::Unfit("rank 0 named no time to begin".to_owned()))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What can be said of a machine before anything runs on it.
+//! What is known of a machine before anything runs on it.
 
 mod bisection;
 mod distances;
@@ -16,7 +16,7 @@ use distances::Survey;
 /// Flits times channels of the paths whose times are worked out: about a second.
 const MOST_WORK: u64 = 1 << 28;
 
-/// What can be said of a machine before anything runs on it.
+/// What is known of a machine before anything runs on it.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// How many nodes.
@@ -25,11 +25,11 @@ pub struct Facts {
     pub routers: usize,
     /// How many channels, those to and from nodes included.
     pub channels: usize,
-    /// What can be said of its network; nothing if it has none, or only one node.
+    /// What is known of its network; nothing if it has none, or only one node.
     pub network: Option<NetworkFacts>,
 }
 
-/// What can be said of a network before anything runs on it.
+/// What is known of a network before anything runs on it.
 #[derive(Clone, Debug)]
 pub struct NetworkFacts {
     /// The most channels between two nodes, those from the one and to the other included. One router fewer is passed.

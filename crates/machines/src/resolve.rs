@@ -17,7 +17,7 @@ use quantities::{Bytes, Duration};
 
 /// The longest of all times in a description: more would only be a slip of the unit.
 const LONGEST: Duration = Duration::from_microseconds(1_000_000);
-/// The most ways of packets that are followed to see whether they can wait in a circle: about a second.
+/// The most ways of packets that are followed to see whether they can wait in a cycle: about a second.
 const MOST_WORK: u64 = 1 << 25;
 /// The most flits of a packet.
 const MOST_FLITS: u64 = 1 << 20;

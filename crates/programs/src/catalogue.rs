@@ -146,7 +146,7 @@ pub struct Parameters {
     pub t0: Option<Duration>,
     /// The share of its nodes that a source keeps for itself in a tree by splitting.
     pub alpha: Option<Alpha>,
-    /// How large a segment of a message is; 4 KiB, if nothing is said.
+    /// How large a segment of a message is; 4 KiB, by default.
     pub segment: Option<Bytes>,
     /// What an algorithm has asked for.
     pub used: BTreeSet<Parameter>,
@@ -164,7 +164,7 @@ impl Parameters {
     /// The latency, for an algorithm that can't do without.
     ///
     /// # Errors
-    /// That nothing is said of it.
+    /// That nothing is printed about it.
     pub fn lambda(&mut self) -> Result<Lambda, Untold> {
         self.used.insert(Parameter::Lambda);
         self.lambda.ok_or(Untold::of(Parameter::Lambda))
@@ -173,7 +173,7 @@ impl Parameters {
     /// How long a step is, for an algorithm that can't do without.
     ///
     /// # Errors
-    /// That nothing is said of it.
+    /// That nothing is printed about it.
     pub fn t0(&mut self) -> Result<Duration, Untold> {
         self.used.insert(Parameter::T0);
         self.t0.ok_or(Untold::of(Parameter::T0))
@@ -182,7 +182,7 @@ impl Parameters {
     /// How a tree by splitting splits: always by the same share if one is given, otherwise as is best for the latency.
     ///
     /// # Errors
-    /// That nothing is said of either.
+    /// That nothing is printed about either.
     pub fn splitting(&mut self) -> Result<Splitting, Untold> {
         if let Some(alpha) = self.alpha {
             self.used.insert(Parameter::Alpha);

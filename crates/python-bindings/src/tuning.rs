@@ -60,7 +60,7 @@ impl FileOrText {
     }
 }
 
-/// How many pieces of work are done at once, if nothing is said.
+/// How many pieces of work are done at once, by default.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }

@@ -186,7 +186,7 @@ fn costs<J: Job, A>(studies: &[Study<J, A>], per_second: f64) -> (usize, f64) {
     (jobs.len(), jobs.iter().map(Job::cost).sum::<f64>() / per_second)
 }
 
-/// What is said of a paper as a whole.
+/// What is printed about a paper as a whole.
 #[derive(Clone, Debug)]
 pub struct Paper {
     /// What it is called on the command line.
@@ -251,7 +251,7 @@ fn ran<J: Job, A>(jobs: &[J], runs: &Runs<J, A>) -> String {
     }
 }
 
-/// Verdicts as a table for a terminal, with what is to be said of each claim that was not met, or was fitted, or whose rule was
+/// Verdicts as a table for a terminal, with remarks on each claim that was not met, or was fitted, or whose rule was
 /// changed.
 pub fn verdicts(outcomes: &[Outcome]) -> String {
     let width = outcomes.iter().map(|outcome| outcome.id.len()).max().unwrap_or(0);

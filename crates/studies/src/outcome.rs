@@ -84,7 +84,7 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// What was run for it.
     pub ran: String,
-    /// What is to be said of it: what failed, and why we think it did.
+    /// What is reported about it: what failed, and why we think it did.
     pub note: String,
     /// Which parameters were fitted to the claim, or chosen by it.
     pub fitted: Option<String>,
@@ -138,7 +138,7 @@ impl Outcome {
         })
     }
 
-    /// What is to be said of it, line by line.
+    /// What is reported about it, line by line.
     pub fn remarks(&self) -> Vec<String> {
         let note = Some(self.note.clone()).filter(|note| !note.is_empty());
         let fitted = self.fitted.as_ref().map(|what| format!("fitted: {what}"));
@@ -152,7 +152,7 @@ impl Outcome {
     }
 }
 
-/// What is said of a condition that no number was found for.
+/// What is printed about a condition that no number was found for.
 const NOTHING_LOOKED_AT: &str = "nothing was looked at";
 
 /// Every condition of `claim`, held against each number of its quantity.

@@ -40,7 +40,7 @@ pub fn page(chapters: &[Chapter]) -> String {
     .html()
 }
 
-/// What is said of one paper.
+/// What is printed about one paper.
 pub fn sections<J: Job, A>(
     paper: &Paper,
     studies: &[Study<J, A>],

@@ -333,7 +333,7 @@ impl Lobby {
     }
 }
 
-/// Hears what is said in the lobby, until then, and answers.
+/// Hears what is sent in the lobby, until then, and answers.
 fn hear<W: Watch>(wire: &Wire, lobby: &RefCell<Lobby>, watch: &RefCell<&mut W>, until: Time) -> Result<()> {
     let now = wire.now();
     let mut answers: Vec<(SocketAddr, LobbyMessage)> = Vec::new();

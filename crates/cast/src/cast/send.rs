@@ -19,7 +19,7 @@ use crate::round::{self, Digest, Goal, Outcome, Transfer};
 
 /// How long who comes first waits for those who come at the same time.
 const GATHER: Duration = ms(300);
-/// How long to wait for receivers where nothing is said of that.
+/// How long to wait for receivers by default.
 const WAIT: Duration = ms(10_000);
 /// How often it is looked whether to end.
 const LOOK: Duration = ms(50);
@@ -308,7 +308,7 @@ fn attend(wire: &Wire, lobby: &RefCell<Lobby>, now: Time) -> Result<()> {
     due.iter().try_for_each(|(to, message)| wire.say(*to, message))
 }
 
-/// Hears what is said in the lobby, until then.
+/// Hears what is sent in the lobby, until then.
 fn hear<W: Watch>(wire: &Wire, lobby: &RefCell<Lobby>, watch: &RefCell<&mut W>, until: Time) -> Result<()> {
     let now = wire.now();
     wire.listen(until, |from, message| {

@@ -68,7 +68,7 @@ impl Guest {
             Some(Wanted { run, member, host, asks_at: now, heard: now, answered, session: 0, is_there: false });
     }
 
-    /// It wants it no more; what is to be said of that.
+    /// It wants it no more; what is to be sent then.
     pub fn leave(&mut self) -> Option<(SocketAddr, LobbyMessage)> {
         let left = self.nonce;
         self.forget().map(|wanted| (wanted.host, LobbyMessage::Leave(left)))
@@ -83,7 +83,7 @@ impl Guest {
         self.forget();
     }
 
-    /// It wants nothing any more. Whatever was said to it until now is void: a nonce is used for one sender, once.
+    /// It wants nothing any more. Whatever was sent to it until now is void: a nonce is used for one sender, once.
     fn forget(&mut self) -> Option<Wanted> {
         self.nonce = self.nonce.next();
         self.asked = 0;
@@ -133,7 +133,7 @@ impl Guest {
         }
     }
 
-    /// It is ready for the round to which it was called; what is to be said of that.
+    /// It is ready for the round to which it was called; what is to be sent then.
     pub fn is_there(&mut self, session: u32) -> Option<(SocketAddr, LobbyMessage)> {
         let wanted = self.wants.as_mut()?;
         (wanted.session, wanted.is_there) = (session, true);
@@ -147,7 +147,7 @@ impl Guest {
         }
     }
 
-    /// What is to be said now.
+    /// What is to be sent now.
     pub fn due(&mut self, now: Time) -> Option<(SocketAddr, LobbyMessage)> {
         let wanted = self.wants.as_mut().filter(|wanted| !wanted.is_there && wanted.asks_at <= now)?;
         wanted.asks_at = now + BETWEEN_JOINS;
@@ -158,7 +158,7 @@ impl Guest {
         Some((host, LobbyMessage::Join(Join { run, member, nonce, number, name, port, last: session })))
     }
 
-    /// When something will be to be said.
+    /// When something will be to be sent.
     pub fn deadline(&self) -> Option<Time> {
         self.wants.filter(|wanted| !wanted.is_there).map(|wanted| wanted.asks_at.min(wanted.heard + GONE))
     }

@@ -29,7 +29,7 @@ const fn ms(milliseconds: u64) -> Duration {
     Duration::from_microseconds(1_000 * milliseconds)
 }
 
-/// To whom something is said.
+/// To whom something is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum To {
     /// Everyone who listens.
@@ -81,7 +81,7 @@ enum State {
 }
 
 impl Member {
-    /// Whether a join with that nonce and number is none that was said before: by somebody who sends again what was recorded.
+    /// Whether a join with that nonce and number is none that was sent before: by somebody who sends again what was recorded.
     fn is_fresh(&self, nonce: Token, number: u64) -> bool {
         if nonce == self.nonce {
             number > self.number
@@ -204,7 +204,7 @@ impl Host {
         }
     }
 
-    /// What is to be said now.
+    /// What is to be sent now.
     pub fn due(&mut self, now: Time) -> Vec<(To, LobbyMessage)> {
         let mut due = std::mem::take(&mut self.answers);
         if self.announces_at <= now {
@@ -226,7 +226,7 @@ impl Host {
         due
     }
 
-    /// When something will be to be said.
+    /// When something will be to be sent.
     pub fn deadline(&self) -> Time {
         let calls = self.members.values().filter_map(|member| match member.state {
             State::Called(_, at) => Some(at),

@@ -1,8 +1,8 @@
-//! What is said in the lobby, and how it is written down.
+//! What is sent in the lobby, and how it is written down.
 //!
 //! ```text
-//!     open     M Q C 3 | version 1 | 1 | CRC-32C of the rest 4 | what is said, by postcard
-//!     sealed   M Q C 3 | version 1 | 2 | random nonce       24 | what is said, encrypted | tag 16
+//!     open     M Q C 3 | version 1 | 1 | CRC-32C of the rest 4 | what is sent, by postcard
+//!     sealed   M Q C 3 | version 1 | 2 | random nonce       24 | what is sent, encrypted | tag 16
 //!     notice   M Q C 0 | version 1 | why the datagram that it answers could not be read 1
 //! ```
 //!
@@ -43,7 +43,7 @@ impl Token {
     }
 }
 
-/// What is said in the lobby.
+/// What is sent in the lobby.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LobbyMessage {
     /// By the sender, to all.
@@ -121,7 +121,7 @@ pub struct Join {
 /// A receiver's part in a round.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
-    /// The nonce of the receiver to which this is said.
+    /// The nonce of the receiver to which this is sent.
     pub nonce: Token,
     /// The session of the messaging.
     pub session: u32,
@@ -193,7 +193,7 @@ impl Mismatch {
     }
 }
 
-/// How what is said is written down: openly or, with a key, sealed.
+/// How messages are written down: openly or, with a key, sealed.
 #[derive(Clone)]
 pub struct Envelope {
     cipher: Option<XChaCha20Poly1305>,
@@ -219,11 +219,11 @@ impl Envelope {
             return [&OPEN[..], &crc32c::crc32c(&text).to_be_bytes(), &text].concat();
         };
         let tag = cipher.encrypt_in_place_detached(XNonce::from_slice(&nonce), &SEALED, &mut text);
-        // Only what is far longer than anything that is said cannot be encrypted.
+        // Only what is far longer than any message cannot be encrypted.
         [&SEALED[..], &nonce, &text, &tag.unwrap_or_default()].concat()
     }
 
-    /// Reads it. Whatever the datagram holds, this ends with something said or an error.
+    /// Reads it. Whatever the datagram holds, this ends with a message or an error.
     ///
     /// # Errors
     /// [`Strange`].

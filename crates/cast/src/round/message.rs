@@ -1,4 +1,4 @@
-//! What is said in a round, and how it is written down: a byte that tells which, then the rest.
+//! What is sent in a round, and how it is written down: a byte that tells which, then the rest.
 
 use bytes::{Buf, Bytes, BytesMut};
 use endpoint::Message;

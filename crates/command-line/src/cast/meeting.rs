@@ -12,7 +12,7 @@ use quantities::shown_path;
 
 use crate::failure::{Failure, warn};
 
-/// Where they meet if nothing else is said: an address for use within an organisation, and a port that nothing known has.
+/// Where they meet by default: an address for use within an organisation, and a port that nothing known has.
 pub(super) const GROUP: &str = "239.255.77.66:7447";
 
 /// Which network, and which key.

@@ -1,4 +1,4 @@
-//! What is said of a launch.
+//! What is printed about a launch.
 
 use quantities::{Bytes, Duration};
 use serde_json::{Value, json};

@@ -26,7 +26,7 @@ use tuning::planner::{Effort, Question, plan};
 ///
 /// Two small runs measure t0 and lambda; with these all algorithms are estimated without contention, and the promising ones
 /// are run on the machine's model, those with the least estimates first, until the next estimate is hopeless or a budget of
-/// work is used up: a second or two as a rule, about ten seconds at most with the usual budget. What was not run is said to
+/// work is used up: a second or two as a rule, about ten seconds at most with the usual budget. What was not run is reported to
 /// be estimated. Ctrl-C ends it early, with what is known by then. `maquette plan check` says how good the picks are.
 #[derive(Args, Debug)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true)]
@@ -122,7 +122,7 @@ const USUAL_ENTRY: Bytes = Bytes(1);
 /// A traffic matrix, but for what is in it.
 struct Traffic {
     ranks: u32,
-    /// What is said of it.
+    /// What is printed about it.
     description: String,
     has_sizes: bool,
     file: InputFile,

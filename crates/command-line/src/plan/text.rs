@@ -18,13 +18,13 @@ pub(super) struct Report<'a> {
     pub(super) experiment: &'a Provenance,
     pub(super) question: &'a Question,
     pub(super) plan: &'a Plan,
-    /// What is said of the file with the traffic.
+    /// What is printed about the file with the traffic.
     pub(super) traffic: Option<String>,
-    /// What is said of the file that was written.
+    /// What is printed about the file that was written.
     pub(super) written: Option<String>,
 }
 
-/// What is said of a traffic matrix.
+/// What is printed about a traffic matrix.
 pub(super) fn traffic(path: &Path, matrix: &TrafficMatrix) -> String {
     let names = match (matrix.headings.row, matrix.headings.column) {
         (true, true) => "; its first row and column are names",

@@ -1,4 +1,4 @@
-//! What is said of a run that has ended.
+//! What is printed about a run that has ended.
 
 use std::cmp::Reverse;
 
@@ -19,7 +19,7 @@ use tuning::planner::{Bound, busiest};
 /// How many of the busiest channels and of the hottest routers are shown to a person.
 const SHOWN: usize = 5;
 
-/// What is said of a run that has ended.
+/// What is printed about a run that has ended.
 pub(super) fn summary(ended: &Ended, as_json: bool) -> String {
     let network = match &ended.machine.interconnect {
         Interconnect::Flits(network) => Some(network),

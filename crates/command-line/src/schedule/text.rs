@@ -1,4 +1,4 @@
-//! What is said of schedules.
+//! What is printed about schedules.
 
 use programs::schedule::Measures;
 use serde_json::{Value, json};

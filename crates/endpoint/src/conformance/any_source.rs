@@ -160,7 +160,7 @@ pub fn waiting_for_anyone_for_ever_is_a_deadlock<W: World>(world: &W, ranks: u32
     is_deadlock(world.run(ranks, &Waits), &["rank 1 waits for a message from anyone"]);
 }
 
-/// A program that has not said that it receives from anyone gets an error, and can go on.
+/// A program that has not declared that it receives from anyone gets an error, and can go on.
 pub fn receiving_from_anyone_must_be_declared<W: World>(world: &W, ranks: u32) {
     struct Undeclared;
     impl Program for Undeclared {

@@ -87,7 +87,7 @@ pub fn a_broadcast_that_never_comes_is_a_deadlock<W: World>(world: &W, ranks: u3
     is_deadlock(world.run(ranks, &Never), &["rank 1"]);
 }
 
-/// A program that has not said that it broadcasts in hardware gets an error, and can go on.
+/// A program that has not declared that it broadcasts in hardware gets an error, and can go on.
 pub fn broadcasting_must_be_declared<W: World>(world: &W, ranks: u32) {
     struct Undeclared;
     impl Program for Undeclared {

@@ -148,7 +148,7 @@ pub fn what_a_dropped_future_began_goes_on<W: World>(world: &W, ranks: u32) {
     run(world, ranks, &Dropped);
 }
 
-/// A program that has not said that its operations overlap gets an error when they do.
+/// A program that has not declared that its operations overlap gets an error when they do.
 pub fn overlapping_must_be_declared<W: World>(world: &W, ranks: u32) {
     struct Undeclared;
     impl Program for Undeclared {

@@ -122,7 +122,7 @@ pub fn computations_behind_requests_take_their_time<W: World>(world: &W) {
     assert!(results.iter().all(Result::is_ok), "{results:?}");
 }
 
-/// Begins a request without having said so.
+/// Begins a request without having declared so.
 struct Unannounced;
 
 impl Program for Unannounced {

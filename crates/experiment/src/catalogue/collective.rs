@@ -108,7 +108,7 @@ pub(super) struct Setup {
     asked_t0: Option<Duration>,
     is_permuted: bool,
     is_postal: bool,
-    /// What it was given, to be said again.
+    /// What it was given, to be repeated in the result.
     pub(super) parameters: Map<String, Value>,
 }
 
@@ -147,7 +147,7 @@ impl Collective {
 }
 
 impl Setup {
-    /// The algorithm, told what it has to be told. That is said again; what it has made no use of is not allowed.
+    /// The algorithm, told what it has to be told. The result repeats that; what it has made no use of is not allowed.
     ///
     /// # Errors
     /// What it was not told; what it was told in vain.

@@ -134,7 +134,7 @@ fn as_object(message: &Unreceived) -> Value {
     json!({"from": message.from.0, "to": message.to.0, "tag": message.tag, "line": message.line})
 }
 
-/// What is to be said of the first of them.
+/// What is reported about the first of them.
 fn warnings(file: &str, messages: &[Unreceived]) -> Vec<String> {
     let warning = |Unreceived { from, to, tag, line }: &Unreceived| {
         format!("{file}:{line}: no receive of rank {to} took the message of rank {from} with tag {tag}")

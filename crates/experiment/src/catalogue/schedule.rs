@@ -97,7 +97,7 @@ pub(super) fn measured(
     prepared.telling(move |_, _| findings(&measures))
 }
 
-/// What is said of the schedule itself.
+/// What is printed about the schedule itself.
 fn findings(measures: &Measures) -> Vec<Finding> {
     let Measures { carrying_steps, least_steps, bytes, .. } = *measures;
     vec![

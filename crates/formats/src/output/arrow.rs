@@ -123,7 +123,7 @@ pub(super) struct ArrowWriter<'a, W> {
     /// How much was written. [B]
     at: usize,
     fields: &'a [Field<'a>],
-    /// What is said of the whole of it, by name.
+    /// What belongs to the whole of it, by name.
     note: (&'static str, String),
     blocks: Vec<Block>,
 }

@@ -1,4 +1,4 @@
-//! Tables as Arrow streams: columns of numbers and texts, each said once, with what it is of a row.
+//! Tables as Arrow streams: columns of numbers and texts, each declared once, with what it is of a row.
 
 use std::borrow::Cow;
 use std::io::{self, Write};

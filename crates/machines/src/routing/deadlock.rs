@@ -63,7 +63,7 @@ fn representatives(network: &FlitNetwork, nodes: &[NodeId]) -> Vec<NodeId> {
     nodes.iter().copied().filter(is_new).collect()
 }
 
-/// What waits for what. A virtual channel is an index: channel times lanes plus lane.
+/// What waits for what. A virtual channel is an index: channel times virtual channels plus its number.
 struct Dependencies<'a> {
     network: &'a FlitNetwork,
     /// Virtual channels of each channel that are told apart.

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The numbers are the virtual channels: each leg has its own, and the last local link the last one. They rise from left to
-//! right, so that nothing waits in a circle. Within a group a packet takes one local link, by the last virtual channel.
+//! right, so that nothing waits in a cycle. Within a group a packet takes one local link, by the last virtual channel.
 //!
 //! Where several links join two groups, packets take that of their destination: the router's number modulo the links.
 //!

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! On virtual channel 0 nothing goes on beyond the end of the ring, and on virtual channel 1 nothing crosses it: neither
-//! closes a circle, and no packet goes back from 1 to 0 in the same dimension. A packet that does not cross the end may take
+//! closes a cycle, and no packet goes back from 1 to 0 in the same dimension. A packet that does not cross the end may take
 //! either, for all of its way in the dimension: from even places 0, from odd ones 1.
 //!
 //! Source: Dally and Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks" (1987).
@@ -25,7 +25,7 @@ use crate::topology::ejection;
 
 /// In place of a channel that does not exist.
 pub(crate) const NOWHERE: ChannelId = ChannelId(u32::MAX);
-/// The longest ring round which the shorter ways alone close no circle.
+/// The longest ring round which the shorter ways alone close no cycle.
 const SAFE_RING: u32 = 4;
 
 /// Dimension order on a grid of routers, each with its node.
@@ -94,7 +94,7 @@ impl Grid {
     }
 
     /// On a torus, for each dimension, the nodes of the ring through node 0. A packet that has turned into a dimension
-    /// never turns back into an earlier one: so what waits in a circle is in one dimension, in one ring of it, and all
+    /// never turns back into an earlier one: so what waits in a cycle is in one dimension, in one ring of it, and all
     /// rings of a dimension are alike.
     pub(crate) fn rings(&self) -> Vec<Vec<NodeId>> {
         if !self.wraps {

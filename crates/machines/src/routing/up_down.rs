@@ -1,8 +1,8 @@
 //! Up*/down*: never up again after down. Free of deadlock on every topology.
 //!
 //! Routers are ranked by their distance from router 0, those of one distance by number. A channel to a router of lower
-//! rank leads up, the others down. No packet goes up after it has gone down, so no circle of channels can wait for each
-//! other: such a circle would have to turn from down to up somewhere.
+//! rank leads up, the others down. No packet goes up after it has gone down, so no cycle of channels can wait for each
+//! other: such a cycle would have to turn from down to up somewhere.
 //!
 //! A header from whose router there is a way down goes down, by one of the shortest such ways. Otherwise it goes up, by
 //! one of the shortest ways that end like that. So what it does depends on where it is and not on how it came there.

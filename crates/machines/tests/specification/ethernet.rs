@@ -1,4 +1,4 @@
-//! Descriptions of switched Ethernets: what they say, and what is said of their mistakes.
+//! Descriptions of switched Ethernets: what they say, and the errors that their mistakes give.
 
 use maquette_machines::model::{Faults, Interconnect, Repeat};
 use maquette_machines::{Description, export, facts, load_with};
@@ -26,7 +26,7 @@ repeat = "selective"
 push_first = "1 KiB"
 "#;
 
-/// What is said of the good description with one part of it changed.
+/// What is printed about the good description with one part of it changed.
 fn complaint(part: &str, instead: &str) -> String {
     assert!(GOOD.contains(part), "{part}");
     let text = GOOD.replacen(part, instead, 1);

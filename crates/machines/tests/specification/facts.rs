@@ -1,4 +1,4 @@
-//! What is said of machines, against what is known of them.
+//! What is printed about machines, against what is known of them.
 
 use maquette_machines::facts::{NetworkFacts, zero_load};
 use maquette_machines::model::{FlitNetwork, Interconnect, NodeId};

@@ -27,7 +27,7 @@ fn message_of(error: Error) -> String {
     }
 }
 
-/// What is said of the good description with one part of it changed.
+/// What is printed about the good description with one part of it changed.
 fn complaint(part: &str, instead: &str) -> String {
     assert!(GOOD.contains(part), "{part}");
     whole(&GOOD.replacen(part, instead, 1))
@@ -44,7 +44,7 @@ fn the_good_one_is_good() {
     assert_eq!((machine.name.as_str(), machine.nodes), ("small", 8));
 }
 
-/// What stands in the good description, what is put in its place, and what is said of it.
+/// What stands in the good description, what is put in its place, and what is printed about it.
 const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "buffers = 2",

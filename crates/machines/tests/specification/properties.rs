@@ -165,7 +165,7 @@ proptest! {
     }
 
     /// Minimal ways take one link between groups and at most one in each; Valiant's take two and three, through a group
-    /// that is neither the first nor the last. Nothing waits in a circle.
+    /// that is neither the first nor the last. Nothing waits in a cycle.
     #[test]
     fn ways_through_a_dragonfly(
         (p, a, h) in (1..3u32, 1..5u32, 1..3u32), g in any::<prop::sample::Index>(), detours in any::<bool>(),

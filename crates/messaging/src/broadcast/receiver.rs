@@ -142,7 +142,7 @@ impl Receiver {
         }
     }
 
-    /// A packet has found its place. Of a push that another receiver acknowledges nothing is said at once.
+    /// A packet has found its place. A push that another receiver acknowledges is not answered at once.
     fn advance(&mut self, now: Time, data: &Data) {
         let pushed_of_another = match data.part {
             Part::Opening(opening) => opening.label.acknowledger() != self.me,

@@ -2,7 +2,7 @@
 
 use super::Requirement;
 
-/// The requirements of a circle in which `count` operations wait for each other, in its order: their places in
+/// The requirements of a cycle in which `count` operations wait for each other, in its order: their places in
 /// `requirements`. Nothing, if every operation can happen.
 pub(super) fn find_cycle(
     count: usize,

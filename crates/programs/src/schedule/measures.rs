@@ -1,4 +1,4 @@
-//! What a schedule costs, as far as can be said without a machine.
+//! What a schedule costs, as far as it is known without a machine.
 
 use quantities::{Bytes, Duration, Rank, Rate};
 
@@ -45,7 +45,7 @@ impl Measures {
 }
 
 impl Schedule {
-    /// What it costs, as far as can be said without a machine. Sums that are too large to count stay at the largest
+    /// What it costs, as far as it is known without a machine. Sums that are too large to count stay at the largest
     /// number.
     pub fn measures(&self) -> Measures {
         let mut measures = Measures { steps: self.steps.len(), ..Measures::default() };

@@ -399,7 +399,7 @@ impl Machine for Arbitrary<'_> {
     fn next_over(&mut self) -> Result<Option<Over>, Error> {
         while !self.under_way.is_empty() {
             self.now += Duration::from_picoseconds(1);
-            let place = self.choices.next().expect("a circle has no end") % self.under_way.len();
+            let place = self.choices.next().expect("a cycle has no end") % self.under_way.len();
             let (rank, Request { ref number, tells_start, .. }) = self.under_way[place];
             let (at, key) = (self.now, (rank, *number));
             let number = number_of(&self.under_way[place].1);

@@ -40,7 +40,7 @@ pub const STUDIES: [StudyOfBroadcast; 6] =
 const FILE: &str = "experiments/bcast/claims.toml";
 const TEXT: &str = include_str!("../../../../experiments/bcast/claims.toml");
 
-/// What is said of the study as a whole.
+/// What is printed about the study as a whole.
 ///
 /// # Errors
 /// What is wrong with the file of claims.

@@ -49,7 +49,7 @@ pub const STUDIES: [StudyOfCm5; 9] = [
 const FILE: &str = "experiments/cm5/claims.toml";
 const TEXT: &str = include_str!("../../../../experiments/cm5/claims.toml");
 
-/// What is said of the study as a whole.
+/// What is printed about the study as a whole.
 ///
 /// # Errors
 /// What is wrong with the file of claims.

@@ -63,7 +63,7 @@ fn growth(measured: &Measured) -> f64 {
     if before.is_empty() { f64::INFINITY } else { (mean(last) / mean(before) - 1.0) * 100.0 }
 }
 
-/// Builds of which the time is to be linear, each with what is said of it.
+/// Builds of which the time is to be linear, each with what is printed about it.
 #[derive(Default)]
 pub struct Linearity {
     off_line: Vec<(String, f64)>,

@@ -49,7 +49,7 @@ pub const STUDIES: [StudyOfLh; 9] = [
 const FILE: &str = "experiments/lh/claims.toml";
 const TEXT: &str = include_str!("../../../../experiments/lh/claims.toml");
 
-/// What is said of the study as a whole.
+/// What is printed about the study as a whole.
 ///
 /// # Errors
 /// What is wrong with the file of claims.
@@ -65,7 +65,7 @@ pub fn paper() -> Result<Paper, ClaimsError> {
         remarks: vec![
             "Keys are 180,689 Dutch words, the list of OpenTaal, in its order; 3,684 of them are there twice and are \
              stored once. Each of several clients inserts its own part of the list, one word after the other. Servers \
-             and clients take no time but for messages, if nothing else is said. The build time is that until the last \
+             and clients take no time but for messages, by default. The build time is that until the last \
              insert is acknowledged.",
             "The paper names no hash. With a uniform one, splits of servers follow each other at equal distances; they \
              come in cascades when the last letters of a word decide. So the hash is a choice of each run. Builds with \

@@ -60,7 +60,7 @@ pub const STUDIES: [StudyOfMoc; 14] = [
 const FILE: &str = "experiments/moc/claims.toml";
 const TEXT: &str = include_str!("../../../../experiments/moc/claims.toml");
 
-/// What is said of the study as a whole.
+/// What is printed about the study as a whole.
 ///
 /// # Errors
 /// What is wrong with the file of claims.

@@ -58,7 +58,7 @@ pub const STUDIES: [StudyOfPostal; 13] = [
 const FILE: &str = "experiments/postal/claims.toml";
 const TEXT: &str = include_str!("../../../../experiments/postal/claims.toml");
 
-/// What is said of the study as a whole.
+/// What is printed about the study as a whole.
 ///
 /// # Errors
 /// What is wrong with the file of claims.

@@ -282,7 +282,7 @@ impl Calibration {
         Some(Ok(which.iter().map(|&index| sums[index] / self.measurements[index].trials.len() as f64).collect()))
     }
 
-    /// What is to be said of the best point. It is worked out to its end even if the search was interrupted, but for the
+    /// What is reported about the best point. It is worked out to its end even if the search was interrupted, but for the
     /// errors of the parameters, which take longer.
     fn outcome(&self, places: &[f64], evaluations: u32, effort: &Effort<'_>) -> Result<Outcome, CalibrationError> {
         let interrupted = effort.interrupted.load(Ordering::Relaxed);

@@ -45,7 +45,7 @@ const NAMES: [(&str, Name); 8] = [
 /// What programs were called before: files that say so are still read.
 const OLD_NAMES: [(&str, Name); 2] = [("exchange", Name::AllToAll), ("combine", Name::AllReduce)];
 
-/// Over how many random patterns the mean is taken, if nothing is said.
+/// Over how many random patterns the mean is taken, by default.
 const USUAL_SEEDS: u32 = 5;
 /// Over how many it may be taken.
 const MOST_SEEDS: u32 = 1_000;

@@ -141,7 +141,7 @@ impl Case {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "it is said how long a plan takes; no pick follows from it")]
+#[expect(clippy::disallowed_methods, reason = "a plan reports how long it took; no pick follows from it")]
 fn wall_clock() -> Instant {
     Instant::now()
 }

@@ -24,7 +24,7 @@ fn nanoseconds(count: u64) -> Duration {
     Duration::from_nanoseconds(count)
 }
 
-/// o = 7 ns, L = 100 ns, g = 5 ns, G = 1 ns a byte, and what is said beside that.
+/// o = 7 ns, L = 100 ns, g = 5 ns, G = 1 ns a byte, and the settings given beside them.
 fn contention_free(more: &[(&str, &str)]) -> Machine {
     let settings = [("o", "7 ns"), ("L", "100 ns"), ("g", "5 ns"), ("G", "1 ns")];
     machine("loggp", &[&settings, more].concat())

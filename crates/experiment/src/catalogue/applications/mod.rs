@@ -23,10 +23,10 @@ use virtual_worlds::answer::Answer;
 
 use crate::{Error, Finding, Site};
 
-/// How long a node takes for a floating-point operation, if nothing else is said.
+/// How long a node takes for a floating-point operation, by default.
 const USUAL_OPERATION: Duration = Duration::from_nanoseconds(1);
 
-/// A schedule of halos, and what is to be said of it.
+/// A schedule of halos, and remarks on it.
 struct Halos {
     exchanges: Exchanges,
     finding: Finding,

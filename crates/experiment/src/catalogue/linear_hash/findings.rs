@@ -1,4 +1,4 @@
-//! What is said of a table that was built.
+//! What is printed about a table that was built.
 
 use programs::linear_hash::ServerEnd;
 use serde_json::{Value, json};

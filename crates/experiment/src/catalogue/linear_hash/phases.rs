@@ -1,4 +1,4 @@
-//! What is said of what clients do with a table after they have built it.
+//! What is printed about what clients do with a table after they have built it.
 
 use programs::linear_hash::{ClientEnd, ClientPhase, Phase, RankEnd, ServerCounts, ServerEnd};
 use quantities::{Duration, Time};
@@ -23,7 +23,7 @@ struct Whole {
     entries: u64,
 }
 
-/// What is said of the phases after the build; nothing if there are none.
+/// What is printed about the phases after the build; nothing if there are none.
 pub(super) fn findings(names: &[Phase], ends: &[RankEnd]) -> Vec<Finding> {
     let phases: Vec<Whole> = (0..).zip(names).map(|(number, &phase)| Whole::new(phase, number, ends)).collect();
     if phases.is_empty() {

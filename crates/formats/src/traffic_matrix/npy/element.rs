@@ -44,7 +44,7 @@ impl Element {
             Kind::Signed | Kind::Unsigned => &[1, 2, 4, 8],
             Kind::Float => &[2, 4, 8],
         };
-        // Where there is one byte only, its order need not be said.
+        // Where there is one byte only, its order need not be given.
         let orders = if size == 1 { "<>|=" } else { "<>" };
         let fits = sizes.contains(&size) && orders.contains(order);
         fits.then_some(Element { kind, size, big_endian: order == '>' })

@@ -1,6 +1,6 @@
 //! Every rank has messages for some others, which the pattern says: who sends when?
 //!
-//! The algorithms make a [`Schedule`] of a [`Pattern`]. What can be said of any of them: it has at least as many steps as
+//! The algorithms make a [`Schedule`] of a [`Pattern`]. What is known of any of them: it has at least as many steps as
 //! the busiest rank has messages to send, or to receive.
 
 mod balanced;

@@ -3,8 +3,8 @@
 //! It follows the rules of `docs/NETWORK.md` one by one and keeps nothing but queues of flits, so that it can be read
 //! against them. What [`super::fast`] does is right when it agrees with this.
 //!
-//! Legend: a *link* is a channel with the buffers at its far end, one for each of its virtual channels; a *lane* is a
-//! virtual channel's number within its link; a flit is (packet, index), index 0 being the header.
+//! Legend: a *link* is a channel with the buffers at its far end, one for each of its virtual channels, which
+//! are numbered within their link; a flit is (packet, index), index 0 being the header.
 
 use std::collections::VecDeque;
 
@@ -35,7 +35,7 @@ struct Flit {
     index: u32,
 }
 
-/// A buffer: channel times lanes plus lane.
+/// A buffer: channel times virtual channels plus virtual channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct BufferId(u32);
 
@@ -62,7 +62,7 @@ struct Link {
     transmitting: bool,
     tail_on_wire: bool,
     requests: Requests,
-    /// Flits on their way, each with the lane of the buffer that it goes to.
+    /// Flits on their way, each with the virtual channel of the buffer that it goes to.
     wire: VecDeque<(Flit, u32)>,
 }
 

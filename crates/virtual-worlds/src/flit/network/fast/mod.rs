@@ -5,10 +5,9 @@
 //! channel, or when the buffers behind the header hold all that is left. Until then nobody can tell the difference, except
 //! a packet that follows into a buffer whose slots this one must free; then starts are found at every step.
 //!
-//! Legend: a *row* is a channel on a packet's way; `sent` counts the flits whose start on it is known. A *lane* is a
-//! virtual channel's number within its channel. Each virtual channel is a link; those of one channel share the wire of
-//! its lane 0. Link `lane * channels + channel` is the lane of the channel, so that where there is one lane, links are
-//! channels.
+//! Legend: a *row* is a channel on a packet's way; `sent` counts the flits whose start on it is known. Each virtual
+//! channel is a link; those of one channel share the wire of its virtual channel 0. Virtual channel v of a channel is link
+//! `v * channels + channel`, so that where there is one virtual channel each, links are channels.
 
 mod runs;
 mod solve;
@@ -44,7 +43,7 @@ const NOBODY: u32 = u32::MAX;
 /// Not yet known.
 const UNKNOWN: u64 = u64::MAX;
 
-/// A virtual channel: a wire, of which that of lane 0 counts, and the buffer at its far end. Times in picoseconds.
+/// A virtual channel: a wire, of which that of virtual channel 0 counts, and the buffer at its far end. Times in picoseconds.
 #[derive(Debug)]
 struct Link {
     flit_time: u64,
