@@ -238,6 +238,13 @@ fn a_schedule_that_cannot_go_on_says_which_lines_wait() {
         ),
         "test.goal: rank 1 waits in line 7 for a message from anyone with any tag"
     );
+    // Receives are posted in the order of the lines, whether something waits for their start or not.
+    assert_eq!(
+        deadlock(
+            "num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\na: recv 1b from -1\nrecv 1b from 0\nb: calc 1\nb irequires a\n}\n"
+        ),
+        "test.goal: rank 1 waits in line 7 for a message from rank 0 with tag 0"
+    );
     let many = "recv 1b from 1\n".repeat(20);
     let text = deadlock(&format!("num_ranks 2\nrank 0 {{\n{many}}}\nrank 1 {{\nsend 70000b to 1\n}}\n"));
     assert!(

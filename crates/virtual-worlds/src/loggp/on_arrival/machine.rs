@@ -31,6 +31,8 @@ pub(super) struct OnArrival {
     instant: Instant,
     /// What was begun since the last event.
     begun: Vec<u32>,
+    /// Whether a receive waits for its event among those, or has done so: none that is begun later may be posted before it.
+    receives_wait: bool,
     /// The sequence number of the next operation that is begun, or message that is sent.
     sequence: u64,
     over: VecDeque<Over>,
@@ -126,6 +128,7 @@ impl OnArrival {
             queue: EventQueue::without_horizon(),
             instant: Instant::default(),
             begun: Vec::new(),
+            receives_wait: false,
             sequence: 0,
             over: VecDeque::new(),
             messages: 0,
@@ -393,13 +396,16 @@ impl OnArrival {
                 self.finished(task, until.max(task.time).max(self.queue.now()));
             }
             Operation::Receive { from, tags, deadline: None }
-                if self.sequence == 0 && task.time == Time::ZERO && !task.tells_start =>
+                if self.sequence == 0 && task.time == Time::ZERO && !task.tells_start && !self.receives_wait =>
             {
                 // Nothing has happened yet, so no message can be there.
                 let posted = Posted { number, at: self.queue.now() };
                 self.rank(rank).matching.post(Wanted::new(from, tags), posted);
             }
-            operation => self.begun.extend(self.tasks.add_operation(task, operation)),
+            operation => {
+                self.receives_wait |= matches!(operation, Operation::Receive { .. });
+                self.begun.extend(self.tasks.add_operation(task, operation));
+            }
         }
     }
 }
