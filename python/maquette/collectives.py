@@ -35,7 +35,7 @@ async def broadcast(
 ) -> bytes | None:
     """Bring a message of one rank to all others. Every rank has to await it.
 
-    Its messages have a tag of their own. A receive of the same rank for any tag should not be under way meanwhile.
+    Its messages have a tag of their own, which a receive for any tag does not take.
 
     Parameters
     ----------

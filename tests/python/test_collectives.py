@@ -127,6 +127,17 @@ def test_collectives_do_not_meet_other_messages() -> None:
     assert mq.run(program, "loggp", ranks=2).returned == [(b"shared", b"own")] * 2
 
 
+def test_a_receive_for_any_tag_takes_nothing_of_a_collective_that_is_under_way() -> None:
+    async def program(endpoint: mq.Endpoint) -> tuple[bytes | None, bytes | None]:
+        other = 1 - endpoint.rank
+        received, shared, _ = await mq.gather(
+            endpoint.receive(), mq.broadcast(endpoint, b"shared" if endpoint.rank == 0 else None), endpoint.send(other, b"own")
+        )
+        return received.data, shared
+
+    assert mq.run(program, "infiniband-128", ranks=2).returned == [(b"own", b"shared")] * 2
+
+
 def test_a_collective_goes_on_beside_other_operations() -> None:
     async def program(endpoint: mq.Endpoint) -> None:
         await mq.gather(mq.all_reduce(endpoint, size="64 KiB", algorithm="ring"), endpoint.compute("1 ms"))

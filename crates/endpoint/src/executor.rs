@@ -450,7 +450,7 @@ impl<'run> RankEndpoint<'_, 'run> {
         if let Operation::Send { tag: Tag(u32::MAX), .. } | Operation::Receive { tags: Tags::Only(Tag(u32::MAX)), .. } =
             operation
         {
-            return Err(Error::Unfit(format!("{} is no tag: the largest is {}", u32::MAX, u32::MAX - 1)));
+            return Err(Error::Unfit(format!("{} is no tag: the largest is {}", u32::MAX, Tag::LARGEST.0)));
         }
         match *operation {
             Operation::Send { to, .. } => check_partner(self.rank, to, self.size)?,

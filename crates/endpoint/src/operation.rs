@@ -9,6 +9,14 @@ use crate::{Error, Message, Result, WaitsFor};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tag(pub u32);
 
+impl Tag {
+    /// The tag of what collectives send within a program that sends messages of its own, too. A receive of any tag does not take
+    /// it: what the context of a communicator is for in MPI.
+    pub const OF_COLLECTIVES: Tag = Tag(u32::MAX - 1);
+    /// The largest that a program may choose.
+    pub const LARGEST: Tag = Tag(u32::MAX - 2);
+}
+
 /// From whom a receive takes a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
@@ -23,14 +31,14 @@ pub enum Source {
 pub enum Tags {
     /// Those with that tag.
     Only(Tag),
-    /// Those with any tag. The number that is no tag is free for what machines tell each other.
+    /// Those with any tag that a program may choose. The number that is no tag is free for what machines tell each other.
     Any,
 }
 
 impl Tags {
     /// Whether a message with `tag` is one of them.
     pub fn include(self, tag: Tag) -> bool {
-        self == Tags::Only(tag) || self == Tags::Any && tag != Tag(u32::MAX)
+        self == Tags::Only(tag) || self == Tags::Any && tag <= Tag::LARGEST
     }
 }
 

@@ -67,12 +67,12 @@ impl<'py> Request<'py> {
         Ok(Request::Operation(match verb {
             Verb::Send => Operation::Send {
                 to: Rank(whole("to", &part(1)?)?),
-                tag: Tag(whole("tag", &part(2)?)?),
+                tag: tag(&part(2)?)?,
                 message: message(&part(3)?, &part(4)?)?,
             },
             Verb::Receive => Operation::Receive {
                 from: if_given("source", &part(1)?, whole)?.map_or(Source::Any, |rank| Source::Rank(Rank(rank))),
-                tags: if_given("tag", &part(2)?, whole)?.map_or(Tags::Any, |tag| Tags::Only(Tag(tag))),
+                tags: if_given("tag", &part(2)?, |_, found| tag(found))?.map_or(Tags::Any, Tags::Only),
                 deadline: if_given("until", &part(3)?, time)?,
             },
             Verb::Compute => Operation::Compute(duration("work", &part(1)?)?),
@@ -110,6 +110,13 @@ pub fn if_given<T>(
     read: impl Fn(&str, &Bound<'_, PyAny>) -> PyResult<T>,
 ) -> PyResult<Option<T>> {
     if found.is_none() { Ok(None) } else { read(name, found).map(Some) }
+}
+
+/// A tag that a program may choose.
+fn tag(found: &Bound<'_, PyAny>) -> PyResult<Tag> {
+    let allowed = || format!("a whole number from 0 to {}", Tag::LARGEST.0);
+    let tag = found.extract().map(Tag).map_err(|error| misfit("tag", found, error, &allowed()))?;
+    if tag <= Tag::LARGEST { Ok(tag) } else { Err(wrong_value("tag", found, &allowed())) }
 }
 
 /// A whole number of 32 bits.

@@ -24,6 +24,11 @@ pub struct Wanted {
     pub tag: u32,
 }
 
+/// Whether a receive of any tag takes a message with `tag`.
+fn may_be_any(tag: u32) -> bool {
+    Tags::Any.include(Tag(tag))
+}
+
 impl Wanted {
     /// What a receive of a program asks for.
     pub fn new(from: Source, tags: Tags) -> Wanted {
@@ -34,7 +39,7 @@ impl Wanted {
 
     #[inline]
     fn fits(self, from: u32, tag: u32) -> bool {
-        (self.from == ANY || self.from == from) && (self.tag == ANY || self.tag == tag)
+        (self.from == ANY || self.from == from) && (self.tag == tag || self.tag == ANY && may_be_any(tag))
     }
 
     fn is_open(self) -> bool {
@@ -193,7 +198,8 @@ impl<Receive: Copy> ManyReceives<Receive> {
         }
         let fitting = [(from, tag), (from, ANY), (ANY, tag), (ANY, ANY)];
         let first = |&key: &(u32, u32)| self.by_wanted.first(key).map(|order| (order, key));
-        let (_, (from, tag)) = fitting.iter().filter_map(first).min()?;
+        let fits = |&&(_, wanted): &&(u32, u32)| wanted == tag || may_be_any(tag);
+        let (_, (from, tag)) = fitting.iter().filter(fits).filter_map(first).min()?;
         self.open -= usize::from(Wanted { from, tag }.is_open());
         self.by_wanted.pop((from, tag))
     }
@@ -235,7 +241,7 @@ impl ManyMessages {
         let key = match wanted {
             Wanted { from: ANY, tag: ANY } => {
                 let index = self.by_order.get_or_insert_with(|| all().collect());
-                index.first_key_value().map(|(_, &key)| key)?
+                index.values().copied().find(|&(_, tag)| may_be_any(tag))?
             }
             Wanted { from: ANY, tag } => {
                 let index =
@@ -246,7 +252,8 @@ impl ManyMessages {
                 let index = self
                     .by_source
                     .get_or_insert_with(|| all().map(|(order, (from, tag))| ((from, order), tag)).collect());
-                index.range((from, 0)..=(from, u64::MAX)).next().map(|(_, &tag)| (from, tag))?
+                let of_source = index.range((from, 0)..=(from, u64::MAX));
+                of_source.map(|(_, &tag)| (from, tag)).find(|&(_, tag)| may_be_any(tag))?
             }
             Wanted { from, tag } => (from, tag),
         };
@@ -274,13 +281,15 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// It matches what a search through two plain queues matches.
+        /// It matches what a search through two plain queues matches. Tag 2 stands for that of collectives, which no receive of any tag
+        /// takes.
         #[test]
         fn matches_what_two_queues_match(steps in prop::collection::vec((any::<bool>(), 0u32..4, 0u32..4), 0..200)) {
             let mut matching = Matching::default();
             let mut receives: Vec<(Wanted, u32)> = Vec::new();
             let mut messages = Vec::new();
             for (number, (sends, from, tag)) in (0u32..).zip(steps) {
+                let tag = if tag == 2 { Tag::OF_COLLECTIVES.0 } else { tag };
                 if sends {
                     let expected = receives.iter().position(|&(wanted, _)| wanted.fits(from, tag));
                     let expected = expected.map(|index| receives.remove(index).1);

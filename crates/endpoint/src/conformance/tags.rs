@@ -5,7 +5,8 @@ use quantities::Rank;
 use super::{patterned, run};
 use crate::{Endpoint, Error, Needs, Program, Result, Source, Tag, Tags, World, join_all};
 
-/// Messages of one tag come in the order they were sent, and none waits for those of another tag.
+/// Messages of one tag come in the order they were sent, and none waits for those of another tag. What collectives send is not for a
+/// receive of any tag.
 pub fn a_tag_chooses_among_messages<W: World>(world: &W, ranks: u32) {
     struct Chooses;
     impl Program for Chooses {
@@ -13,14 +14,17 @@ pub fn a_tag_chooses_among_messages<W: World>(world: &W, ranks: u32) {
         const NEEDS: Needs = Needs::OVERLAP;
         async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
             let (first, last) = (Rank(0), Rank(endpoint.size() - 1));
-            let sent = [(0, Tag(7)), (1, Tag(8)), (2, Tag(7)), (3, Tag(0)), (4, Tag(8))];
+            let of_collective = (5, Tag::OF_COLLECTIVES);
+            let sent = [of_collective, (0, Tag(7)), (1, Tag(8)), (2, Tag(7)), (3, Tag(0)), (4, Tag(8))];
             if endpoint.rank() == first {
                 // All at once: a send may wait for its receiver.
                 let send = |(number, tag)| endpoint.send_tagged(last, tag, patterned(first, last, number, 90));
                 join_all(sent.map(send)).await.into_iter().collect::<Result<()>>()?;
             } else if endpoint.rank() == last {
-                let wanted = [Tags::Only(Tag(8)), Tags::Only(Tag(7)), Tags::Any, Tags::Only(Tag(8)), Tags::Any];
-                for (tags, (number, tag)) in wanted.into_iter().zip([sent[1], sent[0], sent[2], sent[4], sent[3]]) {
+                let only = |tag| Tags::Only(Tag(tag));
+                let wanted = [only(8), only(7), Tags::Any, only(8), Tags::Any, Tags::Only(Tag::OF_COLLECTIVES)];
+                let taken = [2, 1, 3, 5, 4, 0].map(|place: usize| sent[place]);
+                for (tags, (number, tag)) in wanted.into_iter().zip(taken) {
                     let received = endpoint.receive_matching(Source::Rank(first), tags, None).await?;
                     assert_eq!((received.from, received.tag), (first, tag), "message {number}");
                     assert_eq!(received.message, patterned(first, last, number, 90), "message {number}");

@@ -18,9 +18,6 @@ use super::collective::sends;
 use super::{Choice, Exchange};
 use crate::{Error, Site};
 
-/// The tag of what a collective sends, so that it does not meet what the program sends by itself.
-const TAG: Tag = Tag(u32::MAX - 1);
-
 /// A collective that can be waited for, made once for all ranks and all calls with the same parameters.
 #[derive(Debug)]
 pub struct Awaited(Kind);
@@ -82,7 +79,7 @@ impl Awaited {
         site: &Site,
         mut messages: Vec<Option<Message>>,
     ) -> ProgramResult<Vec<Option<Message>>> {
-        let endpoint = &Tagged { endpoint, tag: TAG };
+        let endpoint = &Tagged { endpoint, tag: Tag::OF_COLLECTIVES };
         match &self.0 {
             Kind::Barrier => {
                 dissemination(endpoint).await?;

@@ -25,6 +25,7 @@
 
 use std::io::{self, ErrorKind, Read};
 
+use endpoint::Tag;
 use quantities::{Bytes, Duration, Rank};
 
 use super::cycle::find_cycle;
@@ -182,6 +183,9 @@ impl<R: Read> RankReader<'_, '_, R> {
             if partner <= last { Ok(Rank(partner)) } else { Err(self.wrong(&told)) }
         };
         match verb {
+            1 | 2 if tag == Tag::OF_COLLECTIVES.0 => {
+                Err(self.wrong(&format!("found the tag {tag}, where the largest is {}", Tag::LARGEST.0)))
+            }
             1 if tag == ANY => Err(self.wrong("found a send with any tag, which only a receive can have")),
             1 => Ok(OperationKind::Send { to: exists(partner)?, size: Bytes(amount), tag }),
             2 => {

@@ -3,6 +3,7 @@
 //! Traces have millions of such lines. What is written otherwise is left to the lexer and the parser, which read every line that GOAL
 //! allows, and know what to say of the others.
 
+use endpoint::Tag;
 use quantities::{Bytes, Duration, Rank};
 
 use super::OperationKind;
@@ -135,8 +136,7 @@ impl<'text> Rest<'text> {
             (sends || verb == b"recv").then_some(())?;
             (self.word()? == b"b").then_some(())?;
             let partner = self.partner(if sends { b"to" } else { b"from" })?;
-            // The highest number is no tag.
-            let tag = self.option(b"tag").filter(|&tag| tag < u32::MAX)?;
+            let tag = self.option(b"tag").filter(|&tag| tag <= Tag::LARGEST.0)?;
             match sends {
                 true => OperationKind::Send { to: partner, size, tag },
                 false => OperationKind::Receive { from: Some(partner), size, tag: Some(tag) },
@@ -176,7 +176,7 @@ mod tests {
             "send 8b from 1\n",
             "recv 8b from -1\n",
             "recv 8b from 4294967296\n",
-            "send 8b to 1 tag 4294967295\n",
+            "send 8b to 1 tag 4294967294\n",
             "calc 1000000000000000\n",
             "l2 needs l1\n",
             "l2 requires l1 l3\n",

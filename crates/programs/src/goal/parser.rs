@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
+use endpoint::Tag;
 use quantities::{Bytes, Duration, Rank, nearest};
 
 use super::cycle::find_cycle;
@@ -223,7 +224,7 @@ impl<R: Read> Parser<R> {
 
     fn tag(&mut self) -> Result<Option<u32>> {
         // The highest number is kept free: other readers of the format take it for any tag.
-        let tag = self.option("tag", "the tag of a message", u64::from(u32::MAX - 1))?;
+        let tag = self.option("tag", "the tag of a message", u64::from(Tag::LARGEST.0))?;
         Ok(tag.map(|tag| tag as u32))
     }
 
@@ -236,7 +237,7 @@ impl<R: Read> Parser<R> {
         if self.any()? {
             return Ok(None);
         }
-        let tag = self.number("a tag (or -1 for any)", 0, u64::from(u32::MAX - 1))?;
+        let tag = self.number("a tag (or -1 for any)", 0, u64::from(Tag::LARGEST.0))?;
         Ok(Some(tag as u32))
     }
 

@@ -135,7 +135,7 @@ fn what_is_wrong_with_an_item_is_told_with_its_place() {
         ),
         (
             in_block("recv 1b from 1 tag 4294967295"),
-            "trace.goal:3:20: found 4294967295 for a tag (or -1 for any); 0 to 4294967294 is allowed",
+            "trace.goal:3:20: found 4294967295 for a tag (or -1 for any); 0 to 4294967293 is allowed",
         ),
         (
             in_block("recv 1b from 1 nic 0 cpu 0"),

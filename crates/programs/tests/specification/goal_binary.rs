@@ -118,6 +118,13 @@ fn what_is_damaged_is_told_with_its_place() {
         "trace.bin: byte 30: found that rank 0 goes from byte 0 to 234; it must begin at 54, where what is before it ends"
     );
     assert_eq!(with(78, 9), "trace.bin: byte 113: rank 0: found 9 for what an operation does; 1 to 3 is allowed");
+    // The second operation is the first that sends; this is where its tag stands.
+    const TAG: usize = 130;
+    let reserved = [&whole[..TAG], &(u32::MAX - 1).to_le_bytes(), &whole[TAG + 4..]].concat();
+    assert_eq!(
+        read(&reserved).unwrap_err(),
+        "trace.bin: byte 152: rank 0: found the tag 4294967294, where the largest is 4294967293"
+    );
     let used_up = [2342_u64.to_le_bytes().to_vec(), whole[8..].to_vec()].concat();
     assert_eq!(
         read(&used_up).unwrap_err(),
