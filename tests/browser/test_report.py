@@ -1,24 +1,20 @@
 """The report of a reproduction, in a browser without network.
 
-The report is made by the command that these tests run with, or taken from the file that `MAQUETTE_REPORT` names.
+It is the one that `report_of_studies` gives.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import chromium
+from reproduction import STUDIES
 
 #: How many claims each study judges; all that a report has of these are looked at.
 CLAIMS = {"moc": 17, "postal": 13, "cm5": 10, "lh": 13}
-#: The studies that are run here. The others take minutes.
-STUDIES = ("moc", "postal")
 FIGURES = range(5, 15)
 #: What upright axes have that is a bare number.
 COUNTS = {"lambda", "nodes", "servers", "entries of the table"}
@@ -29,33 +25,13 @@ ABOVE_A_HEADING = 24
 
 
 @pytest.fixture(scope="session")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    given = os.environ.get("MAQUETTE_REPORT")
-    if given:
-        return Path(given)
-    folder = tmp_path_factory.mktemp("report")
-    command = Path(sys.executable).with_name("maquette")
-    if not command.exists():
-        pytest.skip(f"{command} is not installed and MAQUETTE_REPORT names no report")
-    done = subprocess.run(
-        [command, "reproduce", *STUDIES, "--report", folder],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode in (0, 1), done.stderr
-    return folder / "index.html"
-
-
-@pytest.fixture(scope="session")
-def page(report: Path) -> Iterator[chromium.Page]:
+def page(report_of_studies: Path) -> Iterator[chromium.Page]:
     executable = chromium.find()
     if executable is None:
         pytest.skip("there is no chromium here")
     with chromium.Page(executable) as page:
         page.view(WIDTHS[-1])
-        page.open(report)
+        page.open(report_of_studies)
         yield page
 
 
