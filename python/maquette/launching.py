@@ -14,7 +14,7 @@ from maquette._maquette import MaquetteError
 from maquette.endpoint import Endpoint
 from maquette.inputs import as_json
 from maquette.requests import steps_of
-from maquette.running import coroutine_of
+from maquette.running import check_arguments, coroutine_of
 
 Returned = TypeVar("Returned")
 
@@ -158,6 +158,7 @@ def _in_this_process(
         found = json.loads(_maquette.launch_named(program, as_json(parameters), local, seed))
         return Launch(program, local, [], [], found, time.perf_counter() - began)
     name = getattr(program, "__name__", type(program).__name__)
+    check_arguments(program, parameters)
     finish_ps: dict[int, int] = {}
 
     async def timed(endpoint: Endpoint) -> Any:
@@ -181,6 +182,7 @@ def _on_hosts(program: str | Callable[..., Any], options: dict[str, str], parame
         name = program
         words += [program, *_options_of(parameters)]
     else:
+        check_arguments(program, parameters)
         name, place = _place_of(program)
         words += [place, *(f"--{parameter}={value!r}" for parameter, value in parameters.items())]
     command = Path(sysconfig.get_path("scripts")) / "maquette"

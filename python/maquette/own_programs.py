@@ -15,7 +15,7 @@ from typing import Any
 
 import maquette
 from maquette.requests import steps_of
-from maquette.running import coroutine_of
+from maquette.running import check_arguments, coroutine_of
 
 #: A file and a function in it.
 _PROGRAM = re.compile(r"(?P<file>.+\.py):(?P<function>[A-Za-z_]\w*)")
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
 def begin_of(file: str | Path, function: str, arguments: Sequence[str]) -> Callable[[int, int], Any]:
     """What begins a rank of a program in a file, as launched ranks do; raises what is wrong with its arguments."""
     program, parameters = _program(f"{file}:{function}"), _parameters(arguments)
-    inspect.signature(program).bind(None, **parameters)
+    check_arguments(program, parameters)
 
     def begin(rank: int, size: int) -> tuple[maquette.Endpoint, Any]:
         endpoint = maquette.Endpoint(rank, size)

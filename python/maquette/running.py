@@ -1,5 +1,7 @@
 """Running programs on machines, and what comes of it."""
 
+import difflib
+import inspect
 import json
 import operator
 import os
@@ -284,6 +286,7 @@ def _run_own(
     recorded: _Recorded,
 ) -> Run[Returned]:
     name = getattr(program, "__name__", type(program).__name__)
+    check_arguments(program, parameters)
     told = json.dumps(parameters, default=repr)
 
     def begin(rank: int, size: int) -> tuple[Endpoint, Generator[Any, Any, Any]]:
@@ -325,6 +328,24 @@ def run_experiment(
         return _maquette.run_experiment(path, fields, recorded)
 
     return Run(run_it(_recorded(record)), [], run_it)
+
+
+def check_arguments(program: Callable[..., Any], parameters: Collection[str]) -> None:
+    """That a function takes an endpoint and arguments of these names, so that no rank is begun in vain."""
+    signature = inspect.signature(program)
+    own = list(signature.parameters.values())[1:]
+    if any(each.kind is each.VAR_KEYWORD for each in own):
+        return
+    named = {each.name: each for each in own if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)}
+    name = getattr(program, "__name__", type(program).__name__)
+    for found in parameters:
+        if found not in named:
+            meant = difflib.get_close_matches(found, named, 1)
+            hint = f"; did you mean `{meant[0]}`?" if meant else ""
+            raise TypeError(f"the program `{name}` has no parameter `{found}`; it has {', '.join(named) or 'none'}{hint}")
+    missing = [each for each in named if named[each].default is inspect.Parameter.empty and each not in parameters]
+    if missing:
+        raise TypeError(f"the program `{name}` must be told `{missing[0]}`, for which it has no default")
 
 
 def coroutine_of(name: str, found: object) -> Coroutine[Any, Any, Any]:

@@ -164,7 +164,7 @@ def test_the_command_tells_what_is_wrong_with_a_program_in_a_file(program: Path)
         (["launch", f"{program}:rong", "--local", "2"], 2, "found no function rong"),
         (["launch", f"{program}:fails", "--local", "2"], 1, "RuntimeError: no bread"),
         (["launch", "no-such.py:ring", "--local", "2"], 2, "no-such.py"),
-        (["launch", f"{program}:ring", "--local", "2", "--round", "3"], 2, "unexpected keyword argument 'round'"),
+        (["launch", f"{program}:ring", "--local", "2", "--round", "3"], 2, "has no parameter `round`; it has rounds, word; did you mean `rounds`?"),
     ]
     for words, status, told in cases:
         done = command(*words)

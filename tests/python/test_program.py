@@ -231,8 +231,18 @@ def test_what_is_no_async_function_is_refused() -> None:
         mq.run(program, "loggp", ranks=1)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="program: found 3; allowed is"):
         mq.run(3, "loggp", ranks=1)  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match="unexpected keyword argument 'rank'"):
-        mq.run(ring_all_reduce, "loggp", ranks=2, rank=3)
+
+
+def test_arguments_that_a_program_does_not_take_are_refused_before_it_runs() -> None:
+    async def program(endpoint: mq.Endpoint, rounds: int, size: int = 64) -> None:
+        raise AssertionError("it was begun")
+
+    with pytest.raises(TypeError, match="`program` has no parameter `round`; it has rounds, size; did you mean `rounds`?"):
+        mq.run(program, "loggp", ranks=2, round=3)
+    with pytest.raises(TypeError, match="the program `program` must be told `rounds`, for which it has no default"):
+        mq.run(program, "loggp", ranks=2)
+    with pytest.raises(TypeError, match="the program `ring_all_reduce` has no parameter `root`; it has size$"):
+        mq.launch(ring_all_reduce, local=2, root=3)
 
 
 @pytest.mark.parametrize(
@@ -247,6 +257,7 @@ def test_what_is_no_async_function_is_refused() -> None:
         (TypeError, "data: found neither data nor a size", {"to": 1}),
         (ValueError, "size: found 2 B; allowed is at least 4", {"to": 1, "data": b"long", "size": 2}),
         (ValueError, "tag: found -2; allowed is", {"to": 1, "size": 1, "tag": -2}),
+        (ValueError, "tag: found 4294967294; allowed is a whole number from 0 to 4294967293", {"to": 1, "size": 1, "tag": 2**32 - 2}),
     ],
 )
 def test_bad_arguments_are_told_where_they_stand(error: type[Exception], told: str, arguments: dict[str, Any]) -> None:
