@@ -18,6 +18,7 @@ mod postal;
 mod programs;
 mod progress;
 mod quantity;
+mod rehearse;
 mod reproduce;
 mod run;
 mod saturate;
@@ -88,6 +89,7 @@ enum Command {
     Postal(postal::Arguments),
     Calibrate(calibrate::Arguments),
     Plan(plan::Arguments),
+    Rehearse(Box<rehearse::Arguments>),
     Reproduce(reproduce::Arguments),
     Cast(cast::Arguments),
     Schema(schema::Arguments),
@@ -187,6 +189,7 @@ impl Command {
             Command::Postal(arguments) => arguments.execute(json),
             Command::Calibrate(arguments) => arguments.execute(json),
             Command::Plan(arguments) => arguments.execute(json),
+            Command::Rehearse(arguments) => arguments.execute(json),
             Command::Reproduce(arguments) => arguments.execute(json),
             Command::Cast(arguments) => arguments.execute(json),
             Command::Schema(arguments) => arguments.execute(json),

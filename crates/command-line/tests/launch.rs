@@ -70,6 +70,38 @@ fn losses_are_repaired_in_every_way_within_any_window() {
     }
 }
 
+/// What is predicted is on the disk, with its digest, before the first of it is measured: a measurement that fails leaves it there.
+#[test]
+fn a_rehearsal_predicts_before_it_measures() {
+    let folder = std::env::temp_dir().join(format!("maquette-rehearse-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("rehearsal.toml");
+    let (measure, predict) = ("[[measure]]\nranks = 2\nprogram.ping-pong = { bytes = 64 }\n", "[[predict]]\n");
+    let choice = "program.broadcast = { bytes = 64 }\nover = { ranks = [3], algorithm = [\"binomial\", \"linear\"] }\n";
+    let text = format!("repeat = 3\nmachine.name = \"loggp\"\nfit.o = \"1us..10ms\"\n{measure}{predict}{choice}");
+    fs::write(&file, text).unwrap();
+    let out = folder.join("out");
+    let arguments = ["--local", "3", "--json", "--out", out.to_str().unwrap(), file.to_str().unwrap()];
+    let ended = output(maquette(&["rehearse"]).args(arguments));
+    assert!(ended.status.success(), "{}", told(&ended));
+    let report: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    let judged = report["judgement"]["compared"].as_array().unwrap();
+    assert_eq!(judged.len(), 2);
+    assert!(judged.iter().all(|each| each["measured_ps"].as_u64() > Some(0) && each["runs"] == 3), "{report}");
+    assert_eq!(report["judgement"]["picks"].as_array().map(Vec::len), Some(1));
+    let predictions = fs::read(out.join("predictions.json")).unwrap();
+    assert_eq!(report["predictions_blake3"], blake3::hash(&predictions).to_hex().as_str());
+    let predictions: Value = serde_json::from_slice(&predictions).unwrap();
+    for (prediction, judged) in predictions["predictions"].as_array().unwrap().iter().zip(judged) {
+        assert_eq!(prediction["predicted_ps"], judged["predicted_ps"]);
+    }
+    assert_eq!(fs::read_to_string(out.join("fitted.toml")).unwrap(), predictions["description"].as_str().unwrap());
+    assert!(fs::read_to_string(out.join("index.html")).unwrap().contains("broadcast on 3 algorithm linear"));
+    let again = output(maquette(&["rehearse"]).args(arguments));
+    assert_eq!(again.status.code(), Some(2), "nothing replaces what was predicted");
+    fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 fn a_program_that_is_stuck_ends() {
     let folder = std::env::temp_dir().join(format!("maquette-launch-{}", std::process::id()));

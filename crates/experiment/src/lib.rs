@@ -38,6 +38,6 @@ pub use provenance::Provenance;
 pub use report::{FigurePage, machine_page};
 pub use runner::{Ended, Launched, Run};
 pub use site::Site;
-pub use spec::{EngineName, Experiment, Job, Outputs, USUAL_SEED};
+pub use spec::{EngineName, Experiment, Job, Outputs, USUAL_SEED, read_as};
 pub use tables::{Recording, TableName};
 pub use told::place;

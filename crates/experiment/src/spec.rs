@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use formats::input;
+use formats::input::InputFile;
 use quantities::{Bytes, Duration};
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use virtual_worlds::flit::world::EngineKind;
@@ -159,21 +161,9 @@ impl Experiment {
     /// The experiment in the file `path`: JSON where its name ends in `.json`, otherwise TOML.
     ///
     /// # Errors
-    /// A file that can't be read; what in it is wrong, and where.
+    /// As [`read_as`].
     pub fn read(path: &Path) -> Result<Experiment, Error> {
-        let text = input::read_text(path, LONGEST).map_err(|cause| Error::Unreadable { path: path.into(), cause })?;
-        let file = path.display().to_string();
-        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
-            return serde_json::from_str(&text).map_err(|error| {
-                let message = error.to_string();
-                let problem = message.rsplit_once(" at line ").map_or(message.as_str(), |parts| parts.0);
-                wrong(file, Some((error.line(), error.column())), problem)
-            });
-        }
-        toml::from_str(&text).map_err(|error: toml::de::Error| {
-            let place = error.span().map(|span| line_and_column(&text, span.start));
-            wrong(file, place, error.message())
-        })
+        read_as(path).map(|read| read.0)
     }
 
     /// The experiment with these fields.
@@ -211,6 +201,28 @@ impl Experiment {
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         toml::to_string(self)
     }
+}
+
+/// What is in the file `path`, and which file that is: JSON where its name ends in `.json`, otherwise TOML.
+///
+/// # Errors
+/// A file that can't be read; what in it is wrong, and where.
+pub fn read_as<T: DeserializeOwned>(path: &Path) -> Result<(T, InputFile), Error> {
+    let text = input::read_text(path, LONGEST).map_err(|cause| Error::Unreadable { path: path.into(), cause })?;
+    let file = path.display().to_string();
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
+        let read = serde_json::from_str(&text).map_err(|error| {
+            let message = error.to_string();
+            let problem = message.rsplit_once(" at line ").map_or(message.as_str(), |parts| parts.0);
+            wrong(file, Some((error.line(), error.column())), problem)
+        })?;
+        return Ok((read, InputFile::new(path, text.as_bytes())));
+    }
+    let read = toml::from_str(&text).map_err(|error: toml::de::Error| {
+        let place = error.span().map(|span| line_and_column(&text, span.start));
+        wrong(file, place, error.message())
+    })?;
+    Ok((read, InputFile::new(path, text.as_bytes())))
 }
 
 /// Line and column, from 1, of a byte of the text.

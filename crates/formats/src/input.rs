@@ -72,6 +72,11 @@ impl InputFile {
         InputFile { path: path.to_owned(), blake3: blake3.to_owned() }
     }
 
+    /// The digest of what is in it, in hexadecimal.
+    pub fn blake3(&self) -> &str {
+        &self.blake3
+    }
+
     /// Its name and the beginning of its digest, for people.
     pub fn in_words(&self) -> String {
         format!("{} blake3 {}", self.path, self.blake3.get(..SHOWN).unwrap_or_default())

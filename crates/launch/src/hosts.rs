@@ -39,6 +39,17 @@ pub struct HostsError {
     pub allowed: String,
 }
 
+/// The hosts of the first ranks, so many of them.
+pub fn first(hosts: &[Host], ranks: u32) -> Vec<Host> {
+    let mut left = ranks;
+    let take = |host: &Host| {
+        let ranks = host.ranks.min(left);
+        left -= ranks;
+        (ranks > 0).then(|| Host { ranks, ..host.clone() })
+    };
+    hosts.iter().filter_map(take).collect()
+}
+
 /// Reads the hosts of a file that is called `file`.
 ///
 /// # Errors

@@ -137,6 +137,9 @@ pub struct Record {
     pub same_clock: bool,
     /// When each run of the program began and ended. [ps]
     pub times: Vec<[u64; 2]>,
+    /// How often it lost its processor to another process in each run, if the system tells.
+    #[serde(default)]
+    pub preempted: Vec<u64>,
     /// Messages that the program sent; a broadcast is one.
     pub messages: u64,
     /// Their bytes. [B]

@@ -15,6 +15,7 @@ mod markup;
 mod network_map;
 mod numbers;
 mod page;
+pub mod rehearsal_page;
 pub mod run;
 mod table;
 pub mod terminal;

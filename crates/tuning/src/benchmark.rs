@@ -10,13 +10,15 @@ use programs::all_to_all::{Complete, CompleteExchange, Irregular, Unscheduled};
 use programs::benchmarks::PingPong;
 use programs::broadcast::{self, Broadcast, HardwareBroadcast};
 use programs::catalogue::Catalogue;
-use programs::measure::Experiment;
+use programs::measure::Experiment as PostalExperiment;
 use programs::schedule::{Pacing, Schedule, Scheduled, SendReceiveOrder};
 use quantities::{Bytes, Duration, Rank, Time};
 use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::Options;
 
 use crate::latency::{MeasureError, Survey};
+use crate::rehearsal::unfit;
+use experiment::Experiment;
 use experiment::simulate::simulate;
 use virtual_worlds::waits_for_receivers;
 
@@ -48,6 +50,8 @@ pub enum Benchmark {
     SendTime(Survey, Bytes),
     /// lambda t0 of the postal model, by its first experiment.
     ReceiveTime(Survey, Bytes),
+    /// Any program of the catalogue, with its parameters and ranks.
+    Program(Box<Experiment>),
 }
 
 impl Benchmark {
@@ -94,6 +98,10 @@ impl Benchmark {
                 let (algorithm, group) = (algorithm.clone(), Group::from_source(Rank(0), ranks)?);
                 let (operator, inputs, sends) = (Operator::Xor, Inputs::OfSize(*bytes), sends(machine, *bytes));
                 site.run(&AllReduce { algorithm, group, operator, inputs, sends })
+            }
+            Benchmark::Program(experiment) => {
+                let run = experiment.prepare_on(machine.clone()).map_err(|error| unfit(&error))?;
+                Ok(run.run(options.stop).map_err(|error| unfit(&error))?.answer)
             }
             Benchmark::SendTime(..) | Benchmark::ReceiveTime(..) => Ok(Answer::default()),
         }
@@ -148,7 +156,7 @@ fn round_trip(machine: &Machine, ranks: u32, program: &PingPong) -> Result<Durat
 }
 
 fn postal(survey: &Survey, machine: &Machine, bytes: Bytes, figure: impl Fn(f64, f64) -> f64) -> Result<Duration> {
-    let measured = survey.measure(machine, Experiment::OneAnswer, bytes).map_err(|error| match error {
+    let measured = survey.measure(machine, PostalExperiment::OneAnswer, bytes).map_err(|error| match error {
         MeasureError::Program(error) => error,
         MeasureError::Fit { .. } => Error::Unfit(error.to_string()),
     })?;

@@ -7,6 +7,7 @@ mod text;
 
 pub use own_program::{OwnProgram, OwnProgramFailure, OwnPrograms};
 pub(super) use rank::RankArguments;
+pub(super) use text::times;
 
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
@@ -65,7 +66,7 @@ pub(super) struct Arguments {
 
 /// Where ranks run, and how.
 #[derive(Args, Clone, Debug)]
-struct Options {
+pub(super) struct Options {
     /// So many ranks on this computer.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=i64::from(MOST_RANKS)))]
     local: Option<u32>,
@@ -95,7 +96,7 @@ struct Options {
     trusted_network: bool,
     /// How often the program runs.
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = value_parser!(u32).range(1..=MOST_REPEATS))]
-    repeat: u32,
+    pub(super) repeat: u32,
     /// How many packets to one rank, or broadcast ones, are under way at most.
     #[arg(long, value_name = "PACKETS", value_parser = value_parser!(u32).range(1..=400))]
     window: Option<u32>,
@@ -232,7 +233,8 @@ fn launched(provenance: Provenance, launch: &Launch, hosts: Option<InputFile>) -
 }
 
 impl Options {
-    fn hosts(&self) -> Result<(Vec<Host>, Option<InputFile>), Failure> {
+    /// The hosts, and the file that names them if there is one.
+    pub(super) fn hosts(&self) -> Result<(Vec<Host>, Option<InputFile>), Failure> {
         if self.local.is_some() && self.shell.is_some() {
             return Err(Failure::argument("--shell", "a command", "none with --local: no host is to be reached"));
         }
@@ -252,7 +254,8 @@ impl Options {
         }
     }
 
-    fn plan(self, hosts: Vec<Host>, experiment: Value) -> Result<Launch, Failure> {
+    /// What is to be started on those hosts.
+    pub(super) fn plan(self, hosts: Vec<Host>, experiment: Value) -> Result<Launch, Failure> {
         let all_here = self.local.is_some() || hosts.iter().all(|host| host.address.is_loopback());
         let shell = match self.shell.clone() {
             None if !all_here => Shell::parse("ssh {host}").ok(),

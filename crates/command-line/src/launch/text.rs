@@ -15,7 +15,7 @@ fn total(records: &[Record], of: impl Fn(&Record) -> u64) -> u64 {
 
 /// How long each run of the program took: from when the first rank began, or the one for which all others wait, until the last had
 /// ended. Where ranks have no clock in common, how long the busiest was busy.
-fn times(records: &[Record]) -> Vec<Duration> {
+pub(crate) fn times(records: &[Record]) -> Vec<Duration> {
     let runs = records.iter().map(|record| record.times.len()).min().unwrap_or(0);
     let run = |number: usize| {
         let of_rank = |record: &Record| record.times.get(number).copied().unwrap_or_default();

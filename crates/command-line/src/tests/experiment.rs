@@ -396,13 +396,14 @@ fn whatever_changes_a_result_is_in_it() {
 }
 
 /// Commands that simulate nothing, or that are no model's: what a launch says of itself is tested with real ranks.
-const NOT_SIMULATING: [&str; 11] = [
+const NOT_SIMULATING: [&str; 12] = [
     "compare",
     "machines",
     "machine",
     "programs",
     "launch",
     "launch-rank",
+    "rehearse",
     "reproduce",
     "cast",
     "schema",

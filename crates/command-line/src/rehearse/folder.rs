@@ -1,0 +1,57 @@
+//! What a rehearsal leaves behind: the fitted description, what was predicted, what came out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use experiment::{Error, Provenance};
+use formats::input::InputFile;
+use formats::output::WholeFile;
+use tuning::rehearsal::Predictions;
+
+use super::text::Told;
+use crate::failure::Failure;
+
+/// Where it is kept.
+pub(super) struct Folder(PathBuf);
+
+const FITTED: &str = "fitted.toml";
+const PREDICTIONS: &str = "predictions.json";
+const OUTCOME: &str = "outcome.json";
+const PAGE: &str = "index.html";
+
+impl Folder {
+    /// The folder `path`, which is made if it is not there.
+    ///
+    /// # Errors
+    /// That it has predictions, which nothing may replace; that it can't be made.
+    pub(super) fn new(path: &Path) -> Result<Folder, Failure> {
+        if path.join(PREDICTIONS).exists() {
+            let allowed = "another folder: what was predicted stays as it is";
+            return Err(Failure::argument("--out", format!("{PREDICTIONS} in {}", path.display()), allowed));
+        }
+        fs::create_dir_all(path).map_err(|cause| Failure::argument("--out", cause, "a folder that can be made"))?;
+        Ok(Folder(path.to_owned()))
+    }
+
+    /// Writes down what is predicted; gives the digest of the file.
+    ///
+    /// # Errors
+    /// A file that can't be written.
+    pub(super) fn write_predictions(&self, predictions: &Predictions) -> Result<String, Failure> {
+        let wrong =
+            |error: serde_json::Error| Failure::from(Error::parameter("predictions", error, "what JSON can hold"));
+        let (path, text) = (self.0.join(PREDICTIONS), predictions.to_json().map_err(wrong)?);
+        WholeFile::create(&self.0.join(FITTED))?.fill(predictions.description.as_bytes())?;
+        WholeFile::create(&path)?.fill(text.as_bytes())?;
+        Ok(InputFile::new(&path, text.as_bytes()).blake3().to_owned())
+    }
+
+    /// Writes down what came out, and the page that shows it.
+    ///
+    /// # Errors
+    /// A file that can't be written.
+    pub(super) fn write_outcome(&self, told: &Told<'_>, provenance: &Provenance) -> Result<(), Failure> {
+        WholeFile::create(&self.0.join(OUTCOME))?.fill(crate::json(&told.json(provenance)).as_bytes())?;
+        Ok(WholeFile::create(&self.0.join(PAGE))?.fill(told.page(provenance).as_bytes())?)
+    }
+}

@@ -1,0 +1,198 @@
+//! `maquette rehearse`: predicts what a machine will do, then has it do that, and says how good the predictions were.
+
+mod folder;
+mod text;
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
+
+use clap::Args;
+use quantities::Duration;
+use serde_json::json;
+use tuning::calibrate::{CalibrationError, Effort, Outcome};
+use tuning::rehearsal::{
+    Compared, Judgement, Measured, Prediction, Predictions, Question, Rehearsal, calibration, median_time,
+};
+
+use super::failure::Failure;
+use super::launch::{Options, times};
+use super::progress::Bar;
+use super::{CommandOutput, cores, unless_interrupted};
+use experiment::Provenance;
+use experiment::parallel::{Watch, map};
+use folder::Folder;
+use formats::interrupt;
+use launch::hosts::{Host, first};
+use launch::{Launch, launch};
+
+/// How often at most the measured times are simulated, each time with other values.
+const EVALUATIONS: u32 = 400;
+
+/// Predict how long programs take on a machine, then measure them there, and tell how good the predictions were.
+///
+/// FILE.toml names a description, what of it is to be fitted, a few small programs to fit it to, and programs whose times are predicted.
+/// The first are measured on the hosts, and the description is fitted to them. The predictions are written to FOLDER with their hash,
+/// before anything of them is measured. Then the hosts run what was predicted: FOLDER gets what came out, and a page with it. The regret
+/// of a prediction is the time of the algorithm that it picks over that of the best one. Runs in which a rank lost its processor to another
+/// process are left out.
+#[derive(Args, Debug)]
+#[command(arg_required_else_help = true)]
+#[command(
+    override_usage = "maquette rehearse <--local N|--hosts FILE> --out FOLDER [OPTIONS] FILE.toml",
+    after_help = "Examples:\n  maquette rehearse --local 4 --out first rehearsal.toml\n  \
+                  maquette rehearse --hosts hosts.txt --control 10.0.0.1:0 --out second rehearsal.toml\n\n\
+                  rehearsal.toml:\n  \
+                  machine.name = \"my/cluster.toml\"\n  \
+                  fit.\"node.processor_send\" = \"1us..200us\"\n\n  \
+                  [[measure]]\n  ranks = 2\n  program.ping-pong = { bytes = 64 }\n  over.bytes = [64, \"4 KiB\", \"64 KiB\"]\n\n  \
+                  [[predict]]\n  program.broadcast = { bytes = 64 }\n  \
+                  over = { ranks = [3, 4], algorithm = [\"binomial\", \"linear\"], bytes = [64, \"4 KiB\"] }"
+)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    options: Options,
+    /// Where to write what was fitted, predicted and measured: a folder that is not there, or has no predictions.
+    #[arg(long, value_name = "FOLDER")]
+    out: PathBuf,
+    /// What is rehearsed.
+    #[arg(value_name = "FILE.toml")]
+    file: PathBuf,
+}
+
+/// A rehearsal that is about to begin: everything that a person can get wrong has been looked at.
+struct Ready {
+    options: Options,
+    hosts: Vec<Host>,
+    repeat: u32,
+    folder: Folder,
+}
+
+/// The times of a program's runs, each with whether a rank lost its processor meanwhile.
+type Runs = Vec<(Duration, bool)>;
+
+impl Arguments {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        let (rehearsal, file) = Rehearsal::read(&self.file)?;
+        let description = rehearsal.machine.describe()?;
+        let parameters = rehearsal.parameters()?;
+        let (to_measure, to_predict) = (rehearsal.to_measure()?, rehearsal.to_predict()?);
+        let (hosts, hosts_file) = self.options.hosts()?;
+        if self.options.repeat != 1 {
+            return Err(Failure::argument("--repeat", self.options.repeat, "none: the file says it, with `repeat`"));
+        }
+        check(to_measure.iter().chain(&to_predict), hosts.iter().map(|host| host.ranks).sum())?;
+        let nothing = |question: &Question| (question.clone(), Duration::from_picoseconds(1));
+        let unmeasured: Vec<Measured> = to_measure.iter().map(nothing).collect();
+        calibration(description.clone(), parameters.clone(), &unmeasured).check().map_err(too_few)?;
+        let ready = Ready { hosts, repeat: rehearsal.repeat, folder: Folder::new(&self.out)?, options: self.options };
+        let bar = Bar::new();
+        let measured = ready.measure_all(&to_measure, &bar)?;
+        let calibration = calibration(description, parameters, &measured);
+        let fitted = calibration.fit(&effort(&|progress| text::show_fit(&bar, EVALUATIONS, progress)))?;
+        let predictions = predict(&calibration.fitted_text(&fitted)?, &to_predict, &bar)?;
+        let hash = ready.folder.write_predictions(&predictions)?;
+        let compared = ready.compare_all(&to_predict, &predictions, &bar)?;
+        drop(bar);
+        let judgement = Judgement::of(compared);
+        let mut provenance = Provenance::of("rehearse").given(json!({ "repeat": rehearsal.repeat, "blake3": hash }));
+        std::iter::once(file).chain(hosts_file).for_each(|file| provenance.read(file));
+        let told = text::Told { calibration: &calibration, fitted: &fitted, hash: &hash, judgement: &judgement };
+        ready.folder.write_outcome(&told, &provenance)?;
+        Ok(if as_json { super::json(&told.json(&provenance)) } else { told.text(&self.out, &provenance) }.into())
+    }
+}
+
+/// That there is less to fit to than is to be fitted, in terms of the file.
+fn too_few(error: CalibrationError) -> Failure {
+    match error {
+        CalibrationError::TooFew { times, parameters } => Failure::argument(
+            "measure",
+            format!("{times} programs"),
+            format!("{parameters} at least, one for each field"),
+        ),
+        other => other.into(),
+    }
+}
+
+/// That every program can run on so many ranks.
+fn check<'a>(questions: impl Iterator<Item = &'a Question>, ranks: u32) -> Result<(), Failure> {
+    for question in questions {
+        if question.ranks > ranks {
+            let found = format!("{} for `{}`", question.ranks, question.what);
+            return Err(Failure::argument("ranks", found, format!("1 to {ranks}, as many as the hosts have")));
+        }
+        question.experiment.prepare_for_real(question.ranks)?;
+    }
+    Ok(())
+}
+
+/// A fit that takes all cores, until someone asks to end.
+fn effort<'a>(progress: &'a (dyn Fn(tuning::calibrate::Progress) + Sync)) -> Effort<'a> {
+    Effort { evaluations: EVALUATIONS, threads: cores(), interrupted: interrupt::flag(), progress }
+}
+
+/// What the programs take on the machine that the description means.
+fn predict(description: &str, questions: &[Question], bar: &Bar) -> Result<Predictions, Failure> {
+    let machine = machines::Description::parse(description, "fitted.toml")?.resolve()?;
+    let interrupted: &AtomicBool = interrupt::flag();
+    let progress = |done: usize, _| bar.show(done as f64 / questions.len() as f64, "predicting".to_owned());
+    let watch = Watch { progress: &progress, interrupted, threads: cores() };
+    let made = map(questions, &watch, |question| Prediction::of(question, &machine));
+    Ok(Predictions {
+        version: env!("MAQUETTE_VERSION").to_owned(),
+        made_at_s: seconds_since_1970(),
+        description: description.to_owned(),
+        predictions: made.into_iter().collect::<Option<_>>().ok_or(Failure::Interrupted)?,
+    })
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it is written down when a prediction was made; nothing simulated follows from it"
+)]
+fn seconds_since_1970() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+impl Ready {
+    /// The times of a program on the hosts.
+    fn measure(&self, question: &Question) -> Result<Runs, Failure> {
+        let hosts = first(&self.hosts, question.ranks);
+        let plan = Launch { repeat: self.repeat, ..self.options.clone().plan(hosts, json!(question.experiment))? };
+        let records = unless_interrupted(move || launch(&plan, &mut |_, _| ()).map_err(Failure::from))?;
+        let short = |run: usize| records.iter().any(|record| record.preempted.get(run).is_some_and(|&times| times > 0));
+        Ok(times(&records).into_iter().enumerate().map(|(run, time)| (time, short(run))).collect())
+    }
+
+    /// What is to be fitted to.
+    fn measure_all(&self, questions: &[Question], bar: &Bar) -> Result<Vec<Measured>, Failure> {
+        let measured = |(place, question): (usize, &Question)| {
+            bar.show(place as f64 / questions.len() as f64, format!("measuring {}", question.what));
+            let runs = self.measure(question)?.into_iter().map(|run| run.0).collect();
+            let nothing = || Failure::argument("repeat", "0", "1 or more");
+            Ok((question.clone(), median_time(runs).ok_or_else(nothing)?))
+        };
+        questions.iter().enumerate().map(measured).collect()
+    }
+
+    /// What was predicted, beside what the hosts take.
+    fn compare_all(&self, questions: &[Question], all: &Predictions, bar: &Bar) -> Result<Vec<Compared>, Failure> {
+        let mut compared = Vec::new();
+        for (place, (question, prediction)) in questions.iter().zip(&all.predictions).enumerate() {
+            bar.show(place as f64 / questions.len() as f64, format!("running {}", question.what));
+            compared.extend(Compared::new(prediction.clone(), &self.measure(question)?));
+        }
+        Ok(compared)
+    }
+}
+
+/// What is known of a fit, for a page or a person.
+fn fitted_in_words(outcome: &Outcome) -> Vec<(String, String)> {
+    let value = |estimate: &tuning::calibrate::Estimate| {
+        let error = estimate.confidence.map(|half| format!(" \u{b1} {}", estimate.parameter.text_of_error(half)));
+        let bound = if estimate.at_bound { ", at an end of its range" } else { "" };
+        (estimate.parameter.name.clone(), format!("{}{}{bound}", estimate.text, error.unwrap_or_default()))
+    };
+    outcome.estimates.iter().map(value).collect()
+}

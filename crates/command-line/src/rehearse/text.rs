@@ -1,0 +1,133 @@
+//! What is printed about a rehearsal, and its page.
+
+use std::path::Path;
+
+use experiment::Provenance;
+use report::rehearsal_page::{RehearsalPage, Row};
+use report::terminal::{Side, columns, rounded, signed_percent};
+use serde_json::{Value, json};
+use tuning::calibrate::{Calibration, Outcome, Progress};
+use tuning::rehearsal::{Compared, Judgement};
+
+use super::fitted_in_words;
+use crate::progress::Bar;
+
+/// So many predictions are shown to a person: those that are furthest off.
+const SHOWN: usize = 8;
+
+/// Shows how far a fit is.
+pub(super) fn show_fit(bar: &Bar, most: u32, progress: Progress) {
+    match progress {
+        Progress::Searching { evaluations, share, .. } => {
+            bar.show((f64::from(evaluations) + share) / f64::from(most), "fitting".to_owned());
+        }
+        Progress::Concluding { share } => bar.show(share, "how far off the fitted values may be".to_owned()),
+    }
+}
+
+/// All that there is to tell.
+pub(super) struct Told<'a> {
+    pub(super) calibration: &'a Calibration,
+    pub(super) fitted: &'a Outcome,
+    /// The digest of the predictions.
+    pub(super) hash: &'a str,
+    pub(super) judgement: &'a Judgement,
+}
+
+impl Told<'_> {
+    /// It, as a JSON object.
+    pub(super) fn json(&self, provenance: &Provenance) -> Value {
+        let Told { calibration, fitted, hash, judgement } = self;
+        let fitted_to = calibration.measurements.iter().zip(&fitted.fitted).map(|(measurement, fitted)| {
+            json!({"what": measurement.what, "measured_ps": measurement.time.picoseconds(), "error": fitted.error})
+        });
+        let fields: Vec<Value> =
+            fitted_in_words(fitted).into_iter().map(|(field, value)| json!({"field": field, "value": value})).collect();
+        provenance.beside(json!({
+            "predictions_blake3": hash,
+            "fields": fields,
+            "fitted_to": fitted_to.collect::<Vec<Value>>(),
+            "judgement": judgement,
+        }))
+    }
+
+    /// It, for a person.
+    pub(super) fn text(&self, folder: &Path, provenance: &Provenance) -> String {
+        let Told { calibration, fitted, hash, judgement } = self;
+        let mut rows: Vec<[String; 2]> = fitted_in_words(fitted).into_iter().map(<[String; 2]>::from).collect();
+        let mean = fitted.mean_error(&calibration.measurements, false);
+        rows.push(["mean error of what was fitted to".to_owned(), in_percent(mean)]);
+        let head = format!(
+            "rehearsed: {} predictions, of {} measured times\n{}",
+            judgement.compared.len(),
+            calibration.measurements.len(),
+            provenance.line()
+        );
+        let written = format!("predicted before it was measured: {}, blake3 {hash}", folder.display());
+        let judged = columns([Side::Left, Side::Left], &self.verdicts());
+        let mut worst: Vec<&Compared> = judgement.compared.iter().filter(|it| it.error.is_some()).collect();
+        worst.sort_by(|one, other| size_of(other).total_cmp(&size_of(one)));
+        let worst: Vec<[String; 4]> = worst.into_iter().take(SHOWN).map(line).collect();
+        let worst = columns([Side::Left, Side::Right, Side::Right, Side::Right], &worst);
+        format!(
+            "{head}\n{}\n{written}\n\n{judged}\nfurthest off: predicted, measured, error\n{worst}",
+            columns([Side::Left, Side::Left], &rows)
+        )
+    }
+
+    /// What came out, in names and words.
+    fn verdicts(&self) -> Vec<[String; 2]> {
+        let Judgement { compared, picks, .. } = self.judgement;
+        let (runs, left_out) = compared.iter().fold((0, 0), |sum, it| (sum.0 + it.runs, sum.1 + it.left_out));
+        let failed = compared.iter().filter(|it| it.prediction.error.is_some()).count();
+        let both = |median, worst| format!("{} median, {} worst", in_percent(median), in_percent(worst));
+        let mut rows = vec![
+            ["error".to_owned(), both(self.judgement.median_error, self.judgement.worst_error)],
+            ["left out".to_owned(), format!("{left_out} of {runs} runs, in which a rank lost its processor")],
+        ];
+        if !picks.is_empty() {
+            let regret = both(self.judgement.median_regret, self.judgement.worst_regret);
+            rows.insert(1, ["regret".to_owned(), format!("{regret}, of {} choices of an algorithm", picks.len())]);
+        }
+        if let Some(correlation) = self.judgement.median_rank_correlation {
+            rows.insert(2, ["rank correlation".to_owned(), format!("{correlation:.2} median")]);
+        }
+        if failed > 0 {
+            rows.push(["not predicted".to_owned(), failed.to_string()]);
+        }
+        rows
+    }
+
+    /// Its page, in HTML.
+    pub(super) fn page(&self, provenance: &Provenance) -> String {
+        let row = |it: &Compared| Row {
+            what: it.prediction.what.clone(),
+            predicted: it.prediction.predicted(),
+            measured: it.measured(),
+            error: it.error,
+            left_out: format!("{} of {}", it.left_out, it.runs),
+        };
+        let verdicts = self.verdicts().into_iter().map(|[name, value]| (name, value)).collect();
+        RehearsalPage {
+            fitted: fitted_in_words(self.fitted),
+            verdicts,
+            rows: self.judgement.compared.iter().map(row).collect(),
+            made: format!("{}; predictions blake3 {}", provenance.line().trim_end(), self.hash),
+        }
+        .html()
+    }
+}
+
+fn size_of(compared: &Compared) -> f64 {
+    compared.error.map_or(0.0, f64::abs)
+}
+
+fn line(compared: &Compared) -> [String; 4] {
+    let predicted = compared.prediction.predicted().map(rounded).unwrap_or_default();
+    let error = compared.error.map(signed_percent).unwrap_or_default();
+    [compared.prediction.what.clone(), predicted, rounded(compared.measured()), error]
+}
+
+fn in_percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "none".to_owned(), |share| format!("{:.1} %", 100.0 * share))
+}

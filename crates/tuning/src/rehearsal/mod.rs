@@ -1,0 +1,205 @@
+//! Rehearsals: how good a model of a machine is, found out as honestly as can be.
+//!
+//! A few small programs are measured on the machine, and the description is fitted to their times. With it predictions are made, and written
+//! down with their hash before anything of them is measured. Then the machine runs what was predicted, and the two are compared: how
+//! far off the predictions were, whether they put the algorithms of a collective in the right order, and the *regret*: the time of the
+//! algorithm that was predicted to be the quickest over that of the one that was.
+
+mod judgement;
+mod prediction;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use endpoint::Error as ProgramError;
+use experiment::catalogue::Choice;
+use experiment::sweep::{Axis, Sweep};
+use experiment::{Error, Experiment, MachineChoice};
+use formats::input::InputFile;
+use machines::Description;
+use quantities::Duration;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use self::judgement::{Compared, Judgement, Pick, median_time};
+pub use self::prediction::{Prediction, Predictions};
+use crate::benchmark::Benchmark;
+use crate::calibrate::{Calibration, Measurement, Parameter, ParameterError};
+
+/// How often each program is measured, if nothing else is asked for.
+const USUAL_REPEAT: u32 = 15;
+
+/// What is rehearsed.
+///
+/// ```toml
+/// machine.name = "my/cluster.toml"
+/// fit."node.processor_send" = "1us..200us"
+///
+/// [[measure]]
+/// ranks = 2
+/// program.ping-pong = { bytes = 64 }
+/// over.bytes = [64, "4 KiB", "64 KiB"]
+///
+/// [[predict]]
+/// program.broadcast = { bytes = 64 }
+/// over = { ranks = [4, 8], algorithm = ["binomial", "linear"], bytes = [64, "4 KiB"] }
+/// ```
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rehearsal {
+    /// The description that is fitted.
+    pub machine: MachineChoice,
+    /// What of it is fitted: fields, and the range of each, as `1us..200us`.
+    pub fit: BTreeMap<String, String>,
+    /// How often each program is measured; 15 times, if left out.
+    #[serde(default = "usual_repeat")]
+    pub repeat: u32,
+    /// What is measured, and fitted to.
+    #[serde(rename = "measure")]
+    pub measured: Vec<Series>,
+    /// What is predicted, and then measured.
+    #[serde(rename = "predict")]
+    pub predicted: Vec<Series>,
+}
+
+fn usual_repeat() -> u32 {
+    USUAL_REPEAT
+}
+
+/// A program, with all combinations of some values of its parameters.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Series {
+    /// The program with its parameters.
+    pub program: Choice,
+    /// Among how many ranks, if that is not one of the values below.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<u32>,
+    /// The values that its parameters take: `bytes`, `algorithm`, `ranks`.
+    #[serde(default)]
+    pub over: BTreeMap<String, Vec<Value>>,
+}
+
+/// A program whose time is asked for.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The program, with its ranks.
+    pub experiment: Experiment,
+    /// Among how many ranks.
+    pub ranks: u32,
+    /// What it is, in words.
+    pub what: String,
+    /// The same without its algorithm: questions that have this in common are about the choice of one.
+    pub choice: String,
+    /// Its algorithm, if that is one of the values of its series.
+    pub algorithm: Option<String>,
+}
+
+/// Which values of a series are one choice among several.
+const ALGORITHM: &str = "algorithm";
+
+impl Rehearsal {
+    /// The rehearsal in the file `path`: JSON where its name ends in `.json`, otherwise TOML.
+    ///
+    /// # Errors
+    /// A file that can't be read; what in it is wrong, and where.
+    pub fn read(path: &Path) -> Result<(Rehearsal, InputFile), Error> {
+        experiment::read_as(path)
+    }
+
+    /// What is to be fitted, and between which bounds.
+    ///
+    /// # Errors
+    /// The field whose range is none, and why.
+    pub fn parameters(&self) -> Result<Vec<Parameter>, Error> {
+        let wrong = |field: &str, range: &str, error: ParameterError| {
+            let problem = match error {
+                ParameterError::Form => format!("found `{range}`; allowed is LOW..HIGH, such as `10us..200us`"),
+                error => error.to_string(),
+            };
+            Error::Value { parameter: format!("fit.{field}"), problem }
+        };
+        let parameter = |(field, range): (&String, &String)| {
+            Parameter::parse(&format!("{field}={range}")).map_err(|error| wrong(field, range, error))
+        };
+        self.fit.iter().map(parameter).collect()
+    }
+
+    /// The programs that are measured to fit to, in their order.
+    ///
+    /// # Errors
+    /// What in a series is wrong.
+    pub fn to_measure(&self) -> Result<Vec<Question>, Error> {
+        questions("measure", &self.measured)
+    }
+
+    /// The programs whose times are predicted, in their order.
+    ///
+    /// # Errors
+    /// What in a series is wrong.
+    pub fn to_predict(&self) -> Result<Vec<Question>, Error> {
+        questions("predict", &self.predicted)
+    }
+}
+
+/// The questions of some series, which stand under that name.
+fn questions(name: &str, all: &[Series]) -> Result<Vec<Question>, Error> {
+    let of_series = |(number, series): (usize, &Series)| {
+        let wrong = |error: Error| Error::Value { parameter: format!("{name} {number}"), problem: error.to_string() };
+        series.questions().map_err(wrong)
+    };
+    let each: Vec<Vec<Question>> = (1..).zip(all).map(of_series).collect::<Result<_, Error>>()?;
+    Ok(each.concat())
+}
+
+impl Series {
+    fn questions(&self) -> Result<Vec<Question>, Error> {
+        let mut base = Experiment::of(self.program.clone(), MachineChoice::default());
+        base.jobs[0].ranks = self.ranks;
+        let axis = |(name, values): (&String, &Vec<Value>)| Axis { name: name.clone(), values: values.clone() };
+        let sweep = Sweep::new(base, self.over.iter().map(axis).collect())?;
+        (0..sweep.points()).map(|point| self.question(&sweep, point)).collect()
+    }
+
+    fn question(&self, sweep: &Sweep, point: usize) -> Result<Question, Error> {
+        let experiment = sweep.experiment(point)?;
+        let name = experiment.jobs[0].program.name();
+        let missing = || Error::parameter("ranks", format!("nothing for {name}"), "how many ranks it has, 1 or more");
+        let ranks = experiment.jobs[0].ranks.filter(|&ranks| ranks > 0).ok_or_else(missing)?;
+        let values: Vec<(&String, String)> =
+            self.over.keys().zip(sweep.values(point).into_iter().map(in_words)).collect();
+        let words = |without: &str| {
+            let told = values.iter().filter(|(name, _)| *name != without && *name != "ranks");
+            let told: String = told.map(|(name, value)| format!(" {name} {value}")).collect();
+            format!("{name} on {ranks}{told}")
+        };
+        let algorithm = values.iter().find(|(name, _)| *name == ALGORITHM).map(|(_, value)| value.clone());
+        Ok(Question { ranks, what: words(""), choice: words(ALGORITHM), algorithm, experiment })
+    }
+}
+
+fn in_words(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// A program, and how long it takes on the machine itself.
+pub type Measured = (Question, Duration);
+
+/// What is to be fitted to what was measured.
+pub fn calibration(description: Description, parameters: Vec<Parameter>, measured: &[Measured]) -> Calibration {
+    let measurement = |(place, (question, time)): (usize, &Measured)| Measurement {
+        line: place + 1,
+        what: question.what.clone(),
+        ranks: question.ranks,
+        trials: vec![Benchmark::Program(Box::new(question.experiment.clone()))],
+        time: *time,
+        held: false,
+    };
+    let measurements = measured.iter().enumerate().map(measurement).collect();
+    Calibration { description, parameters, measurements }
+}
+
+/// An error of an experiment, as one of a program that is timed.
+pub(crate) fn unfit(error: &Error) -> ProgramError {
+    ProgramError::Unfit(error.to_string())
+}
