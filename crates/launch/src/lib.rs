@@ -18,6 +18,7 @@
 mod callers;
 pub mod hosts;
 mod launcher;
+mod preemption;
 mod process;
 pub mod rank;
 mod sealing;

@@ -10,6 +10,7 @@ use quantities::{Duration, Rank, Rate, Time};
 use real_worlds::udp::{Group, UdpCounts, UdpNetwork, UdpSettings};
 use real_worlds::{Clock, block_on, real_parameters};
 
+use super::preemption::preemptions;
 use super::sealing::Network;
 use super::secret::Secret;
 use super::wire::{Record, Roster, Tuning};
@@ -231,9 +232,11 @@ impl Running {
         let messenger = &self.messenger;
         let alone = Messengers::new(std::slice::from_ref(messenger));
         let mut launched = Launched { messenger, alone, tally: &mut self.tally };
+        let preempted = preemptions();
         let start = messenger.now();
         let returned = executor::run_one(&mut launched, messenger.rank(), messenger.size(), program)?;
         let end = messenger.now();
+        let preempted_by_end = preemptions();
         drop(launched);
         block_on(async {
             messenger.compute(REST).await;
@@ -242,6 +245,7 @@ impl Running {
         messenger.forget_operations();
         let after = self.counts();
         record.times.push([start, end].map(Time::picoseconds));
+        record.preempted.extend(preempted_by_end.zip(preempted).map(|(after, before)| after - before));
         record.datagrams += after.datagrams - before.datagrams;
         record.copied += after.payloads - before.payloads;
         Ok(returned)

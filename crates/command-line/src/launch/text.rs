@@ -121,6 +121,7 @@ fn json_of(words: &[String], launch: &Launch, records: &[Record], times: &[Durat
     let rank = |record: &Record| {
         json!({
             "times_ps": record.times,
+            "preempted": record.preempted,
             "messages": record.messages,
             "bytes": record.bytes,
             "datagrams": record.datagrams,
