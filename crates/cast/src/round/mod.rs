@@ -17,16 +17,14 @@
 //! Costs of s bytes in pieces that somebody lacks: s bytes on the wire once, and four round trips.
 
 mod message;
+mod pieces;
 mod receiver;
 mod sender;
-mod store;
-mod supply;
 
 pub use message::{Digest, PIECE_HEADER, ToAll, ToSender, piece, room_for_piece};
+pub use pieces::{Piece, Store, Supply};
 pub use receiver::{Ended, receive};
 pub use sender::{Goal, Outcome, Transfer, send};
-pub use store::Store;
-pub use supply::{Piece, Supply};
 
 use quantities::Duration;
 
