@@ -13,11 +13,12 @@ const FUNCTION_LINES: usize = 70;
 const FILE_LINES: usize = 800;
 
 /// Which of the workspace's crates each may depend on; and, after the bar, which more for its tests.
-const ARROWS: [(&str, &[&str], &[&str]); 17] = [
+const ARROWS: [(&str, &[&str], &[&str]); 18] = [
     ("quantities", &[], &[]),
     ("endpoint", &["quantities"], &[]),
     ("machines", &["quantities"], &[]),
     ("messaging", &["endpoint", "quantities"], &["programs"]),
+    ("mpi-abi", &[], &[]),
     ("programs", &["endpoint", "quantities"], &["machines", "virtual-worlds"]),
     ("virtual-worlds", &["endpoint", "machines", "messaging", "quantities"], &["programs"]),
     ("real-worlds", &["endpoint", "messaging", "quantities"], &["machines", "programs", "virtual-worlds"]),
