@@ -13,15 +13,16 @@ const FUNCTION_LINES: usize = 70;
 const FILE_LINES: usize = 800;
 
 /// Which of the workspace's crates each may depend on; and, after the bar, which more for its tests.
-const ARROWS: [(&str, &[&str], &[&str]); 18] = [
+const ARROWS: [(&str, &[&str], &[&str]); 19] = [
     ("quantities", &[], &[]),
     ("endpoint", &["quantities"], &[]),
     ("machines", &["quantities"], &[]),
     ("messaging", &["endpoint", "quantities"], &["programs"]),
+    ("mpi", &["mpi-abi"], &[]),
     ("mpi-abi", &[], &[]),
     ("programs", &["endpoint", "quantities"], &["machines", "virtual-worlds"]),
     ("virtual-worlds", &["endpoint", "machines", "messaging", "quantities"], &["programs"]),
-    ("real-worlds", &["endpoint", "messaging", "quantities"], &["machines", "programs", "virtual-worlds"]),
+    ("real-worlds", &["endpoint", "messaging", "mpi", "quantities"], &["machines", "programs", "virtual-worlds"]),
     ("cast", &["endpoint", "messaging", "quantities", "real-worlds"], &[]),
     ("formats", &["machines", "programs", "quantities", "virtual-worlds"], &[]),
     ("report", &["machines", "quantities", "virtual-worlds"], &[]),

@@ -15,11 +15,13 @@
 
 mod block_on;
 mod clock;
+mod mpi_world;
 mod parameters;
 pub mod udp;
 mod udp_world;
 
 pub use block_on::block_on;
 pub use clock::{Clock, machine_time};
+pub use mpi_world::{MpiMachine, MpiStartError, MpiWorld};
 pub use parameters::real_parameters;
 pub use udp_world::UdpWorld;

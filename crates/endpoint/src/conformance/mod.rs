@@ -32,7 +32,7 @@ const SIZES: [u32; 5] = [1, 2, 3, 5, 8];
 const LONG: Duration = Duration::from_microseconds(1_000_000);
 
 /// Checks all that every world must do whose time is a model's. `make` makes a world for at least that many ranks.
-pub fn world<W: World>(make: impl Fn(u32) -> W) {
+pub fn world<W: Subject>(make: impl Fn(u32) -> W) {
     for ranks in SIZES {
         time_begins_at_zero(&make(ranks), ranks);
         computing_takes_exactly_its_time(&make(ranks), ranks);
@@ -46,88 +46,113 @@ pub fn world<W: World>(make: impl Fn(u32) -> W) {
 }
 
 /// Checks all that every world must do.
-pub fn real_world<W: World>(make: impl Fn(u32) -> W) {
-    for ranks in SIZES {
-        results_come_in_order_of_rank(&make(ranks), ranks);
-        computing_takes_at_least_its_time(&make(ranks), ranks);
-        every_rank_reaches_every_other(&make(ranks), ranks);
-        a_rank_that_does_not_exist_is_an_error(&make(ranks), ranks);
-        a_message_to_oneself_is_an_error(&make(ranks), ranks);
-    }
-    for ranks in [2, 5] {
-        a_send_and_a_receive_pass_each_other(&make(ranks), ranks);
-        one_senders_messages_come_in_order(&make(ranks), ranks);
-        bytes_arrive_undamaged(&make(ranks), ranks);
-        many_senders_reach_one_receiver(&make(ranks), ranks);
-        time_never_runs_backward(&make(ranks), ranks);
-        one_ranks_error_is_its_own(&make(ranks), ranks);
-        a_message_that_never_comes_is_a_deadlock(&make(ranks), ranks);
-        a_ring_of_receives_is_a_deadlock(&make(ranks), ranks);
-    }
-    receiving_from_anyone(make);
+pub fn real_world<W: Subject>(make: impl Fn(u32) -> W) {
+    SIZES.into_iter().for_each(|ranks| alone_and_in_pairs(&make, ranks));
+    [2, 5].into_iter().for_each(|ranks| among_several(&make, ranks));
 }
 
-fn receiving_from_anyone<W: World>(make: impl Fn(u32) -> W) {
-    for ranks in [2, 5] {
-        a_message_from_anyone_is_taken_once(&make(ranks), ranks);
-        a_deadline_passes(&make(ranks), ranks);
-        a_message_before_the_deadline_is_taken(&make(ranks), ranks);
-        a_message_that_is_there_beats_a_deadline_that_has_passed(&make(ranks), ranks);
-        order_holds_between_named_and_any(&make(ranks), ranks);
-        waiting_for_anyone_for_ever_is_a_deadlock(&make(ranks), ranks);
-        receiving_from_anyone_must_be_declared(&make(ranks), ranks);
-        overlapping_must_be_declared(&make(ranks), ranks);
-    }
+/// Checks all that a world must do that has exactly so many ranks: several operations at once, requests and broadcasts in hardware, too.
+pub fn real_world_of<W: Subject>(make: impl Fn(u32) -> W, ranks: u32) {
+    alone_and_in_pairs(&make, ranks);
+    among_several(&make, ranks);
+    overlapping(&make, ranks);
+    requests_bring_each_message_once(&make(ranks), ranks);
+    broadcasting(&make, ranks);
+}
+
+fn alone_and_in_pairs<W: Subject>(make: &impl Fn(u32) -> W, ranks: u32) {
+    results_come_in_order_of_rank(&make(ranks), ranks);
+    computing_takes_at_least_its_time(&make(ranks), ranks);
+    every_rank_reaches_every_other(&make(ranks), ranks);
+    a_rank_that_does_not_exist_is_an_error(&make(ranks), ranks);
+    a_message_to_oneself_is_an_error(&make(ranks), ranks);
+}
+
+fn among_several<W: Subject>(make: &impl Fn(u32) -> W, ranks: u32) {
+    a_send_and_a_receive_pass_each_other(&make(ranks), ranks);
+    one_senders_messages_come_in_order(&make(ranks), ranks);
+    bytes_arrive_undamaged(&make(ranks), ranks);
+    many_senders_reach_one_receiver(&make(ranks), ranks);
+    time_never_runs_backward(&make(ranks), ranks);
+    one_ranks_error_is_its_own(&make(ranks), ranks);
+    a_message_that_never_comes_is_a_deadlock(&make(ranks), ranks);
+    a_ring_of_receives_is_a_deadlock(&make(ranks), ranks);
+    receiving_from_anyone(make, ranks);
+}
+
+fn receiving_from_anyone<W: Subject>(make: &impl Fn(u32) -> W, ranks: u32) {
+    a_message_from_anyone_is_taken_once(&make(ranks), ranks);
+    a_deadline_passes(&make(ranks), ranks);
+    a_message_before_the_deadline_is_taken(&make(ranks), ranks);
+    a_message_that_is_there_beats_a_deadline_that_has_passed(&make(ranks), ranks);
+    order_holds_between_named_and_any(&make(ranks), ranks);
+    waiting_for_anyone_for_ever_is_a_deadlock(&make(ranks), ranks);
+    receiving_from_anyone_must_be_declared(&make(ranks), ranks);
+    overlapping_must_be_declared(&make(ranks), ranks);
 }
 
 /// Checks what a world must do whose ranks may have several operations under way at once, and whose messages have tags.
-pub fn overlapping_world<W: World>(make: impl Fn(u32) -> W) {
-    for ranks in [2, 5] {
-        sends_and_receives_pass_each_other(&make(ranks), ranks);
-        many_operations_are_under_way_at_once(&make(ranks), ranks);
-        communication_goes_on_behind_computing(&make(ranks), ranks);
-        waiting_takes_no_processor(&make(ranks), ranks);
-        messages_meet_receives_in_the_order_they_began(&make(ranks), ranks);
-        what_a_dropped_future_began_goes_on(&make(ranks), ranks);
-        receives_that_wait_for_ever_are_a_deadlock(&make(ranks), ranks);
-        a_tag_chooses_among_messages(&make(ranks), ranks);
-        a_tag_chooses_among_senders(&make(ranks), ranks);
-    }
+pub fn overlapping_world<W: Subject>(make: impl Fn(u32) -> W) {
+    [2, 5].into_iter().for_each(|ranks| overlapping(&make, ranks));
+}
+
+fn overlapping<W: Subject>(make: &impl Fn(u32) -> W, ranks: u32) {
+    sends_and_receives_pass_each_other(&make(ranks), ranks);
+    many_operations_are_under_way_at_once(&make(ranks), ranks);
+    communication_goes_on_behind_computing(&make(ranks), ranks);
+    waiting_takes_no_processor(&make(ranks), ranks);
+    messages_meet_receives_in_the_order_they_began(&make(ranks), ranks);
+    what_a_dropped_future_began_goes_on(&make(ranks), ranks);
+    receives_that_wait_for_ever_are_a_deadlock(&make(ranks), ranks);
+    a_tag_chooses_among_messages(&make(ranks), ranks);
+    a_tag_chooses_among_senders(&make(ranks), ranks);
 }
 
 /// Checks all that [`world`] does, and what a world must do besides that broadcasts in hardware.
-pub fn multicast_world<W: World>(make: impl Fn(u32) -> W) {
+pub fn multicast_world<W: Subject>(make: impl Fn(u32) -> W) {
     world(&make);
-    broadcasting(make);
+    [2, 5].into_iter().for_each(|ranks| broadcasting(&make, ranks));
 }
 
 /// Checks all that [`real_world`] does, and what a world must do besides that broadcasts in hardware.
-pub fn real_multicast_world<W: World>(make: impl Fn(u32) -> W) {
+pub fn real_multicast_world<W: Subject>(make: impl Fn(u32) -> W) {
     real_world(&make);
-    broadcasting(make);
+    [2, 5].into_iter().for_each(|ranks| broadcasting(&make, ranks));
 }
 
-fn broadcasting<W: World>(make: impl Fn(u32) -> W) {
-    for ranks in [2, 5] {
-        broadcasts_reach_everyone_in_order(&make(ranks), ranks);
-        broadcasts_and_messages_are_kept_apart(&make(ranks), ranks);
-        broadcasts_of_nobody_are_errors(&make(ranks), ranks);
-        a_broadcast_that_never_comes_is_a_deadlock(&make(ranks), ranks);
-        broadcasting_must_be_declared(&make(ranks), ranks);
+fn broadcasting<W: Subject>(make: &impl Fn(u32) -> W, ranks: u32) {
+    broadcasts_reach_everyone_in_order(&make(ranks), ranks);
+    broadcasts_and_messages_are_kept_apart(&make(ranks), ranks);
+    broadcasts_of_nobody_are_errors(&make(ranks), ranks);
+    broadcasting_must_be_declared(&make(ranks), ranks);
+    // Last, since what was begun of it may never end.
+    a_broadcast_that_never_comes_is_a_deadlock(&make(ranks), ranks);
+}
+
+/// What is checked: something that runs programs, of whose ranks some may run in other processes, where the same is checked.
+pub trait Subject {
+    /// Runs `program` on `ranks` ranks and gives what those have ended with that run here, in order of rank.
+    ///
+    /// # Errors
+    /// As [`World::run`]; a deadlock of any rank, wherever it runs.
+    fn run_here<P: Program>(&self, ranks: u32, program: &P) -> Result<Vec<(Rank, Result<P::Output>)>>;
+}
+
+impl<W: World> Subject for W {
+    fn run_here<P: Program>(&self, ranks: u32, program: &P) -> Result<Vec<(Rank, Result<P::Output>)>> {
+        let (results, _) = self.run(ranks, program)?;
+        assert_eq!(results.len(), ranks as usize, "one result a rank");
+        Ok((0..).map(Rank).zip(results).collect())
     }
 }
 
-/// What every rank ended with, none of them with an error.
-fn outputs<T, A>(ended: Result<(Vec<Result<T>>, A)>, ranks: u32) -> Vec<T> {
-    let (results, _) = ended.unwrap_or_else(|error| panic!("the world ended with: {error}"));
-    assert_eq!(results.len(), ranks as usize, "one result a rank");
-    let output =
-        |(rank, result): (u32, Result<T>)| result.unwrap_or_else(|error| panic!("rank {rank} ended with: {error}"));
-    (0..).zip(results).map(output).collect()
-}
-
-fn run<W: World, P: Program>(world: &W, ranks: u32, program: &P) -> Vec<P::Output> {
-    outputs(world.run(ranks, program), ranks)
+/// What every rank that runs here ended with, none of them with an error.
+fn run<W: Subject, P: Program>(world: &W, ranks: u32, program: &P) -> Vec<(Rank, P::Output)> {
+    let results = world.run_here(ranks, program).unwrap_or_else(|error| panic!("the world ended with: {error}"));
+    let output = |(rank, result): (Rank, Result<P::Output>)| {
+        (rank, result.unwrap_or_else(|error| panic!("rank {rank} ended with: {error}")))
+    };
+    results.into_iter().map(output).collect()
 }
 
 /// That `result` is a deadlock whose text has each of `parts`.

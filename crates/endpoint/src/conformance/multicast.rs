@@ -2,11 +2,11 @@
 
 use quantities::Rank;
 
-use super::{is_deadlock, patterned, run};
-use crate::{Endpoint, Error, Needs, Program, Result, World};
+use super::{Subject, is_deadlock, patterned, run};
+use crate::{Endpoint, Error, Needs, Program, Result};
 
 /// Every rank in turn broadcasts messages of several sizes; all others have them undamaged and in order.
-pub fn broadcasts_reach_everyone_in_order<W: World>(world: &W, ranks: u32) {
+pub fn broadcasts_reach_everyone_in_order<W: Subject>(world: &W, ranks: u32) {
     struct InTurn;
     impl Program for InTurn {
         const NEEDS: Needs = Needs::MULTICAST;
@@ -33,7 +33,7 @@ pub fn broadcasts_reach_everyone_in_order<W: World>(world: &W, ranks: u32) {
 }
 
 /// A broadcast and a message to one rank are two things: each receive takes its own.
-pub fn broadcasts_and_messages_are_kept_apart<W: World>(world: &W, ranks: u32) {
+pub fn broadcasts_and_messages_are_kept_apart<W: Subject>(world: &W, ranks: u32) {
     struct Both;
     impl Program for Both {
         const NEEDS: Needs = Needs::MULTICAST;
@@ -56,7 +56,7 @@ pub fn broadcasts_and_messages_are_kept_apart<W: World>(world: &W, ranks: u32) {
 }
 
 /// A broadcast from a rank that does not exist, or from oneself, cannot be received.
-pub fn broadcasts_of_nobody_are_errors<W: World>(world: &W, ranks: u32) {
+pub fn broadcasts_of_nobody_are_errors<W: Subject>(world: &W, ranks: u32) {
     struct Wrong;
     impl Program for Wrong {
         const NEEDS: Needs = Needs::MULTICAST;
@@ -72,7 +72,7 @@ pub fn broadcasts_of_nobody_are_errors<W: World>(world: &W, ranks: u32) {
 }
 
 /// A broadcast that never comes ends the run, and the error names who waits for whom.
-pub fn a_broadcast_that_never_comes_is_a_deadlock<W: World>(world: &W, ranks: u32) {
+pub fn a_broadcast_that_never_comes_is_a_deadlock<W: Subject>(world: &W, ranks: u32) {
     struct Never;
     impl Program for Never {
         const NEEDS: Needs = Needs::MULTICAST;
@@ -84,11 +84,11 @@ pub fn a_broadcast_that_never_comes_is_a_deadlock<W: World>(world: &W, ranks: u3
             Ok(())
         }
     }
-    is_deadlock(world.run(ranks, &Never), &["rank 1"]);
+    is_deadlock(world.run_here(ranks, &Never), &["rank 1"]);
 }
 
 /// A program that has not declared that it broadcasts in hardware gets an error, and can go on.
-pub fn broadcasting_must_be_declared<W: World>(world: &W, ranks: u32) {
+pub fn broadcasting_must_be_declared<W: Subject>(world: &W, ranks: u32) {
     struct Undeclared;
     impl Program for Undeclared {
         type Output = ();

@@ -2,11 +2,11 @@
 
 use quantities::{Bytes, Duration, Rank, Time};
 
-use super::{LONG, is_deadlock, outputs, patterned, run};
-use crate::{Endpoint, Error, Message, Program, Result, World};
+use super::{LONG, Subject, is_deadlock, patterned, run};
+use crate::{Endpoint, Error, Message, Program, Result};
 
 /// Ranks know who they are, and their results come in their order.
-pub fn results_come_in_order_of_rank<W: World>(world: &W, ranks: u32) {
+pub fn results_come_in_order_of_rank<W: Subject>(world: &W, ranks: u32) {
     struct WhoAmI;
     impl Program for WhoAmI {
         type Output = (Rank, u32);
@@ -14,12 +14,13 @@ pub fn results_come_in_order_of_rank<W: World>(world: &W, ranks: u32) {
             Ok((endpoint.rank(), endpoint.size()))
         }
     }
-    let expected: Vec<_> = (0..ranks).map(|rank| (Rank(rank), ranks)).collect();
-    assert_eq!(run(world, ranks, &WhoAmI), expected);
+    for (rank, output) in run(world, ranks, &WhoAmI) {
+        assert_eq!(output, (rank, ranks));
+    }
 }
 
 /// Every rank begins at the beginning of time.
-pub fn time_begins_at_zero<W: World>(world: &W, ranks: u32) {
+pub fn time_begins_at_zero<W: Subject>(world: &W, ranks: u32) {
     struct WhatTimeIsIt;
     impl Program for WhatTimeIsIt {
         type Output = Time;
@@ -27,7 +28,7 @@ pub fn time_begins_at_zero<W: World>(world: &W, ranks: u32) {
             Ok(endpoint.now())
         }
     }
-    assert_eq!(run(world, ranks, &WhatTimeIsIt), vec![Time::ZERO; ranks as usize]);
+    assert!(run(world, ranks, &WhatTimeIsIt).into_iter().all(|(_, time)| time == Time::ZERO));
 }
 
 /// Computes for some lengths of time; how long each was to take, and took. [ps]
@@ -47,21 +48,21 @@ impl Program for Compute {
 }
 
 /// `compute` advances `now` by no less than the work.
-pub fn computing_takes_at_least_its_time<W: World>(world: &W, ranks: u32) {
-    for (work, took) in run(world, ranks, &Compute).into_iter().flatten() {
+pub fn computing_takes_at_least_its_time<W: Subject>(world: &W, ranks: u32) {
+    for (work, took) in run(world, ranks, &Compute).into_iter().flat_map(|(_, took)| took) {
         assert!(took >= work, "{work} ps of work took {took} ps");
     }
 }
 
 /// `compute` advances `now` by exactly the work, and by nothing for no work.
-pub fn computing_takes_exactly_its_time<W: World>(world: &W, ranks: u32) {
-    for (work, took) in run(world, ranks, &Compute).into_iter().flatten() {
+pub fn computing_takes_exactly_its_time<W: Subject>(world: &W, ranks: u32) {
+    for (work, took) in run(world, ranks, &Compute).into_iter().flat_map(|(_, took)| took) {
         assert_eq!(took, work);
     }
 }
 
 /// A wait ends at its time, and one for a time that has passed at once.
-pub fn waiting_ends_at_its_time<W: World>(world: &W, ranks: u32) {
+pub fn waiting_ends_at_its_time<W: Subject>(world: &W, ranks: u32) {
     struct Wait;
     impl Program for Wait {
         type Output = [Time; 2];
@@ -73,15 +74,15 @@ pub fn waiting_ends_at_its_time<W: World>(world: &W, ranks: u32) {
             Ok([woken, endpoint.now()])
         }
     }
-    for (rank, times) in (1..).zip(run(world, ranks, &Wait)) {
-        assert_eq!(times, [Time::ZERO + LONG * rank; 2]);
+    for (Rank(rank), times) in run(world, ranks, &Wait) {
+        assert_eq!(times, [Time::ZERO + LONG * u64::from(rank + 1); 2]);
     }
 }
 
 /// Every rank exchanges with every other, whatever their number.
-pub fn every_rank_reaches_every_other<W: World>(world: &W, ranks: u32) {
-    for (rank, received) in (0..).zip(run(world, ranks, &Exchange)) {
-        let expected: Vec<Rank> = (0..ranks).filter(|&other| other != rank).map(Rank).collect();
+pub fn every_rank_reaches_every_other<W: Subject>(world: &W, ranks: u32) {
+    for (rank, received) in run(world, ranks, &Exchange) {
+        let expected: Vec<Rank> = (0..ranks).map(Rank).filter(|&other| other != rank).collect();
         assert_eq!(received.iter().map(|&(from, _)| from).collect::<Vec<_>>(), expected, "rank {rank}");
     }
 }
@@ -111,7 +112,7 @@ impl Program for Exchange {
 }
 
 /// Sending to a rank out of range, or receiving from one, is an error that the program gets and can live with.
-pub fn a_rank_that_does_not_exist_is_an_error<W: World>(world: &W, ranks: u32) {
+pub fn a_rank_that_does_not_exist_is_an_error<W: Subject>(world: &W, ranks: u32) {
     struct OutOfRange;
     impl Program for OutOfRange {
         type Output = ();
@@ -130,7 +131,7 @@ pub fn a_rank_that_does_not_exist_is_an_error<W: World>(world: &W, ranks: u32) {
 
 /// A rank that sends to itself, or receives from itself, gets an error: a world whose sends wait for the receiver could
 /// never carry such a message, so none does.
-pub fn a_message_to_oneself_is_an_error<W: World>(world: &W, ranks: u32) {
+pub fn a_message_to_oneself_is_an_error<W: Subject>(world: &W, ranks: u32) {
     struct ToItself;
     impl Program for ToItself {
         type Output = ();
@@ -148,7 +149,7 @@ pub fn a_message_to_oneself_is_an_error<W: World>(world: &W, ranks: u32) {
 
 /// Round a ring every rank sends to the next and receives from the one before, whatever a send waits for and however long the message
 /// is; a program does not declare it.
-pub fn a_send_and_a_receive_pass_each_other<W: World>(world: &W, ranks: u32) {
+pub fn a_send_and_a_receive_pass_each_other<W: Subject>(world: &W, ranks: u32) {
     struct Ring;
     impl Program for Ring {
         type Output = ();
@@ -166,7 +167,7 @@ pub fn a_send_and_a_receive_pass_each_other<W: World>(world: &W, ranks: u32) {
 }
 
 /// Messages of one sender come in the order they were sent, short ones never before long ones.
-pub fn one_senders_messages_come_in_order<W: World>(world: &W, ranks: u32) {
+pub fn one_senders_messages_come_in_order<W: Subject>(world: &W, ranks: u32) {
     struct Numbered;
     impl Program for Numbered {
         type Output = ();
@@ -188,7 +189,7 @@ pub fn one_senders_messages_come_in_order<W: World>(world: &W, ranks: u32) {
 }
 
 /// Real bytes come out as they went in, none and many of them; a message that is only a size keeps it.
-pub fn bytes_arrive_undamaged<W: World>(world: &W, ranks: u32) {
+pub fn bytes_arrive_undamaged<W: Subject>(world: &W, ranks: u32) {
     struct Undamaged;
     impl Program for Undamaged {
         type Output = ();
@@ -212,7 +213,7 @@ pub fn bytes_arrive_undamaged<W: World>(world: &W, ranks: u32) {
 }
 
 /// All ranks send to one, which takes the messages in an order of its own.
-pub fn many_senders_reach_one_receiver<W: World>(world: &W, ranks: u32) {
+pub fn many_senders_reach_one_receiver<W: Subject>(world: &W, ranks: u32) {
     struct ManyToOne;
     impl Program for ManyToOne {
         type Output = ();
@@ -237,7 +238,7 @@ pub fn many_senders_reach_one_receiver<W: World>(world: &W, ranks: u32) {
 }
 
 /// Neither a rank's own time nor a message runs backward: whoever has a message has it no earlier than its send began.
-pub fn time_never_runs_backward<W: World>(world: &W, ranks: u32) {
+pub fn time_never_runs_backward<W: Subject>(world: &W, ranks: u32) {
     struct Clocks;
     impl Program for Clocks {
         type Output = ();
@@ -270,7 +271,7 @@ pub fn time_never_runs_backward<W: World>(world: &W, ranks: u32) {
 }
 
 /// A rank that ends with an error leaves the others alone.
-pub fn one_ranks_error_is_its_own<W: World>(world: &W, ranks: u32) {
+pub fn one_ranks_error_is_its_own<W: Subject>(world: &W, ranks: u32) {
     struct Fails;
     impl Program for Fails {
         type Output = Rank;
@@ -282,15 +283,15 @@ pub fn one_ranks_error_is_its_own<W: World>(world: &W, ranks: u32) {
             Ok(endpoint.rank())
         }
     }
-    let (results, _) = world.run(ranks, &Fails).expect("the world itself has no error");
-    for (rank, result) in (0..).map(Rank).zip(results) {
+    let results = world.run_here(ranks, &Fails).expect("the world itself has no error");
+    for (rank, result) in results {
         let expected = if rank == Rank(1) { Err(Error::Unfit("by intent".to_owned())) } else { Ok(rank) };
         assert_eq!(result, expected);
     }
 }
 
 /// Receiving what nobody sends ends the run, and the error names who waits for whom.
-pub fn a_message_that_never_comes_is_a_deadlock<W: World>(world: &W, ranks: u32) {
+pub fn a_message_that_never_comes_is_a_deadlock<W: Subject>(world: &W, ranks: u32) {
     struct Waits;
     impl Program for Waits {
         type Output = ();
@@ -302,11 +303,11 @@ pub fn a_message_that_never_comes_is_a_deadlock<W: World>(world: &W, ranks: u32)
             Ok(())
         }
     }
-    is_deadlock(world.run(ranks, &Waits), &["rank 1 waits for a message from rank 0"]);
+    is_deadlock(world.run_here(ranks, &Waits), &["rank 1 waits for a message from rank 0"]);
 }
 
 /// Ranks that all wait for the next one are a deadlock, and the error names them.
-pub fn a_ring_of_receives_is_a_deadlock<W: World>(world: &W, ranks: u32) {
+pub fn a_ring_of_receives_is_a_deadlock<W: Subject>(world: &W, ranks: u32) {
     struct Ring;
     impl Program for Ring {
         type Output = ();
@@ -317,15 +318,15 @@ pub fn a_ring_of_receives_is_a_deadlock<W: World>(world: &W, ranks: u32) {
         }
     }
     is_deadlock(
-        world.run(ranks, &Ring),
+        world.run_here(ranks, &Ring),
         &["rank 0 waits for a message from rank 1", &format!("rank {} waits for a message from rank 0", ranks - 1)],
     );
 }
 
 /// The same program on the same world gives the same results at the same times.
-pub fn two_runs_are_the_same<W: World>(make: &impl Fn(u32) -> W, ranks: u32) {
+pub fn two_runs_are_the_same<W: Subject>(make: &impl Fn(u32) -> W, ranks: u32) {
     let world = make(ranks);
     let first = run(&world, ranks, &Exchange);
     assert_eq!(first, run(&world, ranks, &Exchange), "the same world again");
-    assert_eq!(first, outputs(make(ranks).run(ranks, &Exchange), ranks), "another world of the same kind");
+    assert_eq!(first, run(&make(ranks), ranks, &Exchange), "another world of the same kind");
 }

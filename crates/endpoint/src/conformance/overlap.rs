@@ -2,13 +2,11 @@
 
 use quantities::{Bytes, Duration, Rank, Time};
 
-use super::{LONG, is_deadlock, patterned, run};
-use crate::{
-    Endpoint, Error, First, Message, Needs, Program, Result, Source, Tag, Tags, World, first_of, join, join_all,
-};
+use super::{LONG, Subject, is_deadlock, patterned, run};
+use crate::{Endpoint, Error, First, Message, Needs, Program, Result, Source, Tag, Tags, first_of, join, join_all};
 
 /// Around a ring, every rank sends to the next and receives from the one before at once, whatever sends wait for.
-pub fn sends_and_receives_pass_each_other<W: World>(world: &W, ranks: u32) {
+pub fn sends_and_receives_pass_each_other<W: Subject>(world: &W, ranks: u32) {
     struct Ring;
     impl Program for Ring {
         type Output = ();
@@ -29,7 +27,7 @@ pub fn sends_and_receives_pass_each_other<W: World>(world: &W, ranks: u32) {
 }
 
 /// Rank 0 sends to all others and receives from all of them, everything at once.
-pub fn many_operations_are_under_way_at_once<W: World>(world: &W, ranks: u32) {
+pub fn many_operations_are_under_way_at_once<W: Subject>(world: &W, ranks: u32) {
     struct All;
     impl Program for All {
         type Output = ();
@@ -55,7 +53,7 @@ pub fn many_operations_are_under_way_at_once<W: World>(world: &W, ranks: u32) {
 }
 
 /// A rank computes while it waits for a time.
-pub fn waiting_takes_no_processor<W: World>(world: &W, ranks: u32) {
+pub fn waiting_takes_no_processor<W: Subject>(world: &W, ranks: u32) {
     struct Both;
     impl Program for Both {
         type Output = Time;
@@ -67,11 +65,11 @@ pub fn waiting_takes_no_processor<W: World>(world: &W, ranks: u32) {
     }
     // A clock of the real world goes on between the operations.
     let side_by_side = Time::ZERO + LONG..Time::ZERO + LONG * 2;
-    assert!(run(world, ranks, &Both).into_iter().all(|end| side_by_side.contains(&end)));
+    assert!(run(world, ranks, &Both).into_iter().all(|(_, end)| side_by_side.contains(&end)));
 }
 
 /// A message travels while its receiver computes, and computations of one rank go one after the other.
-pub fn communication_goes_on_behind_computing<W: World>(world: &W, ranks: u32) {
+pub fn communication_goes_on_behind_computing<W: Subject>(world: &W, ranks: u32) {
     struct Behind;
     impl Program for Behind {
         type Output = ();
@@ -97,7 +95,7 @@ pub fn communication_goes_on_behind_computing<W: World>(world: &W, ranks: u32) {
 }
 
 /// Of two receives that a message fits, the one that was begun first has it.
-pub fn messages_meet_receives_in_the_order_they_began<W: World>(world: &W, ranks: u32) {
+pub fn messages_meet_receives_in_the_order_they_began<W: Subject>(world: &W, ranks: u32) {
     struct InOrder;
     impl Program for InOrder {
         type Output = ();
@@ -119,7 +117,7 @@ pub fn messages_meet_receives_in_the_order_they_began<W: World>(world: &W, ranks
 }
 
 /// A future that is dropped after it has begun leaves its operation under way: the message that it receives is lost.
-pub fn what_a_dropped_future_began_goes_on<W: World>(world: &W, ranks: u32) {
+pub fn what_a_dropped_future_began_goes_on<W: Subject>(world: &W, ranks: u32) {
     struct Dropped;
     impl Program for Dropped {
         type Output = ();
@@ -149,7 +147,7 @@ pub fn what_a_dropped_future_began_goes_on<W: World>(world: &W, ranks: u32) {
 }
 
 /// A program that has not declared that its operations overlap gets an error when they do.
-pub fn overlapping_must_be_declared<W: World>(world: &W, ranks: u32) {
+pub fn overlapping_must_be_declared<W: Subject>(world: &W, ranks: u32) {
     struct Undeclared;
     impl Program for Undeclared {
         type Output = ();
@@ -170,7 +168,7 @@ pub fn overlapping_must_be_declared<W: World>(world: &W, ranks: u32) {
 }
 
 /// A rank with several receives that wait for ever is a deadlock, which names all of them, each once.
-pub fn receives_that_wait_for_ever_are_a_deadlock<W: World>(world: &W, ranks: u32) {
+pub fn receives_that_wait_for_ever_are_a_deadlock<W: Subject>(world: &W, ranks: u32) {
     struct Waits;
     impl Program for Waits {
         type Output = ();
@@ -191,5 +189,5 @@ pub fn receives_that_wait_for_ever_are_a_deadlock<W: World>(world: &W, ranks: u3
         [before @ .., last] if !before.is_empty() => format!("{} and for {last}", before.join(", for ")),
         others => others.concat(),
     };
-    is_deadlock(world.run(ranks, &Waits), &[&format!("rank 1 waits for {all}")]);
+    is_deadlock(world.run_here(ranks, &Waits), &[&format!("rank 1 waits for {all}")]);
 }

@@ -2,14 +2,14 @@
 
 use quantities::{Bytes, Duration, Rank};
 
-use super::LONG;
+use super::{LONG, Subject, run};
 use crate::{
     Begun, Endpoint, Error, Event, Message, Needs, Operation, Outcome, Program, Report, Request, Result, Source, Tag,
-    Tags, World,
+    Tags,
 };
 
 /// Checks all that a world must do whose ranks can begin requests. `make` makes a world for at least that many ranks.
-pub fn requests_world<W: World>(make: impl Fn(u32) -> W) {
+pub fn requests_world<W: Subject>(make: impl Fn(u32) -> W) {
     requests_bring_each_message_once(&make(4), 4);
     computations_behind_requests_take_their_time(&make(2));
     a_program_that_announces_no_requests_has_none(&make(2));
@@ -80,9 +80,8 @@ impl Program for ToAll {
 }
 
 /// What requests receive is what others have sent, each message once, whatever the order in which they were asked for.
-pub fn requests_bring_each_message_once<W: World>(world: &W, ranks: u32) {
-    let (results, _) = world.run(ranks, &ToAll).unwrap_or_else(|error| panic!("{error}"));
-    assert!(results.iter().all(Result::is_ok), "{results:?}");
+pub fn requests_bring_each_message_once<W: Subject>(world: &W, ranks: u32) {
+    run(world, ranks, &ToAll);
 }
 
 /// Computes twice behind a receive that is posted; the message goes on meanwhile.
@@ -117,9 +116,8 @@ impl Program for ComputesBehind {
 }
 
 /// Computations that are requests take their time, one after the other on one processor.
-pub fn computations_behind_requests_take_their_time<W: World>(world: &W) {
-    let (results, _) = world.run(2, &ComputesBehind).unwrap_or_else(|error| panic!("{error}"));
-    assert!(results.iter().all(Result::is_ok), "{results:?}");
+pub fn computations_behind_requests_take_their_time<W: Subject>(world: &W) {
+    run(world, 2, &ComputesBehind);
 }
 
 /// Begins a request without having declared so.
@@ -137,9 +135,8 @@ impl Program for Unannounced {
 }
 
 /// A program that does not say that it begins requests gets an error.
-pub fn a_program_that_announces_no_requests_has_none<W: World>(world: &W) {
-    let (results, _) = world.run(2, &Unannounced).unwrap_or_else(|error| panic!("{error}"));
-    assert!(results.iter().all(Result::is_ok), "{results:?}");
+pub fn a_program_that_announces_no_requests_has_none<W: Subject>(world: &W) {
+    run(world, 2, &Unannounced);
 }
 
 /// Waits for a request without having begun one.
@@ -160,9 +157,8 @@ impl Program for WaitsForNone {
 }
 
 /// To wait for a request when none is under way is an error, and so is a request that cannot be.
-pub fn a_rank_without_requests_waits_for_none<W: World>(world: &W) {
-    let (results, _) = world.run(1, &WaitsForNone).unwrap_or_else(|error| panic!("{error}"));
-    assert!(results.iter().all(Result::is_ok), "{results:?}");
+pub fn a_rank_without_requests_waits_for_none<W: Subject>(world: &W) {
+    run(world, 1, &WaitsForNone);
 }
 
 /// Receives what nobody sends.
@@ -179,8 +175,8 @@ impl Program for ReceivesNothing {
 }
 
 /// Ranks whose requests never end are a deadlock.
-pub fn a_request_that_nothing_ends_is_a_deadlock<W: World>(world: &W) {
-    match world.run(2, &ReceivesNothing) {
+pub fn a_request_that_nothing_ends_is_a_deadlock<W: Subject>(world: &W) {
+    match world.run_here(2, &ReceivesNothing) {
         Err(Error::Deadlock(told)) => assert!(told.contains("rank 0 waits for its requests"), "{told}"),
         Err(other) => panic!("expected a deadlock, found {other}"),
         Ok(_) => panic!("expected a deadlock, and it came to an end"),

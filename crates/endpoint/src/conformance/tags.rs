@@ -2,12 +2,12 @@
 
 use quantities::Rank;
 
-use super::{patterned, run};
-use crate::{Endpoint, Error, Needs, Program, Result, Source, Tag, Tags, World, join_all};
+use super::{Subject, patterned, run};
+use crate::{Endpoint, Error, Needs, Program, Result, Source, Tag, Tags, join_all};
 
 /// Messages of one tag come in the order they were sent, and none waits for those of another tag. What collectives send is not for a
 /// receive of any tag.
-pub fn a_tag_chooses_among_messages<W: World>(world: &W, ranks: u32) {
+pub fn a_tag_chooses_among_messages<W: Subject>(world: &W, ranks: u32) {
     struct Chooses;
     impl Program for Chooses {
         type Output = ();
@@ -37,7 +37,7 @@ pub fn a_tag_chooses_among_messages<W: World>(world: &W, ranks: u32) {
 }
 
 /// A receive from anyone takes only the tag that it asks for; and with a deadline, no message of another tag is in time.
-pub fn a_tag_chooses_among_senders<W: World>(world: &W, ranks: u32) {
+pub fn a_tag_chooses_among_senders<W: Subject>(world: &W, ranks: u32) {
     struct FromAnyone;
     impl Program for FromAnyone {
         type Output = ();

@@ -1,0 +1,145 @@
+//! A library of MPI, opened at run time.
+
+use std::ffi::{c_char, c_int};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use mpi_abi::{MPI_ABI_VERSION, MPI_MAX_LIBRARY_VERSION_STRING, MPI_SUCCESS};
+
+use crate::functions::Functions;
+use crate::search::{self, Candidate};
+
+/// Why no library was opened.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// None was found.
+    #[error(
+        "no library of MPI with the standard ABI of MPI 5 was found: {looked}{started}; install one, as `pip install mpich` does, and \
+         start with its mpiexec, or name it with --mpi-library or {variable}",
+        variable = search::LIBRARY_VARIABLE
+    )]
+    NoneFound {
+        /// Where it was looked for.
+        looked: String,
+        /// What is known of who started this process, as the end of a sentence.
+        started: String,
+    },
+    /// The one that was named, or found, can't be opened.
+    #[error("{} can't be opened: {problem}", .path.display())]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// What the loader says.
+        problem: String,
+    },
+    /// It is no library of the standard ABI.
+    #[error(
+        "{} is no library of MPI with the standard ABI: {problem}. MPICH has one from version 5 on, called libmpi_abi.so \
+         (`pip install mpich`); Open MPI 5 and older MPICH have none",
+        .path.display()
+    )]
+    NotTheAbi {
+        /// Which.
+        path: PathBuf,
+        /// What it lacks.
+        problem: String,
+    },
+}
+
+/// A library of MPI that was opened. It stays open until the process ends.
+#[derive(Clone)]
+pub struct Library {
+    pub(crate) functions: Functions,
+    path: PathBuf,
+}
+
+type AbiVersion = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
+
+impl Library {
+    /// Opens the library at `told`, or the one that is found: that of the variable `MAQUETTE_MPI_LIBRARY`, the one beside the mpiexec that
+    /// started this process, the one that the loader finds, or the one of the environment that this program was installed in.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub fn open(told: Option<&Path>) -> Result<Library, OpenError> {
+        let candidates = match told.map(Path::to_path_buf).or_else(search::of_variable) {
+            Some(path) => return Library::at(&path),
+            None => search::candidates(),
+        };
+        for candidate in &candidates {
+            match candidate {
+                Candidate::File(path) if !path.exists() => {}
+                Candidate::File(path) => return Library::at(path),
+                Candidate::OfTheLoader(name) => match Library::at(Path::new(name)) {
+                    Err(OpenError::Unreadable { .. }) => {}
+                    opened => return opened,
+                },
+            }
+        }
+        let looked: Vec<String> = candidates.iter().map(ToString::to_string).collect();
+        Err(OpenError::NoneFound { looked: format!("neither {}", looked.join(" nor ")), started: search::started_by() })
+    }
+
+    fn at(path: &Path) -> Result<Library, OpenError> {
+        let not = |problem: String| OpenError::NotTheAbi { path: path.to_path_buf(), problem };
+        // SAFETY: what a library does when it is opened is its own affair; that of MPI only prepares itself.
+        let library = unsafe { libloading::Library::new(path) }.map_err(|error| OpenError::Unreadable {
+            path: path.to_path_buf(),
+            problem: in_plain_words(path, &error),
+        })?;
+        // SAFETY: it is called only where a library has it, and there it has this type by the standard.
+        let version = unsafe { library.get::<AbiVersion>(b"MPI_Abi_get_version\0") };
+        let version = *version.map_err(|_| not("it has no function MPI_Abi_get_version".to_owned()))?;
+        let (mut major, mut minor) = (-1, -1);
+        // SAFETY: it can be called at any time, before MPI has begun, too, and writes two integers.
+        let code = unsafe { version(&raw mut major, &raw mut minor) };
+        if code != MPI_SUCCESS || major != MPI_ABI_VERSION {
+            return Err(not(format!(
+                "it says that its ABI is of version {major}.{minor}, where {MPI_ABI_VERSION}.0 is wanted"
+            )));
+        }
+        // SAFETY: it has just said that it is of the standard ABI, and below it is left open for ever.
+        let functions = unsafe { Functions::of(&library) }.map_err(|name| not(format!("it has no function {name}")))?;
+        std::mem::forget(library);
+        Ok(Library { functions, path: path.to_path_buf() })
+    }
+
+    /// Which it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it says of itself, in a line: its name and version.
+    pub fn version(&self) -> String {
+        let text = text_of(MPI_MAX_LIBRARY_VERSION_STRING, |text, length| {
+            // SAFETY: it can be called at any time; the text has the length that the standard asks for.
+            unsafe { (self.functions.get_library_version)(text, length) }
+        });
+        let first = text.lines().next().unwrap_or_default();
+        first.split_whitespace().collect::<Vec<&str>>().join(" ")
+    }
+}
+
+impl fmt::Debug for Library {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Library").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// The text of at most `longest` bytes that `write` writes with its length; nothing if it fails.
+pub(crate) fn text_of(longest: c_int, write: impl FnOnce(*mut c_char, *mut c_int) -> c_int) -> String {
+    let mut text = vec![0u8; usize::try_from(longest).unwrap_or(0)];
+    let mut length = 0;
+    let code = write(text.as_mut_ptr().cast(), &raw mut length);
+    let length = if code == MPI_SUCCESS { usize::try_from(length).unwrap_or(0) } else { 0 };
+    String::from_utf8_lossy(&text[..length.min(text.len())]).into_owned()
+}
+
+/// What the loader says, without the path in front.
+fn in_plain_words(path: &Path, error: &libloading::Error) -> String {
+    let cause = match error {
+        libloading::Error::DlOpen { desc } => format!("{desc:?}").trim_matches('"').to_owned(),
+        other => other.to_string(),
+    };
+    cause.strip_prefix(&format!("{}: ", path.display())).map_or(cause.clone(), str::to_owned)
+}

@@ -1,0 +1,99 @@
+//! This process, as one of those of MPI.
+
+use std::ffi::c_int;
+use std::marker::PhantomData;
+use std::ptr::null_mut;
+
+use mpi_abi::*;
+
+use crate::functions::Functions;
+use crate::library::text_of;
+use crate::{Communicator, Library, MpiError, Result};
+
+/// A process in which MPI has begun. It can't leave the thread on which that was.
+#[derive(Debug)]
+pub struct Process {
+    library: Library,
+    /// Whether MPI was begun here, and not by another part of the program.
+    begun_here: bool,
+    on_this_thread: PhantomData<*const ()>,
+}
+
+impl Process {
+    /// Begins MPI, unless it has begun; errors are values from now on.
+    ///
+    /// # Errors
+    /// What the library says. Some libraries end the process themselves where nobody can start MPI.
+    pub fn begin(library: Library) -> Result<Process> {
+        let functions = &library.functions;
+        let (mut has_begun, mut provided) = (0, 0);
+        // SAFETY: it can be called at any time, and writes an integer.
+        check(functions, "MPI_Initialized", unsafe { (functions.initialized)(&raw mut has_begun) })?;
+        if has_begun == 0 {
+            // SAFETY: MPI has not begun; that there are no arguments is allowed.
+            let code =
+                unsafe { (functions.init_thread)(null_mut(), null_mut(), MPI_THREAD_FUNNELED, &raw mut provided) };
+            check(functions, "MPI_Init_thread", code)?;
+        }
+        for communicator in [MPI_COMM_WORLD, MPI_COMM_SELF] {
+            // SAFETY: MPI has begun, and both handles are predefined.
+            let code = unsafe { (functions.comm_set_errhandler)(communicator, MPI_ERRORS_RETURN) };
+            check(functions, "MPI_Comm_set_errhandler", code)?;
+        }
+        Ok(Process { library, begun_here: has_begun == 0, on_this_thread: PhantomData })
+    }
+
+    /// Its library.
+    pub fn library(&self) -> &Library {
+        &self.library
+    }
+
+    /// All processes, `MPI_COMM_WORLD`.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn world(&self) -> Result<Communicator> {
+        Communicator::new(self.library.functions, MPI_COMM_WORLD)
+    }
+
+    /// The name of the computer that it runs on.
+    pub fn processor_name(&self) -> String {
+        text_of(MPI_MAX_PROCESSOR_NAME, |text, length| {
+            // SAFETY: MPI has begun; the text has the length that the standard asks for.
+            unsafe { (self.library.functions.get_processor_name)(text, length) }
+        })
+    }
+
+    /// Ends MPI, together with all other processes, if it was begun here. Nothing may be under way any more.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn finalize(self) -> Result<()> {
+        if !self.begun_here {
+            return Ok(());
+        }
+        let functions = &self.library.functions;
+        // SAFETY: MPI has begun here and not ended, as this consumes the only value that can end it.
+        check(functions, "MPI_Finalize", unsafe { (functions.finalize)() })
+    }
+
+    /// Ends all processes of MPI with that exit status, as far as the library can, and this one in any case.
+    pub fn abort(&self, status: c_int) -> ! {
+        // SAFETY: MPI has begun, and the handle is predefined.
+        let _ = unsafe { (self.library.functions.abort)(MPI_COMM_WORLD, status) };
+        std::process::exit(status)
+    }
+}
+
+/// An error value of a code that a call has returned.
+pub(crate) fn check(functions: &Functions, call: &'static str, code: c_int) -> Result<()> {
+    if code == MPI_SUCCESS {
+        return Ok(());
+    }
+    let text = text_of(MPI_MAX_ERROR_STRING, |text, length| {
+        // SAFETY: it can be called at any time with a code that a call has returned; the text has the length that is asked for.
+        unsafe { (functions.error_string)(code, text, length) }
+    });
+    let text = if text.is_empty() { format!("error {code}") } else { text.trim_end().replace('\n', "; ") };
+    Err(MpiError { call, text })
+}

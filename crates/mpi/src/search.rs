@@ -1,0 +1,94 @@
+//! Where a library of MPI is looked for, and what is known of who started this process.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::{env, fmt, fs};
+
+/// The variable that names a library.
+pub const LIBRARY_VARIABLE: &str = "MAQUETTE_MPI_LIBRARY";
+
+/// Names of a library of the standard ABI: with the number of its ABI, and without. Beside the first there may be a script for linkers
+/// under the second, which no loader reads.
+const NAMES: [&str; 2] = ["libmpi_abi.so.1", "libmpi_abi.so"];
+
+/// A place where a library may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Candidate {
+    /// There, if that exists.
+    File(PathBuf),
+    /// Wherever the loader looks: LD_LIBRARY_PATH, and the system's own folders.
+    OfTheLoader(&'static str),
+}
+
+impl fmt::Display for Candidate {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Candidate::File(path) => write!(out, "{}", path.display()),
+            Candidate::OfTheLoader(name) => write!(out, "{name} where the loader looks"),
+        }
+    }
+}
+
+/// The library that the variable names.
+pub(crate) fn of_variable() -> Option<PathBuf> {
+    env::var_os(LIBRARY_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// Where to look, in this order. A library belongs to its mpiexec: with that of another, every process is alone. So the one beside the
+/// mpiexec that started this process comes first.
+pub(crate) fn candidates() -> Vec<Candidate> {
+    let in_folder = |bin: &Path| bin.parent().map(|prefix| prefix.join("lib"));
+    let files = |bin: Option<PathBuf>| {
+        let folder = bin.as_deref().and_then(in_folder);
+        NAMES.map(|name| Some(Candidate::File(folder.as_ref()?.join(name)))).into_iter().flatten()
+    };
+    let mut all: Vec<Candidate> = files(folder_of_parent()).collect();
+    all.extend(NAMES.map(Candidate::OfTheLoader));
+    all.extend(files(folder_of_mpiexec()));
+    all.extend(files(folder_of_command()));
+    let mut seen = Vec::new();
+    all.retain(|candidate| {
+        let new = !seen.contains(candidate);
+        seen.push(candidate.clone());
+        new
+    });
+    all
+}
+
+/// The folder of the program that started this process: the proxy of an mpiexec, mostly.
+fn folder_of_parent() -> Option<PathBuf> {
+    let program = fs::read_link(format!("/proc/{}/exe", std::os::unix::process::parent_id())).ok()?;
+    let name = program.file_name()?.to_string_lossy().into_owned();
+    let starts_ranks = ["hydra", "mpiexec", "mpirun"].iter().any(|starter| name.starts_with(starter));
+    program.parent().filter(|_| starts_ranks).map(Path::to_path_buf)
+}
+
+/// The folder of the `mpiexec` that a shell would start.
+fn folder_of_mpiexec() -> Option<PathBuf> {
+    let path: OsString = env::var_os("PATH")?;
+    env::split_paths(&path).find(|folder| folder.join("mpiexec").is_file())
+}
+
+/// The folder of this command: in an environment of Python it is a script there, which is an argument of Python.
+fn folder_of_command() -> Option<PathBuf> {
+    let script = env::args_os().nth(1).map(PathBuf::from).filter(|script| script.is_absolute() && script.is_file());
+    let command = script.or_else(|| env::current_exe().ok())?;
+    command.parent().map(Path::to_path_buf)
+}
+
+/// Variables by which those who start processes say how many they have started, and who they are.
+const STARTERS: [(&str, &str); 3] =
+    [("OMPI_COMM_WORLD_SIZE", "Open MPI's mpiexec"), ("PMI_SIZE", "an mpiexec"), ("SLURM_STEP_NUM_TASKS", "srun")];
+
+/// How many processes were started together with this one, and by whom, if that has said so.
+pub fn started_processes() -> Option<(u32, &'static str)> {
+    STARTERS.iter().find_map(|(variable, starter)| Some((env::var_os(variable)?.to_str()?.parse().ok()?, *starter)))
+}
+
+/// What is known of who started this process, as the end of a sentence.
+pub(crate) fn started_by() -> String {
+    started_processes().map_or_else(String::new, |(processes, starter)| {
+        let of = if processes == 1 { "the only process".to_owned() } else { format!("one of {processes} processes") };
+        format!(". This is {of} of {starter}")
+    })
+}

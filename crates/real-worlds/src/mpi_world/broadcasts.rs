@@ -1,0 +1,151 @@
+//! Broadcasts by the library's own: `MPI_Ibcast`.
+//!
+//! Broadcasts of different ranks have no order among each other, but MPI asks that all ranks call it in one order on a communicator. So each
+//! rank that broadcasts has a communicator of its own. Nor do receivers know how long a broadcast is: a block of [`BLOCK`] bytes
+//! says so and holds its beginning, and a second broadcast brings the rest, if there is one.
+//!
+//! As in MPI, a broadcast is over only where every rank takes part in it: one that never receives may hold up others.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use endpoint::{Message, Result, Tag};
+use mpi::{Broadcast, Communicator};
+use quantities::Rank;
+
+use super::envelope::{ENVELOPE, Envelope};
+use super::transport::{Transport, failed};
+
+/// The first part of every broadcast. [B]
+const BLOCK: usize = 1 << 10;
+/// How much of a message goes with that. [B]
+const FIRST: usize = BLOCK - ENVELOPE;
+/// The most ranks of a program that broadcasts: each needs a communicator, of which a library has some thousand.
+pub(super) const MOST_RANKS: u32 = 256;
+
+/// What of a broadcast is under way, and the operation that it belongs to.
+#[derive(Debug)]
+enum Part {
+    /// At its root: parts that are still to leave.
+    Leaves(VecDeque<Broadcast>),
+    /// At a receiver: it has not begun, since another one of the same root comes first.
+    Queued,
+    Block(Broadcast),
+    Rest(Envelope, Vec<u8>, Broadcast),
+}
+
+/// A broadcast that is over.
+#[derive(Debug)]
+pub(super) struct IsOver {
+    /// The operation.
+    pub(super) number: u32,
+    /// What it has received, and from whom; nothing at the root.
+    pub(super) received: Option<(Rank, Message)>,
+}
+
+/// The communicators of the ranks, and what is under way on each.
+#[derive(Debug)]
+pub(super) struct Broadcasts {
+    me: Rank,
+    of_root: Vec<Communicator>,
+    /// By root, then in the order in which they were begun: the number of the operation, and how far it has come.
+    under_way: Vec<VecDeque<(u32, Part)>>,
+}
+
+impl Broadcasts {
+    /// A communicator for each rank, which all ranks make together.
+    pub(super) fn new(transport: &Transport) -> Result<Broadcasts> {
+        let size = transport.size();
+        let of_root = (0..size).map(|_| transport.another()).collect::<Result<Vec<Communicator>>>()?;
+        Ok(Broadcasts { me: transport.rank(), of_root, under_way: (0..size).map(|_| VecDeque::new()).collect() })
+    }
+
+    /// Begins to broadcast `message`, as operation `number`.
+    pub(super) fn send(&mut self, number: u32, message: &Message) -> Result<()> {
+        let size = usize::try_from(message.size().0).unwrap_or(usize::MAX);
+        let content = message.content().map_or(&[][..], |content| &content[..]);
+        let part = |from: usize, to: usize| {
+            let mut bytes = content.get(from.min(content.len())..to.min(content.len())).unwrap_or_default().to_vec();
+            bytes.resize(to - from, 0);
+            bytes
+        };
+        let mut block = Envelope::of(Tag::default(), message, None).to_bytes().to_vec();
+        block.extend(part(0, FIRST));
+        let root = self.me.0;
+        let communicator = &self.of_root[root as usize];
+        let mut parts = VecDeque::from([communicator.ibcast(root, block).map_err(failed)?]);
+        if size > FIRST {
+            parts.push_back(communicator.ibcast(root, part(FIRST, size)).map_err(failed)?);
+        }
+        self.under_way[root as usize].push_back((number, Part::Leaves(parts)));
+        Ok(())
+    }
+
+    /// Begins to receive the next broadcast of `root`, as operation `number`.
+    pub(super) fn receive(&mut self, number: u32, root: Rank) -> Result<()> {
+        let Some(queue) = self.under_way.get_mut(root.0 as usize) else { return Ok(()) };
+        queue.push_back((number, Part::Queued));
+        self.begin_next(root)
+    }
+
+    /// Takes part in the next broadcast of `root`, if it is the turn of one.
+    fn begin_next(&mut self, root: Rank) -> Result<()> {
+        if let Some((_, part @ Part::Queued)) = self.under_way[root.0 as usize].front_mut() {
+            let block = self.of_root[root.0 as usize].ibcast(root.0, vec![0; BLOCK]).map_err(failed)?;
+            *part = Part::Block(block);
+        }
+        Ok(())
+    }
+
+    /// Forgets the operations of a program that has ended. What MPI has begun of them goes on.
+    pub(super) fn forget(&mut self) {
+        self.under_way.iter_mut().for_each(VecDeque::clear);
+    }
+
+    /// An operation that is over, if there is one.
+    pub(super) fn poll(&mut self) -> Result<Option<IsOver>> {
+        for root in 0..self.under_way.len() {
+            let communicator = &self.of_root[root];
+            let Some((number, part)) = self.under_way[root].front_mut() else { continue };
+            let (number, root) = (*number, Rank(root as u32));
+            let Some(message) = advance(part, communicator, root)? else { continue };
+            self.under_way[root.0 as usize].pop_front();
+            self.begin_next(root)?;
+            return Ok(Some(IsOver { number, received: message.map(|message| (root, message)) }));
+        }
+        Ok(None)
+    }
+}
+
+/// Lets a broadcast go on; gives the message that it has brought, or none at its root, once it is over.
+fn advance(part: &mut Part, communicator: &Communicator, root: Rank) -> Result<Option<Option<Message>>> {
+    match part {
+        Part::Queued => Ok(None),
+        Part::Leaves(parts) => {
+            while let Some(first) = parts.front_mut() {
+                if first.test().map_err(failed)?.is_none() {
+                    return Ok(None);
+                }
+                parts.pop_front();
+            }
+            Ok(Some(None))
+        }
+        Part::Block(block) => {
+            let Some(block) = block.test().map_err(failed)? else { return Ok(None) };
+            let unknown = || endpoint::Error::Network(format!("rank {root} runs another version of maquette"));
+            let envelope = Envelope::read(&block).ok_or_else(unknown)?;
+            let size = usize::try_from(envelope.size).map_err(|_| unknown())?;
+            if size <= FIRST {
+                return Ok(Some(Some(envelope.message(&Bytes::from(block).slice(ENVELOPE..ENVELOPE + size)))));
+            }
+            let rest = communicator.ibcast(root.0, vec![0; size - FIRST]).map_err(failed)?;
+            *part = Part::Rest(envelope, block, rest);
+            Ok(None)
+        }
+        Part::Rest(envelope, block, rest) => {
+            let Some(rest) = rest.test().map_err(failed)? else { return Ok(None) };
+            let bytes = if envelope.seen.is_some() { [&block[ENVELOPE..], &rest[..]].concat() } else { Vec::new() };
+            Ok(Some(Some(envelope.message(&bytes.into()))))
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! This process's rank, as the executor sees it.
+//!
+//! ```text
+//!     send              processor free -> under way in MPI -> over
+//!     receive           posted -> its message is there, or was announced and has come -> processor free -> over
+//!     compute           processor free -> computing -> over
+//!     sleep until       over at its time, without the processor
+//! ```
+//!
+//! The processor does one thing at a time, as in every world. MPI makes progress whenever it is asked, while the program computes, too.
+
+use std::collections::VecDeque;
+
+use endpoint::executor::{Machine, Over, number_of, request_of};
+use endpoint::{
+    Begun, Error, Event, Message, Operation, Outcome, Passage, Received, Request, Result, Source, Tag, Tags,
+};
+use quantities::{Duration, Rank, Time};
+
+use super::broadcasts::{Broadcasts, IsOver, MOST_RANKS};
+use super::polling::Polling;
+use super::transport::{Body, Incoming, Sending, Transfer, Transport};
+use crate::Clock;
+
+/// Between looks at the clock, where nothing waits for a time.
+const POLLS_BETWEEN_LOOKS: u32 = 256;
+/// How often MPI is asked before a receive is late: what is there already may take it several calls to notice.
+const LOOKS_BEFORE_LATE: u32 = 16;
+/// Who has nothing to do but to wait for a time, wakes so much before it. [ps]
+const WAKE_BEFORE: Duration = Duration::from_microseconds(150);
+
+/// A rank whose messages MPI carries, while a program runs on it.
+#[derive(Debug)]
+pub struct MpiMachine<'world> {
+    transport: &'world mut Transport,
+    broadcasts: Option<&'world mut Broadcasts>,
+    clock: Clock,
+    patience: Duration,
+    /// In the order in which they were begun.
+    under_way: Vec<UnderWay>,
+    over: VecDeque<Over>,
+    /// Until when each processor is busy; zero if it is known to be free.
+    busy_until: Vec<Time>,
+    polling: Polling,
+    /// Since when nothing has begun or been over, as far as that was looked at.
+    quiet_since: Option<Time>,
+    has_ended: bool,
+}
+
+#[derive(Debug)]
+struct UnderWay {
+    number: u32,
+    processor: u8,
+    /// When it starts, if that is to be told.
+    start: Option<Time>,
+    stage: Stage,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// It is sent, or broadcast, when its processor is free.
+    Waits(Time, Operation),
+    Sends(Sending),
+    Receives(Posted),
+    Transfers(Transfer),
+    /// A broadcast, which [`Broadcasts`] knows by the same number.
+    Broadcasts,
+    /// It is over then.
+    Ends(Time, Result<Outcome>),
+    IsOver,
+}
+
+/// A receive that no message has met.
+#[derive(Clone, Copy, Debug)]
+struct Posted {
+    from: Source,
+    tags: Tags,
+    deadline: Option<Time>,
+    /// How often MPI was asked since it was begun.
+    looks: u32,
+}
+
+impl<'world> MpiMachine<'world> {
+    pub(super) fn new(
+        transport: &'world mut Transport,
+        broadcasts: Option<&'world mut Broadcasts>,
+        clock: Clock,
+        patience: Duration,
+        crowded: bool,
+    ) -> MpiMachine<'world> {
+        MpiMachine {
+            transport,
+            broadcasts,
+            clock,
+            patience,
+            under_way: Vec::new(),
+            over: VecDeque::new(),
+            busy_until: vec![Time::ZERO],
+            polling: Polling::new(crowded),
+            quiet_since: None,
+            has_ended: false,
+        }
+    }
+
+    /// Until when a processor is busy, if it is.
+    fn busy(&mut self, processor: u8) -> Option<Time> {
+        let processors = self.busy_until.len().max(usize::from(processor) + 1);
+        self.busy_until.resize(processors, Time::ZERO);
+        let until = &mut self.busy_until[usize::from(processor)];
+        if *until == Time::ZERO {
+            return None;
+        }
+        if *until <= self.clock.now() {
+            *until = Time::ZERO;
+            return None;
+        }
+        Some(*until)
+    }
+
+    /// Begins an operation; a receive is posted at once, and anything else takes its turn at the processor.
+    fn enter(&mut self, number: u32, processor: u8, tells_start: bool, operation: Operation) -> Begun {
+        self.quiet_since = None;
+        let (mut start, mut begun) = (None, Begun::Started);
+        let stage = match operation {
+            Operation::Receive { from, tags, deadline } => Stage::Receives(Posted { from, tags, deadline, looks: 0 }),
+            Operation::ReceiveMulticast(_) => Stage::Waits(Time::ZERO, operation),
+            Operation::Sleep(until) => Stage::Ends(until, Ok(Outcome::Done)),
+            _ => {
+                let busy = self.busy(processor);
+                start = busy.filter(|_| tells_start);
+                begun = if busy.is_some() { Begun::Later } else { Begun::Started };
+                if let Operation::Compute(work) = operation {
+                    let until = busy.unwrap_or_else(|| self.clock.now()) + work;
+                    self.busy_until[usize::from(processor)] = until;
+                    Stage::Ends(until, Ok(Outcome::Done))
+                } else {
+                    Stage::Waits(busy.unwrap_or(Time::ZERO), operation)
+                }
+            }
+        };
+        self.under_way.push(UnderWay { number, processor, start, stage });
+        self.take_first_step();
+        begun
+    }
+
+    /// What has just begun goes on as far as it can without a look at the clock.
+    fn take_first_step(&mut self) {
+        let Some(it) = self.under_way.last() else { return };
+        let place = self.under_way.len() - 1;
+        match it.stage {
+            Stage::Waits(Time::ZERO, _) => self.step(place, Time::ZERO),
+            Stage::Receives(Posted { from, tags, .. }) => {
+                if let Some(incoming) = self.transport.take_unexpected(from, tags) {
+                    self.meet(place, incoming);
+                }
+            }
+            _ => {}
+        }
+        self.under_way.retain(|it| !matches!(it.stage, Stage::IsOver));
+    }
+
+    /// A message meets a receive.
+    fn meet(&mut self, place: usize, Incoming { from, tag, body }: Incoming) {
+        match body {
+            Body::Here(message) => self.received(place, Ok(Received { from, tag, message })),
+            Body::Announced(envelope, number) => match self.transport.transfer(from, envelope, number) {
+                Ok(transfer) => self.under_way[place].stage = Stage::Transfers(transfer),
+                Err(error) => self.received(place, Err(error)),
+            },
+        }
+    }
+
+    /// What a receive has brought is there: its processor takes it.
+    fn received(&mut self, place: usize, received: Result<Received>) {
+        let outcome = received.map(|received| {
+            // When it was sent, nobody tells.
+            Outcome::Received(received, Passage { sent: Time::ZERO, arrived: Time::ZERO })
+        });
+        match self.busy(self.under_way[place].processor) {
+            Some(until) => self.under_way[place].stage = Stage::Ends(until, outcome),
+            None => self.finish(place, outcome),
+        }
+    }
+
+    fn finish(&mut self, place: usize, result: Result<Outcome>) {
+        self.under_way[place].stage = Stage::IsOver;
+        self.tell(self.under_way[place].number, Event::Over(result));
+    }
+
+    fn tell(&mut self, number: u32, event: Event) {
+        self.quiet_since = None;
+        // Of other operations than requests, whoever asks looks at the clock itself.
+        let at = if request_of(number).is_some() { self.clock.now() } else { Time::ZERO };
+        self.over.push_back(Over { rank: self.transport.rank(), number, at, event });
+    }
+
+    /// Lets one operation go on as far as it can at `now`.
+    fn step(&mut self, place: usize, now: Time) {
+        if let Some(start) = self.under_way[place].start.filter(|&start| start <= now) {
+            self.under_way[place].start = None;
+            let number = self.under_way[place].number;
+            self.over.push_back(Over { rank: self.transport.rank(), number, at: start, event: Event::Started });
+        }
+        match &mut self.under_way[place].stage {
+            Stage::Waits(until, _) if *until <= now => self.submit(place),
+            Stage::Sends(sending) => match sending.test() {
+                Ok(false) => {}
+                Ok(true) => self.finish(place, Ok(Outcome::Done)),
+                Err(error) => self.finish(place, Err(error)),
+            },
+            Stage::Receives(posted) => {
+                posted.looks = posted.looks.saturating_add(1);
+                if let Some(deadline) = posted.deadline.filter(|&deadline| deadline <= now)
+                    && posted.looks > LOOKS_BEFORE_LATE
+                {
+                    self.received(place, Err(Error::Deadline(deadline)));
+                }
+            }
+            Stage::Transfers(transfer) => match transfer.test() {
+                Ok(None) => {}
+                Ok(Some(received)) => self.received(place, Ok(received)),
+                Err(error) => self.received(place, Err(error)),
+            },
+            Stage::Ends(until, _) if *until <= now => {
+                if let Stage::Ends(_, result) = std::mem::replace(&mut self.under_way[place].stage, Stage::IsOver) {
+                    self.finish(place, result);
+                }
+            }
+            Stage::Waits(..) | Stage::Ends(..) | Stage::Broadcasts | Stage::IsOver => {}
+        }
+    }
+
+    /// Hands an operation over to MPI.
+    fn submit(&mut self, place: usize) {
+        let number = self.under_way[place].number;
+        let Stage::Waits(_, operation) = std::mem::replace(&mut self.under_way[place].stage, Stage::Broadcasts) else {
+            return;
+        };
+        let submitted = match operation {
+            Operation::Send { to, tag, message } => self.send(place, to, tag, &message),
+            Operation::Multicast(message) => self.broadcasts().and_then(|it| it.send(number, &message)),
+            Operation::ReceiveMulticast(from) => self.broadcasts().and_then(|it| it.receive(number, from)),
+            _ => Ok(()),
+        };
+        if let Err(error) = submitted {
+            self.finish(place, Err(error));
+        }
+    }
+
+    fn send(&mut self, place: usize, to: Rank, tag: Tag, message: &Message) -> Result<()> {
+        let mut sending = self.transport.send(to, tag, message)?;
+        if sending.test()? {
+            self.finish(place, Ok(Outcome::Done));
+        } else {
+            self.under_way[place].stage = Stage::Sends(sending);
+        }
+        Ok(())
+    }
+
+    fn broadcasts(&mut self) -> Result<&mut Broadcasts> {
+        self.broadcasts
+            .as_deref_mut()
+            .ok_or_else(|| Error::Unfit("no rank has a communicator for broadcasts".to_owned()))
+    }
+
+    /// Asks MPI once for all that is under way.
+    fn poll(&mut self) -> Result<()> {
+        if let Some(wanted) = self.wanted()
+            && let Some(incoming) = self.transport.poll(wanted)?
+        {
+            let takes = |it: &UnderWay| match it.stage {
+                Stage::Receives(Posted { from, tags, .. }) => incoming.fits(from, tags),
+                _ => false,
+            };
+            match self.under_way.iter().position(takes) {
+                Some(place) => self.meet(place, incoming),
+                None => self.transport.keep(incoming),
+            }
+            self.polling.success();
+        }
+        if let Some(broadcasts) = self.broadcasts.as_deref_mut()
+            && let Some(IsOver { number, received }) = broadcasts.poll()?
+            && let Some(place) = self.under_way.iter().position(|it| it.number == number)
+        {
+            match received {
+                Some((from, message)) => self.received(place, Ok(Received { from, tag: Tag::default(), message })),
+                None => self.finish(place, Ok(Outcome::Done)),
+            }
+        }
+        let now = if self.waits_for_a_time() { self.clock.now() } else { Time::ZERO };
+        (0..self.under_way.len()).for_each(|place| self.step(place, now));
+        self.under_way.retain(|it| !matches!(it.stage, Stage::IsOver));
+        Ok(())
+    }
+
+    /// Whether receives wait for messages, and for those of whom if all name one rank.
+    fn wanted(&self) -> Option<Option<Rank>> {
+        let sources = self.under_way.iter().filter_map(|it| match it.stage {
+            Stage::Receives(Posted { from: Source::Rank(from), .. }) => Some(Some(from)),
+            Stage::Receives(Posted { from: Source::Any, .. }) => Some(None),
+            _ => None,
+        });
+        sources.reduce(|one, other| if one == other { one } else { None })
+    }
+
+    fn waits_for_a_time(&self) -> bool {
+        self.under_way.iter().any(|it| match &it.stage {
+            Stage::Receives(Posted { deadline, .. }) => deadline.is_some(),
+            Stage::Waits(..) | Stage::Ends(..) => true,
+            _ => false,
+        })
+    }
+
+    /// Nothing has come: waits as is best, and says whether that has no end.
+    fn wait(&mut self) -> bool {
+        let end = |it: &UnderWay| if let Stage::Ends(until, _) = &it.stage { Some(*until) } else { None };
+        let ends: Option<Vec<Time>> = self.under_way.iter().map(end).collect();
+        if let Some(first) = ends.and_then(|ends| ends.into_iter().min()) {
+            // MPI has nothing to do.
+            let left = first.since(self.clock.now().min(first));
+            if left > WAKE_BEFORE {
+                let left = (left - WAKE_BEFORE).picoseconds() / 1_000;
+                std::thread::sleep(std::time::Duration::from_nanos(left));
+            }
+        }
+        if !self.polling.failure().is_multiple_of(POLLS_BETWEEN_LOOKS) {
+            return false;
+        }
+        if self.waits_for_a_time() {
+            self.quiet_since = None;
+            return false;
+        }
+        let now = self.clock.now();
+        let since = *self.quiet_since.get_or_insert(now);
+        now.since(since) > self.patience
+    }
+}
+
+impl Machine for MpiMachine<'_> {
+    fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn check(&self, operation: &Operation) -> Result<()> {
+        let broadcasts = matches!(operation, Operation::Multicast(_) | Operation::ReceiveMulticast(_));
+        if broadcasts && self.broadcasts.is_none() {
+            let told = format!("on MPI, ranks that broadcast each have a communicator: allowed are {MOST_RANKS} ranks");
+            return Err(Error::Unfit(told));
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, _: Rank, number: u32, operation: Operation) {
+        self.enter(number, 0, false, operation);
+    }
+
+    fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
+        if request.operation.partner() == Some(rank) {
+            return Err(Error::ToItself(rank));
+        }
+        let number = number_of(&request);
+        Ok(self.enter(number, request.processor, request.tells_start, request.operation))
+    }
+
+    fn tells_starts(&self) -> bool {
+        true
+    }
+
+    fn next_over(&mut self) -> Result<Option<Over>> {
+        loop {
+            if let Some(over) = self.over.pop_front() {
+                self.polling.success();
+                return Ok(Some(over));
+            }
+            // Where the program waits for nothing that it began, nothing ever comes.
+            if self.has_ended || self.under_way.is_empty() {
+                return Ok(None);
+            }
+            self.poll()?;
+            if self.over.is_empty() && self.wait() {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn ended(&mut self, _: Rank) {
+        self.has_ended = true;
+    }
+
+    /// What was begun to be sent, is sent; receives that nobody waits for any more are forgotten.
+    fn all_ended(&mut self) {
+        let sends = |it: &UnderWay| match &it.stage {
+            Stage::Waits(_, operation) => matches!(operation, Operation::Send { .. } | Operation::Multicast(_)),
+            Stage::Sends(_) => true,
+            _ => false,
+        };
+        self.under_way.retain(sends);
+        while !self.under_way.is_empty() && self.poll().is_ok() && !self.wait() {}
+    }
+}

@@ -1,0 +1,256 @@
+//! Messages between ranks, as MPI carries them.
+
+use std::collections::VecDeque;
+use std::ffi::c_int;
+
+use bytes::Bytes;
+use endpoint::{Error, Message, Received, Result, Source, Tag, Tags};
+use mpi::{Arrived, Communicator, MpiError, Process, Receive, Send};
+use quantities::Rank;
+
+use super::envelope::{ENVELOPE, Envelope, Label, Labels, SMALL};
+
+/// What MPI says, as an error of ours.
+pub(super) fn failed(error: MpiError) -> Error {
+    Error::Network(error.to_string())
+}
+
+/// The communicators of this rank, what has come for it, and a receive that waits for more.
+#[derive(Debug)]
+pub(super) struct Transport {
+    /// For what fits into a buffer of [`SMALL`] bytes.
+    small: Communicator,
+    /// For what was announced on the other.
+    large: Communicator,
+    labels: Labels,
+    /// The one receive that is posted on the first communicator, and from whom it takes messages if not from anyone.
+    posted: Option<(Option<Rank>, Receive)>,
+    /// A buffer for the next one.
+    buffer: Vec<u8>,
+    /// What came before a receive asked for it, in the order in which it came.
+    unexpected: VecDeque<Incoming>,
+    /// How many large messages went to each rank.
+    announced: Vec<c_int>,
+    /// Bytes of messages that are only a size.
+    zeros: Bytes,
+}
+
+/// A message that has come, or of which it is known that it comes.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    pub(super) from: Rank,
+    pub(super) tag: Tag,
+    pub(super) body: Body,
+}
+
+/// Where a message is.
+#[derive(Debug)]
+pub(super) enum Body {
+    Here(Message),
+    /// Its sender has announced it.
+    Announced(Envelope, c_int),
+}
+
+impl Incoming {
+    /// Whether a receive takes it.
+    pub(super) fn fits(&self, from: Source, tags: Tags) -> bool {
+        (from == Source::Any || from == Source::Rank(self.from)) && tags.include(self.tag)
+    }
+}
+
+/// A message on its way to another rank.
+#[derive(Debug)]
+pub(super) struct Sending(Vec<Send>);
+
+impl Sending {
+    /// Whether it has left.
+    pub(super) fn test(&mut self) -> Result<bool> {
+        while let Some(last) = self.0.last_mut() {
+            if !last.test().map_err(failed)? {
+                return Ok(false);
+            }
+            self.0.pop();
+        }
+        Ok(true)
+    }
+}
+
+/// A large message on its way here.
+#[derive(Debug)]
+pub(super) struct Transfer {
+    from: Rank,
+    envelope: Envelope,
+    receive: Receive,
+}
+
+impl Transfer {
+    /// The message, once it is here.
+    pub(super) fn test(&mut self) -> Result<Option<Received>> {
+        let Some(arrived) = self.receive.test().map_err(failed)? else { return Ok(None) };
+        let message = self.envelope.message(&arrived.content.into());
+        Ok(Some(Received { from: self.from, tag: self.envelope.tag, message }))
+    }
+}
+
+impl Transport {
+    /// Communicators of our own for all processes, which make them together.
+    pub(super) fn new(process: &Process) -> std::result::Result<Transport, MpiError> {
+        let world = process.world()?;
+        let (small, large) = (world.duplicate()?, world.duplicate()?);
+        let labels = Labels { largest: small.largest_tag() };
+        let announced = vec![0; small.size() as usize];
+        let (buffer, unexpected, zeros) = (Vec::new(), VecDeque::new(), Bytes::new());
+        Ok(Transport { small, large, labels, posted: None, buffer, unexpected, announced, zeros })
+    }
+
+    pub(super) fn rank(&self) -> Rank {
+        Rank(self.small.rank())
+    }
+
+    pub(super) fn size(&self) -> u32 {
+        self.small.size()
+    }
+
+    /// A communicator of all ranks, apart from these; all of them make it together.
+    pub(super) fn another(&self) -> Result<Communicator> {
+        self.small.duplicate().map_err(failed)
+    }
+
+    /// Begins to send a message.
+    pub(super) fn send(&mut self, to: Rank, tag: Tag, message: &Message) -> Result<Sending> {
+        let size = usize::try_from(message.size().0).map_err(|_| too_large(message))?;
+        let whole = message.content().filter(|content| content.len() == size);
+        let label = if whole.is_some() { Label::Content(tag) } else { Label::OnlySize(tag) };
+        let is_plain = whole.is_some() || message.content().is_none();
+        match self.labels.tag_of(label) {
+            Some(tag) if is_plain && size <= SMALL => {
+                let content = self.bytes_of(message, size);
+                Ok(Sending(vec![self.small.isend(to.0, tag, content).map_err(failed)?]))
+            }
+            _ if ENVELOPE + size <= SMALL => {
+                let mut content = Envelope::of(tag, message, None).to_bytes().to_vec();
+                content.extend_from_slice(&self.bytes_of(message, size));
+                let send = self.small.isend(to.0, self.labels.largest, content.into());
+                Ok(Sending(vec![send.map_err(failed)?]))
+            }
+            _ => self.send_large(to, tag, message, size),
+        }
+    }
+
+    /// Announces a message and sends it: the receiver asks for it when it knows where it is to lie.
+    fn send_large(&mut self, to: Rank, tag: Tag, message: &Message, size: usize) -> Result<Sending> {
+        let Some(number) = self.announced.get_mut(to.0 as usize) else {
+            return Err(Error::NoSuchRank { rank: to, size: self.size() });
+        };
+        *number = (*number + 1) % self.labels.largest;
+        let number = *number;
+        let announcement = Bytes::copy_from_slice(&Envelope::of(tag, message, Some(number)).to_bytes());
+        let announced = self.small.isend(to.0, self.labels.largest, announcement).map_err(failed)?;
+        let content = self.bytes_of(message, size);
+        let sent = self.large.isend(to.0, number, content).map_err(failed)?;
+        Ok(Sending(vec![announced, sent]))
+    }
+
+    /// The bytes that a message goes as: its own, and zeros where it is only a size.
+    fn bytes_of(&mut self, message: &Message, size: usize) -> Bytes {
+        match message.content() {
+            Some(content) if content.len() == size => content.clone(),
+            Some(content) => {
+                let mut bytes = content.to_vec();
+                bytes.resize(size, 0);
+                bytes.into()
+            }
+            None => {
+                if self.zeros.len() < size {
+                    self.zeros = vec![0; size].into();
+                }
+                self.zeros.slice(..size)
+            }
+        }
+    }
+
+    /// The first message that has come before and that a receive takes.
+    pub(super) fn take_unexpected(&mut self, from: Source, tags: Tags) -> Option<Incoming> {
+        let place = self.unexpected.iter().position(|incoming| incoming.fits(from, tags))?;
+        self.unexpected.remove(place)
+    }
+
+    /// Keeps a message that no receive takes yet.
+    pub(super) fn keep(&mut self, incoming: Incoming) {
+        self.unexpected.push_back(incoming);
+    }
+
+    /// Forgets what has come and nobody has asked for.
+    pub(super) fn forget(&mut self) {
+        self.unexpected.clear();
+    }
+
+    /// What has come, if something has; where all receives that wait name the same rank, only from that.
+    ///
+    /// One receive is posted at a time, so that messages come in their order. From a named rank it costs MPI less than from anyone.
+    pub(super) fn poll(&mut self, wanted: Option<Rank>) -> Result<Option<Incoming>> {
+        if let Some((_, receive)) = self.posted.take_if(|(from, _)| from.is_some() && *from != wanted) {
+            match receive.cancel().map_err(failed)? {
+                Ok(arrived) => return self.read(arrived).map(Some),
+                Err(buffer) => self.buffer = buffer,
+            }
+        }
+        if self.posted.is_none() {
+            let buffer = std::mem::take(&mut self.buffer);
+            let receive = self.small.irecv(wanted.map(|rank| rank.0), None, buffer, SMALL).map_err(failed)?;
+            self.posted = Some((wanted, receive));
+        }
+        let Some((_, receive)) = &mut self.posted else { return Ok(None) };
+        let Some(arrived) = receive.test().map_err(failed)? else { return Ok(None) };
+        self.posted = None;
+        self.read(arrived).map(Some)
+    }
+
+    /// Reads what has come; its buffer serves the next receive.
+    fn read(&mut self, Arrived { from, tag, content }: Arrived) -> Result<Incoming> {
+        let from = Rank(from);
+        let incoming = match self.labels.label_of(tag) {
+            Label::Content(tag) => {
+                Incoming { from, tag, body: Body::Here(Message::from(Bytes::copy_from_slice(&content))) }
+            }
+            Label::OnlySize(tag) => {
+                let message = Message::of_size(quantities::Bytes(content.len() as u64));
+                Incoming { from, tag, body: Body::Here(message) }
+            }
+            Label::Envelope => {
+                let unknown = || Error::Network(format!("rank {from} runs another version of maquette"));
+                let envelope = Envelope::read(&content).ok_or_else(unknown)?;
+                let body = match envelope.large {
+                    Some(number) => Body::Announced(envelope, number),
+                    None => Body::Here(
+                        envelope.message(&Bytes::copy_from_slice(content.get(ENVELOPE..).unwrap_or_default())),
+                    ),
+                };
+                Incoming { from, tag: envelope.tag, body }
+            }
+        };
+        self.buffer = content;
+        Ok(incoming)
+    }
+
+    /// Begins to receive a message that was announced.
+    pub(super) fn transfer(&self, from: Rank, envelope: Envelope, number: c_int) -> Result<Transfer> {
+        let size = usize::try_from(envelope.size).map_err(|_| too_large(&envelope.message(&Bytes::new())))?;
+        let receive = self.large.irecv(Some(from.0), Some(number), Vec::new(), size).map_err(failed)?;
+        Ok(Transfer { from, envelope, receive })
+    }
+
+    /// Gives everything back to MPI; all ranks do so together.
+    pub(super) fn end(self) -> std::result::Result<(), MpiError> {
+        if let Some((_, receive)) = self.posted {
+            // What comes last, nobody wants.
+            drop(receive.cancel()?);
+        }
+        self.small.free()?;
+        self.large.free()
+    }
+}
+
+fn too_large(message: &Message) -> Error {
+    Error::Unfit(format!("a message of {} is more than this computer can hold", message.size()))
+}

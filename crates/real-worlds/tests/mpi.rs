@@ -1,0 +1,109 @@
+//! The endpoint's conformance suite on MPI: this test starts itself under an mpiexec, once for each number of ranks.
+//!
+//! The mpiexec is the one of the Python environment of the working tree, which `pip install mpich` puts there, or the one that
+//! `MPIEXEC` names. Without one the tests are skipped, and say so.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use endpoint::{Endpoint, Error, Message, Program, Result, conformance};
+use maquette_real_worlds::MpiWorld;
+use quantities::{Duration, Rank};
+
+/// How long ranks of these checks wait for what never comes: not much, and yet longer than a rank may be without a processor here.
+const PATIENCE: Duration = Duration::from_microseconds(800_000);
+
+/// How long they wait for the others after each check.
+const UNTIL_ALL_ARE_DONE: Duration = Duration::from_microseconds(20_000_000);
+
+/// The world of MPI, of which one rank runs here.
+struct Processes<'a>(&'a RefCell<MpiWorld>);
+
+impl conformance::Subject for Processes<'_> {
+    fn run_here<P: Program>(&self, ranks: u32, program: &P) -> Result<Vec<(Rank, Result<P::Output>)>> {
+        let mut world = self.0.borrow_mut();
+        assert_eq!(world.size(), ranks, "this world has as many ranks as processes");
+        world.begin_time().expect("all ranks are there");
+        world.set_patience(PATIENCE);
+        let result = world.run(program);
+        world.set_patience(UNTIL_ALL_ARE_DONE);
+        let deadlock = if let Err(Error::Deadlock(told)) = &result { told.clone() } else { String::new() };
+        let told = world.run_between(&TellAll(&deadlock)).expect("all ranks are there");
+        world.forget_messages();
+        if told.is_empty() { Ok(vec![(world.rank(), result)]) } else { Err(Error::Deadlock(told)) }
+    }
+}
+
+/// All ranks learn what each has to say.
+struct TellAll<'a>(&'a str);
+
+impl Program for TellAll<'_> {
+    type Output = String;
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<String> {
+        let text = |message: Message| String::from_utf8(message.content().unwrap().to_vec()).unwrap();
+        if endpoint.rank() > Rank(0) {
+            endpoint.send(Rank(0), Message::from(self.0.as_bytes().to_vec())).await?;
+            return Ok(text(endpoint.receive(Rank(0)).await?));
+        }
+        let mut all = vec![self.0.to_owned()];
+        for rank in (1..endpoint.size()).map(Rank) {
+            all.push(text(endpoint.receive(rank).await?));
+        }
+        all.retain(|told| !told.is_empty());
+        let all = all.join("; ");
+        for rank in (1..endpoint.size()).map(Rank) {
+            endpoint.send(rank, Message::from(all.clone().into_bytes())).await?;
+        }
+        Ok(all)
+    }
+}
+
+/// What the processes run that mpiexec starts; without mpiexec there is one, and nothing to check.
+#[test]
+#[ignore = "the tests below start it under mpiexec"]
+fn as_a_rank() {
+    let world = RefCell::new(MpiWorld::begin(None).unwrap());
+    let ranks = world.borrow().size();
+    assert!(ranks > 1, "this is to be started under mpiexec");
+    conformance::real_world_of(|_| Processes(&world), ranks);
+    if ranks == 2 {
+        conformance::a_program_that_announces_no_requests_has_none(&Processes(&world));
+        conformance::a_request_that_nothing_ends_is_a_deadlock(&Processes(&world));
+    }
+    println!("rank {} of {ranks} conforms", world.borrow().rank());
+    // Of checks that end in a deadlock something is still under way.
+    std::process::exit(0);
+}
+
+/// The mpiexec to start ranks with.
+fn mpiexec() -> Option<PathBuf> {
+    let own = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/mpiexec");
+    let mpiexec = std::env::var_os("MPIEXEC").map_or(own, PathBuf::from);
+    if !mpiexec.exists() {
+        println!("skipped: there is no {}, which `pip install mpich` brings", mpiexec.display());
+        return None;
+    }
+    Some(mpiexec)
+}
+
+fn conform(ranks: u32) {
+    let Some(mpiexec) = mpiexec() else { return };
+    let own = std::env::current_exe().unwrap();
+    let mut command = Command::new(mpiexec);
+    command.args(["-n", &ranks.to_string()]).arg(own).args(["as_a_rank", "--exact", "--ignored", "--nocapture"]);
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    let conforming = stdout.matches(" conforms").count();
+    assert!(status.success() && conforming == ranks as usize, "{status}\n{stdout}\n{stderr}");
+}
+
+#[test]
+fn two_ranks_conform() {
+    conform(2);
+}
+
+#[test]
+fn four_ranks_conform() {
+    conform(4);
+}
