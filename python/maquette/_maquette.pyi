@@ -21,9 +21,12 @@ __all__ = [
     "Unfit",
     "Verb",
     "calibrate",
+    "end_mpi",
     "figure_page",
     "launch_named",
+    "launch_named_on_mpi",
     "launch_own",
+    "launch_own_on_mpi",
     "plan",
     "postal",
     "reproduce",
@@ -160,6 +163,11 @@ def launch_own(
     begin: Callable[[int, int], tuple[Endpoint, Generator[Any, Any, Any]]], ranks: object, seed: object
 ) -> list[Any]: ...
 def launch_named(name: str, parameters: str, ranks: object, seed: object) -> str: ...
+def launch_own_on_mpi(
+    begin: Callable[[int, int], tuple[Endpoint, Generator[Any, Any, Any]]], seed: object, library: str | os.PathLike[str] | None
+) -> str: ...
+def launch_named_on_mpi(name: str, parameters: str, seed: object, library: str | os.PathLike[str] | None) -> str: ...
+def end_mpi() -> None: ...
 
 @final
 class Sweep:

@@ -1,5 +1,6 @@
-"""Programs for real, over UDP."""
+"""Programs for real, over UDP or over MPI."""
 
+import atexit
 import json
 import subprocess
 import sysconfig
@@ -7,7 +8,7 @@ import time
 from collections.abc import Callable, Coroutine, Generator, Iterator
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, Literal, TypeVar, overload
 
 from maquette import _maquette
 from maquette._maquette import MaquetteError
@@ -33,7 +34,7 @@ class Launch(Generic[Returned]):
     finish_ps : list of int
         When each rank was done, since its time began; empty for programs of the catalogue in this process. [ps]
     found : dict
-        What a program of the catalogue has found out; on hosts, all that ``maquette launch --json`` tells.
+        What a program of the catalogue has found out; on hosts, all that ``maquette launch --json`` tells; over MPI, the ``ranks``.
     elapsed_s : float
         How long all of it took, with the making of sockets. [s]
     """
@@ -72,6 +73,15 @@ def launch(
 ) -> Launch[Returned]: ...
 @overload
 def launch(
+    program: str | Callable[..., Coroutine[Any, Any, Any]],
+    *,
+    mpi: Literal[True],
+    mpi_library: str | PathLike[str] | None = None,
+    seed: int | None = None,
+    **parameters: Any,
+) -> Launch[Any]: ...
+@overload
+def launch(
     program: Callable[..., Coroutine[Any, Any, Any]],
     *,
     hosts: str | PathLike[str],
@@ -91,14 +101,17 @@ def launch(
     control: str | None = None,
     no_multicast: bool = False,
     timeout: str | None = None,
+    mpi: bool = False,
+    mpi_library: str | PathLike[str] | None = None,
     seed: int | None = None,
     **parameters: Any,
 ) -> Launch[Any]:
-    """Run a program for real, over UDP and IP multicast: on this computer, or on others.
+    """Run a program for real, over UDP and IP multicast: on this computer, or on others; or over MPI.
 
     With `local`, each rank has sockets of its own, and all of them are in this process, on one thread: whichever has something
-    to do is next. With `hosts`, each rank is a process, as with the command ``maquette launch``. A program that `run` takes is
-    taken as it is. What takes how long differs from time to time.
+    to do is next. With `hosts`, each rank is a process, as with the command ``maquette launch``. With `mpi`, this process is one rank of
+    those that mpiexec or a batch system has started: all of them make the same calls, and all get the same answer. A program that
+    `run` takes is taken as it is. What takes how long differs from time to time.
 
     Parameters
     ----------
@@ -117,6 +130,11 @@ def launch(
         Send broadcasts to one rank after the other.
     timeout
         How long a launch on hosts may take, such as ``"30 s"``; ten minutes, if left out.
+    mpi
+        Be a rank of MPI, in place of `local` and `hosts`. MPI begins with the first such launch, and ends with the process.
+    mpi_library
+        The library of MPI, with the standard ABI of MPI 5; if left out, the one beside the mpiexec that started this process, or
+        one that the loader finds.
     seed
         What random choices follow from; 1, if left out.
     **parameters
@@ -125,7 +143,7 @@ def launch(
     Returns
     -------
     Launch
-        What came of it. Values that ranks on hosts return come back as JSON has them, or else as Python shows them.
+        What came of it. Values that ranks on hosts or of MPI return come back as JSON has them, or else as Python shows them.
 
     Raises
     ------
@@ -138,14 +156,18 @@ def launch(
     ValueError, TypeError
         If an argument is not what is allowed, or the program has no such parameter.
     """
-    if (local is None) == (hosts is None):
-        raise TypeError("launch takes either local or hosts: found " + ("neither" if local is None else "both"))
+    where = {"local": local is not None, "hosts": hosts is not None, "mpi": mpi}
+    given = [name for name, is_given in where.items() if is_given]
+    if len(given) != 1:
+        raise TypeError("launch takes one of local, hosts and mpi: found " + (" and ".join(given) or "none of them"))
     if not isinstance(program, str) and not callable(program):
         raise TypeError(f"program: found {program!r}; allowed is the name of a program, or an async function")
     if hosts is not None:
         options = {"hosts": fspath(hosts), "shell": shell, "control": control, "timeout": timeout, "seed": seed}
         told = {name: str(value) for name, value in options.items() if value is not None}
         return _on_hosts(program, told | ({"no-multicast": ""} if no_multicast else {}), parameters)
+    if mpi:
+        return _over_mpi(program, seed, mpi_library, parameters)
     assert local is not None
     return _in_this_process(program, local, seed, parameters)
 
@@ -172,6 +194,32 @@ def _in_this_process(
 
     returned = _maquette.launch_own(begin, local, seed)
     return Launch(name, local, returned, [finish_ps[rank] for rank in range(local)], {}, time.perf_counter() - began)
+
+
+def _over_mpi(
+    program: str | Callable[..., Any], seed: int | None, library: str | PathLike[str] | None, parameters: dict[str, Any]
+) -> Launch[Any]:
+    """Run it as one of those processes that an mpiexec has started."""
+    began = time.perf_counter()
+    # Once, however often it is asked for: MPI ends with the process.
+    atexit.unregister(_maquette.end_mpi)
+    atexit.register(_maquette.end_mpi)
+    if isinstance(program, str):
+        name = program
+        told = _maquette.launch_named_on_mpi(program, as_json(parameters), seed, library)
+    else:
+        name, function = getattr(program, "__name__", type(program).__name__), program
+
+        def begin(rank: int, size: int) -> tuple[Endpoint, Generator[Any, Any, Any]]:
+            endpoint = Endpoint(rank, size)
+            return endpoint, steps_of(coroutine_of(name, function(endpoint, **parameters)))
+
+        told = _maquette.launch_own_on_mpi(begin, seed, library)
+    ranks = json.loads(told)
+    finish_ps = [rank["times"][-1][1] - rank["times"][-1][0] for rank in ranks]
+    returned = [] if isinstance(program, str) else [rank["returned"] for rank in ranks]
+    found = {"ranks": [{key: rank[key] for key in ("times", "messages", "bytes")} for rank in ranks]}
+    return Launch(name, len(ranks), returned, finish_ps, found, time.perf_counter() - began)
 
 
 def _on_hosts(program: str | Callable[..., Any], options: dict[str, str], parameters: dict[str, Any]) -> Launch[Any]:

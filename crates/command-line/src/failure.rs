@@ -88,6 +88,9 @@ pub(super) enum Failure {
     /// Ranks that could not be started, or did not end well.
     #[error(transparent)]
     Launch(#[from] launch::LaunchError),
+    /// MPI that cannot begin, or that does not do what it is asked for.
+    #[error(transparent)]
+    Mpi(Box<real_worlds::MpiStartError>),
     /// A command line that another one holds.
     #[error(transparent)]
     Usage(Box<clap::Error>),
@@ -129,6 +132,7 @@ impl Failure {
             Failure::Cast(CastError::Network(_) | CastError::Refused(_) | CastError::Nobody(_)) => 1,
             Failure::Launch(LaunchError::Rank { status, .. }) => *status,
             Failure::OwnProgram(failure) => failure.status,
+            Failure::Mpi(error) if !error.is_bad_input() => 1,
             Failure::Program(_) | Failure::Measure(_) | Failure::Launch(_) => 1,
             Failure::Measurement { cause: endpoint::Error::Deadlock(_), .. } => 1,
             Failure::Usage(error) => error.exit_code(),

@@ -1,4 +1,4 @@
-//! Programs as processes, one a rank, on this machine or on others, over UDP.
+//! Programs as processes, one a rank, on this machine or on others, over UDP; or over MPI, where somebody else starts them.
 //!
 //! ```text
 //!     maquette launch                                  maquette launch-rank       one for each rank
@@ -23,7 +23,9 @@ mod process;
 pub mod rank;
 mod sealing;
 pub mod secret;
+mod told;
 pub mod wire;
 
 pub use launcher::{Launch, LaunchError, launch, random_group};
 pub use process::Shell;
+pub use told::told_by_all;

@@ -1,19 +1,22 @@
 //! A rank that runs as a process: what its program's operations stand on, and the program again and again.
 
-use std::net::{IpAddr, Ipv4Addr, UdpSocket};
+mod mpi;
+mod udp;
+
+use std::cell::RefCell;
+use std::fmt;
+use std::net::UdpSocket;
+use std::rc::Rc;
 
 use endpoint::executor::{self, Machine, Over};
-use endpoint::{Begun, Endpoint, Error, Event, Message, Operation, Outcome, Program, Request, Result, Tag, Tagged};
-use messaging::{Messenger, Messengers, Parameters, Reporting};
+use endpoint::{Begun, Endpoint, Error, Event, Message, Needs, Operation, Outcome, Program, Request, Result};
 use programs::barrier::dissemination;
-use quantities::{Duration, Rank, Rate, Time};
-use real_worlds::udp::{Group, UdpCounts, UdpNetwork, UdpSettings};
-use real_worlds::{Clock, block_on, real_parameters};
+use quantities::{Duration, Rank, Time};
+use real_worlds::MpiWorld;
 
 use super::preemption::preemptions;
-use super::sealing::Network;
 use super::secret::Secret;
-use super::wire::{Record, Roster, Tuning};
+use super::wire::{Record, Roster};
 
 /// How long after they have met ranks begin, so that all know of it; and so much more for each of them.
 const NOTICE: Duration = Duration::from_microseconds(4_000);
@@ -22,15 +25,6 @@ const NOTICE_EACH: Duration = Duration::from_microseconds(50);
 const LEAD: Duration = Duration::from_microseconds(2_000);
 /// How long a rank that is done leaves the processor to others on its machine that are not, before it goes on to the next run.
 const REST: Duration = Duration::from_microseconds(1_000);
-/// How much of what a rank sends may lie in its host's queue, counted as the kernel does: some sixty packets. Of what lies there nobody
-/// can say that it is late, and at 100 Mbit/s it lies there for less than half of the least time after which a packet is sent again. [B]
-const HELD_BACK: usize = 128 << 10;
-/// How long a rank waits for a message, if nothing else is asked for.
-const USUAL_PATIENCE: Duration = Duration::from_microseconds(60_000_000);
-/// What ranks tell each other that meet between two runs of a program has a tag that no program has: some are done before others, which
-/// may still receive from anyone.
-const MEETING: Tag = Tag(u32::MAX);
-
 /// What the program sent and received.
 #[derive(Clone, Debug, Default)]
 struct Tally {
@@ -60,21 +54,20 @@ fn count(messages: &mut [u64], rank: Rank) {
     }
 }
 
-/// The rank, as the executor sees it. Its network blocks while nothing comes, so that there is nothing else to wait for.
-struct Launched<'run> {
-    messenger: &'run Messenger<Network>,
-    alone: Messengers<'run, Network>,
+/// A machine on which is counted what a program sends and receives.
+struct Counted<'run> {
+    machine: &'run mut dyn Machine,
+    me: Rank,
     tally: &'run mut Tally,
 }
 
-impl Launched<'_> {
+impl Counted<'_> {
     /// Counts what an operation that begins sends.
     fn count(&mut self, operation: &Operation) {
         match operation {
             Operation::Send { to, message, .. } => self.tally.sends(message, std::iter::once(*to)),
             Operation::Multicast(message) => {
-                let me = self.messenger.rank();
-                let others = (0..self.messenger.size()).map(Rank).filter(|&other| other != me);
+                let others = (0..self.tally.sent_to.len() as u32).map(Rank).filter(|&other| other != self.me);
                 self.tally.sends(message, others);
             }
             Operation::Receive { .. }
@@ -85,58 +78,69 @@ impl Launched<'_> {
     }
 }
 
-/// Its number among the ranks of this process: no other runs in it.
-const ONLY: Rank = Rank(0);
-
-impl Machine for Launched<'_> {
+impl Machine for Counted<'_> {
     fn now(&self) -> Time {
-        self.messenger.now()
+        self.machine.now()
     }
 
-    fn check(&self, _: &Operation) -> Result<()> {
-        Ok(())
+    fn check(&self, operation: &Operation) -> Result<()> {
+        self.machine.check(operation)
     }
 
-    fn begin(&mut self, _: Rank, number: u32, operation: Operation) {
+    fn begin(&mut self, rank: Rank, number: u32, operation: Operation) {
         self.count(&operation);
-        self.alone.begin(ONLY, number, operation);
+        self.machine.begin(rank, number, operation);
     }
 
-    fn start(&mut self, _: Rank, request: Request) -> Result<Begun> {
+    fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
         let operation = request.operation.clone();
-        let begun = self.alone.start(ONLY, request)?;
+        let begun = self.machine.start(rank, request)?;
         self.count(&operation);
         Ok(begun)
     }
 
     fn tells_starts(&self) -> bool {
-        true
+        self.machine.tells_starts()
     }
 
     fn next_over(&mut self) -> Result<Option<Over>> {
-        // Where the program waits for nothing that it began, nothing ever comes.
-        if self.alone.have_ended() || self.alone.are_idle() {
-            return Ok(None);
-        }
-        let over = self.alone.next_over();
+        let over = self.machine.next_over()?;
         if let Some(Over { event: Event::Over(Ok(Outcome::Received(received, _))), .. }) = &over {
             count(&mut self.tally.received_from, received.from);
         }
         Ok(over)
     }
 
-    fn ended(&mut self, _: Rank) {
-        self.alone.end(ONLY);
+    fn all_ended(&mut self) {
+        self.machine.all_ended();
     }
+
+    fn ended(&mut self, rank: Rank) {
+        self.machine.ended(rank);
+    }
+}
+
+/// What connects a rank with the others, and lets programs run on it.
+trait Link: fmt::Debug {
+    fn rank(&self) -> Rank;
+    fn size(&self) -> u32;
+    /// Whether all ranks have the same clock.
+    fn same_clock(&self) -> bool;
+    /// Waits until all ranks are here, and then for a time on which they agree.
+    fn meet(&mut self, first: Option<Rank>) -> Result<()>;
+    /// Has a program that needs so much run on this rank's machine.
+    fn run(&mut self, needs: Needs, program: &mut dyn FnMut(&mut dyn Machine) -> Result<()>) -> Result<()>;
+    /// A run is over: what was sent arrives, and others have the processor for a while.
+    fn rest(&mut self) -> Result<()>;
+    /// All runs are over: writes down what became of the messages on their way.
+    fn end(&mut self, record: &mut Record) -> Result<()>;
 }
 
 /// A rank that has its program still to run.
 #[derive(Debug)]
 pub struct Running {
-    messenger: Messenger<Network>,
+    link: Box<dyn Link>,
     tally: Tally,
-    /// Whether all ranks have the same clock.
-    same_clock: bool,
     repeat: u32,
 }
 
@@ -146,39 +150,19 @@ impl Running {
     /// # Errors
     /// That the roster can't be, or the network not be used.
     pub fn new(me: Rank, roster: &Roster, socket: UdpSocket, secret: &Secret) -> Result<Running> {
-        let address = socket.local_addr().map_err(|error| Error::Network(error.to_string()))?.ip();
-        let others_here = roster.ranks.iter().filter(|rank| rank.ip() == address).count() > 1;
-        let interface = match address {
-            IpAddr::V4(address) => address,
-            IpAddr::V6(_) => Ipv4Addr::UNSPECIFIED,
-        };
-        let group = roster.group.map(|address| Group { address, interface, hops: 1, others_here });
-        let usual = parameters(roster);
-        let secret = Some(secret).filter(|_| !roster.tuning.trusted_network);
-        let parameters = Parameters { datagram: Network::inner(usual.datagram, secret.is_some()), ..usual };
-        let clock = roster.zero.map_or_else(Clock::starting_now, Clock::starting_at);
-        let network = UdpNetwork::new(UdpSettings {
-            me,
-            ranks: roster.ranks.iter().copied().map(Some).collect(),
-            socket,
-            group,
-            rate: roster.tuning.rate.map(Rate::from_bits_per_second),
-            longest: usual.datagram,
-            clock,
-        })?;
-        let held_back = network.port().hold_back_at_most(HELD_BACK);
-        held_back.map_err(|error| Error::Network(error.to_string()))?;
-        let size = u32::try_from(roster.ranks.len()).unwrap_or(u32::MAX);
-        let network = Network::new(network, (me, size), roster.session, secret);
-        let patience = roster.tuning.patience.map_or(USUAL_PATIENCE, Duration::from_picoseconds);
-        let messenger = Messenger::new(network, me, size, parameters)?.with_patience(patience);
-        let tally = Tally::new(roster.ranks.len());
-        Ok(Running { messenger, tally, same_clock: roster.zero.is_some(), repeat: roster.repeat })
+        let link = udp::OverUdp::new(me, roster, socket, secret)?;
+        Ok(Running { link: Box::new(link), tally: Tally::new(roster.ranks.len()), repeat: roster.repeat })
+    }
+
+    /// This process's rank of MPI, whose program runs so often.
+    pub fn on_mpi(world: Rc<RefCell<MpiWorld>>, repeat: u32) -> Running {
+        let ranks = world.borrow().size() as usize;
+        Running { link: Box::new(mpi::OverMpi::new(world)), tally: Tally::new(ranks), repeat }
     }
 
     /// How many ranks there are.
     pub fn size(&self) -> u32 {
-        self.messenger.size()
+        self.link.size()
     }
 
     /// Runs the program as often as it is to run; `first` is the rank that begins, where one does.
@@ -199,88 +183,63 @@ impl Running {
         first: Option<Rank>,
         program: &P,
     ) -> Result<(Record, Option<P::Output>)> {
-        let size = self.messenger.size();
+        let size = self.link.size();
         if ranks != size {
             return Err(Error::Unfit(format!("the program has {ranks} ranks, but {size} run")));
         }
         let first_rank = first.map(|rank| rank.0);
-        let mut record = Record { first: first_rank, same_clock: self.same_clock, ..Record::default() };
+        let mut record = Record { first: first_rank, same_clock: self.link.same_clock(), ..Record::default() };
         let mut returned = None;
         for _ in 0..self.repeat {
             returned = Some(self.once(first, program, &mut record)?);
         }
-        block_on(self.messenger.end())??;
+        self.link.end(&mut record)?;
         let Tally { messages, bytes, sent_to, received_from } = std::mem::take(&mut self.tally);
         (record.messages, record.bytes) = (messages, bytes);
         (record.sent_to, record.received_from) = (sent_to, received_from);
-        record.repeated = self.messenger.engine().repeated();
-        record.needless = self.messenger.engine().needless();
-        let UdpCounts { received, strangers, unreadable, .. } = self.counts();
-        (record.received, record.strangers) = (received, strangers);
-        record.forged = self.messenger.network().forged() + unreadable;
         Ok((record, returned))
     }
 
-    /// What went through the network.
-    fn counts(&self) -> UdpCounts {
-        self.messenger.network().counts()
-    }
-
     fn once<P: Program>(&mut self, first: Option<Rank>, program: &P, record: &mut Record) -> Result<P::Output> {
-        block_on(self.meet(first))??;
-        let before = self.counts();
-        let messenger = &self.messenger;
-        let alone = Messengers::new(std::slice::from_ref(messenger));
-        let mut launched = Launched { messenger, alone, tally: &mut self.tally };
-        let preempted = preemptions();
-        let start = messenger.now();
-        let returned = executor::run_one(&mut launched, messenger.rank(), messenger.size(), program)?;
-        let end = messenger.now();
-        let preempted_by_end = preemptions();
-        drop(launched);
-        block_on(async {
-            messenger.compute(REST).await;
-            messenger.flush().await
-        })??;
-        messenger.forget_operations();
-        let after = self.counts();
-        record.times.push([start, end].map(Time::picoseconds));
-        record.preempted.extend(preempted_by_end.zip(preempted).map(|(after, before)| after - before));
-        record.datagrams += after.datagrams - before.datagrams;
-        record.copied += after.payloads - before.payloads;
-        Ok(returned)
-    }
-
-    /// Waits until all ranks are here, and then for a time on which they agree.
-    async fn meet(&self, first: Option<Rank>) -> Result<()> {
-        let Running { messenger, same_clock, .. } = self;
-        let (me, size, meeting) = (messenger.rank(), messenger.size(), Tagged { endpoint: messenger, tag: MEETING });
-        dissemination(&meeting).await?;
-        let start = if me == Rank(0) {
-            let start = messenger.now() + NOTICE + NOTICE_EACH * u64::from(size);
-            for rank in (1..size).map(Rank) {
-                meeting.send(rank, Message::from(start.picoseconds().to_be_bytes().to_vec())).await?;
-            }
-            start
-        } else {
-            read_time(&meeting.receive(Rank(0)).await?)?
-        };
-        // Another's clock tells nothing: then those begin who know that all are there.
-        let start = if *same_clock { start } else { messenger.now() + NOTICE };
-        let start = if first == Some(me) { start + LEAD } else { start };
-        messenger.compute(start.since(messenger.now().min(start))).await;
-        Ok(())
+        self.link.meet(first)?;
+        let (me, size, tally) = (self.link.rank(), self.link.size(), &mut self.tally);
+        let mut returned = None;
+        self.link.run(P::NEEDS, &mut |machine| {
+            let preempted = preemptions();
+            let start = machine.now();
+            let output = executor::run_one(&mut Counted { machine, me, tally }, me, size, program)?;
+            let end = machine.now();
+            let preempted = preemptions().zip(preempted).map(|(after, before)| after - before);
+            returned = Some((output, [start, end], preempted));
+            Ok(())
+        })?;
+        let (output, times, preempted) = returned.ok_or(Error::Stopped)?;
+        self.link.rest()?;
+        record.times.push(times.map(Time::picoseconds));
+        record.preempted.extend(preempted);
+        Ok(output)
     }
 }
 
-fn parameters(roster: &Roster) -> Parameters {
-    let usual = real_parameters(roster.session);
-    let Tuning { window, repair, .. } = roster.tuning;
-    let window = window.unwrap_or(usual.window);
-    // Several reports to a window, however small that is.
-    let packets = usual.reporting.packets.min(u64::from(window / 4).max(1));
-    let reporting = Reporting { packets, ..usual.reporting };
-    Parameters { window, reporting, repeat: repair.map_or(usual.repeat, Into::into), ..usual }
+/// Waits until all ranks are here, and then for a time on which they agree; where they have no clock in common, until all know that all are
+/// there.
+async fn meet<E: Endpoint>(meeting: &E, same_clock: bool, first: Option<Rank>) -> Result<()> {
+    let (me, size) = (meeting.rank(), meeting.size());
+    dissemination(meeting).await?;
+    let start = if me == Rank(0) {
+        let start = meeting.now() + NOTICE + NOTICE_EACH * u64::from(size);
+        for rank in (1..size).map(Rank) {
+            meeting.send(rank, Message::from(start.picoseconds().to_be_bytes().to_vec())).await?;
+        }
+        start
+    } else {
+        read_time(&meeting.receive(Rank(0)).await?)?
+    };
+    // Another's clock tells nothing.
+    let start = if same_clock { start } else { meeting.now() + NOTICE };
+    let start = if first == Some(me) { start + LEAD } else { start };
+    meeting.compute(start.since(meeting.now().min(start))).await;
+    Ok(())
 }
 
 fn read_time(message: &Message) -> Result<Time> {
@@ -291,10 +250,11 @@ fn read_time(message: &Message) -> Result<Time> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
     use std::sync::Arc;
     use std::thread;
 
-    use endpoint::{Needs, Source, Tags, join_all};
+    use endpoint::{Source, Tag, Tags, join_all};
     use programs::goal::{Player, Schedule};
 
     use super::*;

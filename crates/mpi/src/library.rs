@@ -115,7 +115,7 @@ impl Library {
             // SAFETY: it can be called at any time; the text has the length that the standard asks for.
             unsafe { (self.functions.get_library_version)(text, length) }
         });
-        let first = text.lines().next().unwrap_or_default();
+        let first = text.lines().next().unwrap_or_default().replace("Version:", "");
         first.split_whitespace().collect::<Vec<&str>>().join(" ")
     }
 }

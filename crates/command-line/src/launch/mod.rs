@@ -1,5 +1,6 @@
-//! `maquette launch`: a program as processes that speak over UDP.
+//! `maquette launch`: a program as processes that speak over UDP, or over MPI.
 
+mod over_mpi;
 mod own_options;
 mod own_program;
 mod rank;
@@ -39,20 +40,25 @@ const MOST_REPEATS: i64 = 50_000;
 /// The longest file of hosts that is read.
 const LONGEST_HOSTS: Bytes = Bytes(1 << 20);
 
-/// Run a program for real: a process for each rank, on this computer or on others, over UDP and IP multicast.
+/// Run a program for real: a process for each rank, on this computer or on others, over UDP and IP multicast, or over MPI.
 ///
 /// PROGRAM and its arguments are those of `maquette run`, without a machine, or a function of Python, as FILE.py:FUNCTION, with
 /// its arguments as options. Files that it reads must be on every host. A
 /// broadcast in hardware is one by multicast. Times are those of a clock: all ranks begin together, but for the source of a
 /// broadcast, which begins when all others wait for it; the time is that until the last has ended.
+///
+/// With --mpi, this process is one rank of those that mpiexec, or a batch system, has started, and messages go over its library, which must
+/// have the standard ABI of MPI 5, as that of `pip install mpich` has.
 #[derive(Args, Debug)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true)]
 #[command(
-    override_usage = "maquette launch <--local N|--hosts FILE> [OPTIONS] PROGRAM [ARGUMENTS]...",
+    override_usage = "maquette launch <--local N|--hosts FILE|--mpi> [OPTIONS] PROGRAM [ARGUMENTS]...",
     after_help = "Examples:\n  maquette launch --local 4 broadcast --algorithm hardware --bytes 4KiB --repeat 100\n  \
                         maquette launch --hosts hosts.txt --control 10.0.0.1:0 all-to-all --algorithm bruck --bytes 1KiB\n  \
                         maquette launch --hosts hosts.txt --shell 'ip netns exec {host}' --control 10.0.0.254:0 fft --size 256\n  \
-                        maquette launch --local 8 halo.py:halo --rounds 3\n\n\
+                        maquette launch --local 8 halo.py:halo --rounds 3\n  \
+                        mpiexec -n 8 maquette launch --mpi broadcast --bytes 4KiB\n  \
+                        srun -n 64 maquette launch --mpi all-to-all --algorithm bruck --bytes 1KiB\n\n\
                         A hosts file has a line for each host, `name address [ranks]`:\n  \
                         node-a  10.0.0.1\n  node-b  10.0.0.2  4    # four ranks"
 )]
@@ -73,6 +79,12 @@ pub(super) struct Options {
     /// The hosts on which ranks run.
     #[arg(long, value_name = "FILE", conflicts_with = "local")]
     hosts: Option<PathBuf>,
+    /// This process is a rank of MPI, which mpiexec has started, or srun.
+    #[arg(long)]
+    mpi: bool,
+    /// The library of MPI, with the standard ABI; if left out, the one beside that mpiexec, or one that the loader finds.
+    #[arg(long, value_name = "PATH")]
+    mpi_library: Option<PathBuf>,
     /// What runs a command on a host; if left out, `ssh {host}`, and nothing for hosts whose address is this computer's own.
     #[arg(long, value_name = "COMMAND", value_parser = Shell::parse)]
     shell: Option<Shell>,
@@ -130,6 +142,10 @@ fn some_time(text: &str) -> Result<Duration, String> {
 impl Arguments {
     pub(super) fn execute(self, as_json: bool, own: Option<&dyn OwnPrograms>) -> Result<CommandOutput, Failure> {
         let (options, program, as_json) = own_options::take(self.options, self.program, as_json)?;
+        if options.mpi {
+            return over_mpi::execute(&options, &program, as_json, own);
+        }
+        over_mpi::refuse_a_library(options.mpi_library.as_deref())?;
         let (hosts, file) = options.hosts()?;
         let ranks: u32 = hosts.iter().map(|host| host.ranks).sum();
         refuse_a_models(&program)?;
@@ -146,7 +162,7 @@ impl Arguments {
             };
             launch(&plan, &mut progress).map_err(Failure::from)
         })?;
-        Ok(text::summary(&program, &shown, &records, &provenance, as_json).into())
+        Ok(text::summary(&program, text::Network::Udp(shown.group), &records, &provenance, as_json).into())
     }
 }
 
@@ -249,7 +265,8 @@ impl Options {
                 Ok((hosts::parse(path, &text)?, Some(InputFile::new(path, text.as_bytes()))))
             }
             (None, None) => {
-                Err(Failure::argument("--local", "nothing", "how many ranks, or --hosts with a file of hosts"))
+                let allowed = "how many ranks, or --hosts with a file of hosts, or --mpi under mpiexec";
+                Err(Failure::argument("--local", "nothing", allowed))
             }
         }
     }

@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use clap::{Args, Command, FromArgMatches};
+use clap::parser::ValueSource;
+use clap::{Args, Command, FromArgMatches, Id};
 
 use super::Options;
 use crate::failure::Failure;
@@ -37,6 +38,10 @@ pub(super) fn take(
     if own.len() > 1 {
         let usage = |error| Failure::Usage(Box::new(error));
         let mut matches = command.try_get_matches_from(own).map_err(usage)?;
+        // What is not among these words keeps the value that it has from before the program.
+        let left_out = |id: &&str| matches.value_source(id) != Some(ValueSource::CommandLine);
+        let ids: Vec<String> = matches.ids().map(Id::as_str).filter(left_out).map(str::to_owned).collect();
+        ids.iter().for_each(|id| drop(matches.try_clear_id(id)));
         options.update_from_arg_matches_mut(&mut matches).map_err(usage)?;
     }
     Ok((options, program, json))

@@ -1,10 +1,11 @@
 //! What is printed about a launch.
 
+use std::net::SocketAddrV4;
+
 use quantities::{Bytes, Duration};
 use serde_json::{Value, json};
 
 use experiment::Provenance;
-use launch::Launch;
 use launch::wire::Record;
 use report::terminal::{Side, columns, rounded};
 
@@ -31,24 +32,38 @@ pub(crate) fn times(records: &[Record]) -> Vec<Duration> {
     (0..runs).filter_map(run).map(Duration::from_picoseconds).collect()
 }
 
+/// What carried the messages.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Network<'a> {
+    /// UDP, and multicast to that group if there was one.
+    Udp(Option<SocketAddrV4>),
+    /// A library of MPI.
+    Mpi {
+        /// What it says of itself.
+        library: &'a str,
+        /// The computer of each rank.
+        computers: &'a [String],
+    },
+}
+
 pub(super) fn summary(
     words: &[String],
-    launch: &Launch,
+    network: Network<'_>,
     records: &[Record],
     experiment: &Provenance,
     as_json: bool,
 ) -> String {
     let times = times(records);
     if as_json {
-        crate::json(&experiment.beside(json_of(words, launch, records, &times)))
+        crate::json(&experiment.beside(json_of(words, network, records, &times)))
     } else {
-        text(&words.join(" "), launch, records, times, experiment)
+        text(&words.join(" "), network, records, times, experiment)
     }
 }
 
 fn text(
     program: &str,
-    launch: &Launch,
+    network: Network<'_>,
     records: &[Record],
     mut times: Vec<Duration>,
     experiment: &Provenance,
@@ -60,22 +75,40 @@ fn text(
         0 | 1 => time(0),
         runs => format!("{} (median of {runs}; {} to {})", time(last / 2), time(0), time(last)),
     };
-    let network = match launch.group {
-        Some(group) => format!("UDP and multicast to {group}"),
-        None => "UDP, broadcasts to one rank after the other".to_owned(),
-    };
     let (messages, bytes) = (total(records, |it| it.messages), total(records, |it| it.bytes));
+    let mut rows =
+        vec![["time".to_owned(), time], ["messages".to_owned(), format!("{messages} of {} together", Bytes(bytes))]];
+    let network = match network {
+        Network::Udp(group) => {
+            rows.extend(datagrams(records, bytes));
+            match group {
+                Some(group) => format!("UDP and multicast to {group}"),
+                None => "UDP, broadcasts to one rank after the other".to_owned(),
+            }
+        }
+        Network::Mpi { library, .. } => format!("MPI ({library})"),
+    };
+    let left: u64 = not_received(records).map(|(_, _, messages)| messages).sum();
+    if left > 0 {
+        rows.push(["not received".to_owned(), left.to_string()]);
+    }
+    let ranks = if records.len() == 1 { "1 rank".to_owned() } else { format!("{} ranks", records.len()) };
+    let what = experiment.line();
+    let returned = (0..).zip(records).filter_map(|(rank, record)| returned(rank, record));
+    let returned: String = returned.collect();
+    format!("{program}\non {ranks} by {network}\n{what}\n{}{returned}", columns([Side::Left, Side::Left], &rows))
+}
+
+/// What became of the datagrams that carried messages of so many bytes.
+fn datagrams(records: &[Record], bytes: u64) -> Vec<[String; 2]> {
     let (datagrams, repeated) = (total(records, |it| it.datagrams), total(records, |it| it.repeated));
     let copied = total(records, |it| it.copied);
     let needless = match total(records, |it| it.needless) {
         0 => String::new(),
         needless => format!(", {needless} of them needlessly"),
     };
-    let mut rows = vec![
-        ["time".to_owned(), time],
-        ["messages".to_owned(), format!("{messages} of {} together", Bytes(bytes))],
-        ["datagrams".to_owned(), format!("{datagrams} sent for them; {repeated} packets sent again{needless}")],
-    ];
+    let told = format!("{datagrams} sent for them; {repeated} packets sent again{needless}");
+    let mut rows = vec![["datagrams".to_owned(), told]];
     if bytes > 0 {
         let copies = copied as f64 / bytes as f64;
         let text = format!("{} by the kernel on sending, {copies:.2} times the messages", Bytes(copied));
@@ -90,15 +123,7 @@ fn text(
         let text = format!("{forged} datagrams came in the name of ranks that had not sent them, and were not taken");
         rows.push(["forged".to_owned(), text]);
     }
-    let left: u64 = not_received(records).map(|(_, _, messages)| messages).sum();
-    if left > 0 {
-        rows.push(["not received".to_owned(), left.to_string()]);
-    }
-    let ranks = if records.len() == 1 { "1 rank".to_owned() } else { format!("{} ranks", records.len()) };
-    let what = experiment.line();
-    let returned = (0..).zip(records).filter_map(|(rank, record)| returned(rank, record));
-    let returned: String = returned.collect();
-    format!("{program}\non {ranks} by {network}\n{what}\n{}{returned}", columns([Side::Left, Side::Left], &rows))
+    rows
 }
 
 /// What a rank's program returned, in a line; nothing where that is nothing.
@@ -117,42 +142,56 @@ fn not_received(records: &[Record]) -> impl Iterator<Item = (usize, usize, u64)>
     })
 }
 
-fn json_of(words: &[String], launch: &Launch, records: &[Record], times: &[Duration]) -> Value {
+fn json_of(words: &[String], network: Network<'_>, records: &[Record], times: &[Duration]) -> Value {
+    let left = |(from, to, messages): (usize, usize, u64)| json!({"from": from, "to": to, "messages": messages});
+    let mut told = json!({
+        "program": words.join(" "),
+        "arguments": words,
+        "nodes": records.len(),
+        "times_ps": times.iter().map(|time| time.picoseconds()).collect::<Vec<u64>>(),
+        "messages": total(records, |it| it.messages),
+        "bytes": total(records, |it| it.bytes),
+        "not_received": not_received(records).map(left).collect::<Vec<Value>>(),
+    });
     let rank = |record: &Record| {
         json!({
             "times_ps": record.times,
             "preempted": record.preempted,
             "messages": record.messages,
             "bytes": record.bytes,
-            "datagrams": record.datagrams,
-            "copied_bytes": record.copied,
-            "repeated": record.repeated,
-            "needless": record.needless,
-            "received": record.received,
-            "strangers": record.strangers,
-            "forged": record.forged,
         })
     };
-    let left = |(from, to, messages): (usize, usize, u64)| json!({"from": from, "to": to, "messages": messages});
-    let mut told = json!({
-        "program": words.join(" "),
-        "arguments": words,
-        "nodes": records.len(),
-        "group": launch.group.map(|group| group.to_string()),
-        "times_ps": times.iter().map(|time| time.picoseconds()).collect::<Vec<u64>>(),
-        "messages": total(records, |it| it.messages),
-        "bytes": total(records, |it| it.bytes),
-        "datagrams": total(records, |it| it.datagrams),
-        "copied_bytes": total(records, |it| it.copied),
-        "repeated": total(records, |it| it.repeated),
-        "needless": total(records, |it| it.needless),
-        "strangers": total(records, |it| it.strangers),
-        "forged": total(records, |it| it.forged),
-        "not_received": not_received(records).map(left).collect::<Vec<Value>>(),
-        "ranks": records.iter().map(rank).collect::<Vec<Value>>(),
-    });
+    let mut ranks: Vec<Value> = records.iter().map(rank).collect();
+    match network {
+        Network::Udp(group) => {
+            told["group"] = json!(group.map(|group| group.to_string()));
+            for (key, of) in OF_DATAGRAMS {
+                told[key] = json!(total(records, of));
+                ranks.iter_mut().zip(records).for_each(|(rank, record)| rank[key] = json!(of(record)));
+            }
+            ranks.iter_mut().zip(records).for_each(|(rank, record)| rank["received"] = json!(record.received));
+        }
+        Network::Mpi { library, computers } => {
+            told["mpi_library"] = json!(library);
+            ranks.iter_mut().zip(computers).for_each(|(rank, computer)| rank["computer"] = json!(computer));
+        }
+    }
+    told["ranks"] = json!(ranks);
     if records.iter().any(|record| record.returned.is_some()) {
         told["returned"] = records.iter().map(|record| record.returned.clone().unwrap_or_default()).collect();
     }
     told
 }
+
+/// A count of a record.
+type Count = fn(&Record) -> u64;
+
+/// What is told of the datagrams of each rank, and of all.
+const OF_DATAGRAMS: [(&str, Count); 6] = [
+    ("datagrams", |it| it.datagrams),
+    ("copied_bytes", |it| it.copied),
+    ("repeated", |it| it.repeated),
+    ("needless", |it| it.needless),
+    ("strangers", |it| it.strangers),
+    ("forged", |it| it.forged),
+];

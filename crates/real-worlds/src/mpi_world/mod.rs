@@ -58,6 +58,13 @@ pub enum MpiStartError {
     Ranks(#[from] Error),
 }
 
+impl MpiStartError {
+    /// Whether another library, or another mpiexec, would do.
+    pub const fn is_bad_input(&self) -> bool {
+        matches!(self, MpiStartError::Library(_) | MpiStartError::Mixed { .. })
+    }
+}
+
 /// This process's rank in the world of MPI.
 #[derive(Debug)]
 pub struct MpiWorld {

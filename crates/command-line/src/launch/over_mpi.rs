@@ -1,0 +1,183 @@
+//! `maquette launch --mpi`: this process is one of those that an `mpiexec`, or a batch system, has started.
+//!
+//! All of them do the same. Rank 0 says what there is to be said, but for what happens to one rank alone while the program runs: that
+//! rank says it, and ends all others.
+
+use std::cell::RefCell;
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::rc::Rc;
+use std::{process, thread};
+
+use launch::rank::Running;
+use launch::told_by_all;
+use launch::wire::Record;
+use quantities::Rank;
+use real_worlds::MpiWorld;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::own_program::{self, OwnProgram, OwnPrograms};
+use super::{Options, experiment, refuse_a_models, text};
+use crate::CommandOutput;
+use crate::failure::Failure;
+use ::experiment::Provenance;
+use formats::interrupt;
+
+/// Whether a rank can begin; if not, why.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Begins {
+    /// On which computer.
+    computer: String,
+    /// What keeps it from that, and the exit status that tells it.
+    problem: Option<(String, i32)>,
+}
+
+/// Runs the program of `words` on all ranks of MPI.
+pub(super) fn execute(
+    options: &Options,
+    words: &[String],
+    as_json: bool,
+    own: Option<&dyn OwnPrograms>,
+) -> Result<CommandOutput, Failure> {
+    refuse_others(options)?;
+    let mut world = MpiWorld::begin(options.mpi_library.as_deref()).map_err(|error| Failure::Mpi(Box::new(error)))?;
+    end_when_asked_to();
+    options.patience.into_iter().for_each(|patience| world.set_patience(patience));
+    let (rank, ranks) = (world.rank(), world.size());
+    let prepared = Program::of(words, ranks, own);
+    let computers = match all_begin(&mut world, prepared.as_ref().err()) {
+        Ok(computers) => computers,
+        // All have the same to say.
+        Err(others) => {
+            let failure = prepared.err().unwrap_or(others);
+            let status = failure.status();
+            world.end().map_err(|error| Failure::Mpi(Box::new(error.into())))?;
+            return if rank == Rank(0) { Err(failure) } else { Ok(CommandOutput { text: String::new(), status }) };
+        }
+    };
+    let (program, provenance) = prepared?;
+    let library = world.library();
+    let world = Rc::new(RefCell::new(world));
+    let mut running = Running::on_mpi(Rc::clone(&world), options.repeat);
+    let record = program.run(&mut running, own).unwrap_or_else(|failure| end_all(&world.borrow(), &failure));
+    drop(running);
+    let records: Vec<Record> = told_by_all(&mut world.borrow_mut(), &record)?;
+    let provenance = launched(provenance, options, &library);
+    if let Ok(world) = Rc::try_unwrap(world) {
+        world.into_inner().end().map_err(|error| Failure::Mpi(Box::new(error.into())))?;
+    }
+    if rank > Rank(0) {
+        return Ok(CommandOutput::default());
+    }
+    let by = text::Network::Mpi { library: &library, computers: &computers };
+    Ok(text::summary(words, by, &records, &provenance, as_json).into())
+}
+
+/// What is run.
+enum Program {
+    OfTheCatalogue(Box<::experiment::Experiment>, u32),
+    Own(OwnProgram),
+}
+
+impl Program {
+    /// The program that the words mean, on so many ranks, and what it is.
+    fn of(words: &[String], ranks: u32, own: Option<&dyn OwnPrograms>) -> Result<(Program, Provenance), Failure> {
+        refuse_a_models(words)?;
+        if let Some(program) = OwnProgram::of(words)? {
+            own_program::language(own)?.check(&program).map_err(Failure::OwnProgram)?;
+            let provenance = program.provenance(ranks)?;
+            return Ok((Program::Own(program), provenance));
+        }
+        let experiment = experiment(words, ranks)?;
+        let provenance = experiment.prepare_for_real(ranks)?.provenance;
+        Ok((Program::OfTheCatalogue(Box::new(experiment), ranks), provenance))
+    }
+
+    fn run(&self, rank: &mut Running, own: Option<&dyn OwnPrograms>) -> Result<Record, Failure> {
+        match self {
+            Program::OfTheCatalogue(experiment, ranks) => Ok(experiment.prepare_for_real(*ranks)?.run(rank)?),
+            Program::Own(program) => own_program::language(own)?.run(program, rank).map_err(Failure::OwnProgram),
+        }
+    }
+}
+
+/// Whether all ranks can begin; gives on which computers they are.
+///
+/// # Errors
+/// Why the first cannot that can't.
+fn all_begin(world: &mut MpiWorld, problem: Option<&Failure>) -> Result<Vec<String>, Failure> {
+    let problem = problem.map(|failure| (failure.to_string(), failure.status()));
+    let all = told_by_all(world, &Begins { computer: world.computer(), problem })?;
+    let first = (0u32..).zip(&all).find_map(|(rank, begins)| Some((rank, &begins.computer, begins.problem.as_ref()?)));
+    if let Some((rank, computer, (problem, status))) = first {
+        let problem = format!("rank {rank} on {computer}: {problem}");
+        return Err(Failure::OwnProgram(own_program::OwnProgramFailure { problem, status: *status }));
+    }
+    Ok(all.into_iter().map(|begins| begins.computer).collect())
+}
+
+/// Says why this rank can't go on, and ends all: others may wait for it.
+fn end_all(world: &MpiWorld, failure: &Failure) -> ! {
+    let problem = format!("rank {} on {}: {failure}", world.rank(), world.computer());
+    let failure = own_program::OwnProgramFailure { problem, status: failure.status() };
+    Failure::OwnProgram(failure.clone()).print();
+    world.abort(failure.status)
+}
+
+/// Ends this process when it is asked to: nothing is left half done, and mpiexec ends the others.
+fn end_when_asked_to() {
+    thread::spawn(|| {
+        while !interrupt::requested() {
+            thread::sleep(interrupt::BETWEEN_LOOKS);
+        }
+        interrupt::remove_unfinished();
+        process::exit(interrupt::status());
+    });
+}
+
+/// What a launch is, of the program that `provenance` tells of.
+fn launched(provenance: Provenance, options: &Options, library: &str) -> Provenance {
+    provenance.given(json!({
+        "repeat": options.repeat,
+        "patience_ps": options.patience.map(quantities::Duration::picoseconds),
+        "mpi_library": library,
+    }))
+}
+
+/// That nothing is asked for that has no effect with MPI.
+fn refuse_others(options: &Options) -> Result<(), Failure> {
+    let started = "none with --mpi: mpiexec, or the batch system, says where ranks run";
+    let carried = "none with --mpi: the library carries messages as it does";
+    let others = [
+        ("--local", options.local.is_some(), "none with --mpi: mpiexec says how many ranks there are"),
+        ("--hosts", options.hosts.is_some(), started),
+        ("--shell", options.shell.is_some(), started),
+        ("--maquette", options.maquette.is_some(), started),
+        ("--control", options.control.is_some(), started),
+        ("--interface", options.interface != Ipv4Addr::LOCALHOST, carried),
+        ("--group", options.group.is_some(), carried),
+        ("--no-multicast", options.no_multicast, "none with --mpi: a broadcast in hardware is one of the library"),
+        ("--trusted-network", options.trusted_network, carried),
+        ("--window", options.window.is_some(), carried),
+        ("--repair", options.repair.is_some(), carried),
+        ("--rate", options.rate.is_some(), carried),
+        (
+            "--timeout",
+            options.timeout.is_some(),
+            "none with --mpi: mpiexec, or the batch system, has a limit of its own",
+        ),
+    ];
+    match others.into_iter().find(|(_, is_given, _)| *is_given) {
+        Some((option, _, allowed)) => Err(Failure::argument(option, "it beside --mpi", allowed)),
+        None => Ok(()),
+    }
+}
+
+/// That `--mpi-library` stands beside `--mpi`.
+pub(super) fn refuse_a_library(library: Option<&Path>) -> Result<(), Failure> {
+    match library {
+        Some(path) => Err(Failure::argument("--mpi-library", path.display(), "a library beside --mpi only")),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,82 @@
+//! Ranks that speak over MPI.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use endpoint::executor::Machine;
+use endpoint::{Endpoint, Needs, Program, Result};
+use quantities::Rank;
+use real_worlds::MpiWorld;
+
+use super::{Link, REST, meet};
+use crate::wire::Record;
+
+/// This process's rank of MPI.
+#[derive(Debug)]
+pub(super) struct OverMpi {
+    world: Rc<RefCell<MpiWorld>>,
+}
+
+impl OverMpi {
+    pub(super) const fn new(world: Rc<RefCell<MpiWorld>>) -> OverMpi {
+        OverMpi { world }
+    }
+}
+
+impl Link for OverMpi {
+    fn rank(&self) -> Rank {
+        self.world.borrow().rank()
+    }
+
+    fn size(&self) -> u32 {
+        self.world.borrow().size()
+    }
+
+    fn same_clock(&self) -> bool {
+        self.world.borrow().same_clock()
+    }
+
+    fn meet(&mut self, first: Option<Rank>) -> Result<()> {
+        let mut world = self.world.borrow_mut();
+        // What the last run has left, this one is not to have. Nothing of this one has come: whoever begins it has met this rank.
+        world.forget_messages();
+        let same_clock = world.same_clock();
+        world.run_between(&Meeting { same_clock, first })
+    }
+
+    fn run(&mut self, needs: Needs, program: &mut dyn FnMut(&mut dyn Machine) -> Result<()>) -> Result<()> {
+        program(&mut self.world.borrow_mut().machine(needs)?)
+    }
+
+    fn rest(&mut self) -> Result<()> {
+        self.world.borrow_mut().run_between(&Rest)
+    }
+
+    fn end(&mut self, _: &mut Record) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// All ranks meet.
+struct Meeting {
+    same_clock: bool,
+    first: Option<Rank>,
+}
+
+impl Program for Meeting {
+    type Output = ();
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        meet(endpoint, self.same_clock, self.first).await
+    }
+}
+
+/// A rank leaves the processor to others.
+struct Rest;
+
+impl Program for Rest {
+    type Output = ();
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        endpoint.compute(REST).await;
+        Ok(())
+    }
+}

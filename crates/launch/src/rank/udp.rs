@@ -1,0 +1,180 @@
+//! Ranks that speak over UDP.
+
+use std::net::{IpAddr, Ipv4Addr, UdpSocket};
+
+use endpoint::executor::{Machine, Over};
+use endpoint::{Begun, Endpoint, Error, Needs, Operation, Request, Result, Tag, Tagged};
+use messaging::{Messenger, Messengers, Parameters, Reporting};
+use quantities::{Duration, Rank, Rate, Time};
+use real_worlds::udp::{Group, UdpCounts, UdpNetwork, UdpSettings};
+use real_worlds::{Clock, block_on, real_parameters};
+
+use super::{Link, REST, meet};
+use crate::sealing::Network;
+use crate::secret::Secret;
+use crate::wire::{Record, Roster, Tuning};
+
+/// How much of what a rank sends may lie in its host's queue, counted as the kernel does: some sixty packets. Of what lies there nobody
+/// can say that it is late, and at 100 Mbit/s it lies there for less than half of the least time after which a packet is sent again. [B]
+const HELD_BACK: usize = 128 << 10;
+/// How long a rank waits for a message, if nothing else is asked for.
+const USUAL_PATIENCE: Duration = Duration::from_microseconds(60_000_000);
+/// What ranks tell each other that meet between two runs of a program has a tag that no program has: some are done before others, which
+/// may still receive from anyone.
+const MEETING: Tag = Tag(u32::MAX);
+
+/// A rank's messenger.
+#[derive(Debug)]
+pub(super) struct OverUdp {
+    messenger: Messenger<Network>,
+    same_clock: bool,
+    /// What had gone through the network when the last run began.
+    before: UdpCounts,
+    /// Datagrams that runs of the program have sent, and the bytes of messages in these.
+    datagrams: u64,
+    copied: u64,
+}
+
+impl OverUdp {
+    pub(super) fn new(me: Rank, roster: &Roster, socket: UdpSocket, secret: &Secret) -> Result<OverUdp> {
+        let address = socket.local_addr().map_err(|error| Error::Network(error.to_string()))?.ip();
+        let others_here = roster.ranks.iter().filter(|rank| rank.ip() == address).count() > 1;
+        let interface = match address {
+            IpAddr::V4(address) => address,
+            IpAddr::V6(_) => Ipv4Addr::UNSPECIFIED,
+        };
+        let group = roster.group.map(|address| Group { address, interface, hops: 1, others_here });
+        let usual = parameters(roster);
+        let secret = Some(secret).filter(|_| !roster.tuning.trusted_network);
+        let parameters = Parameters { datagram: Network::inner(usual.datagram, secret.is_some()), ..usual };
+        let clock = roster.zero.map_or_else(Clock::starting_now, Clock::starting_at);
+        let network = UdpNetwork::new(UdpSettings {
+            me,
+            ranks: roster.ranks.iter().copied().map(Some).collect(),
+            socket,
+            group,
+            rate: roster.tuning.rate.map(Rate::from_bits_per_second),
+            longest: usual.datagram,
+            clock,
+        })?;
+        let held_back = network.port().hold_back_at_most(HELD_BACK);
+        held_back.map_err(|error| Error::Network(error.to_string()))?;
+        let size = u32::try_from(roster.ranks.len()).unwrap_or(u32::MAX);
+        let network = Network::new(network, (me, size), roster.session, secret);
+        let patience = roster.tuning.patience.map_or(USUAL_PATIENCE, Duration::from_picoseconds);
+        let messenger = Messenger::new(network, me, size, parameters)?.with_patience(patience);
+        Ok(OverUdp {
+            messenger,
+            same_clock: roster.zero.is_some(),
+            before: UdpCounts::default(),
+            datagrams: 0,
+            copied: 0,
+        })
+    }
+
+    /// What went through the network.
+    fn counts(&self) -> UdpCounts {
+        self.messenger.network().counts()
+    }
+}
+
+impl Link for OverUdp {
+    fn rank(&self) -> Rank {
+        self.messenger.rank()
+    }
+
+    fn size(&self) -> u32 {
+        self.messenger.size()
+    }
+
+    fn same_clock(&self) -> bool {
+        self.same_clock
+    }
+
+    fn meet(&mut self, first: Option<Rank>) -> Result<()> {
+        let meeting = Tagged { endpoint: &self.messenger, tag: MEETING };
+        block_on(meet(&meeting, self.same_clock, first))?
+    }
+
+    fn run(&mut self, _: Needs, program: &mut dyn FnMut(&mut dyn Machine) -> Result<()>) -> Result<()> {
+        self.before = self.counts();
+        let alone = Messengers::new(std::slice::from_ref(&self.messenger));
+        program(&mut Launched { messenger: &self.messenger, alone })
+    }
+
+    fn rest(&mut self) -> Result<()> {
+        block_on(async {
+            self.messenger.compute(REST).await;
+            self.messenger.flush().await
+        })??;
+        self.messenger.forget_operations();
+        let (before, after) = (&self.before, self.counts());
+        self.datagrams += after.datagrams - before.datagrams;
+        self.copied += after.payloads - before.payloads;
+        Ok(())
+    }
+
+    fn end(&mut self, record: &mut Record) -> Result<()> {
+        block_on(self.messenger.end())??;
+        (record.datagrams, record.copied) = (self.datagrams, self.copied);
+        record.repeated = self.messenger.engine().repeated();
+        record.needless = self.messenger.engine().needless();
+        let UdpCounts { received, strangers, unreadable, .. } = self.counts();
+        (record.received, record.strangers) = (received, strangers);
+        record.forged = self.messenger.network().forged() + unreadable;
+        Ok(())
+    }
+}
+
+/// The rank, as the executor sees it. Its network blocks while nothing comes, so that there is nothing else to wait for.
+struct Launched<'run> {
+    messenger: &'run Messenger<Network>,
+    alone: Messengers<'run, Network>,
+}
+
+/// Its number among the ranks of this process: no other runs in it.
+const ONLY: Rank = Rank(0);
+
+impl Machine for Launched<'_> {
+    fn now(&self) -> Time {
+        self.messenger.now()
+    }
+
+    fn check(&self, _: &Operation) -> Result<()> {
+        Ok(())
+    }
+
+    fn begin(&mut self, _: Rank, number: u32, operation: Operation) {
+        self.alone.begin(ONLY, number, operation);
+    }
+
+    fn start(&mut self, _: Rank, request: Request) -> Result<Begun> {
+        self.alone.start(ONLY, request)
+    }
+
+    fn tells_starts(&self) -> bool {
+        true
+    }
+
+    fn next_over(&mut self) -> Result<Option<Over>> {
+        // Where the program waits for nothing that it began, nothing ever comes.
+        if self.alone.have_ended() || self.alone.are_idle() {
+            return Ok(None);
+        }
+        Ok(self.alone.next_over())
+    }
+
+    fn ended(&mut self, _: Rank) {
+        self.alone.end(ONLY);
+    }
+}
+
+fn parameters(roster: &Roster) -> Parameters {
+    let usual = real_parameters(roster.session);
+    let Tuning { window, repair, .. } = roster.tuning;
+    let window = window.unwrap_or(usual.window);
+    // Several reports to a window, however small that is.
+    let packets = usual.reporting.packets.min(u64::from(window / 4).max(1));
+    let reporting = Reporting { packets, ..usual.reporting };
+    Parameters { window, reporting, repeat: repair.map_or(usual.repeat, Into::into), ..usual }
+}
