@@ -133,8 +133,7 @@ def launch(
     mpi
         Be a rank of MPI, in place of `local` and `hosts`. MPI begins with the first such launch, and ends with the process.
     mpi_library
-        The library of MPI, with the standard ABI of MPI 5; if left out, the one beside the mpiexec that started this process, or
-        one that the loader finds.
+        The library of MPI, with the standard ABI of MPI 5; if left out, that of the mpiexec, or one that the loader finds.
     seed
         What random choices follow from; 1, if left out.
     **parameters
@@ -156,20 +155,22 @@ def launch(
     ValueError, TypeError
         If an argument is not what is allowed, or the program has no such parameter.
     """
-    where = {"local": local is not None, "hosts": hosts is not None, "mpi": mpi}
+    _check(program, {"local": local is not None, "hosts": hosts is not None, "mpi": mpi})
+    if hosts is not None:
+        options = {"hosts": fspath(hosts), "shell": shell, "control": control, "timeout": timeout, "seed": seed}
+        return _on_hosts(program, options | {"no-multicast": "" if no_multicast else None}, parameters)
+    if local is not None:
+        return _in_this_process(program, local, seed, parameters)
+    return _over_mpi(program, seed, mpi_library, parameters)
+
+
+def _check(program: object, where: dict[str, bool]) -> None:
+    """See that a program is to be launched, and in one of several ways."""
     given = [name for name, is_given in where.items() if is_given]
     if len(given) != 1:
         raise TypeError("launch takes one of local, hosts and mpi: found " + (" and ".join(given) or "none of them"))
     if not isinstance(program, str) and not callable(program):
         raise TypeError(f"program: found {program!r}; allowed is the name of a program, or an async function")
-    if hosts is not None:
-        options = {"hosts": fspath(hosts), "shell": shell, "control": control, "timeout": timeout, "seed": seed}
-        told = {name: str(value) for name, value in options.items() if value is not None}
-        return _on_hosts(program, told | ({"no-multicast": ""} if no_multicast else {}), parameters)
-    if mpi:
-        return _over_mpi(program, seed, mpi_library, parameters)
-    assert local is not None
-    return _in_this_process(program, local, seed, parameters)
 
 
 def _in_this_process(
@@ -222,10 +223,10 @@ def _over_mpi(
     return Launch(name, len(ranks), returned, finish_ps, found, time.perf_counter() - began)
 
 
-def _on_hosts(program: str | Callable[..., Any], options: dict[str, str], parameters: dict[str, Any]) -> Launch[Any]:
+def _on_hosts(program: str | Callable[..., Any], options: dict[str, Any], parameters: dict[str, Any]) -> Launch[Any]:
     """Have the command launch it, a process for each rank."""
     began = time.perf_counter()
-    words = [f"--{name}={value}" if value else f"--{name}" for name, value in options.items()]
+    words = [f"--{name}" if value == "" else f"--{name}={value}" for name, value in options.items() if value is not None]
     if isinstance(program, str):
         name = program
         words += [program, *_options_of(parameters)]

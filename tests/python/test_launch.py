@@ -192,7 +192,7 @@ def test_what_can_not_be_launched_on_hosts_is_told(program: Path, tmp_path: Path
 
     with pytest.raises(ValueError, match="allowed is a function of a file's own"):
         mq.launch(inner, hosts=hosts)
-    with pytest.raises(TypeError, match="either local or hosts"):
+    with pytest.raises(TypeError, match="one of local, hosts and mpi"):
         mq.launch(from_file["ring"], hosts=hosts, local=2)
     with pytest.raises(mq.MaquetteError, match="no bread"):
         mq.launch(from_file["fails"], hosts=hosts)

@@ -1,7 +1,8 @@
 //! Why a command did not do what it was asked, and how that is told.
 
-use std::io::Write;
+use std::io::{self, Write};
 
+use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 
 use std::path::PathBuf;
@@ -178,6 +179,9 @@ pub(super) fn note(text: &str) {
 /// Tells something on standard error, in colour on a terminal.
 fn tell(what: &str, colour: AnsiColor, text: &str) {
     let style = Style::new().bold().fg_color(Some(colour.into()));
+    // In one piece, as other ranks may have something to tell at the same time.
+    let mut line = AutoStream::new(Vec::new(), AutoStream::choice(&io::stderr()));
+    let _ = writeln!(line, "{style}{what}:{style:#} {text}");
     // If nobody reads standard error, there is nobody to tell.
-    let _ = writeln!(anstream::stderr(), "{style}{what}:{style:#} {text}");
+    let _ = io::stderr().write_all(&line.into_inner());
 }

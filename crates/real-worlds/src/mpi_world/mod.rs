@@ -31,6 +31,9 @@ use crate::{Clock, machine_time};
 /// How long a rank waits for a message, if nothing else is asked for.
 const USUAL_PATIENCE: Duration = Duration::from_microseconds(60_000_000);
 
+/// How long a rank that ends all others waits before: what it has said last is then with mpiexec, which loses what is still on its way.
+const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(200);
+
 /// Why there is no world of MPI.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MpiStartError {
@@ -188,8 +191,9 @@ impl MpiWorld {
         self.process.finalize()
     }
 
-    /// Ends all ranks with that exit status.
+    /// Ends all ranks with that exit status, soon.
     pub fn abort(&self, status: i32) -> ! {
+        std::thread::sleep(LAST_WORDS);
         self.process.abort(status)
     }
 

@@ -1,0 +1,210 @@
+"""Programs over MPI: under the mpiexec of PyPI's mpich, which is beside this Python."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import maquette as mq
+
+BIN = Path(sys.executable).parent
+LIBRARY = BIN.parent / "lib" / "libmpi_abi.so.1"
+PROGRAMS = '''
+import os
+import signal
+import sys
+import maquette as mq
+
+async def ring_sum(endpoint, size=1000, rounds=1):
+    """Everybody's number goes round the ring; with each goes a large message the other way."""
+    left, right = (endpoint.rank - 1) % endpoint.size, (endpoint.rank + 1) % endpoint.size
+    total = 0
+    for _ in range(rounds):
+        number = endpoint.rank + 1
+        total += number
+        for _ in range(endpoint.size - 1):
+            _, _, received, large = await mq.gather(
+                endpoint.send(right, number.to_bytes(8, "little"), tag=2_000_000_000),
+                endpoint.send(left, bytes(size), tag=7),
+                endpoint.receive(left, tag=2_000_000_000),
+                endpoint.receive(right, tag=7),
+            )
+            assert large.size == size
+            number = int.from_bytes(received.data, "little")
+            total += number
+    return total
+
+async def first_come(endpoint):
+    if endpoint.rank > 0:
+        await endpoint.send(0, bytes([endpoint.rank]))
+        return None
+    return sorted([(await endpoint.receive()).source for _ in range(1, endpoint.size)])
+
+async def collectives(endpoint):
+    shared = await mq.broadcast(endpoint, b"x" * 50_000, algorithm="pipeline")
+    summed = await mq.all_reduce(endpoint, bytes(8 * endpoint.size), algorithm="ring", operator="sum-f64")
+    each = await mq.all_to_all(endpoint, [bytes([endpoint.rank, other]) for other in range(endpoint.size)], algorithm="bruck")
+    return [len(shared), len(summed), [list(one) for one in each]]
+
+async def raises(endpoint):
+    if endpoint.rank == 1:
+        raise RuntimeError("no bread")
+    await endpoint.receive(1)
+
+async def dies(endpoint):
+    if endpoint.rank == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    await endpoint.receive(1)
+
+async def stops(endpoint):
+    if endpoint.rank == 1:
+        os.kill(os.getpid(), signal.SIGSTOP)
+    await endpoint.receive(1)
+
+async def waits(endpoint):
+    await endpoint.receive((endpoint.rank + 1) % endpoint.size)
+
+if __name__ == "__main__":
+    function = globals()[sys.argv[1]]
+    launched = [mq.launch(function, mpi=True) for _ in range(2)]
+    by_name = mq.launch("all-reduce", mpi=True, bytes=4096)
+    if launched[0].finish_ps and by_name.ranks == launched[0].ranks:
+        print([run.returned for run in launched], flush=True)
+'''
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    for needed in (BIN / "mpiexec", LIBRARY):
+        if not needed.exists():
+            pytest.skip(f"there is no {needed}, which `pip install mpich` brings")
+    path = tmp_path_factory.mktemp("mpi") / "programs.py"
+    path.write_text(PROGRAMS)
+    return path
+
+
+def mpiexec(ranks: int, *words: str | Path, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    command = [BIN / "mpiexec", "-n", str(ranks), *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=os.environ | (environment or {}))
+
+
+def over_mpi(ranks: int, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    return mpiexec(ranks, BIN / "maquette", "launch", "--mpi", *words)
+
+
+def told(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def test_more_ranks_than_processors_run_a_program_of_the_catalogue(programs: Path) -> None:
+    ranks = 2 * (os.cpu_count() or 1)
+    answer = told(over_mpi(ranks, "--json", "--repeat", "3", "all-to-all", "--algorithm", "bruck", "--bytes", "20KiB"))
+    assert answer["nodes"] == len(answer["ranks"]) == ranks
+    assert len(answer["times_ps"]) == 3 and min(answer["times_ps"]) > 0
+    assert answer["messages"] == sum(rank["messages"] for rank in answer["ranks"]) > 0
+    assert answer["not_received"] == []
+    assert "MPICH" in answer["mpi_library"] and answer["experiment"]["parameters"]["repeat"] == 3
+
+
+def test_the_summary_is_told_once_and_by_whom_the_messages_went(programs: Path) -> None:
+    done = over_mpi(2, "broadcast", "--algorithm", "hardware", "--bytes", "300KiB", "--repeat", "5")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("on 2 ranks by MPI (MPICH ") == 1
+    assert "time" in done.stdout and "5 of 1500 KiB together" in done.stdout
+
+
+@pytest.mark.parametrize("function", ["ring_sum", "first_come", "collectives"])
+def test_a_program_ends_with_the_same_over_mpi_as_over_udp(programs: Path, function: str) -> None:
+    words = [f"{programs}:{function}"] + (["--size", "100000"] if function == "ring_sum" else [])
+    over_udp = subprocess.run(
+        [BIN / "maquette", "launch", "--json", "--local", "3", *words], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert told(over_mpi(3, "--json", *words))["returned"] == told(over_udp)["returned"]
+
+
+def test_processes_of_python_are_ranks_that_all_get_the_answer(programs: Path) -> None:
+    done = mpiexec(3, sys.executable, programs, "ring_sum")
+    assert done.returncode == 0, done.stderr
+    # What three processes print may come in any pieces.
+    assert done.stdout.count(str([[6, 6, 6]] * 2)) == 3
+
+
+def test_a_rank_that_fails_ends_all_and_says_why(programs: Path) -> None:
+    for done in (over_mpi(2, f"{programs}:raises"), mpiexec(2, sys.executable, programs, "raises")):
+        assert done.returncode != 0
+        assert "no bread" in done.stderr
+
+
+def test_a_rank_that_dies_makes_the_others_end(programs: Path) -> None:
+    assert over_mpi(3, f"{programs}:dies").returncode != 0
+
+
+def test_for_a_rank_that_no_longer_answers_the_others_have_patience(programs: Path) -> None:
+    begin = time.monotonic()
+    done = over_mpi(2, "--patience", "1s", f"{programs}:stops")
+    assert done.returncode != 0 and 1 < time.monotonic() - begin < 20
+    assert "rank 0 waits for a message from rank 1" in done.stderr
+
+
+def test_ranks_that_wait_for_each_other_end_with_who_waits_for_whom(programs: Path) -> None:
+    done = over_mpi(2, "--patience", "500ms", f"{programs}:waits")
+    assert done.returncode == 1
+    assert "rank 0 waits for a message from rank 1" in done.stderr or "rank 1 waits for a message from rank 0" in done.stderr
+
+
+def test_what_is_wrong_with_the_words_is_told_once(programs: Path) -> None:
+    for words, problem in [
+        (["brodcast"], "a similar subcommand exists: `broadcast`"),
+        (["broadcast", "--root", "9"], "rank 9 does not exist: the program has 2"),
+        ([f"{programs}:nothing"], "nothing"),
+    ]:
+        done = over_mpi(2, *words)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert problem in done.stderr.replace("'", "`") and done.stderr.count("error:") == 1, done.stderr
+
+
+def alone(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command without mpiexec."""
+    command = [BIN / "maquette", "launch", "--mpi", *words]
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PMI_", "MAQUETTE_MPI"))}
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=clean | environment)
+
+
+def test_without_mpiexec_there_is_one_rank(programs: Path) -> None:
+    done = alone("broadcast", "--bytes", "8")
+    assert done.returncode == 0, done.stderr
+    assert "on 1 rank by MPI" in done.stdout
+
+
+def test_a_library_that_is_none_is_refused(programs: Path, tmp_path: Path) -> None:
+    text = tmp_path / "libmpi_abi.so"
+    text.write_text("INPUT(libmpi_abi.so.1)")
+    cases: list[tuple[Path, str]] = [
+        (tmp_path / "libmpi_abi.so.1", "can't be opened"),
+        (text, "can't be opened"),
+        (LIBRARY.with_name("libmpi.so.12"), "no library of MPI with the standard ABI"),
+    ]
+    for path, problem in cases:
+        for done in (alone("--mpi-library", path, "broadcast"), alone("broadcast", MAQUETTE_MPI_LIBRARY=str(path))):
+            assert done.returncode == 2 and problem in done.stderr and str(path) in done.stderr, done.stderr
+    with pytest.raises(ValueError, match="can't be opened"):
+        mq.launch("broadcast", mpi=True, mpi_library=text)
+
+
+def test_a_library_of_another_mpiexec_is_noticed(programs: Path) -> None:
+    done = alone("broadcast", OMPI_COMM_WORLD_SIZE="4")
+    assert done.returncode == 2
+    assert "Open MPI's mpiexec has started 4: the two do not belong together" in done.stderr
+
+
+@pytest.mark.parametrize("option", [["--local", "2"], ["--window", "8"], ["--no-multicast"], ["--timeout", "1s"]])
+def test_options_without_effect_are_refused(option: list[str]) -> None:
+    done = alone(*option, "broadcast")
+    assert done.returncode == 2 and f"{option[0]}: found it beside --mpi" in done.stderr
