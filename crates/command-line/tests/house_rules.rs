@@ -141,6 +141,19 @@ fn arrows_between_crates_run_one_way() {
     }
 }
 
+/// Crates that call what the compiler knows nothing of.
+const UNSAFE: [&str; 1] = ["mpi"];
+
+#[test]
+fn what_is_unsafe_stays_where_it_is_allowed() {
+    let allowed: Vec<PathBuf> = UNSAFE.iter().map(|name| root().join("crates").join(name)).collect();
+    // Put together here, so that this file does not hold it.
+    let allows = ["allow(", "unsafe_code"].concat();
+    for path in sources().into_iter().filter(|path| !allowed.iter().any(|folder| path.starts_with(folder))) {
+        assert!(!fs::read_to_string(&path).unwrap().contains(&allows), "{}: {allows}", path.display());
+    }
+}
+
 /// A test of the tests: one line more than is allowed is noticed, whatever the language.
 #[test]
 fn a_function_of_71_lines_is_too_long() {

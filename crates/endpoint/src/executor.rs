@@ -278,7 +278,7 @@ impl Shared<'_> {
     fn begin(&mut self, rank: Rank, operation: Operation, waker: Waker) -> u32 {
         self.under_way[rank.0 as usize] += 1;
         let activity = operation.activity();
-        let began = self.machine.now();
+        let began = self.time_for_timeline();
         let (turn, waits_for) = (self.operations.begun, operation.waits_for());
         self.operations.begun += 1;
         let entry = Entry { rank, activity, waits_for, began, turn, state: State::UnderWay(waker) };
@@ -287,9 +287,14 @@ impl Shared<'_> {
         number
     }
 
+    /// The time, if there is a timeline to note it in: to look at a real clock takes as long as much else.
+    fn time_for_timeline(&self) -> Time {
+        if self.timeline.is_some() { self.machine.now() } else { Time::ZERO }
+    }
+
     /// Notes that an operation is over; gives who is to be woken.
     fn end(&mut self, number: u32, result: Result<Outcome>) -> Waker {
-        let end = self.machine.now();
+        let end = self.time_for_timeline();
         let entry = &self.operations.entries[number as usize];
         let Entry { rank, activity, began, .. } = *entry;
         self.under_way[rank.0 as usize] -= 1;

@@ -1,36 +1,35 @@
 //! Communicators: who can send to whom, apart from all others.
 
 use std::ffi::{c_int, c_void};
-use std::marker::PhantomData;
 
 use bytes::Bytes;
 use mpi_abi::*;
 
 use crate::Result;
 use crate::functions::Functions;
-use crate::process::check;
+use crate::process::{Begun, check};
 use crate::request::{Broadcast, Receive, Request, Send};
 
 /// A communicator, and this process's place in it.
 #[derive(Debug)]
 pub struct Communicator {
-    functions: Functions,
+    functions: &'static Functions,
     handle: MPI_Comm,
     rank: u32,
     size: u32,
-    on_this_thread: PhantomData<*const ()>,
+    begun: Begun,
 }
 
 impl Communicator {
     /// The communicator of a handle, in a process where MPI has begun.
-    pub(crate) fn new(functions: Functions, handle: MPI_Comm) -> Result<Communicator> {
+    pub(crate) fn new(functions: &'static Functions, handle: MPI_Comm, begun: Begun) -> Result<Communicator> {
         let (mut rank, mut size) = (0, 0);
         // SAFETY: MPI has begun, the handle is one of its, and each call writes an integer.
-        check(&functions, "MPI_Comm_rank", unsafe { (functions.comm_rank)(handle, &raw mut rank) })?;
+        check(functions, "MPI_Comm_rank", unsafe { (functions.comm_rank)(handle, &raw mut rank) })?;
         // SAFETY: as above.
-        check(&functions, "MPI_Comm_size", unsafe { (functions.comm_size)(handle, &raw mut size) })?;
+        check(functions, "MPI_Comm_size", unsafe { (functions.comm_size)(handle, &raw mut size) })?;
         let whole = |number: c_int| u32::try_from(number).unwrap_or(0);
-        Ok(Communicator { functions, handle, rank: whole(rank), size: whole(size), on_this_thread: PhantomData })
+        Ok(Communicator { functions, handle, rank: whole(rank), size: whole(size), begun })
     }
 
     /// Which process this is.
@@ -50,8 +49,8 @@ impl Communicator {
     pub fn duplicate(&self) -> Result<Communicator> {
         let mut other = MPI_COMM_NULL;
         // SAFETY: the handle is valid, and the call writes another. Error handlers are passed on.
-        check(&self.functions, "MPI_Comm_dup", unsafe { (self.functions.comm_dup)(self.handle, &raw mut other) })?;
-        Communicator::new(self.functions, other)
+        check(self.functions, "MPI_Comm_dup", unsafe { (self.functions.comm_dup)(self.handle, &raw mut other) })?;
+        Communicator::new(self.functions, other, self.begun.clone())
     }
 
     /// Gives the communicator up; all of its processes call this together. What is under way on it goes on.
@@ -60,7 +59,7 @@ impl Communicator {
     /// What the library says.
     pub fn free(mut self) -> Result<()> {
         // SAFETY: the handle is valid until now, and this is the end of the only value that has it.
-        check(&self.functions, "MPI_Comm_free", unsafe { (self.functions.comm_free)(&raw mut self.handle) })
+        check(self.functions, "MPI_Comm_free", unsafe { (self.functions.comm_free)(&raw mut self.handle) })
     }
 
     /// The largest tag.
@@ -90,8 +89,8 @@ impl Communicator {
         // SAFETY: the content is read until the request is over, until when `Send` has it.
         let code =
             unsafe { (self.functions.isend)(start, length, MPI_BYTE, as_int(to), tag, self.handle, &raw mut request) };
-        check(&self.functions, "MPI_Isend", code)?;
-        Ok(Send::new(Request::new(self.functions, request), content))
+        check(self.functions, "MPI_Isend", code)?;
+        Ok(Send::new(Request::new(self.functions, request, self.begun.clone()), content))
     }
 
     /// Begins to receive a message of at most `longest` bytes, from that process or from anyone, with that tag or with any. What the
@@ -116,8 +115,8 @@ impl Communicator {
                 &raw mut request,
             )
         };
-        check(&self.functions, "MPI_Irecv", code)?;
-        Ok(Receive::new(Request::new(self.functions, request), buffer))
+        check(self.functions, "MPI_Irecv", code)?;
+        Ok(Receive::new(Request::new(self.functions, request, self.begun.clone()), buffer))
     }
 
     /// Begins its part in a broadcast of process `root`, of the whole buffer: all processes call this in the same order, with buffers of one
@@ -131,8 +130,8 @@ impl Communicator {
         // SAFETY: the buffer has so many bytes, and is `Broadcast`'s until the request is over.
         let code =
             unsafe { (self.functions.ibcast)(start, length, MPI_BYTE, as_int(root), self.handle, &raw mut request) };
-        check(&self.functions, "MPI_Ibcast", code)?;
-        Ok(Broadcast::new(Request::new(self.functions, request), buffer))
+        check(self.functions, "MPI_Ibcast", code)?;
+        Ok(Broadcast::new(Request::new(self.functions, request, self.begun.clone()), buffer))
     }
 }
 

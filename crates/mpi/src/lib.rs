@@ -13,9 +13,10 @@
 //! - A library stays open for ever, since MPI may have threads and handlers of its own in it.
 //! - Whatever MPI reads or writes belongs to the request that it was given with, and is freed when that is over. A request that is
 //!   dropped before leaves its buffer where it is.
-//! - All calls come from the thread that began MPI: what stands for it can't leave that thread.
+//! - All calls come from the thread that began MPI, and before it ends: what stands for it can't leave that thread, and is counted.
 
 #![allow(unsafe_code)] // see above
+#![warn(clippy::undocumented_unsafe_blocks)]
 
 mod communicator;
 mod functions;

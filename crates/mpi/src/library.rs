@@ -49,7 +49,7 @@ pub enum OpenError {
 /// A library of MPI that was opened. It stays open until the process ends.
 #[derive(Clone)]
 pub struct Library {
-    pub(crate) functions: Functions,
+    pub(crate) functions: &'static Functions,
     path: PathBuf,
 }
 
@@ -101,6 +101,8 @@ impl Library {
         // SAFETY: it has just said that it is of the standard ABI, and below it is left open for ever.
         let functions = unsafe { Functions::of(&library) }.map_err(|name| not(format!("it has no function {name}")))?;
         std::mem::forget(library);
+        // As long as the library: every request refers to it.
+        let functions = Box::leak(Box::new(functions));
         Ok(Library { functions, path: path.to_path_buf() })
     }
 

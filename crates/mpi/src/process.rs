@@ -1,8 +1,8 @@
 //! This process, as one of those of MPI.
 
 use std::ffi::c_int;
-use std::marker::PhantomData;
 use std::ptr::null_mut;
+use std::rc::Rc;
 
 use mpi_abi::*;
 
@@ -10,13 +10,18 @@ use crate::functions::Functions;
 use crate::library::text_of;
 use crate::{Communicator, Library, MpiError, Result};
 
-/// A process in which MPI has begun. It can't leave the thread on which that was.
+/// That MPI has begun and not ended: whatever calls it has one, and there is no end before the last is gone. It can't leave the thread on which
+/// MPI began.
+#[derive(Clone, Debug)]
+pub(crate) struct Begun(Rc<()>);
+
+/// A process in which MPI has begun.
 #[derive(Debug)]
 pub struct Process {
     library: Library,
     /// Whether MPI was begun here, and not by another part of the program.
     begun_here: bool,
-    on_this_thread: PhantomData<*const ()>,
+    begun: Begun,
 }
 
 impl Process {
@@ -25,7 +30,7 @@ impl Process {
     /// # Errors
     /// What the library says. Some libraries end the process themselves where nobody can start MPI.
     pub fn begin(library: Library) -> Result<Process> {
-        let functions = &library.functions;
+        let functions = library.functions;
         let (mut has_begun, mut provided) = (0, 0);
         // SAFETY: it can be called at any time, and writes an integer.
         check(functions, "MPI_Initialized", unsafe { (functions.initialized)(&raw mut has_begun) })?;
@@ -40,7 +45,7 @@ impl Process {
             let code = unsafe { (functions.comm_set_errhandler)(communicator, MPI_ERRORS_RETURN) };
             check(functions, "MPI_Comm_set_errhandler", code)?;
         }
-        Ok(Process { library, begun_here: has_begun == 0, on_this_thread: PhantomData })
+        Ok(Process { library, begun_here: has_begun == 0, begun: Begun(Rc::new(())) })
     }
 
     /// Its library.
@@ -53,7 +58,7 @@ impl Process {
     /// # Errors
     /// What the library says.
     pub fn world(&self) -> Result<Communicator> {
-        Communicator::new(self.library.functions, MPI_COMM_WORLD)
+        Communicator::new(self.library.functions, MPI_COMM_WORLD, self.begun.clone())
     }
 
     /// The name of the computer that it runs on.
@@ -67,13 +72,19 @@ impl Process {
     /// Ends MPI, together with all other processes, if it was begun here. Nothing may be under way any more.
     ///
     /// # Errors
-    /// What the library says.
+    /// That a communicator or a request is still there; what the library says.
     pub fn finalize(self) -> Result<()> {
+        if Rc::strong_count(&self.begun.0) > 1 {
+            return Err(MpiError {
+                call: "MPI_Finalize",
+                text: "a communicator, or a request, is still there".to_owned(),
+            });
+        }
         if !self.begun_here {
             return Ok(());
         }
-        let functions = &self.library.functions;
-        // SAFETY: MPI has begun here and not ended, as this consumes the only value that can end it.
+        let functions = self.library.functions;
+        // SAFETY: MPI has begun here, this consumes the only value that can end it, and nothing is left that could call it.
         check(functions, "MPI_Finalize", unsafe { (functions.finalize)() })
     }
 

@@ -4,7 +4,6 @@
 //! MPI may still read or write it.
 
 use std::ffi::c_int;
-use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 
 use bytes::Bytes;
@@ -12,19 +11,20 @@ use mpi_abi::*;
 
 use crate::Result;
 use crate::functions::Functions;
-use crate::process::check;
+use crate::process::{Begun, check};
 
 /// A request of MPI.
 #[derive(Debug)]
 pub(crate) struct Request {
-    functions: Functions,
+    functions: &'static Functions,
     handle: MPI_Request,
-    on_this_thread: PhantomData<*const ()>,
+    /// Nobody ends MPI while there is a request.
+    _begun: Begun,
 }
 
 impl Request {
-    pub(crate) fn new(functions: Functions, handle: MPI_Request) -> Request {
-        Request { functions, handle, on_this_thread: PhantomData }
+    pub(crate) fn new(functions: &'static Functions, handle: MPI_Request, begun: Begun) -> Request {
+        Request { functions, handle, _begun: begun }
     }
 
     /// Whether it is over, and what is known of it then. It is asked no more once it is.
@@ -32,7 +32,7 @@ impl Request {
         let (mut is_over, mut status) = (0, MPI_Status::default());
         // SAFETY: the handle is of a request of this library; once that is over, MPI writes that it is none.
         let code = unsafe { (self.functions.test)(&raw mut self.handle, &raw mut is_over, &raw mut status) };
-        check(&self.functions, "MPI_Test", code)?;
+        check(self.functions, "MPI_Test", code)?;
         Ok((is_over != 0).then_some(status))
     }
 }
@@ -90,16 +90,10 @@ impl Receive {
     /// # Errors
     /// What the library says, of a message that is longer than was said, too.
     pub fn test(&mut self) -> Result<Option<Arrived>> {
-        let Some(status) = self.request.test()? else { return Ok(None) };
-        let mut length: MPI_Count = 0;
-        // SAFETY: the status is of a receive that is over.
-        let code = unsafe { (self.request.functions.get_count)(&raw const status, MPI_BYTE, &raw mut length) };
-        check(&self.request.functions, "MPI_Get_count", code)?;
-        let mut content = std::mem::take(&mut *self.buffer);
-        let length = usize::try_from(length).unwrap_or(0).min(content.capacity());
-        // SAFETY: there is room for so many bytes, and MPI has written them.
-        unsafe { content.set_len(length) };
-        Ok(Some(Arrived { from: u32::try_from(status.MPI_SOURCE).unwrap_or(u32::MAX), tag: status.MPI_TAG, content }))
+        match self.request.test()? {
+            Some(status) => self.arrived(&status).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Takes it back, unless its message has come; gives that, or the buffer.
@@ -108,30 +102,32 @@ impl Receive {
     /// What the library says.
     pub fn cancel(mut self) -> Result<std::result::Result<Arrived, Vec<u8>>> {
         let functions = self.request.functions;
-        // SAFETY: the request is under way, and a receive can be cancelled.
-        check(&functions, "MPI_Cancel", unsafe { (functions.cancel)(&raw mut self.request.handle) })?;
-        // That it is over, MPI promises: cancelled, or received.
+        // SAFETY: the handle is of a receive, which can be cancelled.
+        check(functions, "MPI_Cancel", unsafe { (functions.cancel)(&raw mut self.request.handle) })?;
+        // That it is over soon, MPI promises: cancelled, or received.
         let status = loop {
             if let Some(status) = self.request.test()? {
                 break status;
             }
         };
-        let (mut is_cancelled, mut length): (c_int, MPI_Count) = (0, 0);
-        // SAFETY: the status is of a request that is over.
+        let mut is_cancelled = 0;
+        // SAFETY: the status is of a request that is over, and the call writes an integer.
         let code = unsafe { (functions.test_cancelled)(&raw const status, &raw mut is_cancelled) };
-        check(&functions, "MPI_Test_cancelled", code)?;
+        check(functions, "MPI_Test_cancelled", code)?;
+        if is_cancelled == 0 { self.arrived(&status).map(Ok) } else { Ok(Err(std::mem::take(&mut *self.buffer))) }
+    }
+
+    /// What has come with a receive that is over.
+    fn arrived(&mut self, status: &MPI_Status) -> Result<Arrived> {
+        let mut length: MPI_Count = 0;
+        // SAFETY: the status is of a receive that is over, and the call writes a number.
+        let code = unsafe { (self.request.functions.get_count)(status, MPI_BYTE, &raw mut length) };
+        check(self.request.functions, "MPI_Get_count", code)?;
         let mut content = std::mem::take(&mut *self.buffer);
-        if is_cancelled != 0 {
-            return Ok(Err(content));
-        }
-        // SAFETY: the status is of a receive that is over.
-        let code = unsafe { (functions.get_count)(&raw const status, MPI_BYTE, &raw mut length) };
-        check(&functions, "MPI_Get_count", code)?;
         let length = usize::try_from(length).unwrap_or(0).min(content.capacity());
         // SAFETY: there is room for so many bytes, and MPI has written them.
         unsafe { content.set_len(length) };
-        let from = u32::try_from(status.MPI_SOURCE).unwrap_or(u32::MAX);
-        Ok(Ok(Arrived { from, tag: status.MPI_TAG, content }))
+        Ok(Arrived { from: u32::try_from(status.MPI_SOURCE).unwrap_or(u32::MAX), tag: status.MPI_TAG, content })
     }
 }
 

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 use endpoint::{Message, Result, Tag};
-use mpi::{Broadcast, Communicator};
+use mpi::{Broadcast, Communicator, MpiError};
 use quantities::Rank;
 
 use super::envelope::{ENVELOPE, Envelope};
@@ -58,6 +58,11 @@ impl Broadcasts {
         let size = transport.size();
         let of_root = (0..size).map(|_| transport.another()).collect::<Result<Vec<Communicator>>>()?;
         Ok(Broadcasts { me: transport.rank(), of_root, under_way: (0..size).map(|_| VecDeque::new()).collect() })
+    }
+
+    /// Gives the communicators back; all ranks do so together.
+    pub(super) fn end(self) -> std::result::Result<(), MpiError> {
+        self.of_root.into_iter().try_for_each(Communicator::free)
     }
 
     /// Begins to broadcast `message`, as operation `number`.

@@ -122,6 +122,10 @@ impl<'world> MpiMachine<'world> {
         self.quiet_since = None;
         let (mut start, mut begun) = (None, Begun::Started);
         let stage = match operation {
+            Operation::Send { to, tag, ref message } if self.busy(processor).is_none() => {
+                self.send_at_once(number, processor, (to, tag), message);
+                return begun;
+            }
             Operation::Receive { from, tags, deadline } => Stage::Receives(Posted { from, tags, deadline, looks: 0 }),
             Operation::ReceiveMulticast(_) => Stage::Waits(Time::ZERO, operation),
             Operation::Sleep(until) => Stage::Ends(until, Ok(Outcome::Done)),
@@ -143,6 +147,18 @@ impl<'world> MpiMachine<'world> {
         begun
     }
 
+    /// Sends by a processor that is free: most messages have left when that returns.
+    fn send_at_once(&mut self, number: u32, processor: u8, (to, tag): (Rank, Tag), message: &Message) {
+        let sent = self.transport.send(to, tag, message).and_then(|mut sending| Ok((sending.test()?, sending)));
+        match sent {
+            Ok((true, _)) => self.tell(number, Event::Over(Ok(Outcome::Done))),
+            Ok((false, sending)) => {
+                self.under_way.push(UnderWay { number, processor, start: None, stage: Stage::Sends(sending) });
+            }
+            Err(error) => self.tell(number, Event::Over(Err(error))),
+        }
+    }
+
     /// What has just begun goes on as far as it can without a look at the clock.
     fn take_first_step(&mut self) {
         let Some(it) = self.under_way.last() else { return };
@@ -156,6 +172,10 @@ impl<'world> MpiMachine<'world> {
             }
             _ => {}
         }
+        self.forget_what_is_over();
+    }
+
+    fn forget_what_is_over(&mut self) {
         self.under_way.retain(|it| !matches!(it.stage, Stage::IsOver));
     }
 
@@ -289,7 +309,9 @@ impl<'world> MpiMachine<'world> {
         }
         let now = if self.waits_for_a_time() { self.clock.now() } else { Time::ZERO };
         (0..self.under_way.len()).for_each(|place| self.step(place, now));
-        self.under_way.retain(|it| !matches!(it.stage, Stage::IsOver));
+        if !self.over.is_empty() {
+            self.forget_what_is_over();
+        }
         Ok(())
     }
 
@@ -311,12 +333,17 @@ impl<'world> MpiMachine<'world> {
         })
     }
 
+    /// When the first operation ends, if there are only such that wait for a time: then MPI has nothing to do.
+    fn first_end(&self) -> Option<Time> {
+        self.under_way.iter().try_fold(Time::from_picoseconds(u64::MAX), |first, it| match &it.stage {
+            Stage::Ends(until, _) => Some(first.min(*until)),
+            _ => None,
+        })
+    }
+
     /// Nothing has come: waits as is best, and says whether that has no end.
     fn wait(&mut self) -> bool {
-        let end = |it: &UnderWay| if let Stage::Ends(until, _) = &it.stage { Some(*until) } else { None };
-        let ends: Option<Vec<Time>> = self.under_way.iter().map(end).collect();
-        if let Some(first) = ends.and_then(|ends| ends.into_iter().min()) {
-            // MPI has nothing to do.
+        if let Some(first) = self.first_end() {
             let left = first.since(self.clock.now().min(first));
             if left > WAKE_BEFORE {
                 let left = (left - WAKE_BEFORE).picoseconds() / 1_000;

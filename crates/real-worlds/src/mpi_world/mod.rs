@@ -186,6 +186,7 @@ impl MpiWorld {
     /// # Errors
     /// What the library says.
     pub fn end(self) -> std::result::Result<(), MpiError> {
+        self.broadcasts.map_or(Ok(()), Broadcasts::end)?;
         self.transport.end()?;
         self.between.end()?;
         self.process.finalize()

@@ -60,16 +60,23 @@ impl Incoming {
 
 /// A message on its way to another rank.
 #[derive(Debug)]
-pub(super) struct Sending(Vec<Send>);
+pub(super) struct Sending {
+    /// It, or its announcement.
+    small: Option<Send>,
+    /// What was announced.
+    large: Option<Send>,
+}
 
 impl Sending {
     /// Whether it has left.
     pub(super) fn test(&mut self) -> Result<bool> {
-        while let Some(last) = self.0.last_mut() {
-            if !last.test().map_err(failed)? {
-                return Ok(false);
+        for part in [&mut self.small, &mut self.large] {
+            if let Some(send) = part {
+                if !send.test().map_err(failed)? {
+                    return Ok(false);
+                }
+                *part = None;
             }
-            self.0.pop();
         }
         Ok(true)
     }
@@ -125,13 +132,14 @@ impl Transport {
         match self.labels.tag_of(label) {
             Some(tag) if is_plain && size <= SMALL => {
                 let content = self.bytes_of(message, size);
-                Ok(Sending(vec![self.small.isend(to.0, tag, content).map_err(failed)?]))
+                let send = self.small.isend(to.0, tag, content).map_err(failed)?;
+                Ok(Sending { small: Some(send), large: None })
             }
             _ if ENVELOPE + size <= SMALL => {
                 let mut content = Envelope::of(tag, message, None).to_bytes().to_vec();
                 content.extend_from_slice(&self.bytes_of(message, size));
                 let send = self.small.isend(to.0, self.labels.largest, content.into());
-                Ok(Sending(vec![send.map_err(failed)?]))
+                Ok(Sending { small: Some(send.map_err(failed)?), large: None })
             }
             _ => self.send_large(to, tag, message, size),
         }
@@ -148,7 +156,7 @@ impl Transport {
         let announced = self.small.isend(to.0, self.labels.largest, announcement).map_err(failed)?;
         let content = self.bytes_of(message, size);
         let sent = self.large.isend(to.0, number, content).map_err(failed)?;
-        Ok(Sending(vec![announced, sent]))
+        Ok(Sending { small: Some(announced), large: Some(sent) })
     }
 
     /// The bytes that a message goes as: its own, and zeros where it is only a size.
