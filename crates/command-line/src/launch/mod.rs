@@ -81,7 +81,7 @@ pub(super) struct Options {
     hosts: Option<PathBuf>,
     /// This process is a rank of MPI, which mpiexec has started, or srun.
     #[arg(long)]
-    mpi: bool,
+    pub(super) mpi: bool,
     /// The library of MPI, with the standard ABI; if left out, the one beside that mpiexec, or one that the loader finds.
     #[arg(long, value_name = "PATH")]
     mpi_library: Option<PathBuf>,

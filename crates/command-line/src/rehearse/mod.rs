@@ -77,6 +77,13 @@ impl Arguments {
         let description = rehearsal.machine.describe()?;
         let parameters = rehearsal.parameters()?;
         let (to_measure, to_predict) = (rehearsal.to_measure()?, rehearsal.to_predict()?);
+        if self.options.mpi {
+            return Err(Failure::argument(
+                "--mpi",
+                "it",
+                "--local or --hosts: a rehearsal starts its ranks itself, again and again",
+            ));
+        }
         let (hosts, hosts_file) = self.options.hosts()?;
         if self.options.repeat != 1 {
             return Err(Failure::argument("--repeat", self.options.repeat, "none: the file says it, with `repeat`"));
