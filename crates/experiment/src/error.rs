@@ -8,6 +8,7 @@ use formats::traffic_matrix::MatrixError;
 use programs::applications::patterns::ApplicationError;
 use programs::goal::{BinaryError, GoalError};
 use programs::schedule::{PatternError, ReadError};
+use programs::trace::TraceError;
 use quantities::shown_path;
 
 /// Why an experiment can't be run, or came to no end.
@@ -70,6 +71,9 @@ pub enum Error {
     /// A GOAL schedule in binary form that is damaged.
     #[error(transparent)]
     BinaryGoal(#[from] BinaryError),
+    /// A trace of an MPI program that cannot be read, or whose ranks do not fit together.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
     /// A schedule that no network can carry.
     #[error(transparent)]
     Schedule(ProgramError),
@@ -112,6 +116,7 @@ impl Error {
         match self {
             Error::Machine(error) => error.hint(),
             Error::Goal(error) => error.hint().map(str::to_owned),
+            Error::Trace(error) => error.hint.clone(),
             Error::Steps(error) => error.meant.as_ref().map(|name| format!("did you mean `{name}`?")),
             Error::Text { meant, .. } => meant.as_ref().map(|name| format!("did you mean `{name}`?")),
             Error::UnknownParameter { found, known, .. } | Error::UnknownProgram { found, known } => {

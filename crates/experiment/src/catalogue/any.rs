@@ -13,6 +13,7 @@ use programs::broadcast::{Broadcast, HardwareBroadcast};
 use programs::goal::{Player, Schedule};
 use programs::linear_hash::LinearHash;
 use programs::schedule::Scheduled;
+use programs::trace::{Replay, Trace};
 
 use super::broadcast::Reaches;
 
@@ -83,4 +84,5 @@ any_program! {
     AllReduce = AllReduce<Operator>,
     LinearHash = LinearHash,
     Goal = Player<Arc<Schedule>>,
+    Trace = Replay<Arc<Trace>>,
 }

@@ -130,6 +130,7 @@ mod linear_hash;
 mod pairs;
 mod ping_pong;
 mod schedule;
+mod trace;
 
 catalogue! {
     PingPong = ping_pong::PingPong,
@@ -145,4 +146,5 @@ catalogue! {
     LinearHash = linear_hash::LinearHash,
     Schedule = schedule::Schedule,
     Goal = goal::Goal,
+    Trace = trace::Trace,
 }

@@ -16,6 +16,7 @@ pub use algorithm::*;
 pub use all_reduce_context::{AllReduceContext, Sends};
 pub use census::{Carries, Exchange, census};
 pub use operator::Combine;
+pub(crate) use operator::combined;
 pub use operators::{Number, Operation, Operator, OperatorError};
 pub use rabenseifner::rabenseifner;
 pub use recursive_doubling::recursive_doubling;

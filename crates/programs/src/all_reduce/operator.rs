@@ -40,7 +40,7 @@ pub(super) fn check_elements<C: Combine>(operator: &C, message: &Message) -> Res
 }
 
 /// The combination of two messages; only a size, unless both carry bytes.
-pub(super) fn combined<C: Combine>(operator: &C, one: &Message, other: &Message) -> Result<Message> {
+pub(crate) fn combined<C: Combine>(operator: &C, one: &Message, other: &Message) -> Result<Message> {
     if one.size() != other.size() {
         let (one, other) = (one.size(), other.size());
         return Err(Error::Unfit(format!("{one} cannot be combined with {other}: all ranks must have as much")));

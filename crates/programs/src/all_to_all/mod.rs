@@ -10,6 +10,7 @@ mod complete;
 pub mod irregular;
 mod linear;
 mod pairwise;
+mod posted;
 mod recursive;
 mod unscheduled;
 
@@ -19,5 +20,6 @@ pub use complete::{Complete, CompleteExchange};
 pub use irregular::Irregular;
 pub use linear::{Linear, linear};
 pub use pairwise::{Pairwise, pairwise};
+pub use posted::posted;
 pub use recursive::{Recursive, recursive};
 pub use unscheduled::Unscheduled;

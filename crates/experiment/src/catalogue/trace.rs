@@ -1,0 +1,189 @@
+//! A program written for MPI, by its trace.
+
+use std::io::BufReader;
+use std::path::Path;
+use std::sync::Arc;
+
+use formats::input::{self, Digesting, InputFile};
+use programs::all_reduce;
+use programs::all_to_all::Complete;
+use programs::broadcast;
+use programs::catalogue::Parameters;
+use programs::trace::{self, Algorithms, ComputeScale, RankCalls, ReadError, Replay, TraceError};
+use quantities::{Bytes, Duration, Time};
+use report::terminal::rounded;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use virtual_worlds::answer::Answer;
+
+use super::Entry;
+use super::collective::Named;
+use crate::site::LARGEST_MESSAGE;
+use crate::{Error, FilePath, Finding, Prepared, Ready, Site};
+
+/// The longest file of a rank that is read.
+const LONGEST: Bytes = Bytes(1 << 30);
+/// The most ranks of a trace.
+const MOST_RANKS: u32 = 1 << 20;
+
+/// Replay the trace of a program that was written for MPI.
+///
+/// `maquette trace -- mpiexec -n 8 ./program` records one. The replay makes the calls that the program made, in the same order, and computes as
+/// long as it did between them. Messages are what the program sent; a collective goes by an algorithm of ours. Where none is named, the choice
+/// is MPICH's: by size and number of ranks.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Trace {
+    /// The folder with the trace, a file for each rank.
+    #[schemars(extend("x-value" = "DIR", "x-file" = true))]
+    file: FilePath,
+    /// How long computing takes, in units of how long it took.
+    compute_scale: ComputeScale,
+    /// How MPI_Bcast goes; if left out, scatter-gather from 12 KiB on among 8 ranks or more, otherwise binomial.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    broadcast: Option<Named<broadcast::Algorithm>>,
+    /// How MPI_Allreduce goes; if left out, recursive-doubling up to 2 KiB, rabenseifner above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    all_reduce: Option<Named<all_reduce::Algorithm>>,
+    /// How MPI_Alltoall goes; if left out, bruck up to 256 B a message among 8 ranks or more, all at once up to 32 KiB, pairwise above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    all_to_all: Option<Complete>,
+}
+
+impl Entry for Trace {
+    const NAME: &'static str = "trace";
+    const EXAMPLES: &'static str = "Examples:\n  maquette trace --out cg.trace -- mpiexec -n 8 ./cg\n  \
+         maquette run trace cg.trace --machine fat-tree-1024\n  \
+         maquette run trace cg.trace --machine infiniband-128 --compute-scale 0.5 --all-reduce ring";
+    const ANY_RANKS: bool = false;
+
+    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+        let (trace, files) = read(&self.file)?;
+        let ranks = site.exactly(trace.size(), "as many as the trace has")?;
+        let largest = trace.largest();
+        if site.has_network() && largest > LARGEST_MESSAGE {
+            let told = format!("found a message of {largest}; allowed is at most {LARGEST_MESSAGE} on a network");
+            return Err(TraceError::of_file(&self.file.display().to_string(), told).into());
+        }
+        let algorithms = self.algorithms(ranks)?;
+        let parameters = json!({
+            "file": self.file.display().to_string(),
+            "compute_scale": self.compute_scale,
+            "broadcast": self.broadcast,
+            "all_reduce": self.all_reduce,
+            "all_to_all": self.all_to_all,
+        });
+        let trace = Arc::new(trace);
+        let replay = Replay::new(Arc::clone(&trace), algorithms, self.compute_scale);
+        let mut prepared = Prepared::new(replay, ranks, parameters);
+        prepared.notes.files = files;
+        Ok(Box::new(prepared.telling(move |computed, answer| findings(&trace, computed, answer))))
+    }
+}
+
+impl Trace {
+    /// The algorithms that were asked for.
+    fn algorithms(&self, ranks: u32) -> Result<Algorithms, Error> {
+        Ok(Algorithms {
+            broadcast: made("broadcast", self.broadcast, ranks)?,
+            all_reduce: made("all_reduce", self.all_reduce, ranks)?,
+            all_to_all: self.all_to_all,
+        })
+    }
+}
+
+/// An algorithm that need not be told anything, since communicators are of many sizes and messages, too.
+fn made<A: programs::catalogue::Catalogue>(
+    parameter: &'static str,
+    named: Option<Named<A>>,
+    ranks: u32,
+) -> Result<Option<A>, Error> {
+    let Some(Named(entry)) = named else { return Ok(None) };
+    let allowed = || {
+        let fits = |name: &&str| A::by_name(name).is_some_and(|entry| can_be_made(entry, ranks).is_some());
+        A::names().into_iter().filter(fits).collect::<Vec<_>>().join(", ")
+    };
+    can_be_made(entry, ranks).map(Some).ok_or_else(|| Error::parameter(parameter, entry.name, allowed()))
+}
+
+fn can_be_made<A>(entry: &programs::catalogue::Entry<A>, ranks: u32) -> Option<A> {
+    let made = (entry.make)(&mut Parameters::of(ranks)).ok();
+    made.filter(|_| !entry.needs.multicast())
+}
+
+/// Reads the trace in the folder `path`; with the digests of what is in it.
+fn read(path: &Path) -> Result<(trace::Trace, Vec<InputFile>), Error> {
+    let first = path.join(trace::file_name(0));
+    if path.is_dir() && !first.exists() {
+        let hint = "`maquette trace -- mpiexec -n 8 ./program` writes one";
+        let told = format!("found no `{}`; allowed is a folder with a trace", trace::file_name(0));
+        return Err(TraceError::of_file(&path.display().to_string(), told).with_hint(hint).into());
+    }
+    let (calls, size, file) = read_rank(if path.is_dir() { &first } else { path }, 0, None)?;
+    let (mut ranks, mut files) = (vec![calls], vec![file]);
+    for rank in 1..size {
+        let (calls, _, file) = read_rank(&path.join(trace::file_name(rank)), rank, Some(size))?;
+        ranks.push(calls);
+        files.push(file);
+    }
+    Ok((trace::Trace::new(ranks)?, files))
+}
+
+/// Reads the file of a rank of a trace of so many ranks, if that is known already; with their number.
+fn read_rank(path: &Path, rank: u32, expected: Option<u32>) -> Result<(RankCalls, u32, InputFile), Error> {
+    let name = path.display().to_string();
+    let wrong = |problem: String| TraceError::of_file(&name, problem);
+    if let Some(size) = expected.filter(|_| !path.exists()) {
+        return Err(wrong(format!("missing: rank 0 says that there are {size} ranks")).into());
+    }
+    let unreadable = |cause| Error::Unreadable { path: path.to_path_buf(), cause };
+    let mut content = Digesting::new(input::open(path, LONGEST).map_err(unreadable)?);
+    let read = RankCalls::read(&name, BufReader::with_capacity(1 << 16, &mut content));
+    let (calls, found, size) = read.map_err(|error| match error {
+        ReadError::Unreadable(cause) => unreadable(cause),
+        ReadError::Wrong(error) => Error::Trace(error),
+    })?;
+    if found != rank {
+        return Err(wrong(format!("found the calls of rank {found}; allowed are those of rank {rank}")).into());
+    }
+    if size == 0 || size > MOST_RANKS {
+        return Err(wrong(format!("found a trace of {size} ranks; allowed are 1 to {MOST_RANKS}")).into());
+    }
+    if let Some(expected) = expected.filter(|&expected| expected != size) {
+        return Err(wrong(format!("found a trace of {size} ranks; allowed are {expected}, as at rank 0")).into());
+    }
+    Ok((calls, size, InputFile::digested(path, &content)))
+}
+
+/// What was replayed, and how long it took beside how long it had taken.
+fn findings(trace: &trace::Trace, computed: &[Duration], answer: &Answer) -> Vec<Finding> {
+    let (calls, messages, collectives) = (trace.calls(), trace.messages(), trace.collectives());
+    let most = computed.iter().copied().max().unwrap_or_default();
+    let mut findings = vec![
+        Finding {
+            name: "replayed",
+            text: format!("{calls} calls: {messages} messages and {collectives} collectives"),
+            key: "replayed",
+            value: json!({"calls": calls, "messages": messages, "collectives": collectives}),
+        },
+        Finding {
+            name: "computing",
+            text: format!("{} at most", rounded(most)),
+            key: "computing_ps",
+            value: json!(computed.iter().map(|work| work.picoseconds()).collect::<Vec<u64>>()),
+        },
+    ];
+    let took = answer.finish.iter().copied().max().unwrap_or(Time::ZERO).since(Time::ZERO);
+    findings.extend(trace.elapsed().map(|elapsed| Finding {
+        name: "recorded",
+        text: format!(
+            "{}; the replay takes {:.3} of it",
+            rounded(elapsed),
+            took.picoseconds() as f64 / elapsed.picoseconds() as f64
+        ),
+        key: "recorded_ps",
+        value: json!(elapsed.picoseconds()),
+    }));
+    findings
+}

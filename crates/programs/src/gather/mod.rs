@@ -1,0 +1,7 @@
+//! What all ranks have goes to one of them.
+
+mod binomial;
+mod linear;
+
+pub use binomial::binomial;
+pub use linear::linear;

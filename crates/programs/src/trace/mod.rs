@@ -1,0 +1,167 @@
+//! Programs as traces: for each rank the calls of MPI that it has made, and for how long it computed between them.
+//!
+//! A trace comes from a program that was run with MPI: `maquette trace` records one, and traces of other tools are read, too. [`Trace`] is what
+//! all of them become, [`Replay`] the program that does it again in any world: messages and collectives take as long as they take there,
+//! and computing as long as it took, or a share of that.
+//!
+//! What the program decided by what came first is decided, and on record: a receive from anyone takes the message that it has got,
+//! and who waited for any of several requests waits for the one that was over. So a replay makes no other calls than the program did.
+
+mod algorithms;
+mod collective;
+mod communicator;
+mod communicators;
+mod error;
+mod rank_replay;
+mod replay;
+mod resolve;
+mod rounds;
+
+pub use algorithms::Algorithms;
+pub use error::TraceError;
+pub use replay::{ComputeScale, ComputeScaleError, Replay};
+
+use std::io::BufRead;
+
+use quantities::{Bytes, Duration};
+use trace_format::{Call, Calls, CollectiveKind, Damage};
+
+pub use trace_format::file_name;
+
+use crate::Group;
+
+/// What one rank did.
+#[derive(Clone, Debug)]
+pub struct RankCalls {
+    /// The file that says so, as it was given.
+    pub file: String,
+    /// Its calls, each with the time that it computed before.
+    pub calls: Vec<(Duration, Call)>,
+}
+
+/// Why the file of a rank was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] std::io::Error),
+    /// It is no trace, or a damaged one.
+    #[error(transparent)]
+    Wrong(#[from] TraceError),
+}
+
+impl RankCalls {
+    /// Reads a file that `maquette trace` has written; with its rank, and how many ranks it says that there are.
+    ///
+    /// # Errors
+    /// That it can't be read, or is damaged.
+    pub fn read(file: &str, content: impl BufRead) -> Result<(RankCalls, u32, u32), ReadError> {
+        let wrong = |damage| match damage {
+            Damage::Unreadable(cause) => ReadError::Unreadable(cause),
+            damaged @ Damage::At { .. } => TraceError::of_file(file, damaged.to_string()).into(),
+        };
+        let mut read = Calls::new(content).map_err(wrong)?;
+        let header = read.header();
+        let mut calls = Vec::new();
+        while let Some((nanoseconds, call)) = read.next_call().map_err(wrong)? {
+            calls.push((Duration::from_picoseconds(nanoseconds.saturating_mul(1000)), call));
+        }
+        Ok((RankCalls { file: file.to_owned(), calls }, header.rank, header.size))
+    }
+
+    /// For how long it ran, where its trace says so.
+    fn elapsed(&self) -> Option<Duration> {
+        match self.calls.last() {
+            Some((_, Call::Finalize(nanoseconds))) => {
+                Some(Duration::from_picoseconds(nanoseconds.saturating_mul(1000))).filter(|elapsed| !elapsed.is_zero())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What all ranks of a program did, checked: every call is one that there is, every request is waited for, and the ranks of a communicator
+/// agree on its collectives.
+///
+/// Communicators are numbered as in the list of their groups, and tags such that no two communicators have one in common.
+#[derive(Debug)]
+pub struct Trace {
+    ranks: Vec<RankCalls>,
+    communicators: Vec<Group>,
+}
+
+impl Trace {
+    /// What `ranks` did, in order of rank.
+    ///
+    /// # Errors
+    /// What does not fit together.
+    pub fn new(ranks: Vec<RankCalls>) -> Result<Trace, TraceError> {
+        resolve::resolve(ranks)
+    }
+
+    /// How many ranks there are.
+    pub fn size(&self) -> u32 {
+        self.ranks.len() as u32
+    }
+
+    /// How many calls it has.
+    pub fn calls(&self) -> usize {
+        self.ranks.iter().map(|rank| rank.calls.len()).sum()
+    }
+
+    /// How many messages ranks send each other by themselves, without those of collectives.
+    pub fn messages(&self) -> u64 {
+        self.sent().count() as u64
+    }
+
+    /// How many collectives are called, each once for all its ranks.
+    pub fn collectives(&self) -> u64 {
+        let of_first = |(rank, calls): (u32, &RankCalls)| {
+            calls.calls.iter().filter(|(_, call)| self.begins_for_all(rank, call)).count() as u64
+        };
+        (0..).zip(&self.ranks).map(of_first).sum()
+    }
+
+    fn begins_for_all(&self, rank: u32, call: &Call) -> bool {
+        match call {
+            Call::Collective(it) | Call::BeginCollective(_, it) => {
+                self.communicators[it.communicator as usize].source().0 == rank
+            }
+            _ => false,
+        }
+    }
+
+    /// The largest message of any call, a collective's part for a rank included.
+    pub fn largest(&self) -> Bytes {
+        let of_calls = self.ranks.iter().flat_map(|rank| &rank.calls).map(|(_, call)| match call {
+            Call::Collective(it) | Call::BeginCollective(_, it) => {
+                let whole = match it.kind {
+                    // The root has all of it at once.
+                    CollectiveKind::Gather | CollectiveKind::Scatter | CollectiveKind::AllGather => {
+                        u64::from(self.communicators[it.communicator as usize].len())
+                    }
+                    _ => 1,
+                };
+                it.counts.iter().copied().max().unwrap_or(0).max(it.bytes.saturating_mul(whole))
+            }
+            Call::Send(message) | Call::BeginSend(_, message) => message.bytes,
+            Call::SendReceive(transfer) => transfer.send.bytes,
+            _ => 0,
+        });
+        Bytes(of_calls.max().unwrap_or(0))
+    }
+
+    /// For how long the program ran where it was recorded: as long as its slowest rank; nothing where that is not on record.
+    pub fn elapsed(&self) -> Option<Duration> {
+        self.ranks.iter().filter_map(RankCalls::elapsed).max()
+    }
+
+    /// Messages that go from one rank to another, or to itself.
+    fn sent(&self) -> impl Iterator<Item = &trace_format::Message> {
+        self.ranks.iter().flat_map(|rank| &rank.calls).filter_map(|(_, call)| match call {
+            Call::Send(message) | Call::BeginSend(_, message) => Some(message),
+            Call::SendReceive(transfer) => Some(&transfer.send),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,249 @@
+//! The calls of one rank, done again.
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+use endpoint::{Endpoint, Error, Message, Result, Source, Tag, Tags};
+use quantities::{Bytes, Duration, Rank};
+use trace_format::{Call, Collective, Transfer};
+
+use super::Algorithms;
+use super::collective::perform;
+use super::communicator::Communicator;
+use super::resolve::FIRST_OF_COLLECTIVES;
+use crate::Group;
+
+/// As many collectives of one communicator may be under way at once: each has a tag of its own.
+const TURNS: u32 = 64;
+
+/// Something that was begun.
+enum Begun<'run> {
+    /// It is under way.
+    UnderWay(Pin<Box<dyn Future<Output = Result<()>> + 'run>>),
+    /// A receive of a message of the rank to itself, with that tag or any.
+    FromItself(Option<u32>),
+    /// It is over.
+    Over(Result<()>),
+}
+
+/// One rank of a replay.
+pub(super) struct RankReplay<'run, E> {
+    endpoint: &'run E,
+    communicators: &'run [Group],
+    algorithms: &'run Algorithms,
+    /// What each request stands for.
+    requests: Vec<Option<Begun<'run>>>,
+    /// The requests that are collectives under way: they need the rank to go on with them.
+    collectives: Vec<u32>,
+    /// For each communicator, how many collectives of it were called.
+    called: Vec<u32>,
+    /// Messages that were received by a probe, and that the next receive of their source and tag gets.
+    probed: Vec<(Rank, u32)>,
+    /// The tags of messages that the rank has sent itself and not received yet.
+    to_itself: Vec<u32>,
+}
+
+impl<'run, E: Endpoint> RankReplay<'run, E> {
+    pub(super) fn new(endpoint: &'run E, communicators: &'run [Group], algorithms: &'run Algorithms) -> Self {
+        RankReplay {
+            endpoint,
+            communicators,
+            algorithms,
+            requests: Vec::new(),
+            collectives: Vec::new(),
+            called: vec![0; communicators.len()],
+            probed: Vec::new(),
+            to_itself: Vec::new(),
+        }
+    }
+
+    /// Computes for so long.
+    pub(super) async fn compute(&mut self, work: Duration) {
+        let computing = self.endpoint.compute(work);
+        self.meanwhile(computing).await;
+    }
+
+    /// Does a call.
+    pub(super) async fn call(&mut self, call: &'run Call) -> Result<()> {
+        match call {
+            Call::Send(message) => {
+                let sending = self.send(message);
+                self.until_over(sending).await
+            }
+            Call::Receive(message) => {
+                let receiving = self.receive(message);
+                self.until_over(receiving).await
+            }
+            Call::SendReceive(transfer) => self.send_receive(transfer).await,
+            Call::BeginSend(request, message) => {
+                let sending = self.send(message);
+                self.begin(*request, sending).await;
+                Ok(())
+            }
+            Call::BeginReceive(request, message) => {
+                let receiving = self.receive(message);
+                self.begin(*request, receiving).await;
+                Ok(())
+            }
+            Call::Wait(requests) => {
+                for &request in requests {
+                    let begun = self.end(request)?;
+                    self.until_over(begun).await?;
+                }
+                Ok(())
+            }
+            Call::Free(request) => self.end(*request).map(drop),
+            Call::Probe(message) => self.probe(message).await,
+            Call::Collective(collective) => {
+                let performing = self.collective(collective)?;
+                self.meanwhile(performing).await
+            }
+            Call::BeginCollective(request, collective) => {
+                let performing = self.collective(collective)?;
+                self.begin(*request, Begun::UnderWay(Box::pin(performing))).await;
+                self.collectives.push(*request);
+                Ok(())
+            }
+            // Who was matched is known from the beginning.
+            Call::Matched(..) | Call::Communicator(..) | Call::Finalize(_) => Ok(()),
+            Call::Unsupported(name) => Err(Error::Unfit(format!("a replay cannot follow {name}"))),
+        }
+    }
+
+    /// The rank that a member of a message's communicator is.
+    fn rank_of(&self, message: &trace_format::Message) -> Option<Rank> {
+        Some(self.communicators[message.communicator as usize].rank_at(message.partner?))
+    }
+
+    /// A send that can be begun. One to the rank itself is over: it is a copy in memory.
+    fn send(&mut self, message: &trace_format::Message) -> Begun<'run> {
+        let Some(to) = self.rank_of(message) else {
+            return Begun::Over(Err(Error::Unfit("a send that names no receiver".to_owned())));
+        };
+        let tag = message.tag.unwrap_or_default();
+        if to == self.endpoint.rank() {
+            self.to_itself.push(tag);
+            return Begun::Over(Ok(()));
+        }
+        let (endpoint, message) = (self.endpoint, Message::of_size(Bytes(message.bytes)));
+        Begun::UnderWay(Box::pin(endpoint.send_tagged(to, Tag(tag), message)))
+    }
+
+    /// A receive that can be begun.
+    fn receive(&mut self, message: &trace_format::Message) -> Begun<'run> {
+        let from = self.rank_of(message);
+        let fits = |&(source, tag): &(Rank, u32)| {
+            from.is_none_or(|from| from == source) && message.tag.is_none_or(|asked| asked == tag)
+        };
+        if let Some(place) = self.probed.iter().position(fits) {
+            self.probed.remove(place);
+            return Begun::Over(Ok(()));
+        }
+        let tags = message.tag.map_or(Tags::Any, |tag| Tags::Only(Tag(tag)));
+        if from == Some(self.endpoint.rank()) {
+            return Begun::FromItself(message.tag);
+        }
+        let (endpoint, from) = (self.endpoint, from.map_or(Source::Any, Source::Rank));
+        Begun::UnderWay(Box::pin(async move { endpoint.receive_matching(from, tags, None).await.map(drop) }))
+    }
+
+    /// Both at once, the send first.
+    async fn send_receive(&mut self, Transfer { send, receive }: &Transfer) -> Result<()> {
+        let sending = polled(self.send(send)).await;
+        let receiving = polled(self.receive(receive)).await;
+        let sent = self.until_over(sending).await;
+        let received = self.until_over(receiving).await;
+        sent.and(received)
+    }
+
+    /// Receives a message for whoever asks for it next.
+    async fn probe(&mut self, message: &trace_format::Message) -> Result<()> {
+        let (from, tags) = (self.rank_of(message), message.tag.map_or(Tags::Any, |tag| Tags::Only(Tag(tag))));
+        let is_here = |&(source, tag): &(Rank, u32)| {
+            from.is_none_or(|from| from == source) && message.tag.is_none_or(|asked| asked == tag)
+        };
+        if from == Some(self.endpoint.rank()) || self.probed.iter().any(is_here) {
+            return Ok(());
+        }
+        let receiving = self.endpoint.receive_matching(from.map_or(Source::Any, Source::Rank), tags, None);
+        let received = self.meanwhile(receiving).await?;
+        self.probed.push((received.from, received.tag.0));
+        Ok(())
+    }
+
+    /// A collective that can be begun.
+    fn collective(&mut self, collective: &'run Collective) -> Result<impl Future<Output = Result<()>> + 'run> {
+        let place = collective.communicator as usize;
+        let turn = self.called[place] % TURNS;
+        self.called[place] = self.called[place].wrapping_add(1);
+        let tag = Tag(FIRST_OF_COLLECTIVES + collective.communicator * TURNS + turn);
+        let communicator = Communicator::new(self.endpoint, &self.communicators[place], tag)?;
+        let algorithms = self.algorithms;
+        Ok(async move { perform(algorithms, &communicator, collective).await })
+    }
+
+    /// Begins something that a request stands for.
+    async fn begin(&mut self, request: u32, begun: Begun<'run>) {
+        let begun = polled(begun).await;
+        let place = request as usize;
+        if self.requests.len() <= place {
+            self.requests.resize_with(place + 1, || None);
+        }
+        self.requests[place] = Some(begun);
+    }
+
+    /// What a request stands for, which nobody can ask for again.
+    fn end(&mut self, request: u32) -> Result<Begun<'run>> {
+        self.collectives.retain(|&other| other != request);
+        let begun = self.requests.get_mut(request as usize).and_then(Option::take);
+        begun.ok_or_else(|| Error::Unfit(format!("request {request} is not under way")))
+    }
+
+    async fn until_over(&mut self, begun: Begun<'run>) -> Result<()> {
+        match begun {
+            Begun::UnderWay(future) => self.meanwhile(future).await,
+            Begun::Over(result) => result,
+            Begun::FromItself(tag) => {
+                let sent = self.to_itself.iter().position(|&sent| tag.is_none_or(|tag| tag == sent));
+                let nothing = || Error::Unfit("a rank waits for a message that it has not sent itself".to_owned());
+                self.to_itself.remove(sent.ok_or_else(nothing)?);
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits for `future`, and goes on with the collectives that are under way.
+    async fn meanwhile<F: Future>(&mut self, future: F) -> F::Output {
+        if self.collectives.is_empty() {
+            return future.await;
+        }
+        let mut future = pin!(future);
+        poll_fn(|context| {
+            self.go_on(context);
+            future.as_mut().poll(context)
+        })
+        .await
+    }
+
+    /// Polls the collectives that are under way.
+    fn go_on(&mut self, context: &mut Context<'_>) {
+        let requests = &mut self.requests;
+        self.collectives.retain(|&request| {
+            let Some(begun) = &mut requests[request as usize] else { return false };
+            let Begun::UnderWay(future) = begun else { return false };
+            let Poll::Ready(result) = future.as_mut().poll(context) else { return true };
+            *begun = Begun::Over(result);
+            false
+        });
+    }
+}
+
+/// Begins something: an operation begins when it is first polled.
+async fn polled(begun: Begun<'_>) -> Begun<'_> {
+    let Begun::UnderWay(mut future) = begun else { return begun };
+    match poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await {
+        Poll::Ready(result) => Begun::Over(result),
+        Poll::Pending => Begun::UnderWay(future),
+    }
+}
