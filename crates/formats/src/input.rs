@@ -67,6 +67,12 @@ impl InputFile {
         InputFile { path: path.display().to_string(), blake3: content.hasher.finalize().to_hex().to_string() }
     }
 
+    /// The folder `path`, of which `files` were read, in this order: its digest is that of theirs.
+    pub fn of_files(path: &Path, files: &[InputFile]) -> InputFile {
+        let digests: String = files.iter().map(|file| file.blake3.as_str()).collect();
+        InputFile::new(path, digests.as_bytes())
+    }
+
     /// The file `path`, in which there was what has the digest `blake3`.
     pub fn known(path: &str, blake3: &str) -> InputFile {
         InputFile { path: path.to_owned(), blake3: blake3.to_owned() }

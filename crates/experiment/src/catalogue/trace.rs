@@ -14,7 +14,7 @@ use quantities::{Bytes, Duration, Time};
 use report::terminal::rounded;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use virtual_worlds::answer::Answer;
 
 use super::Entry;
@@ -59,7 +59,7 @@ impl Entry for Trace {
     const ANY_RANKS: bool = false;
 
     fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
-        let (trace, files) = read(&self.file)?;
+        let (trace, file) = read(&self.file)?;
         let ranks = site.exactly(trace.size(), "as many as the trace has")?;
         let largest = trace.largest();
         if site.has_network() && largest > LARGEST_MESSAGE {
@@ -67,22 +67,26 @@ impl Entry for Trace {
             return Err(TraceError::of_file(&self.file.display().to_string(), told).into());
         }
         let algorithms = self.algorithms(ranks)?;
-        let parameters = json!({
-            "file": self.file.display().to_string(),
-            "compute_scale": self.compute_scale,
-            "broadcast": self.broadcast,
-            "all_reduce": self.all_reduce,
-            "all_to_all": self.all_to_all,
-        });
+        let parameters = self.parameters()?;
         let trace = Arc::new(trace);
         let replay = Replay::new(Arc::clone(&trace), algorithms, self.compute_scale);
         let mut prepared = Prepared::new(replay, ranks, parameters);
-        prepared.notes.files = files;
+        prepared.notes.files.push(file);
         Ok(Box::new(prepared.telling(move |computed, answer| findings(&trace, computed, answer))))
     }
 }
 
 impl Trace {
+    /// What it was given: algorithms only where they were named.
+    fn parameters(&self) -> Result<Value, Error> {
+        let wrong =
+            |error: serde_json::Error| Error::Value { parameter: "trace".to_owned(), problem: error.to_string() };
+        let mut parameters = serde_json::to_value(self).map_err(wrong)?;
+        parameters["file"] = json!(self.file.display().to_string());
+        parameters["compute_scale"] = json!(self.compute_scale.as_f64());
+        Ok(parameters)
+    }
+
     /// The algorithms that were asked for.
     fn algorithms(&self, ranks: u32) -> Result<Algorithms, Error> {
         Ok(Algorithms {
@@ -112,8 +116,8 @@ fn can_be_made<A>(entry: &programs::catalogue::Entry<A>, ranks: u32) -> Option<A
     made.filter(|_| !entry.needs.multicast())
 }
 
-/// Reads the trace in the folder `path`; with the digests of what is in it.
-fn read(path: &Path) -> Result<(trace::Trace, Vec<InputFile>), Error> {
+/// Reads the trace in the folder `path`; with the digest of what is in it.
+fn read(path: &Path) -> Result<(trace::Trace, InputFile), Error> {
     let first = path.join(trace::file_name(0));
     if path.is_dir() && !first.exists() {
         let hint = "`maquette trace -- mpiexec -n 8 ./program` writes one";
@@ -127,7 +131,7 @@ fn read(path: &Path) -> Result<(trace::Trace, Vec<InputFile>), Error> {
         ranks.push(calls);
         files.push(file);
     }
-    Ok((trace::Trace::new(ranks)?, files))
+    Ok((trace::Trace::new(ranks)?, InputFile::of_files(path, &files)))
 }
 
 /// Reads the file of a rank of a trace of so many ranks, if that is known already; with their number.

@@ -1,0 +1,111 @@
+//! How handles, statuses and constants look.
+
+use std::ffi::{c_int, c_void};
+
+use mpi_abi::{
+    MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_MESSAGE_NO_PROC, MPI_PROC_NULL,
+    MPI_REQUEST_NULL, MPI_Status,
+};
+
+/// A handle, as it is passed to a function. Where handles are integers of 32 bits, the upper half is anything.
+pub(crate) type Handle = usize;
+
+/// What differs between the binary interfaces of MPI libraries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Abi {
+    /// Bytes of a handle in memory: 4 or 8.
+    handle_bytes: usize,
+    /// Bytes of a status, and where its source and its tag are. [B]
+    status: [usize; 3],
+    /// Statuses that nobody wants, of one request or of many.
+    pub(crate) status_ignore: usize,
+    pub(crate) any_source: c_int,
+    pub(crate) any_tag: c_int,
+    pub(crate) no_process: c_int,
+    pub(crate) in_place: usize,
+    pub(crate) world: Handle,
+    pub(crate) itself: Handle,
+    pub(crate) no_communicator: Handle,
+    pub(crate) no_request: Handle,
+    pub(crate) message_of_no_process: Handle,
+}
+
+impl Abi {
+    /// The standard's, of MPI 5.0, chapter 21.
+    pub(crate) const STANDARD: Abi = Abi {
+        handle_bytes: size_of::<usize>(),
+        status: [
+            size_of::<MPI_Status>(),
+            std::mem::offset_of!(MPI_Status, MPI_SOURCE),
+            std::mem::offset_of!(MPI_Status, MPI_TAG),
+        ],
+        status_ignore: 0,
+        any_source: MPI_ANY_SOURCE,
+        any_tag: MPI_ANY_TAG,
+        no_process: MPI_PROC_NULL,
+        in_place: 1,
+        world: MPI_COMM_WORLD.0,
+        itself: MPI_COMM_SELF.0,
+        no_communicator: MPI_COMM_NULL.0,
+        no_request: MPI_REQUEST_NULL.0,
+        message_of_no_process: MPI_MESSAGE_NO_PROC.0,
+    };
+
+    /// That which MPICH and the libraries made of it have agreed on since 2014, `libmpi.so.12`, from its header.
+    pub(crate) const MPICH: Abi = Abi {
+        handle_bytes: 4,
+        status: [20, 8, 12],
+        status_ignore: 1,
+        any_source: -2,
+        any_tag: -1,
+        no_process: -1,
+        in_place: usize::MAX,
+        world: 0x4400_0000,
+        itself: 0x4400_0001,
+        no_communicator: 0x0400_0000,
+        no_request: 0x2c00_0000,
+        message_of_no_process: 0x6c00_0000,
+    };
+
+    /// A handle that was passed, by which it can be known.
+    pub(crate) fn known(&self, handle: Handle) -> Handle {
+        if self.handle_bytes == 4 { handle & 0xffff_ffff } else { handle }
+    }
+
+    /// The handle that is number `place` of those in memory at `handles`.
+    ///
+    /// # Safety
+    /// As many handles are there.
+    pub(crate) unsafe fn handle_at(&self, handles: *const c_void, place: usize) -> Handle {
+        // SAFETY: as the caller says; a handle of this ABI has this many bytes.
+        unsafe {
+            match self.handle_bytes {
+                4 => handles.cast::<u32>().add(place).read_unaligned() as Handle,
+                _ => handles.cast::<Handle>().add(place).read_unaligned(),
+            }
+        }
+    }
+
+    /// Source and tag of the status that is number `place` of those in memory at `statuses`.
+    ///
+    /// # Safety
+    /// As many statuses are there.
+    pub(crate) unsafe fn status_at(&self, statuses: *const c_void, place: usize) -> (c_int, c_int) {
+        let [bytes, source, tag] = self.status;
+        // SAFETY: as the caller says; a status of this ABI has these bytes, and two integers there.
+        unsafe {
+            let status = statuses.cast::<u8>().add(place * bytes);
+            (status.add(source).cast::<c_int>().read_unaligned(), status.add(tag).cast::<c_int>().read_unaligned())
+        }
+    }
+
+    /// Whether a buffer is none, since its data are in another.
+    pub(crate) fn is_in_place(&self, buffer: *const c_void) -> bool {
+        buffer.addr() == self.in_place
+    }
+}
+
+/// Bytes of a status of any ABI. [B]
+pub(crate) const STATUS_BYTES: usize = size_of::<MPI_Status>();
+
+const _: () = assert!(Abi::MPICH.status[0] <= STATUS_BYTES);

@@ -1,0 +1,216 @@
+//! Requests that are waited for, tested and given up.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::Ordering;
+
+use trace_format::Call;
+
+use crate::abi::{Abi, Handle, STATUS_BYTES};
+use crate::recorder::{Address, OPEN_RECEIVES, Recorder, recorder};
+use crate::wrapped::{Entered, function, note};
+
+/// The requests that a function is given, as they are before it overwrites them, and statuses of ours, where the program wants none and
+/// it matters what they say.
+struct Given {
+    handles: Vec<Handle>,
+    own: Vec<u8>,
+    statuses: Address,
+    are_known: bool,
+}
+
+impl Given {
+    /// # Safety
+    /// There are so many requests; `statuses` are as many, or that they are ignored.
+    unsafe fn new(count: usize, requests: Address, statuses: Address) -> Given {
+        let known = recorder().and_then(|guard| guard.as_ref().map(|recorder| recorder.abi));
+        let Some(abi) = known else {
+            return Given { handles: Vec::new(), own: Vec::new(), statuses, are_known: false };
+        };
+        // SAFETY: as the caller says.
+        let handles = (0..count).map(|place| unsafe { abi.handle_at(requests, place) }).collect();
+        let is_ignored = statuses.addr() == abi.status_ignore;
+        let mut given = Given { handles, own: Vec::new(), statuses, are_known: !is_ignored };
+        if is_ignored && OPEN_RECEIVES.load(Ordering::Relaxed) > 0 {
+            // One more, since an array has an address also when it is empty.
+            given.own = vec![0; (count + 1) * STATUS_BYTES];
+            (given.statuses, given.are_known) = (given.own.as_mut_ptr().cast(), true);
+        }
+        given
+    }
+
+    /// Source and tag of the message of a request, of which the status is number `status`.
+    ///
+    /// # Safety
+    /// The library has filled that status.
+    unsafe fn status(&self, abi: &Abi, status: usize) -> Option<(c_int, c_int)> {
+        // SAFETY: as the caller says.
+        self.are_known.then(|| unsafe { abi.status_at(self.statuses, status) })
+    }
+
+    /// Notes that the requests at `places` are over, whose statuses are as `status_of` says.
+    fn over(&self, recorder: &mut Recorder, places: impl Iterator<Item = (usize, usize)>) {
+        let abi = recorder.abi;
+        let over = places.filter_map(|(place, status)| {
+            let handle = *self.handles.get(place)?;
+            // SAFETY: the library fills the statuses of requests that are over.
+            (abi.known(handle) != abi.no_request).then(|| (handle, unsafe { self.status(&abi, status) }))
+        });
+        recorder.over(over.collect::<Vec<_>>());
+    }
+}
+
+/// The integer at an address.
+///
+/// # Safety
+/// There is one.
+unsafe fn int_at(address: *const c_void, place: usize) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe { address.cast::<c_int>().add(place).read_unaligned() }
+}
+
+fn all_over(entered: Entered, error: c_int, given: &Given) -> c_int {
+    note(entered, error, |recorder| given.over(recorder, (0..given.handles.len()).map(|place| (place, place))))
+}
+
+function! {
+    small MPI_Wait(request: Address, status: Address) entered, next => {
+        // SAFETY: there is a request, and a status or none.
+        let given = unsafe { Given::new(1, request, status) };
+        // SAFETY: with the arguments that the program has given, or a status of ours where it wants none.
+        let error = unsafe { next(request, given.statuses) };
+        all_over(entered, error, &given)
+    }
+}
+
+function! {
+    small MPI_Waitall(count: Int, requests: Address, statuses: Address) entered, next => {
+        // SAFETY: there are so many requests, and as many statuses or none.
+        let given = unsafe { Given::new(count.max(0) as usize, requests, statuses) };
+        // SAFETY: as above.
+        let error = unsafe { next(count, requests, given.statuses) };
+        all_over(entered, error, &given)
+    }
+}
+
+function! {
+    small MPI_Waitany(count: Int, requests: Address, index: Address, status: Address) entered, next => {
+        // SAFETY: there are so many requests, and one status or none.
+        let given = unsafe { Given::new(count.max(0) as usize, requests, status) };
+        // SAFETY: as above.
+        let error = unsafe { next(count, requests, index, given.statuses) };
+        note(entered, error, |recorder| {
+            // SAFETY: the function has written the index; none is negative.
+            let index = unsafe { int_at(index, 0) };
+            given.over(recorder, usize::try_from(index).ok().map(|index| (index, 0)).into_iter());
+        })
+    }
+}
+
+function! {
+    small MPI_Waitsome(count: Int, requests: Address, found: Address, indices: Address, statuses: Address) entered, next => {
+        // SAFETY: there are so many requests, and as many statuses or none.
+        let given = unsafe { Given::new(count.max(0) as usize, requests, statuses) };
+        // SAFETY: as above.
+        let error = unsafe { next(count, requests, found, indices, given.statuses) };
+        // SAFETY: the function has written how many there are.
+        note(entered, error, |recorder| unsafe { some_over(recorder, &given, found, indices) })
+    }
+}
+
+function! {
+    small MPI_Test(request: Address, flag: Address, status: Address) entered, next => {
+        // SAFETY: there is a request, and a status or none.
+        let given = unsafe { Given::new(1, request, status) };
+        // SAFETY: as above.
+        let error = unsafe { next(request, flag, given.statuses) };
+        // SAFETY: the function has written the flag.
+        note(entered, error, |recorder| unsafe { if_found(recorder, flag, |recorder| given.over(recorder, [(0, 0)].into_iter())) })
+    }
+}
+
+function! {
+    small MPI_Testall(count: Int, requests: Address, flag: Address, statuses: Address) entered, next => {
+        // SAFETY: there are so many requests, and as many statuses or none.
+        let given = unsafe { Given::new(count.max(0) as usize, requests, statuses) };
+        // SAFETY: as above.
+        let error = unsafe { next(count, requests, flag, given.statuses) };
+        let all = (0..given.handles.len()).map(|place| (place, place));
+        // SAFETY: the function has written the flag.
+        note(entered, error, |recorder| unsafe { if_found(recorder, flag, |recorder| given.over(recorder, all)) })
+    }
+}
+
+function! {
+    small MPI_Testany(count: Int, requests: Address, index: Address, flag: Address, status: Address) entered, next => {
+        // SAFETY: there are so many requests, and one status or none.
+        let given = unsafe { Given::new(count.max(0) as usize, requests, status) };
+        // SAFETY: as above.
+        let error = unsafe { next(count, requests, index, flag, given.statuses) };
+        note(entered, error, |recorder| {
+            // SAFETY: the function has written the flag, and the index if it is set.
+            unsafe {
+                if_found(recorder, flag, |recorder| {
+                    let index = usize::try_from(int_at(index, 0)).ok();
+                    given.over(recorder, index.map(|index| (index, 0)).into_iter());
+                });
+            }
+        })
+    }
+}
+
+function! {
+    small MPI_Testsome(count: Int, requests: Address, found: Address, indices: Address, statuses: Address) entered, next => {
+        // SAFETY: there are so many requests, and as many statuses or none.
+        let given = unsafe { Given::new(count.max(0) as usize, requests, statuses) };
+        // SAFETY: as above.
+        let error = unsafe { next(count, requests, found, indices, given.statuses) };
+        // SAFETY: the function has written how many there are.
+        note(entered, error, |recorder| unsafe { some_over(recorder, &given, found, indices) })
+    }
+}
+
+function! {
+    small MPI_Request_free(request: Address) entered, next => {
+        // SAFETY: there is a request.
+        let given = unsafe { Given::new(1, request, std::ptr::null_mut()) };
+        // SAFETY: with the arguments that the program has given.
+        let error = unsafe { next(request) };
+        note(entered, error, |recorder| given.handles.iter().for_each(|&handle| recorder.freed(handle)))
+    }
+}
+
+/// Notes what a test has found.
+///
+/// # Safety
+/// There is a flag.
+unsafe fn if_found(recorder: &mut Recorder, flag: Address, found: impl FnOnce(&mut Recorder)) {
+    // SAFETY: as the caller says.
+    if unsafe { int_at(flag, 0) } != 0 { found(recorder) } else { recorder.found_nothing() }
+}
+
+/// Notes those of several requests that are over.
+///
+/// # Safety
+/// There is how many they are, and as many indices.
+unsafe fn some_over(recorder: &mut Recorder, given: &Given, found: Address, indices: Address) {
+    // SAFETY: as the caller says. Where no request was under way the number is negative.
+    let found = usize::try_from(unsafe { int_at(found, 0) }).unwrap_or(0);
+    if found == 0 {
+        recorder.found_nothing();
+    }
+    // SAFETY: as the caller says.
+    let places = (0..found).map(|status| (unsafe { int_at(indices, status) }.max(0) as usize, status));
+    given.over(recorder, places);
+}
+
+impl Recorder {
+    /// Notes that nobody waits for a request.
+    fn freed(&mut self, handle: Handle) {
+        let handle = self.abi.known(handle);
+        if let Some(known) = self.requests.forget(handle)
+            && known.is_active
+        {
+            self.write(&Call::Free(known.number));
+        }
+    }
+}

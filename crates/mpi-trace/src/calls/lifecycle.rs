@@ -1,0 +1,44 @@
+//! How MPI begins and ends, and how datatypes end.
+
+use crate::recorder;
+use crate::wrapped::function;
+
+function! {
+    small MPI_Init(count: Address, arguments: Address) _entered, next => {
+        // SAFETY: with the arguments that the program has given.
+        let error = unsafe { next(count, arguments) };
+        if error == 0 {
+            recorder::begin();
+        }
+        error
+    }
+}
+
+function! {
+    small MPI_Init_thread(count: Address, arguments: Address, required: Int, provided: Address) _entered, next => {
+        // SAFETY: with the arguments that the program has given.
+        let error = unsafe { next(count, arguments, required, provided) };
+        if error == 0 {
+            recorder::begin();
+        }
+        error
+    }
+}
+
+function! {
+    small MPI_Finalize() entered, next => {
+        recorder::end(entered.nanoseconds());
+        // SAFETY: it has no arguments.
+        unsafe { next() }
+    }
+}
+
+// Its handle may come to be that of a datatype of another size.
+function! {
+    small MPI_Type_free(datatype: Address) entered, next => {
+        let freed = recorder::handle_at(datatype);
+        // SAFETY: with the arguments that the program has given.
+        let error = unsafe { next(datatype) };
+        crate::wrapped::note(entered, error, |recorder| freed.into_iter().for_each(|freed| recorder.free_datatype(freed)))
+    }
+}

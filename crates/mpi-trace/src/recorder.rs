@@ -1,0 +1,341 @@
+//! What is known of the process that is recorded.
+
+use std::ffi::{c_int, c_void};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use trace_format::{Call, Clock, Collective, CollectiveKind, Header, Message, encode, encode_header, file_name};
+
+use crate::abi::{Abi, Handle};
+use crate::library::{Function, identify};
+use crate::output::Output;
+use crate::requests::{ByHandle, Known, Requests};
+
+/// In which folder a trace is asked for.
+const FOLDER: &str = "MAQUETTE_TRACE_DIR";
+/// What times are to be: `monotonic` or `cpu`.
+const CLOCK: &str = "MAQUETTE_TRACE_CLOCK";
+/// A file of that name says why there is no trace.
+const NOT_TRACED: &str = "not-traced";
+/// Between two tests that both found nothing, less than this is not computing but waiting. [ns]
+const POLLING: u64 = 1_000;
+
+static RECORDER: Mutex<Option<Recorder>> = Mutex::new(None);
+/// Whether there is a recorder.
+static RECORDS: AtomicBool = AtomicBool::new(false);
+/// How many receives from anyone, or with any tag, are under way: only then statuses matter that the program does not want.
+pub(crate) static OPEN_RECEIVES: AtomicU32 = AtomicU32::new(0);
+/// Which clock is read.
+static OF_PROCESSOR: AtomicBool = AtomicBool::new(false);
+
+/// What is known of the process.
+pub(crate) struct Recorder {
+    pub(crate) abi: Abi,
+    output: Output,
+    /// When the process came back from the last call. [ns]
+    returned: u64,
+    /// What it computed before calls that were not written down. [ns]
+    carried: u64,
+    /// Whether the last call was a test that found nothing.
+    polled: bool,
+    /// When the program began. [ns]
+    began: u64,
+    /// When the call that is noted was entered. [ns]
+    entered: u64,
+    pub(crate) requests: Requests,
+    communicators: ByHandle<u32>,
+    /// The next number of a communicator.
+    next_communicator: u32,
+    /// Sizes of datatypes. [B]
+    sizes: ByHandle<u64>,
+    /// Messages that were found by `MPI_Mprobe` and not received yet.
+    pub(crate) matched: ByHandle<Message>,
+}
+
+/// The time. [ns]
+///
+/// Time that passed is read without a call of the system, in 25 ns. It counts what the process waited for a processor as computing, so where there are
+/// more ranks than processors the time of the thread's processor is the right one: that takes a call of the system, about 200 ns.
+pub(crate) fn now() -> u64 {
+    let clock =
+        if OF_PROCESSOR.load(Ordering::Relaxed) { libc::CLOCK_THREAD_CPUTIME_ID } else { libc::CLOCK_MONOTONIC };
+    nanoseconds(clock)
+}
+
+fn nanoseconds(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: both clocks are there on Linux, and write to what they are given.
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// The recorder, if there is one.
+pub(crate) fn recorder() -> Option<MutexGuard<'static, Option<Recorder>>> {
+    if !RECORDS.load(Ordering::Relaxed) {
+        return None;
+    }
+    Some(RECORDER.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Begins to record, once MPI is initialised.
+pub(crate) fn begin() {
+    #[allow(clippy::disallowed_methods)] // the process that is traced gets what is asked for by its environment
+    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
+    let (abi, library) = identify();
+    let Some(abi) = abi else {
+        let told = format!("{library}\n");
+        let _ = std::fs::write(folder.join(NOT_TRACED), told);
+        return;
+    };
+    #[allow(clippy::disallowed_methods)] // as above
+    let of_processor = std::env::var(CLOCK).is_ok_and(|clock| clock == "cpu");
+    OF_PROCESSOR.store(of_processor, Ordering::Relaxed);
+    match Recorder::new(abi, &folder, of_processor) {
+        Ok(new) => {
+            *RECORDER.lock().unwrap_or_else(PoisonError::into_inner) = Some(new);
+            RECORDS.store(true, Ordering::Relaxed);
+        }
+        Err(cause) => eprintln!("maquette: no trace can be written in {}: {cause}", folder.display()),
+    }
+}
+
+/// Ends the trace: the program has come to its end.
+pub(crate) fn end(entered: u64) {
+    let Some(mut guard) = recorder() else { return };
+    RECORDS.store(false, Ordering::Relaxed);
+    if let Some(mut recorder) = guard.take() {
+        recorder.entered = entered;
+        let elapsed = nanoseconds(libc::CLOCK_MONOTONIC).saturating_sub(recorder.began);
+        recorder.write(&Call::Finalize(elapsed));
+        recorder.output.finish();
+    }
+}
+
+impl Recorder {
+    fn new(abi: Abi, folder: &Path, of_processor: bool) -> std::io::Result<Recorder> {
+        let (rank, size) = (rank_of(abi.world), size_of_communicator(abi.world));
+        let mut output = Output::create(&folder.join(file_name(rank)))?;
+        let clock = if of_processor { Clock::Processor } else { Clock::Monotonic };
+        encode_header(Header { rank, size, clock }, &mut output);
+        let mut communicators = ByHandle::default();
+        communicators.insert(abi.world, trace_format::WORLD);
+        communicators.insert(abi.itself, trace_format::ITSELF);
+        let returned = now();
+        Ok(Recorder {
+            abi,
+            output,
+            returned,
+            carried: 0,
+            polled: false,
+            began: nanoseconds(libc::CLOCK_MONOTONIC),
+            entered: returned,
+            requests: Requests::default(),
+            communicators,
+            next_communicator: trace_format::ITSELF + 1,
+            sizes: ByHandle::default(),
+            matched: ByHandle::default(),
+        })
+    }
+
+    /// A call was entered then, and is about to be noted. [ns]
+    pub(crate) fn enter(&mut self, entered: u64) {
+        self.entered = entered;
+    }
+
+    /// The call is noted: computing goes on.
+    pub(crate) fn leave(&mut self) {
+        self.carried += self.entered.saturating_sub(self.returned);
+        self.returned = now();
+    }
+
+    /// Writes a call down.
+    pub(crate) fn write(&mut self, call: &Call) {
+        let computed = self.carried + self.entered.saturating_sub(self.returned);
+        (self.carried, self.polled) = (0, false);
+        // What is written at one entry next was not computed for.
+        self.returned = self.entered;
+        encode(computed, call, &mut self.output);
+    }
+
+    /// Notes a test that found nothing.
+    pub(crate) fn found_nothing(&mut self) {
+        let computed = self.entered.saturating_sub(self.returned);
+        if self.polled && computed < POLLING {
+            self.returned = self.entered;
+        }
+        self.polled = true;
+    }
+
+    /// The number of a communicator. One that was never seen, since it was made by a call that returned before it was there, is noted now.
+    pub(crate) fn communicator(&mut self, handle: Handle) -> u32 {
+        let handle = self.abi.known(handle);
+        match self.communicators.get(&handle) {
+            Some(&number) => number,
+            None => self.new_communicator(handle),
+        }
+    }
+
+    /// Notes a communicator that was made.
+    pub(crate) fn new_communicator(&mut self, handle: Handle) -> u32 {
+        let handle = self.abi.known(handle);
+        let number = self.next_communicator;
+        self.next_communicator += 1;
+        self.communicators.insert(handle, number);
+        match members(handle, self.abi.world) {
+            Some(members) => self.write(&Call::Communicator(number, members)),
+            None => self.write(&Call::Unsupported("MPI_Intercomm_create".into())),
+        }
+        number
+    }
+
+    /// A communicator is no longer there: its handle may come to be another's.
+    pub(crate) fn free_communicator(&mut self, handle: Handle) {
+        self.communicators.remove(&self.abi.known(handle));
+    }
+
+    /// How many bytes `count` of a datatype are.
+    pub(crate) fn bytes(&mut self, count: u64, datatype: Handle) -> u64 {
+        let datatype = self.abi.known(datatype);
+        let size = *self.sizes.entry(datatype).or_insert_with(|| size_of_datatype(datatype));
+        count.saturating_mul(size)
+    }
+
+    /// A datatype is no longer there.
+    pub(crate) fn free_datatype(&mut self, handle: Handle) {
+        self.sizes.remove(&self.abi.known(handle));
+    }
+
+    /// A message as the program names it; nothing, if it is to or from no process.
+    pub(crate) fn message(&mut self, partner: c_int, tag: c_int, communicator: Handle, bytes: u64) -> Option<Message> {
+        if partner == self.abi.no_process {
+            return None;
+        }
+        let named = |number: c_int, any: c_int| (number != any).then_some(number as u32);
+        let (partner, tag) = (named(partner, self.abi.any_source), named(tag, self.abi.any_tag));
+        Some(Message { partner, tag, communicator: self.communicator(communicator), bytes })
+    }
+
+    /// Notes that a request was begun.
+    pub(crate) fn begin(&mut self, request: Handle, sends: bool, message: Message) {
+        let is_open = message.partner.is_none() || message.tag.is_none();
+        let number = self.requests.add(self.abi.known(request), is_open, None);
+        self.write_begun(number, sends, message);
+    }
+
+    /// Notes that a request was begun, or started once more.
+    pub(crate) fn write_begun(&mut self, number: u32, sends: bool, message: Message) {
+        if message.partner.is_none() || message.tag.is_none() {
+            OPEN_RECEIVES.fetch_add(1, Ordering::Relaxed);
+        }
+        let call = if sends { Call::BeginSend } else { Call::BeginReceive };
+        self.write(&call(number, message));
+    }
+
+    /// Notes that requests are over, each with the source and the tag of its message, if these are known.
+    pub(crate) fn over(&mut self, requests: impl IntoIterator<Item = (Handle, Option<(c_int, c_int)>)>) {
+        let mut ended = Vec::new();
+        for (handle, status) in requests {
+            let handle = self.abi.known(handle);
+            let Some(Known { number, is_open, .. }) = self.requests.end(handle) else { continue };
+            if is_open {
+                OPEN_RECEIVES.fetch_sub(1, Ordering::Relaxed);
+                let (source, tag) = status.unwrap_or_default();
+                self.write(&Call::Matched(number, source as u32, tag as u32));
+            }
+            ended.push(number);
+        }
+        if !ended.is_empty() {
+            self.write(&Call::Wait(ended.into()));
+        }
+    }
+
+    /// Notes a collective, which a request stands for if it was only begun.
+    pub(crate) fn collective(
+        &mut self,
+        kind: CollectiveKind,
+        communicator: Handle,
+        root: c_int,
+        bytes: u64,
+        counts: Vec<u64>,
+        request: Option<Handle>,
+    ) {
+        let communicator = self.communicator(communicator);
+        let collective =
+            Box::new(Collective { kind, communicator, root: root.max(0) as u32, bytes, counts: counts.into() });
+        let call = match request {
+            Some(request) => Call::BeginCollective(self.requests.add(self.abi.known(request), false, None), collective),
+            None => Call::Collective(collective),
+        };
+        self.write(&call);
+    }
+}
+
+/// How many ranks a communicator has.
+pub(crate) fn size_of_communicator(communicator: Handle) -> u32 {
+    static SIZE: Function = Function::named(c"PMPI_Comm_size");
+    ask(&SIZE, communicator).unwrap_or(1).max(1) as u32
+}
+
+/// The rank of this process in a communicator.
+pub(crate) fn rank_of(communicator: Handle) -> u32 {
+    static RANK: Function = Function::named(c"PMPI_Comm_rank");
+    ask(&RANK, communicator).unwrap_or(0).max(0) as u32
+}
+
+fn size_of_datatype(datatype: Handle) -> u64 {
+    static SIZE: Function = Function::named(c"PMPI_Type_size");
+    ask(&SIZE, datatype).unwrap_or(0).max(0) as u64
+}
+
+/// What a function says of a handle, by an integer.
+fn ask(function: &Function, handle: Handle) -> Option<c_int> {
+    let mut answer = 0;
+    // SAFETY: every function that is given here takes a handle and the address of an integer, and gives an error code.
+    let error = unsafe {
+        let ask: unsafe extern "C" fn(Handle, *mut c_int) -> c_int = std::mem::transmute(function.address());
+        ask(handle, &raw mut answer)
+    };
+    (error == 0).then_some(answer)
+}
+
+/// The ranks in `world` of a communicator's members, in its order; nothing if it is one between two groups.
+fn members(communicator: Handle, world: Handle) -> Option<Box<[u32]>> {
+    static IS_BETWEEN: Function = Function::named(c"PMPI_Comm_test_inter");
+    static GROUP: Function = Function::named(c"PMPI_Comm_group");
+    static TRANSLATE: Function = Function::named(c"PMPI_Group_translate_ranks");
+    static FREE: Function = Function::named(c"PMPI_Group_free");
+    type Group = unsafe extern "C" fn(Handle, *mut Handle) -> c_int;
+    type Translate = unsafe extern "C" fn(Handle, c_int, *const c_int, Handle, *mut c_int) -> c_int;
+    type Free = unsafe extern "C" fn(*mut Handle) -> c_int;
+    if ask(&IS_BETWEEN, communicator).is_none_or(|between| between != 0) {
+        return None;
+    }
+    let size = size_of_communicator(communicator) as c_int;
+    let (from, mut into) = ((0..size).collect::<Vec<c_int>>(), vec![0; size as usize]);
+    // A handle of 32 bits is written to the lower half, on machines whose lowest byte comes first.
+    let (mut own, mut all): (Handle, Handle) = (0, 0);
+    // SAFETY: those are the functions' types in the standard; the arrays have as many integers as the communicator has ranks.
+    unsafe {
+        let group: Group = std::mem::transmute(GROUP.address());
+        let translate: Translate = std::mem::transmute(TRANSLATE.address());
+        let free: Free = std::mem::transmute(FREE.address());
+        group(communicator, &raw mut own);
+        group(world, &raw mut all);
+        translate(own, size, from.as_ptr(), all, into.as_mut_ptr());
+        free(&raw mut own);
+        free(&raw mut all);
+    }
+    Some(into.into_iter().map(|rank| rank as u32).collect())
+}
+
+/// The handle at an address, if calls are recorded.
+pub(crate) fn handle_at(address: Address) -> Option<Handle> {
+    let guard = recorder()?;
+    let abi = guard.as_ref()?.abi;
+    // SAFETY: the program has given the address of a handle.
+    Some(abi.known(unsafe { abi.handle_at(address, 0) }))
+}
+
+/// Where requests, statuses and the like are in memory.
+pub(crate) type Address = *mut c_void;

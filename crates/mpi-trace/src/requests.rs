@@ -1,0 +1,109 @@
+//! Which request of the program is which in the trace.
+
+use std::hash::{BuildHasherDefault, Hasher};
+
+use hashbrown::HashMap;
+
+use trace_format::Message;
+
+use crate::abi::Handle;
+
+/// A map by handle, as quick as it can be: handles are addresses or small numbers, of which a product spreads the bits.
+pub(crate) type ByHandle<T> = HashMap<Handle, T, BuildHasherDefault<Spread>>;
+
+/// Fibonacci hashing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        let product = (self.0 ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.0 = product ^ (product >> 32);
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+}
+
+/// A request that can be started again and again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Persistent {
+    /// Whether it sends; otherwise it receives.
+    pub(crate) sends: bool,
+    /// What.
+    pub(crate) message: Message,
+}
+
+/// What is known of a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    /// Its number in the trace.
+    pub(crate) number: u32,
+    /// Whether it receives from anyone, or with any tag.
+    pub(crate) is_open: bool,
+    /// What it starts, if it can be started.
+    pub(crate) persistent: Option<Persistent>,
+    /// Whether it is under way.
+    pub(crate) is_active: bool,
+}
+
+/// The requests of the process.
+#[derive(Debug, Default)]
+pub(crate) struct Requests {
+    /// By their handles. A library may give several sends that were over at once the same one: they are told apart by nobody.
+    known: ByHandle<Vec<Known>>,
+    /// The next number that was never given, and those that are free again.
+    next: u32,
+    free: Vec<u32>,
+    /// Lists that are empty, to be used again.
+    spare: Vec<Vec<Known>>,
+}
+
+impl Requests {
+    /// A new request, with the lowest number that is free.
+    pub(crate) fn add(&mut self, handle: Handle, is_open: bool, persistent: Option<Persistent>) -> u32 {
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.next += 1;
+            self.next - 1
+        });
+        let spare = &mut self.spare;
+        let known = Known { number, is_open, persistent, is_active: persistent.is_none() };
+        self.known.entry(handle).or_insert_with(|| spare.pop().unwrap_or_default()).push(known);
+        number
+    }
+
+    /// The request of that handle, if it is known.
+    pub(crate) fn get_mut(&mut self, handle: Handle) -> Option<&mut Known> {
+        self.known.get_mut(&handle)?.last_mut()
+    }
+
+    /// A request that is over: it is no longer one, unless it can be started again. Nothing, if it was not under way.
+    pub(crate) fn end(&mut self, handle: Handle) -> Option<Known> {
+        let known = self.get_mut(handle).filter(|known| known.is_active)?;
+        if known.persistent.is_some() {
+            known.is_active = false;
+            return Some(*known);
+        }
+        self.forget(handle)
+    }
+
+    /// A request that nobody can name any more.
+    pub(crate) fn forget(&mut self, handle: Handle) -> Option<Known> {
+        let list = self.known.get_mut(&handle)?;
+        let known = list.pop();
+        if list.is_empty() {
+            self.spare.extend(self.known.remove(&handle));
+        }
+        self.free.extend(known.map(|known| known.number));
+        known
+    }
+}
