@@ -1,14 +1,19 @@
 """The command `maquette`, as the package installs it."""
 
+import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
 from maquette import _maquette
+
+#: What `maquette trace` preloads into MPI processes, where the package has it.
+TRACE_LIBRARY = Path(__file__).with_name("libmaquette_trace.so")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is None:
         arguments = sys.argv[1:]
+    if TRACE_LIBRARY.exists():
+        os.environ.setdefault("MAQUETTE_TRACE_LIBRARY", str(TRACE_LIBRARY))
     with _asked_to_end():
         if len(arguments) > 1 and any(".py:" in word for word in arguments):
             from maquette import own_programs

@@ -101,6 +101,14 @@ pub(super) enum Failure {
     /// An experiment that cannot be run.
     #[error(transparent)]
     Experiment(experiment::Error),
+    /// A program that could not be traced.
+    #[error("{problem}")]
+    Untraced {
+        /// What is wrong.
+        problem: String,
+        /// What to do about it.
+        hint: String,
+    },
     /// It was asked to end before it was done.
     #[error("interrupted")]
     Interrupted,
@@ -147,6 +155,7 @@ impl Failure {
             Failure::Machine(error) => error.hint(),
             Failure::Goal(error) => error.hint().map(str::to_string),
             Failure::Experiment(error) => error.hint(),
+            Failure::Untraced { hint, .. } => Some(hint.clone()),
             Failure::Steps(error) => error.meant.as_ref().map(|name| format!("did you mean `{name}`?")),
             _ => None,
         }

@@ -29,6 +29,7 @@ mod settings;
 mod shell;
 mod sizes;
 mod sweep;
+mod trace;
 mod traffic;
 
 use std::ffi::OsString;
@@ -81,6 +82,7 @@ enum Command {
     Launch(Box<launch::Arguments>),
     #[command(hide = true)]
     LaunchRank(launch::RankArguments),
+    Trace(trace::Arguments),
     Sweep(sweep::Arguments),
     Saturate(saturate::Arguments),
     Pattern(pattern::Arguments),
@@ -181,6 +183,7 @@ impl Command {
             Command::Compare(arguments) => arguments.execute(json),
             Command::Launch(arguments) => arguments.execute(json, own),
             Command::LaunchRank(arguments) => arguments.execute(own),
+            Command::Trace(arguments) => arguments.execute(json),
             Command::Sweep(arguments) => arguments.execute(json),
             Command::Saturate(arguments) => arguments.execute(json),
             Command::Pattern(arguments) => arguments.execute(json),

@@ -13,14 +13,16 @@ const FUNCTION_LINES: usize = 70;
 const FILE_LINES: usize = 800;
 
 /// Which of the workspace's crates each may depend on; and, after the bar, which more for its tests.
-const ARROWS: [(&str, &[&str], &[&str]); 19] = [
+const ARROWS: [(&str, &[&str], &[&str]); 21] = [
     ("quantities", &[], &[]),
     ("endpoint", &["quantities"], &[]),
     ("machines", &["quantities"], &[]),
     ("messaging", &["endpoint", "quantities"], &["programs"]),
     ("mpi", &["mpi-abi"], &[]),
     ("mpi-abi", &[], &[]),
-    ("programs", &["endpoint", "quantities"], &["machines", "virtual-worlds"]),
+    ("trace-format", &[], &[]),
+    ("mpi-trace", &["mpi-abi", "trace-format"], &[]),
+    ("programs", &["endpoint", "quantities", "trace-format"], &["machines", "virtual-worlds"]),
     ("virtual-worlds", &["endpoint", "machines", "messaging", "quantities"], &["programs"]),
     ("real-worlds", &["endpoint", "messaging", "mpi", "quantities"], &["machines", "programs", "virtual-worlds"]),
     ("cast", &["endpoint", "messaging", "quantities", "real-worlds"], &[]),
@@ -53,6 +55,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 19] = [
             "real-worlds",
             "report",
             "studies",
+            "trace-format",
             "tuning",
             "virtual-worlds",
         ],
@@ -142,7 +145,7 @@ fn arrows_between_crates_run_one_way() {
 }
 
 /// Crates that call what the compiler knows nothing of.
-const UNSAFE: [&str; 1] = ["mpi"];
+const UNSAFE: [&str; 2] = ["mpi", "mpi-trace"];
 
 #[test]
 fn what_is_unsafe_stays_where_it_is_allowed() {

@@ -5,19 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use trace_format::{Call, Clock, Collective, CollectiveKind, Header, Message, encode, encode_header, file_name};
+use trace_format::{
+    CLOCK_VARIABLE, Call, Clock, Collective, CollectiveKind, FOLDER_VARIABLE, Header, Message, NOT_TRACED, encode,
+    encode_header, file_name,
+};
 
 use crate::abi::{Abi, Handle};
 use crate::library::{Function, identify};
 use crate::output::Output;
 use crate::requests::{ByHandle, Known, Requests};
 
-/// In which folder a trace is asked for.
-const FOLDER: &str = "MAQUETTE_TRACE_DIR";
-/// What times are to be: `monotonic` or `cpu`.
-const CLOCK: &str = "MAQUETTE_TRACE_CLOCK";
-/// A file of that name says why there is no trace.
-const NOT_TRACED: &str = "not-traced";
 /// Between two tests that both found nothing, less than this is not computing but waiting. [ns]
 const POLLING: u64 = 1_000;
 
@@ -56,7 +53,7 @@ pub(crate) struct Recorder {
 /// The time. [ns]
 ///
 /// Time that passed is read without a call of the system, in 25 ns. It counts what the process waited for a processor as computing, so where there are
-/// more ranks than processors the time of the thread's processor is the right one: that takes a call of the system, about 200 ns.
+/// more ranks than processors the time of the thread's processor is the right one: that takes a call of the system, about half a microsecond.
 pub(crate) fn now() -> u64 {
     let clock =
         if OF_PROCESSOR.load(Ordering::Relaxed) { libc::CLOCK_THREAD_CPUTIME_ID } else { libc::CLOCK_MONOTONIC };
@@ -81,7 +78,7 @@ pub(crate) fn recorder() -> Option<MutexGuard<'static, Option<Recorder>>> {
 /// Begins to record, once MPI is initialised.
 pub(crate) fn begin() {
     #[allow(clippy::disallowed_methods)] // the process that is traced gets what is asked for by its environment
-    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
+    let Some(folder) = std::env::var_os(FOLDER_VARIABLE).map(PathBuf::from) else { return };
     let (abi, library) = identify();
     let Some(abi) = abi else {
         let told = format!("{library}\n");
@@ -89,7 +86,7 @@ pub(crate) fn begin() {
         return;
     };
     #[allow(clippy::disallowed_methods)] // as above
-    let of_processor = std::env::var(CLOCK).is_ok_and(|clock| clock == "cpu");
+    let of_processor = std::env::var(CLOCK_VARIABLE).is_ok_and(|clock| clock == "cpu");
     OF_PROCESSOR.store(of_processor, Ordering::Relaxed);
     match Recorder::new(abi, &folder, of_processor) {
         Ok(new) => {

@@ -32,6 +32,13 @@ pub const WORLD: u32 = 0;
 /// The communicator of the rank alone.
 pub const ITSELF: u32 = 1;
 
+/// The variable of the environment that tells processes into which folder they are to write.
+pub const FOLDER_VARIABLE: &str = "MAQUETTE_TRACE_DIR";
+/// The variable that tells them which clock to read: `monotonic` or `cpu`.
+pub const CLOCK_VARIABLE: &str = "MAQUETTE_TRACE_CLOCK";
+/// The file in that folder that says with which library they run, if that is none that they can be traced with.
+pub const NOT_TRACED: &str = "not-traced";
+
 /// The name of the file of a rank.
 pub fn file_name(rank: u32) -> String {
     format!("rank-{rank}.trace")

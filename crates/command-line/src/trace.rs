@@ -1,0 +1,235 @@
+//! `maquette trace`: a program written for MPI, run with what writes down its calls.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::thread;
+use std::time::Duration as Pause;
+
+use clap::{Args, ValueEnum};
+use quantities::{Bytes, Duration};
+use report::terminal::rounded;
+use serde::Serialize;
+use trace_format::{CLOCK_VARIABLE, Call, Calls, Damage, FOLDER_VARIABLE, NOT_TRACED, file_name};
+
+use super::CommandOutput;
+use super::failure::{self, Failure};
+use formats::interrupt;
+
+/// The library that ranks are run with.
+const LIBRARY: &str = "libmaquette_trace.so";
+/// Where it is, if it is not beside the command.
+const LIBRARY_VARIABLE: &str = "MAQUETTE_TRACE_LIBRARY";
+/// How long to wait between two looks whether the program has ended.
+const PAUSE: Pause = Pause::from_millis(10);
+
+/// Run a program written for MPI and write down its calls, for `maquette run trace`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  maquette trace --out cg.trace -- mpiexec -n 8 ./cg\n  maquette trace --clock cpu -- srun python halo.py\n  \
+                  maquette run trace cg.trace --machine fat-tree-1024\n\n\
+                  The program is run as it is: a library is preloaded into its processes (LD_PRELOAD), which takes their calls of MPI. That works \
+                  with libraries of the standard ABI of MPI 5 (libmpi_abi.so), and with MPICH and those made of it (libmpi.so.12)."
+)]
+pub(super) struct Arguments {
+    /// The folder for the trace, which must not be there, or be empty.
+    #[arg(long, value_name = "DIR", default_value = "mpi.trace")]
+    out: PathBuf,
+    /// What counts as computing between two calls.
+    #[arg(long, value_enum, default_value = "monotonic")]
+    clock: ClockName,
+    /// The command that starts the program.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Which time of a process counts.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ClockName {
+    /// The time that passes: right where each rank has a processor of its own.
+    Monotonic,
+    /// The time that the rank has a processor: right where ranks share processors; each call costs about a microsecond more.
+    Cpu,
+}
+
+/// What was written.
+#[derive(Debug, Default, Serialize)]
+struct Traced {
+    folder: String,
+    ranks: u32,
+    calls: u64,
+    bytes: u64,
+    /// For how long the slowest rank ran. [ps]
+    recorded_ps: u64,
+}
+
+impl Arguments {
+    pub(super) fn execute(self, json: bool) -> Result<CommandOutput, Failure> {
+        let library = library()?;
+        let folder = self.empty_folder()?;
+        let ended = self.run(&library, &folder);
+        let traced = ended.and_then(|status| {
+            let traced = self.written(&folder, status);
+            if traced.is_ok() && !status.success() {
+                failure::warn(&format!("the program ended with {status}"));
+            }
+            traced
+        });
+        if traced.is_err() {
+            // Only what this command made, and only if nothing is in it.
+            let _ = fs::remove_dir(&folder);
+        }
+        let traced = traced?;
+        if json {
+            return Ok(super::json(&traced).into());
+        }
+        Ok(traced.in_words().into())
+    }
+
+    /// The folder for the trace, by its full name, since ranks may run in others.
+    fn empty_folder(&self) -> Result<PathBuf, Failure> {
+        let unwritable = |cause| formats::output::Unwritable { path: self.out.clone(), cause };
+        fs::create_dir_all(&self.out).map_err(unwritable)?;
+        if fs::read_dir(&self.out).map_err(unwritable)?.next().is_some() {
+            let allowed = "one that is not there, or is empty";
+            return Err(Failure::argument("--out", format!("{}, which has files", self.out.display()), allowed));
+        }
+        Ok(fs::canonicalize(&self.out).map_err(unwritable)?)
+    }
+
+    /// Runs the program to its end.
+    fn run(&self, library: &Path, folder: &Path) -> Result<ExitStatus, Failure> {
+        let (program, arguments) = self
+            .command
+            .split_first()
+            .ok_or_else(|| Failure::argument("COMMAND", "nothing", "the command that starts the program"))?;
+        let clock = match self.clock {
+            ClockName::Monotonic => "monotonic",
+            ClockName::Cpu => "cpu",
+        };
+        let mut child = Command::new(program)
+            .args(arguments)
+            .env("LD_PRELOAD", preloaded(library))
+            .env(FOLDER_VARIABLE, folder)
+            .env(CLOCK_VARIABLE, clock)
+            .spawn()
+            .map_err(|cause| {
+                Failure::argument("COMMAND", format!("{}: {cause}", program.display()), "one that can be run")
+            })?;
+        let unknown = |cause: io::Error| Failure::argument("COMMAND", cause, "one that comes to an end");
+        loop {
+            if let Some(status) = child.try_wait().map_err(unknown)? {
+                return if interrupt::requested() { Err(Failure::Interrupted) } else { Ok(status) };
+            }
+            if interrupt::requested() {
+                // On a terminal it was told to end, too; elsewhere nobody else tells it.
+                let _ = child.kill();
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+
+    /// What the ranks have written.
+    fn written(&self, folder: &Path, status: ExitStatus) -> Result<Traced, Failure> {
+        let not_traced = folder.join(NOT_TRACED);
+        if let Ok(library) = fs::read_to_string(&not_traced) {
+            let _ = fs::remove_file(not_traced);
+            return Err(Failure::Untraced {
+                problem: format!("no trace: the program runs with {}", library.trim_end()),
+                hint: "run it with an MPI of the standard ABI, libmpi_abi.so, such as MPICH 5: `pip install mpich` brings one".to_owned(),
+            });
+        }
+        let mut traced = Traced { folder: self.out.display().to_string(), ..Traced::default() };
+        let mut size = 1;
+        while traced.ranks < size {
+            let path = folder.join(file_name(traced.ranks));
+            if !path.exists() {
+                return Err(missing(traced.ranks, size, status));
+            }
+            size = traced.add(&path)?;
+        }
+        Ok(traced)
+    }
+}
+
+impl Traced {
+    /// Adds the file of a rank; gives how many ranks there are.
+    fn add(&mut self, path: &Path) -> Result<u32, Failure> {
+        let unreadable = |cause| Failure::Unreadable { path: path.to_path_buf(), cause };
+        let damaged = |damage| match damage {
+            Damage::Unreadable(cause) => unreadable(cause),
+            other => unreadable(io::Error::new(io::ErrorKind::InvalidData, other.to_string())),
+        };
+        let file = File::open(path).map_err(unreadable)?;
+        self.bytes += file.metadata().map_err(unreadable)?.len();
+        let mut calls = Calls::new(BufReader::new(file)).map_err(damaged)?;
+        let mut last = None;
+        while let Some((_, call)) = calls.next_call().map_err(damaged)? {
+            self.calls += 1;
+            last = Some(call);
+        }
+        match last {
+            Some(Call::Finalize(nanoseconds)) => {
+                self.recorded_ps = self.recorded_ps.max(nanoseconds.saturating_mul(1000));
+            }
+            _ => failure::warn(&format!("rank {} did not come to MPI_Finalize; its calls so far are kept", self.ranks)),
+        }
+        self.ranks += 1;
+        Ok(calls.header().size)
+    }
+
+    fn in_words(&self) -> String {
+        let Traced { folder, ranks, calls, bytes, recorded_ps } = self;
+        let each = *bytes as f64 / (*calls).max(1) as f64;
+        let took = rounded(Duration::from_picoseconds(*recorded_ps));
+        let size = Bytes(*bytes);
+        format!(
+            "traced   {calls} calls of {ranks} ranks, {took}\n\
+             written  {folder}, {size}: {each:.1} B a call\n\
+             replay   maquette run trace {folder} --machine MACHINE\n"
+        )
+    }
+}
+
+/// That ranks wrote nothing.
+fn missing(rank: u32, size: u32, status: ExitStatus) -> Failure {
+    let ended = if status.success() { String::new() } else { format!("; it ended with {status}") };
+    if rank == 0 {
+        return Failure::Untraced {
+            problem: format!("no trace: no rank of the program called MPI_Init{ended}"),
+            hint: "a program that was linked statically, or sets LD_PRELOAD itself, can't be traced".to_owned(),
+        };
+    }
+    Failure::Untraced {
+        problem: format!("no trace of rank {rank}, of {size} ranks{ended}"),
+        hint: "all ranks must see the folder, as on a shared file system, and inherit the environment".to_owned(),
+    }
+}
+
+/// What is preloaded: the library, and what was to be preloaded anyway.
+fn preloaded(library: &Path) -> OsString {
+    let mut preloaded = OsString::from(library);
+    #[allow(clippy::disallowed_methods)] // the program inherits the environment, with one library more
+    if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+        preloaded.push(":");
+        preloaded.push(others);
+    }
+    preloaded
+}
+
+/// The library that takes the calls of MPI: named, or beside this command.
+fn library() -> Result<PathBuf, Failure> {
+    #[allow(clippy::disallowed_methods)] // where a part of the installation is, which is no part of a simulation
+    let named = std::env::var_os(LIBRARY_VARIABLE).map(PathBuf::from);
+    let beside = std::env::current_exe().ok().and_then(|command| Some(command.parent()?.join(LIBRARY)));
+    let found = [named.clone(), beside].into_iter().flatten().find(|path| path.is_file());
+    found.ok_or_else(|| Failure::Untraced {
+        problem: match named {
+            Some(path) => format!("{LIBRARY_VARIABLE}: found no file `{}`; allowed is {LIBRARY}", path.display()),
+            None => format!("found no {LIBRARY} beside this command"),
+        },
+        hint: format!("`cargo build --release -p maquette-mpi-trace` builds it; name it by {LIBRARY_VARIABLE}"),
+    })
+}
