@@ -25,7 +25,8 @@ mod spec;
 pub mod sweep;
 mod tables;
 mod told;
-pub mod words;
+pub mod trace_files;
+mod words;
 
 pub use background::{BackgroundTraffic, PatternName};
 pub use error::Error;

@@ -1,16 +1,13 @@
 //! A program written for MPI, by its trace.
 
-use std::io::BufReader;
-use std::path::Path;
 use std::sync::Arc;
 
-use formats::input::{self, Digesting, InputFile};
 use programs::all_reduce;
 use programs::all_to_all::Complete;
 use programs::broadcast;
 use programs::catalogue::Parameters;
-use programs::trace::{self, Algorithms, ComputeScale, RankCalls, ReadError, Replay, TraceError};
-use quantities::{Bytes, Duration, Time};
+use programs::trace::{self, Algorithms, ComputeScale, OperationRate, Replay, TraceError};
+use quantities::{Duration, Time};
 use report::terminal::rounded;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,26 +17,23 @@ use virtual_worlds::answer::Answer;
 use super::Entry;
 use super::collective::Named;
 use crate::site::LARGEST_MESSAGE;
-use crate::{Error, FilePath, Finding, Prepared, Ready, Site};
-
-/// The longest file of a rank that is read.
-const LONGEST: Bytes = Bytes(1 << 30);
-/// The most ranks of a trace.
-const MOST_RANKS: u32 = 1 << 20;
+use crate::{Error, FilePath, Finding, Prepared, Ready, Site, trace_files};
 
 /// Replay the trace of a program that was written for MPI.
 ///
 /// `maquette trace -- mpiexec -n 8 ./program` records one. The replay makes the calls that the program made, in the same order, and computes as
 /// long as it did between them. Messages are what the program sent; a collective goes by an algorithm of ours. Where none is named, the choice
-/// is MPICH's: by size and number of ranks.
+/// is MPICH's: by size and number of ranks. Traces of liballprof (LogGOPSim, LLAMP) and time-independent traces of SimGrid are read, too.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Trace {
-    /// The folder with the trace, a file for each rank.
-    #[schemars(extend("x-value" = "DIR", "x-file" = true))]
+    /// The trace: a folder with a file for each rank, or a file of SimGrid that has all ranks or names their files.
+    #[schemars(extend("x-value" = "DIR_OR_FILE", "x-file" = true))]
     file: FilePath,
     /// How long computing takes, in units of how long it took.
     compute_scale: ComputeScale,
+    /// How many operations took a second, in a trace that counts them: a time-independent one of SimGrid.
+    operations: OperationRate,
     /// How MPI_Bcast goes; if left out, scatter-gather from 12 KiB on among 8 ranks or more, otherwise binomial.
     #[serde(skip_serializing_if = "Option::is_none")]
     broadcast: Option<Named<broadcast::Algorithm>>,
@@ -59,7 +53,7 @@ impl Entry for Trace {
     const ANY_RANKS: bool = false;
 
     fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
-        let (trace, file) = read(&self.file)?;
+        let (trace, file) = trace_files::read(&self.file, self.operations.as_f64())?;
         let ranks = site.exactly(trace.size(), "as many as the trace has")?;
         let largest = trace.largest();
         if site.has_network() && largest > LARGEST_MESSAGE {
@@ -84,6 +78,7 @@ impl Trace {
         let mut parameters = serde_json::to_value(self).map_err(wrong)?;
         parameters["file"] = json!(self.file.display().to_string());
         parameters["compute_scale"] = json!(self.compute_scale.as_f64());
+        parameters["operations"] = json!(self.operations.as_f64());
         Ok(parameters)
     }
 
@@ -114,50 +109,6 @@ fn made<A: programs::catalogue::Catalogue>(
 fn can_be_made<A>(entry: &programs::catalogue::Entry<A>, ranks: u32) -> Option<A> {
     let made = (entry.make)(&mut Parameters::of(ranks)).ok();
     made.filter(|_| !entry.needs.multicast())
-}
-
-/// Reads the trace in the folder `path`; with the digest of what is in it.
-fn read(path: &Path) -> Result<(trace::Trace, InputFile), Error> {
-    let first = path.join(trace::file_name(0));
-    if path.is_dir() && !first.exists() {
-        let hint = "`maquette trace -- mpiexec -n 8 ./program` writes one";
-        let told = format!("found no `{}`; allowed is a folder with a trace", trace::file_name(0));
-        return Err(TraceError::of_file(&path.display().to_string(), told).with_hint(hint).into());
-    }
-    let (calls, size, file) = read_rank(if path.is_dir() { &first } else { path }, 0, None)?;
-    let (mut ranks, mut files) = (vec![calls], vec![file]);
-    for rank in 1..size {
-        let (calls, _, file) = read_rank(&path.join(trace::file_name(rank)), rank, Some(size))?;
-        ranks.push(calls);
-        files.push(file);
-    }
-    Ok((trace::Trace::new(ranks)?, InputFile::of_files(path, &files)))
-}
-
-/// Reads the file of a rank of a trace of so many ranks, if that is known already; with their number.
-fn read_rank(path: &Path, rank: u32, expected: Option<u32>) -> Result<(RankCalls, u32, InputFile), Error> {
-    let name = path.display().to_string();
-    let wrong = |problem: String| TraceError::of_file(&name, problem);
-    if let Some(size) = expected.filter(|_| !path.exists()) {
-        return Err(wrong(format!("missing: rank 0 says that there are {size} ranks")).into());
-    }
-    let unreadable = |cause| Error::Unreadable { path: path.to_path_buf(), cause };
-    let mut content = Digesting::new(input::open(path, LONGEST).map_err(unreadable)?);
-    let read = RankCalls::read(&name, BufReader::with_capacity(1 << 16, &mut content));
-    let (calls, found, size) = read.map_err(|error| match error {
-        ReadError::Unreadable(cause) => unreadable(cause),
-        ReadError::Wrong(error) => Error::Trace(error),
-    })?;
-    if found != rank {
-        return Err(wrong(format!("found the calls of rank {found}; allowed are those of rank {rank}")).into());
-    }
-    if size == 0 || size > MOST_RANKS {
-        return Err(wrong(format!("found a trace of {size} ranks; allowed are 1 to {MOST_RANKS}")).into());
-    }
-    if let Some(expected) = expected.filter(|&expected| expected != size) {
-        return Err(wrong(format!("found a trace of {size} ranks; allowed are {expected}, as at rank 0")).into());
-    }
-    Ok((calls, size, InputFile::digested(path, &content)))
 }
 
 /// What was replayed, and how long it took beside how long it had taken.

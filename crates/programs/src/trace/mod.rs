@@ -12,14 +12,18 @@ mod collective;
 mod communicator;
 mod communicators;
 mod error;
+pub mod liballprof;
 mod rank_replay;
 mod replay;
 mod resolve;
 mod rounds;
+pub mod simgrid;
+mod text;
 
 pub use algorithms::Algorithms;
 pub use error::TraceError;
 pub use replay::{ComputeScale, ComputeScaleError, Replay};
+pub use simgrid::{OperationRate, OperationRateError};
 
 use std::io::BufRead;
 

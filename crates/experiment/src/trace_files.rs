@@ -1,0 +1,192 @@
+//! Which files are a trace, of which format, and of which ranks.
+
+use std::fs;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use formats::input::{self, Digesting, InputFile};
+use programs::trace::{RankCalls, ReadError, Trace, TraceError, file_name, liballprof, simgrid};
+use quantities::Bytes;
+
+use crate::Error;
+
+/// The longest file that is read.
+const LONGEST: Bytes = Bytes(1 << 30);
+/// The most ranks of a trace.
+const MOST_RANKS: u32 = 1 << 20;
+/// What files of other tools that lie beside their traces end with.
+const BESIDE: [&str; 2] = ["meta", "bin"];
+
+/// Reads the trace in the folder or the file `path`; with the digest of what is in it. In traces that count them, so many `operations` take a
+/// second.
+///
+/// # Errors
+/// Files that can't be read, that hold no trace, or that do not fit together.
+pub(crate) fn read(path: &Path, operations: f64) -> Result<(Trace, InputFile), Error> {
+    let mut files = Files::default();
+    let ranks = if !path.is_dir() {
+        files.of_file(path, operations)?
+    } else if path.join(file_name(0)).exists() {
+        files.recorded(path)?
+    } else {
+        files.of_other_tools(path, operations)?
+    };
+    let trace = Trace::new(ranks)?;
+    Ok((trace, InputFile::of_files(path, &files.read)))
+}
+
+/// The files that were read.
+#[derive(Default)]
+struct Files {
+    read: Vec<InputFile>,
+}
+
+impl Files {
+    /// A folder that `maquette trace` has written.
+    fn recorded(&mut self, folder: &Path) -> Result<Vec<RankCalls>, Error> {
+        let (calls, size) = self.rank(&folder.join(file_name(0)), 0, None)?;
+        let mut ranks = vec![calls];
+        for rank in 1..size {
+            ranks.push(self.rank(&folder.join(file_name(rank)), rank, Some(size))?.0);
+        }
+        Ok(ranks)
+    }
+
+    /// The file of a rank of a trace of so many ranks, if that is known already; with their number.
+    fn rank(&mut self, path: &Path, rank: u32, expected: Option<u32>) -> Result<(RankCalls, u32), Error> {
+        let name = path.display().to_string();
+        let wrong = |problem: String| Error::Trace(TraceError::of_file(&name, problem));
+        if let Some(size) = expected.filter(|_| !path.exists()) {
+            return Err(wrong(format!("missing: rank 0 says that there are {size} ranks")));
+        }
+        let unreadable = |cause| Error::Unreadable { path: path.to_path_buf(), cause };
+        let mut content = Digesting::new(input::open(path, LONGEST).map_err(unreadable)?);
+        let read = RankCalls::read(&name, BufReader::with_capacity(1 << 16, &mut content));
+        let (calls, found, size) = read.map_err(|error| match error {
+            ReadError::Unreadable(cause) => unreadable(cause),
+            ReadError::Wrong(error) => Error::Trace(error),
+        })?;
+        self.read.push(InputFile::digested(path, &content));
+        if found != rank {
+            return Err(wrong(format!("found the calls of rank {found}; allowed are those of rank {rank}")));
+        }
+        if size == 0 || size > MOST_RANKS {
+            return Err(wrong(format!("found a trace of {size} ranks; allowed are 1 to {MOST_RANKS}")));
+        }
+        match expected.filter(|&expected| expected != size) {
+            Some(expected) => {
+                Err(wrong(format!("found a trace of {size} ranks; allowed are {expected}, as at rank 0")))
+            }
+            None => Ok((calls, size)),
+        }
+    }
+
+    /// A folder of another tool: the last number in the name of a file is its rank.
+    fn of_other_tools(&mut self, folder: &Path, operations: f64) -> Result<Vec<RankCalls>, Error> {
+        let unreadable = |cause| Error::Unreadable { path: folder.to_path_buf(), cause };
+        let mut numbered = Vec::new();
+        for entry in fs::read_dir(folder).map_err(unreadable)? {
+            let path = entry.map_err(unreadable)?.path();
+            let is_beside = path.extension().is_some_and(|extension| BESIDE.iter().any(|beside| extension == *beside));
+            if let Some(rank) = last_number(&path).filter(|_| !is_beside && path.is_file()) {
+                numbered.push((rank, path));
+            }
+        }
+        numbered.sort_unstable();
+        let wrong = |problem: String| TraceError::of_file(&folder.display().to_string(), problem);
+        if numbered.is_empty() {
+            let hint = "`maquette trace -- mpiexec -n 8 ./program` writes one";
+            let told = format!("found no `{}`; allowed is a folder with a trace, a file for each rank", file_name(0));
+            return Err(wrong(told).with_hint(hint).into());
+        }
+        if let Some((expected, (found, _))) = (0..).zip(&numbered).find(|(expected, (found, _))| expected != found) {
+            return Err(wrong(format!("found a file of rank {found}, where that of rank {expected} is allowed")).into());
+        }
+        let paths: Vec<PathBuf> = numbered.into_iter().map(|(_, path)| path).collect();
+        self.of_ranks(&paths, operations)
+    }
+
+    /// A file that has all ranks, or names the files of each.
+    fn of_file(&mut self, path: &Path, operations: f64) -> Result<Vec<RankCalls>, Error> {
+        if begins_with(path, b"maqtrace")? {
+            let (calls, size) = self.rank(path, 0, None)?;
+            let told = format!("found one of {size} ranks; allowed is the folder with the files of all");
+            let alone = TraceError::of_file(&path.display().to_string(), told);
+            return if size == 1 { Ok(vec![calls]) } else { Err(alone.into()) };
+        }
+        let text = self.text(path)?;
+        let name = path.display().to_string();
+        let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
+        let first = first.unwrap_or_default();
+        if first.starts_with("MPI_") {
+            return Ok(vec![liballprof::read(&name, &text, 0, 1)?]);
+        }
+        if first.split_whitespace().next().is_some_and(|word| word.parse::<u32>().is_ok()) {
+            return in_order(&name, simgrid::read(&name, &text, None, operations)?);
+        }
+        // A list of files, which are named from where it is.
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let listed = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let paths: Vec<PathBuf> = listed.map(|line| folder.join(line)).collect();
+        if let Some(missing) = paths.iter().find(|path| !path.is_file()) {
+            let told =
+                format!("found no trace, and no file `{}`; allowed is a trace, or a list of files", missing.display());
+            return Err(TraceError::of_file(&name, told).into());
+        }
+        self.of_ranks(&paths, operations)
+    }
+
+    /// Files of ranks, in order of rank.
+    fn of_ranks(&mut self, paths: &[PathBuf], operations: f64) -> Result<Vec<RankCalls>, Error> {
+        let size = paths.len() as u32;
+        let mut ranks = Vec::new();
+        for (rank, path) in (0..).zip(paths) {
+            let (name, text) = (path.display().to_string(), self.text(path)?);
+            let is_of_simgrid = text.split_whitespace().next().is_some_and(|word| word.parse::<u32>().is_ok());
+            if !is_of_simgrid {
+                ranks.push(liballprof::read(&name, &text, rank, size)?);
+                continue;
+            }
+            for (found, calls) in simgrid::read(&name, &text, Some(size), operations)? {
+                if found != rank {
+                    let told = format!("found lines of rank {found}; allowed are those of rank {rank}");
+                    return Err(TraceError::of_file(&name, told).into());
+                }
+                ranks.push(calls);
+            }
+        }
+        Ok(ranks)
+    }
+
+    fn text(&mut self, path: &Path) -> Result<String, Error> {
+        let unreadable = |cause| Error::Unreadable { path: path.to_path_buf(), cause };
+        let text = input::read_text(path, LONGEST).map_err(unreadable)?;
+        self.read.push(InputFile::new(path, text.as_bytes()));
+        Ok(text)
+    }
+}
+
+/// The calls of ranks that one file has, of which none may be missing.
+fn in_order(file: &str, ranks: Vec<(u32, RankCalls)>) -> Result<Vec<RankCalls>, Error> {
+    if let Some((expected, (found, _))) = (0..).zip(&ranks).find(|(expected, (found, _))| expected != found) {
+        let told = format!("found lines of rank {found} and none of rank {expected}; allowed are those of all");
+        return Err(TraceError::of_file(file, told).into());
+    }
+    Ok(ranks.into_iter().map(|(_, calls)| calls).collect())
+}
+
+fn begins_with(path: &Path, bytes: &[u8]) -> Result<bool, Error> {
+    let unreadable = |cause| Error::Unreadable { path: path.to_path_buf(), cause };
+    let mut found = Vec::new();
+    let file = input::open(path, LONGEST).map_err(unreadable)?;
+    file.take(bytes.len() as u64).read_to_end(&mut found).map_err(unreadable)?;
+    Ok(found == bytes)
+}
+
+/// The last number in the name of a file.
+fn last_number(path: &Path) -> Option<u32> {
+    let name = path.file_stem()?.to_str()?;
+    let end = name.rfind(|character: char| character.is_ascii_digit())? + 1;
+    let start = name[..end].rfind(|character: char| !character.is_ascii_digit()).map_or(0, |place| place + 1);
+    name[start..end].parse().ok()
+}
