@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ def maquette(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([BIN / "maquette", *words], capture_output=True, text=True, timeout=300, check=False)
 
 
-def traced(out: Path, *command: str | Path) -> tuple[dict[str, object], str]:
+def traced(out: Path, *command: str | Path) -> tuple[dict[str, Any], str]:
     """What is said of the trace of a program, and what the program itself has printed."""
     done = maquette("trace", "--json", "--out", out, "--", *command)
     assert done.returncode == 0, done.stderr
@@ -32,11 +33,11 @@ def traced(out: Path, *command: str | Path) -> tuple[dict[str, object], str]:
     return json.loads(said), "\n".join(printed)
 
 
-def replayed(trace: Path, *words: str) -> dict[str, object]:
+def replayed(trace: Path, *words: str) -> dict[str, Any]:
     """What is said of a replay."""
     done = maquette("run", "trace", trace, "--json", *words)
     assert done.returncode == 0, done.stderr
-    said: dict[str, object] = json.loads(done.stdout)
+    said: dict[str, Any] = json.loads(done.stdout)
     return said
 
 
@@ -56,7 +57,7 @@ def conjugate_gradient(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("program") / "conjugate_gradient"
     lib = BIN.parent / "lib"
     source = HERE / "mpi" / "conjugate_gradient.c"
-    words = ["-O2", "-DMPI_ABI", f"-I{BIN.parent / 'include'}", source, "-o", program, f"-L{lib}", "-lmpi_abi"]
+    words: list[str | Path] = ["-O2", "-DMPI_ABI", f"-I{BIN.parent / 'include'}", source, "-o", program, f"-L{lib}", "-lmpi_abi"]
     subprocess.run([compiler, *words, f"-Wl,-rpath,{lib}", "-lm"], check=True, timeout=120)
     return program
 
@@ -100,7 +101,6 @@ def test_a_program_in_python_is_replayed_with_every_kind_of_call(tmp_path: Path)
     said, printed = traced(trace, MPIEXEC, "-n", "3", sys.executable, HERE / "mpi" / "every_call.py")
     answer = replayed(trace, "--machine", "infiniband-128")
     counts = answer["replayed"]
-    assert isinstance(counts, dict)
     assert counts["messages"] == messages(printed)
     assert counts["calls"] == said["calls"]
     assert "not_received" not in answer or not answer["not_received"]
@@ -153,7 +153,7 @@ def test_a_library_of_another_interface_is_named(tmp_path: Path) -> None:
     library = tmp_path / "libmpi.so"
     subprocess.run([compiler, "-shared", "-fPIC", tmp_path / "other.c", "-o", library], check=True, timeout=120)
     program = tmp_path / "program"
-    words = [tmp_path / "program.c", "-o", program, f"-L{tmp_path}", "-lmpi", f"-Wl,-rpath,{tmp_path}"]
+    words: list[str | Path] = [tmp_path / "program.c", "-o", program, f"-L{tmp_path}", "-lmpi", f"-Wl,-rpath,{tmp_path}"]
     subprocess.run([compiler, *words], check=True, timeout=120)
     done = maquette("trace", "--out", tmp_path / "other.trace", "--", program)
     assert done.returncode == 2

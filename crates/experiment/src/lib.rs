@@ -25,8 +25,8 @@ mod spec;
 pub mod sweep;
 mod tables;
 mod told;
-pub mod trace_files;
-mod words;
+mod trace_files;
+pub mod words;
 
 pub use background::{BackgroundTraffic, PatternName};
 pub use error::Error;

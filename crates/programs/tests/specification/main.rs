@@ -9,6 +9,7 @@ mod complete_exchange;
 mod conjugate_gradient;
 mod euler;
 mod fft;
+mod foreign_traces;
 mod goal;
 mod goal_binary;
 mod linear_hash_addressing;

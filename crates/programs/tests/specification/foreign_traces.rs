@@ -1,0 +1,168 @@
+//! Traces of other tools: what is read of them, and what is wrong with others.
+
+use endpoint::World;
+use machines::model::LogGp;
+use maquette_programs::trace::{Algorithms, ComputeScale, RankCalls, Replay, Trace, TraceError, liballprof, simgrid};
+use proptest::prelude::*;
+use quantities::{Duration, Time};
+use trace_format::{Call, CollectiveKind, Message};
+use virtual_worlds::answer::Answer;
+use virtual_worlds::loggp::Clock;
+
+const MODEL: LogGp = LogGp {
+    latency: Duration::from_nanoseconds(2_500),
+    overhead: Duration::from_nanoseconds(1_500),
+    gap: Duration::from_nanoseconds(1_000),
+    gap_per_byte: Duration::from_nanoseconds(6),
+    overhead_per_byte: Duration::ZERO,
+    rendezvous: None,
+};
+
+fn replayed(ranks: Vec<RankCalls>) -> (Trace, Answer) {
+    let trace = Trace::new(ranks).unwrap();
+    let replay = Replay::new(&trace, Algorithms::default(), ComputeScale::SAME);
+    let (ends, answer) = Clock::new(MODEL).run(trace.size(), &replay).unwrap();
+    assert!(ends.iter().all(Result::is_ok));
+    (trace, answer)
+}
+
+fn of_simgrid(text: &str) -> Result<Vec<RankCalls>, TraceError> {
+    let read = simgrid::read("t.txt", text, None, 1e9)?;
+    Ok(read.into_iter().map(|(_, calls)| calls).collect())
+}
+
+const SIMGRID: &str = "\
+0 init
+1 init
+0 compute 2e4
+0 isend 1 7 1024 6
+0 wait 0 1 7
+1 irecv 0 7 1024 6
+1 waitall
+0 allReduce 4 1e3 0
+1 allReduce 4 1e3 0
+0 alltoallv 3 1 2 3 1 2 2 2
+1 alltoallv 5 2 3 5 2 3 2 2
+1 isend 0 3 64
+0 recv 1 3 64 6
+0 finalize
+1 finalize
+";
+
+#[test]
+fn a_time_independent_trace_is_what_its_lines_say() {
+    let ranks = of_simgrid(SIMGRID).unwrap();
+    let first: Vec<&str> = ranks[0].calls.iter().map(|(_, call)| call.name()).collect();
+    let names = ["MPI_Isend", "MPI_Wait", "MPI_Allreduce", "MPI_Alltoallv", "MPI_Recv", "MPI_Finalize"];
+    assert_eq!(first, names);
+    // What the second rank began last is waited for at its end.
+    let second: Vec<&str> = ranks[1].calls.iter().map(|(_, call)| call.name()).collect();
+    let names = ["MPI_Irecv", "MPI_Wait", "MPI_Allreduce", "MPI_Alltoallv", "MPI_Isend", "MPI_Wait", "MPI_Finalize"];
+    assert_eq!(second, names);
+    let message = Message { partner: Some(1), tag: Some(7), communicator: 0, bytes: 1024 };
+    assert_eq!(ranks[0].calls[0], (Duration::from_nanoseconds(20_000), Call::BeginSend(0, message)));
+    let Call::Collective(sum) = &ranks[0].calls[2].1 else { panic!("no collective") };
+    assert_eq!((sum.kind, sum.bytes), (CollectiveKind::AllReduce, 32));
+    // A thousand operations of the sum, of a nanosecond each.
+    assert_eq!(ranks[0].calls[3].0, Duration::from_nanoseconds(1_000));
+    let Call::Collective(exchange) = &ranks[0].calls[3].1 else { panic!("no collective") };
+    assert_eq!(*exchange.counts, [1, 2, 1, 2]);
+    let (trace, answer) = replayed(ranks);
+    assert_eq!((trace.messages(), answer.messages, answer.unreceived.len()), (2, 6, 0));
+}
+
+#[test]
+fn what_is_wrong_with_a_time_independent_trace_is_told() {
+    let told = |text: &str| of_simgrid(text).unwrap_err();
+    let unknown = told("0 init\n0 alreduce 4 0");
+    assert_eq!(unknown.to_string(), "t.txt:2: found `alreduce`, which is no action of a trace");
+    assert_eq!(unknown.hint.as_deref(), Some("did you mean `allreduce`?"));
+    assert_eq!(told("zero init").to_string(), "t.txt:1: field 1: found `zero`; allowed is the rank, a number");
+    assert_eq!(told("0 send 1 7").to_string(), "t.txt:1: field 5: found nothing; allowed is the size");
+    assert_eq!(told("0 send 1 7 8 99").to_string(), "t.txt:1: field 6: found datatype 99; allowed is 0 to 25");
+    assert_eq!(
+        told("0 bcast -4").to_string(),
+        "t.txt:1: field 3: found `-4`; allowed is the size, which is not negative"
+    );
+    assert_eq!(told("1 allgatherv 4 8\n").to_string(), "t.txt:1: field 5: found nothing; allowed is the count for a rank");
+}
+
+/// Two ranks that exchange messages and sum a number; rank `me` of them, a microsecond later.
+fn of_liballprof(me: u32) -> String {
+    let other = 1 - me;
+    format!(
+        "# htor's PMPI Tracer\n\
+         MPI_Init:-:140737:140736:1000\n\
+         MPI_Comm_rank:1001:44000000,{me},2:140735:1002\n\
+         MPI_Irecv:1100:14744192:4500:11,8,8:{other}:76:44000000,{me},2:14118576:1101\n\
+         MPI_Isend:1111:14781072:4500:11,8,8:{other}:76:44000000,{me},2:14118584:1113\n\
+         MPI_Waitall:1113:2:14118576:0:1300\n\
+         MPI_Allreduce:1400:1:2:1:11,8,8:3:44000000,{me},2:1450\n\
+         MPI_Allgatherv:1450:1:5:10,4,4:2:33:5,6:44:0,5:10,4,4:44000000,{me},2:1500\n\
+         MPI_Finalize:1600\n"
+    )
+}
+
+#[test]
+fn a_trace_of_liballprof_is_what_its_lines_say() {
+    let ranks: Vec<RankCalls> = (0..2).map(|me| liballprof::read("rank", &of_liballprof(me), me, 2).unwrap()).collect();
+    let first: Vec<(u64, &str)> =
+        ranks[0].calls.iter().map(|(computed, call)| (computed.picoseconds() / 1_000_000, call.name())).collect();
+    let expected = [
+        // From the end of MPI_Init on: what MPI_Comm_rank takes is computing.
+        (100, "MPI_Irecv"),
+        (10, "MPI_Isend"),
+        (0, "MPI_Wait"),
+        (100, "MPI_Allreduce"),
+        (0, "MPI_Allgatherv"),
+        (100, "MPI_Finalize"),
+    ];
+    assert_eq!(first, expected);
+    let (trace, answer) = replayed(ranks);
+    assert_eq!((trace.messages(), trace.collectives(), answer.messages), (2, 2, 2 + 2 + 2));
+    assert_eq!(trace.elapsed(), Some(Duration::from_nanoseconds(600_000)));
+    assert!(answer.finish[0] > Time::ZERO + Duration::from_nanoseconds(310_000));
+}
+
+#[test]
+fn what_is_wrong_with_a_trace_of_liballprof_is_told() {
+    let told = |line: &str| {
+        liballprof::read("r.txt", &format!("MPI_Init:-:0:0:10\n{line}\nMPI_Finalize:99\n"), 0, 2).unwrap_err()
+    };
+    let unknown = told("MPI_Alreduce:20:1:2:1:11,8,8:3:0,0,2:30");
+    assert_eq!(unknown.to_string(), "r.txt:2: found `MPI_Alreduce`, which a replay of this format cannot follow");
+    assert_eq!(unknown.hint.as_deref(), Some("did you mean `MPI_Allreduce`?"));
+    assert_eq!(
+        told("MPI_Barrier:20:4400,0,1024:30").to_string(),
+        "r.txt:2: field 3: found a communicator of 1024 of 2 ranks; allowed is one of all, as the format does not say which they are"
+    );
+    assert_eq!(
+        told("MPI_Send:20:1:8:11:1:0:0,0,2:30").to_string(),
+        "r.txt:2: field 5: found `11`; allowed is a datatype, its size and extent"
+    );
+    assert_eq!(
+        told("MPI_Send:soon:1").to_string(),
+        "r.txt:2: field 2: found `soon`; allowed is the time of the call, a number"
+    );
+    let cut = liballprof::read("r.txt", "MPI_Init:-:0:0:10\nMPI_Barrier:20:0,0,2:30\n", 0, 2).unwrap_err();
+    assert_eq!(cut.to_string(), "r.txt:2: cut short: found the end of the file, where MPI_Finalize is allowed");
+}
+
+proptest! {
+    /// Whatever words there are, in whatever order, they are read or refused; what is read can be checked.
+    #[test]
+    fn no_words_make_the_readers_fail_otherwise(words in prop::collection::vec(prop::sample::select(vec![
+        "0", "1", "7", "-1", "1e300", "nan", "MPI_Init", "MPI_Isend", "MPI_Waitall", "MPI_Alltoallv", "MPI_Gatherv", ":", ":", ":", "\n", "\n", " ",
+        "11,8,8", "0,0,2", "1,2", " isend ", " waitall ", " alltoallv ", " scatterv ", " compute ", "init", "x",
+    ]), 0..60)) {
+        let text = words.concat();
+        for size in [None, Some(2)] {
+            if let Ok(ranks) = simgrid::read("t", &text, size, 1e9) {
+                let _ = Trace::new(ranks.into_iter().map(|(_, calls)| calls).collect());
+            }
+        }
+        if let Ok(calls) = liballprof::read("t", &text, 0, 2) {
+            let _ = Trace::new(vec![calls]);
+        }
+    }
+}

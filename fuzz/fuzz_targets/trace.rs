@@ -1,0 +1,40 @@
+//! Reads any bytes as the trace of a rank in each format. What is read alone is checked, and, if it is small, replayed: none of it may fail.
+
+#![no_main]
+
+use endpoint::World;
+use libfuzzer_sys::fuzz_target;
+use machines::model::LogGp;
+use programs::trace::{Algorithms, ComputeScale, RankCalls, Replay, Trace, liballprof, simgrid};
+use quantities::{Bytes, Duration};
+use virtual_worlds::loggp::Clock;
+
+const MODEL: LogGp = LogGp {
+    latency: Duration::from_nanoseconds(2_500),
+    overhead: Duration::from_nanoseconds(1_500),
+    gap: Duration::from_nanoseconds(1_000),
+    gap_per_byte: Duration::from_nanoseconds(6),
+    overhead_per_byte: Duration::ZERO,
+    rendezvous: Some(Bytes(1_000)),
+};
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok((calls, ..)) = RankCalls::read("fuzz.trace", bytes) {
+        replay(vec![calls]);
+    }
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(calls) = liballprof::read("fuzz.txt", text, 0, 1) {
+        replay(vec![calls]);
+    }
+    if let Ok(ranks) = simgrid::read("fuzz.txt", text, None, 1e9) {
+        replay(ranks.into_iter().map(|(_, calls)| calls).collect());
+    }
+});
+
+fn replay(ranks: Vec<RankCalls>) {
+    let Ok(trace) = Trace::new(ranks) else { return };
+    if trace.size() <= 100 && trace.calls() <= 1_000 {
+        let replay = Replay::new(&trace, Algorithms::default(), ComputeScale::SAME);
+        let _ = Clock::new(MODEL).run(trace.size(), &replay);
+    }
+}
