@@ -5,7 +5,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use formats::input::{self, Digesting, InputFile};
-use programs::trace::{RankCalls, ReadError, Trace, TraceError, file_name, liballprof, simgrid};
+use programs::trace::{OperationRate, RankCalls, ReadError, Trace, TraceError, file_name, liballprof, simgrid};
 use quantities::Bytes;
 
 use crate::Error;
@@ -18,12 +18,13 @@ const MOST_RANKS: u32 = 1 << 20;
 const BESIDE: [&str; 2] = ["meta", "bin"];
 
 /// Reads the trace in the folder or the file `path`; with the digest of what is in it. In traces that count them, so many `operations` take a
-/// second.
+/// second, or the usual number.
 ///
 /// # Errors
-/// Files that can't be read, that hold no trace, or that do not fit together.
-pub(crate) fn read(path: &Path, operations: f64) -> Result<(Trace, InputFile), Error> {
+/// Files that can't be read, that hold no trace, or that do not fit together; operations of a trace that has times.
+pub(crate) fn read(path: &Path, asked: Option<OperationRate>) -> Result<(Trace, InputFile), Error> {
     let mut files = Files::default();
+    let operations = asked.unwrap_or_default().as_f64();
     let ranks = if !path.is_dir() {
         files.of_file(path, operations)?
     } else if path.join(file_name(0)).exists() {
@@ -31,6 +32,9 @@ pub(crate) fn read(path: &Path, operations: f64) -> Result<(Trace, InputFile), E
     } else {
         files.of_other_tools(path, operations)?
     };
+    if let Some(asked) = asked.filter(|_| !files.count_operations) {
+        return Err(Error::parameter("operations", asked, "none, as the trace says for how long ranks computed"));
+    }
     let trace = Trace::new(ranks)?;
     Ok((trace, InputFile::of_files(path, &files.read)))
 }
@@ -39,6 +43,8 @@ pub(crate) fn read(path: &Path, operations: f64) -> Result<(Trace, InputFile), E
 #[derive(Default)]
 struct Files {
     read: Vec<InputFile>,
+    /// Whether they say how much was computed, and not for how long.
+    count_operations: bool,
 }
 
 impl Files {
@@ -122,6 +128,7 @@ impl Files {
             return Ok(vec![liballprof::read(&name, &text, 0, 1)?]);
         }
         if first.split_whitespace().next().is_some_and(|word| word.parse::<u32>().is_ok()) {
+            self.count_operations = true;
             return in_order(&name, simgrid::read(&name, &text, None, operations)?);
         }
         // A list of files, which are named from where it is.
@@ -147,6 +154,7 @@ impl Files {
                 ranks.push(liballprof::read(&name, &text, rank, size)?);
                 continue;
             }
+            self.count_operations = true;
             for (found, calls) in simgrid::read(&name, &text, Some(size), operations)? {
                 if found != rank {
                     let told = format!("found lines of rank {found}; allowed are those of rank {rank}");

@@ -36,7 +36,14 @@ impl Output {
     }
 
     fn open_window(&mut self) -> io::Result<()> {
-        self.file.set_len(self.start + WINDOW as u64)?;
+        // Where the disk is full, that is said now: memory that has no room in the file kills the process that writes to it.
+        // SAFETY: the file is open.
+        let error = unsafe {
+            libc::posix_fallocate(self.file.as_raw_fd(), self.start as libc::off_t, WINDOW as libc::off_t)
+        };
+        if error != 0 {
+            return Err(io::Error::from_raw_os_error(error));
+        }
         // SAFETY: a new mapping, of a part of the file that is there; nothing else is known to lie where the system puts it.
         let window = unsafe {
             libc::mmap(

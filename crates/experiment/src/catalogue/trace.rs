@@ -32,8 +32,9 @@ pub struct Trace {
     file: FilePath,
     /// How long computing takes, in units of how long it took.
     compute_scale: ComputeScale,
-    /// How many operations took a second, in a trace that counts them: a time-independent one of SimGrid.
-    operations: OperationRate,
+    /// How many operations took a second, in a time-independent trace of SimGrid, which counts them; if left out, 1e9.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operations: Option<OperationRate>,
     /// How MPI_Bcast goes; if left out, scatter-gather from 12 KiB on among 8 ranks or more, otherwise binomial.
     #[serde(skip_serializing_if = "Option::is_none")]
     broadcast: Option<Named<broadcast::Algorithm>>,
@@ -53,7 +54,7 @@ impl Entry for Trace {
     const ANY_RANKS: bool = false;
 
     fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
-        let (trace, file) = trace_files::read(&self.file, self.operations.as_f64())?;
+        let (trace, file) = trace_files::read(&self.file, self.operations)?;
         let ranks = site.exactly(trace.size(), "as many as the trace has")?;
         let largest = trace.largest();
         if site.has_network() && largest > LARGEST_MESSAGE {
@@ -78,7 +79,9 @@ impl Trace {
         let mut parameters = serde_json::to_value(self).map_err(wrong)?;
         parameters["file"] = json!(self.file.display().to_string());
         parameters["compute_scale"] = json!(self.compute_scale.as_f64());
-        parameters["operations"] = json!(self.operations.as_f64());
+        if let Some(operations) = self.operations {
+            parameters["operations"] = json!(operations.as_f64());
+        }
         Ok(parameters)
     }
 
@@ -113,12 +116,17 @@ fn can_be_made<A>(entry: &programs::catalogue::Entry<A>, ranks: u32) -> Option<A
 
 /// What was replayed, and how long it took beside how long it had taken.
 fn findings(trace: &trace::Trace, computed: &[Duration], answer: &Answer) -> Vec<Finding> {
-    let (calls, messages, collectives) = (trace.calls(), trace.messages(), trace.collectives());
+    let (calls, messages, collectives) = (trace.calls() as u64, trace.messages(), trace.collectives());
     let most = computed.iter().copied().max().unwrap_or_default();
     let mut findings = vec![
         Finding {
             name: "replayed",
-            text: format!("{calls} calls: {messages} messages and {collectives} collectives"),
+            text: format!(
+                "{}, {}, {}",
+                counted(calls, "call"),
+                counted(messages, "message"),
+                counted(collectives, "collective")
+            ),
             key: "replayed",
             value: json!({"calls": calls, "messages": messages, "collectives": collectives}),
         },
@@ -141,4 +149,9 @@ fn findings(trace: &trace::Trace, computed: &[Duration], answer: &Answer) -> Vec
         value: json!(elapsed.picoseconds()),
     }));
     findings
+}
+
+/// So many of them, in words.
+fn counted(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

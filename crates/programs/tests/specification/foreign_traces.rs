@@ -84,7 +84,10 @@ fn what_is_wrong_with_a_time_independent_trace_is_told() {
         told("0 bcast -4").to_string(),
         "t.txt:1: field 3: found `-4`; allowed is the size, which is not negative"
     );
-    assert_eq!(told("1 allgatherv 4 8\n").to_string(), "t.txt:1: field 5: found nothing; allowed is the count for a rank");
+    assert_eq!(
+        told("1 allgatherv 4 8\n").to_string(),
+        "t.txt:1: field 5: found nothing; allowed is the count for a rank"
+    );
 }
 
 /// Two ranks that exchange messages and sum a number; rank `me` of them, a microsecond later.
