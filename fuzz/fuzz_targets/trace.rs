@@ -5,7 +5,7 @@
 use endpoint::World;
 use libfuzzer_sys::fuzz_target;
 use machines::model::LogGp;
-use programs::trace::{Algorithms, ComputeScale, RankCalls, Replay, Trace, liballprof, simgrid};
+use programs::trace::{Algorithms, ComputeScale, RankCalls, Replay, Trace, dumpi, liballprof, simgrid};
 use quantities::{Bytes, Duration};
 use virtual_worlds::loggp::Clock;
 
@@ -23,6 +23,9 @@ fuzz_target!(|bytes: &[u8]| {
         replay(vec![calls]);
     }
     let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(calls) = dumpi::read("fuzz.txt", text, 0, 1) {
+        replay(vec![calls]);
+    }
     if let Ok(calls) = liballprof::read("fuzz.txt", text, 0, 1) {
         replay(vec![calls]);
     }

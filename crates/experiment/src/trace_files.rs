@@ -5,7 +5,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use formats::input::{self, Digesting, InputFile};
-use programs::trace::{OperationRate, RankCalls, ReadError, Trace, TraceError, file_name, liballprof, simgrid};
+use programs::trace::{OperationRate, RankCalls, ReadError, Trace, TraceError, dumpi, file_name, liballprof, simgrid};
 use quantities::Bytes;
 
 use crate::Error;
@@ -124,6 +124,9 @@ impl Files {
         let name = path.display().to_string();
         let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
         let first = first.unwrap_or_default();
+        if dumpi::is_line(first) {
+            return Ok(vec![dumpi::read(&name, &text, 0, 1)?]);
+        }
         if first.starts_with("MPI_") {
             return Ok(vec![liballprof::read(&name, &text, 0, 1)?]);
         }
@@ -150,6 +153,10 @@ impl Files {
         for (rank, path) in (0..).zip(paths) {
             let (name, text) = (path.display().to_string(), self.text(path)?);
             let is_of_simgrid = text.split_whitespace().next().is_some_and(|word| word.parse::<u32>().is_ok());
+            if text.lines().any(dumpi::is_line) {
+                ranks.push(dumpi::read(&name, &text, rank, size)?);
+                continue;
+            }
             if !is_of_simgrid {
                 ranks.push(liballprof::read(&name, &text, rank, size)?);
                 continue;

@@ -38,9 +38,8 @@ impl Output {
     fn open_window(&mut self) -> io::Result<()> {
         // Where the disk is full, that is said now: memory that has no room in the file kills the process that writes to it.
         // SAFETY: the file is open.
-        let error = unsafe {
-            libc::posix_fallocate(self.file.as_raw_fd(), self.start as libc::off_t, WINDOW as libc::off_t)
-        };
+        let error =
+            unsafe { libc::posix_fallocate(self.file.as_raw_fd(), self.start as libc::off_t, WINDOW as libc::off_t) };
         if error != 0 {
             return Err(io::Error::from_raw_os_error(error));
         }

@@ -112,9 +112,12 @@ macro_rules! noted_one {
             $size $name($($argument: $type),*) entered, next => {
                 // SAFETY: with the arguments that the program has given.
                 let error = unsafe { next($($argument),*) };
-                // SAFETY: what is read behind arguments is there, as the function has read or written it.
                 #[allow(unused_unsafe)] // of some calls nothing is read
-                $crate::wrapped::note(entered, error, |$recorder| unsafe { $note })
+                let note = |$recorder: &mut $crate::recorder::Recorder| {
+                    // SAFETY: what is read behind arguments is there, as the function has read or written it.
+                    unsafe { $note }
+                };
+                $crate::wrapped::note(entered, error, note)
             }
         }
     };

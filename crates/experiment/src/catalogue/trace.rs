@@ -23,7 +23,8 @@ use crate::{Error, FilePath, Finding, Prepared, Ready, Site, trace_files};
 ///
 /// `maquette trace -- mpiexec -n 8 ./program` records one. The replay makes the calls that the program made, in the same order, and computes as
 /// long as it did between them. Messages are what the program sent; a collective goes by an algorithm of ours. Where none is named, the choice
-/// is MPICH's: by size and number of ranks. Traces of liballprof (LogGOPSim, LLAMP) and time-independent traces of SimGrid are read, too.
+/// is MPICH's: by size and number of ranks. Traces of liballprof (LogGOPSim, LLAMP) and of DUMPI, as
+/// dumpi2ascii prints them, and time-independent traces of SimGrid are read, too.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Trace {

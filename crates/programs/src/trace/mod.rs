@@ -11,6 +11,7 @@ mod algorithms;
 mod collective;
 mod communicator;
 mod communicators;
+pub mod dumpi;
 mod error;
 pub mod liballprof;
 mod rank_replay;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use quantities::Duration;
-use trace_format::{Call, Collective, CollectiveKind, Message};
+use trace_format::{Call, Collective, CollectiveKind, Message, Transfer};
 
 use super::{RankCalls, TraceError};
 
@@ -37,6 +37,16 @@ impl<Name: Ord + Clone> Gathering<Name> {
         self.calls.push((std::mem::take(&mut self.computed), call));
     }
 
+    /// The rank sends a message and receives another meanwhile; either may be none.
+    pub(super) fn exchange(&mut self, send: Option<Message>, receive: Option<Message>) {
+        match (send, receive) {
+            (Some(send), Some(receive)) => self.call(Call::SendReceive(Box::new(Transfer { send, receive }))),
+            (Some(send), None) => self.call(Call::Send(send)),
+            (None, Some(receive)) => self.call(Call::Receive(receive)),
+            (None, None) => {}
+        }
+    }
+
     /// The rank begins to send or to receive.
     pub(super) fn begin(&mut self, name: Name, sends: bool, message: Message) {
         let request = self.free.pop().unwrap_or_else(|| {
@@ -45,6 +55,16 @@ impl<Name: Ord + Clone> Gathering<Name> {
         });
         self.under_way.entry(name).or_default().push(request);
         self.call(if sends { Call::BeginSend(request, message) } else { Call::BeginReceive(request, message) });
+    }
+
+    /// Whose message a receive has got that is under way.
+    pub(super) fn matched(&mut self, name: &Name, source: u32, tag: u32) {
+        let begun = self.under_way.get(name).and_then(|requests| requests.first()).copied();
+        let of_request = |(_, call): &&mut (Duration, Call)| matches!(call, Call::BeginReceive(request, _) if Some(*request) == begun);
+        if let Some((_, Call::BeginReceive(_, message))) = self.calls.iter_mut().rev().find(of_request) {
+            message.partner.get_or_insert(source);
+            message.tag.get_or_insert(tag);
+        }
     }
 
     /// The rank waits for those of the requests that are under way: what is not was over before, as a test found.

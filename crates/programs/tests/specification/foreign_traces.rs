@@ -2,7 +2,9 @@
 
 use endpoint::World;
 use machines::model::LogGp;
-use maquette_programs::trace::{Algorithms, ComputeScale, RankCalls, Replay, Trace, TraceError, liballprof, simgrid};
+use maquette_programs::trace::{
+    Algorithms, ComputeScale, RankCalls, Replay, Trace, TraceError, dumpi, liballprof, simgrid,
+};
 use proptest::prelude::*;
 use quantities::{Duration, Time};
 use trace_format::{Call, CollectiveKind, Message};
@@ -151,18 +153,134 @@ fn what_is_wrong_with_a_trace_of_liballprof_is_told() {
     assert_eq!(cut.to_string(), "r.txt:2: cut short: found the end of the file, where MPI_Finalize is allowed");
 }
 
+/// A call as dumpi2ascii prints it, of so many microseconds from `at` on.
+fn printed(name: &str, at: u64, arguments: &[&str]) -> String {
+    let time = |at: u64| format!("walltime 8153.{at:06}000, cputime 0.004400000 seconds in thread 0.");
+    format!("{name} entering at {}\n{}\n{name} returning at {}\n", time(at), arguments.join("\n"), time(at + 10))
+}
+
+/// Two ranks that exchange messages, one from anyone, and sum a number.
+fn of_dumpi(me: u32) -> String {
+    let (other, world) = (1 - me, "MPI_Comm comm=2 (MPI_COMM_WORLD)");
+    let dest = format!("int dest={other}");
+    let message = [
+        "int count=4500",
+        "MPI_Datatype datatype=12 (MPI_DOUBLE)",
+        &dest,
+        "int tag=7",
+        world,
+        "MPI_Request request=[6]",
+    ];
+    let from_anyone = [
+        "int count=4500",
+        "MPI_Datatype datatype=12 (MPI_DOUBLE)",
+        "int source=-1 (MPI_ANY_SOURCE)",
+        "int tag=-1 (MPI_ANY_TAG)",
+        world,
+        "MPI_Request request=[5]",
+    ];
+    let statuses = format!(
+        "MPI_Status statuses[2]=[{{bytes=36000, cancelled=0, source={other}, tag=7, error=0}}, {{bytes=0, cancelled=0, source=0, tag=0, error=0}}]"
+    );
+    [
+        printed("MPI_Init", 0, &["int argc=1", "string argv[1]=<IGNORED>"]),
+        printed("MPI_Comm_rank", 20, &[world, "int rank=0"]),
+        printed("MPI_Irecv", 110, &from_anyone),
+        printed("MPI_Isend", 120, &message),
+        printed(
+            "MPI_Send",
+            130,
+            &["int count=1", "MPI_Datatype datatype=12 (MPI_DOUBLE)", "int dest=-2", "int tag=7", world],
+        ),
+        printed("MPI_Test", 140, &["MPI_Request request=[6]", "int flag=0", "MPI_Status status=<IGNORED>"]),
+        printed("MPI_Waitall", 150, &["int count=2", "MPI_Request requests[2]=[5, 6]", &statuses]),
+        printed(
+            "MPI_Comm_dup",
+            160,
+            &["MPI_Comm oldcomm=2 (MPI_COMM_WORLD)", "MPI_Comm newcomm=4 (user-defined-comm)"],
+        ),
+        printed(
+            "MPI_Allreduce",
+            170,
+            &[
+                "int count=2",
+                "MPI_Datatype datatype=12 (MPI_DOUBLE)",
+                "MPI_Op op=3 (MPI_SUM)",
+                "MPI_Comm comm=4 (user-defined-comm)",
+            ],
+        ),
+        printed("MPI_Finalize", 280, &[]),
+    ]
+    .concat()
+}
+
+#[test]
+fn a_trace_of_dumpi_is_what_its_lines_say() {
+    let ranks: Vec<RankCalls> = (0..2).map(|me| dumpi::read("rank", &of_dumpi(me), me, 2).unwrap()).collect();
+    let first: Vec<(u64, &str)> =
+        ranks[0].calls.iter().map(|(computed, call)| (computed.picoseconds() / 1_000_000, call.name())).collect();
+    // From the end of MPI_Init on; a send to no process and a test that finds nothing are no calls, nor is a duplicate.
+    let expected = [(100, "MPI_Irecv"), (0, "MPI_Isend"), (0, "MPI_Wait"), (0, "MPI_Allreduce"), (100, "MPI_Finalize")];
+    assert_eq!(first, expected);
+    let matched = Message { partner: Some(1), tag: Some(7), communicator: 0, bytes: 36_000 };
+    assert_eq!(ranks[0].calls[0].1, Call::BeginReceive(0, matched));
+    let (trace, answer) = replayed(ranks);
+    assert_eq!((trace.messages(), trace.collectives(), answer.messages), (2, 1, 2 + 2));
+    assert_eq!(trace.elapsed(), Some(Duration::from_nanoseconds(270_000)));
+}
+
+#[test]
+fn what_is_wrong_with_a_trace_of_dumpi_is_told() {
+    let told = |name: &str, arguments: &[&str]| {
+        let text =
+            [printed("MPI_Init", 0, &[]), printed(name, 20, arguments), printed("MPI_Finalize", 50, &[])].concat();
+        dumpi::read("d.txt", &text, 0, 2).unwrap_err()
+    };
+    let unknown = told("MPI_Isned", &[]);
+    assert_eq!(unknown.to_string(), "d.txt:4: MPI_Isned: found a call that is none of MPI");
+    assert_eq!(unknown.hint.as_deref(), Some("did you mean `MPI_Isend`?"));
+    assert_eq!(
+        told("MPI_Win_create", &[]).to_string(),
+        "d.txt:4: MPI_Win_create: found a call that a replay cannot follow"
+    );
+    assert_eq!(told("MPI_Wait", &[]).to_string(), "d.txt:4: MPI_Wait: found no request; allowed is one");
+    assert_eq!(
+        told("MPI_Barrier", &["MPI_Comm comm=9 (user-defined-comm)"]).to_string(),
+        "d.txt:4: MPI_Barrier: found communicator `user-defined-comm`; allowed is one of all ranks, as the text does not say who belongs to others"
+    );
+    assert_eq!(
+        told(
+            "MPI_Bcast",
+            &[
+                "int count=1",
+                "MPI_Datatype datatype=40 (user-defined-datatype)",
+                "int root=0",
+                "MPI_Comm comm=2 (MPI_COMM_WORLD)"
+            ]
+        )
+        .to_string(),
+        "d.txt:4: MPI_Bcast: found datatype `user-defined-datatype`; allowed is one that every library has, as the text does not say how large others are"
+    );
+    let cut = dumpi::read("d.txt", &printed("MPI_Init", 0, &[]), 0, 2).unwrap_err();
+    assert_eq!(cut.to_string(), "d.txt:3: cut short: found the end of the file, where MPI_Finalize is allowed");
+}
+
 proptest! {
     /// Whatever words there are, in whatever order, they are read or refused; what is read can be checked.
     #[test]
     fn no_words_make_the_readers_fail_otherwise(words in prop::collection::vec(prop::sample::select(vec![
         "0", "1", "7", "-1", "1e300", "nan", "MPI_Init", "MPI_Isend", "MPI_Waitall", "MPI_Alltoallv", "MPI_Gatherv", ":", ":", ":", "\n", "\n", " ",
-        "11,8,8", "0,0,2", "1,2", " isend ", " waitall ", " alltoallv ", " scatterv ", " compute ", "init", "x",
+        "11,8,8", "0,0,2", "1,2", " isend ", " waitall ", " alltoallv ", " scatterv ", " compute ", "init", "x", " entering at walltime 1.5,", " returning at walltime 2.5,", "MPI_Request request=[3]", "int dest=1",
+        "MPI_Comm comm=2 (MPI_COMM_WORLD)", "int count=1", "MPI_Datatype datatype=3 (MPI_INT)",
     ]), 0..60)) {
         let text = words.concat();
         for size in [None, Some(2)] {
             if let Ok(ranks) = simgrid::read("t", &text, size, 1e9) {
                 let _ = Trace::new(ranks.into_iter().map(|(_, calls)| calls).collect());
             }
+        }
+        if let Ok(calls) = dumpi::read("t", &text, 0, 2) {
+            let _ = Trace::new(vec![calls]);
         }
         if let Ok(calls) = liballprof::read("t", &text, 0, 2) {
             let _ = Trace::new(vec![calls]);
