@@ -237,6 +237,22 @@ const CASES: &[Case] = &[
         &["--placement random", "--engine reference"],
     ),
     (
+        "run trace tests/command_line/traces.in/simgrid.txt --machine moc-2-1",
+        &[
+            "--machine moc-3-1",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--placement random",
+            "--compute-scale 0.5",
+            "--operations 2e9",
+            "--broadcast linear",
+            "--all-reduce ring",
+            "--all-to-all bruck",
+            "tests/command_line/traces.in/simgrid.txt=>tests/command_line/traces.in/cg.trace",
+        ],
+    ),
+    (
         "run traffic --machine moc-2-1 --rate 0.01 --warm-up 100 --measure 100",
         &[
             "--machine moc-3-1",
@@ -396,13 +412,14 @@ fn whatever_changes_a_result_is_in_it() {
 }
 
 /// Commands that simulate nothing, or that are no model's: what a launch says of itself is tested with real ranks.
-const NOT_SIMULATING: [&str; 12] = [
+const NOT_SIMULATING: [&str; 13] = [
     "compare",
     "machines",
     "machine",
     "programs",
     "launch",
     "launch-rank",
+    "trace",
     "rehearse",
     "reproduce",
     "cast",
