@@ -191,7 +191,7 @@ fn run_local<P: Program>(
             *result = Err(error);
         }
     }
-    Ok(Ended { results, timeline, ..ended })
+    Ok(Ended { results, timeline: timeline.map(Timeline::in_order), ..ended })
 }
 
 /// Polls ranks until nothing happens any more.

@@ -5,13 +5,23 @@ use quantities::{Bytes, Rank, Time};
 /// What every rank did when.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
-    /// What ranks did, in the order they ended.
+    /// What ranks did, in the order they ended, at one time in the order of ranks.
     pub spans: Vec<Span>,
-    /// Messages, in the order they were received.
+    /// Messages, in the order they were received, at one time in the order of their receivers.
     pub messages: Vec<MessageRecord>,
     /// Whether spans begin when a processor turns to them, and not when their rank has begun them; then a message is taken in on
     /// its arrival, and no span tells how long a rank has waited for it.
     pub by_processor: bool,
+}
+
+impl Timeline {
+    /// The same, where what ended at one time is in the order of ranks: so it does not depend on the order in which a machine looks at
+    /// what happens at once.
+    pub fn in_order(mut self) -> Timeline {
+        self.spans.sort_by_key(|span| (span.end, span.rank));
+        self.messages.sort_by_key(|message| (message.received, message.to));
+        self
+    }
 }
 
 /// A stretch of time that a rank spent on one thing.

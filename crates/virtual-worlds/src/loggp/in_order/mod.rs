@@ -20,11 +20,7 @@ impl Clock {
         let mut machine = InOrder::new(&self.model, ranks, self.stop);
         let mut ended = executor::run(&mut machine, ranks, program, self.with_timeline)?;
         let finish = std::mem::take(&mut ended.finish);
-        let timeline = ended.timeline.take().map(|mut timeline| {
-            timeline.spans.sort_by_key(|span| (span.end, span.rank));
-            timeline.messages.sort_by_key(|message| (message.received, message.to));
-            timeline
-        });
+        let timeline = ended.timeline.take();
         let results = ended.all_of(program, &machine.unexpected())?;
         let (messages, unreceived, ranks) = machine.end();
         let answer = Answer { finish, messages, packets: messages, ranks, timeline, ..Answer::default() };

@@ -155,11 +155,7 @@ impl OnArrival {
     /// What the run tells, when it is over.
     pub(super) fn end(self) -> Answer {
         let unreceived = Unreceived::counted(self.unexpected().iter().map(|message| (message.from, message.to)));
-        let timeline = self.timeline.map(|mut timeline| {
-            timeline.spans.sort_by_key(|span| (span.end, span.rank));
-            timeline.messages.sort_by_key(|message| (message.received, message.to));
-            timeline
-        });
+        let timeline = self.timeline.map(Timeline::in_order);
         Answer {
             finish: self.ranks.iter().map(|rank| rank.resources.all_free_from()).collect(),
             messages: self.messages,
