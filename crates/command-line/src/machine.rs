@@ -112,8 +112,9 @@ fn network(facts: &NetworkFacts) -> Vec<[String; 2]> {
 
 fn ethernet(model: &Ethernet) -> Vec<[String; 2]> {
     let Ethernet { rate, wire_latency, switch_latency, queue, payload, transmit_ring, receive_ring, .. } = model;
+    let bucket = model.bucket.map(|bucket| format!(", a token bucket of {bucket}")).unwrap_or_default();
     let mut rows = vec![
-        row("wires", format!("{rate}, {wire_latency}, each way, from every node to the switch")),
+        row("wires", format!("{rate}{bucket}, {wire_latency}, each way, from every node to the switch")),
         row(
             "switch",
             format!("{switch_latency} for a frame; {queue} wait at each output, what does not fit is dropped"),

@@ -359,6 +359,8 @@ pub struct LogGp {
 pub struct Ethernet {
     /// Of each wire, in either direction. [bit/s]
     pub rate: Rate,
+    /// What a token bucket in place of each wire holds, if there is one. [B]
+    pub bucket: Option<Bytes>,
     /// Of each wire. [ps]
     pub wire_latency: Duration,
     /// From a frame's last bit to its place in an output queue. [ps]

@@ -50,6 +50,7 @@ const SHORT: &[(&str, &str)] = &[
 const SHORT_OF_ETHERNET: &[(&str, &str)] = &[
     ("nodes", "ethernet.nodes"),
     ("rate", "ethernet.rate"),
+    ("bucket", "ethernet.bucket"),
     ("wire_latency", "ethernet.wire_latency"),
     ("switch_latency", "ethernet.switch_latency"),
     ("queue", "ethernet.queue"),

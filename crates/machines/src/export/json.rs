@@ -195,6 +195,7 @@ fn ethernet(model: &Ethernet) -> Value {
     let Faults { loss, burst_begins, burst_ends, duplicated, delayed, delay } = model.faults;
     json!({
         "bits_per_second": model.rate.bits_per_second(),
+        "bucket_bytes": model.bucket.map(|bucket| bucket.0),
         "wire_latency_ps": model.wire_latency.picoseconds(),
         "switch_latency_ps": model.switch_latency.picoseconds(),
         "queue_bytes": model.queue.0,

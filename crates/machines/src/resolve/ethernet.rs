@@ -38,6 +38,9 @@ pub(super) fn ethernet(fields: &Fields, ethernet: &fields::Ethernet) -> Result<(
     if ethernet.queue < frame {
         return Err(Fault::value("ethernet.queue", ethernet.queue, format!("at least {frame}, the longest frame")));
     }
+    if let Some(bucket) = ethernet.bucket.filter(|&bucket| bucket < frame) {
+        return Err(Fault::value("ethernet.bucket", bucket, format!("at least {frame}, the longest frame")));
+    }
     for (name, frames) in [("transmit_ring", ethernet.transmit_ring), ("receive_ring", ethernet.receive_ring)] {
         within(&format!("ethernet.{name}"), "frames", u64::from(frames), LARGEST_RING)?;
     }
@@ -47,6 +50,7 @@ pub(super) fn ethernet(fields: &Fields, ethernet: &fields::Ethernet) -> Result<(
     let time = |name: &str, time: Duration| bounded(&format!("ethernet.{name}"), time);
     let resolved = Ethernet {
         rate: ethernet.rate,
+        bucket: ethernet.bucket,
         wire_latency: time("wire_latency", ethernet.wire_latency)?,
         switch_latency: time("switch_latency", ethernet.switch_latency)?,
         queue: ethernet.queue,

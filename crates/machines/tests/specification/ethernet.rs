@@ -127,6 +127,11 @@ fn mistakes_in_how_messages_are_sent() {
             "two.toml:6:9: ethernet.queue: found 1 KiB; allowed is at least 1518 B, the longest frame",
         ),
         (
+            "queue = \"64 KiB\"",
+            "queue = \"64 KiB\"\nbucket = \"1500 B\"",
+            "two.toml:7:10: ethernet.bucket: found 1500 B; allowed is at least 1518 B, the longest frame",
+        ),
+        (
             "window = 32",
             "header = \"1 KiB\"",
             "two.toml:18:10: ethernet.messaging.header: found 1 KiB; allowed is at most 64 B",

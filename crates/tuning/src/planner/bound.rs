@@ -212,7 +212,9 @@ impl Least {
                 Least { gap: send.min(receive), latency: ends.picoseconds().saturating_add(wire) }
             }
             Interconnect::Ethernet(ethernet) => {
-                let wire = ethernet.rate.time_of(Bytes(SHORTEST_FRAME));
+                // Where a token bucket stands for a wire, a frame may pass at once.
+                let on_wire = ethernet.rate.time_of(Bytes(SHORTEST_FRAME));
+                let wire = if ethernet.bucket.is_some() { Duration::ZERO } else { on_wire };
                 let ends =
                     ethernet.send + (wire + ethernet.wire_latency) * 2 + ethernet.switch_latency + ethernet.receive;
                 Least { gap: wire.min(ethernet.send).picoseconds(), latency: ends.picoseconds() }
@@ -263,7 +265,10 @@ fn channel(machine: &Machine, ranks: u32, bytes: Bytes) -> Bound {
             let processors = machine.node.processor_send + machine.node.processor_receive;
             processors.picoseconds().saturating_add(on_the_wire(network, bytes))
         }
-        Interconnect::Ethernet(ethernet) => ethernet.rate.time_of(bytes).picoseconds(),
+        Interconnect::Ethernet(ethernet) => {
+            let saved = ethernet.bucket.unwrap_or_default();
+            ethernet.rate.time_of(Bytes(bytes.0.saturating_sub(saved.0))).picoseconds()
+        }
         Interconnect::LogGp(LogGp { latency, overhead, gap, gap_per_byte, .. }) => {
             // To begin another message costs a gap instead of that for a byte.
             let data = (*gap_per_byte).min(*gap).picoseconds().saturating_mul(bytes.0.saturating_sub(1));

@@ -8,7 +8,9 @@
 //!
 //! 1. A frame of s bytes of payload occupies a wire for (8 + 14 + max(s, 46) + 4 + 12) bytes at the wire's rate: preamble, header,
 //!    payload, check sequence and the gap before the next frame. Its last bit is at the far end when all but the gap, and the
-//!    wire's latency, have passed.
+//!    wire's latency, have passed. Where a token bucket of b bytes stands for each wire, as Linux's `tbf` does for the wires of network
+//!    namespaces, a frame counts as 14 + s bytes. It passes in no time once the bucket has so many tokens, which come at the wire's
+//!    rate and fill it up to b. So an idle wire lets up to b bytes pass at once, and a busy one keeps to its rate.
 //! 2. A node's transmit ring holds so many frames, the one on the wire included. A node waits for room.
 //! 3. The switch has a whole frame before it forwards it (store and forward), after its latency, to the output queue of the node
 //!    that it is for, or, a broadcast, of every node but its source. A frame that does not fit into a queue is dropped there. The

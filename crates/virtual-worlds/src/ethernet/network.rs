@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use endpoint::Result;
 use machines::model::Ethernet;
-use quantities::{Bytes, Duration, Rank, Time};
+use quantities::{Bytes, Rank, Time};
 
 use super::faults::{Fate, Line};
-use super::link::{Link, Wire, frame_size};
+use super::link::{Link, Passage, Wire, frame_size};
 use crate::answer::{EthernetStatistics, FrameFate, FrameRecord};
 use crate::events::EventQueue;
 use crate::horizon::beyond;
@@ -229,18 +229,18 @@ impl<P: Clone> Network<P> {
     }
 
     fn start_up(&mut self, node: u32) {
-        if let Some((id, arrives, free)) =
-            start(&mut self.up[node as usize], self.events.now(), self.wire, &self.frames)
-        {
+        let (frames, now) = (&self.frames, self.events.now());
+        let started = self.up[node as usize].start(now, self.wire, |id| size(frames, id));
+        if let Some((id, Passage { arrives, free })) = started {
             self.events.put(arrives, Event::AtSwitch(id));
             self.events.put(free, Event::Sent(node));
         }
     }
 
     fn start_down(&mut self, node: u32) {
-        if let Some((id, arrives, free)) =
-            start(&mut self.down[node as usize], self.events.now(), self.wire, &self.frames)
-        {
+        let (frames, now) = (&self.frames, self.events.now());
+        let started = self.down[node as usize].start(now, self.wire, |id| size(frames, id));
+        if let Some((id, Passage { arrives, free })) = started {
             self.events.put(arrives, Event::AtNode(node, id));
             self.events.put(free, Event::Forwarded(node));
         }
@@ -342,13 +342,9 @@ impl<P: Clone> Network<P> {
     }
 }
 
-/// Sends the next frame of a link, if there is one and the wire is free: which, when its last bit is at the other end, and when the
-/// wire is free again.
-fn start<P>(link: &mut Link, now: Time, wire: Wire, frames: &[Option<Frame<P>>]) -> Option<(FrameId, Time, Time)> {
-    let size = |id| of(frames, id).map_or((0, Duration::ZERO), |it| (frame_size(it.size), wire.occupied(it.size)));
-    let (id, free) = link.start(now, size)?;
-    let arrives = of(frames, id).map_or(Duration::ZERO, |frame| wire.arrives(frame.size));
-    Some((id, now + arrives, free))
+/// What a frame carries.
+fn size<P>(frames: &[Option<Frame<P>>], id: FrameId) -> Bytes {
+    of(frames, id).map_or(Bytes(0), |frame| frame.size)
 }
 
 fn of<P>(frames: &[Option<Frame<P>>], id: FrameId) -> Option<&Frame<P>> {

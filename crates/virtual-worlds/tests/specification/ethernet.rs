@@ -9,6 +9,7 @@ use quantities::{Bytes, Duration, Rank, Rate, Time};
 fn fast_ethernet() -> Ethernet {
     Ethernet {
         rate: Rate::from_bits_per_second(100_000_000),
+        bucket: None,
         wire_latency: Duration::from_nanoseconds(500),
         switch_latency: Duration::from_microseconds(3),
         queue: Bytes(20_000),
@@ -69,6 +70,25 @@ fn frames_follow_each_other_with_a_gap_at_the_rate_of_the_wire() {
     let expected: Vec<_> =
         (0..4).map(|number| (nanoseconds(first + number * 1_538 * 80), Rank(1), number as u32)).collect();
     assert_eq!(arrivals(&mut network), expected);
+}
+
+/// 14 + 1,500 bytes take 121.12 us of tokens. With a bucket of 1,600 bytes a frame passes 86 bytes of tokens before it is full.
+#[test]
+fn a_token_bucket_lets_what_it_holds_pass_at_once_and_then_keeps_to_the_rate() {
+    let mut network = network(&Ethernet { bucket: Some(Bytes(1_600)), ..fast_ethernet() }, 2);
+    (0..4).for_each(|number| assert!(network.transmit(Rank(0), Destination::One(Rank(1)), Bytes(1_500), number)));
+    let first = 2 * 500 + 3_000;
+    let later = |number: u64| first + number * 1_514 * 80 - 86 * 80;
+    let expected = [first, later(1), later(2), later(3)];
+    let expected: Vec<_> = (0..).zip(expected).map(|(number, time)| (nanoseconds(time), Rank(1), number)).collect();
+    assert_eq!(arrivals(&mut network), expected);
+}
+
+#[test]
+fn small_frames_pass_a_token_bucket_together() {
+    let mut network = network(&Ethernet { bucket: Some(Bytes(1_600)), ..fast_ethernet() }, 2);
+    (0..10).for_each(|number| assert!(network.transmit(Rank(0), Destination::One(Rank(1)), Bytes(100), number)));
+    assert!(arrivals(&mut network).iter().all(|(time, ..)| *time == nanoseconds(2 * 500 + 3_000)));
 }
 
 #[test]

@@ -12,6 +12,10 @@ pub struct Ethernet {
     pub nodes: u32,
     /// Of each wire, in either direction.
     pub rate: Rate,
+    /// How many bytes of an idle wire's rate are saved up, where a token bucket stands for each wire, as `tc` makes them: frames pass it at
+    /// once as long as it has tokens. Frames take their time on a wire by default.
+    #[serde(default)]
+    pub bucket: Option<Bytes>,
     /// Of each wire; none by default.
     #[serde(default)]
     pub wire_latency: Duration,
