@@ -34,8 +34,10 @@ class Run(Generic[Returned]):
         The name of the program; ``"jobs"`` where there were several.
     machine : str
         The name of the machine.
+    makespan : float
+        When the last rank was done. [s]
     makespan_ps : int
-        When the last rank was done. [ps]
+        The same, exactly. [ps]
     finish_ps : list of int
         When each rank was done, in order of rank. [ps] Of several jobs: in order of node, up to the highest that was used.
     nodes : list of int
@@ -61,6 +63,11 @@ class Run(Generic[Returned]):
         self.makespan_ps = ended.makespan_ps
         self.message_count = ended.messages
         self.warnings = ended.warnings
+
+    @property
+    def makespan(self) -> float:
+        """When the last rank was done. [s]"""
+        return self.makespan_ps / 1e12
 
     @property
     def finish_ps(self) -> list[int]:

@@ -32,7 +32,7 @@ def test_a_run_is_what_the_command_tells(machine: str) -> None:
     assert run.to_dict() == told
     assert (run.makespan_ps, run.finish_ps) == (told["makespan_ps"], told["finish_ps"])
     assert (run.program, run.machine, run.message_count) == ("broadcast", machine, told["messages"])
-    assert run.makespan_ps == max(run.finish_ps) > 0
+    assert run.makespan_ps == max(run.finish_ps) > 0 and run.makespan == run.makespan_ps / 1e12
 
 
 def test_what_a_program_found_out_is_there() -> None:
