@@ -17,8 +17,6 @@ HERE = Path(__file__).parent
 BIN = Path(sys.executable).parent
 MPIEXEC = BIN / "mpiexec"
 
-pytestmark = pytest.mark.skipif(not MPIEXEC.exists(), reason="no mpiexec beside Python: `pip install mpich`")
-
 
 def maquette(*words: str | Path) -> subprocess.CompletedProcess[str]:
     """What the command prints and how it ends."""
