@@ -17,7 +17,6 @@ use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::Options;
 
 use crate::latency::{MeasureError, Survey};
-use crate::rehearsal::unfit;
 use experiment::Experiment;
 use experiment::simulate::simulate;
 use virtual_worlds::waits_for_receivers;
@@ -100,8 +99,9 @@ impl Benchmark {
                 site.run(&AllReduce { algorithm, group, operator, inputs, sends })
             }
             Benchmark::Program(experiment) => {
-                let run = experiment.prepare_on(machine.clone()).map_err(|error| unfit(&error))?;
-                Ok(run.run(options.stop).map_err(|error| unfit(&error))?.answer)
+                let unfit = |error: experiment::Error| Error::Unfit(error.to_string());
+                let run = experiment.prepare_on(machine.clone()).map_err(unfit)?;
+                Ok(run.run(options.stop).map_err(unfit)?.answer)
             }
             Benchmark::SendTime(..) | Benchmark::ReceiveTime(..) => Ok(Answer::default()),
         }

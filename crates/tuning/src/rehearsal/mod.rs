@@ -11,7 +11,6 @@ mod prediction;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use endpoint::Error as ProgramError;
 use experiment::catalogue::Choice;
 use experiment::sweep::{Axis, Sweep};
 use experiment::{Error, Experiment, MachineChoice};
@@ -197,9 +196,4 @@ pub fn calibration(description: Description, parameters: Vec<Parameter>, measure
     };
     let measurements = measured.iter().enumerate().map(measurement).collect();
     Calibration { description, parameters, measurements }
-}
-
-/// An error of an experiment, as one of a program that is timed.
-pub(crate) fn unfit(error: &Error) -> ProgramError {
-    ProgramError::Unfit(error.to_string())
 }
