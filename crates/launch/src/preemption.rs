@@ -10,11 +10,26 @@ pub(crate) fn preemptions() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+    use std::time::{Duration, Instant};
+
     use super::*;
 
+    /// More threads than processors, none of which gives its processor up by itself.
     #[test]
-    fn they_are_counted_and_never_fewer() {
-        let before = preemptions().unwrap();
-        assert!(preemptions().unwrap() >= before);
+    #[expect(clippy::disallowed_methods, reason = "it is waited for the system, and not for ever")]
+    fn a_thread_that_has_to_share_its_processor_loses_it() {
+        let (before, until) = (preemptions().unwrap(), Instant::now() + Duration::from_secs(20));
+        let others = thread::available_parallelism().unwrap().get();
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for _ in 0..others {
+                scope.spawn(|| while !is_over.load(Ordering::Relaxed) {});
+            }
+            while preemptions().unwrap() == before && Instant::now() < until {}
+            is_over.store(true, Ordering::Relaxed);
+        });
+        assert!(preemptions().unwrap() > before);
     }
 }
