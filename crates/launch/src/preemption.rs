@@ -10,6 +10,7 @@ pub(crate) fn preemptions() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::hint::spin_loop;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread;
     use std::time::{Duration, Instant};
@@ -25,9 +26,15 @@ mod tests {
         let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
             for _ in 0..others {
-                scope.spawn(|| while !is_over.load(Ordering::Relaxed) {});
+                scope.spawn(|| {
+                    while !is_over.load(Ordering::Relaxed) {
+                        spin_loop()
+                    }
+                });
             }
-            while preemptions().unwrap() == before && Instant::now() < until {}
+            while preemptions().unwrap() == before && Instant::now() < until {
+                spin_loop()
+            }
             is_over.store(true, Ordering::Relaxed);
         });
         assert!(preemptions().unwrap() > before);
