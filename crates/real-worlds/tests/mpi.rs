@@ -1,10 +1,10 @@
 //! The endpoint's conformance suite on MPI: this test starts itself under an mpiexec, once for each number of ranks.
 //!
-//! The mpiexec is the one of the Python environment of the working tree, which `pip install mpich` puts there, or the one that
-//! `MPIEXEC` names. Without one the tests are skipped, and say so.
+//! The mpiexec is the one of the Python environment of the working tree, where `make test` installs it, or the one that `MPIEXEC` names.
 
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::env;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use endpoint::{Endpoint, Error, Message, Program, Result, conformance};
@@ -59,13 +59,10 @@ impl Program for TellAll<'_> {
     }
 }
 
-/// What the processes run that mpiexec starts; without mpiexec there is one, and nothing to check.
-#[test]
-#[ignore = "the tests below start it under mpiexec"]
-fn as_a_rank() {
+/// What a process does that an mpiexec has started.
+fn conform() {
     let world = RefCell::new(MpiWorld::begin(None).unwrap());
     let ranks = world.borrow().size();
-    assert!(ranks > 1, "this is to be started under mpiexec");
     conformance::real_world_of(|_| Processes(&world), ranks);
     if ranks == 2 {
         conformance::a_program_that_announces_no_requests_has_none(&Processes(&world));
@@ -78,34 +75,28 @@ fn as_a_rank() {
     world.borrow().abort(0);
 }
 
-/// The mpiexec to start ranks with.
-fn mpiexec() -> Option<PathBuf> {
-    let own = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/mpiexec");
-    let mpiexec = std::env::var_os("MPIEXEC").map_or(own, PathBuf::from);
-    if !mpiexec.exists() {
-        println!("skipped: there is no {}, which `pip install mpich` brings", mpiexec.display());
-        return None;
-    }
-    Some(mpiexec)
-}
-
-fn conform(ranks: u32) {
-    let Some(mpiexec) = mpiexec() else { return };
-    let own = std::env::current_exe().unwrap();
+/// Starts this test as that many ranks, all of which have to conform.
+fn start(mpiexec: &Path, ranks: u32) {
     let mut command = Command::new(mpiexec);
-    command.args(["-n", &ranks.to_string()]).arg(own).args(["as_a_rank", "--exact", "--ignored", "--nocapture"]);
+    command.args(["-n", &ranks.to_string()]).arg(env::current_exe().unwrap());
     let Output { status, stdout, stderr } = command.output().unwrap();
     let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
     let conforming = stdout.matches(" conforms").count();
     assert!(status.success() && conforming == ranks as usize, "{status}\n{stdout}\n{stderr}");
+    println!("{ranks} ranks conform");
 }
 
-#[test]
-fn two_ranks_conform() {
-    conform(2);
-}
-
-#[test]
-fn four_ranks_conform() {
-    conform(4);
+fn main() {
+    if mpi::started_processes().is_some() {
+        return conform();
+    }
+    let of_the_working_tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/mpiexec");
+    let mpiexec = env::var_os("MPIEXEC").map_or(of_the_working_tree, PathBuf::from);
+    assert!(
+        mpiexec.exists(),
+        "there is no {}: `pip install mpich` brings it, MPIEXEC names another",
+        mpiexec.display()
+    );
+    start(&mpiexec, 2);
+    start(&mpiexec, 4);
 }
