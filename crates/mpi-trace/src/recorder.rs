@@ -14,6 +14,7 @@ use crate::abi::{Abi, Handle};
 use crate::library::{Function, identify};
 use crate::output::Output;
 use crate::requests::{ByHandle, Known, Requests};
+use crate::wrapped::Count;
 
 /// Between two tests that both found nothing, less than this is not computing but waiting. [ns]
 const POLLING: u64 = 1_000;
@@ -109,6 +110,28 @@ pub(crate) fn end(entered: u64) {
     }
 }
 
+/// The arguments by which functions of MPI name a message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Envelope {
+    pub(crate) count: u64,
+    pub(crate) datatype: Handle,
+    /// Its source or its destination.
+    pub(crate) partner: c_int,
+    pub(crate) tag: c_int,
+    pub(crate) communicator: Handle,
+}
+
+/// These arguments in the order in which functions of MPI have them.
+pub(crate) fn envelope(
+    count: impl Count,
+    datatype: Handle,
+    partner: c_int,
+    tag: c_int,
+    communicator: Handle,
+) -> Envelope {
+    Envelope { count: count.count(), datatype, partner, tag, communicator }
+}
+
 impl Recorder {
     fn new(abi: Abi, folder: &Path, of_processor: bool) -> std::io::Result<Recorder> {
         let (rank, size) = (rank_of(abi.world), size_of_communicator(abi.world));
@@ -201,6 +224,13 @@ impl Recorder {
     /// A datatype is no longer there.
     pub(crate) fn free_datatype(&mut self, handle: Handle) {
         self.sizes.remove(&self.abi.known(handle));
+    }
+
+    /// The message that these arguments name; nothing, if it is to or from no process.
+    pub(crate) fn message_of(&mut self, envelope: Envelope) -> Option<Message> {
+        let Envelope { count, datatype, partner, tag, communicator } = envelope;
+        let bytes = self.bytes(count, datatype);
+        self.message(partner, tag, communicator, bytes)
     }
 
     /// A message as the program names it; nothing, if it is to or from no process.

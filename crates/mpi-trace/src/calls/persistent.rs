@@ -1,42 +1,28 @@
 //! Requests that are made once and started again and again: each start is noted as the send or receive that it begins.
 
-use std::ffi::c_int;
-
-use crate::abi::Handle;
-use crate::recorder::{Address, Recorder};
+use crate::recorder::{Address, Envelope, Recorder, envelope};
 use crate::requests::Persistent;
-use crate::wrapped::{Count, noted};
+use crate::wrapped::noted;
 
 noted! {
     MPI_Send_init / MPI_Send_init_c(_buffer: Address, count: Count, datatype: Handle, to: Int, tag: Int, communicator: Handle, request: Address)
-        |recorder| recorder.made(true, count, datatype, to, tag, communicator, request);
+        |recorder| recorder.made(true, envelope(count, datatype, to, tag, communicator), request);
     MPI_Bsend_init / MPI_Bsend_init_c(_buffer: Address, count: Count, datatype: Handle, to: Int, tag: Int, communicator: Handle, request: Address)
-        |recorder| recorder.made(true, count, datatype, to, tag, communicator, request);
+        |recorder| recorder.made(true, envelope(count, datatype, to, tag, communicator), request);
     MPI_Ssend_init / MPI_Ssend_init_c(_buffer: Address, count: Count, datatype: Handle, to: Int, tag: Int, communicator: Handle, request: Address)
-        |recorder| recorder.made(true, count, datatype, to, tag, communicator, request);
+        |recorder| recorder.made(true, envelope(count, datatype, to, tag, communicator), request);
     MPI_Rsend_init / MPI_Rsend_init_c(_buffer: Address, count: Count, datatype: Handle, to: Int, tag: Int, communicator: Handle, request: Address)
-        |recorder| recorder.made(true, count, datatype, to, tag, communicator, request);
+        |recorder| recorder.made(true, envelope(count, datatype, to, tag, communicator), request);
     MPI_Recv_init / MPI_Recv_init_c(_buffer: Address, count: Count, datatype: Handle, from: Int, tag: Int, communicator: Handle, request: Address)
-        |recorder| recorder.made(false, count, datatype, from, tag, communicator, request);
+        |recorder| recorder.made(false, envelope(count, datatype, from, tag, communicator), request);
     MPI_Start(request: Address) |recorder| recorder.started(request, 0);
     MPI_Startall(count: Int, requests: Address) |recorder| (0..count.max(0) as usize).for_each(|place| recorder.started(requests, place));
 }
 
 impl Recorder {
     /// Notes what a request will start, which is in memory.
-    #[allow(clippy::too_many_arguments)] // as many as the function has
-    unsafe fn made(
-        &mut self,
-        sends: bool,
-        count: impl Count,
-        datatype: Handle,
-        partner: c_int,
-        tag: c_int,
-        communicator: Handle,
-        request: Address,
-    ) {
-        let bytes = self.bytes(count.count(), datatype);
-        if let Some(message) = self.message(partner, tag, communicator, bytes) {
+    unsafe fn made(&mut self, sends: bool, envelope: Envelope, request: Address) {
+        if let Some(message) = self.message_of(envelope) {
             let is_open = message.partner.is_none() || message.tag.is_none();
             // SAFETY: the function has written the handle there.
             let request = unsafe { self.abi.handle_at(request, 0) };

@@ -1,33 +1,32 @@
 //! Messages that are sent and received.
 
-use std::ffi::c_int;
 use std::mem::MaybeUninit;
 
 use trace_format::{Call, Message, Transfer};
 
-use crate::abi::{Handle, STATUS_BYTES};
-use crate::recorder::{Address, Recorder, recorder};
-use crate::wrapped::{Count, function, note, noted};
+use crate::abi::STATUS_BYTES;
+use crate::recorder::{Address, Envelope, Recorder, envelope, recorder};
+use crate::wrapped::{function, note, noted};
 
 noted! {
     MPI_Send / MPI_Send_c(_buffer: Address, count: Count, datatype: Handle, to: Int, tag: Int, communicator: Handle)
-        |recorder| recorder.sent(count, datatype, to, tag, communicator);
+        |recorder| recorder.sent(envelope(count, datatype, to, tag, communicator));
     MPI_Bsend / MPI_Bsend_c(_buffer: Address, count: Count, datatype: Handle, to: Int, tag: Int, communicator: Handle)
-        |recorder| recorder.sent(count, datatype, to, tag, communicator);
+        |recorder| recorder.sent(envelope(count, datatype, to, tag, communicator));
     MPI_Ssend / MPI_Ssend_c(_buffer: Address, count: Count, datatype: Handle, to: Int, tag: Int, communicator: Handle)
-        |recorder| recorder.sent(count, datatype, to, tag, communicator);
+        |recorder| recorder.sent(envelope(count, datatype, to, tag, communicator));
     MPI_Rsend / MPI_Rsend_c(_buffer: Address, count: Count, datatype: Handle, to: Int, tag: Int, communicator: Handle)
-        |recorder| recorder.sent(count, datatype, to, tag, communicator);
+        |recorder| recorder.sent(envelope(count, datatype, to, tag, communicator));
     MPI_Isend / MPI_Isend_c(_buffer: Address, count: Count, datatype: Handle, to: Int, tag: Int, communicator: Handle, request: Address)
-        |recorder| recorder.begun(true, count, datatype, to, tag, communicator, request);
+        |recorder| recorder.begun(true, envelope(count, datatype, to, tag, communicator), request);
     MPI_Ibsend / MPI_Ibsend_c(_buffer: Address, count: Count, datatype: Handle, to: Int, tag: Int, communicator: Handle, request: Address)
-        |recorder| recorder.begun(true, count, datatype, to, tag, communicator, request);
+        |recorder| recorder.begun(true, envelope(count, datatype, to, tag, communicator), request);
     MPI_Issend / MPI_Issend_c(_buffer: Address, count: Count, datatype: Handle, to: Int, tag: Int, communicator: Handle, request: Address)
-        |recorder| recorder.begun(true, count, datatype, to, tag, communicator, request);
+        |recorder| recorder.begun(true, envelope(count, datatype, to, tag, communicator), request);
     MPI_Irsend / MPI_Irsend_c(_buffer: Address, count: Count, datatype: Handle, to: Int, tag: Int, communicator: Handle, request: Address)
-        |recorder| recorder.begun(true, count, datatype, to, tag, communicator, request);
+        |recorder| recorder.begun(true, envelope(count, datatype, to, tag, communicator), request);
     MPI_Irecv / MPI_Irecv_c(_buffer: Address, count: Count, datatype: Handle, from: Int, tag: Int, communicator: Handle, request: Address)
-        |recorder| recorder.begun(false, count, datatype, from, tag, communicator, request);
+        |recorder| recorder.begun(false, envelope(count, datatype, from, tag, communicator), request);
 }
 
 /// Room for a status of any library.
@@ -56,8 +55,7 @@ macro_rules! receives {
                 // SAFETY: with the arguments that the program has given, or a status of ours where it wants none.
                 let error = unsafe { next(buffer, count, datatype, from, tag, communicator, status) };
                 note(entered, error, |recorder| {
-                    let bytes = recorder.bytes(count.count(), datatype);
-                    let message = recorder.message(from, tag, communicator, bytes);
+                    let message = recorder.message_of(envelope(count, datatype, from, tag, communicator));
                     // SAFETY: the function has filled the status.
                     if let Some(message) = message.map(|message| unsafe { recorder.as_received(message, status) }) {
                         recorder.write(&Call::Receive(message));
@@ -87,9 +85,10 @@ macro_rules! sendrecvs {
                          receive_tag, communicator, status)
                 };
                 note(entered, error, |recorder| {
-                    let bytes = [recorder.bytes(send_count.count(), send_type), recorder.bytes(receive_count.count(), receive_type)];
+                    let send = envelope(send_count, send_type, to, send_tag, communicator);
+                    let receive = envelope(receive_count, receive_type, from, receive_tag, communicator);
                     // SAFETY: the function has filled the status.
-                    unsafe { recorder.exchanged(bytes, [to, from], [send_tag, receive_tag], communicator, status) };
+                    unsafe { recorder.exchanged(send, receive, status) };
                 })
             }
         }
@@ -111,9 +110,10 @@ macro_rules! replacing_sendrecvs {
                 // SAFETY: with the arguments that the program has given, or a status of ours where it wants none.
                 let error = unsafe { next(buffer, count, datatype, to, send_tag, from, receive_tag, communicator, status) };
                 note(entered, error, |recorder| {
-                    let bytes = recorder.bytes(count.count(), datatype);
+                    let send = envelope(count, datatype, to, send_tag, communicator);
+                    let receive = envelope(count, datatype, from, receive_tag, communicator);
                     // SAFETY: the function has filled the status.
-                    unsafe { recorder.exchanged([bytes; 2], [to, from], [send_tag, receive_tag], communicator, status) };
+                    unsafe { recorder.exchanged(send, receive, status) };
                 })
             }
         }
@@ -124,27 +124,15 @@ replacing_sendrecvs!(small MPI_Sendrecv_replace);
 replacing_sendrecvs!(large MPI_Sendrecv_replace_c);
 
 impl Recorder {
-    fn sent(&mut self, count: impl Count, datatype: Handle, to: c_int, tag: c_int, communicator: Handle) {
-        let bytes = self.bytes(count.count(), datatype);
-        if let Some(message) = self.message(to, tag, communicator, bytes) {
+    fn sent(&mut self, envelope: Envelope) {
+        if let Some(message) = self.message_of(envelope) {
             self.write(&Call::Send(message));
         }
     }
 
     /// Notes a message that was begun, whose request is in memory.
-    #[allow(clippy::too_many_arguments)] // as many as the function has
-    unsafe fn begun(
-        &mut self,
-        sends: bool,
-        count: impl Count,
-        datatype: Handle,
-        partner: c_int,
-        tag: c_int,
-        communicator: Handle,
-        request: Address,
-    ) {
-        let bytes = self.bytes(count.count(), datatype);
-        if let Some(message) = self.message(partner, tag, communicator, bytes) {
+    unsafe fn begun(&mut self, sends: bool, envelope: Envelope, request: Address) {
+        if let Some(message) = self.message_of(envelope) {
             // SAFETY: the function has written the handle there.
             let request = unsafe { self.abi.handle_at(request, 0) };
             self.begin(request, sends, message);
@@ -168,16 +156,9 @@ impl Recorder {
     ///
     /// # Safety
     /// There is a status that the library has filled.
-    unsafe fn exchanged(
-        &mut self,
-        bytes: [u64; 2],
-        [to, from]: [c_int; 2],
-        tags: [c_int; 2],
-        communicator: Handle,
-        status: Address,
-    ) {
-        let send = self.message(to, tags[0], communicator, bytes[0]);
-        let receive = self.message(from, tags[1], communicator, bytes[1]);
+    unsafe fn exchanged(&mut self, send: Envelope, receive: Envelope, status: Address) {
+        let send = self.message_of(send);
+        let receive = self.message_of(receive);
         // SAFETY: as the caller says.
         let receive = receive.map(|message| unsafe { self.as_received(message, status) });
         match (send, receive) {
