@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use quantities::{Duration, nearest};
 use trace_format::{Call, CollectiveKind, ITSELF, Message, WORLD};
 
-use super::text::{Gathering, of_all};
+use super::text::{CALLS, Gathering, collective, known_calls, of_all};
 use super::{RankCalls, TraceError};
 
 /// Bytes of the datatypes that every library has. [B]
@@ -48,54 +48,18 @@ const SIZES: [(&str, u64); 20] = [
     ("MPI_2INT", 8),
 ];
 
-/// The collectives, by the name that is printed.
-const COLLECTIVES: [(&str, CollectiveKind); 15] = [
-    ("MPI_Barrier", CollectiveKind::Barrier),
-    ("MPI_Bcast", CollectiveKind::Broadcast),
-    ("MPI_Reduce", CollectiveKind::Reduce),
-    ("MPI_Allreduce", CollectiveKind::AllReduce),
-    ("MPI_Gather", CollectiveKind::Gather),
-    ("MPI_Gatherv", CollectiveKind::Gatherv),
-    ("MPI_Scatter", CollectiveKind::Scatter),
-    ("MPI_Scatterv", CollectiveKind::Scatterv),
-    ("MPI_Allgather", CollectiveKind::AllGather),
-    ("MPI_Allgatherv", CollectiveKind::AllGatherv),
-    ("MPI_Alltoall", CollectiveKind::AllToAll),
-    ("MPI_Alltoallv", CollectiveKind::AllToAllv),
-    ("MPI_Reduce_scatter", CollectiveKind::ReduceScatter),
-    ("MPI_Scan", CollectiveKind::Scan),
-    ("MPI_Exscan", CollectiveKind::Exscan),
-];
-
-/// The other calls that matter.
-const OTHERS: [&str; 28] = [
-    "MPI_Init",
-    "MPI_Init_thread",
-    "MPI_Finalize",
-    "MPI_Send",
-    "MPI_Bsend",
-    "MPI_Ssend",
-    "MPI_Rsend",
-    "MPI_Isend",
-    "MPI_Ibsend",
-    "MPI_Issend",
-    "MPI_Irsend",
-    "MPI_Recv",
-    "MPI_Irecv",
-    "MPI_Sendrecv",
+/// The other calls that matter, beside those of every format.
+const OTHERS: [&str; 11] = [
     "MPI_Send_init",
     "MPI_Recv_init",
     "MPI_Start",
     "MPI_Startall",
-    "MPI_Wait",
-    "MPI_Waitall",
     "MPI_Waitany",
     "MPI_Waitsome",
     "MPI_Test",
     "MPI_Testall",
     "MPI_Testany",
     "MPI_Testsome",
-    "MPI_Probe",
     "MPI_Comm_dup",
 ];
 
@@ -268,8 +232,8 @@ impl Rank {
             (self.began, self.returned) = (returned, Some(returned));
             return Ok(());
         }
-        let collective = COLLECTIVES.iter().find(|(name, _)| *name == call.name).map(|&(_, kind)| kind);
-        if collective.is_none() && !OTHERS.contains(&call.name) {
+        let collective = collective(call.name);
+        if collective.is_none() && !CALLS.contains(&call.name) && !OTHERS.contains(&call.name) {
             return self.other(call);
         }
         let computed = call.entered.saturating_sub(self.returned.unwrap_or(call.entered));
@@ -299,7 +263,7 @@ impl Rank {
         let is_nothing =
             call.name.starts_with("MPI_") && !UNSUPPORTED.iter().any(|prefix| call.name.starts_with(prefix));
         // `MPI_Isned` is nothing that MPI has.
-        let meant = nearest(call.name, OTHERS.into_iter().chain(COLLECTIVES.map(|(name, _)| name)));
+        let meant = nearest(call.name, known_calls().chain(OTHERS));
         match meant {
             Some(name) if !call.name.starts_with("MPI_Comm_") => {
                 Err(call.wrong("found a call that is none of MPI").with_hint(format!("did you mean `{name}`?")))

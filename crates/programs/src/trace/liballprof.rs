@@ -23,46 +23,8 @@
 use quantities::{Duration, nearest};
 use trace_format::{Call, CollectiveKind, ITSELF, Message, Transfer, WORLD};
 
-use super::text::{Fields, Gathering};
+use super::text::{Fields, Gathering, known_calls};
 use super::{RankCalls, TraceError};
-
-/// Calls that matter to a replay.
-const CALLS: [&str; 34] = [
-    "MPI_Init",
-    "MPI_Init_thread",
-    "MPI_Finalize",
-    "MPI_Send",
-    "MPI_Bsend",
-    "MPI_Ssend",
-    "MPI_Rsend",
-    "MPI_Isend",
-    "MPI_Ibsend",
-    "MPI_Issend",
-    "MPI_Irsend",
-    "MPI_Recv",
-    "MPI_Irecv",
-    "MPI_Sendrecv",
-    "MPI_Wait",
-    "MPI_Waitall",
-    "MPI_Probe",
-    "MPI_Barrier",
-    "MPI_Bcast",
-    "MPI_Reduce",
-    "MPI_Allreduce",
-    "MPI_Gather",
-    "MPI_Gatherv",
-    "MPI_Scatter",
-    "MPI_Scatterv",
-    "MPI_Allgather",
-    "MPI_Allgatherv",
-    "MPI_Alltoall",
-    "MPI_Alltoallv",
-    "MPI_Reduce_scatter",
-    "MPI_Scan",
-    "MPI_Exscan",
-    "MPI_Test",
-    "MPI_Iprobe",
-];
 
 /// What calls that do not matter to a replay begin with.
 const OTHERS: [&str; 22] = [
@@ -137,8 +99,7 @@ impl Rank {
             return Ok(());
         }
         let called = line.amount(1, "time of the call")?;
-        let is_one = CALLS.contains(&name) && !name.starts_with("MPI_Test") && name != "MPI_Iprobe";
-        if !is_one {
+        if !known_calls().any(|known| known == name) {
             return self.other(name, line);
         }
         let before = self.returned.unwrap_or(called);
@@ -157,7 +118,8 @@ impl Rank {
             return Ok(());
         }
         let wrong = line.wrong(format!("found `{name}`, which a replay of this format cannot follow"));
-        let meant = nearest(name, CALLS).map(|name| format!("did you mean `{name}`?"));
+        let meant = nearest(name, known_calls().chain(["MPI_Test", "MPI_Iprobe"]))
+            .map(|name| format!("did you mean `{name}`?"));
         Err(match meant {
             Some(hint) => wrong.with_hint(hint),
             None => wrong,

@@ -8,6 +8,56 @@ use trace_format::{Call, Collective, CollectiveKind, Message, Transfer};
 
 use super::{RankCalls, TraceError};
 
+/// The collectives, by their names in C.
+const COLLECTIVES: [(&str, CollectiveKind); 15] = [
+    ("MPI_Barrier", CollectiveKind::Barrier),
+    ("MPI_Bcast", CollectiveKind::Broadcast),
+    ("MPI_Reduce", CollectiveKind::Reduce),
+    ("MPI_Allreduce", CollectiveKind::AllReduce),
+    ("MPI_Gather", CollectiveKind::Gather),
+    ("MPI_Gatherv", CollectiveKind::Gatherv),
+    ("MPI_Scatter", CollectiveKind::Scatter),
+    ("MPI_Scatterv", CollectiveKind::Scatterv),
+    ("MPI_Allgather", CollectiveKind::AllGather),
+    ("MPI_Allgatherv", CollectiveKind::AllGatherv),
+    ("MPI_Alltoall", CollectiveKind::AllToAll),
+    ("MPI_Alltoallv", CollectiveKind::AllToAllv),
+    ("MPI_Reduce_scatter", CollectiveKind::ReduceScatter),
+    ("MPI_Scan", CollectiveKind::Scan),
+    ("MPI_Exscan", CollectiveKind::Exscan),
+];
+
+/// The other calls that matter to a replay and are in every format with the names of C.
+pub(super) const CALLS: [&str; 17] = [
+    "MPI_Init",
+    "MPI_Init_thread",
+    "MPI_Finalize",
+    "MPI_Send",
+    "MPI_Bsend",
+    "MPI_Ssend",
+    "MPI_Rsend",
+    "MPI_Isend",
+    "MPI_Ibsend",
+    "MPI_Issend",
+    "MPI_Irsend",
+    "MPI_Recv",
+    "MPI_Irecv",
+    "MPI_Sendrecv",
+    "MPI_Wait",
+    "MPI_Waitall",
+    "MPI_Probe",
+];
+
+/// All of these.
+pub(super) fn known_calls() -> impl Iterator<Item = &'static str> {
+    CALLS.into_iter().chain(COLLECTIVES.map(|(name, _)| name))
+}
+
+/// The collective of that name in C.
+pub(super) fn collective(name: &str) -> Option<CollectiveKind> {
+    COLLECTIVES.iter().find(|(known, _)| *known == name).map(|&(_, kind)| kind)
+}
+
 /// The calls of a rank, as they are read. Requests are known by what the trace calls them, of a type of its own.
 #[derive(Debug)]
 pub(super) struct Gathering<Name> {
