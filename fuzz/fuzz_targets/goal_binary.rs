@@ -4,19 +4,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use machines::model::LogGp;
+use maquette_fuzz::MODEL;
 use programs::goal::{RunGoal, Schedule};
-use quantities::{Bytes, Duration};
 use virtual_worlds::loggp::Clock;
-
-const MODEL: LogGp = LogGp {
-    latency: Duration::from_nanoseconds(2_500),
-    overhead: Duration::from_nanoseconds(1_500),
-    gap: Duration::from_nanoseconds(1_000),
-    gap_per_byte: Duration::from_nanoseconds(6),
-    overhead_per_byte: Duration::ZERO,
-    rendezvous: Some(Bytes(1_000)),
-};
 
 fuzz_target!(|bytes: &[u8]| {
     // The first number says that it is one.
