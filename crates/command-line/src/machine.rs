@@ -128,6 +128,12 @@ fn ethernet(model: &Ethernet) -> Vec<[String; 2]> {
             format!("{} to send a frame, {} to take one, {} a byte", model.send, model.receive, model.copy),
         ),
     ];
+    if let Some(processors) = model.processors {
+        rows.push(row("shared", format!("{processors} processors, by all nodes")));
+    }
+    if !model.wake.is_zero() {
+        rows.push(row("waking", format!("{} of a node that has waited for a frame", model.wake)));
+    }
     if !model.call_send.is_zero() || !model.call_receive.is_zero() {
         rows.push(row(
             "calls",

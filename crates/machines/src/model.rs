@@ -377,6 +377,10 @@ pub struct Ethernet {
     pub send: Duration,
     /// The processor's cost to take a frame. [ps]
     pub receive: Duration,
+    /// The processor's cost, beside that, when its node has waited for the frame. [ps]
+    pub wake: Duration,
+    /// How many processors all nodes share, if each has not its own.
+    pub processors: Option<u32>,
     /// The processor's cost for each byte of payload, to send it and to take it. [ps/B]
     pub copy: Duration,
     /// The processor's cost of each send or broadcast that a program calls, beside those of frames. [ps]

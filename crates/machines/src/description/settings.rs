@@ -59,6 +59,8 @@ const SHORT_OF_ETHERNET: &[(&str, &str)] = &[
     ("receive_ring", "ethernet.receive_ring"),
     ("send", "ethernet.send"),
     ("receive", "ethernet.receive"),
+    ("wake", "ethernet.wake"),
+    ("processors", "ethernet.processors"),
     ("copy", "ethernet.copy"),
     ("call_send", "ethernet.call_send"),
     ("call_receive", "ethernet.call_receive"),

@@ -204,6 +204,8 @@ fn ethernet(model: &Ethernet) -> Value {
         "receive_ring": model.receive_ring,
         "send_ps": model.send.picoseconds(),
         "receive_ps": model.receive.picoseconds(),
+        "wake_ps": model.wake.picoseconds(),
+        "processors": model.processors,
         "copy_per_byte_ps": model.copy.picoseconds(),
         "call_send_ps": model.call_send.picoseconds(),
         "call_receive_ps": model.call_receive.picoseconds(),

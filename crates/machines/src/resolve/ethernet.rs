@@ -44,6 +44,9 @@ pub(super) fn ethernet(fields: &Fields, ethernet: &fields::Ethernet) -> Result<(
     for (name, frames) in [("transmit_ring", ethernet.transmit_ring), ("receive_ring", ethernet.receive_ring)] {
         within(&format!("ethernet.{name}"), "frames", u64::from(frames), LARGEST_RING)?;
     }
+    if let Some(processors) = ethernet.processors {
+        within("ethernet.processors", "processors", u64::from(processors), MOST_NODES)?;
+    }
     if ethernet.copy > LONGEST_BYTE {
         return Err(Fault::value("ethernet.copy", ethernet.copy, format!("at most {LONGEST_BYTE}")));
     }
@@ -59,6 +62,8 @@ pub(super) fn ethernet(fields: &Fields, ethernet: &fields::Ethernet) -> Result<(
         receive_ring: ethernet.receive_ring,
         send: time("send", ethernet.send)?,
         receive: time("receive", ethernet.receive)?,
+        wake: time("wake", ethernet.wake)?,
+        processors: ethernet.processors,
         copy: ethernet.copy,
         call_send: time("call_send", ethernet.call_send)?,
         call_receive: time("call_receive", ethernet.call_receive)?,

@@ -128,6 +128,11 @@ fn mistakes_in_how_messages_are_sent() {
         ),
         (
             "queue = \"64 KiB\"",
+            "queue = \"64 KiB\"\nprocessors = 0",
+            "two.toml:7:14: ethernet.processors: found 0 processors; allowed is 1 to 1024",
+        ),
+        (
+            "queue = \"64 KiB\"",
             "queue = \"64 KiB\"\nbucket = \"1500 B\"",
             "two.toml:7:10: ethernet.bucket: found 1500 B; allowed is at least 1518 B, the longest frame",
         ),

@@ -19,11 +19,14 @@
 //!    overtake it. All of this follows from the seed, independently at each receiver.
 //! 5. A frame that finds the receive ring full is dropped. A node takes frames from its ring in order.
 //!
-//! What processors need for a frame is not the network's affair, but that of who runs on the nodes.
+//! What processors need for a frame is not the network's affair, but that of who runs on the nodes. Whose turn it is on them is, where
+//! nodes are processes of one computer: a node asks for a processor when it has something to do, waits for one in turn, and keeps it until
+//! it waits for a frame or for room.
 
 mod faults;
 mod link;
 mod network;
+mod processors;
 pub mod world;
 
 pub use network::{Destination, Network, Notice, Received};

@@ -8,6 +8,7 @@ use quantities::{Bytes, Rank, Time};
 
 use super::faults::{Fate, Line};
 use super::link::{Link, Passage, Wire, frame_size};
+use super::processors::Processors;
 use crate::answer::{EthernetStatistics, FrameFate, FrameRecord};
 use crate::events::EventQueue;
 use crate::horizon::beyond;
@@ -105,6 +106,7 @@ pub struct Network<P> {
     down: Vec<Link>,
     lines: Vec<Line>,
     rings: Vec<VecDeque<Received<P>>>,
+    processors: Processors,
     notices: VecDeque<Notice>,
     statistics: EthernetStatistics,
     log: Option<Vec<FrameRecord>>,
@@ -124,6 +126,7 @@ impl<P: Clone> Network<P> {
             down: (0..nodes).map(|_| Link::default()).collect(),
             lines: (0..nodes).map(|node| Line::new(&ethernet.faults, seed, node)).collect(),
             rings: (0..nodes).map(|_| VecDeque::new()).collect(),
+            processors: Processors::new(ethernet.processors, nodes),
             notices: VecDeque::new(),
             statistics: EthernetStatistics { dropped_for: vec![0; nodes as usize], ..EthernetStatistics::default() },
             log: None,
@@ -170,6 +173,18 @@ impl<P: Clone> Network<P> {
     /// Asks that a node be woken then.
     pub fn wake_at(&mut self, node: Rank, time: Time) {
         self.events.put(time.max(self.now()), Event::Wake(node.0));
+    }
+
+    /// Whether a node has a processor, which it gets at once where there is one. Otherwise it is told [`Notice::Time`] when its turn comes.
+    pub fn take_processor(&mut self, node: Rank) -> bool {
+        self.processors.take(node)
+    }
+
+    /// A node has nothing to do that needs its processor, if it has one.
+    pub fn release_processor(&mut self, node: Rank) {
+        if let Some(next) = self.processors.release(node) {
+            self.wake_at(next, self.now());
+        }
     }
 
     /// What nodes may have waited for, in order: the next that has happened. Time goes on only when there is none left.

@@ -18,6 +18,8 @@ fn fast_ethernet() -> Ethernet {
         receive_ring: 32,
         send: Duration::ZERO,
         receive: Duration::ZERO,
+        wake: Duration::ZERO,
+        processors: None,
         copy: Duration::ZERO,
         call_send: Duration::ZERO,
         call_receive: Duration::ZERO,

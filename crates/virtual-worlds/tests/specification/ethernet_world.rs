@@ -23,9 +23,12 @@ fn machine(faults: Faults) -> Machine {
 fn it_passes_the_conformance_suite() {
     let mut machine = machine(Faults::NONE);
     machine.nodes = 64;
-    conformance::multicast_world(|_| EthernetWorld::new(&machine, 1));
-    conformance::overlapping_world(|_| EthernetWorld::new(&machine, 1));
-    conformance::requests_world(|_| EthernetWorld::new(&machine, 1));
+    for processors in [None, Some(2)] {
+        ethernet(&mut machine).processors = processors;
+        conformance::multicast_world(|_| EthernetWorld::new(&machine, 1));
+        conformance::overlapping_world(|_| EthernetWorld::new(&machine, 1));
+        conformance::requests_world(|_| EthernetWorld::new(&machine, 1));
+    }
 }
 
 #[test]
@@ -106,10 +109,33 @@ fn every_cost_is_paid() {
     let before = time(&|_| {});
     assert_eq!(time(&|ethernet| ethernet.call_send = us(3)), before + us(3));
     assert_eq!(time(&|ethernet| ethernet.call_receive = us(5)), before + us(5));
+    assert_eq!(time(&|ethernet| ethernet.wake = us(4)), before + us(4));
     assert_eq!(time(&|ethernet| ethernet.broadcast_each = us(2)), before + us(4 * 2));
     // Ten bytes more over two wires of 80 ns a byte; copied at 5 ns when sent, when taken and, of the acknowledgement, sent before the end.
     let longer = time(&|ethernet| ethernet.messaging.header = Some(Bytes(22)));
     assert_eq!(longer, before + Duration::from_picoseconds(10 * (2 * 80_000 + 3 * 5_000)));
+}
+
+/// Four receivers have a frame at the same instant. Each occupies a processor for 15 us to wake and to take it, and the first for 7 us more to
+/// send an acknowledgement. Where they share processors they get them in turn.
+#[test]
+fn nodes_wait_for_a_processor_that_they_share() {
+    let us = Duration::from_microseconds;
+    let ends = |processors| {
+        let mut machine = machine(Faults::NONE);
+        let ethernet = ethernet(&mut machine);
+        (ethernet.call_send, ethernet.call_receive, ethernet.copy) = Default::default();
+        (ethernet.receive, ethernet.wake, ethernet.send, ethernet.processors) = (us(10), us(5), us(7), processors);
+        let program = HardwareBroadcast { root: Rank(0), message: Message::of_size(Bytes(64)) };
+        let (_, answer) = EthernetWorld::new(&machine, 1).run(5, &program).unwrap();
+        answer.finish[1..].iter().map(|end| end.since(Time::ZERO)).collect::<Vec<Duration>>()
+    };
+    let after = |begin: Duration, times: [u64; 4]| times.map(|time| begin + us(time)).to_vec();
+    let begin = ends(None)[0] - us(22);
+    assert_eq!(ends(None), after(begin, [22, 15, 15, 15]));
+    assert_eq!(ends(Some(4)), ends(None));
+    assert_eq!(ends(Some(2)), after(begin, [22, 15, 15 + 15, 22 + 15]));
+    assert_eq!(ends(Some(1)), after(begin, [22, 22 + 15, 22 + 30, 22 + 45]));
 }
 
 /// What every rank did is noted, messages that were lost on the way included.

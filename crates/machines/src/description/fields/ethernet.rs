@@ -37,6 +37,13 @@ pub struct Ethernet {
     /// The processor's cost to take a frame; none by default.
     #[serde(default)]
     pub receive: Duration,
+    /// The processor's cost to wake a node that has waited for a frame; none by default.
+    #[serde(default)]
+    pub wake: Duration,
+    /// How many processors all nodes share, where they are processes of one computer: what frames cost waits for one. What programs compute
+    /// and what their calls cost does not. Each node has its own by default.
+    #[serde(default)]
+    pub processors: Option<u32>,
     /// The processor's cost for each byte of payload, to send it and to take it; none by default.
     #[serde(default)]
     pub copy: Duration,

@@ -28,6 +28,7 @@ pub(super) struct Port<'run, P> {
 struct Costs {
     send: Duration,
     receive: Duration,
+    wake: Duration,
     copy: Duration,
     broadcast_each: Duration,
 }
@@ -39,20 +40,25 @@ impl<'run, P: Clone> Port<'run, P> {
         node: Rank,
         ranks: u32,
     ) -> Port<'run, P> {
-        let Ethernet { send, receive, copy, broadcast_each, messaging, .. } = *ethernet;
-        let (others, costs) = (u64::from(ranks.saturating_sub(1)), Costs { send, receive, copy, broadcast_each });
-        Port { network, node, others, costs, header: messaging.header }
+        let Ethernet { send, receive, wake, copy, broadcast_each, messaging, .. } = *ethernet;
+        let costs = Costs { send, receive, wake, copy, broadcast_each };
+        Port { network, node, others: u64::from(ranks.saturating_sub(1)), costs, header: messaging.header }
     }
 
     pub(super) fn now(&self) -> Time {
         self.network.borrow().now()
     }
 
-    /// Is done after so long.
-    pub(super) async fn pause(&self, length: Duration) {
+    /// Occupies a processor for so long, once there is one.
+    async fn work(&self, length: Duration) {
         if length.is_zero() {
             return;
         }
+        poll_fn(|_| match self.network.borrow_mut().take_processor(self.node) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        })
+        .await;
         let until = self.now() + length;
         self.network.borrow_mut().wake_at(self.node, until);
         poll_fn(|_| if self.now() < until { Poll::Pending } else { Poll::Ready(()) }).await;
@@ -61,11 +67,12 @@ impl<'run, P: Clone> Port<'run, P> {
     /// Puts a frame into the transmit ring, as soon as there is room.
     pub(super) async fn transmit(&self, to: Destination, size: Bytes, payload: P) {
         let receivers = if to == Destination::All { self.others } else { 0 };
-        self.pause(self.costs.send + self.costs.copy * size.0 + self.costs.broadcast_each * receivers).await;
+        self.work(self.costs.send + self.costs.copy * size.0 + self.costs.broadcast_each * receivers).await;
         let mut payload = Some(payload);
         poll_fn(|_| {
             let mut network = self.network.borrow_mut();
             if !network.has_room(self.node) {
+                network.release_processor(self.node);
                 return Poll::Pending;
             }
             if let Some(payload) = payload.take() {
@@ -78,7 +85,7 @@ impl<'run, P: Clone> Port<'run, P> {
 
     /// Waits for the next frame, until `deadline` at the latest.
     pub(super) async fn take(&self, deadline: Option<Time>) -> Option<Received<P>> {
-        let mut asked = false;
+        let (mut asked, mut waited) = (false, false);
         let frame = poll_fn(|_| {
             let mut network = self.network.borrow_mut();
             let frame = network.take(self.node);
@@ -90,10 +97,13 @@ impl<'run, P: Clone> Port<'run, P> {
                 network.wake_at(self.node, deadline);
                 asked = true;
             }
+            waited = true;
+            network.release_processor(self.node);
             Poll::Pending
         })
         .await?;
-        self.pause(self.costs.receive + self.costs.copy * frame.size.0).await;
+        let wake = if waited { self.costs.wake } else { Duration::ZERO };
+        self.work(wake + self.costs.receive + self.costs.copy * frame.size.0).await;
         Some(frame)
     }
 }
