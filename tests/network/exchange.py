@@ -1,0 +1,91 @@
+"""Measure exchanges between eight hosts, each beside the time that the busiest wire needs: `exchange.py [--runs N]`, as root.
+
+64 KiB from one rank to another, for a quarter, a half, three quarters and all of the pairs, and skewed, where some rank has far more than
+the others. No exchange can be quicker than the wire of the rank that sends or receives most, at 1,448 bytes of it in 1,514.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from hosts import Hosts, Unavailable, Wire
+
+HOSTS = 8
+BYTES = 64 << 10
+#: Bytes of a message in a frame, and what the frame occupies of the wire.
+CARRIED, OCCUPIED = 1448, 1514
+BITS_PER_SECOND = 100e6
+SEED = 1
+#: How long the runs of one exchange may take. [s]
+PATIENCE = 120.0
+MAQUETTE = os.environ.get("MAQUETTE", str(Path(sys.executable).with_name("maquette")))
+
+Matrix = list[list[int]]
+
+
+def matrices() -> Iterator[tuple[str, Matrix]]:
+    """The exchanges by name; their numbers follow from a seed."""
+    chance = random.Random(SEED)
+    for density in (0.25, 0.5, 0.75, 1.0):
+        chosen = [[BYTES * (chance.random() < density) if to != rank else 0 for to in range(HOSTS)] for rank in range(HOSTS)]
+        yield f"{density:.0%}", chosen
+    # As Zipf's law has it: rank r has a share of 1 / (r + 1), and so has what is for it.
+    shares = [[1 / ((rank + 1) * (to + 1)) if to != rank else 0.0 for to in range(HOSTS)] for rank in range(HOSTS)]
+    total = HOSTS * (HOSTS - 1) * BYTES / 2 / sum(map(sum, shares))
+    yield "skewed", [[round(share * total) for share in row] for row in shares]
+
+
+def bound(matrix: Matrix) -> float:
+    """What the busiest wire needs. [ms]"""
+    most = max(*map(sum, matrix), *map(sum, zip(*matrix, strict=True)))
+    return most * OCCUPIED / CARRIED * 8 / BITS_PER_SECOND * 1e3
+
+
+def times(hosts: Hosts, folder: Path, matrix: Matrix, algorithm: str, runs: int) -> list[float]:
+    """How long each run took, in order. [ms]"""
+    (folder / "hosts").write_text(hosts.lines())
+    (folder / "traffic.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in matrix))
+    start = [MAQUETTE, "launch", "--hosts", str(folder / "hosts"), "--shell", "ip netns exec {host}", "--maquette", MAQUETTE]
+    start += ["--control", f"{hosts.address(1)}:0", "--json", "--repeat", str(runs)]
+    start += ["all-to-all", "--traffic", str(folder / "traffic.csv"), "--algorithm", algorithm]
+    done = subprocess.run(hosts.command(1, start), capture_output=True, text=True, timeout=PATIENCE, check=False)
+    if done.returncode != 0:
+        raise Unavailable(done.stderr.strip())
+    return sorted(time / 1e9 for time in json.loads(done.stdout)["times_ps"])
+
+
+def main() -> int:
+    """Measure, and print a line for each exchange and algorithm."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=31, help="of each exchange with each algorithm")
+    parser.add_argument("--algorithms", nargs="*", default=["edge-colouring", "largest-first", "birkhoff", "linear"])
+    parser.add_argument("--switch-queue", default="128kb", help="of each wire at the switch, as tc reads it")
+    parser.add_argument("--burst", default="4kb", help="of each wire, as tc reads it")
+    chosen = parser.parse_args()
+    wire = Wire(burst=chosen.burst, switch_queue=chosen.switch_queue)
+    try:
+        with tempfile.TemporaryDirectory(prefix="exchange-") as scratch, Hosts(HOSTS, wire) as hosts:
+            print("exchange  algorithm        bound      median            nine tenths", flush=True)
+            for name, matrix in matrices():
+                least = bound(matrix)
+                for algorithm in chosen.algorithms:
+                    seen = times(hosts, Path(scratch), matrix, algorithm, chosen.runs)
+                    median, most = seen[len(seen) // 2], seen[len(seen) * 9 // 10]
+                    ratios = f"{median:6.1f} ms {median / least:5.2f}   {most:6.1f} ms {most / least:5.2f}"
+                    print(f"{name:8}  {algorithm:15} {least:5.1f} ms  {ratios}", flush=True)
+    except Unavailable as error:
+        print(f"such exchanges can't be measured here: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
