@@ -10,7 +10,7 @@ MAQUETTE = Path(sys.executable).with_name("maquette")
 
 
 def test_the_predictions_for_miriel_come_out_again() -> None:
-    command = [sys.executable, ROOT / "experiments" / "truth" / "miriel" / "predict.py", "predict"]
+    command: list[str | Path] = [sys.executable, ROOT / "experiments" / "truth" / "miriel" / "predict.py", "predict"]
     environment = os.environ | {"MAQUETTE": str(MAQUETTE)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
