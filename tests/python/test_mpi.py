@@ -89,7 +89,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def mpiexec(ranks: int, *words: str | Path, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    command = [BIN / "mpiexec", "-n", str(ranks), *words]
+    command: list[str | Path] = [BIN / "mpiexec", "-n", str(ranks), *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=os.environ | (environment or {}))
 
 
@@ -168,6 +168,77 @@ def test_what_is_wrong_with_the_words_is_told_once(programs: Path) -> None:
         done = over_mpi(2, *words)
         assert (done.returncode, done.stdout) == (2, "")
         assert problem in done.stderr.replace("'", "`") and done.stderr.count("error:") == 1, done.stderr
+
+
+REHEARSAL = """
+repeat = 3
+machine.name = "loggp"
+fit.L = "100ns..1ms"
+fit.G = "10ps..100ns"
+
+[[measure]]
+ranks = 2
+program.ping-pong = { bytes = 64 }
+over.bytes = [64, "16 KiB"]
+
+[[predict]]
+program.broadcast = { bytes = 64 }
+over = { ranks = [2, 3], algorithm = ["binomial", "linear", "hardware"], bytes = [64] }
+
+[[predict]]
+ranks = 3
+program.all-to-all = { traffic = "sizes.csv" }
+"""
+
+
+def rehearse(ranks: int, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return mpiexec(ranks, "-wdir", folder, BIN / "maquette", "rehearse", "--mpi", "--out", "out", *words)
+
+
+@pytest.fixture
+def rehearsal(programs: Path, tmp_path: Path) -> Path:
+    """A folder with the file of a rehearsal."""
+    (tmp_path / "rehearsal.toml").write_text(REHEARSAL)
+    (tmp_path / "sizes.csv").write_text("0,64,0\n0,0,64\n64,0,0\n")
+    return tmp_path
+
+
+def test_a_rehearsal_on_more_ranks_than_some_programs_have(rehearsal: Path) -> None:
+    answer = told(rehearse(4, rehearsal, "--json", "rehearsal.toml"))
+    out = rehearsal / "out"
+    assert sorted(path.name for path in out.iterdir()) == ["fitted.toml", "index.html", "outcome.json", "predictions.json"]
+    assert json.loads((out / "outcome.json").read_text()) == answer
+    predicted = json.loads((out / "predictions.json").read_text())["predictions"]
+    compared = answer["judgement"]["compared"]
+    assert [it["what"] for it in compared] == [it["what"] for it in predicted] and len(compared) == 7
+    assert min(it["measured_ps"] for it in compared) > 0 and {it["runs"] for it in compared} == {3}
+    assert len(answer["fitted_to"]) == 2 and "MPICH" in answer["experiment"]["parameters"]["mpi_library"]
+    again = rehearse(4, rehearsal, "rehearsal.toml")
+    assert again.returncode == 2 and again.stderr.count("error:") == 1
+    assert "found predictions.json in out" in again.stderr
+
+
+def test_what_is_wrong_with_a_rehearsal_is_told_once_and_nothing_is_left(rehearsal: Path) -> None:
+    (rehearsal / "bad.toml").write_text(REHEARSAL.replace("repeat", "repaet"))
+    for ranks, file, problem in [
+        (2, "nothing.toml", "cannot read `nothing.toml`"),
+        (2, "bad.toml", "unknown field `repaet`"),
+        (2, "rehearsal.toml", "allowed is 1 to 2, as many as mpiexec has started"),
+    ]:
+        done = rehearse(ranks, rehearsal, file)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert problem in done.stderr and done.stderr.count("error:") == 1, done.stderr
+    assert not (rehearsal / "out").exists()
+
+
+def test_a_rank_that_lacks_a_file_ends_the_rehearsal_for_all(rehearsal: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    words = [str(BIN / "maquette"), "rehearse", "--mpi", "--out", "out", "rehearsal.toml"]
+    done = mpiexec(2, "-wdir", rehearsal, *words, ":", "-n", "1", "-wdir", elsewhere, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "rank 2 on " in done.stderr and "sizes.csv" in done.stderr and done.stderr.count("error:") == 1, done.stderr
+    # What was predicted before is there, and nothing that would look like an outcome.
+    assert not (rehearsal / "out" / "outcome.json").exists()
 
 
 def alone(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:

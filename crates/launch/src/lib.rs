@@ -28,4 +28,4 @@ pub mod wire;
 
 pub use launcher::{Launch, LaunchError, launch, random_group};
 pub use process::Shell;
-pub use told::told_by_all;
+pub use told::{hear_from_first, tell_others, told_by_all};

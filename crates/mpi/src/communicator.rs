@@ -53,6 +53,20 @@ impl Communicator {
         Communicator::new(self.functions, other, self.begun.clone())
     }
 
+    /// A communicator of the first `size` of these processes, in their order; nothing for the others, who call this, too.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn first(&self, size: u32) -> Result<Option<Communicator>> {
+        let colour = if self.rank < size { 0 } else { MPI_UNDEFINED };
+        let mut other = MPI_COMM_NULL;
+        // SAFETY: the handle is valid, and the call writes another. Error handlers are passed on.
+        let code = unsafe { (self.functions.comm_split)(self.handle, colour, as_int(self.rank), &raw mut other) };
+        check(self.functions, "MPI_Comm_split", code)?;
+        let taken = || Communicator::new(self.functions, other, self.begun.clone());
+        (self.rank < size).then(taken).transpose()
+    }
+
     /// Gives the communicator up; all of its processes call this together. What is under way on it goes on.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 //! ```text
 //!     Library          finds `libmpi_abi.so`, opens it, and looks its functions up      [library, search]
 //!     Process          MPI_Init_thread, MPI_Finalize, MPI_Abort                        [process]
-//!     Communicator     MPI_Comm_dup, its rank and size                                 [communicator]
+//!     Communicator     MPI_Comm_dup, MPI_Comm_split, its rank and size                 [communicator]
 //!     Send, Receive, Broadcast     operations under way, which own their buffers       [request]
 //! ```
 //!

@@ -1,6 +1,6 @@
 //! `maquette launch`: a program as processes that speak over UDP, or over MPI.
 
-mod over_mpi;
+pub(super) mod over_mpi;
 mod own_options;
 mod own_program;
 mod rank;
@@ -84,7 +84,7 @@ pub(super) struct Options {
     pub(super) mpi: bool,
     /// The library of MPI, with the standard ABI; if left out, the one beside that mpiexec, or one that the loader finds.
     #[arg(long, value_name = "PATH")]
-    mpi_library: Option<PathBuf>,
+    pub(super) mpi_library: Option<PathBuf>,
     /// What runs a command on a host; if left out, `ssh {host}`, and nothing for hosts whose address is this computer's own.
     #[arg(long, value_name = "COMMAND", value_parser = Shell::parse)]
     shell: Option<Shell>,
@@ -120,7 +120,7 @@ pub(super) struct Options {
     rate: Option<Rate>,
     /// How long a rank waits for a message before it gives up; a minute, if left out.
     #[arg(long, value_name = "TIME", value_parser = some_time)]
-    patience: Option<Duration>,
+    pub(super) patience: Option<Duration>,
     /// How long all of it may take; ten minutes, if left out.
     #[arg(long, value_name = "TIME", value_parser = some_time)]
     timeout: Option<Duration>,

@@ -40,10 +40,7 @@ pub(super) fn execute(
     as_json: bool,
     own: Option<&dyn OwnPrograms>,
 ) -> Result<CommandOutput, Failure> {
-    refuse_others(options)?;
-    let mut world = MpiWorld::begin(options.mpi_library.as_deref()).map_err(|error| Failure::Mpi(Box::new(error)))?;
-    end_when_asked_to();
-    options.patience.into_iter().for_each(|patience| world.set_patience(patience));
+    let mut world = begin(options)?;
     let (rank, ranks) = (world.rank(), world.size());
     let prepared = Program::of(words, ranks, own);
     let computers = match all_begin(&mut world, prepared.as_ref().err()) {
@@ -72,6 +69,15 @@ pub(super) fn execute(
     }
     let by = text::Network::Mpi { library: &library, computers: &computers };
     Ok(text::summary(words, by, &records, &provenance, as_json).into())
+}
+
+/// Begins MPI as the options say; the process ends when it is asked to.
+pub(crate) fn begin(options: &Options) -> Result<MpiWorld, Failure> {
+    refuse_others(options)?;
+    let mut world = MpiWorld::begin(options.mpi_library.as_deref()).map_err(|error| Failure::Mpi(Box::new(error)))?;
+    end_when_asked_to();
+    options.patience.into_iter().for_each(|patience| world.set_patience(patience));
+    Ok(world)
 }
 
 /// What is run.
@@ -106,7 +112,7 @@ impl Program {
 ///
 /// # Errors
 /// Why the first cannot that can't.
-fn all_begin(world: &mut MpiWorld, problem: Option<&Failure>) -> Result<Vec<String>, Failure> {
+pub(crate) fn all_begin(world: &mut MpiWorld, problem: Option<&Failure>) -> Result<Vec<String>, Failure> {
     let problem = problem.map(|failure| (failure.to_string(), failure.status()));
     let all = told_by_all(world, &Begins { computer: world.computer(), problem })?;
     let first = (0u32..).zip(&all).find_map(|(rank, begins)| Some((rank, &begins.computer, begins.problem.as_ref()?)));
@@ -118,7 +124,7 @@ fn all_begin(world: &mut MpiWorld, problem: Option<&Failure>) -> Result<Vec<Stri
 }
 
 /// Says why this rank can't go on, and ends all: others may wait for it.
-fn end_all(world: &MpiWorld, failure: &Failure) -> ! {
+pub(crate) fn end_all(world: &MpiWorld, failure: &Failure) -> ! {
     let problem = format!("rank {} on {}: {failure}", world.rank(), world.computer());
     let failure = own_program::OwnProgramFailure { problem, status: failure.status() };
     Failure::OwnProgram(failure.clone()).print();
@@ -175,7 +181,7 @@ fn refuse_others(options: &Options) -> Result<(), Failure> {
 }
 
 /// That `--mpi-library` stands beside `--mpi`.
-pub(super) fn refuse_a_library(library: Option<&Path>) -> Result<(), Failure> {
+pub(crate) fn refuse_a_library(library: Option<&Path>) -> Result<(), Failure> {
     match library {
         Some(path) => Err(Failure::argument("--mpi-library", path.display(), "a library beside --mpi only")),
         None => Ok(()),

@@ -1,6 +1,8 @@
 //! `maquette rehearse`: predicts what a machine will do, then has it do that, and says how good the predictions were.
 
 mod folder;
+mod over_mpi;
+mod over_udp;
 mod text;
 
 use std::path::PathBuf;
@@ -18,13 +20,13 @@ use tuning::rehearsal::{
 use super::failure::Failure;
 use super::launch::{Options, times};
 use super::progress::Bar;
-use super::{CommandOutput, cores, unless_interrupted};
+use super::{CommandOutput, cores};
 use experiment::Provenance;
 use experiment::parallel::{Watch, map};
 use folder::Folder;
 use formats::interrupt;
-use launch::hosts::{Host, first};
-use launch::{Launch, launch};
+use launch::wire::Record;
+use over_udp::OverUdp;
 
 /// How often at most the measured times are simulated, each time with other values.
 const EVALUATIONS: u32 = 400;
@@ -36,12 +38,15 @@ const EVALUATIONS: u32 = 400;
 /// before anything of them is measured. Then the hosts run what was predicted: FOLDER gets what came out, and a page with it. The regret
 /// of a prediction is the time of the algorithm that it picks over that of the best one. Runs in which a rank lost its processor to another
 /// process are left out.
+///
+/// With --mpi, all of this is done by rank 0 of those that mpiexec has started, and the others run what it tells them to.
 #[derive(Args, Debug)]
 #[command(arg_required_else_help = true)]
 #[command(
-    override_usage = "maquette rehearse <--local N|--hosts FILE> --out FOLDER [OPTIONS] FILE.toml",
+    override_usage = "maquette rehearse <--local N|--hosts FILE|--mpi> --out FOLDER [OPTIONS] FILE.toml",
     after_help = "Examples:\n  maquette rehearse --local 4 --out first rehearsal.toml\n  \
-                  maquette rehearse --hosts hosts.txt --control 10.0.0.1:0 --out second rehearsal.toml\n\n\
+                  maquette rehearse --hosts hosts.txt --control 10.0.0.1:0 --out second rehearsal.toml\n  \
+                  mpiexec -n 8 maquette rehearse --mpi --out third rehearsal.toml\n\n\
                   rehearsal.toml:\n  \
                   machine.name = \"my/cluster.toml\"\n  \
                   fit.\"node.processor_send\" = \"1us..200us\"\n\n  \
@@ -60,10 +65,21 @@ pub(super) struct Arguments {
     file: PathBuf,
 }
 
+/// The processes that programs are measured on.
+trait Processes {
+    /// How many there are.
+    fn count(&self) -> u32;
+    /// Who says so, after `1 to 8`.
+    fn who_counts(&self) -> &'static str;
+    /// Runs a program so often; gives what each of its ranks did.
+    fn run(&mut self, question: &Question, repeat: u32) -> Result<Vec<Record>, Failure>;
+    /// Where a rehearsal comes from, with what there is to say of them.
+    fn told(&mut self, provenance: Provenance) -> Provenance;
+}
+
 /// A rehearsal that is about to begin: everything that a person can get wrong has been looked at.
-struct Ready {
-    options: Options,
-    hosts: Vec<Host>,
+struct Ready<'a> {
+    processes: &'a mut dyn Processes,
     repeat: u32,
     folder: Folder,
 }
@@ -73,26 +89,26 @@ type Runs = Vec<(Duration, bool)>;
 
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        if self.options.mpi {
+            return over_mpi::on_all_ranks(&self.options, |processes| self.rehearse(processes, as_json));
+        }
+        let mut processes = OverUdp::new(self.options.clone())?;
+        self.rehearse(&mut processes, as_json)
+    }
+
+    fn rehearse(&self, processes: &mut dyn Processes, as_json: bool) -> Result<CommandOutput, Failure> {
+        if self.options.repeat != 1 {
+            return Err(Failure::argument("--repeat", self.options.repeat, "none: the file says it, with `repeat`"));
+        }
         let (rehearsal, file) = Rehearsal::read(&self.file)?;
         let description = rehearsal.machine.describe()?;
         let parameters = rehearsal.parameters()?;
         let (to_measure, to_predict) = (rehearsal.to_measure()?, rehearsal.to_predict()?);
-        if self.options.mpi {
-            return Err(Failure::argument(
-                "--mpi",
-                "it",
-                "--local or --hosts: a rehearsal starts its ranks itself, again and again",
-            ));
-        }
-        let (hosts, hosts_file) = self.options.hosts()?;
-        if self.options.repeat != 1 {
-            return Err(Failure::argument("--repeat", self.options.repeat, "none: the file says it, with `repeat`"));
-        }
-        check(to_measure.iter().chain(&to_predict), hosts.iter().map(|host| host.ranks).sum())?;
+        check(to_measure.iter().chain(&to_predict), processes)?;
         let nothing = |question: &Question| (question.clone(), Duration::from_picoseconds(1));
         let unmeasured: Vec<Measured> = to_measure.iter().map(nothing).collect();
         calibration(description.clone(), parameters.clone(), &unmeasured).check().map_err(too_few)?;
-        let ready = Ready { hosts, repeat: rehearsal.repeat, folder: Folder::new(&self.out)?, options: self.options };
+        let mut ready = Ready { processes, repeat: rehearsal.repeat, folder: Folder::new(&self.out)? };
         let bar = Bar::new();
         let measured = ready.measure_all(&to_measure, &bar)?;
         let calibration = calibration(description, parameters, &measured);
@@ -103,7 +119,8 @@ impl Arguments {
         drop(bar);
         let judgement = Judgement::of(compared);
         let mut provenance = Provenance::of("rehearse").given(json!({ "repeat": rehearsal.repeat, "blake3": hash }));
-        std::iter::once(file).chain(hosts_file).for_each(|file| provenance.read(file));
+        provenance.read(file);
+        let provenance = ready.processes.told(provenance);
         let told = text::Told { calibration: &calibration, fitted: &fitted, hash: &hash, judgement: &judgement };
         ready.folder.write_outcome(&told, &provenance)?;
         Ok(if as_json { super::json(&told.json(&provenance)) } else { told.text(&self.out, &provenance) }.into())
@@ -122,12 +139,13 @@ fn too_few(error: CalibrationError) -> Failure {
     }
 }
 
-/// That every program can run on so many ranks.
-fn check<'a>(questions: impl Iterator<Item = &'a Question>, ranks: u32) -> Result<(), Failure> {
+/// That every program can run on these processes.
+fn check<'a>(questions: impl Iterator<Item = &'a Question>, processes: &dyn Processes) -> Result<(), Failure> {
     for question in questions {
-        if question.ranks > ranks {
+        if question.ranks > processes.count() {
             let found = format!("{} for `{}`", question.ranks, question.what);
-            return Err(Failure::argument("ranks", found, format!("1 to {ranks}, as many as the hosts have")));
+            let allowed = format!("1 to {}, {}", processes.count(), processes.who_counts());
+            return Err(Failure::argument("ranks", found, allowed));
         }
         question.experiment.prepare_for_real(question.ranks)?;
     }
@@ -162,18 +180,16 @@ fn seconds_since_1970() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-impl Ready {
-    /// The times of a program on the hosts.
-    fn measure(&self, question: &Question) -> Result<Runs, Failure> {
-        let hosts = first(&self.hosts, question.ranks);
-        let plan = Launch { repeat: self.repeat, ..self.options.clone().plan(hosts, json!(question.experiment))? };
-        let records = unless_interrupted(move || launch(&plan, &mut |_, _| ()).map_err(Failure::from))?;
+impl Ready<'_> {
+    /// The times of a program.
+    fn measure(&mut self, question: &Question) -> Result<Runs, Failure> {
+        let records = self.processes.run(question, self.repeat)?;
         let short = |run: usize| records.iter().any(|record| record.preempted.get(run).is_some_and(|&times| times > 0));
         Ok(times(&records).into_iter().enumerate().map(|(run, time)| (time, short(run))).collect())
     }
 
     /// What is to be fitted to.
-    fn measure_all(&self, questions: &[Question], bar: &Bar) -> Result<Vec<Measured>, Failure> {
+    fn measure_all(&mut self, questions: &[Question], bar: &Bar) -> Result<Vec<Measured>, Failure> {
         let measured = |(place, question): (usize, &Question)| {
             bar.show(place as f64 / questions.len() as f64, format!("measuring {}", question.what));
             let runs = self.measure(question)?.into_iter().map(|run| run.0).collect();
@@ -183,8 +199,8 @@ impl Ready {
         questions.iter().enumerate().map(measured).collect()
     }
 
-    /// What was predicted, beside what the hosts take.
-    fn compare_all(&self, questions: &[Question], all: &Predictions, bar: &Bar) -> Result<Vec<Compared>, Failure> {
+    /// What was predicted, beside what it takes.
+    fn compare_all(&mut self, questions: &[Question], all: &Predictions, bar: &Bar) -> Result<Vec<Compared>, Failure> {
         let mut compared = Vec::new();
         for (place, (question, prediction)) in questions.iter().zip(&all.predictions).enumerate() {
             bar.show(place as f64 / questions.len() as f64, format!("running {}", question.what));

@@ -18,9 +18,10 @@ mod polling;
 mod transport;
 
 use std::path::Path;
+use std::rc::Rc;
 
 use endpoint::{Endpoint, Error, Message, Needs, Program, Result, executor};
-use mpi::{Library, MpiError, OpenError, Process, started_processes};
+use mpi::{Communicator, Library, MpiError, OpenError, Process, started_processes};
 use quantities::{Duration, Rank};
 
 use self::broadcasts::{Broadcasts, MOST_RANKS};
@@ -71,7 +72,9 @@ impl MpiStartError {
 /// This process's rank in the world of MPI.
 #[derive(Debug)]
 pub struct MpiWorld {
-    process: Process,
+    process: Rc<Process>,
+    /// Of a part of all processes, their communicator.
+    part: Option<Communicator>,
     /// For programs.
     transport: Transport,
     /// For what ranks tell each other between them: some are done before others, which may still receive from anyone.
@@ -92,26 +95,46 @@ impl MpiWorld {
         let library = Library::open(library)?;
         let name = library.path().display().to_string();
         let process = Process::begin(library)?;
-        let (transport, between) = (Transport::new(&process)?, Transport::new(&process)?);
+        let all = process.world()?;
         if let Some((started, starter)) = started_processes()
-            && transport.size() == 1
+            && all.size() == 1
             && started > 1
         {
             return Err(MpiStartError::Mixed { library: name, starter, started });
         }
-        let (clock, patience) = (Clock::starting_now(), USUAL_PATIENCE);
+        MpiWorld::of(Rc::new(process), &all, USUAL_PATIENCE)
+    }
+
+    /// The world of the processes of a communicator, who all ask for it together.
+    fn of(
+        process: Rc<Process>,
+        all: &Communicator,
+        patience: Duration,
+    ) -> std::result::Result<MpiWorld, MpiStartError> {
         let mut world = MpiWorld {
             process,
-            transport,
-            between,
+            part: None,
+            transport: Transport::new(all)?,
+            between: Transport::new(all)?,
             broadcasts: None,
-            clock,
+            clock: Clock::starting_now(),
             same_clock: false,
             crowded: true,
             patience,
         };
         world.begin_time()?;
         Ok(world)
+    }
+
+    /// A world of the first `ranks` of all processes, which is to end before this one; nothing for the others. All processes ask for it
+    /// together.
+    ///
+    /// # Errors
+    /// What the library says; that the ranks could not agree on a time.
+    pub fn first(&self, ranks: u32) -> std::result::Result<Option<MpiWorld>, MpiStartError> {
+        let Some(part) = self.process.world()?.first(ranks)? else { return Ok(None) };
+        let world = MpiWorld::of(Rc::clone(&self.process), &part, self.patience)?;
+        Ok(Some(MpiWorld { part: Some(part), ..world }))
     }
 
     /// From now on this rank waits at most so long for a message.
@@ -181,7 +204,7 @@ impl MpiWorld {
         self.transport.forget();
     }
 
-    /// Ends MPI, as all ranks do together. Nothing may be under way any more.
+    /// Ends this world, as all of its ranks do together, and MPI with the last of them. Nothing may be under way any more.
     ///
     /// # Errors
     /// What the library says.
@@ -189,7 +212,8 @@ impl MpiWorld {
         self.broadcasts.map_or(Ok(()), Broadcasts::end)?;
         self.transport.end()?;
         self.between.end()?;
-        self.process.finalize()
+        self.part.map_or(Ok(()), Communicator::free)?;
+        Rc::into_inner(self.process).map_or(Ok(()), Process::finalize)
     }
 
     /// Ends all ranks with that exit status, soon.

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 
 use bytes::Bytes;
 use endpoint::{Error, Message, Received, Result, Source, Tag, Tags};
-use mpi::{Arrived, Communicator, MpiError, Process, Receive, Send};
+use mpi::{Arrived, Communicator, MpiError, Receive, Send};
 use quantities::Rank;
 
 use super::envelope::{ENVELOPE, Envelope, Label, Labels, SMALL};
@@ -100,10 +100,9 @@ impl Transfer {
 }
 
 impl Transport {
-    /// Communicators of our own for all processes, which make them together.
-    pub(super) fn new(process: &Process) -> std::result::Result<Transport, MpiError> {
-        let world = process.world()?;
-        let (small, large) = (world.duplicate()?, world.duplicate()?);
+    /// Communicators of our own for all processes of this one, which make them together.
+    pub(super) fn new(all: &Communicator) -> std::result::Result<Transport, MpiError> {
+        let (small, large) = (all.duplicate()?, all.duplicate()?);
         let labels = Labels { largest: small.largest_tag() };
         let announced = vec![0; small.size() as usize];
         let (buffer, unexpected, zeros) = (Vec::new(), VecDeque::new(), Bytes::new());

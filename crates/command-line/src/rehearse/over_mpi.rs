@@ -1,0 +1,143 @@
+//! Programs that are measured on the ranks of MPI, which somebody else has started.
+//!
+//! ```text
+//!     rank 0      reads, fits, predicts, writes | tells: run this on the first n | ... | tells: it is over, with that status
+//!     the others  wait, almost without use of their processors | run it if they are of those | ... | end with that status
+//! ```
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use experiment::{Experiment, Provenance};
+use launch::rank::Running;
+use launch::wire::Record;
+use launch::{hear_from_first, tell_others, told_by_all};
+use quantities::{Duration, Rank};
+use real_worlds::{MpiStartError, MpiWorld};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tuning::rehearsal::Question;
+
+use super::Processes;
+use crate::CommandOutput;
+use crate::failure::Failure;
+use crate::launch::Options;
+use crate::launch::over_mpi::{all_begin, begin, end_all};
+
+/// What rank 0 tells all others.
+#[derive(Serialize, Deserialize)]
+enum Order {
+    /// The first ranks run a program, again and again.
+    Run { experiment: Box<Experiment>, ranks: u32, repeat: u32 },
+    /// It is over.
+    End { status: i32 },
+}
+
+/// All ranks of MPI, and those of them that have run a program together.
+pub(super) struct OverMpi {
+    all: MpiWorld,
+    patience: Option<Duration>,
+    /// By their number; nothing where this rank is none of them.
+    parts: BTreeMap<u32, Option<Rc<RefCell<MpiWorld>>>>,
+}
+
+/// Has rank 0 rehearse, and the others do what that tells them to: all end with the same status, and rank 0 says why.
+pub(super) fn on_all_ranks(
+    options: &Options,
+    rehearse: impl FnOnce(&mut OverMpi) -> Result<CommandOutput, Failure>,
+) -> Result<CommandOutput, Failure> {
+    let mut ranks = OverMpi { all: begin(options)?, patience: options.patience, parts: BTreeMap::new() };
+    let result = if ranks.all.rank() == Rank(0) {
+        let result = rehearse(&mut ranks);
+        let status = result.as_ref().map_or_else(Failure::status, |output| output.status);
+        tell_others(&mut ranks.all, &Order::End { status })?;
+        result
+    } else {
+        ranks.obey()
+    };
+    ranks.end()?;
+    result
+}
+
+impl OverMpi {
+    /// Does what rank 0 tells, to the end.
+    fn obey(&mut self) -> Result<CommandOutput, Failure> {
+        loop {
+            match hear_from_first(&mut self.all)? {
+                Order::Run { experiment, ranks, repeat } => match self.take_part(&experiment, ranks, repeat) {
+                    Ok(_) => {}
+                    // Rank 0 knows it, too, and ends the rehearsal.
+                    Err(NotRun::NobodyBegins(_)) => {}
+                    Err(NotRun::NoWorld(failure)) => return Err(failure),
+                },
+                Order::End { status } => return Ok(CommandOutput { text: String::new(), status }),
+            }
+        }
+    }
+
+    /// Runs a program, if this is one of its ranks; gives what each of them did.
+    fn take_part(&mut self, experiment: &Experiment, ranks: u32, repeat: u32) -> Result<Vec<Record>, NotRun> {
+        let Some(part) = self.part(ranks).map_err(NotRun::NoWorld)? else { return Ok(Vec::new()) };
+        let prepared = experiment.prepare_for_real(ranks).map_err(Failure::from);
+        let begins = all_begin(&mut part.borrow_mut(), prepared.as_ref().err());
+        let program = prepared.map_err(NotRun::NobodyBegins)?;
+        begins.map_err(NotRun::NobodyBegins)?;
+        let mut running = Running::on_mpi(Rc::clone(&part), repeat);
+        let record = program.run(&mut running).unwrap_or_else(|error| end_all(&part.borrow(), &error.into()));
+        drop(running);
+        let told = told_by_all(&mut part.borrow_mut(), &record);
+        Ok(told.unwrap_or_else(|error| end_all(&part.borrow(), &error.into())))
+    }
+
+    /// The world of the first ranks, which all make together when it is asked for first; nothing where this rank is none of them.
+    fn part(&mut self, ranks: u32) -> Result<Option<Rc<RefCell<MpiWorld>>>, Failure> {
+        if let Some(part) = self.parts.get(&ranks) {
+            return Ok(part.clone());
+        }
+        let part = self.all.first(ranks).map_err(|error| Failure::Mpi(Box::new(error)))?;
+        let part = part.map(|part| Rc::new(RefCell::new(part)));
+        self.parts.insert(ranks, part.clone());
+        Ok(part)
+    }
+
+    /// Ends MPI, as all ranks do together.
+    fn end(self) -> Result<(), Failure> {
+        let worlds = self.parts.into_values().flatten().filter_map(|part| Some(Rc::into_inner(part)?.into_inner()));
+        let mut worlds = worlds.chain([self.all]);
+        worlds.try_for_each(MpiWorld::end).map_err(|error| Failure::Mpi(Box::new(MpiStartError::from(error))))
+    }
+}
+
+/// Why a program was not run.
+enum NotRun {
+    /// One of its ranks can't begin, and none has.
+    NobodyBegins(Failure),
+    /// The library makes no world of its ranks.
+    NoWorld(Failure),
+}
+
+impl Processes for OverMpi {
+    fn count(&self) -> u32 {
+        self.all.size()
+    }
+
+    fn who_counts(&self) -> &'static str {
+        "as many as mpiexec has started"
+    }
+
+    fn run(&mut self, question: &Question, repeat: u32) -> Result<Vec<Record>, Failure> {
+        let (experiment, ranks) = (Box::new(question.experiment.clone()), question.ranks);
+        tell_others(&mut self.all, &Order::Run { experiment, ranks, repeat })?;
+        self.take_part(&question.experiment, ranks, repeat).map_err(|not_run| match not_run {
+            NotRun::NobodyBegins(failure) => failure,
+            // The others may be in the middle of making it.
+            NotRun::NoWorld(failure) => end_all(&self.all, &failure),
+        })
+    }
+
+    fn told(&mut self, provenance: Provenance) -> Provenance {
+        let patience = self.patience.map(Duration::picoseconds);
+        provenance.given(json!({ "mpi_library": self.all.library(), "patience_ps": patience }))
+    }
+}

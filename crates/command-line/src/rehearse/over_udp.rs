@@ -1,0 +1,51 @@
+//! Programs that are measured as processes of our own, on this computer or on others, over UDP.
+
+use experiment::Provenance;
+use formats::input::InputFile;
+use launch::hosts::{Host, first};
+use launch::wire::Record;
+use launch::{Launch, launch};
+use serde_json::json;
+use tuning::rehearsal::Question;
+
+use super::Processes;
+use crate::failure::Failure;
+use crate::launch::{Options, over_mpi};
+use crate::unless_interrupted;
+
+/// The hosts on which processes are started, anew for every program.
+pub(super) struct OverUdp {
+    options: Options,
+    hosts: Vec<Host>,
+    /// What names them.
+    file: Option<InputFile>,
+}
+
+impl OverUdp {
+    pub(super) fn new(options: Options) -> Result<OverUdp, Failure> {
+        over_mpi::refuse_a_library(options.mpi_library.as_deref())?;
+        let (hosts, file) = options.hosts()?;
+        Ok(OverUdp { options, hosts, file })
+    }
+}
+
+impl Processes for OverUdp {
+    fn count(&self) -> u32 {
+        self.hosts.iter().map(|host| host.ranks).sum()
+    }
+
+    fn who_counts(&self) -> &'static str {
+        "as many as the hosts have"
+    }
+
+    fn run(&mut self, question: &Question, repeat: u32) -> Result<Vec<Record>, Failure> {
+        let hosts = first(&self.hosts, question.ranks);
+        let plan = Launch { repeat, ..self.options.clone().plan(hosts, json!(question.experiment))? };
+        unless_interrupted(move || launch(&plan, &mut |_, _| ()).map_err(Failure::from))
+    }
+
+    fn told(&mut self, mut provenance: Provenance) -> Provenance {
+        self.file.take().into_iter().for_each(|file| provenance.read(file));
+        provenance
+    }
+}
