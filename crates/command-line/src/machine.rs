@@ -8,7 +8,7 @@ use std::fmt::Display;
 use clap::Args;
 use machines::export;
 use machines::facts::{NetworkFacts, Range, ZeroLoad};
-use machines::model::{Ethernet, Faults, FlitNetwork, Interconnect, LogGp, Machine, Messaging};
+use machines::model::{Ethernet, Faults, FlitNetwork, Interconnect, LogGp, Machine, Messaging, Trunk};
 use machines::{Facts, facts};
 
 use super::CommandOutput;
@@ -133,6 +133,14 @@ fn ethernet(model: &Ethernet) -> Vec<[String; 2]> {
     }
     if !model.wake.is_zero() {
         rows.push(row("waking", format!("{} of a node that has waited for a frame", model.wake)));
+    }
+    if let Some(Trunk { first_switch, rate, bucket, latency, queue }) = &model.trunk {
+        let bucket = bucket.map(|bucket| format!(", a token bucket of {bucket}")).unwrap_or_default();
+        let ways = format!("{rate}{bucket}, {latency}, each way; {queue} wait before it");
+        rows.push(row(
+            "trunk",
+            format!("{ways}; the first {first_switch} nodes are on one switch, the others on a second"),
+        ));
     }
     if !model.call_send.is_zero() || !model.call_receive.is_zero() {
         rows.push(row(

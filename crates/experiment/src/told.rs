@@ -112,13 +112,17 @@ fn left(Unreceived { from, to, messages }: &Unreceived) -> Value {
 fn frames(ethernet: &EthernetStatistics) -> Value {
     let busy = |[up, down]: &[Duration; 2]| json!([up.picoseconds(), down.picoseconds()]);
     let dropped = &ethernet.dropped;
-    json!({
+    let mut told = json!({
         "sent": ethernet.sent,
         "received": ethernet.received,
         "dropped": {"at_switch": dropped.at_switch, "lost": dropped.lost, "at_ring": dropped.at_ring},
         "most_queued_bytes": ethernet.most_queued.0,
         "busy_ps": ethernet.busy.iter().map(busy).collect::<Vec<Value>>(),
-    })
+    });
+    if let Some(trunk) = &ethernet.trunk_busy {
+        told["trunk_busy_ps"] = busy(trunk);
+    }
+    told
 }
 
 fn channel(network: &FlitNetwork, answer: &Answer, (id, channel): (usize, &ChannelStatistics)) -> Value {

@@ -71,9 +71,11 @@ pub struct Range {
 pub fn facts(machine: &Machine) -> Facts {
     match &machine.interconnect {
         Interconnect::LogGp(_) => Facts { nodes: machine.nodes, routers: 0, channels: 0, network: None },
-        // The switch, and a wire each way.
-        Interconnect::Ethernet(_) => {
-            Facts { nodes: machine.nodes, routers: 1, channels: 2 * machine.nodes as usize, network: None }
+        // The switches, and a wire each way, between them, too.
+        Interconnect::Ethernet(ethernet) => {
+            let trunks = usize::from(ethernet.trunk.is_some());
+            let channels = 2 * (machine.nodes as usize + trunks);
+            Facts { nodes: machine.nodes, routers: 1 + trunks, channels, network: None }
         }
         Interconnect::Flits(network) => Facts {
             nodes: machine.nodes,

@@ -354,7 +354,7 @@ pub struct LogGp {
     pub rendezvous: Option<Bytes>,
 }
 
-/// A switched Ethernet: a wire to and from a store-and-forward switch for each node.
+/// A switched Ethernet: a wire to and from a store-and-forward switch for each node, and perhaps a second switch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ethernet {
     /// Of each wire, in either direction. [bit/s]
@@ -389,8 +389,25 @@ pub struct Ethernet {
     pub call_receive: Duration,
     /// The source's cost, for each receiver, of each frame that it broadcasts. [ps]
     pub broadcast_each: Duration,
+    /// The wire to a second switch, if there is one.
+    pub trunk: Option<Trunk>,
     /// What can go wrong on the way to each receiver.
     pub faults: Faults,
     /// How messages are sent.
     pub messaging: Messaging,
+}
+
+/// Two switches of an Ethernet, and the wire between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trunk {
+    /// How many nodes are on the first switch, from node 0 on; the others are on the second.
+    pub first_switch: u32,
+    /// Of the trunk, in either direction. [bit/s]
+    pub rate: Rate,
+    /// What a token bucket in place of it holds, if there is one. [B]
+    pub bucket: Option<Bytes>,
+    /// Of the trunk. [ps]
+    pub latency: Duration,
+    /// What the queue before it holds, at either switch. [B]
+    pub queue: Bytes,
 }

@@ -103,6 +103,8 @@ pub struct EthernetStatistics {
     pub dropped_for: Vec<u64>,
     /// For each node, how long frames occupied the wire to the switch and that from it. [ps]
     pub busy: Vec<[Duration; 2]>,
+    /// The same of the trunk between two switches, if there are two: from the first to the second, and back. [ps]
+    pub trunk_busy: Option<[Duration; 2]>,
     /// The most that any output queue held. [B]
     pub most_queued: Bytes,
 }

@@ -161,7 +161,12 @@ fn frames(ethernet: &EthernetStatistics) -> Vec<[String; 2]> {
     let dropped = dropped.iter().filter(|place| place.0 > 0).map(|(count, place)| format!("; {count} lost {place}"));
     let frames = format!("{} sent, {} received{}", ethernet.sent, ethernet.received, dropped.collect::<String>());
     let most = format!("{} at most in an output queue of the switch", ethernet.most_queued);
-    vec![["frames".to_string(), frames], ["queued".to_string(), most]]
+    let mut rows = vec![["frames".to_string(), frames], ["queued".to_string(), most]];
+    if let Some([there, back]) = ethernet.trunk_busy {
+        let busy = format!("busy for {} to the second switch, {} back", rounded(there), rounded(back));
+        rows.push(["trunk".to_string(), busy]);
+    }
+    rows
 }
 
 /// What broadcasts took of memory at who took most, and what the buffers for them may come to hold on all nodes: with one for all receivers,

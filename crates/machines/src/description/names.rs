@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 
 use super::fields::{
     Channels, Clos, ControlNetwork, Dragonfly, Ethernet, FatTree, Faults, Fields, Graph, GraphLink, GraphRouter, Grid,
-    Line, LogGp, MeshOfClos, Messaging, Node, Packet, Routers, Routing, Star, Switching, Topology,
+    Line, LogGp, MeshOfClos, Messaging, Node, Packet, Routers, Routing, Star, Switching, Topology, Trunk,
 };
 
 /// The names of a table's fields.
@@ -35,6 +35,7 @@ const TABLES: &[(&str, FieldNames)] = &[
     ("ethernet", of::<Ethernet>),
     ("ethernet.faults", of::<Faults>),
     ("ethernet.messaging", of::<Messaging>),
+    ("ethernet.trunk", of::<Trunk>),
     ("channels.nodes", of::<Line>),
     ("channels.injection", of::<Line>),
     ("channels.ejection", of::<Line>),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::network;
 use crate::model::{
     Acknowledged, Arbitration, BroadcastProtocol, Channel, Ethernet, Faults, FlitNetwork, Interconnect, LogGp, Machine,
-    Messaging, NodeCosts, Place, Protocol, Repeat, Router, SendMode, Switching,
+    Messaging, NodeCosts, Place, Protocol, Repeat, Router, SendMode, Switching, Trunk,
 };
 use crate::routing::Selection;
 
@@ -78,6 +78,9 @@ pub fn json(machine: &Machine) -> String {
     }
     if let Interconnect::Ethernet(model) = &machine.interconnect {
         object["ethernet"] = ethernet(model);
+        if let Some(model) = &model.trunk {
+            object["ethernet"]["trunk"] = trunk(model);
+        }
     }
     let mut text = object.to_string();
     text.push('\n');
@@ -215,6 +218,16 @@ fn ethernet(model: &Ethernet) -> Value {
             "delayed": delayed, "delay_ps": delay.picoseconds(),
         },
         "messaging": messaging(&model.messaging),
+    })
+}
+
+fn trunk(model: &Trunk) -> Value {
+    json!({
+        "first_switch": model.first_switch,
+        "bits_per_second": model.rate.bits_per_second(),
+        "bucket_bytes": model.bucket.map(|bucket| bucket.0),
+        "latency_ps": model.latency.picoseconds(),
+        "queue_bytes": model.queue.0,
     })
 }
 

@@ -6,7 +6,7 @@ use super::node::{LONGEST_BYTE, no_other_table};
 use super::{bounded, missing};
 use crate::description::fields::{self, Fields};
 use crate::error::Fault;
-use crate::model::{Ethernet, Faults, Interconnect, Messaging};
+use crate::model::{Ethernet, Faults, Interconnect, Messaging, Trunk};
 use crate::topology::within;
 
 /// The most nodes: no switch has more ports, and every node keeps something for each other one.
@@ -28,19 +28,13 @@ const LARGEST_RING: u64 = 1 << 20;
 pub(super) fn ethernet(fields: &Fields, ethernet: &fields::Ethernet) -> Result<(u32, Interconnect), Fault> {
     no_other_table(fields, "ethernet")?;
     within("ethernet.nodes", "nodes", u64::from(ethernet.nodes), MOST_NODES)?;
-    if ethernet.rate < SLOWEST {
-        return Err(Fault::value("ethernet.rate", ethernet.rate, format!("at least {SLOWEST}")));
-    }
+    fast_enough("ethernet.rate", ethernet.rate)?;
     if ethernet.payload < PAYLOAD.0 || ethernet.payload > PAYLOAD.1 {
         return Err(Fault::value("ethernet.payload", ethernet.payload, format!("{} to {}", PAYLOAD.0, PAYLOAD.1)));
     }
     let frame = Bytes(ethernet.payload.0 + FRAME.0);
-    if ethernet.queue < frame {
-        return Err(Fault::value("ethernet.queue", ethernet.queue, format!("at least {frame}, the longest frame")));
-    }
-    if let Some(bucket) = ethernet.bucket.filter(|&bucket| bucket < frame) {
-        return Err(Fault::value("ethernet.bucket", bucket, format!("at least {frame}, the longest frame")));
-    }
+    holds_a_frame("ethernet.queue", Some(ethernet.queue), frame)?;
+    holds_a_frame("ethernet.bucket", ethernet.bucket, frame)?;
     for (name, frames) in [("transmit_ring", ethernet.transmit_ring), ("receive_ring", ethernet.receive_ring)] {
         within(&format!("ethernet.{name}"), "frames", u64::from(frames), LARGEST_RING)?;
     }
@@ -68,10 +62,43 @@ pub(super) fn ethernet(fields: &Fields, ethernet: &fields::Ethernet) -> Result<(
         call_send: time("call_send", ethernet.call_send)?,
         call_receive: time("call_receive", ethernet.call_receive)?,
         broadcast_each: time("broadcast_each", ethernet.broadcast_each)?,
+        trunk: ethernet.trunk.as_ref().map(|fields| trunk(fields, ethernet)).transpose()?,
         faults: faults(&ethernet.faults)?,
         messaging: messaging(&ethernet.messaging)?,
     };
     Ok((ethernet.nodes, Interconnect::Ethernet(resolved)))
+}
+
+fn fast_enough(name: &str, rate: Rate) -> Result<(), Fault> {
+    if rate < SLOWEST {
+        return Err(Fault::value(name, rate, format!("at least {SLOWEST}")));
+    }
+    Ok(())
+}
+
+fn holds_a_frame(name: &str, size: Option<Bytes>, frame: Bytes) -> Result<(), Fault> {
+    match size.filter(|&size| size < frame) {
+        Some(size) => Err(Fault::value(name, size, format!("at least {frame}, the longest frame"))),
+        None => Ok(()),
+    }
+}
+
+/// The trunk of an Ethernet, with nodes at both of its ends.
+fn trunk(fields: &fields::Trunk, ethernet: &fields::Ethernet) -> Result<Trunk, Fault> {
+    let fields::Trunk { first_switch, rate, bucket, latency, queue } = *fields;
+    if first_switch == 0 || first_switch >= ethernet.nodes {
+        let allowed = match ethernet.nodes {
+            1 => "no trunk, as there is one node".to_owned(),
+            nodes => format!("1 to {}, so that the second switch has nodes, too", nodes - 1),
+        };
+        return Err(Fault::value("ethernet.trunk.first_switch", first_switch, allowed));
+    }
+    fast_enough("ethernet.trunk.rate", rate)?;
+    let frame = Bytes(ethernet.payload.0 + FRAME.0);
+    holds_a_frame("ethernet.trunk.bucket", bucket, frame)?;
+    holds_a_frame("ethernet.trunk.queue", queue, frame)?;
+    let latency = bounded("ethernet.trunk.latency", latency)?;
+    Ok(Trunk { first_switch, rate, bucket, latency, queue: queue.unwrap_or(ethernet.queue) })
 }
 
 fn faults(faults: &Faults) -> Result<Faults, Fault> {

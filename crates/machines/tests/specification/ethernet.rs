@@ -1,6 +1,6 @@
 //! Descriptions of switched Ethernets: what they say, and the errors that their mistakes give.
 
-use maquette_machines::model::{Faults, Interconnect, Repeat};
+use maquette_machines::model::{Faults, Interconnect, Machine, Repeat};
 use maquette_machines::{Description, export, facts, load_with};
 use quantities::{Bytes, Duration};
 
@@ -101,6 +101,54 @@ fn mistakes() {
     for (part, instead, expected) in table {
         assert_eq!(complaint(part, instead), expected);
     }
+}
+
+/// The good description with a second switch.
+fn with_trunk(fields: &str) -> Result<Machine, maquette_machines::Error> {
+    let text = format!("{GOOD}\n[ethernet.trunk]\n{fields}");
+    Description::parse(&text, "two.toml")?.resolve()
+}
+
+#[test]
+fn a_trunk_makes_two_switches_of_one() {
+    let machine = with_trunk("first_switch = 1\nrate = \"250 Mbit/s\"\nlatency = \"2 us\"\n").unwrap();
+    let Interconnect::Ethernet(ethernet) = &machine.interconnect else { panic!("an Ethernet") };
+    let trunk = ethernet.trunk.unwrap();
+    assert_eq!((trunk.first_switch, trunk.bucket, trunk.queue), (1, None, Bytes(64 << 10)));
+    assert_eq!((trunk.rate.bits_per_second(), trunk.latency), (250_000_000, Duration::from_microseconds(2)));
+    assert_eq!((facts(&machine).routers, facts(&machine).channels), (2, 6));
+    assert!(export::json(&machine).contains("\"trunk\":{"));
+    let machine = Description::parse(GOOD, "two.toml").unwrap().resolve().unwrap();
+    assert!(!export::json(&machine).contains("trunk"));
+}
+
+#[test]
+fn mistakes_of_a_trunk() {
+    let rate = "rate = \"250 Mbit/s\"";
+    let table = [
+        (
+            format!("first_switch = 2\n{rate}\n"),
+            "two.toml:23:16: ethernet.trunk.first_switch: found 2; allowed is 1 to 1, so that the second switch has nodes, too",
+        ),
+        (
+            format!("first_switch = 1\n{rate}\nbucket = \"100 B\"\n"),
+            "two.toml:25:10: ethernet.trunk.bucket: found 100 B; allowed is at least 1518 B, the longest frame",
+        ),
+        (
+            format!("first_switch = 1\n{rate}\nqueue = \"1 KiB\"\n"),
+            "two.toml:25:9: ethernet.trunk.queue: found 1 KiB; allowed is at least 1518 B, the longest frame",
+        ),
+        (
+            "first_switch = 1\nrate = \"25 bit/s\"\n".to_owned(),
+            "two.toml:24:8: ethernet.trunk.rate: found 3.125 B/s; allowed is at least 1 kB/s",
+        ),
+        ("first_switch = 1\n".to_owned(), "two.toml:22:1: ethernet.trunk: `rate` is missing"),
+    ];
+    for (fields, expected) in table {
+        assert_eq!(with_trunk(&fields).unwrap_err().to_string(), expected);
+    }
+    let misspelt = with_trunk(&format!("first_swich = 1\n{rate}\n")).unwrap_err().to_string();
+    assert!(misspelt.starts_with("two.toml:23:1: ethernet.trunk: there is no field `first_swich`"), "{misspelt}");
 }
 
 #[test]

@@ -218,6 +218,7 @@ impl RunPage<'_> {
                 section
                     .child(paragraph("Every node has a wire to the switch and one from it."))
                     .child(tables::wires(self.answer, ethernet))
+                    .children(ethernet.trunk_busy.map(|busy| tables::trunk(self.answer, busy)))
             }),
             Interconnect::LogGp(_) => None,
         }

@@ -120,6 +120,17 @@ pub(super) fn wires(answer: &Answer, ethernet: &EthernetStatistics) -> Element {
     table.draw()
 }
 
+/// How long frames were on the trunk between two switches.
+pub(super) fn trunk(answer: &Answer, [there, back]: [Duration; 2]) -> Element {
+    let mut table = Table::of_figures(&["trunk", "busy", ""]);
+    let makespan = answer.makespan().seconds().max(1e-12);
+    for (way, busy) in [("from the first switch to the second", there), ("back", back)] {
+        let share = Cell::Number(percent(busy.seconds() / makespan));
+        table.rows.push(vec![Cell::Words(way.to_owned()), measured(busy), share]);
+    }
+    table.draw()
+}
+
 /// Percentiles of the times of messages, of each group in a column.
 pub(super) fn percentiles(groups: &[(String, MessageTimes)]) -> Element {
     let names = groups.iter().map(|(name, _)| name.as_str());

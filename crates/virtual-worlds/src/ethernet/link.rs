@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use machines::model::Ethernet;
+use machines::model::{Ethernet, Trunk};
 use quantities::{Bytes, Duration, Rate, Time};
 
 use super::network::FrameId;
@@ -44,6 +44,11 @@ pub(super) struct Passage {
 impl Wire {
     pub(super) fn new(ethernet: &Ethernet) -> Wire {
         Wire { rate: ethernet.rate, bucket: ethernet.bucket, latency: ethernet.wire_latency }
+    }
+
+    /// That between two switches.
+    pub(super) fn of_trunk(trunk: &Trunk) -> Wire {
+        Wire { rate: trunk.rate, bucket: trunk.bucket, latency: trunk.latency }
     }
 
     /// How long a frame occupies the wire, or keeps its tokens from others.

@@ -4,6 +4,8 @@
 //!    node 0   transmit ring ===wire===> |        | output queue ===wire===> faults -> receive ring   node 0
 //!    node 1   transmit ring ===wire===> | switch | output queue ===wire===> faults -> receive ring   node 1
 //!      ...                              |        |                                                     ...
+//!
+//!    the same at a second switch, if there is one:  switch | output queue ===trunk===> | switch, and back
 //! ```
 //!
 //! 1. A frame of s bytes of payload occupies a wire for (8 + 14 + max(s, 46) + 4 + 12) bytes at the wire's rate: preamble, header,
@@ -15,6 +17,9 @@
 //! 3. The switch has a whole frame before it forwards it (store and forward), after its latency, to the output queue of the node
 //!    that it is for, or, a broadcast, of every node but its source. A frame that does not fit into a queue is dropped there. The
 //!    one on the wire has left the queue.
+//!    Where there are two switches, each has nodes of its own and an output queue for the trunk to the other. A frame that is for a node
+//!    there, or for all, goes over the trunk once, and from that switch as any other. The trunk is a wire with a rate, a latency, and
+//!    perhaps a token bucket of its own.
 //! 4. At each receiver a frame may be lost, alone or in a burst; be there twice; or be late by a random time, so that others
 //!    overtake it. All of this follows from the seed, independently at each receiver.
 //! 5. A frame that finds the receive ring full is dropped. A node takes frames from its ring in order.

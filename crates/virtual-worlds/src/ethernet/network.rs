@@ -1,9 +1,10 @@
 //! The network: wires, switch and rings, driven by events.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use endpoint::Result;
-use machines::model::Ethernet;
+use machines::model::{Ethernet, Trunk};
 use quantities::{Bytes, Rank, Time};
 
 use super::faults::{Fate, Line};
@@ -66,10 +67,12 @@ struct Frame<P> {
 enum Event {
     /// A node's wire to the switch is free again.
     Sent(u32),
-    /// A frame's last bit is at the switch.
-    AtSwitch(FrameId),
-    /// The switch puts a frame into the output queues.
-    Forward(FrameId),
+    /// A frame's last bit is at a switch.
+    AtSwitch(usize, FrameId),
+    /// A switch puts a frame into the output queues.
+    Forward(usize, FrameId),
+    /// The trunk from a switch to the other is free again.
+    Crossed(usize),
     /// A node's wire from the switch is free again.
     Forwarded(u32),
     /// A frame's last bit is at a node.
@@ -102,8 +105,10 @@ pub struct Network<P> {
     free: Vec<FrameId>,
     /// From each node to the switch.
     up: Vec<Link>,
-    /// From the switch to each node.
+    /// From its switch to each node.
     down: Vec<Link>,
+    /// From each of two switches to the other, over the trunk if there is one.
+    across: [Link; 2],
     lines: Vec<Line>,
     rings: Vec<VecDeque<Received<P>>>,
     processors: Processors,
@@ -124,6 +129,7 @@ impl<P: Clone> Network<P> {
             free: Vec::new(),
             up: (0..nodes).map(|_| Link::default()).collect(),
             down: (0..nodes).map(|_| Link::default()).collect(),
+            across: Default::default(),
             lines: (0..nodes).map(|node| Line::new(&ethernet.faults, seed, node)).collect(),
             rings: (0..nodes).map(|_| VecDeque::new()).collect(),
             processors: Processors::new(ethernet.processors, nodes),
@@ -212,8 +218,10 @@ impl<P: Clone> Network<P> {
     /// What it has done so far.
     pub fn statistics(&self) -> EthernetStatistics {
         let busy = self.up.iter().zip(&self.down).map(|(up, down)| [up.busy, down.busy]).collect();
-        let most_queued = Bytes(self.down.iter().map(|link| link.most_queued).max().unwrap_or(0));
-        EthernetStatistics { busy, most_queued, ..self.statistics.clone() }
+        let most_queued = self.down.iter().chain(&self.across).map(|link| link.most_queued).max();
+        let most_queued = Bytes(most_queued.unwrap_or(0));
+        let trunk_busy = self.ethernet.trunk.map(|_| self.across.each_ref().map(|link| link.busy));
+        EthernetStatistics { busy, trunk_busy, most_queued, ..self.statistics.clone() }
     }
 
     fn next_event(&mut self) -> Option<Event> {
@@ -231,8 +239,14 @@ impl<P: Clone> Network<P> {
                 self.start_up(node);
                 self.notices.push_back(Notice::Room(Rank(node)));
             }
-            Event::AtSwitch(id) => self.events.put(self.now() + self.ethernet.switch_latency, Event::Forward(id)),
-            Event::Forward(id) => self.forward(id),
+            Event::AtSwitch(switch, id) => {
+                self.events.put(self.now() + self.ethernet.switch_latency, Event::Forward(switch, id));
+            }
+            Event::Forward(switch, id) => self.forward(switch, id),
+            Event::Crossed(switch) => {
+                self.across[switch].free();
+                self.start_across(switch);
+            }
             Event::Forwarded(node) => {
                 self.down[node as usize].free();
                 self.start_down(node);
@@ -247,7 +261,7 @@ impl<P: Clone> Network<P> {
         let (frames, now) = (&self.frames, self.events.now());
         let started = self.up[node as usize].start(now, self.wire, |id| size(frames, id));
         if let Some((id, Passage { arrives, free })) = started {
-            self.events.put(arrives, Event::AtSwitch(id));
+            self.events.put(arrives, Event::AtSwitch(self.switch_of(node), id));
             self.events.put(free, Event::Sent(node));
         }
     }
@@ -261,15 +275,40 @@ impl<P: Clone> Network<P> {
         }
     }
 
-    /// Puts a frame into the output queues of those it is for, as far as it fits.
-    fn forward(&mut self, id: FrameId) {
+    fn start_across(&mut self, switch: usize) {
+        let Some(trunk) = &self.ethernet.trunk else { return };
+        let (frames, now) = (&self.frames, self.events.now());
+        let started = self.across[switch].start(now, Wire::of_trunk(trunk), |id| size(frames, id));
+        if let Some((id, Passage { arrives, free })) = started {
+            self.events.put(arrives, Event::AtSwitch(1 - switch, id));
+            self.events.put(free, Event::Crossed(switch));
+        }
+    }
+
+    /// On which switch a node is.
+    fn switch_of(&self, node: u32) -> usize {
+        usize::from(self.ethernet.trunk.is_some_and(|trunk| node >= trunk.first_switch))
+    }
+
+    /// The nodes of a switch that a frame is for.
+    fn receivers(&self, switch: usize, frame: &Frame<P>) -> Range<u32> {
+        let nodes = self.down.len() as u32;
+        let split = self.ethernet.trunk.map_or(nodes, |trunk| trunk.first_switch.min(nodes));
+        let (first, end) = if switch == 0 { (0, split) } else { (split, nodes) };
+        match frame.to {
+            Destination::One(Rank(node)) => node.clamp(first, end)..(node + 1).clamp(first, end),
+            Destination::All => first..end,
+        }
+    }
+
+    /// A switch puts a frame into the output queues of those it is for, as far as it fits, and of the other switch where that has some of them.
+    fn forward(&mut self, switch: usize, id: FrameId) {
         let Some(frame) = of(&self.frames, id) else { return };
         let (from, size) = (frame.from.0, frame_size(frame.size));
-        let (nodes, but) = match frame.to {
-            Destination::One(Rank(node)) => (node..node + 1, None),
-            Destination::All => (0..self.down.len() as u32, Some(from)),
-        };
-        for node in nodes.filter(|&node| but != Some(node)) {
+        let to_all = frame.to == Destination::All;
+        let here = self.receivers(switch, frame);
+        let there = self.receivers(1 - switch, frame);
+        for node in here.filter(|&node| !(to_all && node == from)) {
             if self.down[node as usize].queued() + size > self.ethernet.queue.0 {
                 self.ends(id, node, FrameFate::AtSwitch);
                 continue;
@@ -278,7 +317,22 @@ impl<P: Clone> Network<P> {
             self.down[node as usize].put(id, size);
             self.start_down(node);
         }
+        if switch == self.switch_of(from) && !there.is_empty() {
+            self.cross(switch, id, size, there);
+        }
         self.leave(id);
+    }
+
+    /// A switch puts a frame into the queue of the trunk, for those nodes of the other switch, if it fits.
+    fn cross(&mut self, switch: usize, id: FrameId, size: u64, there: Range<u32>) {
+        let Some(Trunk { queue, .. }) = self.ethernet.trunk else { return };
+        if self.across[switch].queued() + size > queue.0 {
+            there.into_iter().for_each(|node| self.ends(id, node, FrameFate::AtSwitch));
+            return;
+        }
+        self.share(id);
+        self.across[switch].put(id, size);
+        self.start_across(switch);
     }
 
     fn arrive(&mut self, node: u32, id: FrameId) {

@@ -1,6 +1,6 @@
 //! The switched Ethernet: hand-worked times, and what is dropped where.
 
-use machines::model::{Ethernet, Faults, Messaging};
+use machines::model::{Ethernet, Faults, Messaging, Trunk};
 use maquette_virtual_worlds::ethernet::{Destination, Network, Notice};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank, Rate, Time};
@@ -24,6 +24,7 @@ fn fast_ethernet() -> Ethernet {
         call_send: Duration::ZERO,
         call_receive: Duration::ZERO,
         broadcast_each: Duration::ZERO,
+        trunk: None,
         faults: Faults::NONE,
         messaging: Messaging::default(),
     }
@@ -146,6 +147,81 @@ fn a_receive_ring_that_is_full_drops_what_comes() {
     assert_eq!(network.statistics().dropped.at_ring, 6);
 }
 
+/// Two switches, the first with so many nodes, and a trunk of a quarter of the rate: 320 ns a byte.
+fn two_switches(first_switch: u32) -> Ethernet {
+    let rate = Rate::from_bits_per_second(25_000_000);
+    let latency = Duration::from_nanoseconds(900);
+    let trunk = Trunk { first_switch, rate, bucket: None, latency, queue: Bytes(3 * 1_018) };
+    Ethernet { trunk: Some(trunk), ..fast_ethernet() }
+}
+
+#[test]
+fn a_frame_to_the_other_switch_takes_the_trunk_and_both_switches() {
+    let mut network = network(&two_switches(2), 4);
+    assert!(network.transmit(Rank(3), Destination::One(Rank(0)), Bytes(100), 7));
+    assert!(network.transmit(Rank(0), Destination::One(Rank(1)), Bytes(100), 8));
+    // As with one switch, and 126 bytes of 320 ns, the trunk's latency, and the other switch.
+    let beside = 2 * (126 * 80 + 500) + 3_000;
+    let across = beside + (126 * 320 + 900) + 3_000;
+    assert_eq!(arrivals(&mut network), [(nanoseconds(beside), Rank(1), 8), (nanoseconds(across), Rank(0), 7)]);
+    let busy = Duration::from_nanoseconds((126 + 12) * 320);
+    assert_eq!(network.statistics().trunk_busy, Some([Duration::ZERO, busy]));
+}
+
+#[test]
+fn frames_over_a_trunk_follow_each_other_at_its_rate_and_each_way_by_itself() {
+    let mut network = network(&two_switches(2), 4);
+    for number in 0..3 {
+        network.transmit(Rank(0), Destination::One(Rank(2)), Bytes(1_000), number);
+        network.transmit(Rank(2), Destination::One(Rank(0)), Bytes(1_000), number);
+    }
+    let first = 2 * (1_026 * 80 + 500) + 3_000 + (1_026 * 320 + 900) + 3_000;
+    let at = |number: u64| nanoseconds(first + number * 1_038 * 320);
+    let mut came = arrivals(&mut network);
+    came.sort_unstable();
+    let expected: Vec<_> = (0..3).flat_map(|number| [0, 2].map(|to| (at(number), Rank(to), number as u32))).collect();
+    assert_eq!(came, expected);
+}
+
+#[test]
+fn a_broadcast_crosses_the_trunk_once() {
+    let mut network = network(&two_switches(2), 5);
+    network.transmit(Rank(1), Destination::All, Bytes(1_000), 9);
+    let beside = 2 * (1_026 * 80 + 500) + 3_000;
+    let across = beside + (1_026 * 320 + 900) + 3_000;
+    let expected = [(0, beside), (2, across), (3, across), (4, across)];
+    assert_eq!(arrivals(&mut network), expected.map(|(to, time)| (nanoseconds(time), Rank(to), 9)));
+    let statistics = network.statistics();
+    assert_eq!((statistics.sent, statistics.received), (1, 4));
+    assert_eq!(statistics.trunk_busy, Some([Duration::from_nanoseconds(1_038 * 320), Duration::ZERO]));
+}
+
+#[test]
+fn what_does_not_fit_before_the_trunk_is_dropped_for_all_who_are_beyond_it() {
+    let mut network = network(&two_switches(1), 3);
+    (0..9).for_each(|number| assert!(network.transmit(Rank(0), Destination::All, Bytes(1_000), number)));
+    let came = arrivals(&mut network);
+    // One comes to the switch every 1,038 * 80 ns, and crosses the trunk in four times that. Number 0 crosses while 1 to 3 wait. When number 4
+    // comes, 1 leaves a place for it; 5 to 7 find none, and 8 has the place of 2.
+    let numbers = |node: u32| came.iter().filter(|it| it.1 == Rank(node)).map(|it| it.2).collect::<Vec<u32>>();
+    assert_eq!(numbers(1), [0, 1, 2, 3, 4, 8]);
+    assert_eq!(numbers(1), numbers(2));
+    let statistics = network.statistics();
+    assert_eq!((statistics.received, statistics.dropped.at_switch), (12, 6));
+    assert_eq!(statistics.dropped_for, [0, 3, 3]);
+    assert_eq!(statistics.most_queued, Bytes(3 * 1_018));
+}
+
+#[test]
+fn a_second_switch_without_ranks_changes_nothing() {
+    let times = |ethernet: &Ethernet| {
+        let mut network = network(ethernet, 3);
+        (0..3).for_each(|node| assert!(network.transmit(Rank(node), Destination::All, Bytes(700), node)));
+        arrivals(&mut network)
+    };
+    assert_eq!(times(&two_switches(3)), times(&fast_ethernet()));
+}
+
 #[test]
 fn a_node_is_woken_when_it_asked_to_be() {
     let mut network = network(&fast_ethernet(), 2);
@@ -162,10 +238,11 @@ proptest! {
     fn every_frame_is_accounted_for(
         sends in prop::collection::vec((0u32..5, prop::option::of(0u32..4), 0u64..=1_500), 1..60),
         (loss, burst_begins, duplicated, delayed) in (0.0..0.5, 0.0..0.1, 0.0..0.3, 0.0..0.3),
+        first_switch in 1u32..=5,
         seed in any::<u64>(),
     ) {
         let faults = Faults { loss, burst_begins, burst_ends: 0.2, duplicated, delayed, delay: Duration::from_microseconds(300) };
-        let ethernet = Ethernet { faults, queue: Bytes(8_000), receive_ring: 8, transmit_ring: 100, ..fast_ethernet() };
+        let ethernet = Ethernet { faults, queue: Bytes(8_000), receive_ring: 8, transmit_ring: 100, ..two_switches(first_switch) };
         let run = || {
             let mut network: Network<u32> = Network::new(&ethernet, 5, seed);
             let mut copies = 0;

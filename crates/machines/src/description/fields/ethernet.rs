@@ -4,7 +4,7 @@ use quantities::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// A switched Ethernet: a wire to and from the switch for each node.
+/// A switched Ethernet: a wire to and from a switch for each node.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ethernet {
@@ -56,12 +56,34 @@ pub struct Ethernet {
     /// The source's cost, for each receiver, of each frame that it broadcasts; none by default.
     #[serde(default)]
     pub broadcast_each: Duration,
+    /// A second switch, with a trunk to it; there is one switch by default.
+    #[serde(default)]
+    pub trunk: Option<Trunk>,
     /// What can go wrong; nothing by default.
     #[serde(default)]
     pub faults: Faults,
     /// How messages are sent.
     #[serde(default)]
     pub messaging: Messaging,
+}
+
+/// Two switches, and the wire between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Trunk {
+    /// How many nodes are on the first switch, from node 0 on; the others are on the second.
+    pub first_switch: u32,
+    /// Of the trunk, in either direction.
+    pub rate: Rate,
+    /// The token bucket that stands for it in either direction, as the `bucket` of the wires; none by default.
+    #[serde(default)]
+    pub bucket: Option<Bytes>,
+    /// Of the trunk; none by default.
+    #[serde(default)]
+    pub latency: Duration,
+    /// What the queue before it holds at either switch; as much as any output queue by default.
+    #[serde(default)]
+    pub queue: Option<Bytes>,
 }
 
 /// What can go wrong with a frame on the way to each receiver, independently at each. Chances, from 0 to 1.
