@@ -280,8 +280,9 @@ impl Program for Greeting<'_> {
     }
 }
 
-/// What tells one computer, since it was last started, from others.
+/// What tells one computer, since it was last started, from others: its parts may have names of their own, and yet one clock. Where the
+/// system has nothing like that, it is the name.
 fn machine_id(name: &str) -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
-    format!("{name} {}", boot.unwrap_or_default().trim_end())
+    boot.map_or_else(|_| name.to_owned(), |boot| boot.trim_end().to_owned())
 }
