@@ -4,6 +4,8 @@
       |           |           |
     --+-----------+-----------+--             a bridge in a namespace of its own
 
+Or by two switches: some hosts are on the first, the others on the second, and a trunk is between them.
+
 Each interface is held to the rate of the wire, both ways: the host's own queue is deep, so that a program that sends too fast
 waits; the switch's queues are shallow, so that it drops. Losses are independent from receiver to receiver.
 
@@ -45,6 +47,16 @@ class Wire:
     switch_queue: str = "128kb"
 
 
+@dataclass(frozen=True)
+class Trunk:
+    """A second switch, and the wire to it."""
+
+    first_switch: int
+    """How many hosts are on the first switch; the others are on the second."""
+    wire: Wire
+    """What the wire between them does, of which each end is a port of a switch."""
+
+
 def run(*command: str) -> None:
     """Runs a command that must succeed."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
@@ -67,6 +79,7 @@ class Hosts:
 
     count: int
     wire: Wire = field(default_factory=Wire)
+    trunk: Trunk | None = None
 
     def __post_init__(self) -> None:
         self._prefix = f"{PREFIX}-{os.getpid()}"
@@ -109,8 +122,9 @@ class Hosts:
         self._remove()
 
     def lose(self, percent: float, source: int = 1) -> None:
-        """From now on so many of the UDP packets that `source` sends are lost on the way to each other host."""
-        switch = self._switch
+        """From now on so many of the UDP packets that `source` sends are lost on the way to each other host, where there is one switch."""
+        assert self.trunk is None
+        switch = self._switches[0]
         flush = ["ip", "netns", "exec", switch, "nft", "flush", "ruleset"]
         subprocess.run(flush, capture_output=True, timeout=PATIENCE)
         if percent == 0.0:
@@ -127,23 +141,28 @@ class Hosts:
             raise Unavailable(f"losses by nft: {done.stderr.strip()}")
 
     @property
-    def _switch(self) -> str:
-        return f"{self._prefix}-switch"
+    def _switches(self) -> list[str]:
+        return [f"{self._prefix}-switch"] + ([f"{self._prefix}-second"] if self.trunk else [])
+
+    def _switch_of(self, host: int) -> str:
+        return self._switches[1 if self.trunk and host > self.trunk.first_switch else 0]
 
     def _namespace(self, name: str) -> None:
         run("ip", "netns", "add", name)
         self._made.append(name)
 
     def _make(self) -> None:
-        switch = self._switch
-        self._namespace(switch)
-        run("ip", "-n", switch, "link", "add", "bridge", "type", "bridge", "mcast_snooping", "0", "stp_state", "0")
-        run("ip", "-n", switch, "link", "set", "bridge", "up")
+        for switch in self._switches:
+            self._namespace(switch)
+            run("ip", "-n", switch, "link", "add", "bridge", "type", "bridge", "mcast_snooping", "0", "stp_state", "0")
+            run("ip", "-n", switch, "link", "set", "bridge", "up")
+        if self.trunk:
+            self._join(self.trunk.wire)
         for host in range(1, self.count + 1):
             self._plug_in(host)
 
     def _plug_in(self, host: int) -> None:
-        name, switch, port, wire = self.name(host), self._switch, f"port{host}", self.wire
+        name, switch, port, wire = self.name(host), self._switch_of(host), f"port{host}", self.wire
         self._namespace(name)
         run("ip", "-n", switch, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", name)
         run("ip", "-n", switch, "link", "set", port, "master", "bridge", "up")
@@ -151,9 +170,20 @@ class Hosts:
         run("ip", "-n", name, "address", "add", f"{self.address(host)}/24", "broadcast", "10.77.0.255", "dev", "eth0")
         run("ip", "-n", name, "link", "set", "eth0", "up")
         run("ip", "-n", name, "route", "add", "224.0.0.0/4", "dev", "eth0")
-        for where, device, limit in ((name, "eth0", wire.host_queue), (switch, port, wire.switch_queue)):
-            shape = ("root", "tbf", "rate", wire.rate, "burst", wire.burst, "limit", limit)
-            run("tc", "-n", where, "qdisc", "add", "dev", device, *shape)
+        self._hold(name, "eth0", wire, wire.host_queue)
+        self._hold(switch, port, wire, wire.switch_queue)
+
+    def _join(self, wire: Wire) -> None:
+        first, second = self._switches
+        run("ip", "-n", first, "link", "add", "trunk", "type", "veth", "peer", "name", "trunk", "netns", second)
+        for switch in (first, second):
+            run("ip", "-n", switch, "link", "set", "trunk", "master", "bridge", "up")
+            self._hold(switch, "trunk", wire, wire.switch_queue)
+
+    def _hold(self, where: str, device: str, wire: Wire, limit: str) -> None:
+        """Holds what leaves by a device to the rate of its wire."""
+        shape = ("root", "tbf", "rate", wire.rate, "burst", wire.burst, "limit", limit)
+        run("tc", "-n", where, "qdisc", "add", "dev", device, *shape)
 
     def _remove(self) -> None:
         for name in reversed(self._made):
