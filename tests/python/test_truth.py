@@ -1,5 +1,6 @@
 """What was predicted of machines before it was measured."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,6 +8,24 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 MAQUETTE = Path(sys.executable).with_name("maquette")
+
+
+def maquette(*words: str | Path) -> str:
+    done = subprocess.run([MAQUETTE, *words], capture_output=True, text=True, timeout=60, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_what_crosses_from_one_switch_to_the_other_keeps_the_trunk_busy(tmp_path: Path) -> None:
+    page = tmp_path / "run.html"
+    run = ["run", "all-to-all", "--machine", "./experiments/truth/two-switches/hosts.toml", "--bytes", "16KiB"]
+    there, back = json.loads(maquette(*run, "--json"))["frames"]["trunk_busy_ps"]
+    # 16 messages each way, a bit in 40 ns, with a header of 64 B, and 14 B of a frame, in each of twelve frames; what asks for them and says that
+    # they have come is less than an eighth of that.
+    messages = 16 * (16384 + 12 * (64 + 14)) * 8 * 40_000
+    assert messages <= there <= 1.125 * messages and there == back
+    assert "\ntrunk        busy for " in maquette(*run, "--report", page)
+    assert "from the first switch to the second" in page.read_text()
 
 
 def test_the_predictions_for_miriel_come_out_again() -> None:

@@ -2,7 +2,7 @@
 
 use quantities::{Bytes, Duration, Rate};
 
-pub use crate::description::fields::{BroadcastProtocol, Faults, Messaging, Repeat};
+pub use crate::description::fields::{BroadcastProtocol, Faults, Messaging, Probe, Repeat};
 use crate::routing::{Routing, Selection, usual_chance};
 
 /// A machine as a world simulates it: a description, resolved.

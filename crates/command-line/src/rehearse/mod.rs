@@ -14,7 +14,7 @@ use quantities::Duration;
 use serde_json::json;
 use tuning::calibrate::{CalibrationError, Effort, Outcome};
 use tuning::rehearsal::{
-    Compared, Judgement, Measured, Prediction, Predictions, Question, Rehearsal, calibration, median_time,
+    Compared, Judgement, Measured, Prediction, Predictions, Question, Rehearsal, calibration, median_time, undisturbed,
 };
 
 use super::failure::Failure;
@@ -192,9 +192,9 @@ impl Ready<'_> {
     fn measure_all(&mut self, questions: &[Question], bar: &Bar) -> Result<Vec<Measured>, Failure> {
         let measured = |(place, question): (usize, &Question)| {
             bar.show(place as f64 / questions.len() as f64, format!("measuring {}", question.what));
-            let runs = self.measure(question)?.into_iter().map(|run| run.0).collect();
+            let runs = self.measure(question)?;
             let nothing = || Failure::argument("repeat", "0", "1 or more");
-            Ok((question.clone(), median_time(runs).ok_or_else(nothing)?))
+            Ok((question.clone(), median_time(undisturbed(&runs)).ok_or_else(nothing)?))
         };
         questions.iter().enumerate().map(measured).collect()
     }

@@ -23,7 +23,7 @@
 mod ethernet;
 mod topology;
 
-pub use ethernet::{BroadcastProtocol, Ethernet, Faults, Messaging, Repeat, Trunk};
+pub use ethernet::{BroadcastProtocol, Ethernet, Faults, Messaging, Probe, Repeat, Trunk};
 pub use topology::{Clos, Dragonfly, FatTree, Graph, GraphLink, GraphRouter, Grid, MeshOfClos, Star, Topology};
 
 use quantities::{Bytes, Duration, Rate};

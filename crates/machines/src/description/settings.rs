@@ -74,6 +74,7 @@ const SHORT_OF_ETHERNET: &[(&str, &str)] = &[
     ("header", "ethernet.messaging.header"),
     ("window", "ethernet.messaging.window"),
     ("repeat", "ethernet.messaging.repeat"),
+    ("probe", "ethernet.messaging.probe"),
     ("push_first", "ethernet.messaging.push_first"),
     ("push_second", "ethernet.messaging.push_second"),
     ("pushed_buffer", "ethernet.messaging.pushed_buffer"),

@@ -235,7 +235,7 @@ fn trunk(model: &Trunk) -> Value {
 fn messaging(model: &Messaging) -> Value {
     let time = |time: Option<Duration>| time.map(Duration::picoseconds);
     let size = |size: Option<Bytes>| size.map(|size| size.0);
-    json!({
+    let mut told = json!({
         "header_bytes": size(model.header),
         "window": model.window,
         "repeat": model.repeat.map(Repeat::name),
@@ -251,7 +251,11 @@ fn messaging(model: &Messaging) -> Value {
         "broadcast_report_packets": model.broadcast_report_packets,
         "report_delay_ps": time(model.report_delay),
         "patience_ps": time(model.patience),
-    })
+    });
+    if let Some(probe) = model.probe {
+        told["probe"] = json!(probe.name());
+    }
+    told
 }
 
 fn loggp(model: &LogGp) -> Value {

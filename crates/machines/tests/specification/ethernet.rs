@@ -1,6 +1,6 @@
 //! Descriptions of switched Ethernets: what they say, and the errors that their mistakes give.
 
-use maquette_machines::model::{Faults, Interconnect, Machine, Repeat};
+use maquette_machines::model::{Faults, Interconnect, Machine, Probe, Repeat};
 use maquette_machines::{Description, export, facts, load_with};
 use quantities::{Bytes, Duration};
 
@@ -49,11 +49,13 @@ fn a_description_is_resolved() {
 
 #[test]
 fn any_field_can_be_set_for_one_run() {
-    let settings =
-        [("loss".to_string(), "0.2".to_string()), ("ethernet.messaging.window".to_string(), "8".to_string())];
+    let settings = [("loss", "0.2"), ("ethernet.messaging.window", "8"), ("probe", "alone")]
+        .map(|(name, value)| (name.to_string(), value.to_string()));
     let machine = load_with("dp-smp-8", &settings).unwrap();
-    let Interconnect::Ethernet(ethernet) = machine.interconnect else { panic!("an Ethernet") };
+    let Interconnect::Ethernet(ethernet) = &machine.interconnect else { panic!("an Ethernet") };
     assert_eq!((ethernet.faults.loss, ethernet.messaging.window), (0.2, Some(8)));
+    assert_eq!(ethernet.messaging.probe, Some(Probe::Alone));
+    assert!(export::json(&machine).contains("\"probe\":\"alone\""));
 }
 
 #[test]

@@ -64,17 +64,23 @@ impl Compared {
         Duration::from_picoseconds(self.measured_ps)
     }
 
-    /// A prediction beside the times of some runs, each with whether a rank lost its processor meanwhile. Those runs are left out, unless
-    /// fewer than a third are left then: of so few nothing is known. Nothing where there are no runs.
+    /// A prediction beside the times of some runs, each with whether a rank lost its processor meanwhile: see [`undisturbed`]. Nothing where
+    /// there are no runs.
     pub fn new(prediction: Prediction, runs: &[(Duration, bool)]) -> Option<Compared> {
-        let whole: Vec<Duration> = runs.iter().filter(|(_, short)| !short).map(|run| run.0).collect();
-        let kept = if whole.len() * 3 < runs.len() { runs.iter().map(|run| run.0).collect() } else { whole };
+        let kept = undisturbed(runs);
         let left_out = (runs.len() - kept.len()) as u32;
         let measured = median_time(kept)?;
         let share = |predicted: Duration| predicted.seconds() / measured.seconds() - 1.0;
         let error = prediction.predicted().filter(|_| !measured.is_zero()).map(share);
         Some(Compared { prediction, measured_ps: measured.picoseconds(), error, runs: runs.len() as u32, left_out })
     }
+}
+
+/// The times of runs, each with whether a rank lost its processor meanwhile. Those runs are left out, unless fewer than a third are left
+/// then: of so few nothing is known.
+pub fn undisturbed(runs: &[(Duration, bool)]) -> Vec<Duration> {
+    let whole: Vec<Duration> = runs.iter().filter(|(_, short)| !short).map(|run| run.0).collect();
+    if whole.len() * 3 < runs.len() { runs.iter().map(|run| run.0).collect() } else { whole }
 }
 
 /// The median of some times, the earlier of the two in the middle where they are even.

@@ -20,7 +20,7 @@ use quantities::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use self::judgement::{Compared, Judgement, Pick, median_time};
+pub use self::judgement::{Compared, Judgement, Pick, median_time, undisturbed};
 pub use self::prediction::{Prediction, Predictions};
 use crate::benchmark::Benchmark;
 use crate::calibrate::{Calibration, Measurement, Parameter, ParameterError};

@@ -126,6 +126,8 @@ pub struct Messaging {
     pub window: Option<u32>,
     /// What is sent again when a packet is lost.
     pub repeat: Option<Repeat>,
+    /// What a sender sends that has heard nothing for a retransmission time.
+    pub probe: Option<Probe>,
     /// BTP1: how much of a message is in its first packet.
     pub push_first: Option<Bytes>,
     /// BTP2: how much of it is pushed after that; the rest is pulled.
@@ -159,6 +161,7 @@ impl Messaging {
             ("header", self.header.map(|it| it.to_string())),
             ("window", self.window.map(|it| it.to_string())),
             ("repeat", self.repeat.map(|it| it.name().to_owned())),
+            ("probe", self.probe.map(|it| it.name().to_owned())),
             ("push_first", self.push_first.map(|it| it.to_string())),
             ("push_second", self.push_second.map(|it| it.to_string())),
             ("pushed_buffer", self.pushed_buffer.map(|it| it.to_string())),
@@ -187,6 +190,16 @@ impl Repeat {
     }
 }
 
+impl Probe {
+    /// Its name in descriptions.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Probe::WithPacket => "with-packet",
+            Probe::Alone => "alone",
+        }
+    }
+}
+
 impl BroadcastProtocol {
     /// Its name in descriptions.
     pub const fn name(self) -> &'static str {
@@ -207,6 +220,16 @@ pub enum Repeat {
     Selective,
     /// Of broadcasts parity packets, each of which repairs another loss at every receiver; else only what is lost.
     Parity,
+}
+
+/// What a sender sends that has heard nothing for a retransmission time; the answer says what is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Probe {
+    /// The first packet that is not known to have come, once more: if it is lost, that saves a round trip.
+    WithPacket,
+    /// A question without anything: if nothing is lost but time, little is sent in vain.
+    Alone,
 }
 
 /// How broadcasts are sent.

@@ -13,6 +13,7 @@ pub fn parameters(ethernet: &Ethernet) -> Parameters {
         datagram: datagram(ethernet),
         window: ethernet.messaging.window.unwrap_or(usual.window),
         repeat: ethernet.messaging.repeat.map_or(usual.repeat, repeat),
+        probe: ethernet.messaging.probe.map_or(usual.probe, probe),
         push: push(&ethernet.messaging, usual.push),
         pushed_buffer: pushed_buffer.map_or(usual.pushed_buffer, |size| size.0),
         send_queue: send_queue.map_or(usual.send_queue, |messages| messages as usize),
@@ -38,6 +39,13 @@ fn repeat(repeat: Repeat) -> messaging::Repeat {
         Repeat::GoBackN => messaging::Repeat::GoBackN,
         Repeat::Selective => messaging::Repeat::Selective,
         Repeat::Parity => messaging::Repeat::Parity(Parity::default()),
+    }
+}
+
+fn probe(probe: model::Probe) -> messaging::Probe {
+    match probe {
+        model::Probe::WithPacket => messaging::Probe::WithPacket,
+        model::Probe::Alone => messaging::Probe::Alone,
     }
 }
 
