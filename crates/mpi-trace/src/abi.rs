@@ -7,8 +7,7 @@ use mpi_abi::{
     MPI_REQUEST_NULL, MPI_Status,
 };
 
-/// A handle, as it is passed to a function. Where handles are integers of 32 bits, the upper half is anything.
-pub(crate) type Handle = usize;
+pub(crate) use mpi_preload::Handle;
 
 /// What differs between the binary interfaces of MPI libraries.
 #[derive(Clone, Copy, Debug)]

@@ -6,8 +6,8 @@
 //! | file | what it knows |
 //! |---|---|
 //! | `calls/` | each function that is taken: what it calls, and what is noted of it |
-//! | `wrapped.rs` | what all of them have in common |
-//! | `library.rs` | where the functions of the MPI library are, and which library it is |
+//! | `wrapped.rs` | what all of them have in common, beside what all preloaded libraries have (`mpi-preload`) |
+//! | `library.rs` | which MPI library it is |
 //! | `abi.rs` | how handles, statuses and constants look: the standard ABI, and the older one of MPICH |
 //! | `recorder.rs` | what is known of the process: its requests, communicators, datatypes; the time |
 //! | `output.rs` | the file, which is kept whatever becomes of the process |

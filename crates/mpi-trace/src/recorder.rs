@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+pub(crate) use mpi_preload::Address;
+use mpi_preload::Function;
 use trace_format::{
     CLOCK_VARIABLE, Call, Clock, Collective, CollectiveKind, FOLDER_VARIABLE, Header, Message, NOT_TRACED, encode,
     encode_header, file_name,
 };
 
 use crate::abi::{Abi, Handle};
-use crate::library::{Function, identify};
+use crate::library::identify;
 use crate::output::Output;
 use crate::requests::{ByHandle, Known, Requests};
 use crate::wrapped::Count;
@@ -363,6 +365,3 @@ pub(crate) fn handle_at(address: Address) -> Option<Handle> {
     // SAFETY: the program has given the address of a handle.
     Some(abi.known(unsafe { abi.handle_at(address, 0) }))
 }
-
-/// Where requests, statuses and the like are in memory.
-pub(crate) type Address = *mut c_void;

@@ -2,6 +2,8 @@
 
 use std::ffi::c_int;
 
+pub(crate) use mpi_preload::Count;
+
 use crate::recorder::{Recorder, now, recorder};
 
 /// When a call was entered. [ns]
@@ -32,55 +34,14 @@ pub(crate) fn note(entered: Entered, error: c_int, note: impl FnOnce(&mut Record
     error
 }
 
-/// A number of elements, as functions have it: of 32 bits, or of 64 in those whose name ends with `_c`.
-pub(crate) trait Count: Copy {
-    fn count(self) -> u64;
-}
-
-impl Count for c_int {
-    fn count(self) -> u64 {
-        self.max(0) as u64
-    }
-}
-
-impl Count for i64 {
-    fn count(self) -> u64 {
-        self.max(0) as u64
-    }
-}
-
-/// The type of an argument, in functions with small counts and in those with large ones.
-macro_rules! argument {
-    (small Count) => { std::ffi::c_int };
-    (large Count) => { i64 };
-    (small Counts) => { *const std::ffi::c_int };
-    (large Counts) => { *const i64 };
-    ($size:ident Int) => { std::ffi::c_int };
-    ($size:ident Handle) => { crate::abi::Handle };
-    // Of data, handles, statuses or numbers that the library reads or writes.
-    ($size:ident Address) => { crate::recorder::Address };
-}
-pub(crate) use argument;
-
-/// A function of MPI by its name, and what it calls in its place.
+/// A function of MPI that is recorded: as [`mpi_preload::function!`], with the time at which it was entered.
 macro_rules! function {
-    ($size:ident $name:ident($($argument:ident: $type:ident),*) $entered:ident, $next:ident => $body:expr) => {
-        #[doc = concat!("`", stringify!($name), "`")]
-        ///
-        /// # Safety
-        /// As the MPI standard says.
-        #[unsafe(no_mangle)]
-        #[allow(non_snake_case)]
-        pub unsafe extern "C" fn $name($($argument: $crate::wrapped::argument!($size $type)),*) -> std::ffi::c_int {
-            static NEXT: $crate::library::Function = $crate::library::Function::named(
-                // SAFETY: it ends with the one zero that it has.
-                unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(concat!("P", stringify!($name), "\0").as_bytes()) }
-            );
-            type Next = unsafe extern "C" fn($($crate::wrapped::argument!($size $type)),*) -> std::ffi::c_int;
-            // SAFETY: the function of the profiling interface has the type of the one that it stands for.
-            let $next: Next = unsafe { std::mem::transmute(NEXT.address()) };
-            let $entered = $crate::wrapped::Entered::now();
-            $body
+    ($size:ident $name:ident $arguments:tt $entered:ident, $next:ident => $body:expr) => {
+        mpi_preload::function! {
+            $size $name $arguments $next => {
+                let $entered = $crate::wrapped::Entered::now();
+                $body
+            }
         }
     };
 }

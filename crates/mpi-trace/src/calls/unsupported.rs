@@ -4,8 +4,8 @@ use std::ffi::{c_int, c_void};
 
 use trace_format::Call;
 
-use crate::library::Function;
 use crate::wrapped::{Entered, note};
+use mpi_preload::Function;
 
 /// Of functions with at most as many arguments as are passed in registers or in words on the stack, all alike: what they are is nothing to us.
 macro_rules! unsupported {

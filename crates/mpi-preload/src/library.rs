@@ -1,0 +1,109 @@
+//! Where the functions of the MPI library are, and which library it is.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::path::Path;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// A function of the MPI library, looked up when it is first called.
+#[derive(Debug)]
+pub struct Function {
+    name: &'static CStr,
+    address: AtomicPtr<c_void>,
+}
+
+impl Function {
+    /// The one of that name.
+    pub const fn named(name: &'static CStr) -> Function {
+        Function { name, address: AtomicPtr::new(std::ptr::null_mut()) }
+    }
+
+    /// Its address. Where no library has it the process can't go on: it has called something that is not there.
+    pub fn address(&self) -> *mut c_void {
+        let known = self.address.load(Ordering::Relaxed);
+        if !known.is_null() {
+            return known;
+        }
+        let found = look_up(self.name);
+        if found.is_null() {
+            eprintln!(
+                "maquette: the program calls {}, which its MPI library does not have",
+                self.name.to_string_lossy()
+            );
+            std::process::abort();
+        }
+        self.address.store(found, Ordering::Relaxed);
+        found
+    }
+}
+
+/// A function behind this library, or of an MPI library that a part of the program has loaded for itself, as Python's extensions do.
+fn look_up(name: &CStr) -> *mut c_void {
+    // SAFETY: the name is a text that ends with a zero.
+    let next = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    if !next.is_null() {
+        return next;
+    }
+    let mut library: Option<CString> = None;
+    // SAFETY: `note_mpi` is called with the pointer that is given here, and only while this call lasts.
+    unsafe { libc::dl_iterate_phdr(Some(note_mpi), (&raw mut library).cast()) };
+    let Some(library) = library else { return std::ptr::null_mut() };
+    // SAFETY: the path is a text that ends with a zero; what is loaded already is only found again, and stays.
+    unsafe {
+        let handle = libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+        if handle.is_null() { handle } else { libc::dlsym(handle, name.as_ptr()) }
+    }
+}
+
+/// Notes the path of a loaded library if it is one of MPI.
+unsafe extern "C" fn note_mpi(info: *mut libc::dl_phdr_info, _: libc::size_t, found: *mut c_void) -> c_int {
+    // SAFETY: the loader hands over a description whose name is a text, and what `look_up` has given.
+    let (path, found) = unsafe { (CStr::from_ptr((*info).dlpi_name), &mut *found.cast::<Option<CString>>()) };
+    if is_mpi(path) {
+        *found = Some(path.to_owned());
+    }
+    c_int::from(found.is_some())
+}
+
+fn is_mpi(path: &CStr) -> bool {
+    let path = path.to_string_lossy();
+    let name = Path::new(&*path).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    ["libmpi_abi.so", "libmpi.so", "libmpich.so"].iter().any(|known| name.starts_with(known))
+}
+
+/// The file of the MPI library that a process runs with.
+pub fn path_of_library() -> String {
+    static INIT: Function = Function::named(c"PMPI_Init");
+    path_of(INIT.address())
+}
+
+/// The file that an address lies in.
+fn path_of(address: *mut c_void) -> String {
+    let mut info = libc::Dl_info {
+        dli_fname: std::ptr::null(),
+        dli_fbase: std::ptr::null_mut(),
+        dli_sname: std::ptr::null(),
+        dli_saddr: std::ptr::null_mut(),
+    };
+    // SAFETY: the loader fills what it is given; the name is a text that lives as long as the library.
+    unsafe {
+        if libc::dladdr(address, &raw mut info) == 0 || info.dli_fname.is_null() {
+            return String::new();
+        }
+        CStr::from_ptr(info.dli_fname).to_string_lossy().into_owned()
+    }
+}
+
+/// What the MPI library says of itself.
+pub fn version_of_library() -> String {
+    type GetVersion = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
+    static GET_VERSION: Function = Function::named(c"PMPI_Get_library_version");
+    // As long as any library of any ABI may make it.
+    let (mut text, mut length) = (vec![0_u8; 1 << 14], 0);
+    // SAFETY: that is the function's type in the standard, and the text has more room than it may need.
+    unsafe {
+        let get: GetVersion = std::mem::transmute(GET_VERSION.address());
+        get(text.as_mut_ptr().cast(), &raw mut length);
+    }
+    let end = text.iter().position(|&byte| byte == 0).unwrap_or_default();
+    String::from_utf8_lossy(&text[..end]).into_owned()
+}

@@ -1,0 +1,63 @@
+//! How a function of MPI is taken.
+
+use std::ffi::c_int;
+
+/// A number of elements, as functions have it: of 32 bits, or of 64 in those whose name ends with `_c`.
+pub trait Count: Copy {
+    /// It, where one below zero is none.
+    fn count(self) -> u64;
+}
+
+impl Count for c_int {
+    fn count(self) -> u64 {
+        self.max(0) as u64
+    }
+}
+
+impl Count for i64 {
+    fn count(self) -> u64 {
+        self.max(0) as u64
+    }
+}
+
+/// The type of an argument, in functions with small counts and in those with large ones.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! argument {
+    (small Count) => { std::ffi::c_int };
+    (large Count) => { i64 };
+    (small Counts) => { *const std::ffi::c_int };
+    (large Counts) => { *const i64 };
+    ($size:ident Int) => { std::ffi::c_int };
+    ($size:ident Handle) => { $crate::Handle };
+    // Of data, handles, statuses or numbers that the library reads or writes.
+    ($size:ident Address) => { $crate::Address };
+}
+
+/// A function of MPI that takes the place of the library's: whether its counts are `small` or `large`, its name, its arguments, and what it
+/// does. `next` is what it stands before, the function of the library, which it can call.
+///
+/// ```text
+///   function! { small MPI_Wait(request: Address, status: Address) next => ... }
+/// ```
+#[macro_export]
+macro_rules! function {
+    ($size:ident $name:ident($($argument:ident: $type:ident),* $(,)?) $next:ident => $body:expr) => {
+        #[doc = concat!("`", stringify!($name), "`")]
+        ///
+        /// # Safety
+        /// As the MPI standard says.
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case, clippy::too_many_arguments)]
+        pub unsafe extern "C" fn $name($($argument: $crate::argument!($size $type)),*) -> std::ffi::c_int {
+            static NEXT: $crate::Function = $crate::Function::named(
+                // SAFETY: it ends with the one zero that it has.
+                unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(concat!("P", stringify!($name), "\0").as_bytes()) }
+            );
+            type Next = unsafe extern "C" fn($($crate::argument!($size $type)),*) -> std::ffi::c_int;
+            // SAFETY: the function of the profiling interface has the type of the one that it stands for.
+            let $next: Next = unsafe { std::mem::transmute(NEXT.address()) };
+            $body
+        }
+    };
+}
