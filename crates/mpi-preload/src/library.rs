@@ -17,6 +17,11 @@ impl Function {
         Function { name, address: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
+    /// Whether a library has it.
+    pub fn exists(&self) -> bool {
+        !self.address.load(Ordering::Relaxed).is_null() || !look_up(self.name).is_null()
+    }
+
     /// Its address. Where no library has it the process can't go on: it has called something that is not there.
     pub fn address(&self) -> *mut c_void {
         let known = self.address.load(Ordering::Relaxed);

@@ -6,15 +6,25 @@ use std::ffi::c_int;
 pub trait Count: Copy {
     /// It, where one below zero is none.
     fn count(self) -> u64;
+    /// It, as it is: displacements may be below zero.
+    fn signed(self) -> i64;
 }
 
 impl Count for c_int {
+    fn signed(self) -> i64 {
+        i64::from(self)
+    }
+
     fn count(self) -> u64 {
         self.max(0) as u64
     }
 }
 
 impl Count for i64 {
+    fn signed(self) -> i64 {
+        self
+    }
+
     fn count(self) -> u64 {
         self.max(0) as u64
     }

@@ -1,6 +1,6 @@
 //! What is known of the process that is recorded.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

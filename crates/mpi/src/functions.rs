@@ -46,6 +46,7 @@ functions! {
     comm_size = MPI_Comm_size(MPI_Comm, *mut c_int);
     comm_dup = MPI_Comm_dup(MPI_Comm, *mut MPI_Comm);
     comm_split = MPI_Comm_split(MPI_Comm, c_int, c_int, *mut MPI_Comm);
+    comm_idup = MPI_Comm_idup(MPI_Comm, *mut MPI_Comm, *mut MPI_Request);
     comm_free = MPI_Comm_free(*mut MPI_Comm);
     comm_set_errhandler = MPI_Comm_set_errhandler(MPI_Comm, MPI_Errhandler);
     comm_get_attr = MPI_Comm_get_attr(MPI_Comm, c_int, *mut c_void, *mut c_int);

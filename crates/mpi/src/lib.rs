@@ -27,7 +27,7 @@ mod search;
 
 pub use communicator::Communicator;
 pub use library::{Library, OpenError};
-pub use process::Process;
+pub use process::{Duplicate, Process};
 pub use request::{Arrived, Broadcast, Receive, Send};
 pub use search::{LIBRARY_VARIABLE, started_processes};
 

@@ -1,6 +1,7 @@
 //! This process, as one of those of MPI.
 
 use std::ffi::c_int;
+use std::mem::ManuallyDrop;
 use std::ptr::null_mut;
 use std::rc::Rc;
 
@@ -8,6 +9,7 @@ use mpi_abi::*;
 
 use crate::functions::Functions;
 use crate::library::text_of;
+use crate::request::Request;
 use crate::{Communicator, Library, MpiError, Result};
 
 /// That MPI has begun and not ended: whatever calls it has one, and there is no end before the last is gone. It can't leave the thread on which
@@ -46,6 +48,64 @@ impl Process {
             check(functions, "MPI_Comm_set_errhandler", code)?;
         }
         Ok(Process { library, begun_here: has_begun == 0, begun: Begun(Rc::new(())) })
+    }
+
+    /// A process in which somebody else has begun MPI: what becomes of errors on its communicators is as they have said.
+    ///
+    /// # Errors
+    /// What the library says; that MPI has not begun.
+    pub fn of_program(library: Library) -> Result<Process> {
+        let mut has_begun = 0;
+        // SAFETY: it can be called at any time, and writes an integer.
+        let code = unsafe { (library.functions.initialized)(&raw mut has_begun) };
+        check(library.functions, "MPI_Initialized", code)?;
+        if has_begun == 0 {
+            return Err(MpiError { call: "MPI_Initialized", text: "MPI has not begun".to_owned() });
+        }
+        Ok(Process { library, begun_here: false, begun: Begun(Rc::new(())) })
+    }
+
+    /// A communicator of the same processes as `communicator`, whose messages are apart and whose errors are values; all of them call this
+    /// together.
+    ///
+    /// # Errors
+    /// What the library says.
+    ///
+    /// # Safety
+    /// The handle must be of a communicator of this library.
+    pub unsafe fn duplicate_of(&self, communicator: MPI_Comm) -> Result<Communicator> {
+        let (functions, mut other) = (self.library.functions, MPI_COMM_NULL);
+        // SAFETY: the caller vouches for the handle, and the call writes another.
+        check(functions, "MPI_Comm_dup", unsafe { (functions.comm_dup)(communicator, &raw mut other) })?;
+        self.apart(other)
+    }
+
+    /// Begins to make one as [`Process::duplicate_of`] does: all processes of the communicator call this, in their order of collectives, and
+    /// wait for nobody.
+    ///
+    /// # Errors
+    /// What the library says.
+    ///
+    /// # Safety
+    /// As there.
+    pub unsafe fn begin_duplicate_of(&self, communicator: MPI_Comm) -> Result<Duplicate> {
+        let functions = self.library.functions;
+        // Its address must stay, since MPI writes there later.
+        let mut other = ManuallyDrop::new(Box::new(MPI_COMM_NULL));
+        let mut request = MPI_REQUEST_NULL;
+        // SAFETY: the caller vouches for the handle, and the place for the other is there until the request is over.
+        let code = unsafe { (functions.comm_idup)(communicator, &raw mut **other, &raw mut request) };
+        check(functions, "MPI_Comm_idup", code)?;
+        Ok(Duplicate { request: Request::new(functions, request, self.begun.clone()), other })
+    }
+
+    /// A communicator that was made here, from which errors come as values.
+    fn apart(&self, handle: MPI_Comm) -> Result<Communicator> {
+        let functions = self.library.functions;
+        // SAFETY: both handles are valid.
+        let code = unsafe { (functions.comm_set_errhandler)(handle, MPI_ERRORS_RETURN) };
+        check(functions, "MPI_Comm_set_errhandler", code)?;
+        Communicator::new(functions, handle, self.begun.clone())
     }
 
     /// Its library.
@@ -93,6 +153,28 @@ impl Process {
         // SAFETY: MPI has begun, and the handle is predefined.
         let _ = unsafe { (self.library.functions.abort)(MPI_COMM_WORLD, status) };
         std::process::exit(status)
+    }
+}
+
+/// A communicator that is being made.
+#[derive(Debug)]
+pub struct Duplicate {
+    request: Request,
+    other: ManuallyDrop<Box<MPI_Comm>>,
+}
+
+impl Duplicate {
+    /// The communicator, once it is there. It is not to be asked again.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn test(&mut self, process: &Process) -> Result<Option<Communicator>> {
+        if self.request.test()?.is_none() {
+            return Ok(None);
+        }
+        // SAFETY: the request is over, so that MPI writes there no more; it is not asked again.
+        let other = unsafe { ManuallyDrop::take(&mut self.other) };
+        process.apart(*other).map(Some)
     }
 }
 

@@ -28,7 +28,7 @@ impl Request {
     }
 
     /// Whether it is over, and what is known of it then. It is asked no more once it is.
-    fn test(&mut self) -> Result<Option<MPI_Status>> {
+    pub(crate) fn test(&mut self) -> Result<Option<MPI_Status>> {
         let (mut is_over, mut status) = (0, MPI_Status::default());
         // SAFETY: the handle is of a request of this library; once that is over, MPI writes that it is none.
         let code = unsafe { (self.functions.test)(&raw mut self.handle, &raw mut is_over, &raw mut status) };

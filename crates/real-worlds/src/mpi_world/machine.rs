@@ -18,7 +18,7 @@ use endpoint::{
 use quantities::{Duration, Rank, Time};
 
 use super::broadcasts::{Broadcasts, IsOver, MOST_RANKS};
-use super::polling::Polling;
+use super::polling::{Polling, Waiting};
 use super::transport::{Body, Incoming, Sending, Transfer, Transport};
 use crate::Clock;
 
@@ -86,7 +86,7 @@ impl<'world> MpiMachine<'world> {
         broadcasts: Option<&'world mut Broadcasts>,
         clock: Clock,
         patience: Duration,
-        crowded: bool,
+        waiting: Waiting,
     ) -> MpiMachine<'world> {
         MpiMachine {
             transport,
@@ -96,7 +96,7 @@ impl<'world> MpiMachine<'world> {
             under_way: Vec::new(),
             over: VecDeque::new(),
             busy_until: vec![Time::ZERO],
-            polling: Polling::new(crowded),
+            polling: Polling::new(waiting),
             quiet_since: None,
             has_ended: false,
         }

@@ -13,6 +13,7 @@
 
 mod broadcasts;
 mod envelope;
+mod guest;
 mod machine;
 mod polling;
 mod transport;
@@ -25,7 +26,9 @@ use mpi::{Communicator, Library, MpiError, OpenError, Process, started_processes
 use quantities::{Duration, Rank};
 
 use self::broadcasts::{Broadcasts, MOST_RANKS};
+pub use self::guest::MpiGuest;
 pub use self::machine::MpiMachine;
+pub use self::polling::Waiting;
 use self::transport::Transport;
 use crate::{Clock, machine_time};
 
@@ -82,7 +85,7 @@ pub struct MpiWorld {
     broadcasts: Option<Broadcasts>,
     clock: Clock,
     same_clock: bool,
-    crowded: bool,
+    waiting: Waiting,
     patience: Duration,
 }
 
@@ -119,7 +122,7 @@ impl MpiWorld {
             broadcasts: None,
             clock: Clock::starting_now(),
             same_clock: false,
-            crowded: true,
+            waiting: Waiting::Yielding,
             patience,
         };
         world.begin_time()?;
@@ -182,7 +185,7 @@ impl MpiWorld {
     /// As [`MpiWorld::run`].
     pub fn run_between<P: Program>(&mut self, program: &P) -> Result<P::Output> {
         let (rank, size) = (self.rank(), self.size());
-        let mut machine = MpiMachine::new(&mut self.between, None, self.clock, self.patience, self.crowded);
+        let mut machine = MpiMachine::new(&mut self.between, None, self.clock, self.patience, self.waiting);
         executor::run_one(&mut machine, rank, size, program)
     }
 
@@ -196,7 +199,7 @@ impl MpiWorld {
         }
         let mut broadcasts = self.broadcasts.as_mut().filter(|_| needs.multicast());
         broadcasts.iter_mut().for_each(|broadcasts| broadcasts.forget());
-        Ok(MpiMachine::new(&mut self.transport, broadcasts, self.clock, self.patience, self.crowded))
+        Ok(MpiMachine::new(&mut self.transport, broadcasts, self.clock, self.patience, self.waiting))
     }
 
     /// Forgets messages that have come and that nobody has received.
@@ -231,7 +234,7 @@ impl MpiWorld {
         let machine = machine_id(&self.computer());
         let Agreed { zero, beside } = self.run_between(&Greeting { machine: &machine })?;
         let processors = std::thread::available_parallelism().map_or(1, |number| number.get() as u64);
-        self.crowded = beside > processors;
+        self.waiting = if beside > processors { Waiting::Yielding } else { Waiting::Busy };
         self.same_clock = zero.is_some();
         self.clock = zero.map_or_else(Clock::starting_now, Clock::starting_at);
         Ok(())

@@ -102,11 +102,15 @@ impl Transfer {
 impl Transport {
     /// Communicators of our own for all processes of this one, which make them together.
     pub(super) fn new(all: &Communicator) -> std::result::Result<Transport, MpiError> {
-        let (small, large) = (all.duplicate()?, all.duplicate()?);
+        Ok(Transport::over(all.duplicate()?, all.duplicate()?))
+    }
+
+    /// On two communicators of the same processes that nobody else uses.
+    pub(super) fn over(small: Communicator, large: Communicator) -> Transport {
         let labels = Labels { largest: small.largest_tag() };
         let announced = vec![0; small.size() as usize];
         let (buffer, unexpected, zeros) = (Vec::new(), VecDeque::new(), Bytes::new());
-        Ok(Transport { small, large, labels, posted: None, buffer, unexpected, announced, zeros })
+        Transport { small, large, labels, posted: None, buffer, unexpected, announced, zeros }
     }
 
     pub(super) fn rank(&self) -> Rank {

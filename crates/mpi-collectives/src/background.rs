@@ -1,0 +1,170 @@
+//! Collectives that are only begun: a thread does them, one after the other, as their communicator has them.
+//!
+//! ```text
+//!     program                    this thread
+//!     MPI_Ibcast    -- job -->   as MPI_Bcast, on communicators of its own
+//!     ...                        ...
+//!     MPI_Wait      <--------    MPI_Grequest_complete
+//! ```
+//!
+//! All ranks of a communicator begin their collectives in the same order, so each is done in its turn on every rank. The program waits for
+//! a generalized request, which it can wait for and test in every way that MPI has.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use mpi::{Duplicate, MpiError, Process};
+use mpi_abi::*;
+use mpi_preload::Address;
+use real_worlds::{MpiGuest, Waiting};
+
+use crate::communicators::{Communicator, lock};
+use crate::data::Layout;
+use crate::functions;
+use crate::job::Job;
+use crate::session::Session;
+use crate::statistics::Collective;
+
+/// Between two looks whether communicators are there.
+const PAUSE: Duration = Duration::from_micros(50);
+
+/// The thread of a communicator.
+#[derive(Debug)]
+pub(crate) struct Background {
+    tasks: Sender<Task>,
+    thread: JoinHandle<()>,
+}
+
+/// Something for the thread to do.
+#[derive(Debug)]
+struct Task {
+    collective: Collective,
+    job: Job,
+    /// Handles of datatypes that were made for it.
+    kept: Vec<Layout>,
+    request: MPI_Request,
+    outcome: Arc<AtomicI32>,
+}
+
+/// What the thread begins with: communicators that are being made.
+struct Beginning {
+    process: Process,
+    duplicates: [Duplicate; 2],
+}
+
+// SAFETY: all of it is given to the thread, and nothing that it shares without a lock stays behind.
+unsafe impl Send for Beginning {}
+
+impl Communicator {
+    /// Begins a collective, as all its ranks do in the same order, and waits for nobody; the request is written where the program wants it.
+    ///
+    /// # Safety
+    /// There is room for a request.
+    pub(crate) unsafe fn begin(
+        &self,
+        session: &Session,
+        (collective, job, kept): (Collective, Job, Vec<Layout>),
+        place: Address,
+    ) -> Result<(), MpiError> {
+        let mut background = lock(&self.background);
+        if background.is_none() {
+            *background = Some(self.begin_background(session)?);
+        }
+        let Some(background) = background.as_ref() else { return Ok(()) };
+        let outcome = Arc::new(AtomicI32::new(MPI_SUCCESS));
+        let mut request = MPI_REQUEST_NULL;
+        let state = Arc::into_raw(Arc::clone(&outcome)).cast_mut().cast::<c_void>();
+        // SAFETY: these functions have the types that it wants, and what they are called with is there until the last of them.
+        let code = unsafe { functions::grequest_start(query, free, cancel, state, &raw mut request) };
+        if code != MPI_SUCCESS {
+            return Err(MpiError { call: "MPI_Grequest_start", text: format!("error {code}") });
+        }
+        // SAFETY: as the caller says.
+        unsafe { place.cast::<MPI_Request>().write(request) };
+        // The thread is there until this sender is gone.
+        let _ = background.tasks.send(Task { collective, job, kept, request, outcome });
+        Ok(())
+    }
+
+    fn begin_background(&self, session: &Session) -> Result<Background, MpiError> {
+        let process = Process::of_program(session.library.clone())?;
+        // SAFETY: the program has just begun a collective on this communicator, as all its ranks do in the same order.
+        let duplicates = unsafe { [process.begin_duplicate_of(self.handle)?, process.begin_duplicate_of(self.handle)?] };
+        let beginning = Beginning { process, duplicates };
+        let (tasks, receiver) = channel();
+        let handle = self.handle;
+        let thread = thread::spawn(move || {
+            if let Err(error) = work(beginning, &receiver) {
+                eprintln!("maquette: {error}");
+                // SAFETY: MPI has begun; nobody could wait for what is not done.
+                unsafe { functions::abort(handle, 1) };
+            }
+        });
+        Ok(Background { tasks, thread })
+    }
+}
+
+impl Background {
+    /// Does what is left, and ends.
+    pub(crate) fn end(self) {
+        drop(self.tasks);
+        // Whether it has ended well, it has said itself.
+        let _ = self.thread.join();
+    }
+}
+
+/// What the thread does.
+fn work(beginning: Beginning, tasks: &Receiver<Task>) -> Result<(), MpiError> {
+    let Beginning { process, duplicates: [mut small, mut large] } = beginning;
+    let (small, large) = (wait_for(&mut small, &process)?, wait_for(&mut large, &process)?);
+    // The program's own thread may be busy waiting on the processor that this one wants.
+    let mut guest = MpiGuest::new(small, large, Waiting::Sleeping);
+    for Task { collective, job, kept, request, outcome } in tasks {
+        if let Err(error) = guest.run(&job) {
+            eprintln!("maquette: {}: {error}", collective.name());
+            outcome.store(MPI_ERR_OTHER, Ordering::Release);
+        }
+        drop(job);
+        kept.into_iter().for_each(Layout::free);
+        // SAFETY: the request was begun for this task, and is completed once.
+        unsafe { functions::grequest_complete(request) };
+    }
+    guest.end()
+}
+
+fn wait_for(duplicate: &mut Duplicate, process: &Process) -> Result<mpi::Communicator, MpiError> {
+    loop {
+        if let Some(communicator) = duplicate.test(process)? {
+            return Ok(communicator);
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// Fills the status of a request that is complete.
+unsafe extern "C" fn query(outcome: *mut c_void, status: *mut MPI_Status) -> c_int {
+    // SAFETY: the library hands over what the request was begun with, and a status.
+    unsafe {
+        (*status).MPI_SOURCE = MPI_UNDEFINED;
+        (*status).MPI_TAG = MPI_UNDEFINED;
+        functions::status_set_elements(status, MPI_BYTE, 0);
+        functions::status_set_cancelled(status, 0);
+        (*outcome.cast::<AtomicI32>()).load(Ordering::Acquire)
+    }
+}
+
+/// Frees what a request was begun with.
+unsafe extern "C" fn free(outcome: *mut c_void) -> c_int {
+    // SAFETY: the library calls this once, with what the request was begun with.
+    drop(unsafe { Arc::from_raw(outcome.cast::<AtomicI32>()) });
+    MPI_SUCCESS
+}
+
+/// Collectives can't be cancelled.
+unsafe extern "C" fn cancel(_: *mut c_void, _: c_int) -> c_int {
+    MPI_SUCCESS
+}

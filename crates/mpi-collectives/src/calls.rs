@@ -1,0 +1,124 @@
+//! The collectives, as the program calls them: each with the one that only begins it, for small counts and for large ones.
+
+use std::ffi::c_int;
+
+use mpi_abi::{MPI_Comm, MPI_SUCCESS};
+use mpi_preload::{Address, Count, function};
+
+use crate::choice::{Call, GivenBlocks};
+use crate::communicators::{Communicator, complain};
+use crate::session::Session;
+use crate::statistics::Reason;
+
+/// Functions of a collective: the two that wait for it, the two that begin it, their arguments, and the call that they are.
+macro_rules! collective {
+    ($($name:ident / $large:ident, $begun:ident / $large_begun:ident ($($argument:ident: $type:ident),*) => $call:expr;)+) => {
+        $(
+            function! {
+                small $name($($argument: $type),*, communicator: Handle) next => {
+                    // SAFETY: with the arguments that the program has given.
+                    unsafe { wait($call, MPI_Comm(communicator), || next($($argument),*, communicator)) }
+                }
+            }
+            function! {
+                large $large($($argument: $type),*, communicator: Handle) next => {
+                    // SAFETY: as above.
+                    unsafe { wait($call, MPI_Comm(communicator), || next($($argument),*, communicator)) }
+                }
+            }
+            function! {
+                small $begun($($argument: $type),*, communicator: Handle, request: Address) next => {
+                    // SAFETY: as above.
+                    unsafe { begin($call, MPI_Comm(communicator), request, || next($($argument),*, communicator, request)) }
+                }
+            }
+            function! {
+                large $large_begun($($argument: $type),*, communicator: Handle, request: Address) next => {
+                    // SAFETY: as above.
+                    unsafe { begin($call, MPI_Comm(communicator), request, || next($($argument),*, communicator, request)) }
+                }
+            }
+        )+
+    };
+}
+
+collective! {
+    MPI_Bcast / MPI_Bcast_c, MPI_Ibcast / MPI_Ibcast_c
+        (buffer: Address, count: Count, datatype: Handle, root: Int)
+        => Call::Broadcast { data: (buffer, count.count(), datatype), root };
+    MPI_Allreduce / MPI_Allreduce_c, MPI_Iallreduce / MPI_Iallreduce_c
+        (sent: Address, received: Address, count: Count, datatype: Handle, operator: Handle)
+        => Call::AllReduce { sent, received: (received, count.count(), datatype), operator };
+    MPI_Alltoall / MPI_Alltoall_c, MPI_Ialltoall / MPI_Ialltoall_c
+        (sent: Address, send_count: Count, send_type: Handle, received: Address, receive_count: Count, receive_type: Handle)
+        => Call::AllToAll {
+            sent: (sent, send_count.count(), send_type),
+            received: (received, receive_count.count(), receive_type),
+        };
+    MPI_Alltoallv / MPI_Alltoallv_c, MPI_Ialltoallv / MPI_Ialltoallv_c
+        (
+            sent: Address, send_counts: Counts, send_places: Counts, send_type: Handle,
+            received: Address, receive_counts: Counts, receive_places: Counts, receive_type: Handle
+        )
+        => Call::AllToAllv {
+            sent: GivenBlocks {
+                address: sent, counts: send_counts.into(), displacements: send_places.into(), datatype: send_type,
+            },
+            received: GivenBlocks {
+                address: received, counts: receive_counts.into(), displacements: receive_places.into(), datatype: receive_type,
+            },
+        };
+}
+
+/// Does a collective, as planned or by the library.
+///
+/// # Safety
+/// The arguments are as MPI asks for.
+unsafe fn wait(call: Call, communicator: MPI_Comm, library: impl FnOnce() -> c_int) -> c_int {
+    let Some(session) = Session::current() else { return library() };
+    let Some(known) = Communicator::of(communicator) else { return library() };
+    let collective = call.collective();
+    // SAFETY: as the caller says.
+    match unsafe { call.choose(&known, session) } {
+        Err(reason) => {
+            session.statistics.passed_on(collective, reason);
+            library()
+        }
+        Ok(chosen) => {
+            session.statistics.planned(collective, chosen.entry);
+            match known.run(session, &chosen.job) {
+                Ok(()) => MPI_SUCCESS,
+                Err(error) => complain(communicator, collective.name(), &error),
+            }
+        }
+    }
+}
+
+/// Begins a collective, as planned or by the library.
+///
+/// # Safety
+/// As there; there is room for a request.
+unsafe fn begin(call: Call, communicator: MPI_Comm, request: Address, library: impl FnOnce() -> c_int) -> c_int {
+    let Some(session) = Session::current() else { return library() };
+    let Some(known) = Communicator::of(communicator) else { return library() };
+    let collective = call.collective();
+    let threads = if session.has_threads { Ok(()) } else { Err(Reason::Threads) };
+    // SAFETY: as the caller says.
+    let chosen = threads.and_then(|()| unsafe { call.choose(&known, session) });
+    match chosen.and_then(|chosen| Ok((chosen.entry, chosen.kept()?))) {
+        Err(reason) => {
+            session.statistics.passed_on(collective, reason);
+            library()
+        }
+        Ok((entry, (chosen, kept))) => {
+            session.statistics.planned(collective, entry);
+            // SAFETY: as the caller says.
+            match unsafe { known.begin(session, (collective, chosen.job, kept), request) } {
+                Ok(()) => MPI_SUCCESS,
+                Err(error) => {
+                    complain(communicator, collective.name(), &endpoint::Error::Network(error.to_string()))
+                }
+            }
+        }
+    }
+}

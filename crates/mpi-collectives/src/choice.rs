@@ -1,0 +1,219 @@
+//! By which algorithm a call is done, or why it is left to the library.
+
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use mpi_abi::*;
+use mpi_preload::{Address, Count, Handle};
+use plan_format::place_for;
+use quantities::{Bytes, Rank};
+
+use crate::communicators::Communicator;
+use crate::data::{Elements, Layout};
+use crate::job::{Blocks, Job};
+use crate::reduction::Reduction;
+use crate::session::Session;
+use crate::statistics::{Collective, Reason};
+
+/// That a buffer is none, since its data are in another.
+const IN_PLACE: usize = 1;
+
+/// Data as a call names them: where, how many, of what.
+pub(crate) type Given = (Address, u64, Handle);
+
+/// Data for each rank as a call names them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GivenBlocks {
+    pub(crate) address: Address,
+    pub(crate) counts: Numbers,
+    pub(crate) displacements: Numbers,
+    pub(crate) datatype: Handle,
+}
+
+/// A number for each rank.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Numbers {
+    Small(*const c_int),
+    Large(*const i64),
+}
+
+impl From<*const c_int> for Numbers {
+    fn from(numbers: *const c_int) -> Numbers {
+        Numbers::Small(numbers)
+    }
+}
+
+impl From<*const i64> for Numbers {
+    fn from(numbers: *const i64) -> Numbers {
+        Numbers::Large(numbers)
+    }
+}
+
+impl Numbers {
+    /// The one for a rank.
+    ///
+    /// # Safety
+    /// There are as many.
+    unsafe fn at(self, rank: usize) -> i64 {
+        // SAFETY: as the caller says.
+        unsafe {
+            match self {
+                Numbers::Small(numbers) => numbers.add(rank).read().signed(),
+                Numbers::Large(numbers) => numbers.add(rank).read().signed(),
+            }
+        }
+    }
+}
+
+/// A collective that the program calls.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Call {
+    Broadcast { data: Given, root: c_int },
+    AllReduce { sent: Address, received: Given, operator: Handle },
+    AllToAll { sent: Given, received: Given },
+    AllToAllv { sent: GivenBlocks, received: GivenBlocks },
+}
+
+/// A call that is done as planned.
+pub(crate) struct Chosen {
+    pub(crate) job: Job,
+    /// The number of its entry in the plan.
+    pub(crate) entry: usize,
+}
+
+type Choice = Result<Chosen, Reason>;
+
+impl Call {
+    pub(crate) const fn collective(&self) -> Collective {
+        match self {
+            Call::Broadcast { .. } => Collective::Broadcast,
+            Call::AllReduce { .. } => Collective::AllReduce,
+            Call::AllToAll { .. } => Collective::AllToAll,
+            Call::AllToAllv { .. } => Collective::AllToAllv,
+        }
+    }
+
+    /// Chooses; all ranks choose the same.
+    ///
+    /// # Safety
+    /// The arguments are as MPI asks for.
+    pub(crate) unsafe fn choose(&self, communicator: &Communicator, session: &'static Session) -> Choice {
+        if communicator.is_inter {
+            return Err(Reason::Intercommunicator);
+        }
+        if communicator.ranks != session.plan.ranks {
+            return Err(Reason::Ranks);
+        }
+        match *self {
+            Call::Broadcast { data, root } => broadcast(data, root, communicator, session),
+            Call::AllReduce { sent, received, operator } => all_reduce(sent, received, MPI_Op(operator), session),
+            Call::AllToAll { sent, received } => all_to_all(sent, received, communicator, session),
+            // SAFETY: as the caller says.
+            Call::AllToAllv { sent, received } => unsafe { all_to_allv(sent, received, communicator, session) },
+        }
+    }
+}
+
+/// The data that a call names.
+fn elements((address, count, datatype): Given) -> Result<Elements, Reason> {
+    let layout = Layout::of(MPI_Datatype(datatype)).ok_or(Reason::Arguments)?;
+    Ok(Elements { address, count, layout })
+}
+
+fn is_in_place(address: Address) -> bool {
+    address.addr() == IN_PLACE
+}
+
+fn broadcast(data: Given, root: c_int, communicator: &Communicator, session: &'static Session) -> Choice {
+    let data = elements(data)?;
+    let root = u32::try_from(root).ok().filter(|&root| root < communicator.ranks).ok_or(Reason::Arguments)?;
+    let entry = place_of(&session.plan.broadcast, data.bytes())?;
+    let algorithm = &session.plan.broadcast[entry].algorithm;
+    Ok(Chosen { job: Job::Broadcast { algorithm, root: Rank(root), data }, entry })
+}
+
+fn all_reduce(sent: Address, received: Given, operator: MPI_Op, session: &'static Session) -> Choice {
+    let received = elements(received)?;
+    let entry = place_of(&session.plan.all_reduce, received.bytes())?;
+    if !received.layout.is_plain {
+        return Err(Reason::Datatype);
+    }
+    let reduction = Reduction::new(operator, received.layout);
+    if !reduction.is_commutative() {
+        return Err(Reason::Operator);
+    }
+    let sent = if is_in_place(sent) { received } else { Elements { address: sent, ..received } };
+    let algorithm = &session.plan.all_reduce[entry].algorithm;
+    Ok(Chosen { job: Job::AllReduce { algorithm, reduction, sent, received }, entry })
+}
+
+fn all_to_all(sent: Given, received: Given, communicator: &Communicator, session: &'static Session) -> Choice {
+    let received = elements(received)?;
+    let entry = place_of(&session.plan.all_to_all, received.bytes())?;
+    let each = |data: Elements| {
+        (0..communicator.ranks).map(|rank| data.at(i64::from(rank).wrapping_mul(data.count as i64), data.count)).collect()
+    };
+    let sent = if is_in_place(sent.0) { None } else { Some(each(elements(sent)?)) };
+    let blocks = Blocks { sent, received: each(received) };
+    Ok(Chosen { job: Job::AllToAll { exchange: session.plan.all_to_all[entry].algorithm, blocks }, entry })
+}
+
+/// # Safety
+/// There is a number for each rank wherever there are to be some.
+unsafe fn all_to_allv(
+    sent: GivenBlocks,
+    received: GivenBlocks,
+    communicator: &Communicator,
+    session: &'static Session,
+) -> Choice {
+    let entry = session.plan.all_to_allv.as_ref().ok_or(Reason::NotPlanned)?;
+    let each = |GivenBlocks { address, counts, displacements, datatype }: GivenBlocks| {
+        let all = elements((address, 0, datatype))?;
+        // SAFETY: as the caller says.
+        let block = |rank: u32| unsafe { (displacements.at(rank as usize), counts.at(rank as usize)) };
+        let block = |rank: u32| {
+            let (displacement, count) = block(rank);
+            all.at(displacement, u64::try_from(count).unwrap_or(0))
+        };
+        Ok((0..communicator.ranks).map(block).collect::<Vec<Elements>>())
+    };
+    let sent = if is_in_place(sent.address) { None } else { Some(each(sent)?) };
+    let blocks = Blocks { sent, received: each(received)? };
+    let schedules = Arc::clone(&communicator.schedules);
+    Ok(Chosen { job: Job::AllToAllv { exchange: entry.algorithm, blocks, schedules }, entry: 0 })
+}
+
+/// The number of the entry for so many bytes.
+fn place_of<A>(entries: &[plan_format::Entry<A>], bytes: u64) -> Result<usize, Reason> {
+    if bytes == 0 {
+        return Err(Reason::Nothing);
+    }
+    place_for(entries, Bytes(bytes)).ok_or(Reason::NotPlanned)
+}
+
+impl Chosen {
+    /// The same for later, when the program may have freed its datatypes and operators; with the handles that were made for it.
+    pub(crate) fn kept(mut self) -> Result<(Chosen, Vec<Layout>), Reason> {
+        let mut kept: Vec<(Layout, Layout)> = Vec::new();
+        let mut keep = |elements: &mut Elements| {
+            let given = elements.layout;
+            if let Some((_, own)) = kept.iter().find(|(other, _)| other.datatype() == given.datatype()) {
+                elements.layout = *own;
+                return Some(());
+            }
+            elements.layout = given.kept()?;
+            kept.push((given, elements.layout));
+            Some(())
+        };
+        let all = match &mut self.job {
+            Job::Broadcast { data, .. } => keep(data),
+            Job::AllReduce { reduction, .. } if !reduction.is_predefined() => return Err(Reason::Operator),
+            Job::AllReduce { .. } => Some(()),
+            Job::AllToAll { blocks, .. } | Job::AllToAllv { blocks, .. } => {
+                blocks.sent.iter_mut().flatten().chain(&mut blocks.received).try_for_each(keep)
+            }
+        };
+        all.ok_or(Reason::Arguments)?;
+        Ok((self, kept.into_iter().map(|(_, own)| own).collect()))
+    }
+}

@@ -1,0 +1,148 @@
+//! The communicators of the program, and those of our own that stand beside them.
+//!
+//! On a communicator of the program's nothing of ours is sent, so that its messages and ours never meet. Beside each on which a collective is
+//! planned we have two of the same processes, made when the first such is called, and given back when the program's is freed.
+
+use std::collections::BTreeMap;
+use std::ffi::c_int;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mpi::{MpiError, Process};
+use mpi_abi::*;
+use mpi_preload::{Address, Handle, function};
+use real_worlds::MpiGuest;
+
+use crate::background::Background;
+use crate::functions;
+use crate::job::{Job, Schedules};
+use crate::session::Session;
+
+static KNOWN: Mutex<BTreeMap<Handle, Arc<Communicator>>> = Mutex::new(BTreeMap::new());
+
+/// A communicator of the program.
+#[derive(Debug)]
+pub(crate) struct Communicator {
+    pub(crate) handle: MPI_Comm,
+    pub(crate) ranks: u32,
+    pub(crate) is_inter: bool,
+    guest: Mutex<Option<Guest>>,
+    pub(crate) background: Mutex<Option<Background>>,
+    pub(crate) schedules: Arc<Schedules>,
+}
+
+/// Communicators of our own.
+#[derive(Debug)]
+struct Guest(MpiGuest);
+
+// SAFETY: one thread at a time has it, as its lock makes sure; nothing that it shares without a lock is anywhere else. A program in which
+// several threads call MPI has told the library so.
+unsafe impl Send for Guest {}
+
+impl Communicator {
+    /// The one of a handle; none if it is none.
+    pub(crate) fn of(handle: MPI_Comm) -> Option<Arc<Communicator>> {
+        if handle == MPI_COMM_NULL {
+            return None;
+        }
+        let mut known = lock(&KNOWN);
+        if let Some(communicator) = known.get(&handle.0) {
+            return Some(Arc::clone(communicator));
+        }
+        let (mut size, mut is_inter) = (0, 0);
+        // SAFETY: the program has given a communicator; the library itself complains of one that is none.
+        let codes = unsafe {
+            [functions::comm_size(handle, &raw mut size), functions::comm_test_inter(handle, &raw mut is_inter)]
+        };
+        if codes != [MPI_SUCCESS; 2] {
+            return None;
+        }
+        let communicator = Arc::new(Communicator {
+            handle,
+            ranks: u32::try_from(size).unwrap_or(0),
+            is_inter: is_inter != 0,
+            guest: Mutex::new(None),
+            background: Mutex::new(None),
+            schedules: Arc::default(),
+        });
+        known.insert(handle.0, Arc::clone(&communicator));
+        Some(communicator)
+    }
+
+    /// Does a collective, as all its ranks do.
+    pub(crate) fn run(&self, session: &Session, job: &Job) -> endpoint::Result<()> {
+        let failed = |error: MpiError| endpoint::Error::Network(error.to_string());
+        let mut guest = lock(&self.guest);
+        if guest.is_none() {
+            let process = Process::of_program(session.library.clone()).map_err(failed)?;
+            // SAFETY: the program has just called a collective on this communicator, as all its ranks do.
+            let small = unsafe { process.duplicate_of(self.handle) }.map_err(failed)?;
+            // SAFETY: as above.
+            let large = unsafe { process.duplicate_of(self.handle) }.map_err(failed)?;
+            *guest = Some(Guest(MpiGuest::new(small, large, session.waiting)));
+        }
+        guest.as_mut().map_or(Ok(()), |guest| guest.0.run(job))
+    }
+
+    /// Gives what stands beside it back, as all its ranks do together.
+    fn end(&self) {
+        if let Some(background) = lock(&self.background).take() {
+            background.end();
+        }
+        if let Some(guest) = lock(&self.guest).take() {
+            // What can't be given back now, the end of MPI takes.
+            let _ = guest.0.end();
+        }
+    }
+}
+
+/// The end of all of them.
+pub(crate) fn end_all() {
+    let known = std::mem::take(&mut *lock(&KNOWN));
+    known.into_values().for_each(|communicator| communicator.end());
+}
+
+/// The lock of something that is whole whatever happened while it was locked.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends what stands beside the communicator whose handle is at an address.
+///
+/// # Safety
+/// There is one.
+unsafe fn forget(communicator: Address) {
+    // SAFETY: as the caller says.
+    let handle = unsafe { communicator.cast::<Handle>().read() };
+    let known = lock(&KNOWN).remove(&handle);
+    known.into_iter().for_each(|communicator| communicator.end());
+}
+
+function! {
+    small MPI_Comm_free(communicator: Address) next => {
+        if Session::current().is_some() && !communicator.is_null() {
+            // SAFETY: the program has given the address of a handle.
+            unsafe { forget(communicator) };
+        }
+        // SAFETY: with the arguments that the program has given.
+        unsafe { next(communicator) }
+    }
+}
+
+function! {
+    small MPI_Comm_disconnect(communicator: Address) next => {
+        if Session::current().is_some() && !communicator.is_null() {
+            // SAFETY: the program has given the address of a handle.
+            unsafe { forget(communicator) };
+        }
+        // SAFETY: with the arguments that the program has given.
+        unsafe { next(communicator) }
+    }
+}
+
+/// Says what went wrong, as the program has asked for: by the error handler of its communicator.
+pub(crate) fn complain(communicator: MPI_Comm, function: &str, error: &endpoint::Error) -> c_int {
+    eprintln!("maquette: {function}: {error}");
+    // SAFETY: the program has given the communicator; a class of errors is a code.
+    unsafe { functions::comm_call_errhandler(communicator, MPI_ERR_OTHER) };
+    MPI_ERR_OTHER
+}

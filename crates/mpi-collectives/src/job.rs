@@ -1,0 +1,239 @@
+//! A collective of this rank as a program: the algorithms of the catalogue, on the data of somebody else's program.
+
+use std::cell::Cell;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use endpoint::{Endpoint, Error, Message, Needs, Program, Result};
+use mpi_abi::MPI_SUCCESS;
+use plan_format::{Exchange, MatrixExchange};
+use programs::all_gather;
+use programs::all_reduce::{self, AllReduceContext, Sends};
+use programs::all_to_all::{CompleteExchange, Irregular, posted};
+use programs::broadcast;
+use programs::schedule::{Pattern, PatternError, RankSchedule, SendReceiveOrder, follow};
+use programs::Group;
+use quantities::{Bytes, Duration, Rank};
+
+use crate::data::Elements;
+use crate::reduction::Reduction;
+
+/// A collective of this rank: by which algorithm, what it has, and where what comes is to lie.
+///
+/// What it lends of the program's data, the program leaves alone until the collective is over: so MPI asks of it.
+#[derive(Debug)]
+pub(crate) enum Job {
+    Broadcast { algorithm: &'static broadcast::Algorithm, root: Rank, data: Elements },
+    AllReduce { algorithm: &'static all_reduce::Algorithm, reduction: Reduction, sent: Elements, received: Elements },
+    AllToAll { exchange: Exchange, blocks: Blocks },
+    AllToAllv { exchange: MatrixExchange, blocks: Blocks, schedules: Arc<Schedules> },
+}
+
+// SAFETY: what is in it points to memory that the program leaves alone until the collective is over, whichever thread that is done by.
+unsafe impl Send for Job {}
+
+/// What an exchange has for each rank, and where what comes from each is to lie.
+#[derive(Debug)]
+pub(crate) struct Blocks {
+    /// For each rank; none where what is sent lies where what comes is to lie.
+    pub(crate) sent: Option<Vec<Elements>>,
+    /// From each rank.
+    pub(crate) received: Vec<Elements>,
+}
+
+impl Program for Job {
+    const NEEDS: Needs = Needs::ANY_SOURCE.and(Needs::REQUESTS);
+    type Output = ();
+
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        match self {
+            Job::Broadcast { algorithm, root, data } => broadcast_from(endpoint, algorithm, *root, data).await,
+            Job::AllReduce { algorithm, reduction, sent, received } => {
+                let group = Group::from_source(Rank(0), endpoint.size())?;
+                // A long message waits for its receiver.
+                let context = AllReduceContext { group: &group, operator: reduction, sends: Sends::Synchronous };
+                // SAFETY: as said of a job.
+                let mut message = unsafe { sent.lent() };
+                algorithm.all_reduce(endpoint, &context, &mut message).await?;
+                if reduction.code() != MPI_SUCCESS {
+                    return Err(Error::Unfit("the operator can't be applied to this datatype".to_owned()));
+                }
+                lay(received, &message)
+            }
+            Job::AllToAll { exchange, blocks } => blocks.exchange_all(endpoint, *exchange).await,
+            Job::AllToAllv { exchange, blocks, schedules } => blocks.exchange(endpoint, *exchange, schedules).await,
+        }
+    }
+}
+
+async fn broadcast_from<E: Endpoint>(
+    endpoint: &E,
+    algorithm: &broadcast::Algorithm,
+    root: Rank,
+    data: &Elements,
+) -> Result<()> {
+    let (group, is_root) = (Group::from_source(root, endpoint.size())?, endpoint.rank() == root);
+    // SAFETY: as said of a job.
+    let mut message = if is_root { unsafe { data.lent() } } else { Message::default() };
+    algorithm.broadcast(endpoint, &group, Bytes(data.bytes()), &mut message).await?;
+    if is_root { Ok(()) } else { lay(data, &message) }
+}
+
+/// Lays a message where it is to lie.
+fn lay(place: &Elements, message: &Message) -> Result<()> {
+    // SAFETY: as said of a job.
+    if unsafe { place.put(message) } { Ok(()) } else { Err(too_long(place, message)) }
+}
+
+fn too_long(place: &Elements, message: &Message) -> Error {
+    Error::Unfit(format!("a message of {} came where there is room for {}", message.size(), Bytes(place.bytes())))
+}
+
+impl Blocks {
+    /// All have something for each other, all of it of one size.
+    async fn exchange_all<E: Endpoint>(&self, endpoint: &E, exchange: Exchange) -> Result<()> {
+        let bytes = self.received.first().map_or(Bytes(0), |block| Bytes(block.bytes()));
+        let transit = self.begin(endpoint.rank())?;
+        let (message_for, take) = (|to| transit.message_for(to), |from, message| transit.take(from, &message));
+        match exchange {
+            Exchange::Posted => self.post(endpoint, &transit).await?,
+            Exchange::Complete(algorithm) => {
+                let order = algorithm.order(endpoint.size(), SendReceiveOrder::Sendrecv);
+                let complete = CompleteExchange { algorithm, bytes, order, reshuffle: Duration::ZERO };
+                complete.exchange(endpoint, message_for, take).await?;
+            }
+            Exchange::Scheduled(algorithm, pacing) => {
+                let pattern = Pattern::complete(endpoint.size(), bytes).map_err(unfit)?;
+                let schedule = schedule_of(algorithm, &pattern, endpoint.rank());
+                follow(endpoint, &schedule, pacing, message_for, take).await?;
+            }
+        }
+        transit.end()
+    }
+
+    /// Ranks have something for some others.
+    async fn exchange<E: Endpoint>(
+        &self,
+        endpoint: &E,
+        exchange: MatrixExchange,
+        schedules: &Schedules,
+    ) -> Result<()> {
+        let transit = self.begin(endpoint.rank())?;
+        match exchange {
+            MatrixExchange::Posted => self.post(endpoint, &transit).await?,
+            MatrixExchange::Scheduled(algorithm, pacing) => {
+                let matrix = self.matrix(endpoint).await?;
+                let schedule = schedules.of(algorithm, matrix, endpoint.size(), endpoint.rank())?;
+                let (message_for, take) = (|to| transit.message_for(to), |from, message| transit.take(from, &message));
+                follow(endpoint, &schedule, pacing, message_for, take).await?;
+            }
+        }
+        transit.end()
+    }
+
+    /// Everything is begun at once, nearest neighbours first, and nothing that is empty.
+    async fn post<E: Endpoint>(&self, endpoint: &E, transit: &Transit<'_>) -> Result<()> {
+        let (Rank(me), size) = (endpoint.rank(), endpoint.size());
+        let has = |blocks: &[Elements], rank: &Rank| blocks[rank.0 as usize].bytes() > 0;
+        let senders = (1..size).map(|distance| Rank((me + size - distance) % size));
+        let senders: Vec<Rank> = senders.filter(|rank| has(&self.received, rank)).collect();
+        let receivers = (1..size).map(|distance| Rank((me + distance) % size));
+        let receivers: Vec<Rank> = receivers.filter(|rank| has(self.outgoing(), rank)).collect();
+        let take = |from, message| transit.take(from, &message);
+        posted(endpoint, &senders, &receivers, |to| transit.message_for(to), take).await
+    }
+
+    /// What is sent.
+    fn outgoing(&self) -> &[Elements] {
+        self.sent.as_deref().unwrap_or(&self.received)
+    }
+
+    /// How much each rank has for each other, row by row: every rank tells all others its own row. [B]
+    async fn matrix<E: Endpoint>(&self, endpoint: &E) -> Result<Vec<u64>> {
+        let (Rank(me), size) = (endpoint.rank(), endpoint.size());
+        let row = (0..size).zip(self.outgoing()).map(|(to, block)| if to == me { 0 } else { block.bytes() });
+        let mut rows = Message::from(row.flat_map(u64::to_le_bytes).collect::<Vec<u8>>());
+        all_gather::bruck(endpoint, &mut rows).await?;
+        let content = rows.content().map_or(&[][..], |content| &content[..]);
+        let mut numbers: Vec<u64> = content.as_chunks().0.iter().map(|number| u64::from_le_bytes(*number)).collect();
+        if numbers.len() != size as usize * size as usize {
+            return Err(Error::Unfit("the ranks do not agree on how many they are".to_owned()));
+        }
+        // It begins with the own row.
+        numbers.rotate_right(me as usize * size as usize);
+        Ok(numbers)
+    }
+
+    /// What is under way of it; what the rank has for itself is there at once.
+    fn begin(&self, Rank(me): Rank) -> Result<Transit<'_>> {
+        // SAFETY: as said of a job.
+        let copies = || self.received.iter().map(|block| unsafe { block.copied() }).collect();
+        let own = self.sent.is_none().then(copies);
+        if let Some(sent) = &self.sent {
+            // SAFETY: as said of a job.
+            lay(&self.received[me as usize], &unsafe { sent[me as usize].lent() })?;
+        }
+        Ok(Transit { blocks: self, own, wrong: Cell::new(None) })
+    }
+}
+
+/// An exchange that is under way.
+struct Transit<'a> {
+    blocks: &'a Blocks,
+    /// Copies of what lies where what comes is to lie.
+    own: Option<Vec<Message>>,
+    wrong: Cell<Option<Error>>,
+}
+
+impl Transit<'_> {
+    fn message_for(&self, Rank(to): Rank) -> Message {
+        match (&self.own, &self.blocks.sent) {
+            (Some(own), _) => own[to as usize].clone(),
+            // SAFETY: as said of a job.
+            (None, Some(sent)) => unsafe { sent[to as usize].lent() },
+            (None, None) => Message::default(),
+        }
+    }
+
+    fn take(&self, Rank(from): Rank, message: &Message) {
+        if let Err(error) = lay(&self.blocks.received[from as usize], message) {
+            self.wrong.set(Some(error));
+        }
+    }
+
+    fn end(self) -> Result<()> {
+        self.wrong.into_inner().map_or(Ok(()), Err)
+    }
+}
+
+fn unfit(error: PatternError) -> Error {
+    Error::Unfit(error.to_string())
+}
+
+fn schedule_of(algorithm: Irregular, pattern: &Pattern, rank: Rank) -> RankSchedule {
+    let order = algorithm.order(SendReceiveOrder::Sendrecv);
+    algorithm.schedule(pattern).by_rank(order).into_iter().nth(rank.0 as usize).unwrap_or_default()
+}
+
+/// The schedule that was made last: most programs exchange by one matrix again and again.
+#[derive(Debug, Default)]
+pub(crate) struct Schedules(Mutex<Option<Known>>);
+
+#[derive(Debug)]
+struct Known {
+    matrix: Vec<u64>,
+    schedule: Arc<RankSchedule>,
+}
+
+impl Schedules {
+    /// What the algorithm of the plan makes of a matrix, for this rank.
+    fn of(&self, algorithm: Irregular, matrix: Vec<u64>, ranks: u32, rank: Rank) -> Result<Arc<RankSchedule>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.as_ref().filter(|known| known.matrix == matrix) {
+            return Ok(Arc::clone(&known.schedule));
+        }
+        let pattern = Pattern::new(ranks, matrix.clone()).map_err(unfit)?;
+        let schedule = Arc::new(schedule_of(algorithm, &pattern, rank));
+        *known = Some(Known { matrix, schedule: Arc::clone(&schedule) });
+        Ok(schedule)
+    }
+}

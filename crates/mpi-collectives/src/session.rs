@@ -1,0 +1,170 @@
+//! What is known from the beginning of MPI to its end.
+
+use std::ffi::c_int;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use mpi::Library;
+use mpi_abi::*;
+use mpi_preload::{path_of_library, version_of_library};
+use plan_format::Plan;
+use real_worlds::Waiting;
+
+use crate::data::packs_plainly;
+use crate::functions;
+use crate::processors;
+use crate::statistics::Statistics;
+
+/// Names the file with the plan.
+const PLAN_VARIABLE: &str = "MAQUETTE_COLLECTIVES_PLAN";
+/// Names the file for the report.
+const REPORT_VARIABLE: &str = "MAQUETTE_COLLECTIVES_REPORT";
+/// The exit status of bad input.
+const BAD_INPUT: c_int = 2;
+/// Where those who start MPI processes say which rank one is.
+const RANK_VARIABLES: [&str; 4] = ["PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"];
+/// How long a rank that ends all others waits before: what it has said is then with mpiexec, which loses what is still on its way.
+const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(200);
+
+static SESSION: OnceLock<Session> = OnceLock::new();
+
+/// What is known from the beginning of MPI to its end.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) plan: Plan,
+    pub(crate) library: Library,
+    pub(crate) waiting: Waiting,
+    /// Whether several threads may call MPI at once.
+    pub(crate) has_threads: bool,
+    pub(crate) statistics: Statistics,
+    report: Option<PathBuf>,
+}
+
+/// What was found before MPI has begun.
+pub(crate) struct Prepared {
+    plan: Plan,
+    path: PathBuf,
+    library: Library,
+}
+
+impl Prepared {
+    /// Reads the plan and looks at the library. Ends the process if one of them is not as it has to be; none if nobody has asked for a plan.
+    pub(crate) fn new() -> Option<Prepared> {
+        let path = PathBuf::from(std::env::var_os(PLAN_VARIABLE).filter(|path| !path.is_empty())?);
+        let refused = |problem: String| -> ! {
+            // Of many ranks with the same words, one is enough.
+            let rank = RANK_VARIABLES.into_iter().find_map(|name| std::env::var(name).ok());
+            if rank.is_none_or(|rank| rank == "0") {
+                eprintln!("error: {problem}");
+            }
+            std::process::exit(BAD_INPUT)
+        };
+        let plan = Plan::read(&path).unwrap_or_else(|error| refused(error.to_string()));
+        let name = path_of_library();
+        let library = Library::open(Some(name.as_ref())).unwrap_or_else(|error| {
+            let version = version_of_library();
+            let version = version.lines().next().unwrap_or_default();
+            refused(format!("the program runs with {version}: {error}"))
+        });
+        if let Some(missing) = functions::missing() {
+            refused(format!("{name} is no library of MPI with the standard ABI: it has no function {missing}"));
+        }
+        Some(Prepared { plan, path, library })
+    }
+
+    /// MPI has begun: makes sure that all ranks have the same plan, and that it is for as many as there are.
+    pub(crate) fn begin(self, provided: c_int) {
+        let Prepared { plan, path, library } = self;
+        let report = std::env::var_os(REPORT_VARIABLE).map(PathBuf::from);
+        let (mut rank, mut size) = (0, 0);
+        // SAFETY: MPI has begun, and the handle is predefined.
+        unsafe {
+            functions::comm_rank(MPI_COMM_WORLD, &raw mut rank);
+            functions::comm_size(MPI_COMM_WORLD, &raw mut size);
+        }
+        let refused = |problem: String| -> ! {
+            if rank == 0 {
+                eprintln!("error: {problem}");
+                std::thread::sleep(LAST_WORDS);
+            }
+            // SAFETY: as above; it ends all ranks.
+            unsafe { functions::abort(MPI_COMM_WORLD, BAD_INPUT) };
+            std::process::exit(BAD_INPUT)
+        };
+        if u32::try_from(size) != Ok(plan.ranks) {
+            let (shown, ranks) = (quantities::shown_path(&path), plan.ranks);
+            refused(format!("{shown}: ranks: found a program of {size}; allowed is {ranks}, for which the plan was made"));
+        }
+        let digest = digest(plan.to_toml().as_bytes());
+        let tells = u64::from(report.is_some());
+        let own = [digest, !digest, provided as u64, !(provided as u64), tells, !tells];
+        if own != largest(own) {
+            let shown = quantities::shown_path(&path);
+            refused(format!("{shown}: found different plans, or settings, on different ranks; allowed is one file, the same on all hosts"));
+        }
+        if !packs_plainly() {
+            refused("the library packs data in a form of its own, which planned collectives can't read".to_owned());
+        }
+        let waiting = processors::waiting();
+        let has_threads = provided == MPI_THREAD_MULTIPLE;
+        let statistics = Statistics::new(&plan);
+        let session = Session { plan, library, waiting, has_threads, statistics, report };
+        // MPI begins once in a process.
+        let _ = SESSION.set(session);
+    }
+}
+
+/// The largest of what all ranks have, number by number.
+fn largest(own: [u64; 6]) -> [u64; 6] {
+    let mut largest = [0_u64; 6];
+    // SAFETY: MPI has begun, and both have so many numbers.
+    unsafe {
+        functions::allreduce(
+            own.as_ptr().cast(),
+            largest.as_mut_ptr().cast(),
+            own.len() as c_int,
+            MPI_UINT64_T,
+            MPI_MAX,
+            MPI_COMM_WORLD,
+        );
+    }
+    largest
+}
+
+/// A number by which two texts can be told apart: FNV-1a of 64 bits.
+fn digest(text: &[u8]) -> u64 {
+    text.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+impl Session {
+    /// The one of this process, if there is a plan.
+    pub(crate) fn current() -> Option<&'static Session> {
+        SESSION.get()
+    }
+
+    /// Writes what was called, of all ranks together, if somebody wants to know.
+    pub(crate) fn report(&self) {
+        let Some(path) = &self.report else { return };
+        let own = self.statistics.counts();
+        let (mut rank, mut sum) = (0, vec![0_u64; own.len()]);
+        // SAFETY: MPI has not ended, and both have so many numbers.
+        unsafe {
+            functions::comm_rank(MPI_COMM_WORLD, &raw mut rank);
+            functions::reduce(
+                own.as_ptr().cast(),
+                sum.as_mut_ptr().cast(),
+                own.len() as c_int,
+                MPI_UINT64_T,
+                MPI_SUM,
+                0,
+                MPI_COMM_WORLD,
+            );
+        }
+        if rank == 0 {
+            let text = serde_json::to_string(&self.statistics.report(&sum)).unwrap_or_default();
+            if let Err(cause) = std::fs::write(path, text) {
+                eprintln!("maquette: cannot write `{}`: {cause}", quantities::shown_path(path));
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What was called, and by which algorithm it was done.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use plan_format::{Entry, Plan};
+use serde::Serialize;
+
+/// A collective that a plan can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Collective {
+    Broadcast,
+    AllReduce,
+    AllToAll,
+    AllToAllv,
+}
+
+impl Collective {
+    pub(crate) const ALL: [Collective; 4] =
+        [Collective::Broadcast, Collective::AllReduce, Collective::AllToAll, Collective::AllToAllv];
+
+    /// The function of MPI.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Collective::Broadcast => "MPI_Bcast",
+            Collective::AllReduce => "MPI_Allreduce",
+            Collective::AllToAll => "MPI_Alltoall",
+            Collective::AllToAllv => "MPI_Alltoallv",
+        }
+    }
+
+    /// What the plan's entries for it are called.
+    fn entries(self, plan: &Plan) -> Vec<String> {
+        fn names<A>(entries: &[Entry<A>]) -> Vec<String> {
+            entries.iter().map(Entry::name).collect()
+        }
+        match self {
+            Collective::Broadcast => names(&plan.broadcast),
+            Collective::AllReduce => names(&plan.all_reduce),
+            Collective::AllToAll => names(&plan.all_to_all),
+            Collective::AllToAllv => names(plan.all_to_allv.as_slice()),
+        }
+    }
+}
+
+/// Why a call went to the library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// Nothing of the plan is for it.
+    NotPlanned,
+    /// Its communicator has another number of ranks than the plan.
+    Ranks,
+    /// Its communicator joins two groups.
+    Intercommunicator,
+    /// Its operator depends on the order of its operands, or is one that the program may free while it is needed.
+    Operator,
+    /// A reduction of elements with gaps.
+    Datatype,
+    /// There is nothing to be done.
+    Nothing,
+    /// Arguments that the library has to complain of.
+    Arguments,
+    /// It is only begun, and the library lets one thread at a time call it.
+    Threads,
+}
+
+impl Reason {
+    const ALL: [Reason; 8] = [
+        Reason::NotPlanned,
+        Reason::Ranks,
+        Reason::Intercommunicator,
+        Reason::Operator,
+        Reason::Datatype,
+        Reason::Nothing,
+        Reason::Arguments,
+        Reason::Threads,
+    ];
+
+    const fn in_words(self) -> &'static str {
+        match self {
+            Reason::NotPlanned => "not in the plan",
+            Reason::Ranks => "another number of ranks",
+            Reason::Intercommunicator => "an intercommunicator",
+            Reason::Operator => "an operator that is not commutative, or the program's own",
+            Reason::Datatype => "a reduction of a derived datatype",
+            Reason::Nothing => "no data",
+            Reason::Arguments => "wrong arguments",
+            Reason::Threads => "begun only, and the library is for one thread",
+        }
+    }
+}
+
+/// How often each entry of a plan was used, and how often the library was, for each reason.
+#[derive(Debug)]
+pub(crate) struct Statistics {
+    lines: Vec<Line>,
+    counts: Vec<AtomicU64>,
+    /// Where the lines of each collective begin.
+    begins: [usize; 4],
+}
+
+/// A line of the report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Line {
+    function: &'static str,
+    /// Whether it was done as planned, or by the library.
+    planned: bool,
+    /// By which algorithm, or why not.
+    by: String,
+    /// How often, of all ranks.
+    calls: u64,
+}
+
+impl Statistics {
+    pub(crate) fn new(plan: &Plan) -> Statistics {
+        let (mut lines, mut begins) = (Vec::new(), [0; 4]);
+        for collective in Collective::ALL {
+            let line = |planned, by| Line { function: collective.name(), planned, by, calls: 0 };
+            begins[collective as usize] = lines.len();
+            lines.extend(Reason::ALL.map(|reason| line(false, reason.in_words().to_owned())));
+            lines.extend(collective.entries(plan).into_iter().map(|by| line(true, by)));
+        }
+        let counts = lines.iter().map(|_| AtomicU64::new(0)).collect();
+        Statistics { lines, counts, begins }
+    }
+
+    /// Notes a call that goes by the entry of that number.
+    pub(crate) fn planned(&self, collective: Collective, entry: usize) {
+        self.add(self.begins[collective as usize] + Reason::ALL.len() + entry);
+    }
+
+    /// Notes a call that goes to the library.
+    pub(crate) fn passed_on(&self, collective: Collective, reason: Reason) {
+        self.add(self.begins[collective as usize] + reason as usize);
+    }
+
+    fn add(&self, line: usize) {
+        if let Some(count) = self.counts.get(line) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The counts of this rank.
+    pub(crate) fn counts(&self) -> Vec<u64> {
+        self.counts.iter().map(|count| count.load(Ordering::Relaxed)).collect()
+    }
+
+    /// The lines with those counts, but for those that nothing was counted of.
+    pub(crate) fn report(&self, counts: &[u64]) -> Vec<Line> {
+        let lines = self.lines.iter().zip(counts).filter(|(_, calls)| **calls > 0);
+        lines.map(|(line, &calls)| Line { calls, ..line.clone() }).collect()
+    }
+}

@@ -1,0 +1,216 @@
+//! What is written of an algorithm, and what is made of that.
+
+use programs::catalogue::{Catalogue, Parameter, Parameters};
+use programs::postal::{Alpha, Lambda};
+use programs::schedule::Pacing;
+use programs::{all_reduce, all_to_all, broadcast};
+use quantities::{Bytes, Duration};
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use crate::error::{Place, PlanError};
+use crate::{Entry, Exchange, MatrixExchange, POSTED};
+
+/// Some sizes: more than one bound, and up to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// Only what is larger; all from nothing on, if it is left out. [B]
+    pub above: Option<Bytes>,
+    /// Only up to this; without a bound, if it is left out. [B]
+    pub to: Option<Bytes>,
+}
+
+impl Sizes {
+    /// Whether `size` is one of them.
+    pub fn contain(&self, size: Bytes) -> bool {
+        self.above.is_none_or(|above| size > above) && self.to.is_none_or(|to| size <= to)
+    }
+}
+
+/// What is written of an algorithm.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Told {
+    /// Only for what is larger. [B]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub above: Option<Bytes>,
+    /// Only up to this size. [B]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<Bytes>,
+    /// Its name.
+    pub algorithm: Spanned<String>,
+    /// How large a segment is. [B]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segment: Option<Bytes>,
+    /// The latency of a message in steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lambda: Option<Lambda>,
+    /// How long a step is. [ps]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub t0: Option<Duration>,
+    /// The share that a source keeps for itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<Alpha>,
+    /// What keeps the ranks of a schedule in step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<Pacing>,
+}
+
+impl Told {
+    /// Only the name of an algorithm.
+    pub fn name(algorithm: &str) -> Told {
+        let algorithm = Spanned::new(0..0, algorithm.to_owned());
+        Told { above: None, to: None, algorithm, segment: None, lambda: None, t0: None, alpha: None, pacing: None }
+    }
+
+    /// The name of an algorithm of a catalogue, and what it has made use of.
+    pub fn used(algorithm: &str, parameters: &Parameters) -> Told {
+        let used = |parameter| parameters.has_used(parameter);
+        Told {
+            segment: parameters.segment.filter(|_| used(Parameter::Segment)),
+            lambda: parameters.lambda.filter(|_| used(Parameter::Lambda)),
+            t0: parameters.t0.filter(|_| used(Parameter::T0)),
+            alpha: parameters.alpha.filter(|_| used(Parameter::Alpha)),
+            ..Told::name(algorithm)
+        }
+    }
+
+    /// The same for those sizes.
+    #[must_use]
+    pub fn of_sizes(self, Sizes { above, to }: Sizes) -> Told {
+        Told { above, to, ..self }
+    }
+
+    /// It in a few words: `pipeline, segment 4 KiB`.
+    pub(crate) fn in_words(&self) -> String {
+        let words = [
+            Some(self.algorithm.get_ref().clone()),
+            self.segment.map(|segment| format!("segment {segment}")),
+            self.alpha.map(|alpha| format!("alpha {alpha}")),
+            self.lambda.map(|lambda| format!("lambda {lambda}")),
+            self.t0.map(|t0| format!("t0 {t0}")),
+            self.pacing.map(|pacing| pacing.name().to_owned()),
+        ];
+        words.into_iter().flatten().collect::<Vec<String>>().join(", ")
+    }
+}
+
+/// An algorithm that a plan can name.
+pub(crate) trait Planned: Sized {
+    /// Makes it of what is written in `field`, for so many ranks.
+    fn of(told: &Told, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError>;
+}
+
+impl Planned for broadcast::Algorithm {
+    fn of(told: &Told, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError> {
+        catalogued(told, ranks, place, field)
+    }
+}
+
+impl Planned for all_reduce::Algorithm {
+    fn of(told: &Told, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError> {
+        catalogued(told, ranks, place, field)
+    }
+}
+
+/// An algorithm of a catalogue; what it makes no use of must not be told.
+fn catalogued<A: Catalogue>(told: &Told, ranks: u32, place: Place<'_>, field: &str) -> Result<A, PlanError> {
+    let Told { algorithm: name, segment, lambda, t0, alpha, .. } = told;
+    let (span, of_name) = (name.span(), format!("{field}.algorithm"));
+    // Those that the machine's own network does, no library of messages has.
+    let known: Vec<&str> = A::entries().iter().filter(|entry| !entry.needs.multicast()).map(|entry| entry.name).collect();
+    let entry = A::by_name(name.get_ref()).filter(|entry| known.contains(&entry.name));
+    let Some(entry) = entry else { return Err(place.unknown(span, &of_name, name.get_ref(), &known)) };
+    let (lambda, t0, alpha, segment) = (*lambda, *t0, *alpha, *segment);
+    let mut parameters = Parameters { segment, lambda, t0, alpha, ..Parameters::of(ranks) };
+    let made = (entry.make)(&mut parameters);
+    let algorithm = made.map_err(|untold| place.found(span.clone(), field, &format!("`{}`: {untold}", entry.name), "an algorithm that is told that"))?;
+    let given = [
+        (Parameter::Segment, segment.is_some()),
+        (Parameter::Lambda, lambda.is_some()),
+        (Parameter::T0, t0.is_some()),
+        (Parameter::Alpha, alpha.is_some()),
+    ];
+    let idle = given.into_iter().find(|&(parameter, given)| given && !parameters.has_used(parameter));
+    let idle = idle.map(|(parameter, _)| parameter.name()).or(told.pacing.map(|_| "pacing"));
+    match idle {
+        Some(idle) => Err(without_effect(place, span, field, idle, entry.name)),
+        None => Ok(algorithm),
+    }
+}
+
+fn without_effect(place: Place<'_>, span: std::ops::Range<usize>, field: &str, idle: &str, name: &str) -> PlanError {
+    let allowed = format!("nothing with `{name}`, which makes no use of it");
+    place.found(span, &format!("{field}.{idle}"), "a value", &allowed)
+}
+
+/// That only a pacing is told beside the name.
+fn only_pacing(told: &Told, place: Place<'_>, field: &str) -> Result<(), PlanError> {
+    let given = [
+        ("segment", told.segment.is_some()),
+        ("lambda", told.lambda.is_some()),
+        ("t0", told.t0.is_some()),
+        ("alpha", told.alpha.is_some()),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        Some((idle, _)) => Err(without_effect(place, told.algorithm.span(), field, idle, told.algorithm.get_ref())),
+        None => Ok(()),
+    }
+}
+
+impl Planned for Exchange {
+    fn of(told: &Told, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError> {
+        only_pacing(told, place, field)?;
+        let (name, span, of_name) = (told.algorithm.get_ref(), told.algorithm.span(), format!("{field}.algorithm"));
+        let complete = all_to_all::Complete::all();
+        if let Some(pacing) = told.pacing {
+            let irregular = all_to_all::Irregular::all();
+            let known: Vec<&str> = irregular.iter().map(|it| it.name()).collect();
+            let found = irregular.into_iter().find(|it| it.name() == name);
+            return match found {
+                Some(algorithm) => Ok(Exchange::Scheduled(algorithm, pacing)),
+                None => Err(place.unknown(span, &of_name, name, &known)),
+            };
+        }
+        if name == POSTED {
+            return Ok(Exchange::Posted);
+        }
+        let known: Vec<&str> = [POSTED].into_iter().chain(complete.iter().map(|it| it.name())).collect();
+        let found = complete.into_iter().find(|it| it.name() == name);
+        let Some(algorithm) = found else { return Err(place.unknown(span, &of_name, name, &known)) };
+        match algorithm.check(ranks) {
+            Ok(()) => Ok(Exchange::Complete(algorithm)),
+            Err(error) => Err(place.found(span, &of_name, &format!("`{name}`: {error}"), "one for so many ranks")),
+        }
+    }
+}
+
+impl Planned for MatrixExchange {
+    fn of(told: &Told, _: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError> {
+        only_pacing(told, place, field)?;
+        let (name, span) = (told.algorithm.get_ref(), told.algorithm.span());
+        if let Some(size) = told.above.or(told.to) {
+            let allowed = "no size: no rank knows what the others have for each other";
+            return Err(place.found(span, field, &size.to_string(), allowed));
+        }
+        if name == POSTED {
+            return match told.pacing {
+                None => Ok(MatrixExchange::Posted),
+                Some(_) => Err(without_effect(place, span, field, "pacing", POSTED)),
+            };
+        }
+        let irregular = all_to_all::Irregular::all();
+        let known: Vec<&str> = [POSTED].into_iter().chain(irregular.iter().map(|it| it.name())).collect();
+        let found = irregular.into_iter().find(|it| it.name() == name);
+        let pacing = told.pacing.unwrap_or_default();
+        found
+            .map(|algorithm| MatrixExchange::Scheduled(algorithm, pacing))
+            .ok_or_else(|| place.unknown(span, &format!("{field}.algorithm"), name, &known))
+    }
+}
+
+/// Makes an entry of what is written in `field`.
+pub(crate) fn entry<A: Planned>(told: Told, ranks: u32, place: Place<'_>, field: &str) -> Result<Entry<A>, PlanError> {
+    let algorithm = A::of(&told, ranks, place, field)?;
+    Ok(Entry { sizes: Sizes { above: told.above, to: told.to }, algorithm, told })
+}

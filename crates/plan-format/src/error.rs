@@ -1,0 +1,73 @@
+//! What is wrong with a plan.
+
+use std::ops::Range;
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// The file can't be read.
+    #[error("cannot read `{file}`: {problem}")]
+    Unreadable {
+        /// Which.
+        file: String,
+        /// What the system says.
+        problem: String,
+    },
+    /// It holds no plan.
+    #[error("{file}:{line}:{column}: {}{problem}{}", field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default(), meant.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
+    Text {
+        /// The file, as it was asked for.
+        file: String,
+        /// From 1.
+        line: usize,
+        /// From 1.
+        column: usize,
+        /// Which field, where it is known.
+        field: Option<String>,
+        /// What was found, and what is allowed.
+        problem: String,
+        /// The nearest name to a mistyped one.
+        meant: Option<String>,
+    },
+}
+
+/// Where errors of a text are told of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) file: &'a str,
+}
+
+impl Place<'_> {
+    /// Something else is there than is allowed, in a field.
+    pub(crate) fn found(&self, span: Range<usize>, field: &str, found: &str, allowed: &str) -> PlanError {
+        self.error(span.start, Some(field.to_owned()), format!("found {found}; allowed is {allowed}"), None)
+    }
+
+    /// A name is there that is none of `known`.
+    pub(crate) fn unknown(&self, span: Range<usize>, field: &str, found: &str, known: &[&str]) -> PlanError {
+        let meant = quantities::nearest(found, known.iter().copied()).map(str::to_owned);
+        let problem = format!("found `{}`; allowed is one of {}", quantities::shown(found), known.join(", "));
+        self.error(span.start, Some(field.to_owned()), problem, meant)
+    }
+
+    /// What the reader of TOML complains of.
+    pub(crate) fn of_toml(&self, error: &toml::de::Error) -> PlanError {
+        let message = error.message().trim_end().replace('\n', "; ");
+        let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+        let meant = match quoted.split_first() {
+            Some((found, known)) if message.starts_with("unknown ") => {
+                quantities::nearest(found, known.iter().copied()).map(str::to_owned)
+            }
+            _ => None,
+        };
+        self.error(error.span().map_or(self.text.len(), |span| span.start), None, message, meant)
+    }
+
+    fn error(&self, byte: usize, field: Option<String>, problem: String, meant: Option<String>) -> PlanError {
+        let before = self.text.get(..byte).unwrap_or(self.text);
+        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+        let (line, column) = (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1);
+        PlanError::Text { file: self.file.to_owned(), line, column, field, problem, meant }
+    }
+}

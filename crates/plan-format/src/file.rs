@@ -1,0 +1,99 @@
+//! The file itself.
+
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use crate::entry::{Planned, Told, entry};
+use crate::error::{Place, PlanError};
+use crate::{Entry, Plan, VERSION};
+
+/// What is in the file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    maquette_plan: Spanned<u32>,
+    machine: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blake3: Option<String>,
+    ranks: Spanned<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    broadcast: Vec<Spanned<Told>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    all_reduce: Vec<Spanned<Told>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    all_to_all: Vec<Spanned<Told>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    all_to_allv: Option<Spanned<Told>>,
+}
+
+pub(crate) fn read(text: &str, file: &str) -> Result<Plan, PlanError> {
+    let place = Place { text, file };
+    let form: Form = toml::from_str(text).map_err(|error| place.of_toml(&error))?;
+    let (version, ranks) = (*form.maquette_plan.get_ref(), *form.ranks.get_ref());
+    if version != VERSION {
+        let allowed = format!("{VERSION}, the version that this maquette reads");
+        return Err(place.found(form.maquette_plan.span(), "maquette_plan", &version.to_string(), &allowed));
+    }
+    if ranks < 2 {
+        return Err(place.found(form.ranks.span(), "ranks", &ranks.to_string(), "at least 2"));
+    }
+    let matrix = form.all_to_allv.map(|told| entry(told.into_inner(), ranks, place, "all_to_allv"));
+    Ok(Plan {
+        machine: form.machine,
+        blake3: form.blake3,
+        ranks,
+        broadcast: entries(form.broadcast, ranks, place, "broadcast")?,
+        all_reduce: entries(form.all_reduce, ranks, place, "all_reduce")?,
+        all_to_all: entries(form.all_to_all, ranks, place, "all_to_all")?,
+        all_to_allv: matrix.transpose()?,
+    })
+}
+
+/// The entries of a collective, whose sizes rise and do not overlap.
+fn entries<A: Planned>(
+    written: Vec<Spanned<Told>>,
+    ranks: u32,
+    place: Place<'_>,
+    collective: &str,
+) -> Result<Vec<Entry<A>>, PlanError> {
+    let mut entries: Vec<Entry<A>> = Vec::with_capacity(written.len());
+    for (number, told) in written.into_iter().enumerate() {
+        let (field, span) = (format!("{collective}[{number}]"), told.span());
+        let entry: Entry<A> = entry(told.into_inner(), ranks, place, &field)?;
+        let sizes = entry.sizes;
+        if let (Some(above), Some(to)) = (sizes.above, sizes.to)
+            && above >= to
+        {
+            let (found, allowed) = (format!("sizes above {above} and up to {to}"), "some");
+            return Err(place.found(span, &field, &found, allowed));
+        }
+        if let Some(last) = entries.last().map(|last| last.sizes.to) {
+            let follows = matches!((last, sizes.above), (Some(last), Some(above)) if above >= last);
+            if !follows {
+                let written = |bound: Option<_>| bound.map_or("nothing".to_owned(), |bound| format!("{bound}"));
+                let (found, allowed) = (format!("`above` of {}", written(sizes.above)), "the `to` of the entry before, or more");
+                return Err(place.found(span, &field, &found, allowed));
+            }
+        }
+        entries.push(entry);
+    }
+    Ok(entries)
+}
+
+pub(crate) fn write(plan: &Plan) -> String {
+    fn told<A>(entries: &[Entry<A>]) -> Vec<Spanned<Told>> {
+        entries.iter().map(|entry| Spanned::new(0..0, entry.told.clone())).collect()
+    }
+    let form = Form {
+        maquette_plan: Spanned::new(0..0, VERSION),
+        machine: plan.machine.clone(),
+        blake3: plan.blake3.clone(),
+        ranks: Spanned::new(0..0, plan.ranks),
+        broadcast: told(&plan.broadcast),
+        all_reduce: told(&plan.all_reduce),
+        all_to_all: told(&plan.all_to_all),
+        all_to_allv: plan.all_to_allv.as_ref().map(|entry| Spanned::new(0..0, entry.told.clone())),
+    };
+    // Texts and numbers, all of which TOML has.
+    toml::to_string(&form).unwrap_or_default()
+}
