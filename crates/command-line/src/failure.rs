@@ -101,9 +101,12 @@ pub(super) enum Failure {
     /// An experiment that cannot be run.
     #[error(transparent)]
     Experiment(experiment::Error),
-    /// A program that could not be traced.
+    /// A plan that can't be read.
+    #[error(transparent)]
+    Plan(#[from] plan_format::PlanError),
+    /// A program that could not be run with a library of ours, or of which that has not brought what was asked for.
     #[error("{problem}")]
-    Untraced {
+    Preloaded {
         /// What is wrong.
         problem: String,
         /// What to do about it.
@@ -155,7 +158,7 @@ impl Failure {
             Failure::Machine(error) => error.hint(),
             Failure::Goal(error) => error.hint().map(str::to_string),
             Failure::Experiment(error) => error.hint(),
-            Failure::Untraced { hint, .. } => Some(hint.clone()),
+            Failure::Preloaded { hint, .. } => Some(hint.clone()),
             Failure::Steps(error) => error.meant.as_ref().map(|name| format!("did you mean `{name}`?")),
             _ => None,
         }

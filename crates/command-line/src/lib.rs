@@ -6,6 +6,7 @@
 mod calibrate;
 mod cast;
 mod choice;
+mod collectives;
 mod compare;
 mod failure;
 mod launch;
@@ -15,6 +16,7 @@ mod measure;
 mod pattern;
 mod plan;
 mod postal;
+mod preloaded;
 mod programs;
 mod progress;
 mod quantity;
@@ -83,6 +85,7 @@ enum Command {
     #[command(hide = true)]
     LaunchRank(launch::RankArguments),
     Trace(trace::Arguments),
+    Collectives(collectives::Arguments),
     Sweep(sweep::Arguments),
     Saturate(saturate::Arguments),
     Pattern(pattern::Arguments),
@@ -184,6 +187,7 @@ impl Command {
             Command::Launch(arguments) => arguments.execute(json, own),
             Command::LaunchRank(arguments) => arguments.execute(own),
             Command::Trace(arguments) => arguments.execute(json),
+            Command::Collectives(arguments) => arguments.execute(json),
             Command::Sweep(arguments) => arguments.execute(json),
             Command::Saturate(arguments) => arguments.execute(json),
             Command::Pattern(arguments) => arguments.execute(json),

@@ -4,9 +4,7 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
-use std::thread;
-use std::time::Duration as Pause;
+use std::process::ExitStatus;
 
 use clap::{Args, ValueEnum};
 use quantities::{Bytes, Duration};
@@ -16,14 +14,11 @@ use trace_format::{CLOCK_VARIABLE, Call, Calls, Damage, FOLDER_VARIABLE, NOT_TRA
 
 use super::CommandOutput;
 use super::failure::{self, Failure};
-use formats::interrupt;
+use super::preloaded::{self, Library};
 
-/// The library that ranks are run with.
-const LIBRARY: &str = "libmaquette_trace.so";
-/// Where it is, if it is not beside the command.
-const LIBRARY_VARIABLE: &str = "MAQUETTE_TRACE_LIBRARY";
-/// How long to wait between two looks whether the program has ended.
-const PAUSE: Pause = Pause::from_millis(10);
+/// What ranks are run with.
+const LIBRARY: Library =
+    Library { name: "libmaquette_trace.so", variable: "MAQUETTE_TRACE_LIBRARY", package: "maquette-mpi-trace" };
 
 /// Run a program written for MPI and write down its calls, for `maquette run trace`.
 #[derive(Args, Debug)]
@@ -67,7 +62,7 @@ struct Traced {
 
 impl Arguments {
     pub(super) fn execute(self, json: bool) -> Result<CommandOutput, Failure> {
-        let library = library()?;
+        let library = LIBRARY.find()?;
         let folder = self.empty_folder()?;
         let ended = self.run(&library, &folder);
         let traced = ended.and_then(|status| {
@@ -101,34 +96,15 @@ impl Arguments {
 
     /// Runs the program to its end.
     fn run(&self, library: &Path, folder: &Path) -> Result<ExitStatus, Failure> {
-        let (program, arguments) = self
-            .command
-            .split_first()
-            .ok_or_else(|| Failure::argument("COMMAND", "nothing", "the command that starts the program"))?;
         let clock = match self.clock {
             ClockName::Monotonic => "monotonic",
             ClockName::Cpu => "cpu",
         };
-        let mut child = Command::new(program)
-            .args(arguments)
-            .env("LD_PRELOAD", preloaded(library))
-            .env(FOLDER_VARIABLE, folder)
-            .env(CLOCK_VARIABLE, clock)
-            .spawn()
-            .map_err(|cause| {
-                Failure::argument("COMMAND", format!("{}: {cause}", program.display()), "one that can be run")
-            })?;
-        let unknown = |cause: io::Error| Failure::argument("COMMAND", cause, "one that comes to an end");
-        loop {
-            if let Some(status) = child.try_wait().map_err(unknown)? {
-                return if interrupt::requested() { Err(Failure::Interrupted) } else { Ok(status) };
-            }
-            if interrupt::requested() {
-                // On a terminal it was told to end, too; elsewhere nobody else tells it.
-                let _ = child.kill();
-            }
-            thread::sleep(PAUSE);
-        }
+        preloaded::run(
+            &self.command,
+            library,
+            &[(FOLDER_VARIABLE, folder.as_os_str()), (CLOCK_VARIABLE, clock.as_ref())],
+        )
     }
 
     /// What the ranks have written.
@@ -136,7 +112,7 @@ impl Arguments {
         let not_traced = folder.join(NOT_TRACED);
         if let Ok(library) = fs::read_to_string(&not_traced) {
             let _ = fs::remove_file(not_traced);
-            return Err(Failure::Untraced {
+            return Err(Failure::Preloaded {
                 problem: format!("no trace: the program runs with {}", library.trim_end()),
                 hint: "run it with an MPI of the standard ABI, libmpi_abi.so, such as MPICH 5: `pip install mpich` brings one".to_owned(),
             });
@@ -197,39 +173,13 @@ impl Traced {
 fn missing(rank: u32, size: u32, status: ExitStatus) -> Failure {
     let ended = if status.success() { String::new() } else { format!("; it ended with {status}") };
     if rank == 0 {
-        return Failure::Untraced {
+        return Failure::Preloaded {
             problem: format!("no trace: no rank of the program called MPI_Init{ended}"),
             hint: "a program that was linked statically, or sets LD_PRELOAD itself, can't be traced".to_owned(),
         };
     }
-    Failure::Untraced {
+    Failure::Preloaded {
         problem: format!("no trace of rank {rank}, of {size} ranks{ended}"),
         hint: "all ranks must see the folder, as on a shared file system, and inherit the environment".to_owned(),
     }
-}
-
-/// What is preloaded: the library, and what was to be preloaded anyway.
-fn preloaded(library: &Path) -> OsString {
-    let mut preloaded = OsString::from(library);
-    #[allow(clippy::disallowed_methods)] // the program inherits the environment, with one library more
-    if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
-        preloaded.push(":");
-        preloaded.push(others);
-    }
-    preloaded
-}
-
-/// The library that takes the calls of MPI: named, or beside this command.
-fn library() -> Result<PathBuf, Failure> {
-    #[allow(clippy::disallowed_methods)] // where a part of the installation is, which is no part of a simulation
-    let named = std::env::var_os(LIBRARY_VARIABLE).map(PathBuf::from);
-    let beside = std::env::current_exe().ok().and_then(|command| Some(command.parent()?.join(LIBRARY)));
-    let found = [named.clone(), beside].into_iter().flatten().find(|path| path.is_file());
-    found.ok_or_else(|| Failure::Untraced {
-        problem: match named {
-            Some(path) => format!("{LIBRARY_VARIABLE}: found no file `{}`; allowed is {LIBRARY}", path.display()),
-            None => format!("found no {LIBRARY} beside this command"),
-        },
-        hint: format!("`cargo build --release -p maquette-mpi-trace` builds it; name it by {LIBRARY_VARIABLE}"),
-    })
 }

@@ -13,7 +13,7 @@ const FUNCTION_LINES: usize = 70;
 const FILE_LINES: usize = 800;
 
 /// Which of the workspace's crates each may depend on; and, after the bar, which more for its tests.
-const ARROWS: [(&str, &[&str], &[&str]); 21] = [
+const ARROWS: [(&str, &[&str], &[&str]); 24] = [
     ("quantities", &[], &[]),
     ("endpoint", &["quantities"], &[]),
     ("machines", &["quantities"], &[]),
@@ -21,7 +21,14 @@ const ARROWS: [(&str, &[&str], &[&str]); 21] = [
     ("mpi", &["mpi-abi"], &[]),
     ("mpi-abi", &[], &[]),
     ("trace-format", &[], &[]),
-    ("mpi-trace", &["mpi-abi", "trace-format"], &[]),
+    ("mpi-preload", &[], &[]),
+    ("mpi-trace", &["mpi-abi", "mpi-preload", "trace-format"], &[]),
+    (
+        "mpi-collectives",
+        &["endpoint", "mpi", "mpi-abi", "mpi-preload", "plan-format", "programs", "quantities", "real-worlds"],
+        &[],
+    ),
+    ("plan-format", &["programs", "quantities"], &[]),
     ("programs", &["endpoint", "quantities", "trace-format"], &["machines", "virtual-worlds"]),
     ("virtual-worlds", &["endpoint", "machines", "messaging", "quantities"], &["programs"]),
     ("real-worlds", &["endpoint", "messaging", "mpi", "quantities"], &["machines", "programs", "virtual-worlds"]),
@@ -34,7 +41,11 @@ const ARROWS: [(&str, &[&str], &[&str]); 21] = [
         &[],
     ),
     ("launch", &["endpoint", "messaging", "programs", "quantities", "real-worlds"], &[]),
-    ("tuning", &["endpoint", "experiment", "formats", "machines", "programs", "quantities", "virtual-worlds"], &[]),
+    (
+        "tuning",
+        &["endpoint", "experiment", "formats", "machines", "plan-format", "programs", "quantities", "virtual-worlds"],
+        &[],
+    ),
     (
         "studies",
         &["endpoint", "experiment", "machines", "messaging", "programs", "quantities", "report", "virtual-worlds"],
@@ -50,6 +61,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 21] = [
             "launch",
             "machines",
             "messaging",
+            "plan-format",
             "programs",
             "quantities",
             "real-worlds",
@@ -145,7 +157,7 @@ fn arrows_between_crates_run_one_way() {
 }
 
 /// Crates that call what the compiler knows nothing of.
-const UNSAFE: [&str; 2] = ["mpi", "mpi-trace"];
+const UNSAFE: [&str; 4] = ["mpi", "mpi-collectives", "mpi-preload", "mpi-trace"];
 
 #[test]
 fn what_is_unsafe_stays_where_it_is_allowed() {

@@ -11,9 +11,9 @@
 //! a generalized request, which it can wait for and test in every way that MPI has.
 
 use std::ffi::{c_int, c_void};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -93,7 +93,8 @@ impl Communicator {
     fn begin_background(&self, session: &Session) -> Result<Background, MpiError> {
         let process = Process::of_program(session.library.clone())?;
         // SAFETY: the program has just begun a collective on this communicator, as all its ranks do in the same order.
-        let duplicates = unsafe { [process.begin_duplicate_of(self.handle)?, process.begin_duplicate_of(self.handle)?] };
+        let duplicates =
+            unsafe { [process.begin_duplicate_of(self.handle)?, process.begin_duplicate_of(self.handle)?] };
         let beginning = Beginning { process, duplicates };
         let (tasks, receiver) = channel();
         let handle = self.handle;

@@ -115,9 +115,7 @@ unsafe fn begin(call: Call, communicator: MPI_Comm, request: Address, library: i
             // SAFETY: as the caller says.
             match unsafe { known.begin(session, (collective, chosen.job, kept), request) } {
                 Ok(()) => MPI_SUCCESS,
-                Err(error) => {
-                    complain(communicator, collective.name(), &endpoint::Error::Network(error.to_string()))
-                }
+                Err(error) => complain(communicator, collective.name(), &endpoint::Error::Network(error.to_string())),
             }
         }
     }

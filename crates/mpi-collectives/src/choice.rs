@@ -151,7 +151,9 @@ fn all_to_all(sent: Given, received: Given, communicator: &Communicator, session
     let received = elements(received)?;
     let entry = place_of(&session.plan.all_to_all, received.bytes())?;
     let each = |data: Elements| {
-        (0..communicator.ranks).map(|rank| data.at(i64::from(rank).wrapping_mul(data.count as i64), data.count)).collect()
+        (0..communicator.ranks)
+            .map(|rank| data.at(i64::from(rank).wrapping_mul(data.count as i64), data.count))
+            .collect()
     };
     let sent = if is_in_place(sent.0) { None } else { Some(each(elements(sent)?)) };
     let blocks = Blocks { sent, received: each(received) };

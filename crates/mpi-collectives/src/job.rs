@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use endpoint::{Endpoint, Error, Message, Needs, Program, Result};
 use mpi_abi::MPI_SUCCESS;
 use plan_format::{Exchange, MatrixExchange};
+use programs::Group;
 use programs::all_gather;
 use programs::all_reduce::{self, AllReduceContext, Sends};
 use programs::all_to_all::{CompleteExchange, Irregular, posted};
 use programs::broadcast;
 use programs::schedule::{Pattern, PatternError, RankSchedule, SendReceiveOrder, follow};
-use programs::Group;
 use quantities::{Bytes, Duration, Rank};
 
 use crate::data::Elements;
@@ -111,12 +111,7 @@ impl Blocks {
     }
 
     /// Ranks have something for some others.
-    async fn exchange<E: Endpoint>(
-        &self,
-        endpoint: &E,
-        exchange: MatrixExchange,
-        schedules: &Schedules,
-    ) -> Result<()> {
+    async fn exchange<E: Endpoint>(&self, endpoint: &E, exchange: MatrixExchange, schedules: &Schedules) -> Result<()> {
         let transit = self.begin(endpoint.rank())?;
         match exchange {
             MatrixExchange::Posted => self.post(endpoint, &transit).await?,

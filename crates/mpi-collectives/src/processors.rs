@@ -14,9 +14,8 @@ const SET: usize = size_of::<libc::cpu_set_t>();
 pub(crate) fn waiting() -> Waiting {
     let mut beside = MPI_COMM_NULL;
     // SAFETY: MPI has begun, and all ranks call this together.
-    let code = unsafe {
-        functions::comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &raw mut beside)
-    };
+    let code =
+        unsafe { functions::comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &raw mut beside) };
     if code != MPI_SUCCESS {
         return Waiting::Sleeping;
     }

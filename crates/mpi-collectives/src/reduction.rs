@@ -62,10 +62,13 @@ impl Combine for Reduction {
         let count = into.len().min(other.len()) as u64 / self.layout.size.max(1);
         let source = Aligned::of(other);
         let mut target = Aligned::of(into);
-        let (from, to) = (source.as_ref().map_or(other.as_ptr(), Aligned::start), match &mut target {
-            Some(copy) => copy.start_mut(),
-            None => into.as_mut_ptr(),
-        });
+        let (from, to) = (
+            source.as_ref().map_or(other.as_ptr(), Aligned::start),
+            match &mut target {
+                Some(copy) => copy.start_mut(),
+                None => into.as_mut_ptr(),
+            },
+        );
         // SAFETY: both have so many elements, of a plain datatype, and are aligned as every datatype may be.
         let code = unsafe {
             functions::reduce_local(

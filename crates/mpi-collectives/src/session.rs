@@ -93,14 +93,18 @@ impl Prepared {
         };
         if u32::try_from(size) != Ok(plan.ranks) {
             let (shown, ranks) = (quantities::shown_path(&path), plan.ranks);
-            refused(format!("{shown}: ranks: found a program of {size}; allowed is {ranks}, for which the plan was made"));
+            refused(format!(
+                "{shown}: ranks: found a program of {size}; allowed is {ranks}, for which the plan was made"
+            ));
         }
         let digest = digest(plan.to_toml().as_bytes());
         let tells = u64::from(report.is_some());
         let own = [digest, !digest, provided as u64, !(provided as u64), tells, !tells];
         if own != largest(own) {
             let shown = quantities::shown_path(&path);
-            refused(format!("{shown}: found different plans, or settings, on different ranks; allowed is one file, the same on all hosts"));
+            refused(format!(
+                "{shown}: found different plans, or settings, on different ranks; allowed is one file, the same on all hosts"
+            ));
         }
         if !packs_plainly() {
             refused("the library packs data in a form of its own, which planned collectives can't read".to_owned());

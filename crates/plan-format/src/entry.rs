@@ -118,13 +118,16 @@ fn catalogued<A: Catalogue>(told: &Told, ranks: u32, place: Place<'_>, field: &s
     let Told { algorithm: name, segment, lambda, t0, alpha, .. } = told;
     let (span, of_name) = (name.span(), format!("{field}.algorithm"));
     // Those that the machine's own network does, no library of messages has.
-    let known: Vec<&str> = A::entries().iter().filter(|entry| !entry.needs.multicast()).map(|entry| entry.name).collect();
+    let known: Vec<&str> =
+        A::entries().iter().filter(|entry| !entry.needs.multicast()).map(|entry| entry.name).collect();
     let entry = A::by_name(name.get_ref()).filter(|entry| known.contains(&entry.name));
     let Some(entry) = entry else { return Err(place.unknown(span, &of_name, name.get_ref(), &known)) };
     let (lambda, t0, alpha, segment) = (*lambda, *t0, *alpha, *segment);
     let mut parameters = Parameters { segment, lambda, t0, alpha, ..Parameters::of(ranks) };
     let made = (entry.make)(&mut parameters);
-    let algorithm = made.map_err(|untold| place.found(span.clone(), field, &format!("`{}`: {untold}", entry.name), "an algorithm that is told that"))?;
+    let algorithm = made.map_err(|untold| {
+        place.found(span.clone(), field, &format!("`{}`: {untold}", entry.name), "an algorithm that is told that")
+    })?;
     let given = [
         (Parameter::Segment, segment.is_some()),
         (Parameter::Lambda, lambda.is_some()),

@@ -5,7 +5,7 @@ use toml::Spanned;
 
 use crate::entry::{Planned, Told, entry};
 use crate::error::{Place, PlanError};
-use crate::{Entry, Plan, VERSION};
+use crate::{Entry, MadeFor, Plan, VERSION, Written};
 
 /// What is in the file.
 #[derive(Serialize, Deserialize)]
@@ -71,7 +71,8 @@ fn entries<A: Planned>(
             let follows = matches!((last, sizes.above), (Some(last), Some(above)) if above >= last);
             if !follows {
                 let written = |bound: Option<_>| bound.map_or("nothing".to_owned(), |bound| format!("{bound}"));
-                let (found, allowed) = (format!("`above` of {}", written(sizes.above)), "the `to` of the entry before, or more");
+                let (found, allowed) =
+                    (format!("`above` of {}", written(sizes.above)), "the `to` of the entry before, or more");
                 return Err(place.found(span, &field, &found, allowed));
             }
         }
@@ -80,19 +81,38 @@ fn entries<A: Planned>(
     Ok(entries)
 }
 
+/// A plan as text.
 pub(crate) fn write(plan: &Plan) -> String {
-    fn told<A>(entries: &[Entry<A>]) -> Vec<Spanned<Told>> {
-        entries.iter().map(|entry| Spanned::new(0..0, entry.told.clone())).collect()
+    fn told<A>(entries: &[Entry<A>]) -> Vec<Told> {
+        entries.iter().map(|entry| entry.told.clone()).collect()
     }
+    let Plan { machine, blake3, ranks, broadcast, all_reduce, all_to_all, all_to_allv } = plan;
+    let made_for = MadeFor { machine: machine.clone(), blake3: blake3.clone(), ranks: *ranks };
+    let written = Written {
+        broadcast: told(broadcast),
+        all_reduce: told(all_reduce),
+        all_to_all: told(all_to_all),
+        all_to_allv: all_to_allv.as_ref().map(|entry| entry.told.clone()),
+    };
+    text_of(made_for, written)
+}
+
+/// What is to be in a file, as text.
+pub(crate) fn text_of(made_for: MadeFor, written: Written) -> String {
+    fn nowhere<T>(value: T) -> Spanned<T> {
+        Spanned::new(0..0, value)
+    }
+    let MadeFor { machine, blake3, ranks } = made_for;
+    let Written { broadcast, all_reduce, all_to_all, all_to_allv } = written;
     let form = Form {
-        maquette_plan: Spanned::new(0..0, VERSION),
-        machine: plan.machine.clone(),
-        blake3: plan.blake3.clone(),
-        ranks: Spanned::new(0..0, plan.ranks),
-        broadcast: told(&plan.broadcast),
-        all_reduce: told(&plan.all_reduce),
-        all_to_all: told(&plan.all_to_all),
-        all_to_allv: plan.all_to_allv.as_ref().map(|entry| Spanned::new(0..0, entry.told.clone())),
+        maquette_plan: nowhere(VERSION),
+        machine,
+        blake3,
+        ranks: nowhere(ranks),
+        broadcast: broadcast.into_iter().map(nowhere).collect(),
+        all_reduce: all_reduce.into_iter().map(nowhere).collect(),
+        all_to_all: all_to_all.into_iter().map(nowhere).collect(),
+        all_to_allv: all_to_allv.map(nowhere),
     };
     // Texts and numbers, all of which TOML has.
     toml::to_string(&form).unwrap_or_default()

@@ -61,6 +61,30 @@ pub struct Plan {
     pub all_to_allv: Option<Entry<MatrixExchange>>,
 }
 
+/// What a plan is made for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MadeFor {
+    /// The machine's name.
+    pub machine: String,
+    /// The digest of its description, where there is one.
+    pub blake3: Option<String>,
+    /// How many ranks take part.
+    pub ranks: u32,
+}
+
+/// What is written of each collective.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Written {
+    /// Of broadcasts, by the size of the message.
+    pub broadcast: Vec<Told>,
+    /// Of all-reduces, by what a rank has.
+    pub all_reduce: Vec<Told>,
+    /// Of complete exchanges, by what goes from one rank to one other.
+    pub all_to_all: Vec<Told>,
+    /// Of exchanges by a matrix.
+    pub all_to_allv: Option<Told>,
+}
+
 /// An algorithm, and for which sizes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry<A> {
@@ -93,9 +117,17 @@ pub enum MatrixExchange {
 }
 
 /// The name of what has no schedule.
-const POSTED: &str = "posted";
+pub const POSTED: &str = "posted";
 
 impl Plan {
+    /// The plan that says this.
+    ///
+    /// # Errors
+    /// What a reader of it would complain of.
+    pub fn of(made_for: MadeFor, written: Written) -> Result<Plan, PlanError> {
+        file::read(&file::text_of(made_for, written), "the plan")
+    }
+
     /// Reads the plan in a file.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! `maquette plan`: which algorithm is the quickest here?
 
 mod check;
+mod collectives;
 mod place;
 mod text;
 mod written;
@@ -56,6 +57,7 @@ enum What {
     )]
     #[command(visible_alias = "exchange")]
     AllToAll(Exchange),
+    Collectives(Box<collectives::Arguments>),
     Check(check::Arguments),
 }
 
@@ -111,6 +113,7 @@ impl Arguments {
                 let traffic = Traffic { ranks, description, has_sizes: matrix.has_sizes, file };
                 output(&place, Some(traffic), |_| Question::Irregular(matrix.pattern), write, as_json)
             }
+            What::Collectives(arguments) => arguments.execute(as_json),
             What::Check(arguments) => arguments.execute(as_json),
         }
     }

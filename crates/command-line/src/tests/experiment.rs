@@ -324,6 +324,15 @@ const CASES: &[Case] = &[
         "plan all-to-all --machine loggp --traffic tests/command_line/plan.in/traffic.csv",
         &["--traffic tests/command_line/schedule.in/three.csv"],
     ),
+    (
+        "plan collectives --machine loggp --ranks 4 --sizes 64",
+        &["--machine moc-2-1", "--set o=3us", "--ranks 5", "--budget 7", "--sizes 7"],
+    ),
+    ("plan collectives --lambda 2 --ranks 4 --sizes 64", &["--lambda 3"]),
+    (
+        "plan collectives --machine loggp --sizes 64 --traffic tests/command_line/plan.in/traffic.csv",
+        &["--traffic tests/command_line/schedule.in/three.csv"],
+    ),
     ("plan check --cases 1 --machine loggp", &["--cases 2", "--seed 2", "--machine moc-2-1", "--budget 7"]),
     (
         "calibrate --machine tests/command_line/calibrate.in/cluster.toml --times tests/command_line/calibrate.in/times.csv \
@@ -412,7 +421,7 @@ fn whatever_changes_a_result_is_in_it() {
 }
 
 /// Commands that simulate nothing, or that are no model's: what a launch says of itself is tested with real ranks.
-const NOT_SIMULATING: [&str; 13] = [
+const NOT_SIMULATING: [&str; 14] = [
     "compare",
     "machines",
     "machine",
@@ -420,6 +429,7 @@ const NOT_SIMULATING: [&str; 13] = [
     "launch",
     "launch-rank",
     "trace",
+    "collectives",
     "rehearse",
     "reproduce",
     "cast",

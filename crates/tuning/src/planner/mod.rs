@@ -8,6 +8,7 @@ mod bound;
 mod candidates;
 pub mod check;
 mod choice;
+pub mod collectives;
 mod model;
 mod question;
 mod recorded;

@@ -51,6 +51,14 @@ impl Question {
         }
     }
 
+    /// What ranks have for each other, where that is asked of.
+    pub fn pattern(&self) -> Option<&Pattern> {
+        match self {
+            Question::Irregular(pattern) => Some(pattern),
+            _ => None,
+        }
+    }
+
     /// How many ranks take part.
     pub fn ranks(&self) -> u32 {
         match self {

@@ -4,7 +4,8 @@ use endpoint::Result;
 use programs::postal::Alpha;
 use quantities::Bytes;
 
-use super::{Candidate, Candidates, catalogued};
+use super::catalogued::{self, Tried};
+use super::{Candidate, Candidates};
 use crate::benchmark::Benchmark;
 use crate::planner::model::Model;
 
@@ -13,7 +14,9 @@ const ALPHAS: [Alpha; 1] = [Alpha::HALF];
 
 pub(super) fn candidates(ranks: u32, bytes: Bytes, model: &Model) -> Result<Candidates> {
     let all = catalogued::all(ranks, bytes, model, &ALPHAS)?.into_iter();
-    let candidate =
-        |(name, algorithm, cost)| Candidate { name, benchmark: Benchmark::AllReduce(algorithm, bytes), cost };
+    let candidate = |Tried { name, algorithm, cost, told }| {
+        let benchmark = Benchmark::AllReduce(algorithm, bytes);
+        Candidate { name, benchmark, cost, told }
+    };
     Ok(Candidates { all: all.map(candidate).collect(), left_out: Vec::new() })
 }

@@ -6,23 +6,29 @@ use programs::postal::Alpha;
 use quantities::Bytes;
 
 use crate::planner::model::Model;
+use plan_format::Told;
 
 /// Into how many segments a long message is cut.
 const SEGMENTS: [u64; 5] = [4, 8, 16, 32, 64];
 /// Shorter segments are not worth their messages. [B]
 const SHORTEST_SEGMENT: u64 = 64;
 
+/// An algorithm that was told something.
+pub(super) struct Tried<A> {
+    /// What it is called, with what it was told.
+    pub(super) name: String,
+    pub(super) algorithm: A,
+    pub(super) cost: Cost,
+    /// What is written of it in a plan.
+    pub(super) told: Told,
+}
+
 /// All algorithms of the catalogue `A` for messages of `bytes` among `ranks` ranks, each with what it is called and costs: told
 /// what `model` says of the machine, and those that split by shares also each of `alphas`.
 ///
 /// # Errors
 /// An algorithm has to be told more than that.
-pub(super) fn all<A: Catalogue>(
-    ranks: u32,
-    bytes: Bytes,
-    model: &Model,
-    alphas: &[Alpha],
-) -> Result<Vec<(String, A, Cost)>> {
+pub(super) fn all<A: Catalogue>(ranks: u32, bytes: Bytes, model: &Model, alphas: &[Alpha]) -> Result<Vec<Tried<A>>> {
     let lambda = model.lambda(bytes)?;
     let mut all = Vec::new();
     // Of neighbours that are made for a latency, those by one share come last: so they do where times are equal.
@@ -36,7 +42,8 @@ pub(super) fn all<A: Catalogue>(
                     // A name that stands for a choice among others is none of its own.
                     if algorithm.name() == entry.name {
                         let cost = algorithm.cost(lambda, ranks, bytes);
-                        all.push((called(entry.name, entry.told, &parameters), algorithm, cost));
+                        let name = called(entry.name, entry.told, &parameters);
+                        all.push(Tried { name, algorithm, cost, told: Told::used(entry.name, &parameters) });
                     }
                 }
             }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use endpoint::Result;
 use machines::model::Machine;
+use plan_format::Told;
 use programs::all_to_all::Complete;
 use programs::catalogue::{Catalogue, Cost, Stretch};
 use programs::schedule::{Pacing, Rule, Schedule, SendReceiveOrder};
@@ -25,6 +26,7 @@ pub struct Candidate {
     pub name: String,
     benchmark: Benchmark,
     cost: Cost,
+    told: Told,
 }
 
 /// The candidates, and those that do not come into question here, with the reason.
@@ -68,6 +70,11 @@ impl Candidate {
         }
     }
 
+    /// What is written of it in a plan.
+    pub fn told(&self) -> &Told {
+        &self.told
+    }
+
     /// What one of `ranks` ranks does first that both sends and receives in a step.
     pub fn order(&self, machine: &Machine, ranks: u32) -> SendReceiveOrder {
         self.benchmark.order(machine, ranks)
@@ -94,7 +101,7 @@ impl Candidate {
     }
 
     /// Whether it is the machine's own network for broadcasts that does it.
-    pub(super) fn is_hardware(&self) -> bool {
+    pub(crate) fn is_hardware(&self) -> bool {
         matches!(&self.benchmark, Benchmark::Broadcast(algorithm, ..) if algorithm.entry().needs.multicast())
     }
 

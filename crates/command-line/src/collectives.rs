@@ -1,0 +1,145 @@
+//! `maquette collectives`: a program written for MPI, run with what does its collectives by a plan.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+use clap::Args;
+use plan_format::Plan;
+use report::terminal::{Side, columns};
+use serde::{Deserialize, Serialize};
+
+use super::CommandOutput;
+use super::failure::{Failure, warn};
+use super::preloaded::{self, Library};
+use super::settings::noted;
+
+/// What is preloaded.
+const LIBRARY: Library = Library {
+    name: "libmaquette_collectives.so",
+    variable: "MAQUETTE_COLLECTIVES_LIBRARY",
+    package: "maquette-mpi-collectives",
+};
+/// Names the file with the plan to the ranks.
+const PLAN_VARIABLE: &str = "MAQUETTE_COLLECTIVES_PLAN";
+/// Names the file for what was called.
+const REPORT_VARIABLE: &str = "MAQUETTE_COLLECTIVES_REPORT";
+
+/// Run a program written for MPI, and do its collectives by a plan.
+///
+/// `maquette plan collectives --write` makes a plan. The program is run as it is: a library is preloaded into its processes (LD_PRELOAD),
+/// which takes MPI_Bcast, MPI_Allreduce, MPI_Alltoall, MPI_Alltoallv and their kin that are only begun. What the plan does not have goes to the
+/// MPI library. At the end it is told what was done how often, and the exit status is the program's.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  maquette plan collectives --machine cluster.toml --ranks 8 --write plan.toml\n  maquette collectives \
+                  --plan plan.toml -- mpiexec -n 8 ./program\n\n\
+                  That works with libraries of the standard ABI of MPI 5 (libmpi_abi.so), as MPICH 5 has one."
+)]
+pub(super) struct Arguments {
+    /// The plan; all hosts must see it by this name.
+    #[arg(long, value_name = "FILE")]
+    plan: PathBuf,
+    /// What the program is run on: a preset or a description. A plan that was made for another machine is refused.
+    #[arg(long, value_name = "NAME|FILE")]
+    machine: Option<OsString>,
+    /// The command that starts the program.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// What was called, and by what it was done: a line of what the ranks report.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Line {
+    function: String,
+    planned: bool,
+    by: String,
+    calls: u64,
+}
+
+/// What came out.
+#[derive(Debug, Serialize)]
+struct Done {
+    plan: String,
+    machine: String,
+    ranks: u32,
+    status: i32,
+    calls: Vec<Line>,
+}
+
+impl Arguments {
+    pub(super) fn execute(self, json: bool) -> Result<CommandOutput, Failure> {
+        let plan = Plan::read(&self.plan)?;
+        self.check_machine(&plan)?;
+        let library = LIBRARY.find()?;
+        let unreadable = |cause| Failure::Unreadable { path: self.plan.clone(), cause };
+        // By its full name, since ranks may run in other folders.
+        let path = fs::canonicalize(&self.plan).map_err(unreadable)?;
+        let report = std::env::temp_dir().join(format!("maquette-collectives-{}.json", std::process::id()));
+        let told = [(PLAN_VARIABLE, path.as_os_str()), (REPORT_VARIABLE, report.as_os_str())];
+        let ended = preloaded::run(&self.command, &library, &told);
+        let calls = reported(&report);
+        let ended = ended?;
+        let status = status_of(ended);
+        if calls.is_none() && ended.success() {
+            warn(
+                "no rank has reported what was called: the program did not come to MPI_Finalize, is linked statically, or its first rank is on \
+                 another host",
+            );
+        }
+        let done = Done {
+            plan: self.plan.display().to_string(),
+            machine: plan.machine,
+            ranks: plan.ranks,
+            status,
+            calls: calls.unwrap_or_default(),
+        };
+        Ok(CommandOutput { text: if json { super::json(&done) } else { done.in_words() }, status })
+    }
+
+    /// That the plan was made for the machine that is named.
+    fn check_machine(&self, plan: &Plan) -> Result<(), Failure> {
+        let Some(name) = &self.machine else { return Ok(()) };
+        let machine = ::machines::load(&noted(name)?)?;
+        let (digest, made_for) = (&machine.source.blake3, plan.blake3.as_deref().unwrap_or_default());
+        if digest == made_for && machine.name == plan.machine {
+            return Ok(());
+        }
+        let described = |name: &str, digest: &str| match digest.get(..16) {
+            Some(digest) => format!("{name} (blake3 {digest})"),
+            None => name.to_owned(),
+        };
+        let found = format!("a plan for {}", described(&plan.machine, made_for));
+        let allowed = format!("one for {}; `maquette plan collectives` makes it", described(&machine.name, digest));
+        Err(Failure::argument(format!("--plan {}", self.plan.display()), found, allowed))
+    }
+}
+
+/// What the ranks have reported; none, if they have not.
+fn reported(path: &Path) -> Option<Vec<Line>> {
+    let text = fs::read_to_string(path).ok()?;
+    // Nobody else looks for it.
+    let _ = fs::remove_file(path);
+    serde_json::from_str(&text).ok()
+}
+
+/// The exit status that tells how the program has ended.
+fn status_of(ended: ExitStatus) -> i32 {
+    ended.code().or_else(|| ended.signal().map(|signal| 128 + signal)).unwrap_or(1)
+}
+
+impl Done {
+    fn in_words(&self) -> String {
+        if self.calls.is_empty() {
+            return String::new();
+        }
+        let mut rows = vec![["function", "by", "calls"].map(str::to_owned)];
+        for Line { function, planned, by, calls } in &self.calls {
+            let by = if *planned { format!("plan: {by}") } else { format!("library: {by}") };
+            rows.push([function.clone(), by, calls.to_string()]);
+        }
+        columns([Side::Left, Side::Left, Side::Right], &rows)
+    }
+}

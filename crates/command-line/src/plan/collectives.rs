@@ -1,0 +1,140 @@
+//! `maquette plan collectives`: a file by which the collectives of an MPI program go.
+
+use std::path::PathBuf;
+
+use ::machines::model::Machine;
+use clap::Args;
+use quantities::Bytes;
+use serde_json::{Value, json};
+
+use super::place::Place;
+use crate::CommandOutput;
+use crate::failure::Failure;
+use crate::progress::Bar;
+use crate::sizes::{Sizes, sizes};
+use experiment::Provenance;
+use formats::input::InputFile;
+use formats::interrupt;
+use formats::output::WholeFile;
+use formats::traffic_matrix;
+use report::terminal::{Side, columns, rounded};
+use tuning::planner::Effort;
+use tuning::planner::collectives::{Pick, Wanted, picks, plan_of};
+
+/// The sizes that are looked at, if no others are asked for.
+const USUAL_SIZES: &str = "64,512,4KiB,32KiB,256KiB,1MiB";
+/// The size of what a matrix only says that it is there.
+const USUAL_ENTRY: Bytes = Bytes(1);
+
+/// Plan the collectives of a program: broadcast, all-reduce and all-to-all at several sizes, and exchanges by a matrix.
+///
+/// The file that is written is what `maquette collectives` follows. A size that was looked at stands for those near it, up to half way to
+/// the next one, in powers; what is larger than the last is left to the MPI library.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  maquette plan collectives --machine cluster.toml --ranks 8 --write plan.toml\n  maquette collectives \
+                  --plan plan.toml -- mpiexec -n 8 ./program"
+)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    place: Place,
+    /// Sizes of messages: powers of two in a range such as `64..1MiB`, or a list such as `64,4KiB`. Of a broadcast and an all-reduce it is
+    /// what a rank has, of an all-to-all what it has for each other.
+    #[arg(long, value_name = "B..B", value_parser = sizes, default_value = USUAL_SIZES)]
+    sizes: Sizes,
+    /// What each rank has for each other in exchanges by a matrix (MPI_Alltoallv): FILE.csv, FILE.mtx (Matrix Market) or FILE.npy (NumPy). If
+    /// it is left out, they are begun all at once, each rank by its own row and column.
+    #[arg(long, value_name = "FILE")]
+    traffic: Option<PathBuf>,
+    /// Write the plan to FILE.toml.
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+}
+
+/// What is printed.
+struct Report<'a> {
+    machine: &'a Machine,
+    experiment: &'a Provenance,
+    ranks: u32,
+    picks: &'a [Pick],
+}
+
+impl Arguments {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        let traffic = self.traffic.as_ref().map(|path| traffic_matrix::read(path, USUAL_ENTRY));
+        let (matrix, file) = traffic.transpose()?.unzip();
+        let (machine, ranks) = self.place.machine(matrix.as_ref().map(|matrix| matrix.pattern.ranks()))?;
+        if ranks < 2 {
+            return Err(Failure::argument("--ranks", ranks, "at least 2"));
+        }
+        let experiment = self.experiment(&machine, ranks, file);
+        let write = self.write.as_deref().map(WholeFile::create).transpose()?;
+        let bar = Bar::new();
+        let progress =
+            |done: usize, of: usize| bar.show(done as f64 / of.max(1) as f64, format!("{done} of {of} algorithms"));
+        let effort = Effort {
+            budget: self.place.budget(),
+            lambda: self.place.lambda(),
+            progress: &progress,
+            interrupted: interrupt::flag(),
+            threads: self.place.threads(),
+        };
+        let wanted = Wanted { ranks, sizes: self.sizes.0.clone(), matrix: matrix.map(|matrix| matrix.pattern) };
+        let picks = picks(&wanted, &machine, &effort)?;
+        drop(bar);
+        if interrupt::requested() {
+            return Err(Failure::Interrupted);
+        }
+        let plan = plan_of(&picks, &machine, ranks)?;
+        if let Some(file) = write {
+            file.fill(plan.to_toml().as_bytes())?;
+        }
+        let report = Report { machine: &machine, experiment: &experiment, ranks, picks: &picks };
+        let written = self.write.map(|path| format!("\nThe plan is in {}.\n", path.display())).unwrap_or_default();
+        let text = if as_json { crate::json(&report.json()) } else { report.text() + &written };
+        Ok(text.into())
+    }
+
+    fn experiment(&self, machine: &Machine, ranks: u32, file: Option<InputFile>) -> Provenance {
+        let parameters = json!({"sizes": self.sizes.0, "budget_millions": self.place.budget() / 1e6});
+        let provenance = Provenance::of("plan").running("collectives").on(machine).among(ranks).given(parameters);
+        file.into_iter().fold(provenance, |mut provenance, file| {
+            provenance.read(file);
+            provenance
+        })
+    }
+}
+
+impl Report<'_> {
+    fn text(&self) -> String {
+        let mut rows = vec![["collective", "size", "quickest", "time"].map(str::to_owned)];
+        for Pick { question, best, .. } in self.picks {
+            let size = match question.pattern() {
+                None => question.bytes().to_string(),
+                Some(pattern) => format!("{} messages", pattern.messages().len()),
+            };
+            let name = best.as_ref().map_or("none that can be run".to_owned(), |best| best.candidate.name.clone());
+            let time = best.as_ref().map(|best| rounded(best.time)).unwrap_or_default();
+            rows.push([question.name().to_owned(), size, name, time]);
+        }
+        let table = columns([Side::Left, Side::Right, Side::Left, Side::Right], &rows);
+        let head = format!("collectives among {} ranks of {}\n", self.ranks, self.machine.name);
+        format!("{head}{}\n{table}", self.experiment.line())
+    }
+
+    fn json(&self) -> Value {
+        let pick = |pick: &Pick| {
+            json!({
+                "question": pick.question.name(),
+                "bytes": pick.bytes(),
+                "algorithm": pick.best.as_ref().map(|best| best.candidate.name.clone()),
+                "time_ps": pick.best.as_ref().map(|best| best.time.picoseconds()),
+            })
+        };
+        self.experiment.beside(json!({
+            "machine": self.machine.name,
+            "ranks": self.ranks,
+            "picks": self.picks.iter().map(pick).collect::<Vec<Value>>(),
+        }))
+    }
+}

@@ -1,0 +1,80 @@
+//! Programs that are run with a library of ours preloaded into their processes.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::thread;
+use std::time::Duration;
+
+use crate::failure::Failure;
+use formats::interrupt;
+
+/// How long to wait between two looks whether the program has ended.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// A library that is preloaded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Library {
+    /// Its file.
+    pub(crate) name: &'static str,
+    /// What names it, if it is not beside the command.
+    pub(crate) variable: &'static str,
+    /// What it is built of.
+    pub(crate) package: &'static str,
+}
+
+impl Library {
+    /// Where it is: named, or beside this command.
+    pub(crate) fn find(self) -> Result<PathBuf, Failure> {
+        let Library { name, variable, package } = self;
+        #[allow(clippy::disallowed_methods)] // where a part of the installation is, which is no part of a simulation
+        let named = std::env::var_os(variable).map(PathBuf::from);
+        let beside = std::env::current_exe().ok().and_then(|command| Some(command.parent()?.join(name)));
+        let found = [named.clone(), beside].into_iter().flatten().find(|path| path.is_file());
+        found.ok_or_else(|| Failure::Preloaded {
+            problem: match named {
+                Some(path) => format!("{variable}: found no file `{}`; allowed is {name}", path.display()),
+                None => format!("found no {name} beside this command"),
+            },
+            hint: format!("`cargo build --release -p {package}` builds it; name it by {variable}"),
+        })
+    }
+}
+
+/// Runs `command` to its end with the library at `library` preloaded, and told by its environment what it is to do.
+pub(crate) fn run(command: &[OsString], library: &Path, told: &[(&str, &OsStr)]) -> Result<ExitStatus, Failure> {
+    let (program, arguments) = command
+        .split_first()
+        .ok_or_else(|| Failure::argument("COMMAND", "nothing", "the command that starts the program"))?;
+    let mut child = Command::new(program)
+        .args(arguments)
+        .env("LD_PRELOAD", beside_others(library))
+        .envs(told.iter().copied())
+        .spawn()
+        .map_err(|cause| {
+            Failure::argument("COMMAND", format!("{}: {cause}", program.display()), "one that can be run")
+        })?;
+    let unknown = |cause: io::Error| Failure::argument("COMMAND", cause, "one that comes to an end");
+    loop {
+        if let Some(status) = child.try_wait().map_err(unknown)? {
+            return if interrupt::requested() { Err(Failure::Interrupted) } else { Ok(status) };
+        }
+        if interrupt::requested() {
+            // On a terminal it was told to end, too; elsewhere nobody else tells it.
+            let _ = child.kill();
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// What is preloaded: the library, and what was to be preloaded anyway.
+fn beside_others(library: &Path) -> OsString {
+    let mut preloaded = OsString::from(library);
+    #[allow(clippy::disallowed_methods)] // the program inherits the environment, with one library more
+    if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+        preloaded.push(":");
+        preloaded.push(others);
+    }
+    preloaded
+}
