@@ -20,12 +20,12 @@ test: $(VENV)/ready ## run all tests: Rust, the installed command, the report in
 	@scripts/need chromium || true
 	@scripts/need network || true
 	cargo test --workspace --locked --no-fail-fast
-	@scripts/trace-library debug
+	@scripts/preloaded-libraries debug
 	@$(BIN)/maturin develop --locked --quiet
 	$(BIN)/python -m pytest tests/python tests/browser tests/network tests/hostile
 
 docs: $(VENV)/docs ## make the documentation as a site, target/site/index.html; every example is run
-	@scripts/trace-library debug
+	@scripts/preloaded-libraries debug
 	@$(BIN)/maturin develop --locked --quiet
 	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs target/site
 
@@ -78,5 +78,5 @@ $(VENV)/docs: $(VENV)/ready
 # minutes less. Cargo knows what has changed, so it is always asked.
 .PHONY: release
 release: $(VENV)/ready
-	@scripts/trace-library release
+	@scripts/preloaded-libraries release
 	@$(BIN)/maturin develop --release --locked --quiet

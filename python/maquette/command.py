@@ -14,6 +14,8 @@ from maquette import _maquette
 
 #: What `maquette trace` preloads into MPI processes, where the package has it.
 TRACE_LIBRARY = Path(__file__).with_name("libmaquette_trace.so")
+#: What `maquette collectives` preloads, likewise.
+COLLECTIVES_LIBRARY = Path(__file__).with_name("libmaquette_collectives.so")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,8 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is None:
         arguments = sys.argv[1:]
-    if TRACE_LIBRARY.exists():
-        os.environ.setdefault("MAQUETTE_TRACE_LIBRARY", str(TRACE_LIBRARY))
+    for variable, library in (("MAQUETTE_TRACE_LIBRARY", TRACE_LIBRARY), ("MAQUETTE_COLLECTIVES_LIBRARY", COLLECTIVES_LIBRARY)):
+        if library.exists():
+            os.environ.setdefault(variable, str(library))
     with _asked_to_end():
         if len(arguments) > 1 and any(".py:" in word for word in arguments):
             from maquette import own_programs

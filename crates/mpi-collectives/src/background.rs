@@ -125,7 +125,7 @@ fn work(beginning: Beginning, tasks: &Receiver<Task>) -> Result<(), MpiError> {
     // The program's own thread may be busy waiting on the processor that this one wants.
     let mut guest = MpiGuest::new(small, large, Waiting::Sleeping);
     for Task { collective, job, kept, request, outcome } in tasks {
-        if let Err(error) = guest.run(&job) {
+        if let Err(error) = guest.run(&job, job.places()) {
             eprintln!("maquette: {}: {error}", collective.name());
             outcome.store(MPI_ERR_OTHER, Ordering::Release);
         }

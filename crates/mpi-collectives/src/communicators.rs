@@ -80,7 +80,7 @@ impl Communicator {
             let large = unsafe { process.duplicate_of(self.handle) }.map_err(failed)?;
             *guest = Some(Guest(MpiGuest::new(small, large, session.waiting)));
         }
-        guest.as_mut().map_or(Ok(()), |guest| guest.0.run(job))
+        guest.as_mut().map_or(Ok(()), |guest| guest.0.run(job, job.places()))
     }
 
     /// Gives what stands beside it back, as all its ranks do together.

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 
 use bytes::Bytes;
 use endpoint::Message;
+use mpi::Place;
 use mpi_abi::*;
 use mpi_preload::Address;
 
@@ -73,22 +74,6 @@ pub(crate) struct Elements {
     pub(crate) layout: Layout,
 }
 
-/// Memory of the program, of which it knows that it must leave it alone until the collective is over.
-struct Lent {
-    start: *const u8,
-    length: usize,
-}
-
-// SAFETY: what another thread does with it, it does before the collective is over.
-unsafe impl Send for Lent {}
-
-impl AsRef<[u8]> for Lent {
-    fn as_ref(&self) -> &[u8] {
-        // SAFETY: the program has so many bytes there, and leaves them as they are.
-        unsafe { std::slice::from_raw_parts(self.start, self.length) }
-    }
-}
-
 impl Elements {
     /// How many bytes they are in a message. [B]
     pub(crate) fn bytes(&self) -> u64 {
@@ -111,7 +96,9 @@ impl Elements {
             return Message::from(Vec::new());
         }
         if self.layout.is_plain {
-            return Message::from(Bytes::from_owner(Lent { start: self.address.cast(), length }));
+            // SAFETY: as the caller says; what is sent from there is only read.
+            let place = unsafe { Place::new(self.address.cast(), length) };
+            return Message::from(Bytes::from_owner(place));
         }
         // SAFETY: as the caller says.
         unsafe { self.copied() }
@@ -147,6 +134,15 @@ impl Elements {
         Message::from(packed)
     }
 
+    /// Where they are, if what comes there lies as it does in a message.
+    ///
+    /// # Safety
+    /// There is room for them, and nobody else writes there while there is the place or a message in it.
+    pub(crate) unsafe fn place(&self) -> Option<Place> {
+        // SAFETY: as the caller says.
+        self.layout.is_plain.then(|| unsafe { Place::new(self.address.cast(), self.bytes() as usize) })
+    }
+
     /// Lays a message where they are; says whether it was as long as they.
     ///
     /// # Safety
@@ -156,7 +152,7 @@ impl Elements {
         if content.len() > room {
             return false;
         }
-        if content.is_empty() {
+        if content.is_empty() || content.as_ptr() == self.address.cast::<u8>() {
             return true;
         }
         if self.layout.is_plain {

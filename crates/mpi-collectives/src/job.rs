@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use endpoint::{Endpoint, Error, Message, Needs, Program, Result};
+use mpi::Place;
 use mpi_abi::MPI_SUCCESS;
 use plan_format::{Exchange, MatrixExchange};
 use programs::Group;
@@ -62,6 +63,25 @@ impl Program for Job {
             Job::AllToAll { exchange, blocks } => blocks.exchange_all(endpoint, *exchange).await,
             Job::AllToAllv { exchange, blocks, schedules } => blocks.exchange(endpoint, *exchange, schedules).await,
         }
+    }
+}
+
+impl Job {
+    /// Where what comes from each rank can be received at once: in exchanges that forward nothing, at its place in the program's memory.
+    pub(crate) fn places(&self) -> Vec<(Rank, Place)> {
+        let blocks = match self {
+            Job::AllToAll { exchange: Exchange::Complete(algorithm), .. } if algorithm.forwards() => return Vec::new(),
+            Job::AllToAll { blocks, .. } | Job::AllToAllv { blocks, .. } => blocks,
+            Job::Broadcast { .. } | Job::AllReduce { .. } => return Vec::new(),
+        };
+        // SAFETY: as said of a job; what is sent from there, if it is in place, is copied before.
+        let place = |block: &Elements| unsafe { block.place() };
+        (0..)
+            .map(Rank)
+            .zip(&blocks.received)
+            .filter(|(_, block)| block.bytes() > 0)
+            .filter_map(|(from, block)| Some((from, place(block)?)))
+            .collect()
     }
 }
 

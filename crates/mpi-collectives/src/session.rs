@@ -1,6 +1,7 @@
 //! What is known from the beginning of MPI to its end.
 
 use std::ffi::c_int;
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -55,7 +56,7 @@ impl Prepared {
             // Of many ranks with the same words, one is enough.
             let rank = RANK_VARIABLES.into_iter().find_map(|name| std::env::var(name).ok());
             if rank.is_none_or(|rank| rank == "0") {
-                eprintln!("error: {problem}");
+                say(&problem);
             }
             std::process::exit(BAD_INPUT)
         };
@@ -84,9 +85,9 @@ impl Prepared {
         }
         let refused = |problem: String| -> ! {
             if rank == 0 {
-                eprintln!("error: {problem}");
-                std::thread::sleep(LAST_WORDS);
+                say(&problem);
             }
+            std::thread::sleep(LAST_WORDS);
             // SAFETY: as above; it ends all ranks.
             unsafe { functions::abort(MPI_COMM_WORLD, BAD_INPUT) };
             std::process::exit(BAD_INPUT)
@@ -116,6 +117,12 @@ impl Prepared {
         // MPI begins once in a process.
         let _ = SESSION.set(session);
     }
+}
+
+/// Says what is wrong, in one piece: other ranks may have something to say at the same time.
+fn say(problem: &str) {
+    // If nobody reads it, there is nobody to tell.
+    let _ = std::io::stderr().write_all(format!("error: {problem}\n").as_bytes());
 }
 
 /// The largest of what all ranks have, number by number.

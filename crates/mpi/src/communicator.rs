@@ -8,7 +8,7 @@ use mpi_abi::*;
 use crate::Result;
 use crate::functions::Functions;
 use crate::process::{Begun, check};
-use crate::request::{Broadcast, Receive, Request, Send};
+use crate::request::{Broadcast, Place, Receive, ReceiveInPlace, Request, Send};
 
 /// A communicator, and this process's place in it.
 #[derive(Debug)]
@@ -131,6 +131,21 @@ impl Communicator {
         };
         check(self.functions, "MPI_Irecv", code)?;
         Ok(Receive::new(Request::new(self.functions, request, self.begun.clone()), buffer))
+    }
+
+    /// Begins to receive a message as long as `place` from that process, with that tag, straight into the place.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn irecv_in_place(&self, from: u32, tag: c_int, place: Place) -> Result<ReceiveInPlace> {
+        let mut request = MPI_REQUEST_NULL;
+        let (start, length) = (place.start().cast::<c_void>(), place.length() as MPI_Count);
+        // SAFETY: the place has so many bytes, and is `ReceiveInPlace`'s until the request is over.
+        let code = unsafe {
+            (self.functions.irecv)(start, length, MPI_BYTE, as_int(from), tag, self.handle, &raw mut request)
+        };
+        check(self.functions, "MPI_Irecv", code)?;
+        Ok(ReceiveInPlace::new(Request::new(self.functions, request, self.begun.clone()), place))
     }
 
     /// Begins its part in a broadcast of process `root`, of the whole buffer: all processes call this in the same order, with buffers of one

@@ -28,7 +28,7 @@ mod search;
 pub use communicator::Communicator;
 pub use library::{Library, OpenError};
 pub use process::{Duplicate, Process};
-pub use request::{Arrived, Broadcast, Receive, Send};
+pub use request::{Arrived, Broadcast, Place, Receive, ReceiveInPlace, Send};
 pub use search::{LIBRARY_VARIABLE, started_processes};
 
 /// What a call of MPI says when it fails.

@@ -62,6 +62,67 @@ impl Send {
     }
 }
 
+/// Memory that somebody else lends: MPI may receive a message there, and what is there may be sent.
+#[derive(Debug)]
+pub struct Place {
+    start: *mut u8,
+    length: usize,
+}
+
+// SAFETY: who has lent it has promised that nobody else writes there, whichever thread that would be.
+unsafe impl std::marker::Send for Place {}
+
+impl Place {
+    /// So many bytes from `start` on.
+    ///
+    /// # Safety
+    /// They are there, whatever they hold, and nobody else writes there, for as long as there is this place or a message that lies in it.
+    pub const unsafe fn new(start: *mut u8, length: usize) -> Place {
+        Place { start, length }
+    }
+
+    pub(crate) const fn start(&self) -> *mut u8 {
+        self.start
+    }
+
+    /// How many bytes it has.
+    pub const fn length(&self) -> usize {
+        self.length
+    }
+}
+
+impl AsRef<[u8]> for Place {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: as `new` asks for.
+        unsafe { std::slice::from_raw_parts(self.start, self.length) }
+    }
+}
+
+/// A receive of a message whose length is known, straight to where it is to lie.
+#[derive(Debug)]
+pub struct ReceiveInPlace {
+    request: Request,
+    place: ManuallyDrop<Place>,
+}
+
+impl ReceiveInPlace {
+    pub(crate) fn new(request: Request, place: Place) -> ReceiveInPlace {
+        ReceiveInPlace { request, place: ManuallyDrop::new(place) }
+    }
+
+    /// What has come, once it has; it lies in the place. It is not to be asked again.
+    ///
+    /// # Errors
+    /// What the library says, of a message that is longer than the place, too.
+    pub fn test(&mut self) -> Result<Option<Bytes>> {
+        if self.request.test()?.is_none() {
+            return Ok(None);
+        }
+        // SAFETY: the request is over, and it is not asked again.
+        Ok(Some(Bytes::from_owner(unsafe { ManuallyDrop::take(&mut self.place) })))
+    }
+}
+
 /// A message that has come.
 #[derive(Debug)]
 pub struct Arrived {

@@ -1,7 +1,7 @@
 //! Programs of ours within a program that has begun MPI by itself.
 
 use endpoint::{Error, Program, Result, executor};
-use mpi::{Communicator, MpiError};
+use mpi::{Communicator, MpiError, Place};
 use quantities::{Duration, Rank};
 
 use super::machine::MpiMachine;
@@ -38,15 +38,21 @@ impl MpiGuest {
 
     /// Runs `program`, as all ranks do. Nothing of it is under way when it has ended.
     ///
+    /// The first message of a rank that is long, and as long as one of the `places` that are lent for it, is received there: what the program gets
+    /// lies in that place.
+    ///
     /// # Errors
     /// What this rank ends with.
-    pub fn run<P: Program>(&mut self, program: &P) -> Result<P::Output> {
+    pub fn run<P: Program>(&mut self, program: &P, places: Vec<(Rank, Place)>) -> Result<P::Output> {
         if P::NEEDS.multicast() {
             return Err(Error::Unfit("a guest of somebody else's MPI does not broadcast in hardware".to_owned()));
         }
         let (rank, size) = (self.rank(), self.size());
+        self.transport.lend(places);
         let mut machine = MpiMachine::new(&mut self.transport, None, self.clock, FOR_EVER, self.waiting);
-        executor::run_one(&mut machine, rank, size, program)
+        let ended = executor::run_one(&mut machine, rank, size, program);
+        self.transport.lend(Vec::new());
+        ended
     }
 
     /// Gives everything back to MPI; all ranks do so together.

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 
 use bytes::Bytes;
 use endpoint::{Error, Message, Received, Result, Source, Tag, Tags};
-use mpi::{Arrived, Communicator, MpiError, Receive, Send};
+use mpi::{Arrived, Communicator, MpiError, Place, Receive, ReceiveInPlace, Send};
 use quantities::Rank;
 
 use super::envelope::{ENVELOPE, Envelope, Label, Labels, SMALL};
@@ -33,6 +33,8 @@ pub(super) struct Transport {
     announced: Vec<c_int>,
     /// Bytes of messages that are only a size.
     zeros: Bytes,
+    /// Where large messages of some ranks are to be laid.
+    places: Vec<(Rank, Place)>,
 }
 
 /// A message that has come, or of which it is known that it comes.
@@ -87,14 +89,27 @@ impl Sending {
 pub(super) struct Transfer {
     from: Rank,
     envelope: Envelope,
-    receive: Receive,
+    content: Content,
+}
+
+/// Where the content of a large message is laid.
+#[derive(Debug)]
+enum Content {
+    /// In a buffer of its own.
+    Own(Receive),
+    /// Where somebody has lent a place for it.
+    InPlace(ReceiveInPlace),
 }
 
 impl Transfer {
     /// The message, once it is here.
     pub(super) fn test(&mut self) -> Result<Option<Received>> {
-        let Some(arrived) = self.receive.test().map_err(failed)? else { return Ok(None) };
-        let message = self.envelope.message(&arrived.content.into());
+        let content = match &mut self.content {
+            Content::Own(receive) => receive.test().map_err(failed)?.map(|arrived| Bytes::from(arrived.content)),
+            Content::InPlace(receive) => receive.test().map_err(failed)?,
+        };
+        let Some(content) = content else { return Ok(None) };
+        let message = self.envelope.message(&content);
         Ok(Some(Received { from: self.from, tag: self.envelope.tag, message }))
     }
 }
@@ -110,7 +125,7 @@ impl Transport {
         let labels = Labels { largest: small.largest_tag() };
         let announced = vec![0; small.size() as usize];
         let (buffer, unexpected, zeros) = (Vec::new(), VecDeque::new(), Bytes::new());
-        Transport { small, large, labels, posted: None, buffer, unexpected, announced, zeros }
+        Transport { small, large, labels, posted: None, buffer, unexpected, announced, zeros, places: Vec::new() }
     }
 
     pub(super) fn rank(&self) -> Rank {
@@ -191,6 +206,11 @@ impl Transport {
         self.unexpected.push_back(incoming);
     }
 
+    /// The next large message of each rank that is as long as its place is laid there.
+    pub(super) fn lend(&mut self, places: Vec<(Rank, Place)>) {
+        self.places = places;
+    }
+
     /// Forgets what has come and nobody has asked for.
     pub(super) fn forget(&mut self) {
         self.unexpected.clear();
@@ -245,10 +265,14 @@ impl Transport {
     }
 
     /// Begins to receive a message that was announced.
-    pub(super) fn transfer(&self, from: Rank, envelope: Envelope, number: c_int) -> Result<Transfer> {
+    pub(super) fn transfer(&mut self, from: Rank, envelope: Envelope, number: c_int) -> Result<Transfer> {
         let size = usize::try_from(envelope.size).map_err(|_| too_large(&envelope.message(&Bytes::new())))?;
-        let receive = self.large.irecv(Some(from.0), Some(number), Vec::new(), size).map_err(failed)?;
-        Ok(Transfer { from, envelope, receive })
+        let place = self.places.iter().position(|(of, place)| *of == from && place.length() == size);
+        let content = match place.map(|place| self.places.swap_remove(place)) {
+            Some((_, place)) => self.large.irecv_in_place(from.0, number, place).map(Content::InPlace),
+            None => self.large.irecv(Some(from.0), Some(number), Vec::new(), size).map(Content::Own),
+        };
+        Ok(Transfer { from, envelope, content: content.map_err(failed)? })
     }
 
     /// Gives everything back to MPI; all ranks do so together.

@@ -1,0 +1,161 @@
+"""Programs that were written for MPI, whose collectives go by a plan: the same bytes as without it, and what can't be."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from maquette.command import COLLECTIVES_LIBRARY
+
+HERE = Path(__file__).parent
+BIN = Path(sys.executable).parent
+MPIEXEC = BIN / "mpiexec"
+#: A plan in which every algorithm of some kind is used at some size.
+PLAN = """
+maquette_plan = 1
+machine = "here"
+ranks = {ranks}
+
+[[broadcast]]
+to = "4 KiB"
+algorithm = "binomial"
+
+[[broadcast]]
+above = "4 KiB"
+algorithm = "pipeline"
+segment = "16 KiB"
+
+[[all_reduce]]
+to = "4 KiB"
+algorithm = "recursive-doubling"
+
+[[all_reduce]]
+above = "4 KiB"
+algorithm = "rabenseifner"
+
+[[all_to_all]]
+to = "1 KiB"
+algorithm = "bruck"
+
+[[all_to_all]]
+above = "1 KiB"
+to = "10000 B"
+algorithm = "posted"
+
+[all_to_allv]
+algorithm = "{matrix}"
+"""
+
+
+def maquette(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """What the command prints and how it ends."""
+    told = {**os.environ, **environment}
+    return subprocess.run([BIN / "maquette", *words], capture_output=True, text=True, timeout=120, check=False, env=told)
+
+
+def compiled(source: Path, program: Path) -> Path:
+    """A program in C for the standard ABI."""
+    compiler = shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no gcc")
+    lib = BIN.parent / "lib"
+    words: list[str | Path] = ["-O1", "-DMPI_ABI", f"-I{BIN.parent / 'include'}", source, "-o", program, f"-L{lib}", "-lmpi_abi"]
+    subprocess.run([compiler, *words, f"-Wl,-rpath,{lib}"], check=True, timeout=120)
+    return program
+
+
+@pytest.fixture(scope="module")
+def every_collective(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program that calls every collective in many shapes."""
+    return compiled(HERE / "mpi" / "every_collective.c", tmp_path_factory.mktemp("program") / "every_collective")
+
+
+def plan(folder: Path, ranks: int, matrix: str = "posted") -> Path:
+    """A file with a plan."""
+    path = folder / "plan.toml"
+    path.write_text(PLAN.format(ranks=ranks, matrix=matrix))
+    return path
+
+
+def test_the_library_is_where_the_package_is() -> None:
+    """Without it the rest of this file tests nothing: `make test` puts it there."""
+    assert COLLECTIVES_LIBRARY.is_file()
+
+
+@pytest.mark.parametrize(("ranks", "matrix"), [(2, "posted"), (3, "edge-colouring"), (4, "birkhoff")])
+def test_what_comes_is_the_same_with_a_plan(every_collective: Path, tmp_path: Path, ranks: int, matrix: str) -> None:
+    command: list[str | Path] = [MPIEXEC, "-n", str(ranks), every_collective]
+    alone = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    done = maquette("collectives", "--json", "--plan", plan(tmp_path, ranks, matrix), "--", *command)
+    assert done.returncode == 0, done.stderr
+    *digests, said = done.stdout.splitlines()
+    assert digests == alone.stdout.splitlines() and len(digests) == ranks
+    lines: list[dict[str, Any]] = json.loads(said)["calls"]
+    planned = {(line["function"], line["by"]) for line in lines if line["planned"]}
+    assert planned == {
+        ("MPI_Bcast", "binomial"),
+        ("MPI_Bcast", "pipeline, segment 16 KiB"),
+        ("MPI_Allreduce", "recursive-doubling"),
+        ("MPI_Allreduce", "rabenseifner"),
+        ("MPI_Alltoall", "bruck"),
+        ("MPI_Alltoall", "posted"),
+        ("MPI_Alltoallv", matrix),
+    }
+    passed_on = {(line["function"], line["by"]) for line in lines if not line["planned"]}
+    assert ("MPI_Alltoall", "not in the plan") in passed_on
+    assert ("MPI_Allreduce", "an operator that is not commutative, or the program's own") in passed_on
+    assert ("MPI_Bcast", "another number of ranks") in passed_on
+
+
+def test_a_plan_for_another_number_of_ranks_is_refused(every_collective: Path, tmp_path: Path) -> None:
+    done = maquette("collectives", "--plan", plan(tmp_path, 5), "--", MPIEXEC, "-n", "2", every_collective)
+    assert done.returncode == 2
+    assert "plan.toml: ranks: found a program of 2; allowed is 5, for which the plan was made" in done.stderr
+
+
+def test_ranks_refuse_a_plan_that_is_damaged(every_collective: Path, tmp_path: Path) -> None:
+    """The command reads it before; who preloads the library without the command is told the same."""
+    path = plan(tmp_path, 2)
+    path.write_text(path.read_text().replace('"binomial"', '"binomail"'))
+    complaint = "plan.toml:8:13: broadcast[0].algorithm: found `binomail`; allowed is one of linear, binomial, "
+    done = maquette("collectives", "--plan", path, "--", MPIEXEC, "-n", "2", every_collective)
+    assert done.returncode == 2 and complaint in done.stderr and "did you mean `binomial`?" in done.stderr
+    told = {**os.environ, "LD_PRELOAD": str(COLLECTIVES_LIBRARY), "MAQUETTE_COLLECTIVES_PLAN": str(path)}
+    command: list[str | Path] = [MPIEXEC, "-n", "2", every_collective]
+    alone = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=told)
+    assert alone.returncode != 0 and alone.stderr.count(complaint) == 1
+
+
+def test_a_plan_for_another_machine_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    done = maquette("plan", "collectives", "--machine", "loggp", "--ranks", "4", "--sizes", "64", "--write", path)
+    assert done.returncode == 0, done.stderr
+    assert maquette("collectives", "--plan", path, "--machine", "loggp", "--", "true").returncode == 0
+    done = maquette("collectives", "--plan", path, "--machine", "delta", "--", "true")
+    assert done.returncode == 2 and "found a plan for loggp (blake3 " in done.stderr and "allowed is one for delta (blake3 " in done.stderr
+
+
+def test_nobody_hangs_when_a_rank_dies(tmp_path: Path) -> None:
+    source = tmp_path / "dies.c"
+    source.write_text(
+        "#include <mpi.h>\n#include <signal.h>\n#include <unistd.h>\n"
+        "int main(int argc, char **argv) { int me, from[1 << 16] = {0}; MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &me);\n"
+        "MPI_Bcast(from, 1 << 16, MPI_INT, 0, MPI_COMM_WORLD); if (me == 1) kill(getpid(), SIGKILL);\n"
+        "MPI_Allreduce(MPI_IN_PLACE, from, 1 << 16, MPI_INT, MPI_SUM, MPI_COMM_WORLD); return MPI_Finalize(); }\n"
+    )
+    program = compiled(source, tmp_path / "dies")
+    done = maquette("collectives", "--plan", plan(tmp_path, 3), "--", MPIEXEC, "-n", "3", program)
+    assert done.returncode not in (0, 2)
+
+
+def test_a_library_without_the_standard_interface_is_named(tmp_path: Path) -> None:
+    """mpi4py as PyPI has it, with MPICH's older interface."""
+    program = "from mpi4py import MPI"
+    done = maquette("collectives", "--plan", plan(tmp_path, 2), "--", MPIEXEC, "-n", "2", sys.executable, "-c", program)
+    assert done.returncode != 0
+    assert done.stderr.count("no library of MPI with the standard ABI") == 1
