@@ -8,8 +8,11 @@ bench` installs one that is built for speed. Nothing fails where a figure is mis
 
 import os
 import resource
+import shutil
+import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -133,6 +136,35 @@ def sweeps() -> list[Figure]:
     ]
 
 
+def planned_exchanges() -> list[Figure]:
+    """How long MPI_Alltoallv by a plan takes beside the library's own, eight ranks over shared memory, one in ten of all pairs with a message: the
+    medians of runs in turns, since both depend on what else this computer does."""
+    folder, bin = Path(__file__).parent, Path(sys.executable).parent
+    compiler = shutil.which("gcc")
+    if compiler is None or not (bin / "mpiexec").exists():
+        return []
+    figures = []
+    with tempfile.TemporaryDirectory() as temporary:
+        program, plan = Path(temporary, "exchange"), Path(temporary, "plan.toml")
+        lib = bin.parent / "lib"
+        words: list[Path | str] = ["-O2", "-DMPI_ABI", f"-I{bin.parent / 'include'}", folder / "exchange.c", "-o", program, f"-L{lib}", "-lmpi_abi"]
+        subprocess.run([compiler, *words, f"-Wl,-rpath,{lib}"], check=True, timeout=120)
+        plan.write_text('maquette_plan = 1\nmachine = "here"\nranks = 8\n\n[all_to_allv]\nalgorithm = "posted"\n')
+        for size, name in ((8 << 10, "8 KiB"), (64 << 10, "64 KiB"), (1 << 20, "1 MiB")):
+            run: list[Path | str] = [bin / "mpiexec", "-n", "8", program, str(size), "100"]
+            turns = [(_printed(run), _printed([bin / "maquette", "collectives", "--plan", plan, "--", *run])) for _ in range(TIMES)]
+            alone, planned = (statistics.median(times) for times in zip(*turns, strict=True))
+            what = f"planned alltoallv, {name}: {planned:,.0f} us, {alone:,.0f} without"
+            figures.append(Figure(what, planned / alone, "times", at_most=0.4))
+    return figures
+
+
+def _printed(command: list[Path | str]) -> float:
+    """The number in the first line that a command prints."""
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
+    return float(done.stdout.splitlines()[0])
+
+
 def _swept(ranks: int, points: int) -> mq.Sweep:
     job = {"ranks": ranks, "program": {"all-to-all": {"bytes": 64}}}
     return mq.Sweep({"machine": {"name": "infiniband-128"}, "job": [job]}, {"seed": range(points)})
@@ -168,7 +200,7 @@ def main() -> None:
     print(Figure("16,384 ranks in Python", memory_of_many_ranks(), "MB", at_most=1000), flush=True)
     print(Figure("import maquette", import_time(), "ms", at_most=80), flush=True)
     print(Figure("a run of two ranks and a message", overhead(), "ms", at_most=1), flush=True)
-    for figure in sweeps():
+    for figure in (*planned_exchanges(), *sweeps()):
         print(figure, flush=True)
 
 
