@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mpi::{MpiError, Process};
@@ -17,11 +18,15 @@ use crate::functions;
 use crate::job::{Job, Schedules};
 use crate::session::Session;
 
+/// How many communicators the program has called collectives on.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
 static KNOWN: Mutex<BTreeMap<Handle, Arc<Communicator>>> = Mutex::new(BTreeMap::new());
 
 /// A communicator of the program.
 #[derive(Debug)]
 pub(crate) struct Communicator {
+    /// How many came before it.
+    number: usize,
     pub(crate) handle: MPI_Comm,
     pub(crate) ranks: u32,
     pub(crate) is_inter: bool,
@@ -57,6 +62,7 @@ impl Communicator {
             return None;
         }
         let communicator = Arc::new(Communicator {
+            number: COUNT.fetch_add(1, Ordering::Relaxed),
             handle,
             ranks: u32::try_from(size).unwrap_or(0),
             is_inter: is_inter != 0,
@@ -95,10 +101,11 @@ impl Communicator {
     }
 }
 
-/// The end of all of them.
+/// The end of all of them, in the order in which they came: so ranks that share several give them back in the same order.
 pub(crate) fn end_all() {
-    let known = std::mem::take(&mut *lock(&KNOWN));
-    known.into_values().for_each(|communicator| communicator.end());
+    let mut known: Vec<Arc<Communicator>> = std::mem::take(&mut *lock(&KNOWN)).into_values().collect();
+    known.sort_by_key(|communicator| communicator.number);
+    known.iter().for_each(|communicator| communicator.end());
 }
 
 /// The lock of something that is whole whatever happened while it was locked.

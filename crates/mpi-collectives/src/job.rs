@@ -52,8 +52,10 @@ impl Program for Job {
                 let group = Group::from_source(Rank(0), endpoint.size())?;
                 // A long message waits for its receiver.
                 let context = AllReduceContext { group: &group, operator: reduction, sends: Sends::Synchronous };
+                // What comes out is laid where the program has its own, which may still be on its way to others.
+                let is_in_place = sent.address == received.address;
                 // SAFETY: as said of a job.
-                let mut message = unsafe { sent.lent() };
+                let mut message = unsafe { if is_in_place { sent.copied() } else { sent.lent() } };
                 algorithm.all_reduce(endpoint, &context, &mut message).await?;
                 if reduction.code() != MPI_SUCCESS {
                     return Err(Error::Unfit("the operator can't be applied to this datatype".to_owned()));

@@ -7,13 +7,14 @@
 //!     Send, Receive, Broadcast     operations under way, which own their buffers       [request]
 //! ```
 //!
-//! This is the only crate, beside what the standard library does for sockets, where `unsafe` is allowed: the functions of a library that
-//! is found at run time cannot be known to the compiler. What makes each call sound stands beside it. Three rules carry most of it:
+//! This is one of the few crates where `unsafe` is allowed: the functions of a library that is found at run time cannot be known to the
+//! compiler. What makes each call sound stands beside it. Three rules carry most of it:
 //!
 //! - A library stays open for ever, since MPI may have threads and handlers of its own in it.
 //! - Whatever MPI reads or writes belongs to the request that it was given with, and is freed when that is over. A request that is
 //!   dropped before leaves its buffer where it is.
-//! - All calls come from the thread that began MPI, and before it ends: what stands for it can't leave that thread, and is counted.
+//! - All calls come from the thread that began MPI, and before it ends: what stands for it can't leave that thread, and is counted. Who knows that
+//!   the library serves several threads may give all that belongs to one [`Process`] to another.
 
 #![allow(unsafe_code)] // see above
 #![warn(clippy::undocumented_unsafe_blocks)]

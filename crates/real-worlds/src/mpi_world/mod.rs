@@ -8,6 +8,8 @@
 //!    mpi            a library that is opened at run time
 //! ```
 //!
+//! Within somebody else's program that has begun MPI, programs run on communicators beside those of its own [guest].
+//!
 //! Receives are matched with messages here, not by MPI: tags of ours are larger than its, a rank may ask for anyone's message until a time,
 //! and nobody says how long the next message is.
 
