@@ -54,7 +54,7 @@ impl Prepared {
         let path = PathBuf::from(std::env::var_os(PLAN_VARIABLE).filter(|path| !path.is_empty())?);
         let refused = |problem: String| -> ! {
             // Of many ranks with the same words, one is enough.
-            let rank = RANK_VARIABLES.into_iter().find_map(|name| std::env::var(name).ok());
+            let rank = RANK_VARIABLES.into_iter().find_map(std::env::var_os);
             if rank.is_none_or(|rank| rank == "0") {
                 say(&problem);
             }

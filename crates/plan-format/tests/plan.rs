@@ -22,7 +22,7 @@ segment = "4 KiB"
 
 [[all_reduce]]
 algorithm = "delay-receive"
-lambda = "9/5"
+lambda = "1.8"
 
 [[all_to_all]]
 to = "64 B"
@@ -80,7 +80,7 @@ fn what_is_wrong_is_told_with_its_place() {
             "broadcast[1].lambda: found a value; allowed is nothing with `pipeline`",
         ),
         (with("binomial", "hardware"), "plan.toml:8:13: broadcast[0].algorithm: found `hardware`"),
-        (with("lambda = \"9/5\"\n", ""), "all_reduce[0]: found `delay-receive`: found no lambda"),
+        (with("lambda = \"1.8\"\n", ""), "all_reduce[0]: found `delay-receive`: found no lambda"),
         (
             with("above = \"8 KiB\"\n", ""),
             "broadcast[1]: found `above` of nothing; allowed is the `to` of the entry before",
