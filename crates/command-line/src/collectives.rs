@@ -1,7 +1,9 @@
 //! `maquette collectives`: a program written for MPI, run with what does its collectives by a plan.
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -77,10 +79,13 @@ impl Arguments {
         let unreadable = |cause| Failure::Unreadable { path: self.plan.clone(), cause };
         // By its full name, since ranks may run in other folders.
         let path = fs::canonicalize(&self.plan).map_err(unreadable)?;
-        let report = std::env::temp_dir().join(format!("maquette-collectives-{}.json", std::process::id()));
+        let folder = own_folder()?;
+        let report = folder.join("calls.json");
         let told = [(PLAN_VARIABLE, path.as_os_str()), (REPORT_VARIABLE, report.as_os_str())];
         let ended = preloaded::run(&self.command, &library, &told);
         let calls = reported(&report);
+        // Nobody else looks for it.
+        let _ = fs::remove_dir_all(folder);
         let ended = ended?;
         let status = status_of(ended);
         if calls.is_none() && ended.success() {
@@ -119,10 +124,23 @@ impl Arguments {
 
 /// What the ranks have reported; none, if they have not.
 fn reported(path: &Path) -> Option<Vec<Line>> {
-    let text = fs::read_to_string(path).ok()?;
-    // Nobody else looks for it.
-    let _ = fs::remove_file(path);
-    serde_json::from_str(&text).ok()
+    serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+}
+
+/// A new folder in which nobody else can put anything.
+fn own_folder() -> Result<PathBuf, Failure> {
+    /// How many of the same name may have been left behind by others.
+    const TRIES: u32 = 100;
+    let name = |number| std::env::temp_dir().join(format!("maquette-collectives-{}-{number}", std::process::id()));
+    let mut tries = 0;
+    loop {
+        let path = name(tries);
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Ok(()) => return Ok(path),
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists && tries < TRIES => tries += 1,
+            Err(cause) => return Err(formats::output::Unwritable { path, cause }.into()),
+        }
+    }
 }
 
 /// The exit status that tells how the program has ended.
