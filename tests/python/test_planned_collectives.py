@@ -153,6 +153,23 @@ def test_nobody_hangs_when_a_rank_dies(tmp_path: Path) -> None:
     assert done.returncode not in (0, 2)
 
 
+def test_processes_that_a_program_starts_are_left_to_the_library(tmp_path: Path) -> None:
+    source = tmp_path / "starts.c"
+    source.write_text(
+        "#include <mpi.h>\n#include <stdio.h>\n"
+        "int main(int argc, char **argv) { int one = 1, sum = 0; MPI_Comm parent, started; MPI_Init(&argc, &argv); MPI_Comm_get_parent(&parent);\n"
+        "if (parent == MPI_COMM_NULL) MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 3, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &started, MPI_ERRCODES_IGNORE);\n"
+        "MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); MPI_Comm_disconnect(parent == MPI_COMM_NULL ? &started : &parent);\n"
+        'printf("%d\\n", sum); return MPI_Finalize(); }\n'
+    )
+    program = compiled(source, tmp_path / "starts")
+    done = maquette("collectives", "--json", "--plan", plan(tmp_path, 2), "--", MPIEXEC, "-n", "2", program)
+    assert done.returncode == 0, done.stderr
+    *sums, said = done.stdout.splitlines()
+    assert sorted(sums) == ["2", "2", "3", "3", "3"]
+    assert [(line["by"], line["calls"]) for line in json.loads(said)["calls"]] == [("recursive-doubling", 2)]
+
+
 def test_a_library_without_the_standard_interface_is_named(tmp_path: Path) -> None:
     """mpi4py as PyPI has it, with MPICH's older interface."""
     program = "from mpi4py import MPI"

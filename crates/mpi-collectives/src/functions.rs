@@ -53,6 +53,7 @@ functions! {
     comm_rank = PMPI_Comm_rank(communicator: MPI_Comm, rank: *mut c_int);
     comm_size = PMPI_Comm_size(communicator: MPI_Comm, size: *mut c_int);
     comm_test_inter = PMPI_Comm_test_inter(communicator: MPI_Comm, flag: *mut c_int);
+    comm_get_parent = PMPI_Comm_get_parent(parent: *mut MPI_Comm);
     comm_split_type = PMPI_Comm_split_type(
         communicator: MPI_Comm, kind: c_int, key: c_int, info: MPI_Info, new: *mut MPI_Comm,
     );

@@ -8,8 +8,8 @@
 //!     MpiGuest       messages on communicators of our own, one pair for each of the program's    [communicators]
 //! ```
 //!
-//! A collective that is only begun goes on in a thread of its own, and the program's request is a generalized one, which that thread completes
-//! [`background`]. So it makes progress whatever the program does, as MPI asks.
+//! A collective that is only begun goes on in a thread, and the program's request is a generalized one, which that thread completes
+//! (`background.rs`). So it makes progress whatever the program does, as MPI asks.
 //!
 //! All ranks must choose the same, so a choice depends only on what all of them know: the plan, how many ranks there are, how long a
 //! message is of which all have the length, the operator. Datatypes may differ from rank to rank, so all of them are done here.

@@ -77,11 +77,16 @@ impl Prepared {
     pub(crate) fn begin(self, provided: c_int) {
         let Prepared { plan, path, library } = self;
         let report = std::env::var_os(REPORT_VARIABLE).map(PathBuf::from);
-        let (mut rank, mut size) = (0, 0);
+        let (mut rank, mut size, mut parent) = (0, 0, MPI_COMM_NULL);
         // SAFETY: MPI has begun, and the handle is predefined.
         unsafe {
             functions::comm_rank(MPI_COMM_WORLD, &raw mut rank);
             functions::comm_size(MPI_COMM_WORLD, &raw mut size);
+            functions::comm_get_parent(&raw mut parent);
+        }
+        if parent != MPI_COMM_NULL {
+            // Processes that the program itself has started have a world of their own, for which nobody has planned.
+            return;
         }
         let refused = |problem: String| -> ! {
             if rank == 0 {
