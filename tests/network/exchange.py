@@ -49,13 +49,13 @@ def bound(matrix: Matrix) -> float:
     return most * OCCUPIED / CARRIED * 8 / BITS_PER_SECOND * 1e3
 
 
-def times(hosts: Hosts, folder: Path, matrix: Matrix, algorithm: str, runs: int) -> list[float]:
+def times(hosts: Hosts, folder: Path, matrix: Matrix, program: list[str], runs: int) -> list[float]:
     """How long each run took, in order. [ms]"""
     (folder / "hosts").write_text(hosts.lines())
     (folder / "traffic.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in matrix))
     start = [MAQUETTE, "launch", "--hosts", str(folder / "hosts"), "--shell", "ip netns exec {host}", "--maquette", MAQUETTE]
     start += ["--control", f"{hosts.address(1)}:0", "--json", "--repeat", str(runs)]
-    start += ["all-to-all", "--traffic", str(folder / "traffic.csv"), "--algorithm", algorithm]
+    start += ["all-to-all", "--traffic", str(folder / "traffic.csv"), *program]
     done = subprocess.run(hosts.command(1, start), capture_output=True, text=True, timeout=PATIENCE, check=False)
     if done.returncode != 0:
         raise Unavailable(done.stderr.strip())
@@ -67,6 +67,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=31, help="of each exchange with each algorithm")
     parser.add_argument("--algorithms", nargs="*", default=["edge-colouring", "largest-first", "birkhoff", "linear"])
+    parser.add_argument("--pacing", default="free-running", help="what keeps the ranks in step")
     parser.add_argument("--switch-queue", default="128kb", help="of each wire at the switch, as tc reads it")
     parser.add_argument("--burst", default="4kb", help="of each wire, as tc reads it")
     chosen = parser.parse_args()
@@ -77,7 +78,8 @@ def main() -> int:
             for name, matrix in matrices():
                 least = bound(matrix)
                 for algorithm in chosen.algorithms:
-                    seen = times(hosts, Path(scratch), matrix, algorithm, chosen.runs)
+                    program = ["--algorithm", algorithm, "--pacing", chosen.pacing]
+                    seen = times(hosts, Path(scratch), matrix, program, chosen.runs)
                     median, most = seen[len(seen) // 2], seen[len(seen) * 9 // 10]
                     ratios = f"{median:6.1f} ms {median / least:5.2f}   {most:6.1f} ms {most / least:5.2f}"
                     print(f"{name:8}  {algorithm:15} {least:5.1f} ms  {ratios}", flush=True)
