@@ -84,6 +84,10 @@ struct Ready<'a> {
     folder: Folder,
 }
 
+/// In how many passes over all programs these run as often as they have to: what changes slowly on a computer, such as how warm it is, then
+/// meets all of them, and not the first ones.
+const PASSES: u32 = 3;
+
 /// The times of a program's runs, each with whether a rank lost its processor meanwhile.
 type Runs = Vec<(Duration, bool)>;
 
@@ -110,7 +114,7 @@ impl Arguments {
         calibration(description.clone(), parameters.clone(), &unmeasured).check().map_err(too_few)?;
         let mut ready = Ready { processes, repeat: rehearsal.repeat, folder: Folder::new(&self.out)? };
         let bar = Bar::new();
-        let measured = ready.measure_all(&to_measure, &bar)?;
+        let measured = ready.measure_to_fit(&to_measure, &bar)?;
         let calibration = calibration(description, parameters, &measured);
         let fitted = calibration.fit(&effort(&|progress| text::show_fit(&bar, EVALUATIONS, progress)))?;
         let predictions = predict(&calibration.fitted_text(&fitted)?, &to_predict, &bar)?;
@@ -181,32 +185,46 @@ fn seconds_since_1970() -> u64 {
 }
 
 impl Ready<'_> {
-    /// The times of a program.
-    fn measure(&mut self, question: &Question) -> Result<Runs, Failure> {
-        let records = self.processes.run(question, self.repeat)?;
+    /// The times of a program that runs so often.
+    fn measure(&mut self, question: &Question, repeat: u32) -> Result<Runs, Failure> {
+        let records = self.processes.run(question, repeat)?;
         let short = |run: usize| records.iter().any(|record| record.preempted.get(run).is_some_and(|&times| times > 0));
         Ok(times(&records).into_iter().enumerate().map(|(run, time)| (time, short(run))).collect())
     }
 
+    /// The times of all programs, each of which has its turn in every pass.
+    fn measure_all(&mut self, questions: &[Question], bar: &Bar) -> Result<Vec<Runs>, Failure> {
+        let mut all = vec![Runs::new(); questions.len()];
+        for pass in 0..PASSES.min(self.repeat) {
+            let repeat = self.repeat / PASSES + u32::from(pass < self.repeat % PASSES);
+            for (place, (question, runs)) in questions.iter().zip(&mut all).enumerate() {
+                let done = f64::from(pass) + place as f64 / questions.len() as f64;
+                bar.show(done / f64::from(PASSES), format!("running {}", question.what));
+                runs.extend(self.measure(question, repeat)?);
+            }
+        }
+        Ok(all)
+    }
+
     /// What is to be fitted to.
-    fn measure_all(&mut self, questions: &[Question], bar: &Bar) -> Result<Vec<Measured>, Failure> {
-        let measured = |(place, question): (usize, &Question)| {
-            bar.show(place as f64 / questions.len() as f64, format!("measuring {}", question.what));
-            let runs = self.measure(question)?;
-            let nothing = || Failure::argument("repeat", "0", "1 or more");
+    fn measure_to_fit(&mut self, questions: &[Question], bar: &Bar) -> Result<Vec<Measured>, Failure> {
+        let nothing = || Failure::argument("repeat", "0", "1 or more");
+        let all = self.measure_all(questions, bar)?;
+        let measured = |(question, runs): (&Question, Runs)| {
             Ok((question.clone(), median_time(undisturbed(&runs)).ok_or_else(nothing)?))
         };
-        questions.iter().enumerate().map(measured).collect()
+        questions.iter().zip(all).map(measured).collect()
     }
 
     /// What was predicted, beside what it takes.
     fn compare_all(&mut self, questions: &[Question], all: &Predictions, bar: &Bar) -> Result<Vec<Compared>, Failure> {
-        let mut compared = Vec::new();
-        for (place, (question, prediction)) in questions.iter().zip(&all.predictions).enumerate() {
-            bar.show(place as f64 / questions.len() as f64, format!("running {}", question.what));
-            compared.extend(Compared::new(prediction.clone(), &self.measure(question)?));
-        }
-        Ok(compared)
+        let runs = self.measure_all(questions, bar)?;
+        Ok(all
+            .predictions
+            .iter()
+            .zip(runs)
+            .filter_map(|(prediction, runs)| Compared::new(prediction.clone(), &runs))
+            .collect())
     }
 }
 
