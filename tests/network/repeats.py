@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from hosts import Hosts, Unavailable, Wire
 
@@ -74,8 +75,8 @@ def programs(goal: Path, sizes: list[str]) -> Iterator[list[str]]:
     yield ["goal", str(goal)]
 
 
-def launched(hosts: Hosts, folder: Path, program: list[str], repeat: int = 5) -> Repeats:
-    """What a launch of that program on all hosts says."""
+def report(hosts: Hosts, folder: Path, program: list[str], repeat: int) -> dict[str, Any]:
+    """What a launch of that program on all hosts reports."""
     file = folder / "hosts"
     file.write_text(hosts.lines())
     start = [MAQUETTE, "launch", "--hosts", str(file), "--shell", "ip netns exec {host}", "--maquette", MAQUETTE]
@@ -84,10 +85,16 @@ def launched(hosts: Hosts, folder: Path, program: list[str], repeat: int = 5) ->
         hosts.command(1, [*start, *program]), capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0, f"{program}: {done.stderr}"
-    report = json.loads(done.stdout)
-    times = sorted(report["times_ps"])
-    needless = report.get("needless", report["repeated"])
-    return Repeats(times[len(times) // 2] / 1e9, report["datagrams"], report["repeated"], needless)
+    reported: dict[str, Any] = json.loads(done.stdout)
+    return reported
+
+
+def launched(hosts: Hosts, folder: Path, program: list[str], repeat: int = 5) -> Repeats:
+    """What such a launch sent, and what of it repeatedly."""
+    reported = report(hosts, folder, program, repeat)
+    times = sorted(reported["times_ps"])
+    needless = reported.get("needless", reported["repeated"])
+    return Repeats(times[len(times) // 2] / 1e9, reported["datagrams"], reported["repeated"], needless)
 
 
 def main() -> int:
