@@ -12,7 +12,7 @@ use std::time::SystemTime;
 use clap::Args;
 use quantities::Duration;
 use serde_json::json;
-use tuning::calibrate::{CalibrationError, Effort, Outcome};
+use tuning::calibrate::{Effort, Outcome};
 use tuning::rehearsal::{
     Compared, Judgement, Measured, Prediction, Predictions, Question, Rehearsal, calibration, median_time, undisturbed,
 };
@@ -109,9 +109,8 @@ impl Arguments {
         let parameters = rehearsal.parameters()?;
         let (to_measure, to_predict) = (rehearsal.to_measure()?, rehearsal.to_predict()?);
         check(to_measure.iter().chain(&to_predict), processes)?;
-        let nothing = |question: &Question| (question.clone(), Duration::from_picoseconds(1));
-        let unmeasured: Vec<Measured> = to_measure.iter().map(nothing).collect();
-        calibration(description.clone(), parameters.clone(), &unmeasured).check().map_err(too_few)?;
+        calibration(description.clone(), parameters.clone(), &[]).check_parameters()?;
+        enough(to_measure.len(), parameters.len())?;
         let mut ready = Ready { processes, repeat: rehearsal.repeat, folder: Folder::new(&self.out)? };
         let bar = Bar::new();
         let measured = ready.measure_to_fit(&to_measure, &bar)?;
@@ -131,16 +130,13 @@ impl Arguments {
     }
 }
 
-/// That there is less to fit to than is to be fitted, in terms of the file.
-fn too_few(error: CalibrationError) -> Failure {
-    match error {
-        CalibrationError::TooFew { times, parameters } => Failure::argument(
-            "measure",
-            format!("{times} programs"),
-            format!("{parameters} at least, one for each field"),
-        ),
-        other => other.into(),
+/// That there is enough to fit to.
+fn enough(programs: usize, fields: usize) -> Result<(), Failure> {
+    if programs < fields {
+        let allowed = format!("{fields} at least, one for each field");
+        return Err(Failure::argument("measure", format!("{programs} programs"), allowed));
     }
+    Ok(())
 }
 
 /// That every program can run on these processes.

@@ -141,11 +141,11 @@ impl Outcome {
 }
 
 impl Calibration {
-    /// Checks that there is enough to fit to, and that the machine exists at both ends of every range.
+    /// Checks that the machine exists at both ends of every range.
     ///
     /// # Errors
     /// What is wrong.
-    pub fn check(&self) -> Result<(), CalibrationError> {
+    pub fn check_parameters(&self) -> Result<(), CalibrationError> {
         for (place, parameter) in self.parameters.iter().enumerate() {
             if self.parameters[..place].iter().any(|before| before.name == parameter.name) {
                 return Err(CalibrationError::Twice(parameter.name.clone()));
@@ -156,6 +156,15 @@ impl Calibration {
                 description.resolve()?;
             }
         }
+        Ok(())
+    }
+
+    /// Checks that there is enough to fit to as well.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn check(&self) -> Result<(), CalibrationError> {
+        self.check_parameters()?;
         let times = self.fitted_to().count();
         if times < self.parameters.len() {
             return Err(CalibrationError::TooFew { times, parameters: self.parameters.len() });
