@@ -1,6 +1,8 @@
 """The command that the wheel installs, as a user starts it."""
 
+import contextlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -129,6 +131,34 @@ def test_what_was_reproduced_is_not_run_again(tmp_path: Path) -> None:
     other, end = reproduced(tmp_path)
     assert other == verdicts
     assert "earlier" not in end, "what other sources gave does not count"
+
+
+@pytest.mark.parametrize("after", [0.1, 0.3, 0.6])
+def test_after_ctrl_c_on_a_terminal_only_the_launcher_speaks(after: float) -> None:
+    """A terminal interrupts all that it has in the foreground: ranks of Python that have just been started must not be among them."""
+    endless = ["launch", "--local", "3", "ping-pong", "--bytes", "8", "--rounds", "1000000001"]
+    command: list[str | Path] = ["env", "--default-signal=INT", COMMAND, *endless]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        assert process.stderr is not None
+        until_it_has_children(process.pid)
+        time.sleep(after)
+        os.killpg(process.pid, signal.SIGINT)
+        try:
+            _, told = process.communicate(timeout=120)
+        finally:
+            process.kill()
+    assert (process.returncode, told) == (130, "error: interrupted\n")
+
+
+def until_it_has_children(parent: int) -> None:
+    """Waits until a process has started another one."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        for status in Path("/proc").glob("[0-9]*/status"):
+            with contextlib.suppress(OSError):
+                if f"PPid:\t{parent}\n" in status.read_text():
+                    return
+    raise TimeoutError(f"process {parent} has started none")
 
 
 def test_after_ctrl_c_a_single_run_leaves_nothing(tmp_path: Path) -> None:

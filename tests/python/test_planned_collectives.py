@@ -49,6 +49,8 @@ algorithm = "posted"
 
 [all_to_allv]
 algorithm = "{matrix}"
+
+[end]
 """
 
 

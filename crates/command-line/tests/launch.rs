@@ -5,7 +5,8 @@ mod processes;
 use std::fs;
 use std::io::Write;
 use std::net::TcpStream;
-use std::path::Path;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
 use processes::{Process, maquette, output, signal, until};
@@ -128,6 +129,15 @@ fn endless(folder: &Path, address: &str, shell: &str) -> Process {
     Process::start(maquette(&["launch", "--hosts", hosts.to_str().unwrap(), "--shell", shell]).args(program))
 }
 
+/// The processes that the process of that number has started.
+fn children(of: u32) -> Vec<PathBuf> {
+    let processes = fs::read_dir("/proc").unwrap().flatten().map(|process| process.path());
+    let parent = format!("PPid:\t{of}\n");
+    processes
+        .filter(|process| fs::read_to_string(process.join("status")).is_ok_and(|it| it.contains(&parent)))
+        .collect()
+}
+
 /// The ranks at that address, by their process number.
 fn ranks(address: &str) -> Vec<String> {
     let processes = fs::read_dir("/proc").unwrap().flatten();
@@ -152,6 +162,19 @@ fn when_the_launch_is_interrupted_no_rank_stays() {
     assert_eq!(launch.ended().status.code(), Some(130));
     until_there_are(0, address);
     fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn ctrl_c_on_a_terminal_is_for_the_launcher_alone() {
+    // A terminal interrupts all that it has in the foreground, which is a group of processes.
+    let mut launch = maquette(&["launch", "--local", "2", "ping-pong", "--bytes", "8", "--rounds", "1000000001"]);
+    let mut launch = Process::start(launch.process_group(0));
+    let launcher = launch.child().id();
+    let there = until("two ranks", || Some(children(launcher)).filter(|there| there.len() == 2));
+    signal("-INT", &format!("-{launcher}"));
+    let ended = launch.ended();
+    assert_eq!((ended.status.code(), told(&ended).as_str()), (Some(130), "error: interrupted\n"));
+    until("no rank stays", || there.iter().all(|rank| !rank.exists()).then_some(()));
 }
 
 #[test]

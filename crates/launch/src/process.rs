@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 
@@ -57,7 +58,14 @@ impl Process {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "no command"));
         };
         let piped = Stdio::piped;
-        let mut child = Command::new(program).args(arguments).stdin(piped()).stdout(piped()).stderr(piped()).spawn()?;
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(piped()).stdout(piped()).stderr(piped());
+        if shell.is_none() {
+            // Ctrl-C on the terminal is for the launcher alone; a rank ends when the launcher has gone. A shell to another host stays with
+            // the terminal, on which it may ask for a password.
+            command.process_group(0);
+        }
+        let mut child = command.spawn()?;
         let (out, err) = (child.stdout.take(), child.stderr.take());
         out.into_iter().for_each(|out| pass_on(name.to_owned(), out));
         err.into_iter().for_each(|err| pass_on(name.to_owned(), err));

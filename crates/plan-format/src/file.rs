@@ -24,7 +24,13 @@ struct Form {
     all_to_all: Vec<Spanned<Told>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     all_to_allv: Option<Spanned<Told>>,
+    end: Option<End>,
 }
+
+/// The last table: a file that was cut short has none, wherever that was.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct End {}
 
 pub(crate) fn read(text: &str, file: &str) -> Result<Plan, PlanError> {
     let place = Place { text, file };
@@ -36,6 +42,10 @@ pub(crate) fn read(text: &str, file: &str) -> Result<Plan, PlanError> {
     }
     if ranks < 2 {
         return Err(place.found(form.ranks.span(), "ranks", &ranks.to_string(), "at least 2"));
+    }
+    if form.end.is_none() {
+        let allowed = "`[end]` as the last line, without which the plan was cut short";
+        return Err(place.found(text.len()..text.len(), "end", "the end of the file", allowed));
     }
     let matrix = form.all_to_allv.map(|told| entry(told.into_inner(), ranks, place, "all_to_allv"));
     Ok(Plan {
@@ -113,6 +123,7 @@ pub(crate) fn text_of(made_for: MadeFor, written: Written) -> String {
         all_reduce: all_reduce.into_iter().map(nowhere).collect(),
         all_to_all: all_to_all.into_iter().map(nowhere).collect(),
         all_to_allv: all_to_allv.map(nowhere),
+        end: Some(End {}),
     };
     // Texts and numbers, all of which TOML has.
     toml::to_string(&form).unwrap_or_default()

@@ -17,6 +17,8 @@
 //!
 //! [all_to_allv]
 //! algorithm = "posted"
+//!
+//! [end]                         # the last line, so that a plan which was cut short is not taken for a shorter one
 //! ```
 //!
 //! Sizes are what a rank has: of a broadcast and an all-reduce the whole message, of an all-to-all what goes from one rank to one other. An

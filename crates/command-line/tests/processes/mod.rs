@@ -72,7 +72,7 @@ impl Drop for Process {
 
 /// Sends a signal to the process of that number.
 pub fn signal(which: &str, process: &str) {
-    assert!(Command::new("kill").args([which, process]).status().unwrap().success());
+    assert!(Command::new("kill").args([which, "--", process]).status().unwrap().success());
 }
 
 /// Waits until `look` finds something.

@@ -75,6 +75,7 @@ const SHORT_OF_ETHERNET: &[(&str, &str)] = &[
     ("window", "ethernet.messaging.window"),
     ("repeat", "ethernet.messaging.repeat"),
     ("probe", "ethernet.messaging.probe"),
+    ("batch", "ethernet.messaging.batch"),
     ("push_first", "ethernet.messaging.push_first"),
     ("push_second", "ethernet.messaging.push_second"),
     ("pushed_buffer", "ethernet.messaging.pushed_buffer"),

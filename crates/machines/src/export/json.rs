@@ -255,6 +255,9 @@ fn messaging(model: &Messaging) -> Value {
     if let Some(probe) = model.probe {
         told["probe"] = json!(probe.name());
     }
+    if let Some(batch) = model.batch {
+        told["batch"] = json!(batch);
+    }
     told
 }
 

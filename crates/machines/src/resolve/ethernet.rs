@@ -133,6 +133,7 @@ fn messaging(fields: &Messaging) -> Result<Messaging, Fault> {
     }
     let counts = [
         ("window", "packets", fields.window.map(u64::from)),
+        ("batch", "packets", fields.batch.map(u64::from)),
         ("send_queue", "messages", fields.send_queue.map(u64::from)),
         ("report_packets", "packets", fields.report_packets),
         ("broadcast_report_packets", "packets", fields.broadcast_report_packets),

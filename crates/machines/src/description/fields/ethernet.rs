@@ -128,6 +128,9 @@ pub struct Messaging {
     pub repeat: Option<Repeat>,
     /// What a sender sends that has heard nothing for a retransmission time.
     pub probe: Option<Probe>,
+    /// How many packets are handed over at once to be sent. Packets are late by the time when the transmit ring took them, and what has come
+    /// meanwhile is looked at between two batches.
+    pub batch: Option<u32>,
     /// BTP1: how much of a message is in its first packet.
     pub push_first: Option<Bytes>,
     /// BTP2: how much of it is pushed after that; the rest is pulled.
@@ -162,6 +165,7 @@ impl Messaging {
             ("window", self.window.map(|it| it.to_string())),
             ("repeat", self.repeat.map(|it| it.name().to_owned())),
             ("probe", self.probe.map(|it| it.name().to_owned())),
+            ("batch", self.batch.map(|it| it.to_string())),
             ("push_first", self.push_first.map(|it| it.to_string())),
             ("push_second", self.push_second.map(|it| it.to_string())),
             ("pushed_buffer", self.pushed_buffer.map(|it| it.to_string())),

@@ -14,6 +14,7 @@ pub fn parameters(ethernet: &Ethernet) -> Parameters {
         window: ethernet.messaging.window.unwrap_or(usual.window),
         repeat: ethernet.messaging.repeat.map_or(usual.repeat, repeat),
         probe: ethernet.messaging.probe.map_or(usual.probe, probe),
+        batch: ethernet.messaging.batch.map_or(usual.batch, |packets| packets as usize),
         push: push(&ethernet.messaging, usual.push),
         pushed_buffer: pushed_buffer.map_or(usual.pushed_buffer, |size| size.0),
         send_queue: send_queue.map_or(usual.send_queue, |messages| messages as usize),
