@@ -3,7 +3,7 @@
 use quantities::{Bytes, Duration, Rate};
 
 pub use crate::description::fields::{BroadcastProtocol, Faults, Messaging, Probe, Repeat};
-use crate::routing::{Routing, Selection, usual_chance};
+use crate::routing::{Routing, Selection, WaitsFor, usual_chance};
 
 /// A machine as a world simulates it: a description, resolved.
 #[derive(Clone, Debug)]
@@ -82,6 +82,8 @@ pub struct FlitNetwork {
     pub routing: Routing,
     /// Which of several allowed output channels it takes.
     pub selection: Selection,
+    /// What a header waits for that finds none of several idle.
+    pub waits_for: WaitsFor,
     /// When a packet may move on.
     pub switching: Switching,
     /// Who gets a free channel that several headers ask for.

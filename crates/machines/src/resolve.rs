@@ -11,7 +11,7 @@ use crate::error::{Fault, Problem};
 use crate::model::{
     Arbitration, ChannelId, FlitNetwork, Interconnect, Machine, PacketFormat, Router, Source, Switching,
 };
-use crate::routing::{Routing, Selection, deadlock};
+use crate::routing::{Routing, Selection, WaitsFor, deadlock};
 use crate::topology::{self, Built, Plan};
 use quantities::{Bytes, Duration};
 
@@ -75,6 +75,7 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
         group: plan.group,
         routing,
         selection: selection(fields.routing.selection),
+        waits_for: waits_for(&fields.routing)?,
         switching: switching(&fields.switching, &plan)?,
         arbitration: match routers.arbitration {
             fields::Arbitration::FirstCome => Arbitration::FirstCome,
@@ -158,6 +159,18 @@ fn selection(selection: fields::Selection) -> Selection {
         fields::Selection::RoundRobin => Selection::RoundRobin,
         fields::Selection::IdleFixed => Selection::IdleFixed,
         fields::Selection::IdleRandom => Selection::IdleRandom,
+    }
+}
+
+/// Checks that only a header that looks for an idle channel waits for any.
+fn waits_for(routing: &fields::Routing) -> Result<WaitsFor, Fault> {
+    match (routing.waits_for, routing.selection) {
+        (fields::WaitsFor::Chosen, _) => Ok(WaitsFor::Chosen),
+        (fields::WaitsFor::Any, fields::Selection::Fixed | fields::Selection::Random) => {
+            let allowed = "\"chosen\" unless routing.selection is \"round-robin\", \"idle-fixed\" or \"idle-random\"";
+            Err(Fault::value("routing.waits_for", "any", allowed))
+        }
+        (fields::WaitsFor::Any, _) => Ok(WaitsFor::Any),
     }
 }
 

@@ -66,6 +66,15 @@ pub enum Selection {
     IdleRandom,
 }
 
+/// What a header waits for that may take several output channels and finds none of them idle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitsFor {
+    /// The one that it chose when it asked.
+    Chosen,
+    /// Any: it asks for all of them and has the first that falls free.
+    Any,
+}
+
 /// The rule by which headers find their way.
 #[derive(Clone, Debug)]
 pub enum Routing {

@@ -4,7 +4,7 @@ use ::machines::model::{
     Acknowledged, Arbitration, Channel, ControlNetwork, FlitNetwork, NodeCosts, PacketFormat, Protocol, SendMode,
     Switching,
 };
-use ::machines::routing::Selection;
+use ::machines::routing::{Selection, WaitsFor};
 use quantities::{Bytes, Duration};
 
 use super::row;
@@ -69,13 +69,17 @@ fn router(network: &FlitNetwork) -> String {
         Selection::IdleFixed => "idle-fixed",
         Selection::IdleRandom => "idle-random",
     };
+    let waits = match network.waits_for {
+        WaitsFor::Chosen => "",
+        WaitsFor::Any => ", the first to fall free",
+    };
     let switching = match network.switching {
         Switching::Wormhole => "wormhole".to_string(),
         Switching::VirtualCutThrough => "virtual cut-through".to_string(),
         Switching::StoreAndForward => "store-and-forward".to_string(),
         Switching::Software { per_packet } => format!("store-and-forward in software, {per_packet} a packet"),
     };
-    format!("routes a header in {delay}; {switching}, {arbitration} arbitration, {selection} selection")
+    format!("routes a header in {delay}; {switching}, {arbitration} arbitration, {selection} selection{waits}")
 }
 
 /// What messages cost the nodes.

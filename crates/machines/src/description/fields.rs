@@ -155,6 +155,9 @@ pub struct Routing {
     /// Which of several allowed channels a header takes.
     #[serde(default)]
     pub selection: Selection,
+    /// What a header waits for that finds none of several allowed channels idle; `any` only where it looks for an idle one.
+    #[serde(default)]
+    pub waits_for: WaitsFor,
 }
 
 /// A rule of routing.
@@ -205,6 +208,17 @@ pub enum Selection {
     IdleFixed,
     /// An idle one; when none is idle, any at random.
     IdleRandom,
+}
+
+/// What a header waits for that finds none of several allowed channels idle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaitsFor {
+    /// The one that it chose when it asked.
+    #[default]
+    Chosen,
+    /// Any of them: it has the first that falls free.
+    Any,
 }
 
 /// When packets may move on.

@@ -19,6 +19,7 @@ const SHORT: &[(&str, &str)] = &[
     ("rule", "routing.rule"),
     ("layer", "routing.selection"),
     ("selection", "routing.selection"),
+    ("waits_for", "routing.waits_for"),
     ("routing", "routing.rule"),
     ("switching", "switching.mode"),
     ("mode", "switching.mode"),

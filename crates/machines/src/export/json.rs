@@ -9,7 +9,7 @@ use crate::model::{
     Acknowledged, Arbitration, BroadcastProtocol, Channel, Ethernet, Faults, FlitNetwork, Interconnect, LogGp, Machine,
     Messaging, NodeCosts, Place, Protocol, Repeat, Router, SendMode, Switching, Trunk,
 };
-use crate::routing::Selection;
+use crate::routing::{Selection, WaitsFor};
 
 /// An end of a channel: `{"node": 3}` or `{"router": 0}`.
 #[derive(Serialize)]
@@ -100,6 +100,10 @@ fn of_network(network: &FlitNetwork) -> Value {
         "sides": network.sides,
         "routing": network.routing.name(),
         "selection": selection(network.selection),
+        "waits_for": match network.waits_for {
+            WaitsFor::Chosen => "chosen",
+            WaitsFor::Any => "any",
+        },
         "switching": switching(network.switching),
         "arbitration": match network.arbitration {
             Arbitration::FirstCome => "first-come",

@@ -30,14 +30,21 @@ const COSTS: [&str; 7] = [
 ];
 
 fn settings() -> impl Strategy<Value = Vec<(&'static str, String)>> {
+    let chosen =
+        prop_oneof![Just("fixed"), Just("random"), Just("round-robin"), Just("idle-fixed"), Just("idle-random")];
+    let adaptive = prop_oneof![Just("round-robin"), Just("idle-fixed"), Just("idle-random")];
     let layer =
-        prop_oneof![Just("fixed"), Just("random"), Just("round-robin"), Just("idle-fixed"), Just("idle-random"),];
+        prop_oneof![1 => chosen.prop_map(|layer| (layer, "chosen")), 1 => adaptive.prop_map(|layer| (layer, "any"))];
     let buffers = prop_oneof![Just(1u32), 2u32..9, Just(64)];
     let send = prop_oneof![Just("synchronous"), Just("blocking"), Just("non-blocking")];
     let costs = prop_oneof![Just(None), (0u64..200).prop_map(Some)];
     (layer, buffers, send, costs, any::<bool>()).prop_map(|(layer, buffers, send, costs, no_credit_latency)| {
-        let mut settings =
-            vec![("layer", layer.to_owned()), ("buffers", buffers.to_string()), ("send", send.to_owned())];
+        let mut settings = vec![
+            ("layer", layer.0.to_owned()),
+            ("waits_for", layer.1.to_owned()),
+            ("buffers", buffers.to_string()),
+            ("send", send.to_owned()),
+        ];
         if send == "synchronous" {
             settings.push(("node.acknowledged", "on-arrival".to_owned()));
         }

@@ -16,6 +16,8 @@ pub struct Request {
     pub input: u32,
     /// Which of the channel's virtual channels it asks for.
     pub virtual_channel: u32,
+    /// Whether it has asked for other channels, too, and has the first that falls free.
+    pub any: bool,
 }
 
 /// The headers that wait for one channel.
@@ -43,6 +45,11 @@ impl Requests {
     /// A header asks.
     pub fn post(&mut self, request: Request) {
         self.waiting.push(request);
+    }
+
+    /// A header has got another channel, and asks for this one no longer.
+    pub fn withdraw(&mut self, packet: u32) {
+        self.waiting.retain(|request| request.packet != packet);
     }
 
     /// Takes out the header that gets the channel.
@@ -97,7 +104,7 @@ mod tests {
     use super::*;
 
     fn request(port: u32, virtual_channel: u32) -> Request {
-        Request { at: Time::ZERO, port, packet: port, input: port, virtual_channel }
+        Request { at: Time::ZERO, port, packet: port, input: port, virtual_channel, any: false }
     }
 
     /// The ports in the order in which they are served, all of which have asked.

@@ -9,11 +9,12 @@
 use std::collections::VecDeque;
 
 use machines::model::{Channel, ChannelId, FlitNetwork, NodeId, Place, RouterId, Switching};
+use machines::routing::Step;
 use quantities::{Duration, Time};
 
 use super::arbitration::{Request, Requests};
 use super::injection::{InjectionQueue, Queued};
-use super::selection::Selector;
+use super::selection::{Asked, Selector};
 use super::stuck::{Tally, Waiting};
 use super::{Engine, Injection, NetworkEvent, Notice, Recorder, Schedule, Statistics, Uncut};
 use crate::answer::HopRecord;
@@ -381,17 +382,20 @@ impl Reference {
             let link = &links[channel.0 as usize];
             link.owner.is_none() && link.requests.is_empty()
         };
-        let (output, virtual_channel) = self.selector.choose(step, router, &order, number, idle);
+        let Asked { channels, virtual_channel } = self.selector.choose(&step, router, &order, number, idle);
         let port = self.port(input);
-        let link = &mut self.links[output.0 as usize];
-        let virtual_channel = if link.channel.virtual_channels > 1 { virtual_channel } else { 0 };
-        link.requests.post(Request { at: now, port, packet, input: input.0, virtual_channel });
-        self.buffers[input.0 as usize].output = Some(output);
-        self.to_grant.push(output);
+        for &output in channels {
+            let link = &mut self.links[output.0 as usize];
+            let virtual_channel = if link.channel.virtual_channels > 1 { virtual_channel } else { 0 };
+            let any = channels.len() > 1;
+            link.requests.post(Request { at: now, port, packet, input: input.0, virtual_channel, any });
+            self.to_grant.push(output);
+        }
     }
 
     /// Rule 5, second part: grants, then starts, until nothing more can start.
     fn settle<S: Schedule>(&mut self, now: Time, schedule: &mut S) {
+        self.to_grant.sort_unstable_by(|one, other| other.cmp(one));
         while let Some(channel) = self.to_grant.pop() {
             self.grant(now, channel);
         }
@@ -413,6 +417,10 @@ impl Reference {
             Place::Router(router) => {
                 let Some(request) = self.chosen(channel) else { return };
                 self.recorder.granted(router, now.since(request.at));
+                self.buffers[request.input as usize].output = Some(channel);
+                if request.any {
+                    self.withdraw(router, request.packet, channel);
+                }
                 (request.packet, Input::Buffer(BufferId(request.input)), request.virtual_channel, request.at)
             }
         };
@@ -422,6 +430,18 @@ impl Reference {
             self.packets[packet as usize].hops.push(hop);
         }
         self.to_start.push(channel);
+    }
+
+    /// Rule 3: a packet that asked for several channels of a router has got one, and asks for the others no longer.
+    fn withdraw(&mut self, router: RouterId, packet: u32, granted: ChannelId) {
+        let Packet { order, number, .. } = &self.packets[packet as usize];
+        let chance = self.selector.chance(order, *number);
+        let step = self.network.routing.step(router, order.source, order.destination, chance);
+        let Step::Choose { options, .. } = step else { return };
+        self.selector.taken(router, options, granted);
+        for other in options.iter().filter(|&&other| other != granted) {
+            self.links[other.0 as usize].requests.withdraw(packet);
+        }
     }
 
     /// The packet at the front of a node's injection queue.

@@ -1,17 +1,29 @@
 //! Which of several allowed channels a header takes.
 
+use std::slice;
+
 use machines::model::{ChannelId, FlitNetwork, RouterId};
-use machines::routing::{Selection, Step};
+use machines::routing::{Selection, Step, WaitsFor};
 
 use super::Injection;
 
 /// In place of a router, for what is drawn once for a packet.
 const NO_ROUTER: RouterId = RouterId(u32::MAX);
 
+/// What a header asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked<'a> {
+    /// The channels: one, or all that it may take, of which it has the first that falls free.
+    pub channels: &'a [ChannelId],
+    /// Which virtual channel of them, if they have several.
+    pub virtual_channel: u32,
+}
+
 /// Chooses output channels, by the machine's strategy, for every router of a network.
 #[derive(Clone, Debug)]
 pub struct Selector {
     selection: Selection,
+    waits_for: WaitsFor,
     /// Into how many sets the virtual channels fall, and how many are in each.
     sets: u32,
     set_size: u32,
@@ -28,7 +40,7 @@ impl Selector {
         let (sets, set_size) = (network.sets(), network.routing.virtual_channels());
         let draws = network.routing.choices() > 1;
         let turns = vec![0; network.routers.len()];
-        Selector { selection: network.selection, sets, set_size, draws, seed, turns }
+        Selector { selection: network.selection, waits_for: network.waits_for, sets, set_size, draws, seed, turns }
     }
 
     /// The number drawn for packet number `number`, if the rule of routing wants one.
@@ -37,54 +49,67 @@ impl Selector {
         if self.draws { self.draw(NO_ROUTER, order, number) } else { 0 }
     }
 
-    /// The channel that packet number `number` asks for at router `at`, where `step` is allowed and `idle` tells which
-    /// channels belong to nobody and are asked for by nobody; and which of its virtual channels, if it has several.
+    /// What packet number `number` asks for at router `at`, where `step` is allowed and `idle` tells which channels belong to
+    /// nobody and are asked for by nobody.
     #[inline]
-    pub fn choose(
+    pub fn choose<'a>(
         &mut self,
-        step: Step<'_>,
+        step: &'a Step<'_>,
         at: RouterId,
         order: &Injection,
         number: u64,
         idle: impl Fn(ChannelId) -> bool,
-    ) -> (ChannelId, u32) {
-        let (channel, virtual_channel) = match step {
-            Step::Only(channel) => (channel, 0),
-            Step::Virtual { channel, virtual_channel } => (channel, virtual_channel),
-            Step::Choose { options, fixed } => (self.among(options, fixed, at, order, number, idle), 0),
+    ) -> Asked<'a> {
+        let (channels, virtual_channel) = match step {
+            Step::Only(channel) => (slice::from_ref(channel), 0),
+            Step::Virtual { channel, virtual_channel } => (slice::from_ref(channel), *virtual_channel),
+            Step::Choose { options, fixed } => (self.among(options, *fixed, at, order, number, idle), 0),
         };
-        if self.sets == 1 {
-            return (channel, virtual_channel);
-        }
-        (channel, virtual_channel + self.set_size * (order.destination.0 % self.sets))
+        let set = if self.sets == 1 { 0 } else { order.destination.0 % self.sets };
+        Asked { channels, virtual_channel: virtual_channel + self.set_size * set }
     }
 
-    fn among(
+    /// One of `options`, or all of them.
+    fn among<'a>(
         &mut self,
-        options: &[ChannelId],
+        options: &'a [ChannelId],
         fixed: usize,
         at: RouterId,
         order: &Injection,
         number: u64,
         idle: impl Fn(ChannelId) -> bool,
-    ) -> ChannelId {
-        let first_idle = |from: usize| {
-            (0..options.len()).map(|ahead| options[(from + ahead) % options.len()]).find(|&channel| idle(channel))
+    ) -> &'a [ChannelId] {
+        let first_idle =
+            |from: usize| (0..options.len()).map(|ahead| (from + ahead) % options.len()).find(|&it| idle(options[it]));
+        let random = || (self.draw(at, order, number) % options.len() as u64) as usize;
+        let turn = self.turns[at.0 as usize] as usize % options.len();
+        let at_once = match self.selection {
+            Selection::Fixed => Some(fixed),
+            Selection::Random => Some(random()),
+            Selection::IdleFixed | Selection::IdleRandom => first_idle(fixed),
+            Selection::RoundRobin => first_idle(turn),
         };
-        let random = || options[(self.draw(at, order, number) % options.len() as u64) as usize];
-        match self.selection {
-            Selection::Fixed => options[fixed],
-            Selection::Random => random(),
-            Selection::IdleFixed => first_idle(fixed).unwrap_or(options[fixed]),
-            Selection::IdleRandom => first_idle(fixed).unwrap_or_else(random),
-            Selection::RoundRobin => {
-                let turn = self.turns[at.0 as usize] as usize % options.len();
-                let chosen = first_idle(turn).unwrap_or(options[turn]);
-                let index = options.iter().position(|&channel| channel == chosen).unwrap_or(turn);
-                self.turns[at.0 as usize] = (index as u32 + 1) % options.len() as u32;
-                chosen
-            }
+        let chosen = match (at_once, self.waits_for, self.selection) {
+            (Some(chosen), ..) => chosen,
+            (None, WaitsFor::Any, _) => return options,
+            (None, WaitsFor::Chosen, Selection::IdleRandom) => random(),
+            (None, WaitsFor::Chosen, Selection::RoundRobin) => turn,
+            (None, WaitsFor::Chosen, _) => fixed,
+        };
+        self.take(at, options, chosen);
+        slice::from_ref(&options[chosen])
+    }
+
+    /// A packet that asked for all of `options` at router `at` has got `channel`.
+    pub fn taken(&mut self, at: RouterId, options: &[ChannelId], channel: ChannelId) {
+        if let Some(index) = options.iter().position(|&option| option == channel) {
+            self.take(at, options, index);
         }
+    }
+
+    /// It is the turn of the channel behind the one of `options` with this index.
+    fn take(&mut self, at: RouterId, options: &[ChannelId], index: usize) {
+        self.turns[at.0 as usize] = (index as u32 + 1) % options.len() as u32;
     }
 
     /// A random number that depends on the seed, the packet and the router alone, so that the order in which an engine

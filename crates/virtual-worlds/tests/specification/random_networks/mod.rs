@@ -4,7 +4,7 @@ use machines::model::{
     Arbitration, Channel, ChannelId, FlitNetwork, Interconnect, NodeId, PacketFormat, Place, Router, RouterId,
     Switching,
 };
-use machines::routing::{Routing, Selection, Table};
+use machines::routing::{Routing, Selection, Table, WaitsFor};
 use maquette_virtual_worlds::flit::network::Injection;
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Time};
@@ -98,10 +98,52 @@ fn traffic() -> impl Strategy<Value = Vec<Sending>> {
     })
 }
 
-/// Any network of up to six routers and nine nodes, or one whose routing needs virtual channels, and up to forty
-/// packets.
+/// Any network of up to six routers and nine nodes, or one whose routing needs virtual channels, or one that leaves headers a
+/// choice, and up to forty packets.
 pub fn cases() -> impl Strategy<Value = Case> {
-    prop_oneof![3 => any_network(), 1 => networks_by_description()]
+    prop_oneof![3 => any_network(), 1 => networks_by_description(), 1 => networks_with_choices()]
+}
+
+/// Levels of routers in which a header has several ways up, with every way to choose among them.
+fn networks_with_choices() -> impl Strategy<Value = Case> {
+    let topology = prop_oneof![
+        (2u32..4, 2u32..4).prop_map(|(arity, levels)| format!("fat_tree]\narity = {arity}\nlevels = {levels}")),
+        (2u32..4, 1u32..3)
+            .prop_map(|(arity, parents)| { format!("fat_tree]\narity = {arity}\nlevels = 2\nparents = [{parents}]") }),
+        Just("mesh_of_clos]\nheight = 2\nmesh_stages = 1\narity = 2".to_string()),
+    ];
+    let chosen = [Selection::Random, Selection::RoundRobin, Selection::IdleFixed, Selection::IdleRandom];
+    let selection = prop_oneof![
+        prop::sample::select(chosen.to_vec()).prop_map(|selection| (selection, WaitsFor::Chosen)),
+        prop::sample::select(chosen[1..].to_vec()).prop_map(|selection| (selection, WaitsFor::Any)),
+    ];
+    (topology, switching(), selection).prop_flat_map(|(topology, switching, (selection, waits_for))| {
+        // Nodes that route have no levels.
+        let software = matches!(switching, Switching::Software { .. });
+        let switching = if software { Switching::Wormhole } else { switching };
+        let arbitration = prop_oneof![Just(Arbitration::FirstCome), Just(Arbitration::RoundRobin)];
+        let shared = (numbers(switching), virtual_channels(switching));
+        (shared, prop::collection::vec(1u64..30, 8), traffic(), any::<u64>(), arbitration).prop_map(
+            move |((numbers, virtual_channels), delays, traffic, seed, arbitration)| {
+                let mut network = described(&format!("[topology.{topology}"), virtual_channels);
+                set_all_numbers(&mut network, &numbers, &delays);
+                share_wires(&mut network, virtual_channels);
+                (network.switching, network.arbitration) = (switching, arbitration);
+                (network.selection, network.waits_for) = (selection, waits_for);
+                let orders = orders(traffic, network.injection.len() as u32);
+                Case { network, orders, seed, may_deadlock: false }
+            },
+        )
+    })
+}
+
+fn set_all_numbers(network: &mut FlitNetwork, numbers: &[Numbers], delays: &[u64]) {
+    for (channel, numbers) in network.channels.iter_mut().zip(numbers.iter().cycle()) {
+        set_numbers(channel, *numbers);
+    }
+    for (router, delay) in network.routers.iter_mut().zip(delays.iter().cycle()) {
+        router.routing_delay = Duration::from_picoseconds(*delay);
+    }
 }
 
 /// A torus by dimension order or a dragonfly, with as many virtual channels as it needs, or twice or thrice as many.
@@ -129,12 +171,7 @@ fn networks_by_description() -> impl Strategy<Value = Case> {
         (topologies(), numbers(switching), prop::collection::vec(1u64..30, 8), traffic(), any::<u64>(), arbitration)
             .prop_map(move |((topology, virtual_channels), numbers, delays, traffic, seed, arbitration)| {
                 let mut network = described(&topology, virtual_channels);
-                for (channel, numbers) in network.channels.iter_mut().zip(numbers.iter().cycle()) {
-                    set_numbers(channel, *numbers);
-                }
-                for (router, delay) in network.routers.iter_mut().zip(delays.iter().cycle()) {
-                    router.routing_delay = Duration::from_picoseconds(*delay);
-                }
+                set_all_numbers(&mut network, &numbers, &delays);
                 share_wires(&mut network, virtual_channels);
                 (network.switching, network.arbitration) = (switching, arbitration);
                 let orders = orders(traffic, network.injection.len() as u32);
@@ -278,6 +315,7 @@ fn build(
         injection,
         ejection,
         selection: Selection::Fixed,
+        waits_for: WaitsFor::Chosen,
         switching,
         arbitration,
         packet: PacketFormat { payload: Bytes(39), header: Bytes(1), flit: Bytes(1) },

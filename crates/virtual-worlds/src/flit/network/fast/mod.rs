@@ -15,13 +15,14 @@ mod solve;
 use std::collections::VecDeque;
 
 use machines::model::{Channel, ChannelId, FlitNetwork, NodeId, Place, RouterId, Switching};
+use machines::routing::{Step, WaitsFor};
 use quantities::{Duration, Time};
 
 use self::runs::{Loop, Runs};
 use self::solve::{Path, Solution};
 use super::arbitration::{Request, Requests};
 use super::injection::{InjectionQueue, Queued};
-use super::selection::Selector;
+use super::selection::{Asked, Selector};
 use super::stuck::{Tally, Waiting};
 use super::{Engine, Injection, NetworkEvent, Notice, Recorder, Schedule, Statistics, Uncut};
 use crate::answer::HopRecord;
@@ -293,6 +294,9 @@ impl Engine for Fast {
             self.request(now, packet, schedule);
         }
         self.requesting = requesting;
+        if self.network.waits_for == WaitsFor::Any {
+            self.to_grant.sort_unstable_by(|one, other| other.cmp(one));
+        }
         while let Some(channel) = self.to_grant.pop() {
             self.grant(now, channel, schedule);
         }
@@ -429,16 +433,18 @@ impl Fast {
             let link = &links[channel.0 as usize];
             link.is_free(now) && link.requests.is_empty()
         };
-        let (ChannelId(output), virtual_channel) = self.selector.choose(step, router, order, *number, idle);
+        let Asked { channels, virtual_channel } = self.selector.choose(&step, router, order, *number, idle);
         let port = self.links[input as usize].input_port;
-        let link = &mut self.links[output as usize];
-        let virtual_channel = if link.shared { virtual_channel } else { 0 };
-        let first = link.requests.is_empty();
-        link.requests.post(Request { at: now, port, packet, input, virtual_channel });
-        if link.is_free(now) {
-            self.to_grant.push(output);
-        } else if link.owner == NOBODY && first {
-            schedule.at(Time::from_picoseconds(link.free_at), NetworkEvent::new(GRANT, output));
+        for &ChannelId(output) in channels {
+            let link = &mut self.links[output as usize];
+            let virtual_channel = if link.shared { virtual_channel } else { 0 };
+            let (first, any) = (link.requests.is_empty(), channels.len() > 1);
+            link.requests.post(Request { at: now, port, packet, input, virtual_channel, any });
+            if link.is_free(now) {
+                self.to_grant.push(output);
+            } else if link.owner == NOBODY && first {
+                schedule.at(Time::from_picoseconds(link.free_at), NetworkEvent::new(GRANT, output));
+            }
         }
     }
 
@@ -483,9 +489,24 @@ impl Fast {
         let Some(request) = chosen else { return };
         if let Place::Router(router) = from {
             self.recorder.granted(router, now.since(request.at));
+            if request.any {
+                self.withdraw(router, request.packet, channel);
+            }
         }
         let row = Row::new(channel, self.link(channel, request.virtual_channel), request.at.picoseconds(), now);
         self.enter(request.packet, row, schedule);
+    }
+
+    /// Rule 3: a packet that asked for several channels of a router has got one, and asks for the others no longer.
+    fn withdraw(&mut self, router: RouterId, packet: u32, granted: u32) {
+        let Packet { order, number, .. } = &self.packets[packet as usize];
+        let chance = self.selector.chance(order, *number);
+        let step = self.network.routing.step(router, order.source, order.destination, chance);
+        let Step::Choose { options, .. } = step else { return };
+        self.selector.taken(router, options, ChannelId(granted));
+        for &ChannelId(other) in options.iter().filter(|other| other.0 != granted) {
+            self.links[other as usize].requests.withdraw(packet);
+        }
     }
 
     /// Rule 3: whom a free wire that virtual channels share goes to: only a packet that has room behind it. If nobody has,
