@@ -1,26 +1,35 @@
-//! The searches that chose the parameters of the CM-5, the LH*LH and the broadcast studies, run again.
+//! The searches that chose the parameters of the studies, run again.
 //!
-//! `cargo run --release -p maquette-studies --example search-parameters -- cm5|lh|bcast` tries what was tried and prints a table, the
-//! best first. They are the same every time: nothing in them is random. That of the Mesh of Clos is the example `calibrate-moc`; the
-//! costs of the Delta and of the CM-5's nodes were fitted by `maquette calibrate`, with the command that their presets name.
+//! `cargo run --release -p maquette-studies --example search-parameters -- STUDY` tries what was tried and prints what came out. They are
+//! the same every time: what is random in them follows from the seeds of their walks, which those of `moc` and `cm5-nodes` take as a
+//! first and a number: `moc 0 60`. With settings (`flit_time=210ns`) in their place, these two judge one set of costs. The costs of the
+//! Delta were fitted by `maquette calibrate`, with the command that its preset names.
 
 use std::sync::atomic::AtomicBool;
 
-use maquette_studies::{Watch, bcast, cm5, lh};
+use maquette_studies::{Outcome, Watch, bcast, cm5, lh, moc};
+
+type Settings = Vec<(String, String)>;
 
 fn main() -> Result<(), String> {
     let interrupted = AtomicBool::new(false);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let split = |text: &String| text.split_once('=').map(|(name, value)| (name.to_string(), value.to_string()));
+    let settings: Settings = arguments.iter().filter_map(split).collect();
+    let numbers: Vec<u64> = arguments.iter().filter_map(|text| text.parse().ok()).collect();
+    let first = numbers.first().copied().unwrap_or(0);
+    let seeds = first..first + numbers.get(1).copied().unwrap_or(20);
+    // A search goes on for long, beside other work.
+    let threads = numbers.get(2).map_or(1, |threads| *threads as usize);
     let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads };
-    match std::env::args().nth(1).as_deref() {
-        Some("cm5") => {
-            println!("operation [ns]  block [ns]  off: fitted to [%]  held back [%]");
-            for found in cm5::search::search(&watch)? {
-                let cm5::TransformCosts { operation, block } = found.costs;
-                let [operation, block] = [operation, block].map(|time| time.picoseconds() / 1_000);
-                println!("{operation:14}  {block:10}  {:18.2}  {:13.2}", found.training, found.held_back);
-            }
+    match arguments.first().map(String::as_str) {
+        Some("moc") if settings.is_empty() => mesh_of_clos(seeds, &watch)?,
+        Some("moc") => told(&moc::search::try_out(settings, &watch).map_err(|error| error.to_string())?.outcomes),
+        Some("cm5-nodes") if settings.is_empty() => {
+            cm5::node_search::search(seeds, &watch, &|seed, found| node(&seed.to_string(), found))?;
         }
+        Some("cm5-nodes") => one_node(settings, &watch)?,
+        Some("cm5") => transform(&watch)?,
         Some("lh") => {
             println!("hash  V  most splits of a cascade  inserts at which servers split");
             for lh::search::Found { hash, capacity, splits, largest_cascade } in lh::search::search(&watch)? {
@@ -35,7 +44,81 @@ fn main() -> Result<(), String> {
                 }
             }
         }
-        _ => return Err("which study? cm5, lh or bcast".to_string()),
+        _ => return Err("which study? moc, cm5-nodes, cm5, lh or bcast".to_string()),
+    }
+    Ok(())
+}
+
+fn words(settings: &[(String, String)]) -> String {
+    settings.iter().map(|(name, value)| format!("{name}={}", value.replace(' ', ""))).collect::<Vec<_>>().join(" ")
+}
+
+fn told(outcomes: &[Outcome]) {
+    for outcome in outcomes {
+        println!(
+            "  {:10} {}  {}  {}",
+            outcome.verdict.name(),
+            outcome.id,
+            maquette_studies::plain(&outcome.ours),
+            outcome.note
+        );
+    }
+}
+
+fn mesh_of_clos(seeds: std::ops::Range<u64>, watch: &Watch<'_>) -> Result<(), String> {
+    let each = |seed: u64, fit: &moc::search::Fit| {
+        let met = fit.outcomes.iter().filter(|outcome| outcome.verdict.is_met());
+        let met: Vec<&str> = met.map(|outcome| outcome.id.trim_start_matches("moc.")).collect();
+        println!("walk {seed} fits; met: {}\n  {}", met.join(" "), words(&fit.settings));
+        told(&fit.outcomes);
+    };
+    let found =
+        moc::search::search(seeds, watch, &each, &|seed, distance| println!("walk {seed} does not fit: {distance:.2}"));
+    let found = found.map_err(|error| error.to_string())?;
+    println!("{} of {} walks came to a set that fits; so many of them have", found.fits.len(), found.walks);
+    for (what, count) in found.tally() {
+        println!("{count:4}  {what}");
+    }
+    Ok(())
+}
+
+fn node(what: &str, found: &cm5::node_search::Found) {
+    let cm5::node_search::Found { settings, off: [training, held_back], as_printed, outcomes } = found;
+    println!(
+        "{what}: table 11 off {training:.2} % (fitted to) and {held_back:.2} % (held back), {as_printed} of 8 columns in order"
+    );
+    println!("  {}", words(settings));
+    told(outcomes);
+}
+
+/// One set of costs: besides fields of the description, `reshuffle` and `gather` are the transform's and the applications', and
+/// `random_gradient` is whether conjugate gradient has a random pattern.
+fn one_node(mut settings: Settings, watch: &Watch<'_>) -> Result<(), String> {
+    let mut take = |name: &str| {
+        let index = settings.iter().position(|(field, _)| field == name)?;
+        Some(settings.remove(index).1)
+    };
+    let mut setup = cm5::Setup::default();
+    for (name, time) in [("reshuffle", &mut setup.reshuffle), ("gather", &mut setup.gather)] {
+        if let Some(text) = take(name) {
+            *time = text.parse().map_err(|error| format!("{name}: {error}"))?;
+        }
+    }
+    setup.random_gradient = take("random_gradient").is_some_and(|text| text == "true");
+    setup.settings = settings;
+    if !setup.settings.iter().any(|(field, _)| field == "node.processor_receive") {
+        setup = cm5::node_search::with_receive(&setup)?.ok_or("an empty message takes longer than printed")?;
+    }
+    node("one set", &cm5::node_search::try_out(&setup, watch)?);
+    Ok(())
+}
+
+fn transform(watch: &Watch<'_>) -> Result<(), String> {
+    println!("operation [ns]  block [ns]  off: fitted to [%]  held back [%]");
+    for found in cm5::search::search(&cm5::Setup::default(), watch)? {
+        let cm5::TransformCosts { operation, block } = found.costs;
+        let [operation, block] = [operation, block].map(|time| time.picoseconds() / 1_000);
+        println!("{operation:14}  {block:10}  {:18.2}  {:13.2}", found.training, found.held_back);
     }
     Ok(())
 }

@@ -17,6 +17,7 @@ mod render;
 mod runs;
 #[cfg(test)]
 mod tests;
+mod walk;
 
 use std::fmt::{Debug, Write as _};
 use std::sync::atomic::Ordering;

@@ -54,6 +54,10 @@ pub enum Gap {
 }
 
 impl<J: Job, A> Runs<J, A> {
+    /// Runs that were made elsewhere, and what came out.
+    pub fn of(ended: impl IntoIterator<Item = (J, A)>) -> Runs<J, A> {
+        Runs { ended: ended.into_iter().map(|(job, answer)| (job, Ok(answer))).collect() }
+    }
     /// What came out of `job`.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use quantities::{Bytes, Rank};
 
 use super::parts::Parts;
 use super::{Action, RankSchedule, Schedule, SendReceiveOrder};
+use crate::applications::cost::Packing;
 use crate::barrier::dissemination;
 
 /// What keeps the ranks of a schedule in step.
@@ -119,6 +120,18 @@ pub async fn follow<E: Endpoint>(
     endpoint: &E,
     schedule: &RankSchedule,
     pacing: Pacing,
+    message_for: impl FnMut(Rank) -> Message,
+    take: impl FnMut(Rank, Message),
+) -> Result<()> {
+    follow_packing(endpoint, schedule, pacing, Packing::default(), message_for, take).await
+}
+
+/// The same, where a rank puts each message together before it sends it, and takes it apart when it has come.
+async fn follow_packing<E: Endpoint>(
+    endpoint: &E,
+    schedule: &RankSchedule,
+    pacing: Pacing,
+    packing: Packing,
     mut message_for: impl FnMut(Rank) -> Message,
     mut take: impl FnMut(Rank, Message),
 ) -> Result<()> {
@@ -138,20 +151,31 @@ pub async fn follow<E: Endpoint>(
             }
             Operation::Send(action) => {
                 let message = parts.outgoing(action, || message_for(action.partner));
+                pack(endpoint, packing, &message).await;
                 endpoint.send(action.partner, message).await?;
                 continue;
             }
             Operation::Receive(action) => (action, endpoint.receive(action.partner).await?),
             Operation::Sendrecv(send, receive) => {
                 let message = parts.outgoing(send, || message_for(send.partner));
+                pack(endpoint, packing, &message).await;
                 (receive, endpoint.sendrecv(send.partner, message, receive.partner).await?)
             }
         };
+        pack(endpoint, packing, &part).await;
         if let Some(message) = parts.incoming(action, part) {
             take(action.partner, message);
         }
     }
     Ok(())
+}
+
+/// Takes the time to put a message together, or to take it apart.
+async fn pack<E: Endpoint>(endpoint: &E, packing: Packing, message: &Message) {
+    let work = packing.time(1, message.size());
+    if !work.is_zero() {
+        endpoint.compute(work).await;
+    }
 }
 
 /// Tells `to` that its message can come, and waits until `from` tells so.
@@ -169,6 +193,7 @@ async fn confirm<E: Endpoint>(endpoint: &E, to: Option<Rank>, from: Option<Rank>
 pub struct Scheduled {
     ranks: Vec<RankSchedule>,
     pacing: Pacing,
+    packing: Packing,
 }
 
 impl Scheduled {
@@ -179,7 +204,13 @@ impl Scheduled {
 
     /// Runs `schedule` under `pacing`; `order` is what a rank does first that both sends and receives in a step.
     pub fn in_order(schedule: &Schedule, pacing: Pacing, order: SendReceiveOrder) -> Scheduled {
-        Scheduled { ranks: schedule.by_rank(order), pacing }
+        Scheduled { ranks: schedule.by_rank(order), pacing, packing: Packing::default() }
+    }
+
+    /// The same where a rank takes `packing` for each message before it sends it, and again when it has come: what applications need
+    /// whose data do not lie together.
+    pub fn packed(self, packing: Packing) -> Scheduled {
+        Scheduled { packing, ..self }
     }
 }
 
@@ -195,10 +226,11 @@ impl Program for Scheduled {
         let bytes_for = schedule.bytes_by_receiver();
         let bytes_for = |to| bytes_for.get(&to).copied().unwrap_or_default();
         let mut received = 0;
-        follow(
+        follow_packing(
             endpoint,
             schedule,
             self.pacing,
+            self.packing,
             |to| Message::of_size(bytes_for(to)),
             |_, message| received += message.size().0,
         )

@@ -8,6 +8,7 @@ mod figure5;
 mod figure6;
 mod job;
 mod measures;
+pub mod node_search;
 mod schedules;
 pub mod search;
 mod section2;
@@ -20,7 +21,7 @@ mod table5;
 mod tests;
 
 pub use job::{How, Job};
-pub use simulate::{Measured, TransformCosts, run};
+pub use simulate::{Measured, Setup, TransformCosts, run, run_with};
 
 use super::{Claims, ClaimsError, Paper, Runs, Study};
 

@@ -6,10 +6,9 @@
 use experiment::parallel;
 use quantities::Duration;
 
-use super::job::Job;
 use super::measures::mean_off;
 use super::paper;
-use super::simulate::{TransformCosts, transform};
+use super::simulate::{Setup, TransformCosts, run_with};
 use super::table5::{Part, figures};
 use crate::Watch;
 
@@ -33,7 +32,7 @@ pub struct Found {
 ///
 /// # Errors
 /// Why a figure cannot be had.
-pub fn search(watch: &Watch<'_>) -> Result<Vec<Found>, String> {
+pub fn search(setup: &Setup, watch: &Watch<'_>) -> Result<Vec<Found>, String> {
     let claims = paper().map_err(|error| error.to_string())?.claims;
     let table5 = claims.get("cm5.table5.fft").map_err(|gap| format!("{gap:?}"))?;
     let figures = figures(table5).map_err(|gap| format!("{gap:?}"))?;
@@ -49,10 +48,8 @@ pub fn search(watch: &Watch<'_>) -> Result<Vec<Found>, String> {
         let of_three: Vec<_> = figures.iter().filter(|(_, _, part)| *part != Part::Linear).collect();
         let progress = |_, _| {};
         let watch = parallel::Watch { progress: &progress, interrupted: watch.interrupted, threads: watch.threads };
-        let times = parallel::map(&of_three, &watch, |(job, ..)| match *job {
-            Job::Transform { algorithm, nodes, size } => transform(algorithm, nodes, size, costs),
-            _ => Err("not a transform".to_string()),
-        });
+        let setup = Setup { transform: costs, ..setup.clone() };
+        let times = parallel::map(&of_three, &watch, |(job, ..)| run_with(&setup, job));
         for ((_, printed, part), time) in of_three.into_iter().zip(times) {
             let seconds = time.ok_or("interrupted")??.time.seconds();
             if *part == Part::Training { &mut training } else { &mut held_back }.push((seconds, *printed));

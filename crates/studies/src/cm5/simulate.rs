@@ -6,6 +6,7 @@ use programs::Group;
 use programs::all_to_all::{Complete, CompleteExchange};
 use programs::applications::cost::{Packing, Speed};
 use programs::applications::fft::{Array, Fft2d};
+use programs::applications::patterns::{Application, Printed};
 use programs::broadcast::{self, Broadcast, HardwareBroadcast};
 use programs::schedule::{Pacing, Pattern, Schedule, Scheduled, SendReceiveOrder, Transfer};
 use quantities::{Bytes, Duration, Rank, Time};
@@ -18,12 +19,14 @@ use experiment::simulate::simulate;
 /// Who sends and who broadcasts.
 const SOURCE: Rank = Rank(0);
 /// Nothing that a node does takes time: what the network alone can carry.
-const NO_COSTS: [(&str, &str); 7] = [
+const NO_COSTS: [(&str, &str); 9] = [
     ("node.protocol", "eager"),
     ("node.send", "non-blocking"),
     ("node.processor_send", "0 us"),
     ("node.processor_receive", "0 us"),
     ("node.message_send", "0 us"),
+    ("node.packet_send", "0 us"),
+    ("node.packet_receive", "0 us"),
     ("node.system_message", "0 us"),
     ("node.copy_rate", "1000 GB/s"),
 ];
@@ -40,8 +43,37 @@ pub struct TransformCosts {
 /// The costs of the study, fitted to half of Table 5: `search` finds them.
 pub const TRANSFORM_COSTS: TransformCosts =
     TransformCosts { operation: Duration::from_nanoseconds(594), block: Duration::from_nanoseconds(12_500) };
+/// What it takes an application to gather a byte of a message from where it lies, and again to scatter it.
+pub const GATHER: Duration = Duration::ZERO;
 /// What it takes for each byte, where a complete exchange forwards messages: what the node needs to copy one.
 pub const RESHUFFLE: Duration = Duration::from_picoseconds(61_000);
+
+/// What the study leaves open. The default is what `maquette reproduce cm5` uses; searches try others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setup {
+    /// Fields of the descriptions of both machines that are set to other values.
+    pub settings: Vec<(String, String)>,
+    /// What the transform costs a node.
+    pub transform: TransformCosts,
+    /// What it takes for each byte, where a complete exchange forwards messages.
+    pub reshuffle: Duration,
+    /// What it takes an application to gather a byte of a message, and again to scatter it.
+    pub gather: Duration,
+    /// Whether the pattern of conjugate gradient is a random one.
+    pub random_gradient: bool,
+}
+
+impl Default for Setup {
+    fn default() -> Setup {
+        Setup {
+            settings: Vec::new(),
+            transform: TRANSFORM_COSTS,
+            reshuffle: RESHUFFLE,
+            gather: GATHER,
+            random_gradient: false,
+        }
+    }
+}
 
 /// What a run gave.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,29 +82,47 @@ pub struct Measured {
     pub time: Duration,
 }
 
-/// Simulates `job`.
+/// Simulates `job` as the study has it.
 ///
 /// # Errors
 /// Why it cannot be run, or how it ended.
 pub fn run(job: &Job) -> Result<Measured, String> {
+    run_with(&Setup::default(), job)
+}
+
+/// Simulates `job` as `setup` has it.
+///
+/// # Errors
+/// Why it cannot be run, or how it ended.
+pub fn run_with(setup: &Setup, job: &Job) -> Result<Measured, String> {
     match *job {
         Job::Empty { to } => {
-            scheduled(&machine(NODES, &[])?, &[Transfer { from: SOURCE, to: Rank(to), bytes: Bytes(0) }])
+            let step = [Transfer { from: SOURCE, to: Rank(to), bytes: Bytes(0) }];
+            scheduled(&machine(setup, NODES, &[])?, &step)
         }
-        Job::Flow { nodes, distance } => flow(nodes, distance),
-        Job::Exchange { algorithm, nodes, bytes } => exchange(algorithm, nodes, bytes),
-        Job::Transform { algorithm, nodes, size } => transform(algorithm, nodes, size, TRANSFORM_COSTS),
-        Job::Broadcast { how, nodes, bytes } => broadcast(how, nodes, bytes),
+        Job::Flow { nodes, distance } => flow(setup, nodes, distance),
+        Job::Exchange { algorithm, nodes, bytes } => exchange(setup, algorithm, nodes, bytes),
+        Job::Transform { algorithm, nodes, size } => transform(setup, algorithm, nodes, size),
+        Job::Broadcast { how, nodes, bytes } => broadcast(setup, how, nodes, bytes),
         Job::Random { algorithm, percent, bytes, pattern } => {
-            let millionths = u64::from(percent) * 10_000;
-            let pattern_of = Pattern::random(NODES, millionths, Bytes(u64::from(bytes)), u64::from(pattern));
-            irregular(&algorithm.schedule(&pattern_of.map_err(|error| error.to_string())?), pattern)
+            let schedule = algorithm.schedule(&random(percent, bytes, pattern)?);
+            irregular(setup, &schedule, pattern, Duration::ZERO)
         }
         Job::Application { application, algorithm, mesh } => {
-            let pattern = application.synthetic(u64::from(mesh)).map_err(|error| error.to_string())?;
-            irregular(&algorithm.schedule(&pattern), mesh)
+            let pattern = if application == Application::ConjugateGradient && setup.random_gradient {
+                let Printed { percent, mean_bytes } = application.printed();
+                random(percent, mean_bytes, mesh)?
+            } else {
+                application.synthetic(u64::from(mesh)).map_err(|error| error.to_string())?
+            };
+            irregular(setup, &algorithm.schedule(&pattern), mesh, setup.gather)
         }
     }
+}
+
+fn random(percent: u32, bytes: u32, number: u32) -> Result<Pattern, String> {
+    let millionths = u64::from(percent) * 10_000;
+    Pattern::random(NODES, millionths, Bytes(u64::from(bytes)), u64::from(number)).map_err(|error| error.to_string())
 }
 
 /// The preset that has room for `nodes`; fewer are the first of a larger machine, a partition of it.
@@ -80,9 +130,10 @@ fn preset(nodes: u32) -> &'static str {
     if nodes <= NODES { "cm5-32" } else { "cm5-256" }
 }
 
-fn machine(nodes: u32, settings: &[(&str, &str)]) -> Result<Machine, String> {
+fn machine(setup: &Setup, nodes: u32, settings: &[(&str, &str)]) -> Result<Machine, String> {
     debug_assert!(nodes <= MANY_NODES);
-    let settings: Vec<_> = settings.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect();
+    let own = settings.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string()));
+    let settings: Vec<_> = setup.settings.iter().cloned().chain(own).collect();
     machines::load_with(preset(nodes), &settings).map_err(|error| error.to_string())
 }
 
@@ -100,33 +151,40 @@ fn scheduled(machine: &Machine, step: &[Transfer]) -> Result<Measured, String> {
     on(machine, machine.nodes, 0, &Scheduled::in_order(&schedule, Pacing::FreeRunning, SendReceiveOrder::Sendrecv))
 }
 
-fn flow(nodes: u32, distance: u32) -> Result<Measured, String> {
+fn flow(setup: &Setup, nodes: u32, distance: u32) -> Result<Measured, String> {
     let bytes = Bytes(u64::from(FLOW_BYTES));
     let step: Vec<_> = (0..nodes).map(|rank| Transfer { from: Rank(rank), to: Rank(rank ^ distance), bytes }).collect();
-    scheduled(&machine(nodes, &NO_COSTS)?, &step)
+    scheduled(&machine(setup, nodes, &NO_COSTS)?, &step)
 }
 
-fn exchange(algorithm: Complete, nodes: u32, bytes: u32) -> Result<Measured, String> {
+fn exchange(setup: &Setup, algorithm: Complete, nodes: u32, bytes: u32) -> Result<Measured, String> {
     let (bytes, order) = (Bytes(u64::from(bytes)), SendReceiveOrder::Alternating);
-    on(&machine(nodes, &[])?, nodes, 0, &CompleteExchange { algorithm, bytes, order, reshuffle: RESHUFFLE })
+    on(
+        &machine(setup, nodes, &[])?,
+        nodes,
+        0,
+        &CompleteExchange { algorithm, bytes, order, reshuffle: setup.reshuffle },
+    )
 }
 
-/// The transform with other costs than those of the study.
-pub(super) fn transform(algorithm: Complete, nodes: u32, size: u32, costs: TransformCosts) -> Result<Measured, String> {
+fn transform(setup: &Setup, algorithm: Complete, nodes: u32, size: u32) -> Result<Measured, String> {
+    let costs = setup.transform;
     let mut program = Fft2d::new(size, Array::OnlySizes, algorithm).map_err(|error| error.to_string())?;
     program.order = SendReceiveOrder::Alternating;
     program.speed = Speed { operation: costs.operation };
     program.packing = Packing { block: costs.block, byte: Duration::ZERO };
-    on(&machine(nodes, &[])?, nodes, 0, &program)
+    on(&machine(setup, nodes, &[])?, nodes, 0, &program)
 }
 
 /// Patterns of one number have the same draws in the network, whatever the algorithm.
-fn irregular(schedule: &Schedule, seed: u32) -> Result<Measured, String> {
-    on(&machine(NODES, &[])?, NODES, seed, &Scheduled::new(schedule, Pacing::FreeRunning))
+fn irregular(setup: &Setup, schedule: &Schedule, seed: u32, gather: Duration) -> Result<Measured, String> {
+    let packing = Packing { block: Duration::ZERO, byte: gather };
+    let program = Scheduled::new(schedule, Pacing::FreeRunning).packed(packing);
+    on(&machine(setup, NODES, &[])?, NODES, seed, &program)
 }
 
-fn broadcast(how: How, nodes: u32, bytes: u32) -> Result<Measured, String> {
-    let machine = machine(nodes, &[])?;
+fn broadcast(setup: &Setup, how: How, nodes: u32, bytes: u32) -> Result<Measured, String> {
+    let machine = machine(setup, nodes, &[])?;
     let message = Message::of_size(Bytes(u64::from(bytes)));
     let algorithm = match how {
         How::Linear => broadcast::Algorithm::from(broadcast::Linear),

@@ -82,6 +82,16 @@ fn printed(claim: &Claim) -> Result<Vec<[f64; 4]>, Gap> {
     Ok((0..COLUMNS.len()).map(|column| rows.map(|row| row[column])).collect())
 }
 
+/// A column of the table: how many percent of the messages of a complete exchange, how long they are [B], whether it is for training, and
+/// what is printed [ms], in the order of the algorithms.
+pub type PrintedColumn = (u32, u32, bool, [f64; 4]);
+
+/// All columns.
+pub fn columns(claim: &Claim) -> Result<Vec<PrintedColumn>, Gap> {
+    let printed = printed(claim)?;
+    Ok(COLUMNS.iter().zip(printed).map(|(it, printed)| (it.percent, it.bytes, it.training, printed)).collect())
+}
+
 /// What is printed of such patterns with `algorithm`. [ms]
 #[cfg(test)]
 pub fn printed_of(claims: &Claims, algorithm: Irregular, percent: u32, bytes: u32) -> f64 {
@@ -102,7 +112,7 @@ fn order(times: [f64; 4]) -> Vec<Irregular> {
 }
 
 /// How many algorithms are at another place than they should be, from the fastest to the slowest.
-fn misplaced(found: [f64; 4], due: [f64; 4]) -> usize {
+pub fn misplaced(found: [f64; 4], due: [f64; 4]) -> usize {
     order(found).into_iter().zip(order(due)).filter(|(found, due)| found != due).count()
 }
 

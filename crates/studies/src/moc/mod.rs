@@ -3,7 +3,6 @@
 //! One file a figure. The paper prints no latencies; one set of parameters, which the presets carry, serves for all
 //! claims. How it was chosen: experiments/moc/parameters.md.
 
-pub mod calibrate;
 mod charts;
 mod figure10;
 mod figure11;
@@ -18,6 +17,7 @@ mod figure9;
 mod job;
 mod map;
 mod measures;
+pub mod search;
 mod section2;
 mod section3;
 mod section4;

@@ -65,11 +65,13 @@ pub struct Setup {
     pub settings: Vec<(String, String)>,
     /// How many rounds all-to-all has, in place of those of the study.
     pub rounds: Option<u32>,
+    /// How many messages equal-dist and unequal-dist have in all, in place of those of the study.
+    pub messages: Option<u32>,
 }
 
 impl Default for Setup {
     fn default() -> Setup {
-        Setup { order: PartnerOrder::InTurn, settings: Vec::new(), rounds: None }
+        Setup { order: PartnerOrder::InTurn, settings: Vec::new(), rounds: None, messages: None }
     }
 }
 
@@ -146,8 +148,16 @@ pub fn run_with(setup: &Setup, job: &Job) -> Result<Measured, String> {
             let rounds = setup.rounds.unwrap_or(rounds);
             measure(&machine, job, &AllPairs { bytes, rounds, order: setup.order }, mesh_index)
         }
-        Load::EqualDist => measure(&machine, job, &EqualDist::of_size(bytes), mesh_index),
-        Load::UnequalDist => measure(&machine, job, &UnequalDist::of_size(bytes), mesh_index),
+        Load::EqualDist => {
+            let EqualDist { messages, .. } = EqualDist::of_size(bytes);
+            let messages = setup.messages.unwrap_or(messages);
+            measure(&machine, job, &EqualDist { bytes, messages }, mesh_index)
+        }
+        Load::UnequalDist => {
+            let UnequalDist { messages, .. } = UnequalDist::of_size(bytes);
+            let messages = setup.messages.unwrap_or(messages);
+            measure(&machine, job, &UnequalDist { bytes, messages }, mesh_index)
+        }
     }
 }
 
