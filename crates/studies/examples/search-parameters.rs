@@ -30,6 +30,13 @@ fn main() -> Result<(), String> {
         }
         Some("cm5-nodes") => one_node(settings, &watch)?,
         Some("cm5") => transform(&watch)?,
+        Some("cm5-gather") => {
+            println!("to gather a byte  off: fitted to [%]  held back [%]");
+            for found in cm5::search::search_gather(&cm5::Setup::default(), &watch)? {
+                let cm5::search::Gathered { gather, training, held_back } = found;
+                println!("{:>16}  {training:18.2}  {held_back:13.2}", gather.to_string());
+            }
+        }
         Some("lh") => {
             println!("hash  V  most splits of a cascade  inserts at which servers split");
             for lh::search::Found { hash, capacity, splits, largest_cascade } in lh::search::search(&watch)? {
@@ -44,7 +51,7 @@ fn main() -> Result<(), String> {
                 }
             }
         }
-        _ => return Err("which study? moc, cm5-nodes, cm5, lh or bcast".to_string()),
+        _ => return Err("which study? moc, cm5-nodes, cm5, cm5-gather, lh or bcast".to_string()),
     }
     Ok(())
 }
@@ -91,8 +98,9 @@ fn node(what: &str, found: &cm5::node_search::Found) {
     told(outcomes);
 }
 
-/// One set of costs: besides fields of the description, `reshuffle` and `gather` are the transform's and the applications', and
-/// `random_gradient` is whether conjugate gradient has a random pattern.
+/// One set of costs: besides fields of the description, `reshuffle` and `gather` are the transform's and the applications',
+/// `random_gradient` is whether conjugate gradient has a random pattern, and `draws` how many patterns of each density of table 11 are
+/// drawn to see how likely the printed orders are.
 fn one_node(mut settings: Settings, watch: &Watch<'_>) -> Result<(), String> {
     let mut take = |name: &str| {
         let index = settings.iter().position(|(field, _)| field == name)?;
@@ -104,12 +112,20 @@ fn one_node(mut settings: Settings, watch: &Watch<'_>) -> Result<(), String> {
             *time = text.parse().map_err(|error| format!("{name}: {error}"))?;
         }
     }
-    setup.random_gradient = take("random_gradient").is_some_and(|text| text == "true");
+    let draws = take("draws").unwrap_or_else(|| "0".to_string());
+    setup.random_gradient = take("random_gradient").is_none_or(|text| text == "true");
     setup.settings = settings;
     if !setup.settings.iter().any(|(field, _)| field == "node.processor_receive") {
         setup = cm5::node_search::with_receive(&setup)?.ok_or("an empty message takes longer than printed")?;
     }
     node("one set", &cm5::node_search::try_out(&setup, watch)?);
+    let draws: u32 = draws.parse().map_err(|error| format!("draws: {error}"))?;
+    for chance in cm5::node_search::chances(&setup, draws)? {
+        let cm5::node_search::Chance { percent, in_order, pair_in_order } = chance;
+        println!(
+            "  {percent} %: of {draws} patterns {in_order:.3} have the printed order, {pair_in_order:.3} that of pairwise and balanced"
+        );
+    }
     Ok(())
 }
 

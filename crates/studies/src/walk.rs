@@ -25,8 +25,8 @@ pub struct Walk<'a> {
 
 /// How often a step changes a number.
 const CHANGED: f64 = 0.35;
-/// How far it then goes: the standard deviation of its logarithm, about.
-const STRIDE: f64 = 0.35;
+/// How far it then goes, in a long step and in a short one: the standard deviation of its logarithm.
+const STRIDES: [f64; 2] = [0.35, 0.08];
 
 impl<'a> Walk<'a> {
     /// A walk within `ranges` that follows from `seed`.
@@ -44,12 +44,13 @@ impl<'a> Walk<'a> {
     pub fn step(&mut self, place: &[f64]) -> Place {
         let ranges = self.ranges;
         let one = (self.share() * ranges.len() as f64) as usize;
+        let stride = STRIDES[usize::from(self.share() < 0.5)];
         let mut next = Place::with_capacity(place.len());
         for (index, (range, value)) in ranges.iter().zip(place).enumerate() {
             let changed = self.share() < CHANGED || index == one;
             // Three even draws make a bell, of standard deviation one half.
             let bell = (0..3).map(|_| self.share()).sum::<f64>() - 1.5;
-            let factor = if changed { (2.0 * STRIDE * bell).exp() } else { 1.0 };
+            let factor = if changed { (2.0 * stride * bell).exp() } else { 1.0 };
             next.push((value * factor).clamp(range.least, range.most));
         }
         next

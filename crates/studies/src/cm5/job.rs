@@ -88,13 +88,13 @@ pub enum Job {
         /// Which of the patterns.
         pattern: u32,
     },
-    /// The pattern of an application, altered to what is printed of it, on 32 nodes.
+    /// The pattern of an application, with the density and the mean size that are printed of it, on 32 nodes.
     Application {
         /// Which.
         application: Application,
         /// How it is scheduled.
         algorithm: Irregular,
-        /// Which mesh.
+        /// Which mesh, or which random pattern.
         mesh: u32,
     },
 }

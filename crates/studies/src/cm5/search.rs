@@ -1,4 +1,5 @@
-//! Where the costs of the Fourier transform come from: a scan over both, against the figures of table 5 that are for training.
+//! Where the costs of applications come from: a scan over both of the Fourier transform, against the figures of table 5 that are for
+//! training, and one over the time to gather a byte, against those of table 12.
 //!
 //! The costs of a node were fitted by `maquette calibrate`; the preset `cm5-32` says how, and `experiments/cm5/table11.csv` has the
 //! times with the seeds of their patterns.
@@ -6,10 +7,13 @@
 use experiment::parallel;
 use quantities::Duration;
 
-use super::measures::mean_off;
+use super::job::Job;
+use super::measures::{mean_of, mean_off};
 use super::paper;
 use super::simulate::{Setup, TransformCosts, run_with};
 use super::table5::{Part, figures};
+use super::table11::ALGORITHMS;
+use super::table12;
 use crate::Watch;
 
 /// How long a floating-point operation takes. [ns]
@@ -55,6 +59,56 @@ pub fn search(setup: &Setup, watch: &Watch<'_>) -> Result<Vec<Found>, String> {
             if *part == Part::Training { &mut training } else { &mut held_back }.push((seconds, *printed));
         }
         found.push(Found { costs, training: mean_off(training), held_back: mean_off(held_back) });
+    }
+    found.sort_by(|one, other| one.training.total_cmp(&other.training));
+    Ok(found)
+}
+
+/// How long an application may take to gather a byte. [ns]
+const GATHERS: [u64; 9] = [160, 200, 240, 260, 280, 300, 320, 360, 400];
+/// The first of the meshes that it is fitted on, and how many: the report has others.
+const FIRST_MESH: u32 = 1_000;
+const MESHES: u32 = 4;
+
+/// A time to gather a byte, and how far the figures of table 12 are off with it on the mean. [%]
+#[derive(Clone, Copy, Debug)]
+pub struct Gathered {
+    /// The time.
+    pub gather: Duration,
+    /// The figures that it is fitted to.
+    pub training: f64,
+    /// The others.
+    pub held_back: f64,
+}
+
+/// Every time to gather a byte, that with the least error over the training figures of table 12 first. Nothing else is fitted there.
+///
+/// # Errors
+/// Why a figure cannot be had.
+pub fn search_gather(setup: &Setup, watch: &Watch<'_>) -> Result<Vec<Gathered>, String> {
+    let claims = paper().map_err(|error| error.to_string())?.claims;
+    let table12 = claims.get("cm5.table12.real").map_err(|gap| format!("{gap:?}"))?;
+    let printed = table12::printed(table12).map_err(|gap| format!("{gap:?}"))?;
+    let mut found = Vec::new();
+    for gather in GATHERS.map(Duration::from_nanoseconds) {
+        let setup = Setup { gather, ..setup.clone() };
+        let (mut training, mut held_back) = (Vec::new(), Vec::new());
+        for (column, (application, printed)) in printed.iter().enumerate() {
+            for (row, (algorithm, printed)) in ALGORITHMS.into_iter().zip(printed).enumerate() {
+                let meshes: Vec<u32> = (FIRST_MESH..FIRST_MESH + MESHES).collect();
+                let progress = |_, _| {};
+                let watch =
+                    parallel::Watch { progress: &progress, interrupted: watch.interrupted, threads: watch.threads };
+                let times = parallel::map(&meshes, &watch, |mesh| {
+                    run_with(&setup, &Job::Application { application: *application, algorithm, mesh: *mesh })
+                });
+                let times = times.into_iter().map(|time| Ok(time.ok_or("interrupted")??.time.seconds() * 1e3));
+                let mean = mean_of(&times.collect::<Result<Vec<f64>, String>>()?).value;
+                let half = if table12::is_training(column, row) { &mut training } else { &mut held_back };
+                half.push((mean, *printed));
+            }
+        }
+        found.push(Gathered { gather, training: mean_off(training), held_back: mean_off(held_back) });
     }
     found.sort_by(|one, other| one.training.total_cmp(&other.training));
     Ok(found)

@@ -43,8 +43,9 @@ pub struct TransformCosts {
 /// The costs of the study, fitted to half of Table 5: `search` finds them.
 pub const TRANSFORM_COSTS: TransformCosts =
     TransformCosts { operation: Duration::from_nanoseconds(594), block: Duration::from_nanoseconds(12_500) };
-/// What it takes an application to gather a byte of a message from where it lies, and again to scatter it.
-pub const GATHER: Duration = Duration::ZERO;
+/// What it takes an application to gather a byte of a message from where it lies, and again to scatter it, fitted to half of Table 12:
+/// `search` finds it.
+pub const GATHER: Duration = Duration::from_nanoseconds(280);
 /// What it takes for each byte, where a complete exchange forwards messages: what the node needs to copy one.
 pub const RESHUFFLE: Duration = Duration::from_picoseconds(61_000);
 
@@ -59,7 +60,8 @@ pub struct Setup {
     pub reshuffle: Duration,
     /// What it takes an application to gather a byte of a message, and again to scatter it.
     pub gather: Duration,
-    /// Whether the pattern of conjugate gradient is a random one.
+    /// Whether the pattern of conjugate gradient is a random one of the printed density and size; otherwise it is that of a grid in
+    /// blocks, altered to them.
     pub random_gradient: bool,
 }
 
@@ -70,7 +72,7 @@ impl Default for Setup {
             transform: TRANSFORM_COSTS,
             reshuffle: RESHUFFLE,
             gather: GATHER,
-            random_gradient: false,
+            random_gradient: true,
         }
     }
 }
