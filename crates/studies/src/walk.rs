@@ -91,7 +91,6 @@ mod tests {
             let mut places = vec![walk.anywhere()];
             for index in 0..500 {
                 let next = walk.step(&places[index]);
-                assert_ne!(next, places[index], "a step goes somewhere");
                 places.push(next);
             }
             places
@@ -99,6 +98,9 @@ mod tests {
         let within =
             |place: &Place| place.iter().zip(&ranges).all(|(at, range)| (range.least..=range.most).contains(at));
         assert!(path(1).iter().all(within));
+        // A step from the edge can end there.
+        let moves = path(1).windows(2).filter(|two| two[0] != two[1]).count();
+        assert!(moves > 400, "{moves} of 500 steps go somewhere");
         assert_eq!(path(1), path(1));
         assert_ne!(path(1), path(2));
         let walk = Walk::new(&ranges, 1);
