@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 
 use serde::{Deserialize, Serialize};
+use thin_vec::ThinVec;
 
 use super::segments::Segments;
 
@@ -17,10 +18,40 @@ pub struct Entry<K, V> {
     pub value: V,
 }
 
-/// The entries of one local bucket, on their way from one table to another.
-pub type Bucket<K, V> = Vec<Entry<K, V>>;
+/// What a table is made of.
+pub trait Hashed {
+    /// The table splits a bucket where the buckets hold more than this many entries on the mean: half as many as there is room for in
+    /// a bucket itself, so that few have any beyond. A table of small entries, for which empty slots are what costs, may be fuller.
+    const MOST_ENTRIES: u64 = 4;
 
-/// So many entries lie in the bucket itself: twice as many as there are on the mean.
+    /// C, the hash of its key.
+    fn c(&self) -> u64;
+}
+
+/// An entry that can be told by a key of this type.
+pub trait Keyed<Q: ?Sized>: Hashed {
+    /// Whether its key is this one, of hash `c`.
+    fn has(&self, c: u64, key: &Q) -> bool;
+}
+
+impl<K, V> Hashed for Entry<K, V> {
+    #[inline]
+    fn c(&self) -> u64 {
+        self.c
+    }
+}
+
+impl<K: Borrow<Q>, V, Q: Eq + ?Sized> Keyed<Q> for Entry<K, V> {
+    #[inline]
+    fn has(&self, c: u64, key: &Q) -> bool {
+        self.c == c && self.key.borrow() == key
+    }
+}
+
+/// The entries of one local bucket, on their way from one table to another.
+pub type Bucket<E> = Vec<E>;
+
+/// So many entries lie in the bucket itself.
 const SLOTS: usize = 8;
 
 /// All buckets.
@@ -30,27 +61,27 @@ const SLOTS: usize = 8;
 ///
 /// ```text
 ///   tags    c7 41 9e .. .. .. .. .. | .. 03 .. .. .. .. .. .. | ...        .. there is nothing
-///   slots   C, key, value  0        | ...
-///           C, key, value  1
-///           C, key, value  2
+///   slots   entry 0                 | ...
+///           entry 1
+///           entry 2
 ///           ...
 ///           beyond: those for which there is no slot
 /// ```
 #[derive(Clone, Debug)]
-pub(super) struct Buckets<K, V> {
+pub(super) struct Buckets<E> {
     tags: Segments<Tags, 2_048>,
-    slots: Segments<Slots<K, V>, 32>,
+    slots: Segments<Slots<E>, 32>,
 }
 
 #[derive(Clone, Debug)]
-struct Slots<K, V> {
-    near: [Option<Entry<K, V>>; SLOTS],
-    beyond: Vec<Entry<K, V>>,
+struct Slots<E> {
+    near: [Option<E>; SLOTS],
+    beyond: ThinVec<E>,
 }
 
-impl<K, V> Default for Slots<K, V> {
-    fn default() -> Slots<K, V> {
-        Slots { near: [const { None }; SLOTS], beyond: Vec::new() }
+impl<E> Default for Slots<E> {
+    fn default() -> Slots<E> {
+        Slots { near: [const { None }; SLOTS], beyond: ThinVec::new() }
     }
 }
 
@@ -60,14 +91,14 @@ enum Found {
     Beyond(usize),
 }
 
-impl<K, V> Slots<K, V> {
+impl<E> Slots<E> {
     /// Where the entry of a key is.
     #[inline]
-    fn find<Q: Eq + ?Sized>(&self, tags: Tags, c: u64, key: &Q) -> Option<Found>
+    fn find<Q: ?Sized>(&self, tags: Tags, c: u64, key: &Q) -> Option<Found>
     where
-        K: Borrow<Q>,
+        E: Keyed<Q>,
     {
-        let has_it = |entry: &Entry<K, V>| entry.c == c && entry.key.borrow() == key;
+        let has_it = |entry: &E| entry.has(c, key);
         let mut alike = tags.places(tag(c));
         match alike.find(|&slot| self.near[slot].as_ref().is_some_and(has_it)) {
             Some(slot) => Some(Found::Near(slot)),
@@ -76,17 +107,17 @@ impl<K, V> Slots<K, V> {
         }
     }
 
-    fn iter(&self) -> impl Iterator<Item = &Entry<K, V>> + Clone {
+    fn iter(&self) -> impl Iterator<Item = &E> + Clone {
         self.near.iter().flatten().chain(&self.beyond)
     }
 
-    fn into_entries(self) -> impl Iterator<Item = Entry<K, V>> {
+    fn into_entries(self) -> impl Iterator<Item = E> {
         self.near.into_iter().flatten().chain(self.beyond)
     }
 }
 
-impl<K, V> Buckets<K, V> {
-    pub(super) const fn new() -> Buckets<K, V> {
+impl<E: Hashed> Buckets<E> {
+    pub(super) const fn new() -> Buckets<E> {
         Buckets { tags: Segments::new(), slots: Segments::new() }
     }
 
@@ -95,12 +126,12 @@ impl<K, V> Buckets<K, V> {
     }
 
     /// All entries, bucket by bucket.
-    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry<K, V>> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = &E> {
         self.slots.iter().flat_map(Slots::iter)
     }
 
     /// The entries of one.
-    pub(super) fn entries_of(&self, bucket: u32) -> Option<impl Iterator<Item = &Entry<K, V>> + Clone> {
+    pub(super) fn entries_of(&self, bucket: u32) -> Option<impl Iterator<Item = &E> + Clone> {
         self.slots.get(bucket).map(Slots::iter)
     }
 
@@ -116,55 +147,56 @@ impl<K, V> Buckets<K, V> {
         self.slots.pop();
     }
 
-    /// What is stored under a key.
+    /// The entry of a key.
     #[inline]
-    pub(super) fn get<Q: Eq + ?Sized>(&self, bucket: u32, c: u64, key: &Q) -> Option<&V>
+    pub(super) fn get<Q: ?Sized>(&self, bucket: u32, c: u64, key: &Q) -> Option<&E>
     where
-        K: Borrow<Q>,
+        E: Keyed<Q>,
     {
         let slots = self.slots.get(bucket)?;
-        let entry = match slots.find(*self.tags.get(bucket)?, c, key)? {
+        match slots.find(*self.tags.get(bucket)?, c, key)? {
             Found::Near(slot) => slots.near[slot].as_ref(),
             Found::Beyond(place) => slots.beyond.get(place),
-        };
-        entry.map(|entry| &entry.value)
+        }
     }
 
     /// The same, to be changed.
-    pub(super) fn get_mut<Q: Eq + ?Sized>(&mut self, bucket: u32, c: u64, key: &Q) -> Option<&mut V>
+    pub(super) fn get_mut<Q: ?Sized>(&mut self, bucket: u32, c: u64, key: &Q) -> Option<&mut E>
     where
-        K: Borrow<Q>,
+        E: Keyed<Q>,
     {
         let slots = self.slots.get_mut(bucket)?;
-        let entry = match slots.find(*self.tags.get(bucket)?, c, key)? {
+        match slots.find(*self.tags.get(bucket)?, c, key)? {
             Found::Near(slot) => slots.near[slot].as_mut(),
             Found::Beyond(place) => slots.beyond.get_mut(place),
-        };
-        entry.map(|entry| &mut entry.value)
+        }
     }
 
     /// Adds an entry, of a key that is not there, to a bucket that is.
-    pub(super) fn add(&mut self, bucket: u32, entry: Entry<K, V>) {
+    pub(super) fn add(&mut self, bucket: u32, entry: E) {
         let (Some(tags), Some(slots)) = (self.tags.get_mut(bucket), self.slots.get_mut(bucket)) else { return };
         match tags.places(FREE).next() {
             Some(slot) => {
-                tags.0[slot] = tag(entry.c);
+                tags.0[slot] = tag(entry.c());
                 slots.near[slot] = Some(entry);
             }
-            None => slots.beyond.push(entry),
+            None => {
+                slots.beyond.reserve_exact(1); // there are rarely more
+                slots.beyond.push(entry);
+            }
         }
     }
 
     /// Takes out the entry of a key. Where there are some beyond, one of them comes into its slot.
-    pub(super) fn remove<Q: Eq + ?Sized>(&mut self, bucket: u32, c: u64, key: &Q) -> Option<Entry<K, V>>
+    pub(super) fn remove<Q: ?Sized>(&mut self, bucket: u32, c: u64, key: &Q) -> Option<E>
     where
-        K: Borrow<Q>,
+        E: Keyed<Q>,
     {
         let (tags, slots) = (self.tags.get_mut(bucket)?, self.slots.get_mut(bucket)?);
         match slots.find(*tags, c, key)? {
             Found::Near(slot) => {
                 let next = slots.beyond.pop();
-                tags.0[slot] = next.as_ref().map_or(FREE, |next| tag(next.c));
+                tags.0[slot] = next.as_ref().map_or(FREE, |next| tag(next.c()));
                 std::mem::replace(&mut slots.near[slot], next)
             }
             Found::Beyond(place) => Some(slots.beyond.swap_remove(place)),
@@ -172,12 +204,12 @@ impl<K, V> Buckets<K, V> {
     }
 
     /// Takes all that is in a bucket.
-    pub(super) fn take(&mut self, bucket: u32) -> Bucket<K, V> {
+    pub(super) fn take(&mut self, bucket: u32) -> Bucket<E> {
         self.empty(bucket).into_iter().flat_map(Slots::into_entries).collect()
     }
 
     /// Moves those of the entries of one bucket to another that `leave`.
-    pub(super) fn part(&mut self, from: u32, to: u32, leave: impl Fn(&Entry<K, V>) -> bool) {
+    pub(super) fn part(&mut self, from: u32, to: u32, leave: impl Fn(&E) -> bool) {
         for entry in self.empty(from).into_iter().flat_map(Slots::into_entries) {
             self.add(if leave(&entry) { to } else { from }, entry);
         }
@@ -195,7 +227,7 @@ impl<K, V> Buckets<K, V> {
         }
     }
 
-    fn empty(&mut self, bucket: u32) -> Option<Slots<K, V>> {
+    fn empty(&mut self, bucket: u32) -> Option<Slots<E>> {
         *self.tags.get_mut(bucket)? = Tags::default();
         self.slots.get_mut(bucket).map(std::mem::take)
     }
@@ -251,9 +283,9 @@ mod tests {
     use proptest::prelude::*;
 
     /// Whether the tags of a bucket are those of what is in its slots, and nothing is beyond while there is room.
-    fn in_order<K, V>(buckets: &Buckets<K, V>, bucket: u32) -> bool {
+    fn in_order<E: Hashed>(buckets: &Buckets<E>, bucket: u32) -> bool {
         let (tags, slots) = (buckets.tags.get(bucket).unwrap(), buckets.slots.get(bucket).unwrap());
-        let due = slots.near.each_ref().map(|entry| entry.as_ref().map_or(FREE, |entry| tag(entry.c)));
+        let due = slots.near.each_ref().map(|entry| entry.as_ref().map_or(FREE, |entry| tag(entry.c())));
         tags.0 == due && (slots.beyond.is_empty() || tags.are_full())
     }
 
@@ -266,7 +298,7 @@ mod tests {
             let mut model = Vec::new();
             for (step, c, key) in steps {
                 let there = model.contains(&(c, key));
-                prop_assert_eq!(buckets.get(0, c, &key), there.then_some(&()));
+                prop_assert_eq!(buckets.get(0, c, &key).is_some(), there);
                 if step > 0 && !there {
                     buckets.add(0, Entry { c, key, value: () });
                     model.push((c, key));

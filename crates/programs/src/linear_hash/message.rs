@@ -3,7 +3,7 @@
 use endpoint::Message;
 use serde::{Deserialize, Serialize};
 
-use super::{Bucket, Extent, Span};
+use super::{Bucket, Entry, Extent, Span};
 
 /// A key: any bytes.
 pub type Key = Box<[u8]>;
@@ -175,7 +175,7 @@ pub enum ToServer {
     /// Some of the buckets, in their order.
     Chunk {
         /// The buckets.
-        buckets: Vec<Bucket<Key, Body>>,
+        buckets: Vec<Bucket<Entry<Key, Body>>>,
         /// The last request of each client, with how it went where its key is in these buckets.
         applied: Vec<(u32, Applied)>,
         /// Whether they are the last.

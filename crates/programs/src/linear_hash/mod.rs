@@ -33,7 +33,7 @@ mod span;
 mod table;
 mod words;
 
-pub use buckets::{Bucket, Entry};
+pub use buckets::{Bucket, Entry, Hashed, Keyed};
 pub use client::{Client, ClientCounts, ClientOutput};
 pub use encoding::{EncodingError, Envelope};
 pub use extent::{Extent, Split, h};

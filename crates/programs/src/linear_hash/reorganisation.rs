@@ -15,7 +15,7 @@
 //!
 //! All the while both answer for the buckets that they have, and know whom to send a request to that is for another.
 
-use super::{Applied, Body, Bucket, Extent, Key, Place, Server, ServerOutput, Split, Table, ToServer, forward};
+use super::{Applied, Body, Bucket, Entry, Extent, Key, Place, Server, ServerOutput, Split, Table, ToServer, forward};
 
 /// What a server is doing besides answering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -213,7 +213,7 @@ impl Server {
     fn receive(
         &mut self,
         from: u32,
-        buckets: Vec<Bucket<Key, Body>>,
+        buckets: Vec<Bucket<Entry<Key, Body>>>,
         applied: Vec<(u32, Applied)>,
         last: bool,
         outputs: &mut Vec<ServerOutput>,

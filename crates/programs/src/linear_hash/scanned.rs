@@ -2,7 +2,7 @@
 
 use super::growth::Chunk;
 use super::message::{Body, Key, ScanAnswer, ScanRequest};
-use super::{Server, ServerOutput, Span, Table, ToClient, forward};
+use super::{Entry, Server, ServerOutput, Span, Table, ToClient, forward};
 
 impl Server {
     /// Takes a part of a scan. One that begins with a key which is on its way to another server, or has still to come, waits until
@@ -50,7 +50,7 @@ struct Read {
 
 /// Reads a span local bucket by local bucket, until it has a chunk or comes to keys that move; none, if it begins with such. Where
 /// entries are only counted, they make up chunks all the same: to count takes its time.
-fn read(table: &Table<Key, Body>, span: Span, counting: bool, mut chunk: Chunk) -> Option<Read> {
+fn read(table: &Table<Entry<Key, Body>>, span: Span, counting: bool, mut chunk: Chunk) -> Option<Read> {
     let (mut read, mut rest): (Option<Read>, _) = (None, Some(span));
     while let Some(span) = rest.filter(|_| !chunk.is_full()) {
         let Some((level, bucket)) = table.settled(span.c()) else { break };

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::message::{Applied, Body, Key};
 use super::reorganisation::Change;
-use super::{Extent, Growth, Operation, Outcome, Place, Request, ScanRequest, Table, ToClient, ToServer, forward, h};
+use super::{
+    Entry, Extent, Growth, Operation, Outcome, Place, Request, ScanRequest, Table, ToClient, ToServer, forward, h,
+};
 
 /// As often as a request is sent on between servers. As long as none splits meanwhile it is never more.
 pub(super) const MOST_FORWARDS: u32 = 2;
@@ -38,7 +40,7 @@ pub struct Server {
     pub(super) number: u32,
     pub(super) growth: Growth,
     /// Its table; none while it is not in the file.
-    pub(super) table: Option<Table<Key, Body>>,
+    pub(super) table: Option<Table<Entry<Key, Body>>>,
     /// The file's extent, as long as it has the token.
     pub(super) token: Option<Extent>,
     /// What it is doing besides.
@@ -77,7 +79,7 @@ impl Server {
     }
 
     /// Its table, if it is in the file.
-    pub const fn table(&self) -> Option<&Table<Key, Body>> {
+    pub const fn table(&self) -> Option<&Table<Entry<Key, Body>>> {
         self.table.as_ref()
     }
 
@@ -166,7 +168,7 @@ impl Server {
 }
 
 /// Applies an operation to a table; none where the key's place is not there.
-fn apply(table: &mut Table<Key, Body>, c: u64, operation: Operation) -> Option<Outcome> {
+fn apply(table: &mut Table<Entry<Key, Body>>, c: u64, operation: Operation) -> Option<Outcome> {
     Some(match operation {
         Operation::Insert(key, body) => Outcome::Is(table.insert(c, key, body).ok()?),
         Operation::Put(key, body) => Outcome::Found(table.put(c, key, body).ok()?),

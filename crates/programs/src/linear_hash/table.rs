@@ -3,12 +3,10 @@
 use std::borrow::Borrow;
 
 use super::buckets::Buckets;
-use super::{Bucket, Entry, Extent, Split, h};
+use super::{Bucket, Entry, Extent, Hashed, Keyed, Split, h};
 
-/// The table splits a bucket where the buckets hold more than this many entries on the mean.
-const MOST_ENTRIES: u64 = 4;
-/// And merges two where they hold fewer than this.
-const LEAST_ENTRIES: u64 = 1;
+/// The table merges two buckets where the buckets hold fewer entries than this share of the most, on the mean.
+const LEAST_SHARE: u64 = 4;
 /// Buckets that a halved table has no use for go so many at a time.
 const TRIMMED_AT_ONCE: u32 = 4;
 
@@ -63,25 +61,25 @@ enum Phase {
 /// Source: LH*LH paper, sections 2 and 3; Karlsson, Litwin and Risch, "LH*LH: a scalable high performance data structure for
 /// switched multicomputers", EDBT 1996.
 #[derive(Clone, Debug)]
-pub struct Table<K, V> {
+pub struct Table<E> {
     /// j
     level: u32,
     extent: Extent,
-    buckets: Buckets<K, V>,
+    buckets: Buckets<E>,
     entries: u64,
     phase: Phase,
 }
 
-impl<K: Eq, V> Table<K, V> {
+impl<E: Hashed> Table<E> {
     /// An empty table, of a server of level `level`.
-    pub fn new(level: u32) -> Table<K, V> {
+    pub fn new(level: u32) -> Table<E> {
         let mut table = Table::filling(level, Extent::default());
         table.arrive(Bucket::new());
         table
     }
 
     /// A table that is still without its buckets: they come one by one, as another is halved.
-    pub fn filling(level: u32, extent: Extent) -> Table<K, V> {
+    pub fn filling(level: u32, extent: Extent) -> Table<E> {
         Table { level, extent, buckets: Buckets::new(), entries: 0, phase: Phase::Filling }
     }
 
@@ -140,7 +138,7 @@ impl<K: Eq, V> Table<K, V> {
 
     /// The local bucket of a key, and the level l of the server that it would be all of: it has the table's keys with the same h_l(C).
     /// None, if its entries move to another table or from one.
-    pub fn settled(&self, c: u64) -> Option<(u32, impl Iterator<Item = &Entry<K, V>> + Clone)> {
+    pub fn settled(&self, c: u64) -> Option<(u32, impl Iterator<Item = &E> + Clone)> {
         let index = self.index(c);
         let moves = match self.phase {
             Phase::Steady | Phase::Still => false,
@@ -151,42 +149,37 @@ impl<K: Eq, V> Table<K, V> {
         Some((self.level + self.extent.level(index), self.buckets.entries_of(position)?))
     }
 
-    /// What is stored under a key; nothing where the key's place is not here.
-    pub fn get<Q: Eq + ?Sized>(&self, c: u64, key: &Q) -> Option<&V>
+    /// The entry of a key; nothing where the key's place is not here.
+    #[inline]
+    pub fn find<Q: ?Sized>(&self, c: u64, key: &Q) -> Option<&E>
     where
-        K: Borrow<Q>,
+        E: Keyed<Q>,
     {
         self.buckets.get(self.position(c)?, c, key)
     }
 
-    /// Stores `value` under `key`, and gives what it replaces.
+    /// The same, to be changed; its key must stay what it is.
+    #[inline]
+    pub fn find_mut<Q: ?Sized>(&mut self, c: u64, key: &Q) -> Option<&mut E>
+    where
+        E: Keyed<Q>,
+    {
+        self.buckets.get_mut(self.position(c)?, c, key)
+    }
+
+    /// Adds an entry of a key that has none yet.
     ///
     /// # Errors
     /// The entry itself, where the key's place is not here.
-    pub fn put(&mut self, c: u64, key: K, value: V) -> Result<Option<V>, Entry<K, V>> {
-        let Some(bucket) = self.position(c) else { return Err(Entry { c, key, value }) };
-        if let Some(found) = self.buckets.get_mut(bucket, c, &key) {
-            return Ok(Some(std::mem::replace(found, value)));
+    pub fn add(&mut self, entry: E) -> Result<(), E> {
+        match self.position(entry.c()) {
+            Some(bucket) => self.add_to(bucket, entry),
+            None => Err(entry),
         }
-        self.add(bucket, Entry { c, key, value })?;
-        Ok(None)
-    }
-
-    /// Stores `value` under `key` if there is nothing yet, and says whether it did.
-    ///
-    /// # Errors
-    /// As [`Table::put`].
-    pub fn insert(&mut self, c: u64, key: K, value: V) -> Result<bool, Entry<K, V>> {
-        let Some(bucket) = self.position(c) else { return Err(Entry { c, key, value }) };
-        if self.buckets.get(bucket, c, &key).is_some() {
-            return Ok(false);
-        }
-        self.add(bucket, Entry { c, key, value })?;
-        Ok(true)
     }
 
     /// Adds an entry whose key is not there, if its bucket is.
-    fn add(&mut self, bucket: u32, entry: Entry<K, V>) -> Result<(), Entry<K, V>> {
+    fn add_to(&mut self, bucket: u32, entry: E) -> Result<(), E> {
         if bucket >= self.buckets.len() {
             return Err(entry);
         }
@@ -194,27 +187,27 @@ impl<K: Eq, V> Table<K, V> {
         self.entries += 1;
         if self.phase == Phase::Steady {
             self.trim();
-            if self.entries > MOST_ENTRIES * u64::from(self.extent.buckets()) {
+            if self.entries > E::MOST_ENTRIES * u64::from(self.extent.buckets()) {
                 self.split();
             }
         }
         Ok(())
     }
 
-    /// Takes out what is stored under a key.
-    pub fn remove<Q: Eq + ?Sized>(&mut self, c: u64, key: &Q) -> Option<V>
+    /// Takes out the entry of a key.
+    pub fn take<Q: ?Sized>(&mut self, c: u64, key: &Q) -> Option<E>
     where
-        K: Borrow<Q>,
+        E: Keyed<Q>,
     {
-        let Entry { value, .. } = self.buckets.remove(self.position(c)?, c, key)?;
+        let entry = self.buckets.remove(self.position(c)?, c, key)?;
         self.entries -= 1;
         if self.phase == Phase::Steady {
             self.trim();
-            if self.entries < LEAST_ENTRIES * u64::from(self.extent.buckets()) {
+            if LEAST_SHARE * self.entries < E::MOST_ENTRIES * u64::from(self.extent.buckets()) {
                 self.merge();
             }
         }
-        Some(value)
+        Some(entry)
     }
 
     /// Splits the bucket whose turn it is: h_{i+1} says which of its entries go to the new one.
@@ -224,7 +217,7 @@ impl<K: Eq, V> Table<K, V> {
         if to >= self.buckets.len() {
             self.buckets.push();
         }
-        self.buckets.part(from, to, |entry| h(level, entry.c >> shift) == to);
+        self.buckets.part(from, to, |entry| h(level, entry.c() >> shift) == to);
     }
 
     /// Undoes the last split.
@@ -259,7 +252,7 @@ impl<K: Eq, V> Table<K, V> {
     }
 
     /// Parts with the next bucket, of those that leave a table that is being halved or taken over; none after the last.
-    pub fn ship(&mut self) -> Option<Bucket<K, V>> {
+    pub fn ship(&mut self) -> Option<Bucket<E>> {
         let leaving = match self.phase {
             Phase::Halving { done } => self.part(done),
             Phase::Leaving { left } => self.pop(left),
@@ -270,7 +263,7 @@ impl<K: Eq, V> Table<K, V> {
     }
 
     /// Takes buckets 2k and 2k + 1 apart, where k < `done` are apart already.
-    fn part(&mut self, done: u32) -> Option<Bucket<K, V>> {
+    fn part(&mut self, done: u32) -> Option<Bucket<E>> {
         let (stays, leaves) = (2 * done, 2 * done + 1);
         let is_held = |bucket| bucket < self.extent.buckets();
         let leaving = is_held(leaves).then(|| self.buckets.take(leaves));
@@ -287,7 +280,7 @@ impl<K: Eq, V> Table<K, V> {
     }
 
     /// Takes the last of the first `left` buckets.
-    fn pop(&mut self, left: u32) -> Option<Bucket<K, V>> {
+    fn pop(&mut self, left: u32) -> Option<Bucket<E>> {
         let left = left.checked_sub(1)?;
         let leaving = self.buckets.take(left);
         self.drop_from(left);
@@ -353,7 +346,7 @@ impl<K: Eq, V> Table<K, V> {
     }
 
     /// Takes in the next bucket, of a table that is being filled or takes over another.
-    pub fn arrive(&mut self, bucket: Bucket<K, V>) {
+    pub fn arrive(&mut self, bucket: Bucket<E>) {
         match self.phase {
             Phase::Filling => {
                 self.buckets.push();
@@ -372,13 +365,57 @@ impl<K: Eq, V> Table<K, V> {
         }
     }
 
-    fn fill(&mut self, place: u32, bucket: Bucket<K, V>) {
+    fn fill(&mut self, place: u32, bucket: Bucket<E>) {
         self.entries += bucket.len() as u64;
         bucket.into_iter().for_each(|entry| self.buckets.add(place, entry));
     }
 
     /// All entries that are here, bucket by bucket.
-    pub fn entries(&self) -> impl Iterator<Item = &Entry<K, V>> {
+    pub fn entries(&self) -> impl Iterator<Item = &E> {
         self.buckets.entries()
+    }
+}
+
+impl<K: Eq, V> Table<Entry<K, V>> {
+    /// What is stored under a key; nothing where the key's place is not here.
+    pub fn get<Q: Eq + ?Sized>(&self, c: u64, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        self.find(c, key).map(|entry| &entry.value)
+    }
+
+    /// Stores `value` under `key`, and gives what it replaces.
+    ///
+    /// # Errors
+    /// The entry itself, where the key's place is not here.
+    pub fn put(&mut self, c: u64, key: K, value: V) -> Result<Option<V>, Entry<K, V>> {
+        let Some(bucket) = self.position(c) else { return Err(Entry { c, key, value }) };
+        if let Some(found) = self.buckets.get_mut(bucket, c, &key) {
+            return Ok(Some(std::mem::replace(&mut found.value, value)));
+        }
+        self.add_to(bucket, Entry { c, key, value })?;
+        Ok(None)
+    }
+
+    /// Stores `value` under `key` if there is nothing yet, and says whether it did.
+    ///
+    /// # Errors
+    /// As [`Table::put`].
+    pub fn insert(&mut self, c: u64, key: K, value: V) -> Result<bool, Entry<K, V>> {
+        let Some(bucket) = self.position(c) else { return Err(Entry { c, key, value }) };
+        if self.buckets.get(bucket, c, &key).is_some() {
+            return Ok(false);
+        }
+        self.add_to(bucket, Entry { c, key, value })?;
+        Ok(true)
+    }
+
+    /// Takes out what is stored under a key.
+    pub fn remove<Q: Eq + ?Sized>(&mut self, c: u64, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
+        self.take(c, key).map(|entry| entry.value)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use maquette_programs::linear_hash::{Extent, Place, Table};
+use maquette_programs::linear_hash::{Entry, Extent, Place, Table};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -27,13 +27,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 /// A table that may be in the middle of being halved, and the one that takes over.
 struct Pair {
-    table: Table<u64, u32>,
-    other: Option<Table<u64, u32>>,
+    table: Table<Entry<u64, u32>>,
+    other: Option<Table<Entry<u64, u32>>>,
 }
 
 impl Pair {
     /// Who has the key.
-    fn owner(&mut self, c: u64) -> &mut Table<u64, u32> {
+    fn owner(&mut self, c: u64) -> &mut Table<Entry<u64, u32>> {
         if self.table.place(c) == Place::Shipped {
             let other = self.other.as_mut().unwrap();
             assert_eq!(other.place(c), Place::Held);
@@ -167,7 +167,7 @@ fn a_table_takes_over_another_bucket_by_bucket() {
 
 #[test]
 fn what_is_not_here_is_not_stored() {
-    let mut table: Table<u64, ()> = Table::filling(1, Extent::of(2));
+    let mut table: Table<Entry<u64, ()>> = Table::filling(1, Extent::of(2));
     assert_eq!(table.place(0), Place::Awaited);
     assert!(table.put(0, 0, ()).is_err());
     table.arrive(Vec::new());

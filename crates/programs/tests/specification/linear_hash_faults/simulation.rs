@@ -337,7 +337,7 @@ impl Simulation {
     }
 
     /// The tables of the servers that are in the file.
-    fn tables(&self) -> impl Iterator<Item = (u32, &Table<Key, Body>)> {
+    fn tables(&self) -> impl Iterator<Item = (u32, &Table<Entry<Key, Body>>)> {
         (0..).zip(&self.servers).filter_map(|(number, suspect)| Some((number, suspect.server.table()?)))
     }
 
@@ -349,7 +349,7 @@ impl Simulation {
             return Some(format!("servers {servers:?} in files of {buckets:?}"));
         }
         let mut entries = self.tables().flat_map(|(number, table)| table.entries().map(move |it| (number, table, it)));
-        let is_misplaced = |(number, table, it): &(u32, &Table<Key, Body>, &Entry<Key, Body>)| {
+        let is_misplaced = |(number, table, it): &(u32, &Table<Entry<Key, Body>>, &Entry<Key, Body>)| {
             h(table.level(), hash(key_number(&it.key), self.seed)) != *number
         };
         let (number, _, entry) = entries.find(is_misplaced)?;
