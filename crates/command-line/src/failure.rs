@@ -83,6 +83,9 @@ pub(super) enum Failure {
     /// Files that could not be sent or received.
     #[error(transparent)]
     Cast(#[from] CastError),
+    /// A table that cannot be served.
+    #[error(transparent)]
+    Store(#[from] store::serve::Error),
     /// Hosts that cannot be read.
     #[error(transparent)]
     Hosts(#[from] launch::hosts::HostsError),

@@ -30,6 +30,7 @@ mod schema;
 mod settings;
 mod shell;
 mod sizes;
+mod store;
 mod sweep;
 mod trace;
 mod traffic;
@@ -97,6 +98,7 @@ enum Command {
     Rehearse(Box<rehearse::Arguments>),
     Reproduce(reproduce::Arguments),
     Cast(cast::Arguments),
+    Store(store::Arguments),
     Schema(schema::Arguments),
     Completions(shell::Completions),
     Manual(shell::Manual),
@@ -199,6 +201,7 @@ impl Command {
             Command::Rehearse(arguments) => arguments.execute(json),
             Command::Reproduce(arguments) => arguments.execute(json),
             Command::Cast(arguments) => arguments.execute(json),
+            Command::Store(arguments) => arguments.execute(json),
             Command::Schema(arguments) => arguments.execute(json),
             Command::Completions(arguments) => arguments.execute(),
             Command::Manual(arguments) => arguments.execute(),

@@ -13,7 +13,7 @@ const FUNCTION_LINES: usize = 70;
 const FILE_LINES: usize = 800;
 
 /// Which of the workspace's crates each may depend on; and, after the bar, which more for its tests.
-const ARROWS: [(&str, &[&str], &[&str]); 24] = [
+const ARROWS: [(&str, &[&str], &[&str]); 25] = [
     ("quantities", &[], &[]),
     ("endpoint", &["quantities"], &[]),
     ("machines", &["quantities"], &[]),
@@ -46,6 +46,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 24] = [
         &["endpoint", "experiment", "formats", "machines", "plan-format", "programs", "quantities", "virtual-worlds"],
         &[],
     ),
+    ("store", &["programs"], &[]),
     (
         "studies",
         &["endpoint", "experiment", "machines", "messaging", "programs", "quantities", "report", "virtual-worlds"],
@@ -66,6 +67,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 24] = [
             "quantities",
             "real-worlds",
             "report",
+            "store",
             "studies",
             "trace-format",
             "tuning",

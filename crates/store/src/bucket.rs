@@ -1,0 +1,416 @@
+//! What one LH*LH server keeps: its table of records, and what goes with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use programs::linear_hash::{Span, Table};
+
+use crate::record::{Due, Milliseconds, Record};
+use crate::slot::c_of;
+
+/// What a bucket of the table takes beside its records: 8 slots of 8 bytes, 8 tags, and what is beyond. [B]
+const TABLE_BUCKET: usize = 80;
+/// What an entry of the index of expiries takes, in a tree that is two thirds full. [B]
+const INDEX_ENTRY: usize = 24;
+
+/// What a bucket counts, since it began or since it was told to forget.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Lookups that found something.
+    pub hits: u64,
+    /// Lookups that did not.
+    pub misses: u64,
+    /// Records that were swept out when they had expired.
+    pub expired: u64,
+    /// Records that had to go for others.
+    pub evicted: u64,
+}
+
+/// A key that somebody watches.
+#[derive(Clone, Copy, Debug)]
+struct Watched {
+    /// So many do.
+    by: u32,
+    /// It has changed so often since the first of them began.
+    changes: u64,
+}
+
+/// The table of one server. A record that has expired is not there for anyone, whether it was swept out yet or not.
+#[derive(Debug)]
+pub struct Bucket {
+    table: Table<Record>,
+    /// When records expire, and their C: only of those that do.
+    due: BTreeSet<(Milliseconds, u64)>,
+    watched: BTreeMap<Box<[u8]>, Watched>,
+    /// What all records take. [B]
+    memory: usize,
+    /// How often anything has changed.
+    changes: u64,
+    /// What was counted.
+    pub counts: Counts,
+}
+
+impl Default for Bucket {
+    fn default() -> Bucket {
+        Bucket {
+            table: Table::new(0),
+            due: BTreeSet::new(),
+            watched: BTreeMap::new(),
+            memory: 0,
+            changes: 0,
+            counts: Counts::default(),
+        }
+    }
+}
+
+/// [s]
+const fn seconds(now: Milliseconds) -> u32 {
+    (now / 1000) as u32
+}
+
+impl Bucket {
+    /// How many records there are, those that have expired but were not swept out included.
+    pub const fn len(&self) -> u64 {
+        self.table.len()
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
+    /// How many of them expire.
+    pub fn expiring(&self) -> u64 {
+        self.due.len() as u64
+    }
+
+    /// What it takes in memory. [B]
+    pub fn memory(&self) -> usize {
+        let buckets = self.table.extent().buckets() as usize;
+        self.memory + buckets * TABLE_BUCKET + self.due.len() * INDEX_ENTRY
+    }
+
+    /// How often anything has changed.
+    pub const fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// The record of a key, for a client that reads it: it is used now, and counted.
+    #[inline]
+    pub fn get(&mut self, key: &[u8], now: Milliseconds) -> Option<&Record> {
+        let found = self.table.find_mut(c_of(key), key).filter(|record| !record.is_over(now));
+        match found {
+            Some(record) => {
+                self.counts.hits += 1;
+                record.touch(seconds(now));
+                Some(record)
+            }
+            None => {
+                self.counts.misses += 1;
+                None
+            }
+        }
+    }
+
+    /// The record of a key, without a trace.
+    pub fn peek(&self, key: &[u8], now: Milliseconds) -> Option<&Record> {
+        self.table.find(c_of(key), key).filter(|record| !record.is_over(now))
+    }
+
+    /// Stores a value under a key, to expire at `expiry` or never.
+    pub fn set(&mut self, key: &[u8], value: &[u8], expiry: Option<Milliseconds>, now: Milliseconds) {
+        let c = c_of(key);
+        self.changed(key);
+        let Some(record) = self.table.find_mut(c, key) else {
+            let record = Record::new(key, value, expiry, seconds(now));
+            return self.add(c, record);
+        };
+        let before = record.expiry();
+        self.memory -= record.memory();
+        if before.is_none() && expiry.is_none() && record.value().len() == value.len() {
+            record.value_mut().copy_from_slice(value);
+            record.touch(seconds(now));
+        } else {
+            *record = Record::new(key, value, expiry, seconds(now));
+        }
+        self.memory += record.memory();
+        self.reindex(c, before, expiry);
+    }
+
+    fn add(&mut self, c: u64, record: Record) {
+        self.memory += record.memory();
+        self.reindex(c, None, record.expiry());
+        // The table is whole, and so every key has its place in it.
+        let _ = self.table.add(record);
+    }
+
+    /// Makes the value of a key `length` bytes long, and has it changed in place; it expires when it did before.
+    pub fn edit(&mut self, key: &[u8], length: usize, now: Milliseconds, change: impl FnOnce(&mut [u8])) {
+        let c = c_of(key);
+        self.drop_if_over(c, key, now);
+        self.changed(key);
+        if self.table.find(c, key).is_none() {
+            self.add(c, Record::new(key, &[], None, seconds(now)));
+        }
+        let Some(record) = self.table.find_mut(c, key) else { return };
+        self.memory -= record.memory();
+        record.resize_value(length);
+        change(record.value_mut());
+        record.touch(seconds(now));
+        self.memory += record.memory();
+    }
+
+    /// Has the record of a key expire at another time, or never. Whether there is one.
+    pub fn set_expiry(&mut self, key: &[u8], expiry: Option<Milliseconds>, now: Milliseconds) -> bool {
+        let c = c_of(key);
+        let Some(record) = self.table.find_mut(c, key).filter(|record| !record.is_over(now)) else { return false };
+        let before = record.expiry();
+        if before != expiry {
+            self.memory -= record.memory();
+            *record = Record::new(key, record.value(), expiry, record.used());
+            self.memory += record.memory();
+            self.reindex(c, before, expiry);
+        }
+        self.changed(key);
+        true
+    }
+
+    fn reindex(&mut self, c: u64, before: Option<Milliseconds>, after: Option<Milliseconds>) {
+        if before == after {
+            return;
+        }
+        if let Some(before) = before {
+            self.due.remove(&(before, c));
+        }
+        if let Some(after) = after {
+            self.due.insert((after, c));
+        }
+    }
+
+    /// Takes out the record of a key. Whether there was one that had not expired.
+    pub fn remove(&mut self, key: &[u8], now: Milliseconds) -> bool {
+        let Some(record) = self.table.take(c_of(key), key) else { return false };
+        let was_there = !record.is_over(now);
+        self.removed(&record);
+        was_there
+    }
+
+    fn drop_if_over(&mut self, c: u64, key: &[u8], now: Milliseconds) {
+        if self.table.find(c, key).is_some_and(|record| record.is_over(now)) {
+            self.remove(key, now);
+            self.counts.expired += 1;
+        }
+    }
+
+    fn removed(&mut self, record: &Record) {
+        self.memory -= record.memory();
+        if let Some(expiry) = record.expiry() {
+            self.due.remove(&(expiry, record_c(record)));
+        }
+        self.changed(record.key());
+    }
+
+    /// Takes out all records.
+    pub fn clear(&mut self) {
+        for (key, watched) in &mut self.watched {
+            // Whoever watches a key that was not there sees no change.
+            watched.changes += u64::from(self.table.find(c_of(key), &**key).is_some());
+        }
+        self.changes += self.table.len();
+        self.table = Table::new(0);
+        self.due.clear();
+        self.memory = 0;
+    }
+
+    /// Sweeps out at most so many of the records that have expired. Whether none is left.
+    pub fn sweep(&mut self, now: Milliseconds, most: usize) -> bool {
+        for _ in 0..most {
+            let Some(&(expiry, c)) = self.due.first().filter(|(expiry, _)| *expiry <= now) else { return true };
+            self.due.pop_first();
+            if let Some(record) = self.table.take(c, &Due(expiry)) {
+                self.removed(&record);
+                self.counts.expired += 1;
+            }
+        }
+        self.next_expiry().is_none_or(|expiry| expiry > now)
+    }
+
+    /// When the next record expires.
+    pub fn next_expiry(&self) -> Option<Milliseconds> {
+        self.due.first().map(|&(expiry, _)| expiry)
+    }
+
+    /// Takes out, of `sample` records that chance names, the one that was not used for the longest time. Whether there was any.
+    pub fn evict(&mut self, now: Milliseconds, sample: u32, mut draw: impl FnMut() -> u64) -> bool {
+        let drawn = (0..sample).filter_map(|_| self.random(draw()));
+        let oldest = drawn.max_by_key(|record| record.idle(now)).map(|record| Box::from(record.key()));
+        let Some(key) = oldest else { return false };
+        self.remove(&key, now);
+        self.counts.evicted += 1;
+        true
+    }
+
+    /// A record: chance names a place in the order of [`Span`], and it is one of the first bucket from there on that has any.
+    pub fn random(&self, drawn: u64) -> Option<&Record> {
+        let from_there = Span { first: drawn, last: u64::MAX };
+        let found = |span| self.read(span).find(|(_, records)| records.clone().next().is_some());
+        let (_, records) = found(from_there).or_else(|| found(Span::ALL))?;
+        let count = records.clone().count() as u64;
+        records.clone().nth((drawn.rotate_left(32) % count.max(1)) as usize)
+    }
+
+    /// The local buckets of a span: the last place of each, and its records.
+    fn read(&self, span: Span) -> impl Iterator<Item = (u64, impl Iterator<Item = &Record> + Clone)> {
+        let mut rest = Some(span);
+        std::iter::from_fn(move || {
+            let span = rest?;
+            let (level, records) = self.table.settled(span.c())?;
+            let last = span.within(level).last;
+            rest = span.after(last);
+            Some((last, records))
+        })
+    }
+
+    /// Gives records to `each`, from a place on, until `count` were given or all: and the place from which to go on. Whole local
+    /// buckets are given, so that what is there all the while is given once at least, however the table grows meanwhile.
+    pub fn scan(&self, first: u64, count: u64, now: Milliseconds, mut each: impl FnMut(&Record)) -> Option<u64> {
+        let span = Span { first, last: u64::MAX };
+        let (mut given, mut looked) = (0, 0);
+        for (last, records) in self.read(span) {
+            records.filter(|record| span.contains(record_c(record))).for_each(|record| {
+                given += 1;
+                if !record.is_over(now) {
+                    each(record);
+                }
+            });
+            looked += 1;
+            if given >= count || looked >= count.saturating_mul(10) {
+                return last.checked_add(1);
+            }
+        }
+        None
+    }
+
+    /// All records that have not expired.
+    pub fn records(&self, now: Milliseconds) -> impl Iterator<Item = &Record> {
+        self.table.entries().filter(move |record| !record.is_over(now))
+    }
+
+    fn changed(&mut self, key: &[u8]) {
+        self.changes += 1;
+        if !self.watched.is_empty()
+            && let Some(watched) = self.watched.get_mut(key)
+        {
+            watched.changes += 1;
+        }
+    }
+
+    /// Begins to watch a key: what [`Bucket::seen`] says as long as it does not change.
+    pub fn watch(&mut self, key: &[u8], now: Milliseconds) -> u64 {
+        self.drop_if_over(c_of(key), key, now);
+        let watched = self.watched.entry(key.into()).or_insert(Watched { by: 0, changes: 0 });
+        watched.by += 1;
+        watched.changes
+    }
+
+    /// How often a key that is watched has changed.
+    pub fn seen(&mut self, key: &[u8], now: Milliseconds) -> u64 {
+        self.drop_if_over(c_of(key), key, now);
+        self.watched.get(key).map_or(0, |watched| watched.changes)
+    }
+
+    /// Ends what [`Bucket::watch`] began.
+    pub fn unwatch(&mut self, key: &[u8]) {
+        if let Some(watched) = self.watched.get_mut(key) {
+            watched.by -= 1;
+            if watched.by == 0 {
+                self.watched.remove(key);
+            }
+        }
+    }
+}
+
+fn record_c(record: &Record) -> u64 {
+    c_of(record.key())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Steps on few keys: which, what, and how much.
+    fn steps() -> impl Strategy<Value = Vec<(u8, u8, u64)>> {
+        prop::collection::vec((0_u8..20, 0_u8..7, 1_u64..40), 0..200)
+    }
+
+    proptest! {
+        /// Against a map of keys to values and expiries: what is there, what it takes, and when it goes.
+        #[test]
+        fn keeps_what_was_stored_until_it_expires(steps in steps()) {
+            let (mut bucket, mut now) = (Bucket::default(), 1_000);
+            let mut model: BTreeMap<[u8; 1], (Vec<u8>, Option<u64>)> = BTreeMap::new();
+            for (key, step, amount) in steps {
+                let key = [key];
+                let value = vec![key[0]; amount as usize];
+                model.retain(|_, (_, expiry)| expiry.is_none_or(|expiry| expiry > now));
+                match step {
+                    0 => { bucket.set(&key, &value, None, now); model.insert(key, (value, None)); }
+                    1 => {
+                        bucket.set(&key, &value, Some(now + amount), now);
+                        model.insert(key, (value, Some(now + amount)));
+                    }
+                    2 => prop_assert_eq!(bucket.remove(&key, now), model.remove(&key).is_some()),
+                    3 => {
+                        bucket.edit(&key, value.len(), now, |bytes| bytes.fill(1));
+                        model.entry(key).or_default().0 = vec![1; value.len()];
+                    }
+                    4 => {
+                        let expiry = (amount > 20).then_some(now + amount);
+                        prop_assert_eq!(bucket.set_expiry(&key, expiry, now), model.contains_key(&key));
+                        model.entry(key).and_modify(|entry| entry.1 = expiry);
+                    }
+                    5 => now += amount,
+                    _ => { bucket.sweep(now, amount as usize); }
+                }
+                model.retain(|_, (_, expiry)| expiry.is_none_or(|expiry| expiry > now));
+                let found = bucket.get(&key, now).map(|record| (record.value().to_vec(), record.expiry()));
+                prop_assert_eq!(found, model.get(&key).cloned());
+            }
+            bucket.sweep(now, usize::MAX);
+            prop_assert_eq!(bucket.len(), model.len() as u64);
+            prop_assert_eq!(bucket.expiring(), model.values().filter(|(_, expiry)| expiry.is_some()).count() as u64);
+            let records: usize = bucket.records(now).map(Record::memory).sum();
+            prop_assert_eq!(bucket.memory, records);
+        }
+    }
+
+    #[test]
+    fn a_scan_gives_all_keys_though_the_table_grows() {
+        let mut bucket = Bucket::default();
+        let key = |number: u32| number.to_string();
+        (0..1_000).for_each(|number| bucket.set(key(number).as_bytes(), b"", None, 0));
+        let (mut seen, mut place, mut next) = (BTreeSet::new(), Some(0), 1_000);
+        while let Some(first) = place {
+            place = bucket.scan(first, 10, 0, |record| drop(seen.insert(record.key().to_vec())));
+            (next..next + 50).for_each(|number| bucket.set(key(number).as_bytes(), b"", None, 0));
+            next += 50;
+        }
+        assert!((0..1_000).all(|number| seen.contains(key(number).as_bytes())));
+    }
+
+    #[test]
+    fn what_was_used_last_stays() {
+        let mut bucket = Bucket::default();
+        (0_u32..100).for_each(|number| bucket.set(&number.to_le_bytes(), b"", None, u64::from(number) * 1000));
+        let mut drawn = 0_u64;
+        for _ in 0..50 {
+            assert!(bucket.evict(100_000, 64, || {
+                drawn = drawn.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                drawn
+            }));
+        }
+        assert!(bucket.peek(&99_u32.to_le_bytes(), 100_000).is_some());
+        assert!(bucket.peek(&0_u32.to_le_bytes(), 100_000).is_none());
+        assert_eq!((bucket.len(), bucket.counts.evicted), (50, 50));
+    }
+}

@@ -1,0 +1,213 @@
+//! CLIENT: what there is to know of clients, and what they say of themselves.
+
+use super::{Context, Failure, Outcome, integer, is, lossy};
+use crate::connection::Replies;
+use crate::node::Client;
+use crate::record::Milliseconds;
+use crate::resp::Arguments;
+
+/// A command that has subcommands is never carried out without one.
+pub(super) fn none(_: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    Err(Failure::Syntax)
+}
+
+pub(super) fn id(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    context.reply.count(context.session.client.id);
+    Ok(())
+}
+
+pub(super) fn get_name(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    let name = context.session.client.name.borrow();
+    context.reply.bulk_or_null(Some(&name[..]).filter(|name| !name.is_empty()));
+    Ok(())
+}
+
+fn has_spaces(text: &[u8]) -> bool {
+    text.iter().any(|byte| !(b'!'..=b'~').contains(byte))
+}
+
+/// That a name is one: it stands in a line among others.
+pub(super) fn check_name(name: &[u8]) -> Outcome {
+    if !has_spaces(name) {
+        return Ok(());
+    }
+    Err(Failure::Told("ERR Client names cannot contain spaces, newlines or special characters.".to_owned()))
+}
+
+pub(super) fn set_name(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    check_name(arguments.get(2))?;
+    context.session.client.name.replace(arguments.get(2).to_vec());
+    context.reply.ok();
+    Ok(())
+}
+
+pub(super) fn set_info(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    let (attribute, value) = (arguments.get(2), arguments.get(3));
+    let client = &context.session.client;
+    let kept = match attribute {
+        _ if is(attribute, "lib-name") => &client.library,
+        _ if is(attribute, "lib-ver") => &client.library_version,
+        _ => return Err(Failure::Told(format!("ERR Unrecognized option '{}'", lossy(attribute)))),
+    };
+    if has_spaces(value) {
+        let attribute = lossy(attribute);
+        return Err(Failure::Told(format!("ERR {attribute} cannot contain spaces, newlines or special characters.")));
+    }
+    kept.replace(value.to_vec());
+    context.reply.ok();
+    Ok(())
+}
+
+/// A line of what there is to know of a client.
+fn line(client: &Client, now: Milliseconds) -> String {
+    let seconds = |since: Milliseconds| now.saturating_sub(since) / 1000;
+    format!(
+        "id={} addr={} laddr={} fd=0 name={} age={} idle={} flags={} db=0 sub=0 psub=0 ssub=0 multi={} watch={} qbuf=0 \
+         qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={} user=default \
+         redir=-1 resp={} lib-name={} lib-ver={}\n",
+        client.id,
+        client.address,
+        client.local_address,
+        lossy(&client.name.borrow()),
+        seconds(client.since),
+        seconds(client.last.get()),
+        if client.queued.get().is_some() { "x" } else { "N" },
+        client.queued.get().map_or(-1, |queued| queued as i64),
+        client.watches.get(),
+        client.command.get(),
+        if client.speaks_three.get() { 3 } else { 2 },
+        lossy(&client.library.borrow()),
+        lossy(&client.library_version.borrow()),
+    )
+}
+
+pub(super) fn info(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    context.reply.verbatim(&line(&context.session.client, context.now));
+    Ok(())
+}
+
+pub(super) fn list(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    let mut wanted = None;
+    match arguments.len() {
+        2 => {}
+        4 if is(arguments.get(2), "type") => check_kind(arguments.get(3))?,
+        4.. if is(arguments.get(2), "id") => {
+            let ids: Result<Vec<i64>, Failure> = arguments.from(3).map(client_id).collect();
+            wanted = Some(ids?);
+        }
+        _ => return Err(Failure::Syntax),
+    }
+    let is_wanted = |client: &Client| wanted.as_ref().is_none_or(|ids| ids.contains(&(client.id as i64)));
+    let normal = arguments.len() != 4 || !is(arguments.get(2), "type") || is(arguments.get(3), "normal");
+    let clients = context.node.clients.values().filter(|client| normal && is_wanted(client));
+    let lines: String = clients.map(|client| line(client, context.now)).collect();
+    context.reply.verbatim(&lines);
+    Ok(())
+}
+
+fn client_id(text: &[u8]) -> Result<i64, Failure> {
+    integer(text).ok().filter(|&id| id > 0).ok_or_else(|| Failure::Told("ERR Invalid client ID".to_owned()))
+}
+
+/// That a kind of clients is one, though all that there are here are normal ones.
+fn check_kind(kind: &[u8]) -> Outcome {
+    if ["normal", "master", "replica", "slave", "pubsub"].iter().any(|known| is(kind, known)) {
+        return Ok(());
+    }
+    Err(Failure::Told(format!("ERR Unknown client type '{}'", lossy(kind))))
+}
+
+/// Which clients are to end.
+#[derive(Default)]
+struct Filter {
+    id: Option<i64>,
+    address: Option<String>,
+    local_address: Option<String>,
+    none_of_the_kind: bool,
+    skips_own: bool,
+}
+
+impl Filter {
+    fn read(arguments: Arguments<'_>) -> Result<Filter, Failure> {
+        let mut filter = Filter { skips_own: true, ..Filter::default() };
+        let mut rest = arguments.from(2);
+        while let Some(option) = rest.next() {
+            let given = rest.next().ok_or(Failure::Syntax)?;
+            match option {
+                _ if is(option, "id") => {
+                    let invalid = || Failure::Told("ERR client-id should be greater than 0".to_owned());
+                    filter.id = Some(integer(given).ok().filter(|&id| id > 0).ok_or_else(invalid)?);
+                }
+                _ if is(option, "addr") => filter.address = Some(lossy(given)),
+                _ if is(option, "laddr") => filter.local_address = Some(lossy(given)),
+                _ if is(option, "type") => {
+                    check_kind(given)?;
+                    filter.none_of_the_kind = !is(given, "normal");
+                }
+                _ if is(option, "user") && is(given, "default") => {}
+                _ if is(option, "user") => {
+                    return Err(Failure::Told(format!("ERR No such user '{}'", lossy(given))));
+                }
+                _ if is(option, "skipme") && is(given, "yes") => filter.skips_own = true,
+                _ if is(option, "skipme") && is(given, "no") => filter.skips_own = false,
+                _ => return Err(Failure::Syntax),
+            }
+        }
+        Ok(filter)
+    }
+
+    fn is_for(&self, client: &Client, own: u64) -> bool {
+        !self.none_of_the_kind
+            && !(self.skips_own && client.id == own)
+            && self.id.is_none_or(|id| id == client.id as i64)
+            && self.address.as_ref().is_none_or(|address| *address == client.address)
+            && self.local_address.as_ref().is_none_or(|address| *address == client.local_address)
+    }
+}
+
+pub(super) fn kill(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    let by_address = arguments.len() == 3;
+    let filter = if by_address {
+        Filter { address: Some(lossy(arguments.get(2))), ..Filter::default() }
+    } else {
+        Filter::read(arguments)?
+    };
+    let own = context.session.client.id;
+    let killed = context.node.clients.values().filter(|client| filter.is_for(client, own));
+    let count = killed.map(|client| client.is_killed.set(true)).count();
+    match (by_address, count) {
+        (true, 0) => return Err(Failure::Told("ERR No such client".to_owned())),
+        (true, _) => context.reply.ok(),
+        (false, count) => context.reply.count(count as u64),
+    }
+    Ok(())
+}
+
+pub(super) fn reply(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    let how = arguments.get(2);
+    context.session.replies = match how {
+        _ if is(how, "on") => Replies::On,
+        _ if is(how, "off") => Replies::Off,
+        _ if is(how, "skip") && context.session.replies == Replies::Off => Replies::Off,
+        _ if is(how, "skip") => Replies::SkipNext,
+        _ => return Err(Failure::Syntax),
+    };
+    if context.session.replies == Replies::On {
+        context.reply.ok();
+    }
+    Ok(())
+}
+
+/// What has no effect here is said all the same.
+pub(super) fn accept_switch(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    if !is(arguments.get(2), "on") && !is(arguments.get(2), "off") {
+        return Err(Failure::Syntax);
+    }
+    context.reply.ok();
+    Ok(())
+}
+
+pub(super) fn unpause(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    context.reply.ok();
+    Ok(())
+}

@@ -1,0 +1,196 @@
+//! What clients can ask for: one table of all commands, a file for each family, and how a request is carried out.
+
+mod client;
+mod connection;
+mod counters;
+mod documentation;
+mod expiry;
+mod information;
+mod keys;
+mod pattern;
+mod scan;
+mod server;
+mod strings;
+mod table;
+mod transactions;
+
+pub use table::{Arity, COMMANDS, Command, Flag, Group, Keys, find};
+
+use crate::bucket::Bucket;
+use crate::connection::{Replies, Session};
+use crate::node::{Eviction, Node};
+use crate::record::Milliseconds;
+use crate::resp::{Arguments, OwnedArguments, Reply, number};
+
+/// What a command has to do with.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// The records.
+    pub bucket: &'a mut Bucket,
+    /// What is the node's.
+    pub node: &'a mut Node,
+    /// What is the client's.
+    pub session: &'a mut Session,
+    /// What it is told.
+    pub reply: &'a mut Reply,
+    /// Now.
+    pub now: Milliseconds,
+}
+
+/// Why a command was not carried out: what the client is told, in the words of Redis, which clients look for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// Options that are none, or do not go together.
+    #[error("ERR syntax error")]
+    Syntax,
+    /// An argument that was to be an integer.
+    #[error("ERR value is not an integer or out of range")]
+    NotAnInteger,
+    /// One that was to be a number.
+    #[error("ERR value is not a valid float")]
+    NotANumber,
+    /// A sum that is too large.
+    #[error("ERR increment or decrement would overflow")]
+    Overflow,
+    /// A time that nothing can expire at.
+    #[error("ERR invalid expire time in '{0}' command")]
+    ExpireTime(&'static str),
+    /// A key that was to be there.
+    #[error("ERR no such key")]
+    NoSuchKey,
+    /// A position before the beginning.
+    #[error("ERR offset is out of range")]
+    Offset,
+    /// A value that would be larger than an argument may be.
+    #[error("ERR string exceeds maximum allowed size (proto-max-bulk-len)")]
+    TooLong,
+    /// Another database than the one that there is.
+    #[error("ERR DB index is out of range")]
+    Database,
+    /// Too few arguments, or too many.
+    #[error("ERR wrong number of arguments for '{0}' command")]
+    Arity(String),
+    /// There is no room.
+    #[error("OOM command not allowed when used memory > 'maxmemory'.")]
+    OutOfMemory,
+    /// The client has yet to say who it is.
+    #[error("NOAUTH Authentication required.")]
+    NotAuthenticated,
+    /// Whatever else.
+    #[error("{0}")]
+    Told(String),
+}
+
+/// How a command went. When it went well it has replied, otherwise not.
+pub type Outcome = Result<(), Failure>;
+
+/// Carries out a request, or queues it where the client is in a transaction, and replies.
+pub fn dispatch(context: &mut Context<'_>, arguments: Arguments<'_>) {
+    let end = context.reply.end();
+    context.session.client.last.set(context.now);
+    if let Err(failure) = attempt(context, arguments) {
+        context.node.counts.errors += 1;
+        context.reply.take_back(end);
+        context.reply.error(&failure.to_string());
+    }
+    match context.session.replies {
+        Replies::On => {}
+        Replies::Off => context.reply.take_back(end),
+        Replies::SkipThis => {
+            context.reply.take_back(end);
+            context.session.replies = Replies::On;
+        }
+        Replies::SkipNext => context.session.replies = Replies::SkipThis,
+    }
+}
+
+fn attempt(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    let checked = check(context, arguments);
+    if let Some(transaction) = &mut context.session.transaction {
+        let command = checked.inspect_err(|_| transaction.is_broken = true)?;
+        if !command.has(Flag::NotQueued) {
+            return transactions::queue(context, command, arguments);
+        }
+        return run(context, command, arguments);
+    }
+    run(context, checked?, arguments)
+}
+
+/// The command of a request, if it may be carried out.
+fn check(context: &mut Context<'_>, arguments: Arguments<'_>) -> Result<&'static Command, Failure> {
+    let command = find(arguments.get(0)).ok_or_else(|| unknown(arguments))?;
+    let command = command.with_subcommand(arguments)?;
+    if !command.arity.allows(arguments.len()) {
+        return Err(Failure::Arity(command.full_name()));
+    }
+    if !context.session.is_authenticated && !command.has(Flag::BeforeAuthentication) {
+        return Err(Failure::NotAuthenticated);
+    }
+    if command.has(Flag::NeedsRoom) {
+        make_room(context)?;
+    }
+    Ok(command)
+}
+
+fn run(context: &mut Context<'_>, command: &'static Command, arguments: Arguments<'_>) -> Outcome {
+    context.node.counts.commands += 1;
+    context.session.client.command.set(command.name);
+    (command.run)(context, arguments)
+}
+
+fn unknown(arguments: Arguments<'_>) -> Failure {
+    let shown = |bytes: &[u8]| String::from_utf8_lossy(&bytes[..bytes.len().min(128)]).into_owned();
+    let mut beginning = String::new();
+    for argument in arguments.from(1) {
+        if beginning.len() >= 128 {
+            break;
+        }
+        beginning.push_str(&format!("'{}' ", shown(argument)));
+    }
+    Failure::Told(format!("ERR unknown command '{}', with args beginning with: {beginning}", shown(arguments.get(0))))
+}
+
+/// Chance names so many records, of which one goes.
+const SAMPLE: u32 = 5;
+/// At most so many go for one request.
+const MOST_EVICTED: usize = 64;
+
+/// Makes sure that what is stored is not more than it may be.
+fn make_room(context: &mut Context<'_>) -> Outcome {
+    let Context { bucket, node, now, .. } = context;
+    let Some(most) = node.settings.most_memory else { return Ok(()) };
+    for _ in 0..MOST_EVICTED {
+        if bucket.memory() <= most {
+            return Ok(());
+        }
+        if node.settings.eviction == Eviction::Refuse || !bucket.evict(*now, SAMPLE, || node.draw()) {
+            break;
+        }
+    }
+    if bucket.memory() <= most { Ok(()) } else { Err(Failure::OutOfMemory) }
+}
+
+/// Carries out a request that was kept, as one of a transaction.
+fn again(context: &mut Context<'_>, arguments: &OwnedArguments) {
+    let end = context.reply.end();
+    let arguments = arguments.borrowed();
+    let outcome = check(context, arguments).and_then(|command| run(context, command, arguments));
+    if let Err(failure) = outcome {
+        context.node.counts.errors += 1;
+        context.reply.take_back(end);
+        context.reply.error(&failure.to_string());
+    }
+}
+
+fn integer(text: &[u8]) -> Result<i64, Failure> {
+    number::integer(text).ok_or(Failure::NotAnInteger)
+}
+
+/// Whether an argument is a word, in whatever case.
+fn is(argument: &[u8], word: &str) -> bool {
+    argument.eq_ignore_ascii_case(word.as_bytes())
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

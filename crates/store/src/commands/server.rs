@@ -1,0 +1,168 @@
+//! Commands about the node: what it holds, what is set.
+
+use super::pattern::matches;
+use super::{Context, Failure, Outcome, integer, is, lossy};
+use crate::node::{Counts, Eviction, Settings};
+use crate::resp::{Arguments, number};
+
+pub(super) fn dbsize(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    context.bucket.sweep(context.now, usize::MAX);
+    context.reply.count(context.bucket.len());
+    Ok(())
+}
+
+pub(super) fn flush(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    let known =
+        arguments.len() == 1 || arguments.len() == 2 && (is(arguments.get(1), "async") || is(arguments.get(1), "sync"));
+    if !known {
+        return Err(Failure::Syntax);
+    }
+    context.bucket.clear();
+    context.reply.ok();
+    Ok(())
+}
+
+pub(super) fn time(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    context.reply.array(2);
+    context.reply.bulk((context.now / 1000).to_string().as_bytes());
+    context.reply.bulk((context.now % 1000 * 1000).to_string().as_bytes());
+    Ok(())
+}
+
+pub(super) fn wait(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    integer(arguments.get(1))?;
+    if integer(arguments.get(2))? < 0 {
+        return Err(Failure::Told("ERR timeout is negative".to_owned()));
+    }
+    context.reply.integer(0);
+    Ok(())
+}
+
+/// What the place of a key in the table takes, on the mean. [B]
+const PLACE: usize = 16;
+
+pub(super) fn memory_usage(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    match arguments.len() {
+        3 => {}
+        5 if is(arguments.get(3), "samples") => drop(integer(arguments.get(4))?),
+        _ => return Err(Failure::Syntax),
+    }
+    match context.bucket.peek(arguments.get(2), context.now) {
+        Some(record) => context.reply.count((record.memory() + PLACE) as u64),
+        None => context.reply.null(),
+    }
+    Ok(())
+}
+
+pub(super) fn function_flush(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    if arguments.len() > 3 || arguments.len() == 3 && !is(arguments.get(2), "async") && !is(arguments.get(2), "sync") {
+        return Err(Failure::Told("ERR FUNCTION FLUSH only supports SYNC|ASYNC option".to_owned()));
+    }
+    context.reply.ok();
+    Ok(())
+}
+
+pub(super) fn function_list(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    context.reply.array(0);
+    Ok(())
+}
+
+/// All settings by their names in Redis, with their values; what can't be set has the value that holds.
+fn settings(context: &Context<'_>) -> Vec<(&'static str, String)> {
+    let Settings { password, most_clients, most_memory, eviction, limits, most_idle, .. } = &context.node.settings;
+    vec![
+        ("appendonly", "no".to_owned()),
+        ("databases", "1".to_owned()),
+        ("maxclients", most_clients.to_string()),
+        ("maxmemory", most_memory.unwrap_or(0).to_string()),
+        ("maxmemory-policy", eviction.name().to_owned()),
+        ("port", context.node.port.to_string()),
+        ("proto-max-bulk-len", limits.argument.to_string()),
+        ("requirepass", password.as_deref().map_or_else(String::new, lossy)),
+        ("save", String::new()),
+        ("timeout", most_idle.unwrap_or(0).to_string()),
+    ]
+}
+
+pub(super) fn config_get(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    let mut found = settings(context);
+    found.retain(|(name, _)| arguments.from(2).any(|pattern| matches(&pattern.to_ascii_lowercase(), name.as_bytes())));
+    context.reply.map(found.len());
+    for (name, value) in found {
+        context.reply.bulk(name.as_bytes());
+        context.reply.bulk(value.as_bytes());
+    }
+    Ok(())
+}
+
+/// All are set, or none.
+pub(super) fn config_set(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    if !arguments.len().is_multiple_of(2) {
+        return Err(Failure::Arity("config|set".to_owned()));
+    }
+    let known = settings(context);
+    let mut new = context.node.settings.clone();
+    for (name, value) in arguments.from(2).step_by(2).zip(arguments.from(3).step_by(2)) {
+        let shown = lossy(name);
+        let Some((known, is_now)) = known.iter().find(|(known, _)| is(name, known)) else {
+            let text = format!("ERR Unknown option or number of arguments for CONFIG SET - '{shown}'");
+            return Err(Failure::Told(text));
+        };
+        set(&mut new, known, is_now, value).map_err(|why| {
+            Failure::Told(format!("ERR CONFIG SET failed (possibly related to argument '{shown}') - {why}"))
+        })?;
+    }
+    context.node.settings = new;
+    context.reply.ok();
+    Ok(())
+}
+
+fn set(settings: &mut Settings, name: &str, is_now: &str, value: &[u8]) -> Result<(), String> {
+    let count = || {
+        let count = number::integer(value).and_then(|count| usize::try_from(count).ok());
+        count.ok_or_else(|| "argument couldn't be parsed into an integer".to_owned())
+    };
+    match name {
+        "maxclients" => settings.most_clients = count()?.max(1),
+        "maxmemory" => settings.most_memory = Some(bytes(value)?).filter(|&most| most > 0),
+        "timeout" => settings.most_idle = Some(count()? as u64).filter(|&most| most > 0),
+        "maxmemory-policy" => {
+            let policies = [Eviction::Refuse, Eviction::LeastRecentlyUsed];
+            let policy = policies.into_iter().find(|policy| is(value, policy.name()));
+            settings.eviction = policy.ok_or("argument(s) must be one of the following: allkeys-lru, noeviction")?;
+        }
+        _ if value == is_now.as_bytes() => {}
+        _ => return Err("can't set immutable config".to_owned()),
+    }
+    Ok(())
+}
+
+/// A number of bytes, in whatever unit it is given: `100mb`, `1g`.
+fn bytes(text: &[u8]) -> Result<usize, String> {
+    const UNITS: [(&str, usize); 7] = [
+        ("kb", 1 << 10),
+        ("mb", 1 << 20),
+        ("gb", 1 << 30),
+        ("k", 1_000),
+        ("m", 1_000_000),
+        ("g", 1_000_000_000),
+        ("b", 1),
+    ];
+    let text = text.to_ascii_lowercase();
+    let unit = UNITS.iter().find_map(|(unit, bytes)| Some((text.strip_suffix(unit.as_bytes())?, *bytes)));
+    let (digits, unit) = unit.unwrap_or((&text, 1));
+    let count = number::integer(digits).and_then(|count| usize::try_from(count).ok());
+    let bytes = count.and_then(|count| count.checked_mul(unit));
+    bytes.ok_or_else(|| "argument must be a memory value".to_owned())
+}
+
+pub(super) fn config_resetstat(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    context.node.counts = Counts::default();
+    context.bucket.counts = crate::bucket::Counts::default();
+    context.reply.ok();
+    Ok(())
+}
+
+pub(super) fn config_rewrite(_: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    Err(Failure::Told("ERR The server is running without a config file".to_owned()))
+}

@@ -1,0 +1,273 @@
+//! Commands on values.
+
+use super::expiry::{Unit, expiry_after};
+use super::{Context, Failure, Outcome, integer, is};
+use crate::record::{Milliseconds, Record};
+use crate::resp::Arguments;
+
+pub(super) fn get(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    let found = context.bucket.get(arguments.get(1), context.now).map(Record::value);
+    context.reply.bulk_or_null(found);
+    Ok(())
+}
+
+/// What becomes of the time at which a key expires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expiry {
+    Never,
+    Kept,
+    At(Milliseconds),
+}
+
+/// The options of SET and GETEX.
+struct Options {
+    expiry: Option<Expiry>,
+    /// Only where there is something, or only where there is nothing.
+    only_if: Option<bool>,
+    gives_old: bool,
+}
+
+impl Options {
+    /// Reads options; `words` are those that there are beside the ones of time.
+    fn read(
+        arguments: Arguments<'_>,
+        first: usize,
+        words: &[&str],
+        now: Milliseconds,
+        command: &'static str,
+    ) -> Result<Options, Failure> {
+        let mut options = Options { expiry: None, only_if: None, gives_old: false };
+        let mut rest = arguments.from(first);
+        while let Some(option) = rest.next() {
+            let word = words.iter().find(|word| is(option, word));
+            let expiry = match word {
+                Some(&"nx") if options.only_if != Some(true) => {
+                    options.only_if = Some(false);
+                    continue;
+                }
+                Some(&"xx") if options.only_if != Some(false) => {
+                    options.only_if = Some(true);
+                    continue;
+                }
+                Some(&"get") => {
+                    options.gives_old = true;
+                    continue;
+                }
+                Some(&"keepttl") => Expiry::Kept,
+                Some(&"persist") => Expiry::Never,
+                Some(_) => return Err(Failure::Syntax),
+                None => {
+                    let unit = Unit::of_option(option).ok_or(Failure::Syntax)?;
+                    let amount = rest.next().ok_or(Failure::Syntax)?;
+                    // That options do not go together is said before what is wrong with one of them.
+                    if options.expiry.is_some() {
+                        return Err(Failure::Syntax);
+                    }
+                    Expiry::At(positive_expiry(amount, unit, now, command)?)
+                }
+            };
+            if options.expiry.replace(expiry).is_some() {
+                return Err(Failure::Syntax);
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// When something expires that is said to: never at once, or before 1970.
+fn positive_expiry(
+    amount: &[u8],
+    unit: Unit,
+    now: Milliseconds,
+    command: &'static str,
+) -> Result<Milliseconds, Failure> {
+    match integer(amount)? {
+        amount if amount > 0 => expiry_after(amount, unit, now).ok_or(Failure::ExpireTime(command)),
+        _ => Err(Failure::ExpireTime(command)),
+    }
+}
+
+pub(super) fn set(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    let (key, value, now) = (arguments.get(1), arguments.get(2), context.now);
+    if arguments.len() == 3 {
+        context.bucket.set(key, value, None, now);
+        context.reply.ok();
+        return Ok(());
+    }
+    let options = Options::read(arguments, 3, &["nx", "xx", "get", "keepttl"], now, "set")?;
+    let old = context.bucket.peek(key, now);
+    let (was_there, before) = (old.is_some(), old.and_then(Record::expiry));
+    let stores = options.only_if.is_none_or(|wanted| wanted == was_there);
+    if options.gives_old {
+        context.reply.bulk_or_null(old.map(Record::value));
+    } else if stores {
+        context.reply.ok();
+    } else {
+        context.reply.null();
+    }
+    if stores {
+        let expiry = match options.expiry.unwrap_or(Expiry::Never) {
+            Expiry::Never => None,
+            Expiry::Kept => before,
+            Expiry::At(expiry) => Some(expiry),
+        };
+        context.bucket.set(key, value, expiry, now);
+    }
+    Ok(())
+}
+
+fn set_for(context: &mut Context<'_>, arguments: Arguments<'_>, unit: Unit, command: &'static str) -> Outcome {
+    let expiry = positive_expiry(arguments.get(2), unit, context.now, command)?;
+    context.bucket.set(arguments.get(1), arguments.get(3), Some(expiry), context.now);
+    context.reply.ok();
+    Ok(())
+}
+
+pub(super) fn setex(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    set_for(context, arguments, Unit::Seconds, "setex")
+}
+
+pub(super) fn psetex(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    set_for(context, arguments, Unit::Milliseconds, "psetex")
+}
+
+pub(super) fn setnx(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    let (key, now) = (arguments.get(1), context.now);
+    let is_new = context.bucket.peek(key, now).is_none();
+    if is_new {
+        context.bucket.set(key, arguments.get(2), None, now);
+    }
+    context.reply.integer(i64::from(is_new));
+    Ok(())
+}
+
+pub(super) fn getset(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    get(context, arguments)?;
+    context.bucket.set(arguments.get(1), arguments.get(2), None, context.now);
+    Ok(())
+}
+
+pub(super) fn getdel(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    get(context, arguments)?;
+    context.bucket.remove(arguments.get(1), context.now);
+    Ok(())
+}
+
+pub(super) fn getex(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    let (key, now) = (arguments.get(1), context.now);
+    let options = Options::read(arguments, 2, &["persist"], now, "getex")?;
+    get(context, arguments)?;
+    match options.expiry {
+        Some(Expiry::At(expiry)) if expiry <= now => drop(context.bucket.remove(key, now)),
+        Some(Expiry::At(expiry)) => drop(context.bucket.set_expiry(key, Some(expiry), now)),
+        Some(Expiry::Never) => drop(context.bucket.set_expiry(key, None, now)),
+        Some(Expiry::Kept) | None => {}
+    }
+    Ok(())
+}
+
+pub(super) fn mget(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    context.reply.array(arguments.len() - 1);
+    for key in arguments.from(1) {
+        let found = context.bucket.get(key, context.now).map(Record::value);
+        context.reply.bulk_or_null(found);
+    }
+    Ok(())
+}
+
+/// Keys, each with the value behind it.
+fn pairs<'a>(arguments: Arguments<'a>, command: &str) -> Result<impl Iterator<Item = (&'a [u8], &'a [u8])>, Failure> {
+    if arguments.len().is_multiple_of(2) {
+        return Err(Failure::Arity(command.to_owned()));
+    }
+    let keys = arguments.from(1).step_by(2);
+    Ok(keys.zip(arguments.from(2).step_by(2)))
+}
+
+pub(super) fn mset(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    for (key, value) in pairs(arguments, "mset")? {
+        context.bucket.set(key, value, None, context.now);
+    }
+    context.reply.ok();
+    Ok(())
+}
+
+pub(super) fn msetnx(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    let now = context.now;
+    let all_new = pairs(arguments, "msetnx")?.all(|(key, _)| context.bucket.peek(key, now).is_none());
+    if all_new {
+        pairs(arguments, "msetnx")?.for_each(|(key, value)| context.bucket.set(key, value, None, now));
+    }
+    context.reply.integer(i64::from(all_new));
+    Ok(())
+}
+
+pub(super) fn strlen(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    let length = context.bucket.get(arguments.get(1), context.now).map_or(0, |record| record.value().len());
+    context.reply.count(length as u64);
+    Ok(())
+}
+
+pub(super) fn append(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    let (key, added, now) = (arguments.get(1), arguments.get(2), context.now);
+    let before = context.bucket.peek(key, now).map_or(0, |record| record.value().len());
+    let length = fitting(context, before, added.len())?;
+    context.bucket.edit(key, length, now, |value| value[before..].copy_from_slice(added));
+    context.reply.count(length as u64);
+    Ok(())
+}
+
+/// How long a value is that goes on for so long from some position.
+fn fitting(context: &Context<'_>, start: usize, length: usize) -> Result<usize, Failure> {
+    start.checked_add(length).filter(|&end| end <= context.node.settings.limits.argument).ok_or(Failure::TooLong)
+}
+
+pub(super) fn setrange(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    let (key, added, now) = (arguments.get(1), arguments.get(3), context.now);
+    let offset = usize::try_from(integer(arguments.get(2))?).map_err(|_| Failure::Offset)?;
+    let before = context.bucket.peek(key, now).map_or(0, |record| record.value().len());
+    if added.is_empty() {
+        context.reply.count(before as u64);
+        return Ok(());
+    }
+    let end = fitting(context, offset, added.len())?;
+    let length = before.max(end);
+    context.bucket.edit(key, length, now, |value| value[offset..end].copy_from_slice(added));
+    context.reply.count(length as u64);
+    Ok(())
+}
+
+pub(super) fn getrange(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    let (first, last) = (integer(arguments.get(2))?, integer(arguments.get(3))?);
+    let value = context.bucket.get(arguments.get(1), context.now).map_or(&[][..], Record::value);
+    context.reply.bulk(part(value, first, last));
+    Ok(())
+}
+
+/// From the first byte to the last, both included; those below 0 are counted from the end.
+fn part(value: &[u8], first: i64, last: i64) -> &[u8] {
+    let length = value.len() as i64;
+    let place = |place: i64| if place < 0 { (length + place).max(0) } else { place };
+    if first < 0 && last < 0 && first > last {
+        return &[];
+    }
+    let (first, last) = (place(first), place(last).min(length - 1));
+    if first > last { &[] } else { &value[first as usize..=last as usize] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::part;
+
+    #[test]
+    fn parts_of_a_value() {
+        let value = b"This is a string";
+        assert_eq!(part(value, 0, 3), b"This");
+        assert_eq!(part(value, -3, -1), b"ing");
+        assert_eq!(part(value, 0, -1), value);
+        assert_eq!(part(value, 10, 100), b"string");
+        assert_eq!(part(value, i64::MIN, i64::MAX), value);
+        assert_eq!(part(value, 5, 2), b"");
+        assert_eq!(part(b"", 0, -1), b"");
+    }
+}

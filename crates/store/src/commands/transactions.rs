@@ -1,0 +1,85 @@
+//! Several requests as one.
+
+use super::{Command, Context, Failure, Outcome, again};
+use crate::connection::Transaction;
+use crate::resp::{Arguments, OwnedArguments};
+
+pub(super) fn multi(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    if context.session.transaction.is_some() {
+        return Err(Failure::Told("ERR MULTI calls can not be nested".to_owned()));
+    }
+    context.session.transaction = Some(Transaction::default());
+    context.session.client.queued.set(Some(0));
+    context.reply.ok();
+    Ok(())
+}
+
+/// Keeps a request until EXEC comes.
+pub(super) fn queue(context: &mut Context<'_>, _: &Command, arguments: Arguments<'_>) -> Outcome {
+    let most = context.node.settings.limits.request;
+    let Some(transaction) = &mut context.session.transaction else { return Ok(()) };
+    let request = OwnedArguments::from(arguments);
+    transaction.size += request.size();
+    if transaction.size > most {
+        transaction.is_broken = true;
+        transaction.requests.clear();
+        return Err(Failure::Told(format!("ERR transaction larger than {most} bytes")));
+    }
+    transaction.requests.push(request);
+    context.session.client.queued.set(Some(transaction.requests.len()));
+    context.reply.simple("QUEUED");
+    Ok(())
+}
+
+/// Ends the transaction, and what was watched for it.
+fn end(context: &mut Context<'_>, command: &str) -> Result<Transaction, Failure> {
+    let transaction = context.session.transaction.take();
+    let transaction = transaction.ok_or_else(|| Failure::Told(format!("ERR {command} without MULTI")))?;
+    context.session.client.queued.set(None);
+    Ok(transaction)
+}
+
+pub(super) fn discard(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    end(context, "DISCARD")?;
+    context.session.unwatch(context.bucket);
+    context.reply.ok();
+    Ok(())
+}
+
+pub(super) fn exec(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    let transaction = end(context, "EXEC")?;
+    let (bucket, now) = (&mut *context.bucket, context.now);
+    let is_unchanged = context.session.watched.iter().all(|(key, seen)| bucket.seen(key, now) == *seen);
+    context.session.unwatch(context.bucket);
+    if transaction.is_broken {
+        return Err(Failure::Told("EXECABORT Transaction discarded because of previous errors.".to_owned()));
+    }
+    if !is_unchanged {
+        context.reply.null_array();
+        return Ok(());
+    }
+    context.reply.array(transaction.requests.len());
+    transaction.requests.iter().for_each(|request| again(context, request));
+    Ok(())
+}
+
+pub(super) fn watch(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    if context.session.transaction.is_some() {
+        return Err(Failure::Told("ERR WATCH inside MULTI is not allowed".to_owned()));
+    }
+    for key in arguments.from(1) {
+        if context.session.watched.iter().all(|(watched, _)| **watched != *key) {
+            let seen = context.bucket.watch(key, context.now);
+            context.session.watched.push((key.into(), seen));
+        }
+    }
+    context.session.client.watches.set(context.session.watched.len());
+    context.reply.ok();
+    Ok(())
+}
+
+pub(super) fn unwatch(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    context.session.unwatch(context.bucket);
+    context.reply.ok();
+    Ok(())
+}

@@ -1,0 +1,19 @@
+//! LH*LH as a store for clients of Redis.
+//!
+//! Cores without input or output, of which each takes bytes or arguments and the time, and a thin loop around them:
+//!
+//! ```text
+//!   bytes ──> resp ──> connection ──> commands ──> bucket     the table of one LH*LH server, with what expires and is watched
+//!   bytes <── resp <──     │              │
+//!                       session        context
+//!   serve: sockets, the clock, chance
+//! ```
+
+pub mod bucket;
+pub mod commands;
+pub mod connection;
+pub mod node;
+pub mod record;
+pub mod resp;
+pub mod serve;
+pub mod slot;

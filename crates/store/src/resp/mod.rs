@@ -1,0 +1,10 @@
+//! RESP, the protocol between Redis and its clients, versions 2 and 3: requests out of bytes, and replies into bytes.
+//!
+//! Source: "Redis serialization protocol specification".
+
+pub mod number;
+mod reply;
+mod request;
+
+pub use reply::{Reply, Version};
+pub use request::{Arguments, Limits, OwnedArguments, ProtocolError, Requests};

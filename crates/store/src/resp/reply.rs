@@ -1,0 +1,153 @@
+//! Replies into bytes.
+
+use super::number::Written;
+
+/// The version of RESP that a client speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Version {
+    /// RESP2: everything is a string, an integer, an array or nothing.
+    #[default]
+    Two,
+    /// RESP3: there are maps, sets and more besides.
+    Three,
+}
+
+/// Replies of one client, one after another.
+#[derive(Debug, Default)]
+pub struct Reply {
+    bytes: Vec<u8>,
+    /// So many bytes were sent.
+    sent: usize,
+    /// What the client speaks.
+    pub version: Version,
+}
+
+/// A buffer that is empty does not stay larger. [B]
+const MOST_KEPT: usize = 64 << 10;
+
+impl Reply {
+    /// What has still to be sent.
+    pub fn unsent(&self) -> &[u8] {
+        &self.bytes[self.sent..]
+    }
+
+    /// So much of it was sent.
+    pub fn was_sent(&mut self, bytes: usize) {
+        self.sent += bytes;
+        if self.sent >= self.bytes.len() {
+            self.sent = 0;
+            self.bytes.clear();
+            if self.bytes.capacity() > MOST_KEPT {
+                self.bytes = Vec::new();
+            }
+        }
+    }
+
+    /// The end, to come back to it.
+    pub const fn end(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Forgets what was said since the end was there.
+    pub fn take_back(&mut self, end: usize) {
+        self.bytes.truncate(end.max(self.sent));
+    }
+
+    fn header(&mut self, kind: u8, number: usize) {
+        self.bytes.push(kind);
+        self.bytes.extend_from_slice(Written::of(number as i64).as_bytes());
+        self.bytes.extend_from_slice(b"\r\n");
+    }
+
+    fn line(&mut self, kind: u8, text: &str) {
+        self.bytes.push(kind);
+        // A line break within would be read as the end.
+        self.bytes.extend(text.bytes().map(|byte| if matches!(byte, b'\r' | b'\n') { b' ' } else { byte }));
+        self.bytes.extend_from_slice(b"\r\n");
+    }
+
+    /// A short text.
+    pub fn simple(&mut self, text: &str) {
+        self.line(b'+', text);
+    }
+
+    /// That it went well.
+    #[inline]
+    pub fn ok(&mut self) {
+        self.bytes.extend_from_slice(b"+OK\r\n");
+    }
+
+    /// What went wrong: a word in capitals, and then a sentence.
+    pub fn error(&mut self, text: &str) {
+        self.line(b'-', text);
+    }
+
+    /// A number.
+    #[inline]
+    pub fn integer(&mut self, number: i64) {
+        self.bytes.push(b':');
+        self.bytes.extend_from_slice(Written::of(number).as_bytes());
+        self.bytes.extend_from_slice(b"\r\n");
+    }
+
+    /// How many.
+    pub fn count(&mut self, number: u64) {
+        self.integer(i64::try_from(number).unwrap_or(i64::MAX));
+    }
+
+    /// Bytes.
+    #[inline]
+    pub fn bulk(&mut self, bytes: &[u8]) {
+        self.header(b'$', bytes.len());
+        self.bytes.extend_from_slice(bytes);
+        self.bytes.extend_from_slice(b"\r\n");
+    }
+
+    /// A text of many lines.
+    pub fn verbatim(&mut self, text: &str) {
+        if self.version == Version::Two {
+            return self.bulk(text.as_bytes());
+        }
+        self.header(b'=', text.len() + 4);
+        self.bytes.extend_from_slice(b"txt:");
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.bytes.extend_from_slice(b"\r\n");
+    }
+
+    /// Bytes, or that there are none.
+    #[inline]
+    pub fn bulk_or_null(&mut self, bytes: Option<&[u8]>) {
+        match bytes {
+            Some(bytes) => self.bulk(bytes),
+            None => self.null(),
+        }
+    }
+
+    /// That there is nothing.
+    pub fn null(&mut self) {
+        self.bytes.extend_from_slice(if self.version == Version::Two { b"$-1\r\n".as_slice() } else { b"_\r\n" });
+    }
+
+    /// That there is no array.
+    pub fn null_array(&mut self) {
+        self.bytes.extend_from_slice(if self.version == Version::Two { b"*-1\r\n".as_slice() } else { b"_\r\n" });
+    }
+
+    /// So many replies follow.
+    pub fn array(&mut self, length: usize) {
+        self.header(b'*', length);
+    }
+
+    /// So many different replies follow.
+    pub fn set(&mut self, length: usize) {
+        self.header(if self.version == Version::Two { b'*' } else { b'~' }, length);
+    }
+
+    /// So many pairs of replies follow.
+    pub fn map(&mut self, pairs: usize) {
+        match self.version {
+            Version::Two => self.header(b'*', 2 * pairs),
+            Version::Three => self.header(b'%', pairs),
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! What the store promises its clients.
+
+mod commands;
+mod requests;
+mod sessions;

@@ -1,0 +1,142 @@
+//! Requests out of bytes.
+
+use maquette_store::resp::{Limits, ProtocolError, Requests};
+use proptest::prelude::*;
+
+type Request = Vec<Vec<u8>>;
+
+/// All requests in some bytes that come in pieces, and what is wrong behind them.
+fn read(pieces: &[&[u8]], limits: Limits) -> (Vec<Request>, Option<ProtocolError>) {
+    let (mut requests, mut read) = (Requests::default(), Vec::new());
+    for piece in pieces {
+        requests.feed(piece);
+        loop {
+            match requests.next(limits) {
+                Ok(Some(arguments)) => read.push(arguments.from(0).map(<[u8]>::to_vec).collect()),
+                Ok(None) => break,
+                Err(error) => return (read, Some(error)),
+            }
+        }
+    }
+    (read, None)
+}
+
+fn written(request: &Request) -> Vec<u8> {
+    let mut bytes = format!("*{}\r\n", request.len()).into_bytes();
+    for argument in request {
+        bytes.extend(format!("${}\r\n", argument.len()).bytes());
+        bytes.extend(argument);
+        bytes.extend(b"\r\n");
+    }
+    bytes
+}
+
+/// Some bytes cut at some places.
+fn cut<'a>(bytes: &'a [u8], places: &[prop::sample::Index]) -> Vec<&'a [u8]> {
+    let mut places: Vec<usize> = places.iter().map(|place| place.index(bytes.len() + 1)).collect();
+    places.sort_unstable();
+    places.insert(0, 0);
+    places.push(bytes.len());
+    places.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect()
+}
+
+fn request() -> impl Strategy<Value = Request> {
+    let argument = prop_oneof![
+        4 => prop::collection::vec(any::<u8>(), 0..40),
+        1 => prop::collection::vec(any::<u8>(), 40_000..50_000),
+    ];
+    prop::collection::vec(argument, 1..5)
+}
+
+/// Bytes as somebody would send them who wants to see what happens.
+fn hostile() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        prop::sample::select(vec![
+            "*",
+            "$",
+            "\r\n",
+            "*1\r\n",
+            "$3\r\n",
+            "GET",
+            "-1",
+            "\"",
+            "'",
+            "\\x4",
+            " ",
+            "99999999999"
+        ])
+        .prop_map(|text| text.as_bytes().to_vec()),
+        prop::collection::vec(any::<u8>(), 0..8),
+    ];
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn requests_are_the_same_however_they_are_cut(
+        requests in prop::collection::vec(request(), 0..6),
+        places in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
+    ) {
+        let bytes: Vec<u8> = requests.iter().flat_map(written).collect();
+        prop_assert_eq!(read(&cut(&bytes, &places), Limits::default()), (requests, None));
+    }
+
+    #[test]
+    fn whatever_is_sent_means_the_same_however_it_is_cut(
+        bytes in hostile(),
+        places in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
+    ) {
+        let limits = Limits { arguments: 20, argument: 50, request: 300 };
+        let whole = read(&[&bytes], limits);
+        prop_assert_eq!(&read(&cut(&bytes, &places), limits), &whole);
+        let one_by_one: Vec<&[u8]> = bytes.chunks(1).collect();
+        prop_assert_eq!(&read(&one_by_one, limits), &whole);
+        let is_within = |request: &Request| request.len() <= 300 && request.iter().all(|argument| argument.len() <= 300);
+        prop_assert!(whole.0.iter().all(is_within));
+    }
+}
+
+#[test]
+fn lines_are_requests_too() {
+    let bytes = b"PING\r\n\r\nSET  key \"a\\x41\\n\\\"\" \nGET 'it\\'s'\r\n*0\r\n*-1\r\n*1\r\n$4\r\nQUIT\r\n";
+    let (requests, error) = read(&[bytes], Limits::default());
+    let due: Vec<Vec<&[u8]>> =
+        vec![vec![b"PING"], vec![b"SET", b"key", b"aA\n\""], vec![b"GET", b"it's"], vec![b"QUIT"]];
+    assert_eq!((requests, error), (due.iter().map(|it| it.iter().map(|it| it.to_vec()).collect()).collect(), None));
+}
+
+#[test]
+fn what_is_no_request_is_told() {
+    let wrong = |bytes: &[u8]| read(&[bytes], Limits::default()).1.map(|error| error.to_string());
+    let cases: [(&[u8], &str); 8] = [
+        (b"*x\r\n", "Protocol error: invalid multibulk length"),
+        (b"*1048577\r\n", "Protocol error: invalid multibulk length"),
+        (b"*1\r\n:1\r\n", "Protocol error: expected '$', got ':'"),
+        (b"*1\r\n$-1\r\n", "Protocol error: invalid bulk length"),
+        (b"*1\r\n$536870913\r\n", "Protocol error: invalid bulk length"),
+        (b"GET \"a\r\n", "Protocol error: unbalanced quotes in request"),
+        (b"GET \"a\"b\r\n", "Protocol error: unbalanced quotes in request"),
+        (&[b'a'; Limits::LINE + 1], "Protocol error: too big inline request"),
+    ];
+    for (bytes, due) in cases {
+        assert_eq!(wrong(bytes).as_deref(), Some(due));
+    }
+}
+
+#[test]
+fn strangers_may_send_little() {
+    let wrong = |bytes: &[u8]| read(&[bytes], Limits::STRANGER).1;
+    assert_eq!(wrong(b"*11\r\n"), Some(ProtocolError::StrangersArguments));
+    assert_eq!(wrong(b"*1\r\n$16385\r\n"), Some(ProtocolError::StrangersLength));
+}
+
+/// A length that is told is not a reason to take memory for it.
+#[test]
+fn memory_is_taken_for_what_has_come() {
+    let mut requests = Requests::default();
+    requests.feed(b"*1\r\n$536870912\r\n");
+    assert_eq!(requests.next(Limits::default()).unwrap().map(|it| it.len()), None);
+    assert!(requests.room().len() < 64 << 10);
+}

@@ -1,0 +1,146 @@
+//! What clients see: bytes in, bytes out.
+
+use maquette_store::bucket::Bucket;
+use maquette_store::connection::{Connection, Pause};
+use maquette_store::node::{Node, Settings};
+
+/// A node with some clients, and a clock that is set by hand. [ms]
+pub struct World {
+    pub bucket: Bucket,
+    pub node: Node,
+    pub now: u64,
+    pub clients: Vec<Connection>,
+}
+
+impl World {
+    pub fn new(settings: Settings, clients: usize) -> World {
+        let now = 1_700_000_000_000;
+        let mut node = Node::new(settings, 6379, [1, 2, 3], now);
+        let connect =
+            |number: usize| Connection::new(node.connect(format!("here:{number}"), String::new(), now), &node);
+        let clients = (0..clients).map(connect).collect();
+        World { bucket: Bucket::default(), node, now, clients }
+    }
+
+    /// What a client is told that sends a line.
+    pub fn say(&mut self, client: usize, line: &str) -> String {
+        self.send(client, &format!("{line}\r\n"))
+    }
+
+    pub fn send(&mut self, client: usize, bytes: &str) -> String {
+        let connection = &mut self.clients[client];
+        connection.requests.feed(bytes.as_bytes());
+        while connection.turn(&mut self.bucket, &mut self.node, self.now) == Pause::Turn {}
+        let told = String::from_utf8_lossy(connection.reply.unsent()).into_owned();
+        connection.reply.was_sent(told.len());
+        told
+    }
+}
+
+#[test]
+fn a_transaction_is_carried_out_as_one() {
+    let mut world = World::new(Settings::default(), 2);
+    assert_eq!(world.say(0, "MULTI"), "+OK\r\n");
+    assert_eq!(world.say(0, "SET a 1"), "+QUEUED\r\n");
+    assert_eq!(world.say(0, "INCR a"), "+QUEUED\r\n");
+    assert_eq!(world.say(0, "INCR a b"), "-ERR wrong number of arguments for 'incr' command\r\n");
+    assert_eq!(world.say(0, "EXEC"), "-EXECABORT Transaction discarded because of previous errors.\r\n");
+    assert_eq!(world.say(1, "GET a"), "$-1\r\n");
+    let told = world.send(0, "MULTI\r\nSET a x\r\nINCR a\r\nGET a\r\nEXEC\r\n");
+    let due = "*3\r\n+OK\r\n-ERR value is not an integer or out of range\r\n$1\r\nx\r\n";
+    assert_eq!(told, format!("+OK\r\n{}{due}", "+QUEUED\r\n".repeat(3)));
+    assert_eq!(world.say(0, "EXEC"), "-ERR EXEC without MULTI\r\n");
+    assert_eq!(world.send(0, "MULTI\r\nMULTI\r\nWATCH a\r\nDISCARD\r\nDISCARD\r\n").matches("-ERR").count(), 3);
+}
+
+#[test]
+fn a_transaction_fails_when_what_it_watched_has_changed() {
+    let mut world = World::new(Settings::default(), 2);
+    for change in ["SET a 2", "DEL a", "APPEND a x", "EXPIRE a 100", "FLUSHALL", "RENAME a b", "SET a 1 PX 5"] {
+        world.say(0, "SET a 1");
+        assert_eq!(world.say(0, "WATCH a"), "+OK\r\n");
+        world.say(1, change);
+        assert_eq!(world.send(0, "MULTI\r\nGET a\r\nEXEC\r\n"), "+OK\r\n+QUEUED\r\n*-1\r\n", "{change}");
+        assert_eq!(world.send(0, "MULTI\r\nEXEC\r\n"), "+OK\r\n*0\r\n");
+    }
+    // What does not change it does not count, nor what came before UNWATCH, nor a key that was not there.
+    world.send(0, "FLUSHALL\r\nSET a 1\r\nWATCH a b\r\n");
+    world.send(1, "GET a\r\nDEL b\r\nSET c 1\r\n");
+    assert_eq!(world.send(0, "MULTI\r\nEXEC\r\n"), "+OK\r\n*0\r\n");
+    world.send(0, "WATCH a\r\nSET a 2\r\nUNWATCH\r\n");
+    assert_eq!(world.send(0, "MULTI\r\nEXEC\r\n"), "+OK\r\n*0\r\n");
+    // That it expires is a change.
+    world.send(0, "SET a 1 PX 10\r\nWATCH a\r\n");
+    world.now += 11;
+    assert_eq!(world.send(0, "MULTI\r\nEXEC\r\n"), "+OK\r\n*-1\r\n");
+}
+
+#[test]
+fn who_has_not_said_who_it_is_may_only_say_that() {
+    let mut world = World::new(Settings { password: Some(b"secret".to_vec()), ..Settings::default() }, 1);
+    assert_eq!(world.say(0, "GET a"), "-NOAUTH Authentication required.\r\n");
+    let wrong = "-WRONGPASS invalid username-password pair or user is disabled.\r\n";
+    for attempt in ["AUTH secre", "AUTH secret2", "AUTH other secret", "AUTH \"\"", "HELLO 3 AUTH default x"] {
+        assert_eq!(world.say(0, attempt), wrong, "{attempt}");
+    }
+    assert!(world.say(0, "HELLO 3").starts_with("-NOAUTH HELLO must be called"));
+    assert!(world.say(0, "HELLO 3 AUTH default secret").starts_with("%7\r\n"));
+    assert_eq!(world.say(0, "GET a"), "_\r\n");
+    assert_eq!(world.say(0, "RESET"), "+RESET\r\n");
+    assert_eq!(world.say(0, "GET a"), "-NOAUTH Authentication required.\r\n");
+    assert_eq!(world.send(0, "*1\r\n$16385\r\n"), "-ERR Protocol error: unauthenticated bulk length\r\n");
+}
+
+#[test]
+fn keys_expire_to_the_millisecond() {
+    let mut world = World::new(Settings::default(), 1);
+    world.say(0, "SET a 1 PX 100");
+    world.now += 99;
+    assert_eq!(world.send(0, "GET a\r\nPTTL a\r\nTTL a\r\n"), "$1\r\n1\r\n:1\r\n:0\r\n");
+    world.now += 1;
+    assert_eq!(world.send(0, "GET a\r\nTTL a\r\nEXISTS a\r\nDBSIZE\r\n"), "$-1\r\n:-2\r\n:0\r\n:0\r\n");
+    world.send(0, "SET a 1 PX 100\r\n");
+    world.now += 100;
+    assert_eq!(world.send(0, "INCR a\r\nTTL a\r\n"), ":1\r\n:-1\r\n");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_or_takes_the_place_of_others() {
+    let mut world = World::new(Settings { most_memory: Some(200_000), ..Settings::default() }, 1);
+    let fill = |world: &mut World| -> Vec<String> {
+        let value = "x".repeat(200);
+        (0..2_000).map(|number| world.say(0, &format!("SET {number} {value}"))).collect()
+    };
+    let told = fill(&mut world);
+    assert_eq!(told[1_999], "-OOM command not allowed when used memory > 'maxmemory'.\r\n");
+    assert_eq!(world.say(0, "GET 0").len(), 208);
+    assert_eq!(
+        world.send(0, "DEL 0\r\nFLUSHALL\r\nCONFIG SET maxmemory-policy allkeys-lru\r\n"),
+        ":1\r\n+OK\r\n+OK\r\n"
+    );
+    assert!(fill(&mut world).iter().all(|told| told == "+OK\r\n"));
+    assert!(world.bucket.memory() < 201_000 && world.bucket.counts.evicted > 1_000);
+}
+
+#[test]
+fn a_client_that_reads_nothing_is_not_answered_for_ever() {
+    let mut world = World::new(Settings::default(), 1);
+    world.send(0, &format!("SET a {}\r\n", "x".repeat(60_000)));
+    let connection = &mut world.clients[0];
+    connection.requests.feed("GET a\r\n".repeat(1_000).as_bytes());
+    assert_eq!(connection.turn(&mut world.bucket, &mut world.node, world.now), Pause::Send);
+    assert!(connection.reply.unsent().len() < 1_200_000);
+}
+
+#[test]
+fn clients_know_of_each_other() {
+    let mut world = World::new(Settings::default(), 2);
+    assert_eq!(world.send(0, "CLIENT SETNAME one\r\nCLIENT GETNAME\r\n"), "+OK\r\n$3\r\none\r\n");
+    let list = world.say(1, "CLIENT LIST");
+    assert!(list.contains("id=1 addr=here:0") && list.contains("name=one") && list.contains("id=2"), "{list}");
+    assert_eq!(world.say(1, "CLIENT KILL ID 1"), ":1\r\n");
+    assert_eq!(world.say(1, "CLIENT KILL 9.9.9.9:1"), "-ERR No such client\r\n");
+    assert_eq!(world.clients[0].turn(&mut world.bucket, &mut world.node, world.now), Pause::Leave);
+    let told = world.send(1, "CLIENT REPLY OFF\r\nGET a\r\nCLIENT REPLY ON\r\nCLIENT REPLY SKIP\r\nGET a\r\nPING\r\n");
+    assert_eq!(told, "+OK\r\n+PONG\r\n");
+}
