@@ -19,6 +19,7 @@ try: release ## run the published studies again and write report/index.html (abo
 test: $(VENV)/ready ## run all tests: Rust, the installed command, the report in a browser
 	@scripts/need chromium || true
 	@scripts/need network || true
+	@scripts/need redis || true
 	cargo test --workspace --locked --no-fail-fast
 	@scripts/preloaded-libraries debug
 	@$(BIN)/maturin develop --locked --quiet
@@ -29,8 +30,10 @@ docs: $(VENV)/docs ## make the documentation as a site, target/site/index.html; 
 	@$(BIN)/maturin develop --locked --quiet
 	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs target/site
 
-bench: release ## measure how fast the simulations are, in Rust and from Python
+bench: release ## measure how fast the simulations are, in Rust and from Python, and the store beside Redis
+	@scripts/need redis || true
 	$(BIN)/python tests/bench/python.py
+	$(BIN)/python tests/bench/store.py
 	cargo bench --locked --workspace --exclude maquette-python-bindings --bench '*'
 
 beside: release ## measure files and broadcasts beside UFTP, udpcast, TCP and MPI, on eight hosts (as root; 15 minutes)
@@ -66,7 +69,7 @@ $(VENV)/ready: Makefile pyproject.toml scripts/need
 	@scripts/need python
 	@test -x $(BIN)/python || python3 -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check maturin pytest mypy numpy polars pyarrow networkx nanoarrow \
-		pandas duckdb matplotlib distributed mpi4py mpich
+		pandas duckdb matplotlib distributed mpi4py mpich redis
 	@touch $@
 
 # What the documentation is made with, beside those.

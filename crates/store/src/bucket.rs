@@ -9,6 +9,8 @@ use crate::slot::c_of;
 
 /// What a bucket of the table takes beside its records: 8 slots of 8 bytes, 8 tags, and what is beyond. [B]
 const TABLE_BUCKET: usize = 80;
+/// Of a local bucket chance names one of so many records at most.
+const MOST_DRAWN: usize = 64;
 /// What an entry of the index of expiries takes, in a tree that is two thirds full. [B]
 const INDEX_ENTRY: usize = 24;
 
@@ -254,7 +256,7 @@ impl Bucket {
         let from_there = Span { first: drawn, last: u64::MAX };
         let found = |span| self.read(span).find(|(_, records)| records.clone().next().is_some());
         let (_, records) = found(from_there).or_else(|| found(Span::ALL))?;
-        let count = records.clone().count() as u64;
+        let count = records.clone().take(MOST_DRAWN).count() as u64;
         records.clone().nth((drawn.rotate_left(32) % count.max(1)) as usize)
     }
 

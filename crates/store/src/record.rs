@@ -159,6 +159,8 @@ impl Record {
 impl Hashed for Record {
     // An empty slot costs 8 bytes of the 130 that an item may take.
     const MOST_ENTRIES: u64 = 6;
+    // Keys with the same `{tag}` have the low bits of C in common.
+    const MOST_BEYOND: usize = 32;
 
     #[inline]
     fn c(&self) -> u64 {

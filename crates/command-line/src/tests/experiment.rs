@@ -421,7 +421,7 @@ fn whatever_changes_a_result_is_in_it() {
 }
 
 /// Commands that simulate nothing, or that are no model's: what a launch says of itself is tested with real ranks.
-const NOT_SIMULATING: [&str; 14] = [
+const NOT_SIMULATING: [&str; 15] = [
     "compare",
     "machines",
     "machine",
@@ -433,6 +433,7 @@ const NOT_SIMULATING: [&str; 14] = [
     "rehearse",
     "reproduce",
     "cast",
+    "store",
     "schema",
     "completions",
     "manual",

@@ -1,6 +1,7 @@
 //! The buckets of a server's table, where they lie in memory.
 
 use std::borrow::Borrow;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use thin_vec::ThinVec;
@@ -23,6 +24,10 @@ pub trait Hashed {
     /// The table splits a bucket where the buckets hold more than this many entries on the mean: half as many as there is room for in
     /// a bucket itself, so that few have any beyond. A table of small entries, for which empty slots are what costs, may be fuller.
     const MOST_ENTRIES: u64 = 4;
+
+    /// A bucket with more entries beyond its slots than this keeps them in a tree: a table needs it whose keys have the low bits of C in
+    /// common, however many they are.
+    const MOST_BEYOND: usize = usize::MAX;
 
     /// C, the hash of its key.
     fn c(&self) -> u64;
@@ -66,11 +71,21 @@ const SLOTS: usize = 8;
 ///           entry 2
 ///           ...
 ///           beyond: those for which there is no slot
+///   crowds  of buckets with many beyond: these, in the order in which splits part them
 /// ```
 #[derive(Clone, Debug)]
 pub(super) struct Buckets<E> {
     tags: Segments<Tags, 2_048>,
     slots: Segments<Slots<E>, 32>,
+    crowds: BTreeMap<u32, Crowd<E>>,
+}
+
+/// Entries by C with its bits in the opposite order: a split parts them in two, one behind the other. Nothing is beyond the slots of a
+/// bucket that has one, and no slot is free.
+type Crowd<E> = BTreeMap<u64, ThinVec<E>>;
+
+const fn place(c: u64) -> u64 {
+    c.reverse_bits()
 }
 
 #[derive(Clone, Debug)]
@@ -118,7 +133,7 @@ impl<E> Slots<E> {
 
 impl<E: Hashed> Buckets<E> {
     pub(super) const fn new() -> Buckets<E> {
-        Buckets { tags: Segments::new(), slots: Segments::new() }
+        Buckets { tags: Segments::new(), slots: Segments::new(), crowds: BTreeMap::new() }
     }
 
     pub(super) const fn len(&self) -> u32 {
@@ -127,12 +142,13 @@ impl<E: Hashed> Buckets<E> {
 
     /// All entries, bucket by bucket.
     pub(super) fn entries(&self) -> impl Iterator<Item = &E> {
-        self.slots.iter().flat_map(Slots::iter)
+        self.slots.iter().flat_map(Slots::iter).chain(self.crowds.values().flat_map(BTreeMap::values).flatten())
     }
 
     /// The entries of one.
     pub(super) fn entries_of(&self, bucket: u32) -> Option<impl Iterator<Item = &E> + Clone> {
-        self.slots.get(bucket).map(Slots::iter)
+        let crowd = self.crowds.get(&bucket).into_iter().flat_map(BTreeMap::values).flatten();
+        self.slots.get(bucket).map(|slots| slots.iter().chain(crowd))
     }
 
     /// Adds an empty bucket.
@@ -145,6 +161,7 @@ impl<E: Hashed> Buckets<E> {
     pub(super) fn pop(&mut self) {
         self.tags.pop();
         self.slots.pop();
+        self.crowds.remove(&self.len());
     }
 
     /// The entry of a key.
@@ -154,9 +171,11 @@ impl<E: Hashed> Buckets<E> {
         E: Keyed<Q>,
     {
         let slots = self.slots.get(bucket)?;
-        match slots.find(*self.tags.get(bucket)?, c, key)? {
-            Found::Near(slot) => slots.near[slot].as_ref(),
-            Found::Beyond(place) => slots.beyond.get(place),
+        match slots.find(*self.tags.get(bucket)?, c, key) {
+            Some(Found::Near(slot)) => slots.near[slot].as_ref(),
+            Some(Found::Beyond(place)) => slots.beyond.get(place),
+            None if self.crowds.is_empty() => None,
+            None => self.crowds.get(&bucket)?.get(&place(c))?.iter().find(|entry| entry.has(c, key)),
         }
     }
 
@@ -166,9 +185,11 @@ impl<E: Hashed> Buckets<E> {
         E: Keyed<Q>,
     {
         let slots = self.slots.get_mut(bucket)?;
-        match slots.find(*self.tags.get(bucket)?, c, key)? {
-            Found::Near(slot) => slots.near[slot].as_mut(),
-            Found::Beyond(place) => slots.beyond.get_mut(place),
+        match slots.find(*self.tags.get(bucket)?, c, key) {
+            Some(Found::Near(slot)) => slots.near[slot].as_mut(),
+            Some(Found::Beyond(place)) => slots.beyond.get_mut(place),
+            None if self.crowds.is_empty() => None,
+            None => self.crowds.get_mut(&bucket)?.get_mut(&place(c))?.iter_mut().find(|entry| entry.has(c, key)),
         }
     }
 
@@ -180,10 +201,16 @@ impl<E: Hashed> Buckets<E> {
                 tags.0[slot] = tag(entry.c());
                 slots.near[slot] = Some(entry);
             }
-            None => {
-                slots.beyond.reserve_exact(1); // there are rarely more
-                slots.beyond.push(entry);
-            }
+            None => match self.crowds.get_mut(&bucket) {
+                Some(crowd) => crowd.entry(place(entry.c())).or_default().push(entry),
+                None => {
+                    slots.beyond.reserve_exact(1); // there are rarely more
+                    slots.beyond.push(entry);
+                    if slots.beyond.len() > E::MOST_BEYOND {
+                        self.crowd(bucket, Crowd::new());
+                    }
+                }
+            },
         }
     }
 
@@ -193,25 +220,74 @@ impl<E: Hashed> Buckets<E> {
         E: Keyed<Q>,
     {
         let (tags, slots) = (self.tags.get_mut(bucket)?, self.slots.get_mut(bucket)?);
-        match slots.find(*tags, c, key)? {
-            Found::Near(slot) => {
-                let next = slots.beyond.pop();
+        match slots.find(*tags, c, key) {
+            Some(Found::Near(slot)) => {
+                let next = slots.beyond.pop().or_else(|| uncrowd(&mut self.crowds, bucket));
                 tags.0[slot] = next.as_ref().map_or(FREE, |next| tag(next.c()));
                 std::mem::replace(&mut slots.near[slot], next)
             }
-            Found::Beyond(place) => Some(slots.beyond.swap_remove(place)),
+            Some(Found::Beyond(place)) => Some(slots.beyond.swap_remove(place)),
+            None => {
+                let crowd = self.crowds.get_mut(&bucket)?;
+                let alike = crowd.get_mut(&place(c))?;
+                let entry = alike.swap_remove(alike.iter().position(|entry| entry.has(c, key))?);
+                if alike.is_empty() {
+                    crowd.remove(&place(c));
+                }
+                if crowd.is_empty() {
+                    self.crowds.remove(&bucket);
+                }
+                Some(entry)
+            }
+        }
+    }
+
+    /// Makes a crowd of what is beyond the slots of a bucket, with more entries, of other hashes than those in its crowd, and fills slots
+    /// that are free.
+    fn crowd(&mut self, bucket: u32, mut more: Crowd<E>) {
+        let (Some(tags), Some(slots)) = (self.tags.get_mut(bucket), self.slots.get_mut(bucket)) else { return };
+        for entry in std::mem::take(&mut slots.beyond) {
+            more.entry(place(entry.c())).or_default().push(entry);
+        }
+        self.crowds.entry(bucket).or_default().append(&mut more);
+        while let Some(slot) = tags.places(FREE).next() {
+            let Some(entry) = uncrowd(&mut self.crowds, bucket) else { break };
+            tags.0[slot] = tag(entry.c());
+            slots.near[slot] = Some(entry);
+        }
+        if self.crowds.get(&bucket).is_some_and(BTreeMap::is_empty) {
+            self.crowds.remove(&bucket);
         }
     }
 
     /// Takes all that is in a bucket.
     pub(super) fn take(&mut self, bucket: u32) -> Bucket<E> {
-        self.empty(bucket).into_iter().flat_map(Slots::into_entries).collect()
+        let crowd = self.crowds.remove(&bucket).into_iter().flat_map(BTreeMap::into_values).flatten();
+        self.empty(bucket).into_iter().flat_map(Slots::into_entries).chain(crowd).collect()
     }
 
-    /// Moves those of the entries of one bucket to another that `leave`.
-    pub(super) fn part(&mut self, from: u32, to: u32, leave: impl Fn(&E) -> bool) {
+    /// Moves those of the entries of one bucket to another whose C has this bit. All bits below it they have in common.
+    pub(super) fn part(&mut self, from: u32, to: u32, bit: u32) {
+        let staying = self.crowds.remove(&from);
         for entry in self.empty(from).into_iter().flat_map(Slots::into_entries) {
-            self.add(if leave(&entry) { to } else { from }, entry);
+            self.add(if entry.c() >> bit & 1 == 1 { to } else { from }, entry);
+        }
+        let Some(mut staying) = staying else { return };
+        let Some((&first, _)) = staying.first_key_value() else { return };
+        let parting = place(1 << bit);
+        let leaving = staying.split_off(&((first | parting) & !(parting - 1)));
+        self.crowd(from, staying);
+        self.crowd(to, leaving);
+    }
+
+    /// Moves all entries of one bucket to another.
+    pub(super) fn join(&mut self, from: u32, to: u32) {
+        // The crowds first: of different buckets they have no hash in common.
+        if let Some(crowd) = self.crowds.remove(&from) {
+            self.crowd(to, crowd);
+        }
+        for entry in self.empty(from).into_iter().flat_map(Slots::into_entries) {
+            self.add(to, entry);
         }
     }
 
@@ -219,6 +295,9 @@ impl<E: Hashed> Buckets<E> {
     pub(super) fn relocate(&mut self, from: u32, to: u32) {
         if from == to {
             return;
+        }
+        if let Some(crowd) = self.crowds.remove(&from) {
+            self.crowds.insert(to, crowd);
         }
         let tags = self.tags.get(from).copied().unwrap_or_default();
         let slots = self.empty(from);
@@ -231,6 +310,20 @@ impl<E: Hashed> Buckets<E> {
         *self.tags.get_mut(bucket)? = Tags::default();
         self.slots.get_mut(bucket).map(std::mem::take)
     }
+}
+
+/// Takes one out of a bucket's crowd, if it has any, and the crowd itself where it was the last.
+fn uncrowd<E>(crowds: &mut BTreeMap<u32, Crowd<E>>, bucket: u32) -> Option<E> {
+    let crowd = crowds.get_mut(&bucket)?;
+    let mut last = crowd.last_entry()?;
+    let entry = last.get_mut().pop();
+    if last.get().is_empty() {
+        last.remove();
+    }
+    if crowd.is_empty() {
+        crowds.remove(&bucket);
+    }
+    entry
 }
 
 /// The tag of a slot with nothing in it.
@@ -286,7 +379,28 @@ mod tests {
     fn in_order<E: Hashed>(buckets: &Buckets<E>, bucket: u32) -> bool {
         let (tags, slots) = (buckets.tags.get(bucket).unwrap(), buckets.slots.get(bucket).unwrap());
         let due = slots.near.each_ref().map(|entry| entry.as_ref().map_or(FREE, |entry| tag(entry.c())));
-        tags.0 == due && (slots.beyond.is_empty() || tags.are_full())
+        let crowd = buckets.crowds.get(&bucket);
+        tags.0 == due
+            && (slots.beyond.is_empty() || tags.are_full() && crowd.is_none())
+            && crowd.is_none_or(|crowd| tags.are_full() && !crowd.is_empty())
+    }
+
+    /// An entry of a table that allows for crowds.
+    #[derive(Debug, PartialEq, Eq)]
+    struct Crowded(u64, u32);
+
+    impl Hashed for Crowded {
+        const MOST_BEYOND: usize = 3;
+
+        fn c(&self) -> u64 {
+            self.0
+        }
+    }
+
+    impl Keyed<u32> for Crowded {
+        fn has(&self, c: u64, key: &u32) -> bool {
+            self.0 == c && self.1 == *key
+        }
     }
 
     proptest! {
@@ -308,12 +422,45 @@ mod tests {
                 }
                 prop_assert!(in_order(&buckets, 0));
             }
-            buckets.part(0, 1, |entry| entry.c % 2 == 1);
+            buckets.part(0, 1, 0);
             prop_assert!(in_order(&buckets, 0) && in_order(&buckets, 1));
             prop_assert_eq!(buckets.entries().count(), model.len());
             for (c, key) in model {
                 prop_assert!(buckets.get((c % 2) as u32, c, &key).is_some());
             }
+        }
+
+        /// The same with many keys in one bucket, and parted and joined again.
+        #[test]
+        fn finds_what_is_in_a_crowd(steps in prop::collection::vec((0u8..4, 0u64..12, 0u32..4), 0..120)) {
+            let mut buckets = Buckets::new();
+            (0..4).for_each(|_| buckets.push());
+            let mut model = Vec::new();
+            for (step, c, key) in steps {
+                let there = model.contains(&(c, key));
+                if step > 0 && !there {
+                    buckets.add(0, Crowded(c, key));
+                    model.push((c, key));
+                } else if step == 0 {
+                    prop_assert_eq!(buckets.remove(0, c, &key), there.then_some(Crowded(c, key)));
+                    model.retain(|&one| one != (c, key));
+                }
+                prop_assert!(in_order(&buckets, 0));
+                prop_assert_eq!(buckets.entries_of(0).unwrap().count(), model.len());
+                prop_assert!(model.iter().all(|&(c, key)| buckets.get_mut(0, c, &key).is_some()));
+            }
+            buckets.part(0, 1, 0);
+            buckets.part(1, 3, 1);
+            buckets.relocate(0, 2);
+            let bucket = |c: u64| [2, 1, 2, 3][(c % 4) as usize];
+            prop_assert!((0..4).all(|bucket| in_order(&buckets, bucket)));
+            prop_assert!(model.iter().all(|&(c, key)| buckets.get(bucket(c), c, &key).is_some()));
+            buckets.join(3, 1);
+            buckets.join(1, 2);
+            prop_assert!((0..4).all(|bucket| in_order(&buckets, bucket)));
+            prop_assert!(model.iter().all(|&(c, key)| buckets.get(2, c, &key).is_some()));
+            prop_assert_eq!((buckets.entries().count(), buckets.take(2).len()), (model.len(), model.len()));
+            prop_assert_eq!(buckets.entries().count(), 0);
         }
     }
 }

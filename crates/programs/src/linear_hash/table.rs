@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 
 use super::buckets::Buckets;
-use super::{Bucket, Entry, Extent, Hashed, Keyed, Split, h};
+use super::{Bucket, Entry, Extent, Hashed, Keyed, Split};
 
 /// The table merges two buckets where the buckets hold fewer entries than this share of the most, on the mean.
 const LEAST_SHARE: u64 = 4;
@@ -210,20 +210,19 @@ impl<E: Hashed> Table<E> {
         Some(entry)
     }
 
-    /// Splits the bucket whose turn it is: h_{i+1} says which of its entries go to the new one.
+    /// Splits the bucket whose turn it is: h_{i+1}, of which the highest bit is new, says which of its entries go to the new one.
     fn split(&mut self) {
         let Some(Split { from, to, level }) = self.extent.grow() else { return };
-        let shift = self.level;
         if to >= self.buckets.len() {
             self.buckets.push();
         }
-        self.buckets.part(from, to, |entry| h(level, entry.c() >> shift) == to);
+        self.buckets.part(from, to, self.level + level - 1);
     }
 
     /// Undoes the last split.
     fn merge(&mut self) {
         if let Some(Split { from, to, .. }) = self.extent.shrink() {
-            self.buckets.part(to, from, |_| true);
+            self.buckets.join(to, from);
         }
     }
 

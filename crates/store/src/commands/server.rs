@@ -31,8 +31,10 @@ pub(super) fn time(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
 
 pub(super) fn wait(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     integer(arguments.get(1))?;
-    if integer(arguments.get(2))? < 0 {
-        return Err(Failure::Told("ERR timeout is negative".to_owned()));
+    let told = |text: &str| Failure::Told(text.to_owned());
+    let timeout = integer(arguments.get(2)).map_err(|_| told("ERR timeout is not an integer or out of range"))?;
+    if timeout < 0 {
+        return Err(told("ERR timeout is negative"));
     }
     context.reply.integer(0);
     Ok(())

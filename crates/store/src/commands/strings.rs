@@ -37,7 +37,7 @@ impl Options {
         command: &'static str,
     ) -> Result<Options, Failure> {
         let mut options = Options { expiry: None, only_if: None, gives_old: false };
-        let mut rest = arguments.from(first);
+        let (mut rest, mut time) = (arguments.from(first), None);
         while let Some(option) = rest.next() {
             let word = words.iter().find(|word| is(option, word));
             let expiry = match word {
@@ -59,16 +59,17 @@ impl Options {
                 None => {
                     let unit = Unit::of_option(option).ok_or(Failure::Syntax)?;
                     let amount = rest.next().ok_or(Failure::Syntax)?;
-                    // That options do not go together is said before what is wrong with one of them.
-                    if options.expiry.is_some() {
-                        return Err(Failure::Syntax);
-                    }
-                    Expiry::At(positive_expiry(amount, unit, now, command)?)
+                    time = Some((amount, unit));
+                    Expiry::Kept
                 }
             };
             if options.expiry.replace(expiry).is_some() {
                 return Err(Failure::Syntax);
             }
+        }
+        // That options do not go together is said before what is wrong with one of them.
+        if let Some((amount, unit)) = time {
+            options.expiry = Some(Expiry::At(positive_expiry(amount, unit, now, command)?));
         }
         Ok(options)
     }

@@ -297,7 +297,7 @@ static CLIENT: [Command; 12] = rows! { Connection:
 static COMMAND: [Command; 6] = rows! { Server:
     "command|count" 2 NONE [] "2.8.13" documentation::count, "How many commands there are";
     "command|docs" -2 NONE [] "7.0.0" documentation::docs, "What commands are for";
-    "command|getkeys" -3 NONE [] "2.8.13" documentation::get_keys, "The keys of a request";
+    "command|getkeys" -4 NONE [] "2.8.13" documentation::get_keys, "The keys of a request";
     "command|help" 2 NONE [] "5.0.0" documentation::help, "What there is of COMMAND";
     "command|info" -2 NONE [] "2.8.13" documentation::info, "What arguments commands have";
     "command|list" -2 NONE [] "7.0.0" documentation::list, "The names of all commands";

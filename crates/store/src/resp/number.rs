@@ -63,7 +63,7 @@ impl Written {
 /// The most decimals of a number that is reckoned with exactly.
 const DECIMALS: usize = 17;
 
-/// A finite number, in units of 10^-17 if it can be so, else as near as 64 bits come.
+/// A number, in units of 10^-17 if it can be so, else as near as 64 bits come.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Decimal {
     Exact(i128),
@@ -71,7 +71,7 @@ enum Decimal {
 }
 
 /// The sum of two numbers, written without an exponent: exact where both have at most 17 decimals and less than 19 digits before them, as
-/// the 80-bit numbers of Redis almost are. None, if one is no finite number.
+/// the 80-bit numbers of Redis almost are. None, if one is no number.
 ///
 /// # Errors
 /// [`Infinite`] where the sum is not finite.
@@ -97,7 +97,7 @@ fn near(number: Decimal) -> f64 {
 
 fn decimal(text: &[u8]) -> Option<Decimal> {
     let text = std::str::from_utf8(text).ok()?;
-    let number: f64 = text.parse().ok().filter(|number: &f64| number.is_finite())?;
+    let number: f64 = text.parse().ok().filter(|number: &f64| !number.is_nan())?;
     Some(exact(text).map_or(Decimal::Near(number), Decimal::Exact))
 }
 
@@ -156,7 +156,8 @@ mod tests {
         assert_eq!(sum("-1.5", "1.25").unwrap(), "-0.25");
         assert_eq!(sum("3", "-3").unwrap(), "0");
         assert_eq!(sum("x", "1"), None);
-        assert_eq!(sum("inf", "1"), None);
+        assert_eq!(sum("nan", "1"), None);
+        assert_eq!(super::sum(b"inf", b"1"), Some(Err(Infinite)));
         assert_eq!(super::sum(b"1.7e308", b"1.7e308"), Some(Err(Infinite)));
     }
 }

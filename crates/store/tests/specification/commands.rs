@@ -119,7 +119,7 @@ const TOLD: &[(&str, &str)] = &[
     ("CONFIG GET maxmemory", "*2 $9 maxmemory $9 104857600"),
     ("CONFIG SET nosuch 1", "-ERR Unknown option or number of arguments for CONFIG SET - 'nosuch'"),
     ("COMMAND GETKEYS MSET a 1 b 2", "*2 $1 a $1 b"),
-    ("COMMAND GETKEYS PING", "-ERR The command has no key arguments"),
+    ("COMMAND GETKEYS PING x", "-ERR The command has no key arguments"),
     ("FUNCTION FLUSH", "+OK"),
     ("DBSIZE", ":4"),
     ("FLUSHALL ASYNC", "+OK"),

@@ -1,0 +1,222 @@
+"""The store as users of Redis meet it: redis-py and redis-cli, and beside a real redis-server the same replies."""
+
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+redis = pytest.importorskip("redis", reason="redis-py is not installed: make test installs it")
+
+COMMAND = Path(sys.executable).with_name("maquette")
+#: As long a server may take to answer. [s]
+LIMIT = 20
+
+
+def free_port() -> int:
+    """A port of the loopback on which nobody listens."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@contextmanager
+def running(line: list[str], port: int) -> Iterator[int]:
+    """A server that answers on a port, until the block is left."""
+    with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            end = time.monotonic() + LIMIT
+            while True:
+                try:
+                    socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                    break
+                except OSError:
+                    assert process.poll() is None and time.monotonic() < end, f"{line[0]} does not answer"
+            yield port
+        finally:
+            process.terminate()
+            process.communicate(timeout=LIMIT)
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    """Where the store listens."""
+    port = free_port()
+    with running([str(COMMAND), "store", "serve", "--port", str(port)], port):
+        yield port
+
+
+@pytest.fixture
+def store(port: int) -> Iterator[Any]:
+    """A client of the store, which is empty."""
+    with redis.Redis(port=port, decode_responses=True) as client:
+        client.flushall()
+        yield client
+
+
+@pytest.fixture(scope="module")
+def other() -> Iterator[int]:
+    """Where a real redis-server listens."""
+    server = shutil.which("redis-server")
+    if server is None:
+        pytest.skip("redis-server is not installed: scripts/need redis")
+    port = free_port()
+    with running([server, "--port", str(port), "--save", "", "--appendonly", "no", "--bind", "127.0.0.1"], port):
+        yield port
+
+
+#: Requests one after another, to both. What holds times or is in no order is left to other tests.
+SAME = """
+SET a 1 | SET a 2 NX | SET a 2 XX GET | SET b 2 XX | SET b 2 NX GET | SET c 3 NX XX | SET c 3 EX 10 PX 10 | SET c 3 EX | SET c 3 EX x
+SET c 3 EX 0 | SET c 3 EX -1 | SET c 3 PX 9223372036854775807 | SET c 3 EX 9223372036854775807 | SET c 3 EX 100 | SET c 4 KEEPTTL | TTL c
+SET c 1 KEEPTTL EX 1 | SET c 5 EXAT 99999999999 | TTL a | EXPIRETIME c | PEXPIRETIME c | GETEX c PERSIST | TTL c | GETEX c EX 0
+GETEX c EXAT 99999999999 | GETEX c PERSIST EX 1 | GETEX nothing | GETEX c NX | PERSIST c | PERSIST c | SETEX d 0 x | SETEX d x x
+PSETEX d 100000 x | SETNX d y | SETNX e y | GETSET d z | TTL d | GETSET n1 z | GETDEL d | GETDEL d | MSET a 1 b | MSET | MSET a 1 b 2 a 3
+MSETNX a 1 z 2 | MSETNX y 1 z 2 | MSETNX y | MGET a nothing z | MGET | APPEND s Hello | APPEND s " World" | STRLEN s | STRLEN nothing
+GETRANGE s 0 4 | GETRANGE s -5 -1 | GETRANGE s 5 2 | GETRANGE s -1 -5 | GETRANGE s 0 99 | GETRANGE s x 1 | GETRANGE nothing 0 -1
+SUBSTR s 1 2 | SETRANGE s 6 Redis | GET s | SETRANGE s -1 x | SETRANGE s 536870911 xx | SETRANGE nothing 5 "" | EXISTS nothing
+SETRANGE padded 5 x | GET padded | INCR n | INCRBY n 9 | DECR n | DECRBY n 10 | DECRBY n -9223372036854775808 | INCRBY n x
+INCRBY n -9223372036854775808 | INCR s | SET big 9223372036854775807 | INCR big | SET zero 007 | INCR zero | SET space " 7" | INCR space
+INCRBYFLOAT f 10.5 | INCRBYFLOAT f 0.1 | INCRBYFLOAT f -5 | INCRBYFLOAT f 5.0e1 | INCRBYFLOAT f x | INCRBYFLOAT f inf | INCRBYFLOAT s 1
+EXISTS a a nothing | TOUCH a nothing | TYPE a | TYPE nothing | DEL a nothing | UNLINK b nothing
+SET a 1 | EXPIRE a 100 XX | EXPIRE a 100 GT | EXPIRE a 100 LT | EXPIRE a 200 LT | EXPIRE a 200 GT | EXPIRE a 200 NX | EXPIRE a 1 NX GT
+EXPIRE a 1 LT GT | EXPIRE a 1 NN | EXPIRE a x | EXPIRE a 9223372036854775807 | PEXPIRE a 9223372036854775807 | EXPIRE nothing 1
+EXPIREAT a 99999999999 | PEXPIREAT a 99999999999999 XX | PEXPIRETIME a | EXPIRE a 1 XX LT | EXPIRE a 1 NX XX | PERSIST a | EXPIRE a -1
+EXISTS a | PEXPIRE nothing -1 | TTL nothing | PTTL nothing | EXPIRETIME nothing | EXPIRETIME s | RENAME nothing x | RENAME s t
+RENAMENX t y | RENAMENX t t | RENAME t t | RENAMENX nothing x | COPY t u | COPY t u | COPY t u REPLACE | COPY t u DB 0 REPLACE | COPY t t
+COPY nothing x | COPY t u WRONG | OBJECT ENCODING n | OBJECT ENCODING e | OBJECT ENCODING nothing | OBJECT REFCOUNT nothing
+OBJECT IDLETIME u | OBJECT FREQ u | OBJECT NOSUCH u | OBJECT ENCODING | MEMORY USAGE nothing | SCAN x | SCAN 0 COUNT 0 | SCAN 0 COUNT
+SCAN 0 NOSUCH 1 | SCAN 0 COUNT 1000 TYPE list | SCAN 0 COUNT 1000 MATCH pad* | KEYS pad* | KEYS | SELECT 0 | SELECT 99 | SELECT x
+ECHO hello | ECHO | PING | PING hello | PING a b | AUTH x | AUTH default x | AUTH other x | AUTH a b c | HELLO 4 | HELLO x
+HELLO 2 NOSUCH | NOSUCH a b | NOSUCH | GET | GET a b | SET a | CLIENT NOSUCH | CLIENT SETNAME | CLIENT SETNAME "a b" | CLIENT GETNAME
+CLIENT SETNAME name | CLIENT GETNAME | CLIENT KILL 9.9.9.9:1 | CLIENT KILL ID x | CLIENT KILL ID 99999 | CLIENT LIST TYPE x | CLIENT REPLY x
+CONFIG GET maxmemory | CONFIG GET maxmemory-policy | CONFIG GET nosuch | CONFIG SET nosuch 1 | CONFIG SET maxmemory x
+CONFIG SET maxmemory 100mb | CONFIG GET maxmemory | CONFIG SET maxmemory 0 | CONFIG SET | CONFIG RESETSTAT | CONFIG NOSUCH
+COMMAND GETKEYS MSET a 1 b 2 | COMMAND GETKEYS PING x | COMMAND GETKEYS NOSUCH a | COMMAND GETKEYS GET a | COMMAND GETKEYS GET
+COMMAND GETKEYS GET a b | WAIT 0 -1
+FUNCTION FLUSH | FUNCTION FLUSH x | FUNCTION LIST | DBSIZE | MULTI | MULTI | SET a 1 | INCR a | GET a | WATCH a | EXEC | EXEC | DISCARD
+MULTI | NOSUCH | SET a 5 | EXEC | GET a | MULTI | INCR padded | GET a | EXEC | WATCH a | UNWATCH | WATCH | MULTI | DISCARD | WAIT 0 x
+WATCH a | SET a 6 | MULTI | GET a | EXEC | FLUSHALL x | FLUSHDB SYNC | DBSIZE | FLUSHALL ASYNC | RANDOMKEY | RESET | PING
+"""
+
+
+def requests() -> list[str]:
+    """The requests of `SAME`, a line each."""
+    return [line.strip() for line in SAME.replace("\n", "|").split("|") if line.strip()]
+
+
+def read_reply(stream: Any) -> Any:
+    """A reply of RESP 2 or 3 as it is sent, its kind included."""
+    line = stream.readline().rstrip(b"\r\n")
+    kind, rest = line[:1], line[1:]
+    if kind in b"$=" and rest != b"-1":
+        return kind, stream.read(int(rest) + 2)[:-2]
+    if kind in b"*~%>" and rest != b"-1":
+        return kind, [read_reply(stream) for _ in range(int(rest) * (2 if kind == b"%" else 1))]
+    return kind, rest
+
+
+def replies(port: int, first: list[str]) -> list[tuple[str, Any]]:
+    """What a server replies to some requests and then to those of `SAME`."""
+    with socket.create_connection(("127.0.0.1", port), timeout=LIMIT) as connection, connection.makefile("rb") as stream:
+        told = []
+        for request in [*first, *requests()]:
+            connection.sendall(request.encode() + b"\r\n")
+            told.append((request, read_reply(stream)))
+        return told[len(first) :]
+
+
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_replies_are_those_of_redis(port: int, other: int, version: str) -> None:
+    first = ["FLUSHALL", f"HELLO {version}"]
+    ours, theirs = replies(port, first), replies(other, first)
+    different = [(request, a, b) for (request, a), (_, b) in zip(ours, theirs, strict=True) if a != b]
+    assert not different, "\n".join(f"{request}: ours {a}, theirs {b}" for request, a, b in different)
+
+
+def test_a_client_in_python_needs_nothing_special(store: Any) -> None:
+    assert store.set("a", "1", px=60_000) and store.incr("a") == 2 and 0 < store.pttl("a") <= 60_000
+    assert store.mset({f"key:{number}": number for number in range(1000)})
+    assert store.dbsize() == 1001
+    assert sorted(store.scan_iter(match="key:99*", count=50)) == sorted(["key:99", *(f"key:99{digit}" for digit in range(10))])
+    with store.pipeline() as pipeline:
+        assert pipeline.set("b", "x").get("b").incrbyfloat("c", 0.5).execute() == [True, "x", 0.5]
+    store.transaction(lambda pipeline: pipeline.set("b", pipeline.get("a")), "a")
+    with pytest.raises(redis.ResponseError, match="not an integer"):
+        store.set("b", "text") and store.incr("b")
+    with pytest.raises(redis.WatchError), store.pipeline() as pipeline:
+        pipeline.watch("a")
+        store.set("a", "3")
+        pipeline.multi()
+        pipeline.get("a")
+        pipeline.execute()
+    assert store.info("memory")["used_memory"] > 50_000 and store.info()["db0"]["keys"] == 1003
+    assert store.client_list() and store.config_get("maxmemory") == {"maxmemory": "0"}
+
+
+def test_the_third_version_of_the_protocol(port: int) -> None:
+    with redis.Redis(port=port, protocol=3) as client:
+        assert client.execute_command("HELLO")[b"proto"] == 3
+        assert client.set("a", b"\x00\r\n\xff") and client.get("a") == b"\x00\r\n\xff"
+
+
+def test_large_values_and_many_clients(store: Any, port: int) -> None:
+    large = b"x" * 50_000_000
+    with redis.Redis(port=port) as client:
+        assert client.set("large", large) and client.get("large") == large
+
+    def count() -> None:
+        with redis.Redis(port=port) as own:
+            for _ in range(200):
+                own.incr("shared")
+
+    threads = [threading.Thread(target=count) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LIMIT)
+    assert store.get("shared") == "3200"
+
+
+def test_who_does_not_know_the_password_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "password").write_text("secret\n")
+    port = free_port()
+    line = [str(COMMAND), "store", "serve", "--port", str(port), "--password-file", str(tmp_path / "password")]
+    with running(line, port):
+        with redis.Redis(port=port) as client, pytest.raises(redis.AuthenticationError):
+            client.get("a")
+        with redis.Redis(port=port, password="wrong") as client, pytest.raises(redis.AuthenticationError):
+            client.get("a")
+        with redis.Redis(port=port, password="secret", client_name="one") as client:
+            assert client.ping() and client.client_getname() in ("one", b"one")
+
+
+def test_the_command_line_of_redis(store: Any, port: int) -> None:
+    cli = shutil.which("redis-cli")
+    if cli is None:
+        pytest.skip("redis-cli is not installed: scripts/need redis")
+
+    def say(*words: str) -> str:
+        done = subprocess.run([cli, "-p", str(port), *words], capture_output=True, text=True, timeout=LIMIT, check=True)
+        return done.stdout.strip()
+
+    assert say("set", "a", "1") == "OK" and say("get", "a") == "1" and say("--scan") == "a"
+    assert "redis_version" in say("info") and say("-3", "config", "get", "save") != ""
+    assert "keys" in say("--bigkeys") and say("memory", "usage", "a").isdigit()
+
+
+def test_it_ends_when_it_is_told_to() -> None:
+    port = free_port()
+    line = [str(COMMAND), "store", "serve", "--port", str(port)]
+    process = subprocess.Popen(line, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None and "listening on 127.0.0.1" in process.stderr.readline()
+    process.terminate()
+    assert process.wait(LIMIT) == 128 + 15
+    assert process.communicate(timeout=LIMIT)[1] == ""
