@@ -393,7 +393,7 @@ mod tests {
         (0..1_000).for_each(|number| bucket.set(key(number).as_bytes(), b"", None, 0));
         let (mut seen, mut place, mut next) = (BTreeSet::new(), Some(0), 1_000);
         while let Some(first) = place {
-            place = bucket.scan(first, 10, 0, |record| drop(seen.insert(record.key().to_vec())));
+            place = bucket.scan(first, 10, 0, |record| seen.extend([record.key().to_vec()]));
             (next..next + 50).for_each(|number| bucket.set(key(number).as_bytes(), b"", None, 0));
             next += 50;
         }

@@ -109,7 +109,7 @@ fn attempt(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     if let Some(transaction) = &mut context.session.transaction {
         let command = checked.inspect_err(|_| transaction.is_broken = true)?;
         if !command.has(Flag::NotQueued) {
-            return transactions::queue(context, command, arguments);
+            return transactions::queue(context, arguments);
         }
         return run(context, command, arguments);
     }
@@ -121,7 +121,7 @@ fn check(context: &mut Context<'_>, arguments: Arguments<'_>) -> Result<&'static
     let command = find(arguments.get(0)).ok_or_else(|| unknown(arguments))?;
     let command = command.with_subcommand(arguments)?;
     if !command.arity.allows(arguments.len()) {
-        return Err(Failure::Arity(command.full_name()));
+        return Err(Failure::Arity(command.name.to_owned()));
     }
     if !context.session.is_authenticated && !command.has(Flag::BeforeAuthentication) {
         return Err(Failure::NotAuthenticated);

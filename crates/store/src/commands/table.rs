@@ -128,11 +128,6 @@ impl Command {
         self.flags.contains(&flag)
     }
 
-    /// Its name as errors have it.
-    pub fn full_name(&self) -> String {
-        self.name.to_owned()
-    }
-
     /// The subcommand that a request names, or itself where it has none.
     pub(super) fn with_subcommand(&'static self, arguments: Arguments<'_>) -> Result<&'static Command, Failure> {
         if self.subcommands.is_empty() || arguments.len() < 2 {

@@ -1,6 +1,6 @@
 //! Several requests as one.
 
-use super::{Command, Context, Failure, Outcome, again};
+use super::{Context, Failure, Outcome, again};
 use crate::connection::Transaction;
 use crate::resp::{Arguments, OwnedArguments};
 
@@ -15,7 +15,7 @@ pub(super) fn multi(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
 }
 
 /// Keeps a request until EXEC comes.
-pub(super) fn queue(context: &mut Context<'_>, _: &Command, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn queue(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let most = context.node.settings.limits.request;
     let Some(transaction) = &mut context.session.transaction else { return Ok(()) };
     let request = OwnedArguments::from(arguments);
