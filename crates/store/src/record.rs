@@ -145,8 +145,12 @@ impl Record {
     /// It is used at this time. [s]
     #[inline]
     pub fn touch(&mut self, used: u32) {
-        if let Some(first) = self.0.first_mut() {
-            first[FORM + 1..].copy_from_slice(&used.to_le_bytes()[..3]);
+        let [low, middle, high, _] = used.to_le_bytes();
+        // What is used often is not written to each time.
+        if let Some(first) = self.0.first_mut()
+            && first[FORM + 1..] != [low, middle, high]
+        {
+            first[FORM + 1..].copy_from_slice(&[low, middle, high]);
         }
     }
 

@@ -157,8 +157,8 @@ impl Filter {
     }
 
     fn is_for(&self, client: &Client, own: u64) -> bool {
-        !self.none_of_the_kind
-            && !(self.skips_own && client.id == own)
+        let is_spared = self.none_of_the_kind || self.skips_own && client.id == own;
+        !is_spared
             && self.id.is_none_or(|id| id == client.id as i64)
             && self.address.as_ref().is_none_or(|address| *address == client.address)
             && self.local_address.as_ref().is_none_or(|address| *address == client.local_address)

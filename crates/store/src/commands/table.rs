@@ -141,7 +141,7 @@ impl Command {
 
     /// A subcommand by its name, in whatever case.
     pub fn subcommand(&self, name: &[u8]) -> Option<&'static Command> {
-        let own = |command: &&Command| command.name[self.name.len() + 1..].as_bytes().eq_ignore_ascii_case(name);
+        let own = |command: &&Command| command.name.as_bytes()[self.name.len() + 1..].eq_ignore_ascii_case(name);
         self.subcommands.iter().find(own)
     }
 
