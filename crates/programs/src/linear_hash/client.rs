@@ -13,13 +13,13 @@ pub(super) fn longer(patience: Duration, first: Duration) -> Duration {
     Duration::from_picoseconds(patience.picoseconds().saturating_mul(2).min(most))
 }
 
-/// A client's state: its image, and the request under way.
+/// A client's state: its image, and the request under way. `O` is what it asks for.
 #[derive(Clone, Debug)]
-pub struct Client {
-    number: u32,
+pub struct Client<O = Operation> {
+    number: u64,
     image: Image,
     requests: u64,
-    under_way: Option<UnderWay>,
+    under_way: Option<UnderWay<O>>,
     /// After how long a request is sent again for the first time that nobody has answered.
     patience: Duration,
     /// What was counted.
@@ -27,8 +27,8 @@ pub struct Client {
 }
 
 #[derive(Clone, Debug)]
-struct UnderWay {
-    request: Request,
+struct UnderWay<O> {
+    request: Request<O>,
     again: Time,
     /// Twice as long from one time to the next, so that a busy server is not made busier.
     patience: Duration,
@@ -47,18 +47,18 @@ pub struct ClientCounts {
     pub most_forwards: u32,
 }
 
-/// What a client does.
+/// What a client does: `O` is what it asks for, and `R` how that goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ClientOutput {
+pub enum ClientOutput<O = Operation, R = Outcome> {
     /// Sends a request to a server.
-    Send(u32, Request),
+    Send(u32, Request<O>),
     /// Has the answer to its request.
-    Done(Outcome),
+    Done(R),
 }
 
-impl Client {
+impl<O: Clone> Client<O> {
     /// A client that knows one server, and sends a request again after `patience`.
-    pub fn new(number: u32, patience: Duration) -> Client {
+    pub fn new(number: u64, patience: Duration) -> Client<O> {
         let (image, counts) = (Image::default(), ClientCounts::default());
         Client { number, image, requests: 0, under_way: None, patience, counts }
     }
@@ -66,6 +66,11 @@ impl Client {
     /// What it believes of the table.
     pub const fn image(&self) -> Image {
         self.image
+    }
+
+    /// Believes of the table what another client does.
+    pub const fn adopt(&mut self, image: Image) {
+        self.image = image;
     }
 
     /// Forgets what it believes of the table: it knows one server again.
@@ -84,26 +89,26 @@ impl Client {
     }
 
     /// Begins a request for the key with hash C. A request before it must be over.
-    pub fn ask(&mut self, now: Time, c: u64, operation: Operation) -> ClientOutput {
+    pub fn ask<R>(&mut self, now: Time, c: u64, operation: O) -> ClientOutput<O, R> {
         let request = Request { client: self.number, number: self.requests, c, operation, forwards: 0 };
         self.requests += 1;
         self.send(now, request, self.patience)
     }
 
-    fn send(&mut self, now: Time, request: Request, patience: Duration) -> ClientOutput {
+    fn send<R>(&mut self, now: Time, request: Request<O>, patience: Duration) -> ClientOutput<O, R> {
         self.under_way = Some(UnderWay { request: request.clone(), again: now + patience, patience });
         ClientOutput::Send(self.image.address(request.c), request)
     }
 
     /// Sends the request again whose deadline has passed.
-    pub fn wake(&mut self, now: Time) -> Option<ClientOutput> {
+    pub fn wake<R>(&mut self, now: Time) -> Option<ClientOutput<O, R>> {
         let UnderWay { request, patience, .. } = self.under_way.clone().filter(|it| it.again <= now)?;
         self.counts.repeated += 1;
         Some(self.send(now, request, longer(patience, self.patience)))
     }
 
     /// Takes what a server says.
-    pub fn take(&mut self, now: Time, message: ToClient) -> Option<ClientOutput> {
+    pub fn take<R, F>(&mut self, now: Time, message: ToClient<R, F>) -> Option<ClientOutput<O, R>> {
         let waits_for = |number| self.under_way.as_ref().is_some_and(|it| it.request.number == number);
         match message {
             ToClient::Adjust { server, level } => {
@@ -126,7 +131,7 @@ impl Client {
     }
 
     /// Sends a request again that servers could not deliver.
-    fn bounced(&mut self, now: Time) -> Option<ClientOutput> {
+    fn bounced<R>(&mut self, now: Time) -> Option<ClientOutput<O, R>> {
         let UnderWay { request, patience, .. } = self.under_way.take()?;
         self.counts.bounced += 1;
         Some(self.send(now, request, patience))

@@ -26,7 +26,7 @@ pub(super) struct ClientLoop<'a, E> {
 impl<'a, E: Endpoint> ClientLoop<'a, E> {
     /// Client `number`.
     pub(super) fn new(program: &'a LinearHash, endpoint: &'a E, number: u32) -> ClientLoop<'a, E> {
-        ClientLoop { program, endpoint, number, client: Client::new(number, PATIENCE), scans: 0, messages: 0 }
+        ClientLoop { program, endpoint, number, client: Client::new(number.into(), PATIENCE), scans: 0, messages: 0 }
     }
 
     /// Its inserts, and goodbye; then phase by phase what comes after the build.
@@ -121,7 +121,7 @@ impl<'a, E: Endpoint> ClientLoop<'a, E> {
     /// Has all servers scanned or counted, and says how many entries there are.
     async fn scan(&mut self, counting: bool) -> Result<u64> {
         let (image, now) = (self.client.image(), self.endpoint.now());
-        let (mut scan, mut outputs) = Scan::begin((self.number, self.scans), image, counting, PATIENCE, now);
+        let (mut scan, mut outputs) = Scan::begin((self.number.into(), self.scans), image, counting, PATIENCE, now);
         self.scans += 1;
         let mut found = 0;
         loop {

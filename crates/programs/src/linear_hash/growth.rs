@@ -2,8 +2,7 @@
 
 use quantities::Bytes;
 
-use super::message::{Body, Key};
-use super::{Entry, Extent};
+use super::Extent;
 
 /// When a server splits, and when two become one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,12 +88,12 @@ impl Growth {
 }
 
 impl Chunk {
-    /// Puts the entries of a bucket into it.
-    pub(super) fn add<'a>(&mut self, entries: impl IntoIterator<Item = &'a Entry<Key, Body>>) {
+    /// Puts a bucket into it, whose entries have these sizes.
+    pub(super) fn add(&mut self, sizes: impl IntoIterator<Item = Bytes>) {
         self.room = self.room.saturating_sub(1);
-        for entry in entries {
+        for size in sizes {
             self.room = self.room.saturating_sub(1);
-            self.size = self.size.saturating_add(entry.key.len() as u64).saturating_add(entry.value.size().0);
+            self.size = self.size.saturating_add(size.0);
         }
     }
 

@@ -47,30 +47,30 @@ pub enum Outcome {
     Found(Option<Body>),
 }
 
-/// A request, as it goes from a client to servers and between them.
+/// A request, as it goes from a client to servers and between them. `O` is what is asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Request {
+pub struct Request<O = Operation> {
     /// Who asks.
-    pub client: u32,
+    pub client: u64,
     /// How many requests the client has made before this one. A request that is sent again has the same number.
     pub number: u64,
     /// C, the hash of the key.
     pub c: u64,
     /// What is asked for.
-    pub operation: Operation,
+    pub operation: O,
     /// How often it was sent on.
     pub forwards: u32,
 }
 
-/// What servers tell clients.
+/// What servers tell clients. `R` is how a request went, `F` what a scan finds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ToClient {
+pub enum ToClient<R = Outcome, F = (Key, Body)> {
     /// What came of a request.
     Reply {
         /// Which request.
         number: u64,
         /// How it went.
-        outcome: Outcome,
+        outcome: R,
         /// How often the request was sent on.
         forwards: u32,
     },
@@ -100,7 +100,7 @@ pub enum ToClient {
         /// Which part of it was asked for.
         span: Span,
         /// What the server says.
-        answer: ScanAnswer,
+        answer: ScanAnswer<F>,
     },
 }
 
@@ -108,7 +108,7 @@ pub enum ToClient {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScanRequest {
     /// Who asks.
-    pub client: u32,
+    pub client: u64,
     /// Which of the client's scans.
     pub number: u64,
     /// For which keys.
@@ -117,9 +117,9 @@ pub struct ScanRequest {
     pub counting: bool,
 }
 
-/// What a server says to a part of a scan.
+/// What a server says to a part of a scan. `F` is what it finds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ScanAnswer {
+pub enum ScanAnswer<F = (Key, Body)> {
     /// These, as far as the server has read.
     Part {
         /// a
@@ -131,7 +131,7 @@ pub enum ScanAnswer {
         /// How many there are.
         count: u64,
         /// The entries, if they were asked for.
-        entries: Vec<(Key, Body)>,
+        entries: Vec<F>,
     },
     /// The span begins with keys that server a of level j does not have.
     Elsewhere {
@@ -147,22 +147,22 @@ pub enum ScanAnswer {
     },
 }
 
-/// What a server remembers of a client's last request, so that the same request once more changes nothing.
+/// What a server remembers of a client's last request, so that the same request once more changes nothing. `R` is how one goes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Applied {
+pub struct Applied<R = Outcome> {
     /// Its number. Those before it are over.
     pub number: u64,
     /// C, the hash of its key.
     pub c: u64,
     /// How it went; none, when another server knows.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<R>,
 }
 
-/// What servers tell each other.
+/// What servers tell each other. `E` is what a table is made of, `O` what is asked for, and `R` how that goes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ToServer {
+pub enum ToServer<E = Entry<Key, Body>, O = Operation, R = Outcome> {
     /// A request that is not the sender's.
-    Forward(Request),
+    Forward(Request<O>),
     /// The token: who has it may split next. The receiver is server n.
     Token(Extent),
     /// You are server of this level now; your local buckets will come.
@@ -175,9 +175,9 @@ pub enum ToServer {
     /// Some of the buckets, in their order.
     Chunk {
         /// The buckets.
-        buckets: Vec<Bucket<Entry<Key, Body>>>,
+        buckets: Vec<Bucket<E>>,
         /// The last request of each client, with how it went where its key is in these buckets.
-        applied: Vec<(u32, Applied)>,
+        applied: Vec<(u64, Applied<R>)>,
         /// Whether they are the last.
         last: bool,
     },

@@ -15,6 +15,7 @@ mod buckets;
 pub mod build;
 mod client;
 mod client_loop;
+mod contents;
 mod encoding;
 mod extent;
 mod forwarding;
@@ -35,6 +36,7 @@ mod words;
 
 pub use buckets::{Bucket, Entry, Hashed, Keyed};
 pub use client::{Client, ClientCounts, ClientOutput};
+pub use contents::{Contents, OutputOf, Pairs, ToClientOf, ToServerOf};
 pub use encoding::{EncodingError, Envelope};
 pub use extent::{Extent, Split, h};
 pub use forwarding::forward;

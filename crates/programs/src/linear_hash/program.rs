@@ -239,6 +239,7 @@ impl<'a, E: Endpoint> ServerLoop<'a, E> {
             self.messages += 1;
             let (to, envelope) = match output {
                 ServerOutput::Client(client, message) => {
+                    let client = u32::try_from(client).unwrap_or(u32::MAX);
                     (self.program.servers.saturating_add(client), Envelope::ToClient(message))
                 }
                 ServerOutput::Server(server, message) => (server, Envelope::ToServer(message)),

@@ -15,7 +15,8 @@
 //!
 //! All the while both answer for the buckets that they have, and know whom to send a request to that is for another.
 
-use super::{Applied, Body, Bucket, Entry, Extent, Key, Place, Server, ServerOutput, Split, Table, ToServer, forward};
+use super::contents::{Contents, OutputOf, ToServerOf};
+use super::{Applied, Bucket, Extent, Growth, Place, Server, ServerOutput, Split, Table, ToServer, forward};
 
 /// What a server is doing besides answering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,10 +29,10 @@ pub(super) enum Change {
     TakesOver(u32),
 }
 
-impl Server {
+impl<C: Contents> Server<C> {
     /// Begins to split, if this server has the token, is not busy, and has more than the threshold.
-    pub(super) fn consider_split(&mut self, outputs: &mut Vec<ServerOutput>) {
-        let (Some(file), None, Some(table)) = (self.token, self.change, &mut self.table) else { return };
+    pub(super) fn consider_split(&mut self, outputs: &mut Vec<OutputOf<C>>) {
+        let (Some(file), None, Some(table)) = (self.token, self.change, self.contents.table_mut()) else { return };
         let next = file.next_split().filter(|split| split.to < self.growth.most_servers);
         let Some(Split { to, level, .. }) = next else { return };
         if !table.is_whole() || !self.growth.splits(table.len(), file, self.since) {
@@ -45,10 +46,16 @@ impl Server {
         self.ship(outputs);
     }
 
+    /// Grows and shrinks by other measures from now on.
+    pub fn grow_by(&mut self, growth: Growth, outputs: &mut Vec<OutputOf<C>>) {
+        self.growth = growth;
+        self.consider_split(outputs);
+    }
+
     /// Lets the token walk back, if this server has it, is not busy, and has less than the threshold: asked whenever it has answered a
-    /// request that stores nothing. A file that nobody asks for anything stays as it is.
-    pub(super) fn consider_shrinking(&mut self, outputs: &mut Vec<ServerOutput>) {
-        let (Some(file), None, Some(table)) = (self.token, self.change, &self.table) else { return };
+    /// request that stores nothing. A file that nobody asks for anything stays as it is, unless somebody asks this now and then.
+    pub fn consider_shrinking(&mut self, outputs: &mut Vec<OutputOf<C>>) {
+        let (Some(file), None, Some(table)) = (self.token, self.change, self.contents.table()) else { return };
         let Some(Split { from, .. }) = file.last_split() else { return };
         let few = (table.len() as f64) < self.growth.shrink_threshold(file);
         if !few || self.rest > 0 || !table.is_whole() {
@@ -63,8 +70,8 @@ impl Server {
     }
 
     /// Takes over the last server of the file, which came of this one: with the token no other server changes meanwhile.
-    fn begin_merge(&mut self, file: Extent, outputs: &mut Vec<ServerOutput>) {
-        let (Some(Split { to, .. }), Some(table)) = (file.last_split(), &mut self.table) else { return };
+    fn begin_merge(&mut self, file: Extent, outputs: &mut Vec<OutputOf<C>>) {
+        let (Some(Split { to, .. }), Some(table)) = (file.last_split(), self.contents.table_mut()) else { return };
         self.token = Some(file);
         self.change = Some(Change::TakesOver(to));
         table.hold_still();
@@ -72,8 +79,8 @@ impl Server {
     }
 
     /// Gets ready to leave for server `to`, which has so many local buckets.
-    fn prepare_to_leave(&mut self, to: u32, buckets: u32, outputs: &mut Vec<ServerOutput>) {
-        let Some(table) = &mut self.table else { return };
+    fn prepare_to_leave(&mut self, to: u32, buckets: u32, outputs: &mut Vec<OutputOf<C>>) {
+        let Some(table) = self.contents.table_mut() else { return };
         self.change = Some(Change::LeavesFor(to));
         self.told.clear();
         table.hold_still();
@@ -83,8 +90,8 @@ impl Server {
     }
 
     /// Takes over a table of so many local buckets as soon as this one has the same shape, unless both are too large together.
-    fn prepare_to_join(&mut self, from: u32, buckets: u32, entries: u64, outputs: &mut Vec<ServerOutput>) {
-        let (Some(file), Some(table)) = (self.token, &mut self.table) else { return };
+    fn prepare_to_join(&mut self, from: u32, buckets: u32, entries: u64, outputs: &mut Vec<OutputOf<C>>) {
+        let (Some(file), Some(table)) = (self.token, self.contents.table_mut()) else { return };
         let smaller = Extent::of(file.buckets() - 1);
         if (table.len() + entries) as f64 > self.growth.threshold(smaller) {
             table.go_on();
@@ -100,7 +107,7 @@ impl Server {
     }
 
     /// The file does not shrink for now, and server n has the token again.
-    fn give_back_the_token(&mut self, file: Extent, outputs: &mut Vec<ServerOutput>) {
+    fn give_back_the_token(&mut self, file: Extent, outputs: &mut Vec<OutputOf<C>>) {
         if file.n() == self.number {
             self.keep_the_token(file, outputs);
         } else {
@@ -109,7 +116,7 @@ impl Server {
         }
     }
 
-    fn keep_the_token(&mut self, file: Extent, outputs: &mut Vec<ServerOutput>) {
+    fn keep_the_token(&mut self, file: Extent, outputs: &mut Vec<OutputOf<C>>) {
         self.token = Some(file);
         self.rest = self.growth.rest();
         self.consider_split(outputs);
@@ -117,16 +124,15 @@ impl Server {
 
     /// Ships the next chunk, of a table that is halved or leaves. After the last one the token goes on, or the server is not
     /// in the file any more.
-    fn ship(&mut self, outputs: &mut Vec<ServerOutput>) {
+    fn ship(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         let Some(Change::SplitsTo(to) | Change::LeavesFor(to)) = self.change else { return };
-        let Some(table) = &mut self.table else { return };
         let (mut buckets, mut chunk, mut last) = (Vec::new(), self.growth.new_chunk(), false);
         while !chunk.is_full() {
-            let Some(bucket) = table.ship() else {
+            let Some(bucket) = self.contents.ship() else {
                 last = true;
                 break;
             };
-            chunk.add(&bucket);
+            chunk.add(bucket.iter().map(C::size));
             buckets.push(bucket);
         }
         let applied = self.news();
@@ -135,7 +141,7 @@ impl Server {
             return;
         }
         if self.change.take() == Some(Change::LeavesFor(to)) {
-            self.table = None;
+            self.contents.close();
         } else {
             self.pass_on_the_token(outputs);
         }
@@ -143,8 +149,8 @@ impl Server {
 
     /// Of the clients' last requests, how those went whose keys are gone now. Of the others the receiver of the keys has to know the
     /// numbers, since older ones may still come again.
-    fn news(&mut self) -> Vec<(u32, Applied)> {
-        let (number, Some(table)) = (self.number, &self.table) else { return Vec::new() };
+    fn news(&mut self) -> Vec<(u64, Applied<C::Outcome>)> {
+        let (number, Some(table)) = (self.number, self.contents.table()) else { return Vec::new() };
         let gone = |c| table.place(c) == Place::Shipped || forward(number, table.level(), c).is_some();
         let applied = self.applied.iter_mut().map(|(client, record)| {
             let outcome = if gone(record.c) { record.outcome.take() } else { None };
@@ -157,7 +163,7 @@ impl Server {
         news.collect()
     }
 
-    fn pass_on_the_token(&mut self, outputs: &mut Vec<ServerOutput>) {
+    fn pass_on_the_token(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         let Some(mut file) = self.token.take() else { return };
         file.grow();
         if file.n() == self.number {
@@ -170,7 +176,7 @@ impl Server {
     }
 
     /// The last server has left: this one, from which it came, is server n of the file that there is now.
-    fn end_merge(&mut self, outputs: &mut Vec<ServerOutput>) {
+    fn end_merge(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         self.change = None;
         self.counts.merges += 1;
         if let Some(file) = &mut self.token {
@@ -181,7 +187,7 @@ impl Server {
     }
 
     /// Takes what server `from` says.
-    pub fn take(&mut self, from: u32, message: ToServer, outputs: &mut Vec<ServerOutput>) {
+    pub fn take(&mut self, from: u32, message: ToServerOf<C>, outputs: &mut Vec<OutputOf<C>>) {
         match message {
             ToServer::Forward(request) => self.request(request, outputs),
             ToServer::Token(file) => {
@@ -189,10 +195,10 @@ impl Server {
                 self.since = 0;
                 self.consider_split(outputs);
             }
-            ToServer::Open { level, extent } => self.table = Some(Table::filling(level, extent)),
+            ToServer::Open { level, extent } => self.contents.open(Table::filling(level, extent)),
             ToServer::Chunk { buckets, applied, last } => self.receive(from, buckets, applied, last, outputs),
             ToServer::Received => {
-                if let (Some(table), Some(Change::LeavesFor(_))) = (&mut self.table, self.change) {
+                if let (Some(table), Some(Change::LeavesFor(_))) = (self.contents.table_mut(), self.change) {
                     table.leave();
                 }
                 self.ship(outputs);
@@ -202,7 +208,7 @@ impl Server {
             ToServer::Leaving { buckets, entries } => self.prepare_to_join(from, buckets, entries, outputs),
             ToServer::Stay => {
                 self.change = None;
-                self.table.iter_mut().for_each(Table::go_on);
+                self.contents.table_mut().into_iter().for_each(Table::go_on);
             }
             ToServer::Keep(file) => self.keep_the_token(file, outputs),
         }
@@ -213,13 +219,15 @@ impl Server {
     fn receive(
         &mut self,
         from: u32,
-        buckets: Vec<Bucket<Entry<Key, Body>>>,
-        applied: Vec<(u32, Applied)>,
+        buckets: Vec<Bucket<C::Entry>>,
+        applied: Vec<(u64, Applied<C::Outcome>)>,
         last: bool,
-        outputs: &mut Vec<ServerOutput>,
+        outputs: &mut Vec<OutputOf<C>>,
     ) {
-        let Some(table) = &mut self.table else { return };
-        buckets.into_iter().for_each(|bucket| table.arrive(bucket));
+        if self.contents.table().is_none() {
+            return;
+        }
+        buckets.into_iter().for_each(|bucket| self.contents.arrive(bucket));
         self.learn(applied);
         if !last {
             outputs.push(ServerOutput::Server(from, ToServer::Received));
@@ -232,7 +240,7 @@ impl Server {
     }
 
     /// Takes in what another server knows of the clients' last requests.
-    fn learn(&mut self, applied: Vec<(u32, Applied)>) {
+    fn learn(&mut self, applied: Vec<(u64, Applied<C::Outcome>)>) {
         for (client, record) in applied {
             let known = self.applied.entry(client).or_insert_with(|| record.clone());
             if (known.number, known.outcome.is_some()) < (record.number, record.outcome.is_some()) {

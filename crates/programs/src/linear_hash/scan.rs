@@ -11,13 +11,13 @@ use super::{Image, Span, ToClient};
 /// As many spans are open at most, whatever a server says of the number of servers: one more is all that remains.
 const MOST_OPEN: usize = 1 << 16;
 
-/// What a scan does.
+/// What a scan does. `F` is what it finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ScanOutput {
+pub enum ScanOutput<F = (Key, Body)> {
     /// Sends a request to a server.
     Send(u32, ScanRequest),
     /// Has found these.
-    Found(Vec<(Key, Body)>),
+    Found(Vec<F>),
     /// Is over: so many keys are there. Every server has answered.
     Done(u64),
 }
@@ -45,7 +45,7 @@ pub enum ScanOutput {
 /// Source: LH* paper, section on parallel operations with deterministic termination; the spans are ours.
 #[derive(Clone, Debug)]
 pub struct Scan {
-    client: u32,
+    client: u64,
     number: u64,
     counting: bool,
     image: Image,
@@ -65,13 +65,13 @@ struct Asked {
 
 impl Scan {
     /// Begins a client's scan of this number, for all entries or only for how many there are.
-    pub fn begin(
-        (client, number): (u32, u64),
+    pub fn begin<F>(
+        (client, number): (u64, u64),
         image: Image,
         counting: bool,
         patience: Duration,
         now: Time,
-    ) -> (Scan, Vec<ScanOutput>) {
+    ) -> (Scan, Vec<ScanOutput<F>>) {
         let mut scan = Scan { client, number, counting, image, patience, open: BTreeMap::new(), count: 0 };
         let outputs = scan.ask(Span::ALL, now);
         (scan, outputs)
@@ -93,7 +93,7 @@ impl Scan {
     }
 
     /// Asks for a span: each server that it is with by the image, as long as not too many spans are open.
-    fn ask(&mut self, span: Span, now: Time) -> Vec<ScanOutput> {
+    fn ask<F>(&mut self, span: Span, now: Time) -> Vec<ScanOutput<F>> {
         let (mut outputs, mut rest) = (Vec::new(), Some(span));
         while let Some(span) = rest {
             let server = self.image.address(span.c());
@@ -105,7 +105,7 @@ impl Scan {
         outputs
     }
 
-    fn send(&mut self, span: Span, patience: Duration, now: Time) -> ScanOutput {
+    fn send<F>(&mut self, span: Span, patience: Duration, now: Time) -> ScanOutput<F> {
         let server = self.image.address(span.c());
         self.open.insert(span, Asked { server, again: now + patience, patience });
         let request = ScanRequest { client: self.client, number: self.number, span, counting: self.counting };
@@ -113,14 +113,14 @@ impl Scan {
     }
 
     /// Asks again for the spans whose deadline has passed.
-    pub fn wake(&mut self, now: Time) -> Vec<ScanOutput> {
+    pub fn wake<F>(&mut self, now: Time) -> Vec<ScanOutput<F>> {
         let due = self.open.iter().filter(|(_, asked)| asked.again <= now);
         let due: Vec<(Span, Duration)> = due.map(|(span, asked)| (*span, asked.patience)).collect();
         due.into_iter().map(|(span, patience)| self.send(span, longer(patience, self.patience), now)).collect()
     }
 
     /// Takes what a server says.
-    pub fn take(&mut self, now: Time, message: ToClient) -> Vec<ScanOutput> {
+    pub fn take<R, F>(&mut self, now: Time, message: ToClient<R, F>) -> Vec<ScanOutput<F>> {
         let ToClient::Scanned { number, span, answer } = message else { return Vec::new() };
         let Some(asked) = self.open.get(&span).filter(|_| number == self.number).copied() else { return Vec::new() };
         match answer {
@@ -141,20 +141,13 @@ impl Scan {
         }
     }
 
-    fn ask_elsewhere(&mut self, span: Span, now: Time) -> Vec<ScanOutput> {
+    fn ask_elsewhere<F>(&mut self, span: Span, now: Time) -> Vec<ScanOutput<F>> {
         self.open.remove(&span);
         self.ask(span, now)
     }
 
     /// A span is answered for up to the place `last`; the rest is asked for.
-    fn strike_out(
-        &mut self,
-        span: Span,
-        last: u64,
-        now: Time,
-        count: u64,
-        entries: Vec<(Key, Body)>,
-    ) -> Vec<ScanOutput> {
+    fn strike_out<F>(&mut self, span: Span, last: u64, now: Time, count: u64, entries: Vec<F>) -> Vec<ScanOutput<F>> {
         self.open.remove(&span);
         self.count += count;
         let mut outputs = span.after(last).map(|rest| self.ask(rest, now)).unwrap_or_default();

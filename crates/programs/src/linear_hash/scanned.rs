@@ -1,13 +1,14 @@
 //! How a server answers a scan.
 
+use super::contents::{Contents, OutputOf};
 use super::growth::Chunk;
-use super::message::{Body, Key, ScanAnswer, ScanRequest};
-use super::{Entry, Server, ServerOutput, Span, Table, ToClient, forward};
+use super::message::{ScanAnswer, ScanRequest};
+use super::{Hashed, Server, ServerOutput, Span, ToClient, forward};
 
-impl Server {
+impl<C: Contents> Server<C> {
     /// Takes a part of a scan. One that begins with a key which is on its way to another server, or has still to come, waits until
     /// that is over; so one of each part that clients have asked for is all that is remembered.
-    pub fn scan(&mut self, request: ScanRequest, outputs: &mut Vec<ServerOutput>) {
+    pub fn scan(&mut self, request: ScanRequest, outputs: &mut Vec<OutputOf<C>>) {
         if let Some(answer) = self.scanned(&request) {
             let ScanRequest { client, number, span, .. } = request;
             outputs.push(ServerOutput::Client(client, ToClient::Scanned { number, span, answer }));
@@ -17,16 +18,16 @@ impl Server {
     }
 
     /// Answers the scans that have waited, as far as it can by now.
-    pub(super) fn answer_scans(&mut self, outputs: &mut Vec<ServerOutput>) {
+    pub(super) fn answer_scans(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         for request in std::mem::take(&mut self.scans) {
             self.scan(request, outputs);
         }
     }
 
     /// The answer, unless it has to wait.
-    fn scanned(&self, request: &ScanRequest) -> Option<ScanAnswer> {
+    fn scanned(&self, request: &ScanRequest) -> Option<ScanAnswer<C::Found>> {
         let server = self.number;
-        let Some(table) = &self.table else { return Some(ScanAnswer::Gone { server }) };
+        let Some(table) = self.table() else { return Some(ScanAnswer::Gone { server }) };
         let level = table.level();
         if forward(server, level, request.span.c()).is_some() {
             return Some(ScanAnswer::Elsewhere { server, level });
@@ -36,32 +37,33 @@ impl Server {
             let (last, count, entries) = (own.last, table.len(), Vec::new());
             return Some(ScanAnswer::Part { server, level, last, count, entries });
         }
-        let Read { last, count, entries } = read(table, own, request.counting, self.growth.new_chunk())?;
+        let Read { last, count, entries } = read(&self.contents, own, request.counting, self.growth.new_chunk())?;
         Some(ScanAnswer::Part { server, level, last, count, entries })
     }
 }
 
 /// What was read of a span.
-struct Read {
+struct Read<F> {
     last: u64,
     count: u64,
-    entries: Vec<(Key, Body)>,
+    entries: Vec<F>,
 }
 
 /// Reads a span local bucket by local bucket, until it has a chunk or comes to keys that move; none, if it begins with such. Where
 /// entries are only counted, they make up chunks all the same: to count takes its time.
-fn read(table: &Table<Entry<Key, Body>>, span: Span, counting: bool, mut chunk: Chunk) -> Option<Read> {
-    let (mut read, mut rest): (Option<Read>, _) = (None, Some(span));
+fn read<C: Contents>(contents: &C, span: Span, counting: bool, mut chunk: Chunk) -> Option<Read<C::Found>> {
+    let table = contents.table()?;
+    let (mut read, mut rest): (Option<Read<C::Found>>, _) = (None, Some(span));
     while let Some(span) = rest.filter(|_| !chunk.is_full()) {
         let Some((level, bucket)) = table.settled(span.c()) else { break };
         let part = span.within(level);
-        let found = bucket.filter(|entry| part.contains(entry.c));
-        chunk.add(found.clone());
+        let found = bucket.filter(|entry| part.contains(entry.c()));
+        chunk.add(found.clone().map(C::size));
         let so_far = read.get_or_insert(Read { last: part.last, count: 0, entries: Vec::new() });
         so_far.last = part.last;
         so_far.count += found.clone().count() as u64;
         if !counting {
-            so_far.entries.extend(found.map(|entry| (entry.key.clone(), entry.value.clone())));
+            so_far.entries.extend(found.filter_map(|entry| contents.found(entry)));
         }
         rest = span.after(part.last);
     }

@@ -2,22 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use super::message::{Applied, Body, Key};
+use super::contents::{Contents, OutputOf, Pairs};
+use super::message::Applied;
 use super::reorganisation::Change;
-use super::{
-    Entry, Extent, Growth, Operation, Outcome, Place, Request, ScanRequest, Table, ToClient, ToServer, forward, h,
-};
+use super::{Extent, Growth, Place, Request, ScanRequest, Table, ToClient, ToServer, forward, h};
 
 /// As often as a request is sent on between servers. As long as none splits meanwhile it is never more.
 pub(super) const MOST_FORWARDS: u32 = 2;
 
-/// What a server does.
+/// What a server does: `C` is what it tells clients, `S` what servers tell each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ServerOutput {
+pub enum ServerOutput<C = ToClient, S = ToServer> {
     /// Tells a client something.
-    Client(u32, ToClient),
+    Client(u64, C),
     /// Tells another server something.
-    Server(u32, ToServer),
+    Server(u32, S),
 }
 
 /// What a server counts.
@@ -33,14 +32,14 @@ pub struct ServerCounts {
     pub merges: u64,
 }
 
-/// A server's state.
+/// A server's state. `C` is what it keeps.
 #[derive(Clone, Debug)]
-pub struct Server {
+pub struct Server<C: Contents = Pairs> {
     /// a
     pub(super) number: u32,
     pub(super) growth: Growth,
-    /// Its table; none while it is not in the file.
-    pub(super) table: Option<Table<Entry<Key, Body>>>,
+    /// What it keeps.
+    pub(super) contents: C,
     /// The file's extent, as long as it has the token.
     pub(super) token: Option<Extent>,
     /// What it is doing besides.
@@ -52,9 +51,9 @@ pub struct Server {
     /// Parts of scans that wait until their keys have moved.
     pub(super) scans: Vec<ScanRequest>,
     /// The last request of each client.
-    pub(super) applied: BTreeMap<u32, Applied>,
+    pub(super) applied: BTreeMap<u64, Applied<C::Outcome>>,
     /// Of these, the numbers that the server knows to whom buckets are going.
-    pub(super) told: BTreeMap<u32, u64>,
+    pub(super) told: BTreeMap<u64, u64>,
     /// What was counted.
     pub counts: ServerCounts,
 }
@@ -62,11 +61,21 @@ pub struct Server {
 impl Server {
     /// Server `number`. Server 0 is in the file from the beginning, and has the token.
     pub fn new(number: u32, growth: Growth) -> Server {
+        Server::keeping(None, number, growth)
+    }
+}
+
+impl<C: Contents> Server<C> {
+    /// Server `number`, with contents that have no table yet. Server 0 is in the file from the beginning, and has the token.
+    pub fn keeping(mut contents: C, number: u32, growth: Growth) -> Server<C> {
         let first = number == 0;
+        if first {
+            contents.open(Table::new(0));
+        }
         Server {
             number,
             growth,
-            table: first.then(|| Table::new(0)),
+            contents,
             token: first.then(Extent::default),
             change: None,
             rest: 0,
@@ -79,13 +88,30 @@ impl Server {
     }
 
     /// Its table, if it is in the file.
-    pub const fn table(&self) -> Option<&Table<Entry<Key, Body>>> {
-        self.table.as_ref()
+    pub fn table(&self) -> Option<&Table<C::Entry>> {
+        self.contents.table()
+    }
+
+    /// What it keeps.
+    pub const fn contents(&self) -> &C {
+        &self.contents
+    }
+
+    /// The same, to be changed: whoever adds or takes entries says so by [`Server::has_answered`].
+    pub const fn contents_mut(&mut self) -> &mut C {
+        &mut self.contents
     }
 
     /// Whether it is in the file, has all its keys, and neither splits nor merges.
     pub fn is_steady(&self) -> bool {
-        self.change.is_none() && self.table.as_ref().is_some_and(Table::is_whole)
+        self.change.is_none() && self.table().is_some_and(Table::is_whole)
+    }
+
+    /// Whether the key C is its own, and has its place here now.
+    #[inline]
+    pub fn holds(&self, c: u64) -> bool {
+        let table = self.contents.table().filter(|table| forward(self.number, table.level(), c).is_none());
+        table.is_some_and(|table| table.place(c) == Place::Held)
     }
 
     /// The file's extent, if it has the token.
@@ -94,8 +120,8 @@ impl Server {
     }
 
     /// Takes a request, from a client or sent on.
-    pub fn request(&mut self, request: Request, outputs: &mut Vec<ServerOutput>) {
-        let Some(table) = &self.table else {
+    pub fn request(&mut self, request: Request<C::Operation>, outputs: &mut Vec<OutputOf<C>>) {
+        let Some(table) = self.contents.table() else {
             let gone = ToClient::Gone { number: request.number, server: self.number };
             outputs.push(ServerOutput::Client(request.client, gone));
             return;
@@ -124,7 +150,13 @@ impl Server {
 
     /// Sends a request on, and tells the client which server has which level, if it was the wrong one that it asked. A request
     /// that was sent on twice while servers split or merged goes back to its client instead, which knows better by now.
-    fn send_on(&mut self, to: u32, told: Option<(u32, u32)>, mut request: Request, outputs: &mut Vec<ServerOutput>) {
+    fn send_on(
+        &mut self,
+        to: u32,
+        told: Option<(u32, u32)>,
+        mut request: Request<C::Operation>,
+        outputs: &mut Vec<OutputOf<C>>,
+    ) {
         let (client, number) = (request.client, request.number);
         if let Some((server, level)) = told {
             outputs.push(ServerOutput::Client(client, ToClient::Adjust { server, level }));
@@ -139,14 +171,14 @@ impl Server {
     }
 
     /// Applies a request, or remembers how it went the first time.
-    fn answer(&mut self, request: Request, outputs: &mut Vec<ServerOutput>) {
+    fn answer(&mut self, request: Request<C::Operation>, outputs: &mut Vec<OutputOf<C>>) {
         let Request { client, number, c, operation, forwards } = request;
-        let stores = matches!(operation, Operation::Insert(..) | Operation::Put(..));
+        let stores = C::stores(&operation);
         let outcome = match self.applied.get_mut(&client) {
             Some(last) if last.number > number => return, // the client has its answer, and has gone on
             Some(last) if last.number == number => last.outcome.clone(),
             before => {
-                let outcome = self.table.as_mut().and_then(|table| apply(table, c, operation));
+                let outcome = self.contents.apply(c, operation);
                 let applied = Applied { number, c, outcome: outcome.clone() };
                 match before {
                     Some(last) => *last = applied,
@@ -156,8 +188,13 @@ impl Server {
             }
         };
         let Some(outcome) = outcome else { return };
-        self.counts.answered += 1;
         outputs.push(ServerOutput::Client(client, ToClient::Reply { number, outcome, forwards }));
+        self.has_answered(stores, outputs);
+    }
+
+    /// A request was answered, which may have stored something: the file may have to grow now, or to shrink.
+    pub fn has_answered(&mut self, stores: bool, outputs: &mut Vec<OutputOf<C>>) {
+        self.counts.answered += 1;
         self.rest = self.rest.saturating_sub(1);
         self.since += 1;
         self.consider_split(outputs);
@@ -165,15 +202,4 @@ impl Server {
             self.consider_shrinking(outputs);
         }
     }
-}
-
-/// Applies an operation to a table; none where the key's place is not there.
-fn apply(table: &mut Table<Entry<Key, Body>>, c: u64, operation: Operation) -> Option<Outcome> {
-    Some(match operation {
-        Operation::Insert(key, body) => Outcome::Is(table.insert(c, key, body).ok()?),
-        Operation::Put(key, body) => Outcome::Found(table.put(c, key, body).ok()?),
-        Operation::Get(key) => Outcome::Found(table.get(c, &key).cloned()),
-        Operation::Remove(key) => Outcome::Found(table.remove(c, &key)),
-        Operation::Contains(key) => Outcome::Is(table.get(c, &key).is_some()),
-    })
 }

@@ -3,8 +3,8 @@
 
 use endpoint::Message;
 use maquette_programs::linear_hash::{
-    Applied, Client, EncodingError, Entry, Envelope, Extent, Growth, Key, Operation, Outcome, Request, Scan,
-    ScanAnswer, ScanRequest, Server, Span, ToClient, ToServer,
+    Applied, Client, ClientOutput, EncodingError, Entry, Envelope, Extent, Growth, Key, Operation, Outcome, Request,
+    Scan, ScanAnswer, ScanOutput, ScanRequest, Server, Span, ToClient, ToServer,
 };
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Time};
@@ -40,7 +40,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
 }
 
 fn request() -> impl Strategy<Value = Request> {
-    (any::<u32>(), any::<u64>(), any::<u64>(), operation(), 0..=2_u32)
+    (any::<u64>(), any::<u64>(), any::<u64>(), operation(), 0..=2_u32)
         .prop_map(|(client, number, c, operation, forwards)| Request { client, number, c, operation, forwards })
 }
 
@@ -56,7 +56,7 @@ fn chunk() -> impl Strategy<Value = ToServer> {
         c,
         outcome,
     });
-    (buckets, prop::collection::vec((any::<u32>(), record), 0..4), any::<bool>())
+    (buckets, prop::collection::vec((any::<u64>(), record), 0..4), any::<bool>())
         .prop_map(|(buckets, applied, last)| ToServer::Chunk { buckets, applied, last })
 }
 
@@ -101,7 +101,7 @@ fn envelope() -> impl Strategy<Value = Envelope> {
         }),
         (0..1_u32 << 31, 0..=31_u32).prop_map(|(server, level)| Envelope::ToClient(ToClient::Adjust { server, level })),
         any::<u64>().prop_map(|number| Envelope::ToClient(ToClient::Again { number })),
-        (any::<u32>(), any::<u64>(), span(), any::<bool>()).prop_map(|(client, number, (span, _), counting)| {
+        (any::<u64>(), any::<u64>(), span(), any::<bool>()).prop_map(|(client, number, (span, _), counting)| {
             Envelope::Scan(ScanRequest { client, number, span, counting })
         }),
         (any::<u64>(), scan_answer())
@@ -122,8 +122,8 @@ struct Ends {
 impl Ends {
     fn new() -> Ends {
         let mut client = Client::new(0, Duration::ZERO);
-        client.ask(Time::ZERO, 5, Operation::Get(Key::from(&b"a"[..])));
-        let (scan, _) = Scan::begin((0, 0), client.image(), false, Duration::ZERO, Time::ZERO);
+        let _: ClientOutput = client.ask(Time::ZERO, 5, Operation::Get(Key::from(&b"a"[..])));
+        let (scan, _): (Scan, Vec<ScanOutput>) = Scan::begin((0, 0), client.image(), false, Duration::ZERO, Time::ZERO);
         Ends { server: Server::new(0, GROWTH), client, scan }
     }
 

@@ -1,5 +1,6 @@
-//! What the store promises its clients.
+//! What the store promises its clients, and its members each other.
 
 mod commands;
+mod pool;
 mod requests;
 mod sessions;

@@ -33,7 +33,7 @@ impl Draws {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Node {
     Server(u32),
-    Client(u32),
+    Client(u64),
 }
 
 /// What is promised of a message.

@@ -127,7 +127,7 @@ impl Simulation {
             now: 0,
             instants: 0,
             servers: (0..case.servers).map(|number| Suspect::new(Server::new(number, growth), case.fault)).collect(),
-            clients: (0..case.clients).map(|number| Client::new(number, patience)).collect(),
+            clients: (0..case.clients).map(|number| Client::new(number.into(), patience)).collect(),
             asked: vec![None; case.clients as usize],
             left: case.requests,
             values: 0,
@@ -177,7 +177,7 @@ impl Simulation {
     fn client_does(&mut self, client: usize, output: ClientOutput) {
         match output {
             ClientOutput::Send(server, request) => {
-                let ends = (Node::Client(client as u32), Node::Server(server));
+                let ends = (Node::Client(client as u64), Node::Server(server));
                 self.network.send(self.now, ends, Envelope::Request(request), Delivery::Unsure);
             }
             ClientOutput::Done(outcome) => {
@@ -189,8 +189,8 @@ impl Simulation {
     }
 
     /// The number of the client that scans.
-    fn scanner(&self) -> u32 {
-        self.case.clients
+    fn scanner(&self) -> u64 {
+        self.case.clients.into()
     }
 
     /// Begins a scan now and then, and one that only counts when all requests are answered.

@@ -62,9 +62,10 @@ fn no_request_is_sent_on_more_than_twice_while_a_server_splits() {
 
 /// A client of this number whose image is that of a file of so many servers.
 fn client_of(number: u32, believed: u32) -> Client {
-    let (mut client, file) = (Client::new(number, Duration::ZERO), Extent::of(believed));
+    let (mut client, file) = (Client::new(number.into(), Duration::ZERO), Extent::of(believed));
     for server in [file.n(), believed - 1, 0, file.n().saturating_sub(1)] {
-        client.take(Time::ZERO, ToClient::Adjust { server, level: file.level(server) });
+        let adjust: ToClient = ToClient::Adjust { server, level: file.level(server) };
+        client.take(Time::ZERO, adjust);
     }
     assert_eq!(client.image().extent(), file);
     client
@@ -122,9 +123,9 @@ fn servers_tell_a_new_client_about_as_often_as_there_are_levels() {
         while file.size() < servers {
             drop(keys.next().map(|key| file.request(key, |key| Operation::Insert(key, Message::default()))));
         }
-        let (clients, mut told, mut wrong) = (300, 0, 0);
+        let (clients, mut told, mut wrong) = (300_u32, 0, 0);
         for number in 1..=clients {
-            let mut client = Client::new(number, Duration::ZERO);
+            let mut client = Client::new(u64::from(number), Duration::ZERO);
             for draw in 0.. {
                 if client.image().extent() == Extent::of(servers) {
                     break;

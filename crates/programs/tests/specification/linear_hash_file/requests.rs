@@ -77,16 +77,12 @@ fn a_request_that_comes_again_is_answered_as_before_and_changes_nothing() {
 #[test]
 fn servers_that_take_over_keys_know_of_requests_that_were_answered() {
     let mut file = File::new(growth(), uniform);
-    let clients = 1..60_u32;
-    let insert = |client: u32| {
-        let number = u64::from(client);
-        let operation = Operation::Insert(key(number), body(client as u8));
-        Request { client, number: 5, c: uniform(number), operation, forwards: 0 }
+    let clients = 1..60_u64;
+    let insert = |client: u64| {
+        let operation = Operation::Insert(key(client), body(client as u8));
+        Request { client, number: 5, c: uniform(client), operation, forwards: 0 }
     };
-    let older = |client: u32| {
-        let number = u64::from(client);
-        Request { number: 4, operation: Operation::Remove(key(number)), ..insert(client) }
-    };
+    let older = |client: u64| Request { number: 4, operation: Operation::Remove(key(client)), ..insert(client) };
     let again = |file: &mut File| {
         let entries = file.entries();
         for client in clients.clone() {
@@ -99,14 +95,14 @@ fn servers_that_take_over_keys_know_of_requests_that_were_answered() {
         assert_eq!(give(&mut file, &insert(client)), reply(5, Outcome::Is(true)));
         if client.is_multiple_of(7) {
             (1..=client).for_each(|client| drop(give(&mut file, &insert(client))));
-            assert_eq!(file.entries(), u64::from(client));
+            assert_eq!(file.entries(), client);
         }
     }
     let servers = file.size();
     assert!(servers > 10, "{servers} servers");
     again(&mut file);
     // Another client removes all, and servers merge.
-    clients.clone().for_each(|client| drop(file.request(client.into(), Operation::Remove)));
+    clients.clone().for_each(|client| drop(file.request(client, Operation::Remove)));
     (0..300).for_each(|key| drop(file.request(key, Operation::Contains)));
     assert_eq!((file.size(), file.entries()), (1, 0));
     again(&mut file);

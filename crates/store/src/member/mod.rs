@@ -1,0 +1,163 @@
+//! A member of the pool: the LH*LH servers that one process hosts, and the LH* client through which it asks those of others.
+//!
+//! ```text
+//!   ask ──> client ──> image: which server ──> placement: which member
+//!                                                 │ this one             another one
+//!                                                 v                      v
+//!                                              Server                 Message ──> its Member
+//!   Done <── client <──────────────────────────── reply <──────────────── Message
+//! ```
+//!
+//! There is no directory. Who hosts which server travels with the token, and with what opens a server, since servers send requests on only to
+//! servers that were there when the token last came by; so a member knows whom its own servers have to know. What it asks as a client goes to the
+//! server of its image, or, where it does not know who hosts that, to the one that it came of by splits: somebody there knows, and by the reply so
+//! does the client.
+//!
+//! Neither clock nor socket: the time is an argument, what is to be sent comes out.
+
+mod joining;
+mod message;
+mod placement;
+mod requests;
+mod work;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use programs::linear_hash::{Contents, Growth, Image, Server, ServerCounts, ToClientOf, ToServerOf};
+use quantities::{Duration, Time};
+
+pub use message::{Identity, Message, Peer};
+pub use placement::Placement;
+use requests::Requests;
+pub use requests::{Answer, Ticket};
+
+/// What a member does.
+#[derive(Debug)]
+pub enum Output<C: Contents> {
+    /// Sends a message to another member.
+    Send(Identity, Message<C>),
+    /// What was asked for under a ticket has its answer.
+    Done(Ticket, Answer<C>),
+}
+
+/// How a member takes part.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Policy {
+    /// When servers split and merge. As many servers as there can be follow from the members.
+    pub growth: Growth,
+    /// As many servers a member hosts at most, on the mean.
+    pub servers_each: u32,
+    /// After how long a request is sent again that nobody has answered.
+    pub patience: Duration,
+}
+
+/// A member of the pool.
+#[derive(Debug)]
+pub struct Member<C: Contents> {
+    own: Peer,
+    policy: Policy,
+    /// The other members, by who they are.
+    peers: BTreeMap<Identity, Peer>,
+    /// Those of them to whom it passes on that a member has come: the one that welcomed it, and those that it welcomed.
+    relays: BTreeSet<Identity>,
+    /// New members that have asked before this one was welcomed itself; none of them from then on.
+    waiting: Option<Vec<Peer>>,
+    servers: BTreeMap<u32, Server<C>>,
+    placement: Placement,
+    image: Image,
+    requests: Requests<C>,
+    /// What servers of this member have to tell each other: from whom, to whom, and what.
+    to_servers: VecDeque<(u32, u32, ToServerOf<C>)>,
+    /// And its clients: to which, and what.
+    to_clients: VecDeque<(u64, ToClientOf<C>)>,
+    /// Makes what a server keeps that is to come here.
+    make: fn() -> C,
+}
+
+impl<C: Contents> Member<C> {
+    /// The first member of a pool, with server 0.
+    pub fn founding(own: Peer, policy: Policy, make: fn() -> C) -> Member<C> {
+        let mut member = Member::joining(own, policy, make);
+        member.servers.insert(0, Server::keeping(make(), 0, member.growth()));
+        member.placement.learn(0, member.own.identity);
+        member.waiting = None;
+        member
+    }
+
+    /// A member that has yet to be welcomed by another one, and stands by until a split needs it.
+    pub fn joining(own: Peer, policy: Policy, make: fn() -> C) -> Member<C> {
+        Member {
+            requests: Requests::new(own.identity, policy.patience),
+            own,
+            policy,
+            peers: BTreeMap::new(),
+            relays: BTreeSet::new(),
+            waiting: Some(Vec::new()),
+            servers: BTreeMap::new(),
+            placement: Placement::default(),
+            image: Image::default(),
+            to_servers: VecDeque::new(),
+            to_clients: VecDeque::new(),
+            make,
+        }
+    }
+
+    /// Who it is.
+    pub const fn own(&self) -> &Peer {
+        &self.own
+    }
+
+    /// Whether it is one: it founded the pool, or was welcomed.
+    pub const fn is_welcome(&self) -> bool {
+        self.waiting.is_none()
+    }
+
+    /// The others.
+    pub fn peers(&self) -> impl Iterator<Item = &Peer> {
+        self.peers.values()
+    }
+
+    /// What it believes of the file.
+    pub const fn image(&self) -> Image {
+        self.image
+    }
+
+    /// Who hosts which server, as far as it is known here.
+    pub const fn placement(&self) -> &Placement {
+        &self.placement
+    }
+
+    /// The servers that it hosts.
+    pub fn servers(&self) -> impl Iterator<Item = (u32, &Server<C>)> {
+        self.servers.iter().map(|(number, server)| (*number, server))
+    }
+
+    /// What its servers have counted, all together.
+    pub fn counts(&self) -> ServerCounts {
+        let mut sum = ServerCounts::default();
+        for server in self.servers.values() {
+            sum.answered += server.counts.answered;
+            sum.forwarded += server.counts.forwarded;
+            sum.splits += server.counts.splits;
+            sum.merges += server.counts.merges;
+        }
+        sum
+    }
+
+    /// The server of the key C, if this member hosts it and its place is here: then it can be asked without a request.
+    pub fn holder(&mut self, c: u64) -> Option<(u32, &mut C)> {
+        let held = self.servers.iter_mut().find(|(_, server)| server.holds(c));
+        held.map(|(number, server)| (*number, server.contents_mut()))
+    }
+
+    /// When it wants to be woken, if nothing comes before.
+    pub fn deadline(&self) -> Option<Time> {
+        self.requests.deadline()
+    }
+
+    fn growth(&self) -> Growth {
+        let members = u32::try_from(1 + self.peers.len()).unwrap_or(u32::MAX);
+        let most_servers = members.saturating_mul(self.policy.servers_each).min(self.policy.growth.most_servers);
+        Growth { most_servers, ..self.policy.growth }
+    }
+}

@@ -1,0 +1,205 @@
+//! What a member asks as a client of the file.
+
+use std::collections::BTreeSet;
+
+use programs::linear_hash::{
+    Client, ClientOutput, Contents, Image, Request, Scan, ScanOutput, ScanRequest, ToClientOf,
+};
+use quantities::{Duration, Time};
+
+use super::Identity;
+
+/// Tells what was asked for from all else that was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ticket(pub u64);
+
+/// What came of what was asked for.
+#[derive(Debug)]
+pub enum Answer<C: Contents> {
+    /// How an operation went.
+    Outcome(C::Outcome),
+    /// Some of what a scan finds; more may follow.
+    Found(Vec<C::Found>),
+    /// A scan is over: all servers have answered, and have so many entries.
+    Count(u64),
+}
+
+/// What is to be sent for a request.
+#[derive(Debug)]
+pub(super) enum Sending<C: Contents> {
+    Request(u32, Request<C::Operation>),
+    Scan(u32, ScanRequest),
+}
+
+/// What comes of what a server tells a client: what is to be sent, and what was answered.
+pub(super) type Taken<C> = (Vec<Sending<C>>, Vec<(Ticket, Answer<C>)>);
+
+/// An LH* client has one request under way. A member has many, and so it is as many clients as that takes; with one image, since what one learns
+/// all can use.
+#[derive(Debug)]
+pub(super) struct Requests<C: Contents> {
+    identity: Identity,
+    patience: Duration,
+    places: Vec<Place<C>>,
+    /// Places without a request.
+    free: Vec<u32>,
+    /// When each place wants to be woken that has a request.
+    deadlines: BTreeSet<(Time, u32)>,
+    tickets: u64,
+    scans: u64,
+}
+
+#[derive(Debug)]
+struct Place<C: Contents> {
+    client: Client<C::Operation>,
+    ticket: Ticket,
+    scan: Option<Scan>,
+    deadline: Option<Time>,
+}
+
+/// Which client of which member has this number.
+pub(super) const fn place_of(client: u64) -> (Identity, u32) {
+    (Identity((client >> 32) as u32), client as u32)
+}
+
+impl<C: Contents> Requests<C> {
+    pub(super) fn new(identity: Identity, patience: Duration) -> Requests<C> {
+        let (places, free, deadlines) = (Vec::new(), Vec::new(), BTreeSet::new());
+        Requests { identity, patience, places, free, deadlines, tickets: 0, scans: 0 }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Time> {
+        self.deadlines.first().map(|(time, _)| *time)
+    }
+
+    const fn number(&self, place: u32) -> u64 {
+        (self.identity.0 as u64) << 32 | place as u64
+    }
+
+    /// A place for another request, under a ticket of its own.
+    fn place(&mut self) -> (u32, Ticket) {
+        let ticket = Ticket(self.tickets);
+        self.tickets += 1;
+        if let Some(place) = self.free.pop() {
+            self.places[place as usize].ticket = ticket;
+            return (place, ticket);
+        }
+        let place = self.places.len() as u32;
+        let client = Client::new(self.number(place), self.patience);
+        self.places.push(Place { client, ticket, scan: None, deadline: None });
+        (place, ticket)
+    }
+
+    /// Begins a request for the key with hash C.
+    pub(super) fn ask(
+        &mut self,
+        now: Time,
+        c: u64,
+        operation: C::Operation,
+        image: Image,
+    ) -> (Ticket, Vec<Sending<C>>) {
+        let (place, ticket) = self.place();
+        let client = &mut self.places[place as usize].client;
+        client.adopt(image);
+        let sending = match client.ask::<C::Outcome>(now, c, operation) {
+            ClientOutput::Send(server, request) => vec![Sending::Request(server, request)],
+            ClientOutput::Done(_) => Vec::new(),
+        };
+        self.keep(place);
+        (ticket, sending)
+    }
+
+    /// Begins a scan of all servers, for all entries or only for how many there are.
+    pub(super) fn scan(&mut self, now: Time, counting: bool, image: Image) -> (Ticket, Vec<Sending<C>>) {
+        let (place, ticket) = self.place();
+        self.scans += 1;
+        let asking = (self.number(place), self.scans);
+        let (scan, outputs) = Scan::begin::<C::Found>(asking, image, counting, self.patience, now);
+        self.places[place as usize].scan = Some(scan);
+        self.keep(place);
+        (ticket, to_send(outputs))
+    }
+
+    /// Takes what a server tells a client. The image is the one that all have.
+    pub(super) fn take(&mut self, now: Time, place: u32, message: ToClientOf<C>, image: &mut Image) -> Taken<C> {
+        let Some(Place { client, ticket, scan, .. }) = self.places.get_mut(place as usize) else {
+            return Default::default();
+        };
+        let ticket = *ticket;
+        let (sending, answers, is_over) = match scan {
+            Some(scan) => {
+                let outputs = scan.take(now, message);
+                *image = scan.image();
+                let (mut sending, mut answers, mut is_over) = (Vec::new(), Vec::new(), false);
+                for output in outputs {
+                    match output {
+                        ScanOutput::Send(server, request) => sending.push(Sending::Scan(server, request)),
+                        ScanOutput::Found(entries) => answers.push((ticket, Answer::Found(entries))),
+                        ScanOutput::Done(count) => {
+                            answers.push((ticket, Answer::Count(count)));
+                            is_over = true;
+                        }
+                    }
+                }
+                (sending, answers, is_over)
+            }
+            None => {
+                client.adopt(*image);
+                let output = client.take(now, message);
+                *image = client.image();
+                match output {
+                    Some(ClientOutput::Send(server, request)) => {
+                        (vec![Sending::Request(server, request)], Vec::new(), false)
+                    }
+                    Some(ClientOutput::Done(outcome)) => (Vec::new(), vec![(ticket, Answer::Outcome(outcome))], true),
+                    None => return Default::default(),
+                }
+            }
+        };
+        self.keep(place);
+        if is_over {
+            self.places[place as usize].scan = None;
+            self.free.push(place);
+        }
+        (sending, answers)
+    }
+
+    /// Sends again what nobody has answered for long.
+    pub(super) fn wake(&mut self, now: Time, image: Image) -> Vec<Sending<C>> {
+        let mut sending = Vec::new();
+        while let Some(&(_, place)) = self.deadlines.first().filter(|(time, _)| *time <= now) {
+            let Place { client, scan, .. } = &mut self.places[place as usize];
+            match scan {
+                Some(scan) => sending.extend(to_send(scan.wake::<C::Found>(now))),
+                None => {
+                    client.adopt(image);
+                    if let Some(ClientOutput::Send(server, request)) = client.wake::<C::Outcome>(now) {
+                        sending.push(Sending::Request(server, request));
+                    }
+                }
+            }
+            self.keep(place);
+        }
+        sending
+    }
+
+    /// Keeps the deadline of a place in order.
+    fn keep(&mut self, place: u32) {
+        let Place { client, scan, deadline, .. } = &mut self.places[place as usize];
+        let next = scan.as_ref().map_or_else(|| client.deadline(), Scan::deadline);
+        if let Some(before) = std::mem::replace(deadline, next) {
+            self.deadlines.remove(&(before, place));
+        }
+        if let Some(next) = next {
+            self.deadlines.insert((next, place));
+        }
+    }
+}
+
+fn to_send<C: Contents>(outputs: Vec<ScanOutput<C::Found>>) -> Vec<Sending<C>> {
+    let requests = outputs.into_iter().filter_map(|output| match output {
+        ScanOutput::Send(server, request) => Some(Sending::Scan(server, request)),
+        ScanOutput::Found(_) | ScanOutput::Done(_) => None,
+    });
+    requests.collect()
+}

@@ -1,0 +1,240 @@
+//! What a member does with what it is asked, and with what it is told.
+
+use std::cmp::Reverse;
+
+use programs::linear_hash::{
+    Contents, OutputOf, Request, ScanAnswer, ScanRequest, Server, ServerOutput, ToClient, ToClientOf, ToServer,
+    ToServerOf,
+};
+use quantities::Time;
+
+use super::requests::{Sending, place_of};
+use super::{Identity, Member, Message, Output, Ticket};
+
+/// As often as a part of a scan is passed on. One that was passed on in vain is asked for again when its time is over.
+const MOST_HOPS: u32 = 8;
+
+impl<C: Contents> Member<C> {
+    /// Asks for an operation on the key with hash C, wherever it is.
+    pub fn ask(&mut self, now: Time, c: u64, operation: C::Operation, outputs: &mut Vec<Output<C>>) -> Ticket {
+        let (ticket, sending) = self.requests.ask(now, c, operation, self.image);
+        self.send_all(sending, outputs);
+        self.settle(now, outputs);
+        ticket
+    }
+
+    /// Asks all servers for their entries, or only for how many they have.
+    pub fn scan(&mut self, now: Time, counting: bool, outputs: &mut Vec<Output<C>>) -> Ticket {
+        let (ticket, sending) = self.requests.scan(now, counting, self.image);
+        self.send_all(sending, outputs);
+        self.settle(now, outputs);
+        ticket
+    }
+
+    /// A server of this member was asked without a request, by [`Member::holder`], and has answered.
+    pub fn has_answered(&mut self, now: Time, server: u32, stores: bool, outputs: &mut Vec<Output<C>>) {
+        let mut told = Vec::new();
+        if let Some(server) = self.servers.get_mut(&server) {
+            server.has_answered(stores, &mut told);
+        }
+        self.pass_on(server, told, outputs);
+        self.settle(now, outputs);
+    }
+
+    /// Sends again what nobody has answered for long.
+    pub fn wake(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
+        let sending = self.requests.wake(now, self.image);
+        self.send_all(sending, outputs);
+        self.settle(now, outputs);
+    }
+
+    /// Looks whether the file is to shrink though nobody asks it for anything; to be called now and then.
+    pub fn look(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
+        self.of_each_server(outputs, Server::consider_shrinking);
+        self.settle(now, outputs);
+    }
+
+    /// As many servers as there can be have changed.
+    pub(super) fn reconsider(&mut self, outputs: &mut Vec<Output<C>>) {
+        let growth = self.growth();
+        self.of_each_server(outputs, |server, told| server.grow_by(growth, told));
+    }
+
+    fn of_each_server(
+        &mut self,
+        outputs: &mut Vec<Output<C>>,
+        mut does: impl FnMut(&mut Server<C>, &mut Vec<OutputOf<C>>),
+    ) {
+        let numbers: Vec<u32> = self.servers.keys().copied().collect();
+        for number in numbers {
+            let mut told = Vec::new();
+            if let Some(server) = self.servers.get_mut(&number) {
+                does(server, &mut told);
+            }
+            self.pass_on(number, told, outputs);
+        }
+    }
+
+    /// Takes what another member says.
+    pub fn take(&mut self, now: Time, from: Identity, message: Message<C>, outputs: &mut Vec<Output<C>>) {
+        match message {
+            Message::Join(new) if new.identity == from => self.welcome(new, outputs),
+            Message::Join(_) => {}
+            Message::Welcome(there, placement) => self.be_welcomed(from, there, &placement, outputs),
+            Message::Member(new) => self.hear_of(from, new, outputs),
+            Message::Request(server, request) => match self.servers.get_mut(&server) {
+                Some(own) => {
+                    let mut told = Vec::new();
+                    own.request(request, &mut told);
+                    self.pass_on(server, told, outputs);
+                }
+                None => self.bounce(from, server, request.client, request.number, outputs),
+            },
+            Message::Scan { server, request, hops } => self.scan_server(server, request, hops, outputs),
+            Message::ToServer { from: sender, to, message, placement } => {
+                self.placement.learn(sender, from);
+                placement.iter().for_each(|placement| self.learn(placement));
+                self.deliver(from, sender, to, message, outputs);
+            }
+            Message::ToClient { server, client, message } => {
+                server.into_iter().for_each(|server| self.placement.learn(server, from));
+                self.to_clients.push_back((client, message));
+            }
+            Message::NotHere(server) => self.placement.forget(server, from),
+        }
+        self.settle(now, outputs);
+    }
+
+    /// Sends a client's requests to the servers that they are for.
+    fn send_all(&mut self, sending: Vec<Sending<C>>, outputs: &mut Vec<Output<C>>) {
+        for request in sending {
+            match request {
+                Sending::Request(server, request) => self.ask_server(server, request, outputs),
+                Sending::Scan(server, request) => self.scan_server(server, request, 0, outputs),
+            }
+        }
+    }
+
+    /// Asks a server, or the nearest to it whose host is known, which sends the request on. None is known before this member was welcomed; then
+    /// the request is sent again later.
+    fn ask_server(&mut self, server: u32, request: Request<C::Operation>, outputs: &mut Vec<Output<C>>) {
+        let Some((server, host)) = self.placement.nearest(server) else { return };
+        let Some(own) = self.servers.get_mut(&server) else {
+            return outputs.push(Output::Send(host, Message::Request(server, request)));
+        };
+        let mut told = Vec::new();
+        own.request(request, &mut told);
+        self.pass_on(server, told, outputs);
+    }
+
+    /// Asks a server for a part of a scan. Servers do not send these on, and so members do, to the host of the nearest server that they know of.
+    fn scan_server(&mut self, server: u32, request: ScanRequest, hops: u32, outputs: &mut Vec<Output<C>>) {
+        if let Some(own) = self.servers.get_mut(&server) {
+            let mut told = Vec::new();
+            own.scan(request, &mut told);
+            return self.pass_on(server, told, outputs);
+        }
+        let host = self.placement.nearest(server).map(|(_, host)| host).filter(|host| *host != self.own.identity);
+        match host {
+            Some(host) if hops < MOST_HOPS => {
+                outputs.push(Output::Send(host, Message::Scan { server, request, hops: hops + 1 }));
+            }
+            // Nobody knows more than this member, and so there is no such server.
+            None => {
+                let ScanRequest { client, number, span, .. } = request;
+                let answer = ScanAnswer::Gone { server };
+                self.tell_client(None, client, ToClient::Scanned { number, span, answer }, outputs);
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Has everything done that this member's servers and clients have told each other.
+    fn settle(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
+        loop {
+            if let Some((from, to, message)) = self.to_servers.pop_front() {
+                self.deliver(self.own.identity, from, to, message, outputs);
+            } else if let Some((client, message)) = self.to_clients.pop_front() {
+                let (sending, answers) = self.requests.take(now, place_of(client).1, message, &mut self.image);
+                outputs.extend(answers.into_iter().map(|(ticket, answer)| Output::Done(ticket, answer)));
+                self.send_all(sending, outputs);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Gives a server of this member what another server says. One that is opened comes here by that.
+    fn deliver(&mut self, member: Identity, from: u32, to: u32, message: ToServerOf<C>, outputs: &mut Vec<Output<C>>) {
+        if matches!(message, ToServer::Open { .. }) && !self.servers.contains_key(&to) {
+            self.servers.insert(to, Server::keeping((self.make)(), to, self.growth()));
+            self.placement.learn(to, self.own.identity);
+        }
+        let Some(server) = self.servers.get_mut(&to) else {
+            if let ToServer::Forward(request) = message {
+                self.bounce(member, to, request.client, request.number, outputs);
+            }
+            return;
+        };
+        let mut told = Vec::new();
+        server.take(from, message, &mut told);
+        if server.table().is_none() {
+            // It has left the file.
+            self.servers.remove(&to);
+            self.placement.forget(to, self.own.identity);
+        }
+        self.pass_on(to, told, outputs);
+    }
+
+    /// Sends a request back to its client that came to a server which is not here, and says so to whoever sent it.
+    fn bounce(&mut self, member: Identity, server: u32, client: u64, number: u64, outputs: &mut Vec<Output<C>>) {
+        if member == self.own.identity {
+            self.placement.forget(server, member);
+        } else {
+            outputs.push(Output::Send(member, Message::NotHere(server)));
+        }
+        self.tell_client(None, client, ToClient::Again { number }, outputs);
+    }
+
+    /// Passes on what a server does.
+    fn pass_on(&mut self, server: u32, told: Vec<OutputOf<C>>, outputs: &mut Vec<Output<C>>) {
+        for output in told {
+            match output {
+                ServerOutput::Client(client, message) => self.tell_client(Some(server), client, message, outputs),
+                ServerOutput::Server(to, message) => self.tell_server(server, to, message, outputs),
+            }
+        }
+    }
+
+    fn tell_client(&mut self, server: Option<u32>, client: u64, message: ToClientOf<C>, outputs: &mut Vec<Output<C>>) {
+        match place_of(client).0 {
+            member if member == self.own.identity => self.to_clients.push_back((client, message)),
+            member => outputs.push(Output::Send(member, Message::ToClient { server, client, message })),
+        }
+    }
+
+    fn tell_server(&mut self, from: u32, to: u32, message: ToServerOf<C>, outputs: &mut Vec<Output<C>>) {
+        if matches!(message, ToServer::Open { .. }) {
+            let host = self.least_loaded(to);
+            self.placement.learn(to, host);
+        }
+        let Some((to, host)) = self.placement.nearest(to) else { return };
+        if host == self.own.identity {
+            self.to_servers.push_back((from, to, message));
+            return;
+        }
+        let goes_with_the_token =
+            matches!(message, ToServer::Open { .. } | ToServer::Token(_) | ToServer::Shrink(_) | ToServer::Keep(_));
+        let placement = goes_with_the_token.then(|| self.placement.clone());
+        outputs.push(Output::Send(host, Message::ToServer { from, to, message, placement }));
+    }
+
+    /// Who hosts a server that is opened when there are so many others: the member with the fewest, and of these rather another one.
+    fn least_loaded(&self, servers: u32) -> Identity {
+        let loads = self.placement.loads(servers);
+        let load = |member: &Identity| loads.get(member).copied().unwrap_or(0);
+        let others = self.peers.keys().map(|peer| (load(peer), Reverse(true), *peer));
+        let own = (load(&self.own.identity), Reverse(false), self.own.identity);
+        others.chain([own]).min().map_or(self.own.identity, |(.., member)| member)
+    }
+}

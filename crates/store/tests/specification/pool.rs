@@ -1,0 +1,312 @@
+//! Members of a pool, joined by links that are slow, each as it likes, but keep the order: a file grows over them and shrinks while
+//! all of them ask it for keys, and every answer is that of a map. Of what is between clients and servers messages may also be lost.
+//!
+//! `SEEDS=100000` runs more cases; a failure names the seed that `SEED=` runs again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{Ipv4Addr, SocketAddr};
+
+use maquette_store::member::{Answer, Identity, Member, Message, Output, Peer, Policy, Ticket};
+use programs::linear_hash::{Body, Growth, Key, KeyHash, Operation, Outcome, Pairs};
+use quantities::{Duration, Time};
+
+/// Numbers that follow from a seed: SplitMix64.
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ mixed >> 31) % limit.max(1)
+    }
+
+    fn percent(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+}
+
+fn key(number: u64) -> Key {
+    number.to_string().into_bytes().into()
+}
+
+fn c_of(number: u64) -> u64 {
+    KeyHash::Uniform.of(&key(number))
+}
+
+fn time(now: u64) -> Time {
+    Time::ZERO + Duration::from_microseconds(now)
+}
+
+/// What was asked for, and what the answer has to be.
+struct Asked {
+    key: u64,
+    due: Outcome,
+}
+
+struct Pool {
+    members: Vec<Member<Pairs>>,
+    /// What is under way: when it comes, a number that keeps the order, from whom, to whom.
+    links: BTreeMap<(u64, u64), (usize, usize, Message<Pairs>)>,
+    /// When the last message of each link comes.
+    last: BTreeMap<(usize, usize), u64>,
+    draws: Draws,
+    /// The longest delay of a message. [us]
+    delay: u64,
+    /// Of messages between clients and servers. [%]
+    lost: u64,
+    now: u64,
+    sent: u64,
+    asked: BTreeMap<(usize, Ticket), Asked>,
+    /// Of scans, what they have found so far.
+    scans: BTreeMap<(usize, Ticket), Vec<Key>>,
+    counted: Option<u64>,
+    model: BTreeMap<u64, u64>,
+}
+
+impl Pool {
+    fn new(seed: u64) -> Pool {
+        let mut draws = Draws(seed);
+        let (delay, lost) = (1 + draws.below(300), draws.below(3) * draws.below(10));
+        let mut pool = Pool {
+            members: Vec::new(),
+            links: BTreeMap::new(),
+            last: BTreeMap::new(),
+            draws,
+            delay,
+            lost,
+            now: 0,
+            sent: 0,
+            asked: BTreeMap::new(),
+            scans: BTreeMap::new(),
+            counted: None,
+            model: BTreeMap::new(),
+        };
+        pool.add();
+        pool
+    }
+
+    fn identity(member: usize) -> Identity {
+        Identity(member as u32 + 100)
+    }
+
+    fn add(&mut self) {
+        let number = self.members.len();
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, number as u16));
+        let own = Peer { identity: Pool::identity(number), address, clients: address };
+        let growth =
+            Growth { capacity: 10, sensitivity: 0.8, shrink: Some(0.3), apart: false, most_servers: 1 << 20, chunk: 4 };
+        let policy = Policy { growth, servers_each: 2, patience: Duration::from_microseconds(10 * self.delay) };
+        let mut outputs = Vec::new();
+        if number == 0 {
+            self.members.push(Member::founding(own, policy, Pairs::default));
+            return;
+        }
+        let member = Member::joining(own, policy, Pairs::default);
+        let at = Pool::identity(self.draws.below(number as u64) as usize);
+        member.join(at, &mut outputs);
+        self.members.push(member);
+        self.carry(number, outputs);
+    }
+
+    /// Does what a member says.
+    fn carry(&mut self, from: usize, outputs: Vec<Output<Pairs>>) {
+        for output in outputs {
+            match output {
+                Output::Send(to, message) => self.send(from, to.0 as usize - 100, message),
+                Output::Done(ticket, Answer::Outcome(outcome)) => {
+                    let Asked { key, due } = self.asked.remove(&(from, ticket)).expect("it was asked for once");
+                    assert_eq!(outcome, due, "of key {key}");
+                }
+                Output::Done(ticket, Answer::Found(found)) => {
+                    let keys = found.into_iter().map(|(key, _)| key);
+                    self.scans.get_mut(&(from, ticket)).unwrap().extend(keys);
+                }
+                Output::Done(_, Answer::Count(count)) => self.counted = Some(count),
+            }
+        }
+    }
+
+    fn send(&mut self, from: usize, to: usize, message: Message<Pairs>) {
+        let may_be_lost = matches!(message, Message::Request(..) | Message::Scan { .. } | Message::ToClient { .. });
+        if may_be_lost && self.draws.percent(self.lost) {
+            return;
+        }
+        self.sent += 1;
+        let at = self.now + 1 + self.draws.below(self.delay);
+        let last = self.last.entry((from, to)).or_default();
+        *last = at.max(*last);
+        self.links.insert((*last, self.sent), (from, to, message));
+    }
+
+    /// The next that happens: a message comes, or a member sends something again. Nothing, where neither is due.
+    fn step(&mut self) -> bool {
+        let woken =
+            self.members.iter().enumerate().filter_map(|(number, member)| Some((member.deadline()?, number))).min();
+        let comes = self.links.first_key_value().map(|((at, _), _)| *at);
+        let mut outputs = Vec::new();
+        match (comes, woken) {
+            (Some(at), woken) if woken.is_none_or(|(deadline, _)| time(at) <= deadline) => {
+                let Some((_, (from, to, message))) = self.links.pop_first() else { return false };
+                self.now = at;
+                self.members[to].take(time(at), Pool::identity(from), message, &mut outputs);
+                self.carry(to, outputs);
+            }
+            (_, Some((deadline, number))) => {
+                self.now = deadline.since(Time::ZERO).picoseconds().div_ceil(1_000_000);
+                self.members[number].wake(time(self.now), &mut outputs);
+                self.carry(number, outputs);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Some member asks for something that no other asks for at the time.
+    fn ask(&mut self, storing: bool) {
+        let (member, number) = (self.draws.below(self.members.len() as u64) as usize, self.draws.below(300));
+        if self.asked.values().any(|asked| asked.key == number) {
+            return;
+        }
+        let body = |value: u64| Body::from(value.to_le_bytes().to_vec());
+        let (value, before) = (self.draws.below(1 << 40), self.model.get(&number).copied());
+        let (operation, due) = match self.draws.below(4) {
+            0 | 1 if storing => {
+                self.model.insert(number, value);
+                (Operation::Put(key(number), body(value)), Outcome::Found(before.map(body)))
+            }
+            0 | 1 => {
+                self.model.remove(&number);
+                (Operation::Remove(key(number)), Outcome::Found(before.map(body)))
+            }
+            2 => (Operation::Get(key(number)), Outcome::Found(before.map(body))),
+            _ => {
+                self.model.entry(number).or_insert(value);
+                (Operation::Insert(key(number), body(value)), Outcome::Is(before.is_none()))
+            }
+        };
+        let mut outputs = Vec::new();
+        let ticket = self.members[member].ask(time(self.now), c_of(number), operation, &mut outputs);
+        self.asked.insert((member, ticket), Asked { key: number, due });
+        self.carry(member, outputs);
+    }
+
+    fn run(&mut self, requests: usize, storing: bool) {
+        for _ in 0..requests {
+            self.ask(storing);
+            for _ in 0..self.draws.below(20) {
+                self.step();
+            }
+            if self.members.len() < 5 && self.draws.percent(2) {
+                self.add();
+            }
+        }
+        self.until_nothing_is_under_way();
+    }
+
+    /// Removes all keys; then nobody asks for anything, and members only look now and then whether the file is to shrink.
+    fn empty(&mut self) {
+        while let Some((number, value)) = self.model.pop_first() {
+            let (member, mut outputs) = (self.draws.below(self.members.len() as u64) as usize, Vec::new());
+            let ticket =
+                self.members[member].ask(time(self.now), c_of(number), Operation::Remove(key(number)), &mut outputs);
+            let due = Outcome::Found(Some(Body::from(value.to_le_bytes().to_vec())));
+            self.asked.insert((member, ticket), Asked { key: number, due });
+            self.carry(member, outputs);
+        }
+        for _ in 0..200 {
+            self.until_nothing_is_under_way();
+            for number in 0..self.members.len() {
+                let mut outputs = Vec::new();
+                self.members[number].look(time(self.now), &mut outputs);
+                self.carry(number, outputs);
+            }
+        }
+    }
+
+    fn until_nothing_is_under_way(&mut self) {
+        let mut steps = 0;
+        while self.step() {
+            steps += 1;
+            assert!(steps < 1_000_000, "{} requests are never answered", self.asked.len());
+        }
+        assert!(self.asked.is_empty());
+    }
+
+    /// What a member finds when it scans.
+    fn scan(&mut self, member: usize) -> Vec<Key> {
+        let mut outputs = Vec::new();
+        let ticket = self.members[member].scan(time(self.now), false, &mut outputs);
+        self.scans.insert((member, ticket), Vec::new());
+        self.counted = None;
+        self.carry(member, outputs);
+        self.until_nothing_is_under_way();
+        assert!(self.counted.is_some());
+        let mut found = self.scans.remove(&(member, ticket)).unwrap();
+        found.sort_unstable();
+        found
+    }
+
+    /// The servers, each with the member that hosts it: the first so many, and each once.
+    fn servers(&self) -> BTreeMap<u32, usize> {
+        let mut hosts = BTreeMap::new();
+        for (number, member) in self.members.iter().enumerate() {
+            for (server, _) in member.servers() {
+                assert_eq!(hosts.insert(server, number), None, "server {server} is in two places");
+            }
+        }
+        assert!(hosts.keys().copied().eq(0..hosts.len() as u32), "{hosts:?}");
+        hosts
+    }
+
+    fn check(&mut self) {
+        let mut keys: Vec<Key> = self.model.keys().map(|&number| key(number)).collect();
+        keys.sort_unstable();
+        let member = self.draws.below(self.members.len() as u64) as usize;
+        assert_eq!(self.scan(member), keys);
+        let entries: u64 =
+            self.members.iter().flat_map(Member::servers).filter_map(|(_, server)| Some(server.table()?.len())).sum();
+        assert_eq!(entries, keys.len() as u64);
+        let tokens = self.members.iter().flat_map(Member::servers).filter(|(_, server)| server.token().is_some());
+        assert_eq!(tokens.count(), 1, "there is one token");
+    }
+}
+
+/// Says how to run a seed again that fails, in whatever way.
+struct Again(u64);
+
+impl Drop for Again {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("again: SEED={} cargo test -p maquette-store --test specification pool", self.0);
+        }
+    }
+}
+
+fn from_environment(name: &str) -> Option<u64> {
+    #[allow(clippy::disallowed_methods)] // more seeds than usual, or a single one, for a person who asks for it
+    let value = std::env::var(name).ok();
+    value.and_then(|value| value.parse().ok())
+}
+
+#[test]
+fn a_file_grows_over_all_members_and_shrinks_and_every_answer_is_right() {
+    let single = from_environment("SEED");
+    let seeds = single.map_or(0..from_environment("SEEDS").unwrap_or(300), |seed| seed..seed + 1);
+    let (mut most, mut forwarded) = (0, 0);
+    for seed in seeds {
+        let _again = Again(seed);
+        let mut pool = Pool::new(seed);
+        pool.run(600, true);
+        pool.check();
+        let servers = pool.servers();
+        let hosts: BTreeSet<usize> = servers.values().copied().collect();
+        assert!(servers.len() <= 2 * pool.members.len());
+        assert!(servers.len() < pool.members.len() || hosts.len() == pool.members.len(), "{servers:?}");
+        most = most.max(servers.len());
+        forwarded += pool.members.iter().map(|member| member.counts().forwarded).sum::<u64>();
+        pool.empty();
+        assert_eq!(pool.servers().len(), 1);
+    }
+    assert!(most >= 8 && forwarded > 0, "{most} servers, {forwarded} requests were sent on");
+}
