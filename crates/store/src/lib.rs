@@ -12,6 +12,7 @@
 pub mod bucket;
 pub mod commands;
 pub mod connection;
+pub mod link;
 pub mod member;
 pub mod node;
 pub mod record;

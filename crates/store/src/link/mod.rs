@@ -1,0 +1,231 @@
+//! What connects two members: bytes in, messages out, and the other way round.
+//!
+//! ```text
+//!   caller                                  called
+//!     "maquette store 1\n", nonce  ------->         a key for each direction follows from the secret and both nonces;
+//!                                  <-------  "maquette store 1\n", nonce
+//!     sealed: who it is            ------->         what opens was sealed by somebody who knows the secret, and now
+//!                                  <-------  sealed: who it is
+//!     sealed messages              <------>
+//! ```
+//!
+//! A message travels in fragments, so that a value of many megabytes does not keep others waiting for the memory of all of it; each is sealed
+//! by itself, with the number of those before it as its nonce. A fragment that is lost, repeated, exchanged or changed does not open, and ends the
+//! link. Without a secret of the pool's own the keys are known to everybody: that is for the loopback.
+
+mod sealing;
+
+use std::fmt;
+
+use crate::member::Peer;
+use sealing::{Half, TAG};
+
+/// What a pool's members know and strangers do not.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret([u8; 32]);
+
+impl Secret {
+    /// The one that follows from a text; from none, one that everybody knows.
+    pub fn of(text: &[u8]) -> Secret {
+        Secret(blake3::derive_key("maquette 2026 store, secret of a pool", text))
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Secret")
+    }
+}
+
+/// Random numbers that are used for one link only.
+pub type Nonce = [u8; 32];
+
+/// How a link begins.
+const GREETING: &[u8] = b"maquette store 1\n";
+/// The most of a message that a fragment holds. [B]
+const MOST_OF_FRAGMENT: usize = 64 << 10;
+/// The longest message: the largest value that clients may store, and what goes with it. [B]
+const LONGEST: usize = (512 << 20) + (1 << 20);
+/// Set in the length of a fragment after which others of the same message come.
+const GOES_ON: u32 = 1 << 31;
+/// What stands before each fragment: its length. [B]
+const LENGTH: usize = 4;
+
+/// Why a link has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// Whoever is there is no member of this version.
+    #[error("it is no maquette store of this version")]
+    Stranger,
+    /// What came was not sealed by somebody who knows the secret, or was changed on the way.
+    #[error("it has another secret, or what it sent was changed on the way")]
+    Sealed,
+    /// A fragment or a message is longer than any.
+    #[error("it sent more than {LONGEST} bytes at once")]
+    Long,
+    /// The first message is not who the other is.
+    #[error("it does not say who it is")]
+    Unnamed,
+}
+
+/// What comes of a link.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The other side is a member, and is this one.
+    Met(Peer),
+    /// A message of it.
+    Message(Vec<u8>),
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// The greeting has still to come.
+    Greeting { secret: Secret, nonce: Nonce, own: Vec<u8> },
+    /// Who the other is has still to come.
+    Naming { incoming: Half },
+    /// Messages come.
+    Open { incoming: Half },
+}
+
+/// One side of a link.
+#[derive(Debug)]
+pub struct Link {
+    stage: Stage,
+    /// Whether this side has called the other.
+    has_called: bool,
+    /// What seals, once both nonces are known.
+    outgoing: Option<Half>,
+    received: Vec<u8>,
+    /// The fragments of a message that is not whole yet.
+    begun: Vec<u8>,
+    unsent: Vec<u8>,
+    sent: usize,
+}
+
+impl Link {
+    /// A link that this side begins, or that the other has begun. The nonce must be new.
+    pub fn new(has_called: bool, secret: Secret, nonce: Nonce, own: &Peer) -> Link {
+        // A peer is an integer and two addresses, all of which postcard has.
+        let own = postcard::to_stdvec(own).unwrap_or_default();
+        let unsent = [GREETING, &nonce].concat();
+        let stage = Stage::Greeting { secret, nonce, own };
+        Link { stage, has_called, outgoing: None, received: Vec::new(), begun: Vec::new(), unsent, sent: 0 }
+    }
+
+    /// Whether both know who the other is.
+    pub const fn is_open(&self) -> bool {
+        matches!(self.stage, Stage::Open { .. })
+    }
+
+    /// Bytes have come.
+    pub fn received(&mut self, bytes: &[u8]) {
+        self.received.extend_from_slice(bytes);
+    }
+
+    /// What comes of them, one after another; none as long as more has to come.
+    ///
+    /// # Errors
+    /// [`Error`]: then nothing that comes has a meaning any more.
+    pub fn next(&mut self) -> Result<Option<Event>, Error> {
+        if let Stage::Greeting { .. } = self.stage
+            && !self.greet()?
+        {
+            return Ok(None);
+        }
+        while let Some((content, goes_on)) = self.fragment()? {
+            if self.begun.len() + content.len() > LONGEST {
+                return Err(Error::Long);
+            }
+            self.begun.extend_from_slice(&content);
+            if goes_on {
+                continue;
+            }
+            let message = std::mem::take(&mut self.begun);
+            return self.event(message).map(Some);
+        }
+        Ok(None)
+    }
+
+    /// Takes the other's greeting, and says who this side is. Whether it was there.
+    fn greet(&mut self) -> Result<bool, Error> {
+        let Stage::Greeting { secret, nonce, own } = &self.stage else { return Ok(true) };
+        let known = self.received.len().min(GREETING.len());
+        if self.received[..known] != GREETING[..known] {
+            return Err(Error::Stranger);
+        }
+        let Some((theirs, _)) = self.received[known..].split_first_chunk::<32>().filter(|_| known == GREETING.len())
+        else {
+            return Ok(false);
+        };
+        let (caller, called) = if self.has_called { (nonce, theirs) } else { (theirs, nonce) };
+        let (of_caller, of_called) =
+            (Half::of_caller(&secret.0, caller, called), Half::of_called(&secret.0, caller, called));
+        let (outgoing, incoming) = if self.has_called { (of_caller, of_called) } else { (of_called, of_caller) };
+        let own = own.clone();
+        self.received.drain(..GREETING.len() + 32);
+        self.outgoing = Some(outgoing);
+        self.stage = Stage::Naming { incoming };
+        self.send(&own);
+        Ok(true)
+    }
+
+    /// Opens the next fragment, if all of it is there; whether its message goes on after it.
+    fn fragment(&mut self) -> Result<Option<(Vec<u8>, bool)>, Error> {
+        let (Stage::Naming { incoming } | Stage::Open { incoming }) = &mut self.stage else { return Ok(None) };
+        let Some((length, rest)) = self.received.split_first_chunk::<LENGTH>() else { return Ok(None) };
+        let told = u32::from_le_bytes(*length);
+        let length = (told & !GOES_ON) as usize;
+        if length < TAG || length > MOST_OF_FRAGMENT + TAG {
+            return Err(Error::Long);
+        }
+        let Some(sealed) = rest.get(..length) else { return Ok(None) };
+        let content = incoming.open(told, sealed).ok_or(Error::Sealed)?;
+        self.received.drain(..LENGTH + length);
+        Ok(Some((content, told & GOES_ON != 0)))
+    }
+
+    fn event(&mut self, message: Vec<u8>) -> Result<Event, Error> {
+        match std::mem::replace(&mut self.stage, Stage::Naming { incoming: Half::NONE }) {
+            Stage::Naming { incoming } => {
+                let peer = postcard::from_bytes(&message).map_err(|_| Error::Unnamed)?;
+                self.stage = Stage::Open { incoming };
+                Ok(Event::Met(peer))
+            }
+            stage => {
+                self.stage = stage;
+                Ok(Event::Message(message))
+            }
+        }
+    }
+
+    /// Sends a message, of [`LONGEST`] bytes at most. One that is sent before the other has greeted is lost: wait until the link is open.
+    pub fn send(&mut self, message: &[u8]) {
+        let Some(outgoing) = &mut self.outgoing else { return };
+        let mut rest = message;
+        loop {
+            let (content, after) = rest.split_at(rest.len().min(MOST_OF_FRAGMENT));
+            let goes_on = if after.is_empty() { 0 } else { GOES_ON };
+            let told = (content.len() + TAG) as u32 | goes_on;
+            self.unsent.extend_from_slice(&told.to_le_bytes());
+            outgoing.seal(told, content, &mut self.unsent);
+            rest = after;
+            if rest.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// What has still to be sent.
+    pub fn unsent(&self) -> &[u8] {
+        &self.unsent[self.sent..]
+    }
+
+    /// So much of it was sent.
+    pub fn was_sent(&mut self, bytes: usize) {
+        self.sent += bytes;
+        if self.sent == self.unsent.len() {
+            self.unsent.clear();
+            self.sent = 0;
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! How fragments of one direction are sealed.
+
+use std::fmt;
+
+use chacha20poly1305::aead::AeadInPlace;
+use chacha20poly1305::{ChaCha20Poly1305, KeyInit, Tag};
+
+use super::{LENGTH, Nonce};
+
+/// What sealing adds to a fragment. [B]
+pub(super) const TAG: usize = 16;
+
+/// One direction of a link.
+pub(super) struct Half {
+    cipher: Option<ChaCha20Poly1305>,
+    /// As many fragments were before.
+    count: u64,
+}
+
+impl fmt::Debug for Half {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Half({})", self.count)
+    }
+}
+
+impl Half {
+    /// One that seals and opens nothing.
+    pub(super) const NONE: Half = Half { cipher: None, count: 0 };
+
+    /// What the caller seals.
+    pub(super) fn of_caller(secret: &[u8; 32], caller: &Nonce, called: &Nonce) -> Half {
+        Half::of("maquette 2026 store link, from the caller", secret, caller, called)
+    }
+
+    /// What the one that was called seals.
+    pub(super) fn of_called(secret: &[u8; 32], caller: &Nonce, called: &Nonce) -> Half {
+        Half::of("maquette 2026 store link, from the called", secret, caller, called)
+    }
+
+    fn of(context: &str, secret: &[u8; 32], caller: &Nonce, called: &Nonce) -> Half {
+        let key = blake3::derive_key(context, &[&secret[..], caller, called].concat());
+        Half { cipher: Some(ChaCha20Poly1305::new(&key.into())), count: 0 }
+    }
+
+    fn nonce(&mut self) -> [u8; 12] {
+        let mut nonce = [0; 12];
+        nonce[..8].copy_from_slice(&self.count.to_le_bytes());
+        self.count += 1;
+        nonce
+    }
+
+    /// Seals a fragment, of which the length was told before it, and writes it after what is there.
+    pub(super) fn seal(&mut self, told: u32, content: &[u8], out: &mut Vec<u8>) {
+        let nonce = self.nonce();
+        let Some(cipher) = &self.cipher else { return };
+        let begin = out.len();
+        out.extend_from_slice(content);
+        let told: [u8; LENGTH] = told.to_le_bytes();
+        // Only what is longer than 256 GiB can't be sealed.
+        if let Ok(tag) = cipher.encrypt_in_place_detached(&nonce.into(), &told, &mut out[begin..]) {
+            out.extend_from_slice(&tag);
+        }
+    }
+
+    /// Opens a fragment; none, if it was not sealed by the other side as its next one.
+    pub(super) fn open(&mut self, told: u32, sealed: &[u8]) -> Option<Vec<u8>> {
+        let nonce = self.nonce();
+        let (content, tag) = sealed.split_last_chunk::<TAG>()?;
+        let mut content = content.to_vec();
+        let told: [u8; LENGTH] = told.to_le_bytes();
+        let cipher = self.cipher.as_ref()?;
+        cipher.decrypt_in_place_detached(&nonce.into(), &told, &mut content, Tag::from_slice(tag)).ok()?;
+        Some(content)
+    }
+}

@@ -1,0 +1,105 @@
+//! Links between members: messages come as they were sent, however the bytes are cut, and nobody who does not know the secret can send one.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use maquette_store::link::{Error, Event, Link, Secret};
+use maquette_store::member::{Identity, Peer};
+use proptest::prelude::*;
+
+fn peer(number: u32) -> Peer {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, number as u16));
+    Peer { identity: Identity(number), address, clients: address }
+}
+
+fn pair(secrets: [&[u8]; 2]) -> [Link; 2] {
+    let [one, other] = secrets.map(Secret::of);
+    [Link::new(true, one, [1; 32], &peer(1)), Link::new(false, other, [2; 32], &peer(2))]
+}
+
+/// Carries what one side has to send to the other, so many bytes at a time, and gives what comes of it.
+fn carry(from: &mut Link, to: &mut Link, cut: usize) -> Result<Vec<Event>, Error> {
+    let mut events = Vec::new();
+    while !from.unsent().is_empty() {
+        let bytes = from.unsent();
+        let some = bytes[..bytes.len().min(cut)].to_vec();
+        from.was_sent(some.len());
+        to.received(&some);
+        while let Some(event) = to.next()? {
+            events.push(event);
+        }
+    }
+    Ok(events)
+}
+
+/// Both sides of a link that is open.
+fn opened() -> [Link; 2] {
+    let [mut caller, mut called] = pair([b"secret"; 2]);
+    assert_eq!(carry(&mut caller, &mut called, 7), Ok(vec![]));
+    assert_eq!(carry(&mut called, &mut caller, 7), Ok(vec![Event::Met(peer(2))]));
+    assert_eq!(carry(&mut caller, &mut called, 7), Ok(vec![Event::Met(peer(1))]));
+    assert!(caller.is_open() && called.is_open());
+    [caller, called]
+}
+
+proptest! {
+    #[test]
+    fn messages_come_as_they_were_sent(
+        sizes in prop::collection::vec(prop_oneof![0_usize..100, 60_000_usize..140_000], 1..6),
+        cut in 1_usize..50_000,
+    ) {
+        let [mut caller, mut called] = opened();
+        let messages: Vec<Vec<u8>> =
+            sizes.iter().enumerate().map(|(number, &size)| (0..size).map(|at| (at * 7 + number) as u8).collect()).collect();
+        messages.iter().for_each(|message| caller.send(message));
+        let came = carry(&mut caller, &mut called, cut).unwrap();
+        prop_assert_eq!(came, messages.into_iter().map(Event::Message).collect::<Vec<_>>());
+    }
+
+    /// Whatever a stranger sends is an error at worst.
+    #[test]
+    fn a_stranger_is_refused_or_waited_for(bytes in prop::collection::vec(any::<u8>(), 0..200), greets in any::<bool>()) {
+        let [_, mut called] = pair([b"secret"; 2]);
+        if greets {
+            called.received(b"maquette store 1\n");
+        }
+        called.received(&bytes);
+        prop_assert!(matches!(called.next(), Ok(None) | Err(_)));
+    }
+
+    #[test]
+    fn what_was_changed_on_the_way_ends_the_link(at in 0_usize..60, bit in 0_u32..8) {
+        let [mut caller, mut called] = opened();
+        caller.send(b"forty bytes, of which one will be changed");
+        let mut bytes = caller.unsent().to_vec();
+        let at = at % bytes.len();
+        bytes[at] ^= 1 << bit;
+        called.received(&bytes);
+        prop_assert!(!matches!(called.next(), Ok(Some(_))));
+    }
+}
+
+#[test]
+fn who_has_another_secret_is_no_member() {
+    let [mut caller, mut called] = pair([b"secret", b"another"]);
+    assert_eq!(carry(&mut caller, &mut called, 1_000), Ok(vec![]));
+    assert_eq!(carry(&mut called, &mut caller, 1_000), Err(Error::Sealed));
+    assert_eq!(carry(&mut caller, &mut called, 1_000), Err(Error::Sealed));
+}
+
+#[test]
+fn what_was_sent_once_can_not_be_sent_again() {
+    let [mut caller, mut called] = opened();
+    caller.send(b"once");
+    let bytes = caller.unsent().to_vec();
+    called.received(&bytes);
+    assert_eq!(called.next(), Ok(Some(Event::Message(b"once".to_vec()))));
+    called.received(&bytes);
+    assert_eq!(called.next(), Err(Error::Sealed));
+}
+
+#[test]
+fn a_client_of_redis_is_told_apart() {
+    let [_, mut called] = pair([b"secret"; 2]);
+    called.received(b"*1\r\n$4\r\nPING\r\n");
+    assert_eq!(called.next(), Err(Error::Stranger));
+}
