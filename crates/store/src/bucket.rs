@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use programs::linear_hash::{Span, Table};
 
+use crate::contents::Guest;
 use crate::record::{Due, Milliseconds, Record};
 use crate::slot::c_of;
 
@@ -39,7 +40,11 @@ struct Watched {
 /// The table of one server. A record that has expired is not there for anyone, whether it was swept out yet or not.
 #[derive(Debug)]
 pub struct Bucket {
-    table: Table<Record>,
+    pub(crate) table: Table<Record>,
+    /// Whether its server is in the file.
+    pub(crate) is_open: bool,
+    /// What it needs to carry out what other members ask of it.
+    pub(crate) guest: Option<Box<Guest>>,
     /// When records expire, and their C: only of those that do.
     due: BTreeSet<(Milliseconds, u64)>,
     watched: BTreeMap<Box<[u8]>, Watched>,
@@ -55,6 +60,8 @@ impl Default for Bucket {
     fn default() -> Bucket {
         Bucket {
             table: Table::new(0),
+            is_open: true,
+            guest: None,
             due: BTreeSet::new(),
             watched: BTreeMap::new(),
             memory: 0,
@@ -70,6 +77,18 @@ const fn seconds(now: Milliseconds) -> u32 {
 }
 
 impl Bucket {
+    /// A bucket without a table, which carries out what others ask of it as a guest of a node.
+    pub fn of_server(guest: Guest) -> Bucket {
+        Bucket { is_open: false, guest: Some(Box::new(guest)), ..Bucket::default() }
+    }
+
+    /// A record comes from another server.
+    pub(crate) fn arrives(&mut self, record: &Record) {
+        self.memory += record.memory();
+        self.reindex(record_c(record), None, record.expiry());
+        self.changed(record.key());
+    }
+
     /// How many records there are, those that have expired but were not swept out included.
     pub const fn len(&self) -> u64 {
         self.table.len()
@@ -203,7 +222,7 @@ impl Bucket {
         }
     }
 
-    fn removed(&mut self, record: &Record) {
+    pub(crate) fn removed(&mut self, record: &Record) {
         self.memory -= record.memory();
         if let Some(expiry) = record.expiry() {
             self.due.remove(&(expiry, record_c(record)));
@@ -218,7 +237,7 @@ impl Bucket {
             watched.changes += u64::from(self.table.find(c_of(key), &**key).is_some());
         }
         self.changes += self.table.len();
-        self.table = Table::new(0);
+        self.table = Table::new(self.table.level());
         self.due.clear();
         self.memory = 0;
     }

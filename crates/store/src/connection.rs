@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use crate::bucket::Bucket;
-use crate::commands::{Context, dispatch};
+use crate::host::{Host, Waiting};
+use crate::member::{Answer, Ticket};
 use crate::node::{Client, Node};
 use crate::record::Milliseconds;
 use crate::resp::{Limits, OwnedArguments, Reply, Requests};
@@ -12,6 +13,12 @@ use crate::resp::{Limits, OwnedArguments, Reply, Requests};
 const MOST_UNSENT: usize = 1 << 20;
 /// After so many requests it is the others' turn.
 const MOST_IN_TURN: usize = 1_024;
+
+/// So long a client waits for another server. [ms]
+const LONGEST_WAIT: Milliseconds = 10_000;
+/// What it is told then.
+const NOT_ANSWERED: &str =
+    "CLUSTERDOWN The server of this key has not answered for 10 s; whether the request was carried out is not known";
 
 /// A transaction that is being put together.
 #[derive(Debug, Default)]
@@ -53,6 +60,8 @@ pub struct Session {
     pub replies: Replies,
     /// Whether it has said goodbye.
     pub is_leaving: bool,
+    /// Whether it follows slots: then it is told where a key is that is not here, instead of being answered.
+    pub follows_slots: bool,
 }
 
 impl Session {
@@ -65,7 +74,28 @@ impl Session {
             watched: Vec::new(),
             replies: Replies::On,
             is_leaving: false,
+            follows_slots: false,
         }
+    }
+
+    /// It was replied to a request, from `end` on: whether it wants to know.
+    #[inline]
+    pub fn has_replied(&mut self, reply: &mut Reply, end: usize) {
+        match self.replies {
+            Replies::On => {}
+            Replies::Off => reply.take_back(end),
+            Replies::SkipThis => {
+                reply.take_back(end);
+                self.replies = Replies::On;
+            }
+            Replies::SkipNext => self.replies = Replies::SkipThis,
+        }
+    }
+
+    /// Ends its transaction without carrying it out.
+    pub fn leave_transaction(&mut self) -> Option<Transaction> {
+        self.client.queued.set(None);
+        self.transaction.take()
     }
 
     /// Watches no key any more.
@@ -84,6 +114,8 @@ pub enum Pause {
     Send,
     /// It is another's turn.
     Turn,
+    /// Another server has to answer.
+    Answer,
     /// It goes, as soon as it has read what it was sent.
     Leave,
 }
@@ -97,16 +129,29 @@ pub struct Connection {
     pub reply: Reply,
     /// What is remembered.
     pub session: Session,
+    /// What other servers have to answer before it goes on, and since when. [ms since 1970]
+    waiting: Option<Waiting>,
+    since: Milliseconds,
 }
 
 impl Connection {
     /// A client that is connected.
     pub fn new(client: Rc<Client>, node: &Node) -> Connection {
-        Connection { requests: Requests::default(), reply: Reply::default(), session: Session::new(client, node) }
+        Connection {
+            requests: Requests::default(),
+            reply: Reply::default(),
+            session: Session::new(client, node),
+            waiting: None,
+            since: 0,
+        }
     }
 
     /// Carries out what was received, as far as it may at a time.
-    pub fn turn(&mut self, bucket: &mut Bucket, node: &mut Node, now: Milliseconds) -> Pause {
+    pub fn turn(&mut self, host: &mut Host) -> Pause {
+        if self.waiting.is_some() {
+            return Pause::Answer;
+        }
+        let mut limits = self.limits(host);
         for _ in 0..MOST_IN_TURN {
             if self.session.is_leaving || self.session.client.is_killed.get() {
                 return Pause::Leave;
@@ -114,15 +159,21 @@ impl Connection {
             if self.reply.unsent().len() > MOST_UNSENT {
                 return Pause::Send;
             }
-            let limits = if self.session.is_authenticated { node.settings.limits } else { Limits::STRANGER };
             match self.requests.next(limits) {
                 Ok(Some(arguments)) => {
-                    let (session, reply) = (&mut self.session, &mut self.reply);
-                    dispatch(&mut Context { bucket, node, session, reply, now }, arguments);
+                    let was_known = self.session.is_authenticated;
+                    self.waiting = host.carry_out(&mut self.session, &mut self.reply, arguments);
+                    if self.waiting.is_some() {
+                        self.since = host.node().borrow().now;
+                        return Pause::Answer;
+                    }
+                    if was_known != self.session.is_authenticated {
+                        limits = self.limits(host);
+                    }
                 }
                 Ok(None) => return Pause::Receive,
                 Err(error) => {
-                    node.counts.errors += 1;
+                    host.node().borrow_mut().counts.errors += 1;
                     self.reply.error(&format!("ERR {error}"));
                     self.session.is_leaving = true;
                 }
@@ -132,9 +183,38 @@ impl Connection {
     }
 
     /// The client is gone.
-    pub fn end(&mut self, bucket: &mut Bucket, node: &mut Node) {
-        self.session.unwatch(bucket);
-        node.disconnect(&self.session.client);
+    pub fn end(&mut self, host: &mut Host) {
+        host.forget(&mut self.session);
+    }
+
+    fn limits(&self, host: &Host) -> Limits {
+        if self.session.is_authenticated { host.node().borrow().settings.limits } else { Limits::STRANGER }
+    }
+
+    /// What other servers have to answer before it goes on.
+    pub const fn waiting(&self) -> Option<&Waiting> {
+        self.waiting.as_ref()
+    }
+
+    /// Tells the client, if it has waited for another server for too long. Whether it has.
+    pub fn gives_up(&mut self, host: &mut Host) -> bool {
+        let late = host.node().borrow().now.saturating_sub(self.since) > LONGEST_WAIT;
+        let Some(waiting) = self.waiting.take_if(|_| late) else { return false };
+        host.give_up(&waiting);
+        let end = self.reply.end();
+        self.reply.error(NOT_ANSWERED);
+        self.session.has_replied(&mut self.reply, end);
+        true
+    }
+
+    /// Another server has answered.
+    pub fn answered(&mut self, host: &mut Host, ticket: Ticket, answer: Answer<Bucket>) {
+        let Some(waiting) = self.waiting.take() else { return };
+        let end = self.reply.end();
+        self.waiting = host.answered(waiting, ticket, answer, &mut self.session, &mut self.reply);
+        if self.waiting.is_none() {
+            self.session.has_replied(&mut self.reply, end);
+        }
     }
 
     /// Whether it had its time: to say who it is, or to say anything.

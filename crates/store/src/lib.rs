@@ -10,8 +10,11 @@
 //! ```
 
 pub mod bucket;
+pub mod cluster;
 pub mod commands;
 pub mod connection;
+pub mod contents;
+pub mod host;
 pub mod link;
 pub mod member;
 pub mod node;

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::cluster::{PoolState, SlotMap};
 use crate::record::Milliseconds;
 use crate::resp::Limits;
 
@@ -120,6 +121,8 @@ pub struct Node {
     pub port: u16,
     /// When it began.
     pub since: Milliseconds,
+    /// Now.
+    pub now: Milliseconds,
     /// Twenty random bytes, in hexadecimal: what tells this run of it from others.
     pub run: String,
     /// What was counted.
@@ -128,6 +131,10 @@ pub struct Node {
     pub resident: (u64, u64),
     /// Who is connected.
     pub clients: BTreeMap<u64, Rc<Client>>,
+    /// Which slots are where, as far as was asked for.
+    pub slots: SlotMap,
+    /// How its member stands, as far as was asked for.
+    pub pool: PoolState,
     next_client: u64,
     chance: u64,
 }
@@ -139,10 +146,13 @@ impl Node {
             settings,
             port,
             since: now,
+            now,
             run: chance.map(|word| format!("{word:016x}")).concat()[..40].to_owned(),
             counts: Counts::default(),
             resident: (0, 0),
             clients: BTreeMap::new(),
+            slots: SlotMap::default(),
+            pool: PoolState::default(),
             next_client: 0,
             chance: chance[0],
         }

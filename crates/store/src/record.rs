@@ -1,6 +1,7 @@
 //! A key, what is stored under it and when it expires: behind one pointer.
 
 use programs::linear_hash::{Hashed, Keyed};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thin_vec::ThinVec;
 
 use crate::slot::c_of;
@@ -157,6 +158,31 @@ impl Record {
     /// What it takes in memory, beside its place in the table. [B]
     pub fn memory(&self) -> usize {
         (self.0.capacity() * BLOCK + OVERHEAD).next_multiple_of(16)
+    }
+}
+
+/// As members write it when it goes from one to another: what it was made of, so that whatever comes is a record again.
+#[derive(Serialize, Deserialize)]
+struct Written<'a> {
+    #[serde(borrow)]
+    key: &'a [u8],
+    #[serde(borrow)]
+    value: &'a [u8],
+    expiry: Option<Milliseconds>,
+    used: u32,
+}
+
+impl Serialize for Record {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (key, value, expiry, used) = (self.key(), self.value(), self.expiry(), self.used());
+        Written { key, value, expiry, used }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Record {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Record, D::Error> {
+        let Written { key, value, expiry, used } = Written::deserialize(deserializer)?;
+        Ok(Record::new(key, value, expiry, used))
     }
 }
 

@@ -3,10 +3,13 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
+use ::store::link::Secret;
+use ::store::member::Policy;
 use ::store::node::{Eviction, Settings};
 use ::store::resp::Limits;
-use ::store::serve::Server;
+use ::store::serve::{Pool, Server};
 use clap::Args;
+use programs::linear_hash::Growth;
 use quantities::{Bytes, Duration};
 use serde_json::json;
 
@@ -17,6 +20,15 @@ use formats::{input, interrupt};
 
 /// The longest password that is read from a file.
 const LONGEST_PASSWORD: Bytes = Bytes(4 << 10);
+/// Other members call this much above the clients' port, and clients that follow slots that much.
+const TO_MEMBERS_PORT: u16 = 10_000;
+const TO_SLOTS_PORT: u16 = 20_000;
+/// As many servers a pool has at most: each has at least one slot.
+const MOST_SERVERS: u32 = 1 << 14;
+/// So many records go from one server to another at a time.
+const CHUNK: u64 = 256;
+/// After how long a request is sent again that no server has answered. [ms]
+const PATIENCE: u64 = 1_000;
 /// The largest value that may be allowed: what Redis allows.
 const LARGEST_VALUE: Bytes = Bytes(512 << 20);
 
@@ -24,9 +36,17 @@ const LARGEST_VALUE: Bytes = Bytes(512 << 20);
 ///
 /// Clients of Redis in any language can use it, in versions 2 and 3 of their protocol: strings, keys that expire, SCAN, transactions. What
 /// it holds is in memory only, and gone when it ends.
+///
+/// With `--join` it becomes a member of a pool, and stands by until another member has more than its capacity: then the table spreads over
+/// it, while it serves, and draws back as it empties. Clients may ask any member. Those that follow slots find them by CLUSTER SLOTS, and
+/// are told MOVED where they are wrong.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   maquette store serve --port 6379 --max-memory 1GiB --evict
+
+A pool of two members, of which the second takes over half of the table when that has more than 100,000 records:
+  maquette store serve --port 7001 --capacity 100000
+  maquette store serve --port 7002 --capacity 100000 --join 127.0.0.1:17001
 
 For other machines, too, with a password that only the owner of its file can read:
   maquette store serve --bind 0.0.0.0 --password-file our.password")]
@@ -38,6 +58,27 @@ pub(super) struct Arguments {
     /// The port on which to listen; 0 for one that is free.
     #[arg(long, default_value_t = 6379)]
     port: u16,
+    /// Another member, at its port for members; several, if it is given several times.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    join: Vec<SocketAddr>,
+    /// As many records a server has room for. It splits when it has more than four fifths of that, and there is another member.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    capacity: u64,
+    /// As many servers a member hosts at most.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    servers: u32,
+    /// The port at which other members call; 10,000 above the clients', if left out.
+    #[arg(long, value_name = "PORT")]
+    members_port: Option<u16>,
+    /// The port for clients that follow slots; 20,000 above the clients', if left out.
+    #[arg(long, value_name = "PORT")]
+    slots_port: Option<u16>,
+    /// The address that other members and clients are told, where it is not the one on which it listens.
+    #[arg(long, value_name = "ADDRESS")]
+    announce: Option<IpAddr>,
+    /// A file whose first line all members know, and strangers do not; the password, if left out.
+    #[arg(long, value_name = "FILE")]
+    secret_file: Option<PathBuf>,
     /// A file whose first line is the password that clients must give.
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
@@ -65,19 +106,64 @@ impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let addresses: Vec<SocketAddr> = self.bind.iter().map(|&address| (address, self.port).into()).collect();
         let settings = self.settings()?;
-        let mut server = Server::listen(&addresses, settings, chance()?)?;
+        let pool = self.pool(settings.password.as_deref())?;
+        let mut server = Server::listen(&addresses, settings, pool, chance()?)?;
         let addresses: Vec<String> = server.addresses().iter().map(SocketAddr::to_string).collect();
+        let (members, slots) = (server.own().address, server.own().clients);
         if as_json {
-            print(&json(&json!({"listening": addresses})));
+            print(&json(&json!({"listening": addresses, "members": members, "slots": slots})));
         } else {
-            note(&format!("listening on {}; Ctrl-C ends it", addresses.join(" and ")));
+            let clients = addresses.join(" and ");
+            note(&format!("listening on {clients}, for members on {members}, by slots on {slots}; Ctrl-C ends it"));
         }
         server.serve(interrupt::requested)?;
         Ok(CommandOutput { text: String::new(), status: interrupt::status() })
     }
 
+    fn pool(&self, password: Option<&[u8]>) -> Result<Pool, Failure> {
+        // There is one address at least, by default.
+        let address = self.bind.first().copied().unwrap_or(IpAddr::from([127, 0, 0, 1]));
+        let port = |given: Option<u16>, option: &str, above: u16| match (given, self.port) {
+            (Some(given), _) => Ok(given),
+            (None, 0) => Ok(0),
+            (None, port) => port.checked_add(above).ok_or_else(|| {
+                Failure::argument(option, "none", format!("one: there is no port {above} above {port}"))
+            }),
+        };
+        let secret = self.secret_file.as_deref().map(first_line).transpose()?;
+        let open = self.bind.iter().find(|address| !address.is_loopback());
+        if let (Some(open), None, None, false) = (open, &secret, password, self.unprotected) {
+            return Err(Failure::argument("--secret-file", format!("none, and {open}"), "one, or a password"));
+        }
+        if self.capacity == 0 {
+            return Err(Failure::argument("--capacity", 0, "at least 1"));
+        }
+        if self.servers == 0 || self.servers > MOST_SERVERS {
+            return Err(Failure::argument("--servers", self.servers, format!("1 to {MOST_SERVERS}")));
+        }
+        let growth = Growth {
+            capacity: self.capacity,
+            sensitivity: 0.8,
+            shrink: Some(0.3),
+            apart: false,
+            most_servers: MOST_SERVERS,
+            chunk: CHUNK,
+        };
+        // A member's clock counts microseconds for milliseconds.
+        let policy = Policy { growth, servers_each: self.servers, patience: Duration::from_microseconds(PATIENCE) };
+        Ok(Pool {
+            members: (address, port(self.members_port, "--members-port", TO_MEMBERS_PORT)?).into(),
+            followers: (address, port(self.slots_port, "--slots-port", TO_SLOTS_PORT)?).into(),
+            announced: self.announce,
+            join: self.join.clone(),
+            secret: Secret::of(secret.as_deref().or(password).unwrap_or_default()),
+            policy,
+            random,
+        })
+    }
+
     fn settings(&self) -> Result<Settings, Failure> {
-        let password = self.password_file.as_deref().map(password).transpose()?;
+        let password = self.password_file.as_deref().map(first_line).transpose()?;
         let open = self.bind.iter().find(|address| !address.is_loopback());
         if let (Some(open), None, false) = (open, &password, self.unprotected) {
             return Err(Failure::argument(
@@ -106,15 +192,23 @@ impl Arguments {
 }
 
 /// The first line of a file.
-fn password(path: &Path) -> Result<Vec<u8>, Failure> {
+fn first_line(path: &Path) -> Result<Vec<u8>, Failure> {
     let text =
         input::read(path, LONGEST_PASSWORD).map_err(|cause| Failure::Unreadable { path: path.to_owned(), cause })?;
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.is_empty() {
-        return Err(Failure::argument("--password-file", "a file whose first line is empty", "a password"));
+        let found = format!("`{}`, whose first line is empty", quantities::shown_path(path));
+        return Err(Failure::argument("a file with a secret", found, "one with a password or a secret"));
     }
     Ok(line.to_vec())
+}
+
+/// A number that nobody can guess.
+fn random() -> std::io::Result<[u8; 32]> {
+    let mut number = [0; 32];
+    getrandom::fill(&mut number).map_err(std::io::Error::other)?;
+    Ok(number)
 }
 
 /// Numbers that nobody else has.

@@ -107,6 +107,11 @@ impl<O: Clone> Client<O> {
         Some(self.send(now, request, longer(patience, self.patience)))
     }
 
+    /// Waits no longer for the answer to its request, which may be carried out all the same.
+    pub fn give_up(&mut self) {
+        self.under_way = None;
+    }
+
     /// Takes what a server says.
     pub fn take<R, F>(&mut self, now: Time, message: ToClient<R, F>) -> Option<ClientOutput<O, R>> {
         let waits_for = |number| self.under_way.as_ref().is_some_and(|it| it.request.number == number);

@@ -52,9 +52,15 @@ impl<C: Contents> Server<C> {
         self.consider_split(outputs);
     }
 
+    /// Looks whether the file is to shrink though nobody asks for anything: to be called now and then, and not often.
+    pub fn look(&mut self, outputs: &mut Vec<OutputOf<C>>) {
+        self.rest = 0;
+        self.consider_shrinking(outputs);
+    }
+
     /// Lets the token walk back, if this server has it, is not busy, and has less than the threshold: asked whenever it has answered a
-    /// request that stores nothing. A file that nobody asks for anything stays as it is, unless somebody asks this now and then.
-    pub fn consider_shrinking(&mut self, outputs: &mut Vec<OutputOf<C>>) {
+    /// request that stores nothing. A file that nobody asks for anything stays as it is, but for [`Server::look`].
+    pub(super) fn consider_shrinking(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         let (Some(file), None, Some(table)) = (self.token, self.change, self.contents.table()) else { return };
         let Some(Split { from, .. }) = file.last_split() else { return };
         let few = (table.len() as f64) < self.growth.shrink_threshold(file);

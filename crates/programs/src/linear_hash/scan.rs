@@ -77,6 +77,21 @@ impl Scan {
         (scan, outputs)
     }
 
+    /// Begins a scan that reads from a place on and asks one server only, the one that has the place.
+    pub fn begin_at<F>(
+        (client, number): (u64, u64),
+        place: u64,
+        image: Image,
+        patience: Duration,
+        now: Time,
+    ) -> (Scan, Vec<ScanOutput<F>>) {
+        let mut scan = Scan { client, number, counting: false, image, patience, open: BTreeMap::new(), count: 0 };
+        let rest = Span { first: place, last: u64::MAX };
+        let own = rest.within(image.extent().level(image.address(rest.c())));
+        let output = scan.send(own, patience, now);
+        (scan, vec![output])
+    }
+
     /// What it believes of the table by now.
     pub const fn image(&self) -> Image {
         self.image

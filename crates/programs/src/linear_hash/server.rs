@@ -189,14 +189,14 @@ impl<C: Contents> Server<C> {
         };
         let Some(outcome) = outcome else { return };
         outputs.push(ServerOutput::Client(client, ToClient::Reply { number, outcome, forwards }));
-        self.has_answered(stores, outputs);
+        self.has_answered(1, stores, outputs);
     }
 
-    /// A request was answered, which may have stored something: the file may have to grow now, or to shrink.
-    pub fn has_answered(&mut self, stores: bool, outputs: &mut Vec<OutputOf<C>>) {
-        self.counts.answered += 1;
-        self.rest = self.rest.saturating_sub(1);
-        self.since += 1;
+    /// So many requests were answered, which may have stored something: the file may have to grow now, or to shrink.
+    pub fn has_answered(&mut self, requests: u64, stores: bool, outputs: &mut Vec<OutputOf<C>>) {
+        self.counts.answered += requests;
+        self.rest = self.rest.saturating_sub(requests);
+        self.since += requests;
         self.consider_split(outputs);
         if !stores {
             self.consider_shrinking(outputs);

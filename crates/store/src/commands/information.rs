@@ -1,19 +1,26 @@
 //! INFO.
 
 use super::{Context, Outcome, is};
+use crate::cluster::{PoolState, ServerState};
 use crate::node::REDIS_VERSION;
 use crate::resp::Arguments;
 
 /// A section: its name, and the lines of which it is made.
-type Section = (&'static str, fn(&Context<'_>) -> Vec<(&'static str, String)>);
+type Section = (&'static str, fn(&Context<'_>) -> Vec<(String, String)>);
 
-const SECTIONS: [Section; 7] = [
+/// A line: a name and what it is.
+fn line(name: &str, value: impl ToString) -> (String, String) {
+    (name.to_owned(), value.to_string())
+}
+
+const SECTIONS: [Section; 8] = [
     ("Server", server),
     ("Clients", clients),
     ("Memory", memory),
     ("Stats", stats),
     ("Replication", replication),
     ("Cluster", cluster),
+    ("Pool", pool),
     ("Keyspace", keyspace),
 ];
 
@@ -36,27 +43,27 @@ pub(super) fn info(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
     Ok(())
 }
 
-fn server(context: &Context<'_>) -> Vec<(&'static str, String)> {
+fn server(context: &Context<'_>) -> Vec<(String, String)> {
     let uptime = context.now.saturating_sub(context.node.since) / 1000;
     vec![
-        ("redis_version", REDIS_VERSION.to_owned()),
-        ("redis_mode", "standalone".to_owned()),
-        ("maquette_version", env!("CARGO_PKG_VERSION").to_owned()),
-        ("os", std::env::consts::OS.to_owned()),
-        ("arch_bits", usize::BITS.to_string()),
-        ("process_id", std::process::id().to_string()),
-        ("run_id", context.node.run.clone()),
-        ("tcp_port", context.node.port.to_string()),
-        ("uptime_in_seconds", uptime.to_string()),
-        ("uptime_in_days", (uptime / 86_400).to_string()),
+        line("redis_version", REDIS_VERSION.to_owned()),
+        line("redis_mode", "standalone".to_owned()),
+        line("maquette_version", env!("CARGO_PKG_VERSION").to_owned()),
+        line("os", std::env::consts::OS.to_owned()),
+        line("arch_bits", usize::BITS.to_string()),
+        line("process_id", std::process::id().to_string()),
+        line("run_id", context.node.run.clone()),
+        line("tcp_port", context.node.port.to_string()),
+        line("uptime_in_seconds", uptime.to_string()),
+        line("uptime_in_days", (uptime / 86_400).to_string()),
     ]
 }
 
-fn clients(context: &Context<'_>) -> Vec<(&'static str, String)> {
+fn clients(context: &Context<'_>) -> Vec<(String, String)> {
     vec![
-        ("connected_clients", context.node.clients.len().to_string()),
-        ("maxclients", context.node.settings.most_clients.to_string()),
-        ("blocked_clients", "0".to_owned()),
+        line("connected_clients", context.node.clients.len().to_string()),
+        line("maxclients", context.node.settings.most_clients.to_string()),
+        line("blocked_clients", "0".to_owned()),
     ]
 }
 
@@ -67,24 +74,24 @@ fn human(bytes: u64) -> String {
     unit.map_or_else(|| format!("{bytes}B"), |(unit, name)| format!("{:.2}{name}", bytes as f64 / unit as f64))
 }
 
-fn memory(context: &Context<'_>) -> Vec<(&'static str, String)> {
+fn memory(context: &Context<'_>) -> Vec<(String, String)> {
     let used = context.bucket.memory() as u64;
     let most = context.node.settings.most_memory.unwrap_or(0) as u64;
     let (resident, peak) = context.node.resident;
     vec![
-        ("used_memory", used.to_string()),
-        ("used_memory_human", human(used)),
-        ("used_memory_rss", resident.to_string()),
-        ("used_memory_rss_human", human(resident)),
-        ("used_memory_rss_peak", peak.to_string()),
-        ("used_memory_dataset", used.to_string()),
-        ("maxmemory", most.to_string()),
-        ("maxmemory_human", human(most)),
-        ("maxmemory_policy", context.node.settings.eviction.name().to_owned()),
+        line("used_memory", used.to_string()),
+        line("used_memory_human", human(used)),
+        line("used_memory_rss", resident.to_string()),
+        line("used_memory_rss_human", human(resident)),
+        line("used_memory_rss_peak", peak.to_string()),
+        line("used_memory_dataset", used.to_string()),
+        line("maxmemory", most.to_string()),
+        line("maxmemory_human", human(most)),
+        line("maxmemory_policy", context.node.settings.eviction.name().to_owned()),
     ]
 }
 
-fn stats(context: &Context<'_>) -> Vec<(&'static str, String)> {
+fn stats(context: &Context<'_>) -> Vec<(String, String)> {
     let (node, bucket) = (context.node.counts, context.bucket.counts);
     let counts = [
         ("total_connections_received", node.connections),
@@ -98,26 +105,47 @@ fn stats(context: &Context<'_>) -> Vec<(&'static str, String)> {
         ("keyspace_misses", bucket.misses),
         ("total_error_replies", node.errors),
     ];
-    counts.map(|(name, count)| (name, count.to_string())).to_vec()
+    counts.map(|(name, count)| line(name, count)).to_vec()
 }
 
-fn replication(context: &Context<'_>) -> Vec<(&'static str, String)> {
+fn replication(context: &Context<'_>) -> Vec<(String, String)> {
     vec![
-        ("role", "master".to_owned()),
-        ("connected_slaves", "0".to_owned()),
-        ("master_replid", context.node.run.clone()),
-        ("master_repl_offset", "0".to_owned()),
+        line("role", "master".to_owned()),
+        line("connected_slaves", "0".to_owned()),
+        line("master_replid", context.node.run.clone()),
+        line("master_repl_offset", "0".to_owned()),
     ]
 }
 
-fn cluster(_: &Context<'_>) -> Vec<(&'static str, String)> {
-    vec![("cluster_enabled", "0".to_owned())]
+fn cluster(_: &Context<'_>) -> Vec<(String, String)> {
+    vec![line("cluster_enabled", 1)]
 }
 
-fn keyspace(context: &Context<'_>) -> Vec<(&'static str, String)> {
-    if context.bucket.is_empty() {
+/// The member of the pool, and the servers that it hosts.
+fn pool(context: &Context<'_>) -> Vec<(String, String)> {
+    let PoolState { members, servers, counts } = &context.node.pool;
+    let of_server = |server: &ServerState| {
+        let ServerState { number, level, records, memory, is_steady, token, .. } = server;
+        let token = token.map_or(String::new(), |servers| format!(",token_of_servers={servers}"));
+        let steady = u8::from(*is_steady);
+        (format!("server{number}"), format!("level={level},records={records},memory={memory},steady={steady}{token}"))
+    };
+    let counts = [
+        line("pool_members", members),
+        line("pool_servers_here", servers.len()),
+        line("pool_requests_answered", counts.answered),
+        line("pool_requests_forwarded", counts.forwarded),
+        line("pool_splits", counts.splits),
+        line("pool_merges", counts.merges),
+    ];
+    counts.into_iter().chain(servers.iter().map(of_server)).collect()
+}
+
+fn keyspace(context: &Context<'_>) -> Vec<(String, String)> {
+    let servers = &context.node.pool.servers;
+    let (keys, expires) = servers.iter().fold((0, 0), |sum, one| (sum.0 + one.records, sum.1 + one.expiring));
+    if keys == 0 {
         return Vec::new();
     }
-    let (keys, expires) = (context.bucket.len(), context.bucket.expiring());
-    vec![("db0", format!("keys={keys},expires={expires},avg_ttl=0"))]
+    vec![line("db0", format!("keys={keys},expires={expires},avg_ttl=0"))]
 }

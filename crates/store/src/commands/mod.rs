@@ -1,6 +1,7 @@
 //! What clients can ask for: one table of all commands, a file for each family, and how a request is carried out.
 
 mod client;
+mod cluster;
 mod connection;
 mod counters;
 mod documentation;
@@ -14,10 +15,12 @@ mod strings;
 mod table;
 mod transactions;
 
+pub(crate) use pattern::matches;
+pub(crate) use scan::Wanted;
 pub use table::{Arity, COMMANDS, Command, Flag, Group, Keys, find};
 
 use crate::bucket::Bucket;
-use crate::connection::{Replies, Session};
+use crate::connection::Session;
 use crate::node::{Eviction, Node};
 use crate::record::Milliseconds;
 use crate::resp::{Arguments, OwnedArguments, Reply, number};
@@ -93,15 +96,7 @@ pub fn dispatch(context: &mut Context<'_>, arguments: Arguments<'_>) {
         context.reply.take_back(end);
         context.reply.error(&failure.to_string());
     }
-    match context.session.replies {
-        Replies::On => {}
-        Replies::Off => context.reply.take_back(end),
-        Replies::SkipThis => {
-            context.reply.take_back(end);
-            context.session.replies = Replies::On;
-        }
-        Replies::SkipNext => context.session.replies = Replies::SkipThis,
-    }
+    context.session.has_replied(context.reply, end);
 }
 
 fn attempt(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
@@ -170,8 +165,8 @@ fn make_room(context: &mut Context<'_>) -> Outcome {
     if bucket.memory() <= most { Ok(()) } else { Err(Failure::OutOfMemory) }
 }
 
-/// Carries out a request that was kept, as one of a transaction.
-fn again(context: &mut Context<'_>, arguments: &OwnedArguments) {
+/// Carries out a request that was kept, as one of a transaction or for another member.
+pub(crate) fn carry_out(context: &mut Context<'_>, arguments: &OwnedArguments) {
     let end = context.reply.end();
     let arguments = arguments.borrowed();
     let outcome = check(context, arguments).and_then(|command| run(context, command, arguments));

@@ -11,7 +11,7 @@
 ///
 /// Where a `*` could end anywhere, the last one alone is tried again: it takes at most as many steps as both have bytes multiplied,
 /// whatever the pattern.
-pub(super) fn matches(pattern: &[u8], bytes: &[u8]) -> bool {
+pub(crate) fn matches(pattern: &[u8], bytes: &[u8]) -> bool {
     let (mut pattern_rest, mut rest) = (pattern, bytes);
     // Behind the last star, and what it has not swallowed yet.
     let mut star: Option<(&[u8], &[u8])> = None;

@@ -18,16 +18,21 @@ pub(super) fn keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
 const COUNT: u64 = 10;
 
 /// What a SCAN asks for.
-struct Wanted<'a> {
-    pattern: Option<&'a [u8]>,
+pub(crate) struct Wanted<'a> {
+    /// From where to go on.
+    pub(crate) cursor: u64,
+    /// Which keys.
+    pub(crate) pattern: Option<&'a [u8]>,
     count: u64,
     /// Whether keys of strings are, which are all.
-    strings: bool,
+    pub(crate) strings: bool,
 }
 
 impl<'a> Wanted<'a> {
-    fn read(arguments: Arguments<'a>) -> Result<Wanted<'a>, Failure> {
-        let mut wanted = Wanted { pattern: None, count: COUNT, strings: true };
+    pub(crate) fn read(arguments: Arguments<'a>) -> Result<Wanted<'a>, Failure> {
+        let cursor = std::str::from_utf8(arguments.get(1)).ok().and_then(|cursor| cursor.parse().ok());
+        let cursor = cursor.ok_or_else(|| Failure::Told("ERR invalid cursor".to_owned()))?;
+        let mut wanted = Wanted { cursor, pattern: None, count: COUNT, strings: true };
         let mut rest = arguments.from(2);
         while let Some(option) = rest.next() {
             let given = rest.next().ok_or(Failure::Syntax)?;
@@ -48,11 +53,9 @@ impl<'a> Wanted<'a> {
 /// The cursor is the place from which to go on, in the order in which splits part keys: so it stays right while the table grows or
 /// shrinks.
 pub(super) fn scan(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
-    let cursor = std::str::from_utf8(arguments.get(1)).ok().and_then(|cursor| cursor.parse().ok());
-    let cursor: u64 = cursor.ok_or_else(|| Failure::Told("ERR invalid cursor".to_owned()))?;
     let wanted = Wanted::read(arguments)?;
     let mut found: Vec<Box<[u8]>> = Vec::new();
-    let next = context.bucket.scan(cursor, wanted.count, context.now, |record| {
+    let next = context.bucket.scan(wanted.cursor, wanted.count, context.now, |record| {
         if wanted.strings && wanted.pattern.is_none_or(|pattern| matches(pattern, record.key())) {
             found.push(record.key().into());
         }

@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
-use super::{Context, Failure, Outcome, client, connection, counters, documentation, expiry, information, keys, scan};
+use super::{
+    Context, Failure, Outcome, client, cluster, connection, counters, documentation, expiry, information, keys, scan,
+};
 use super::{lossy, server, strings, transactions};
 use crate::resp::Arguments;
 
@@ -65,6 +67,8 @@ pub enum Group {
     Connection,
     /// The node.
     Server,
+    /// Slots.
+    Cluster,
 }
 
 impl Group {
@@ -76,6 +80,7 @@ impl Group {
             Group::Transactions => "transactions",
             Group::Connection => "connection",
             Group::Server => "server",
+            Group::Cluster => "cluster",
         }
     }
 }
@@ -129,7 +134,7 @@ impl Command {
     }
 
     /// The subcommand that a request names, or itself where it has none.
-    pub(super) fn with_subcommand(&'static self, arguments: Arguments<'_>) -> Result<&'static Command, Failure> {
+    pub(crate) fn with_subcommand(&'static self, arguments: Arguments<'_>) -> Result<&'static Command, Failure> {
         if self.subcommands.is_empty() || arguments.len() < 2 {
             return Ok(self);
         }
@@ -178,7 +183,8 @@ macro_rules! rows {
 }
 
 /// All commands, by family.
-pub static COMMANDS: [&[Command]; 6] = [&STRINGS, &GENERIC, &TRANSACTIONS, &CONNECTION, &SERVER, &CONTAINERS];
+pub static COMMANDS: [&[Command]; 8] =
+    [&STRINGS, &GENERIC, &TRANSACTIONS, &CONNECTION, &SERVER, &CONTAINERS, &FOLLOWING, &CLUSTERS];
 
 static STRINGS: [Command; 22] = rows! { String:
     "append" 3 ONE [Write NeedsRoom Fast] "2.0.0" strings::append, "Adds to the end of a value";
@@ -272,6 +278,31 @@ static CONTAINERS: [Command; 6] = {
         memory.of(&MEMORY),
         object.of(&OBJECT),
     ]
+};
+
+static FOLLOWING: [Command; 3] = rows! { Cluster:
+    "asking" 1 NONE [Fast] "3.0.0" cluster::accept, "Nothing: who has a key answers for it";
+    "readonly" 1 NONE [Fast] "3.0.0" cluster::accept, "Nothing: there are no copies to read from";
+    "readwrite" 1 NONE [Fast] "3.0.0" cluster::accept, "Nothing: there are no copies to read from";
+};
+
+static CLUSTERS: [Command; 1] = {
+    let [cluster] = rows! { Cluster:
+        "cluster" -2 NONE [] "3.0.0" client::none, "Slots";
+    };
+    [cluster.of(&CLUSTER)]
+};
+
+static CLUSTER: [Command; 9] = rows! { Cluster:
+    "cluster|countkeysinslot" 3 NONE [] "3.0.0" cluster::count_keys, "How many keys of a slot this server has";
+    "cluster|getkeysinslot" 4 NONE [] "3.0.0" cluster::keys_in, "Keys of a slot that this server has";
+    "cluster|help" 2 NONE [] "5.0.0" documentation::help, "What there is of CLUSTER";
+    "cluster|info" 2 NONE [] "3.0.0" cluster::info, "How many members and slots there are";
+    "cluster|keyslot" 3 NONE [] "3.0.0" cluster::key_slot, "The slot of a key";
+    "cluster|myid" 2 NONE [] "3.0.0" cluster::my_id, "The name of this member";
+    "cluster|nodes" 2 NONE [] "3.0.0" cluster::nodes, "All members with slots, as text";
+    "cluster|shards" 2 NONE [] "7.0.0" cluster::shards, "All members with their slots";
+    "cluster|slots" 2 NONE [] "3.0.0" cluster::slots, "All ranges of slots, and who has them";
 };
 
 static CLIENT: [Command; 12] = rows! { Connection:

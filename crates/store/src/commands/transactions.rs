@@ -1,6 +1,6 @@
 //! Several requests as one.
 
-use super::{Context, Failure, Outcome, again};
+use super::{Context, Failure, Outcome, carry_out};
 use crate::connection::Transaction;
 use crate::resp::{Arguments, OwnedArguments};
 
@@ -59,7 +59,7 @@ pub(super) fn exec(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
         return Ok(());
     }
     context.reply.array(transaction.requests.len());
-    transaction.requests.iter().for_each(|request| again(context, request));
+    transaction.requests.iter().for_each(|request| carry_out(context, request));
     Ok(())
 }
 

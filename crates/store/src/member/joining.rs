@@ -12,6 +12,7 @@
 
 use programs::linear_hash::Contents;
 
+use super::placement::parent;
 use super::{Identity, Member, Message, Output, Peer, Placement};
 
 impl<C: Contents> Member<C> {
@@ -60,11 +61,12 @@ impl<C: Contents> Member<C> {
         self.reconsider(outputs);
     }
 
-    /// Learns who hosts which server. Which it hosts itself it knows best.
+    /// Learns who hosts which server. Of those that it hosts itself, and of those that came of these, it knows best.
     pub(super) fn learn(&mut self, placement: &Placement) {
-        self.placement.learn_all(placement);
-        for &server in self.servers.keys() {
-            self.placement.learn(server, self.own.identity);
+        for (server, host) in placement.iter() {
+            if !self.servers.contains_key(&server) && !self.servers.contains_key(&parent(server)) {
+                self.placement.learn(server, host);
+            }
         }
     }
 }

@@ -22,6 +22,7 @@ mod requests;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
 
 use programs::linear_hash::{Contents, Growth, Image, Server, ServerCounts, ToClientOf, ToServerOf};
 use quantities::{Duration, Time};
@@ -70,22 +71,31 @@ pub struct Member<C: Contents> {
     to_servers: VecDeque<(u32, u32, ToServerOf<C>)>,
     /// And its clients: to which, and what.
     to_clients: VecDeque<(u64, ToClientOf<C>)>,
-    /// Makes what a server keeps that is to come here.
-    make: fn() -> C,
+    make: Make<C>,
+}
+
+/// Makes what a server keeps that is to come here.
+struct Make<C>(Box<dyn Fn() -> C>);
+
+impl<C> fmt::Debug for Make<C> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Make")
+    }
 }
 
 impl<C: Contents> Member<C> {
     /// The first member of a pool, with server 0.
-    pub fn founding(own: Peer, policy: Policy, make: fn() -> C) -> Member<C> {
+    pub fn founding(own: Peer, policy: Policy, make: impl Fn() -> C + 'static) -> Member<C> {
         let mut member = Member::joining(own, policy, make);
-        member.servers.insert(0, Server::keeping(make(), 0, member.growth()));
+        let contents = (member.make.0)();
+        member.servers.insert(0, Server::keeping(contents, 0, member.growth()));
         member.placement.learn(0, member.own.identity);
         member.waiting = None;
         member
     }
 
     /// A member that has yet to be welcomed by another one, and stands by until a split needs it.
-    pub fn joining(own: Peer, policy: Policy, make: fn() -> C) -> Member<C> {
+    pub fn joining(own: Peer, policy: Policy, make: impl Fn() -> C + 'static) -> Member<C> {
         Member {
             requests: Requests::new(own.identity, policy.patience),
             own,
@@ -98,7 +108,7 @@ impl<C: Contents> Member<C> {
             image: Image::default(),
             to_servers: VecDeque::new(),
             to_clients: VecDeque::new(),
-            make,
+            make: Make(Box::new(make)),
         }
     }
 
@@ -148,6 +158,28 @@ impl<C: Contents> Member<C> {
     pub fn holder(&mut self, c: u64) -> Option<(u32, &mut C)> {
         let held = self.servers.iter_mut().find(|(_, server)| server.holds(c));
         held.map(|(number, server)| (*number, server.contents_mut()))
+    }
+
+    /// Server 0, if it has all keys: then it can be asked without asking which server has one.
+    #[inline]
+    pub fn holder_of_all(&mut self) -> Option<&mut C> {
+        let server = self.servers.get_mut(&0).filter(|server| server.is_steady())?;
+        server.table().is_some_and(|table| table.level() == 0).then(|| server.contents_mut())
+    }
+
+    /// What its servers keep.
+    pub fn contents_mut(&mut self) -> impl Iterator<Item = &mut C> {
+        self.servers.values_mut().map(Server::contents_mut)
+    }
+
+    /// The member that hosts the server of the key C, or knows who does, by its own image.
+    pub fn host_of(&self, c: u64) -> Option<Identity> {
+        self.placement.nearest(self.image.address(c)).map(|(_, host)| host)
+    }
+
+    /// What a member is known as.
+    pub fn peer(&self, identity: Identity) -> Option<&Peer> {
+        if identity == self.own.identity { Some(&self.own) } else { self.peers.get(&identity) }
     }
 
     /// When it wants to be woken, if nothing comes before.

@@ -29,9 +29,9 @@ impl Placement {
         self.0.insert(server, host);
     }
 
-    /// Learns all that another one says. What it says of a server stands against what was known.
-    pub fn learn_all(&mut self, other: &Placement) {
-        self.0.extend(&other.0);
+    /// A server is there no more.
+    pub fn end(&mut self, server: u32) {
+        self.0.remove(&server);
     }
 
     /// Forgets that `host` hosts a server, since it does not.

@@ -1,9 +1,9 @@
 //! What a member asks as a client of the file.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use programs::linear_hash::{
-    Client, ClientOutput, Contents, Image, Request, Scan, ScanOutput, ScanRequest, ToClientOf,
+    Client, ClientOutput, Contents, Image, Request, Scan, ScanAnswer, ScanOutput, ScanRequest, ToClient, ToClientOf,
 };
 use quantities::{Duration, Time};
 
@@ -20,6 +20,8 @@ pub enum Answer<C: Contents> {
     Outcome(C::Outcome),
     /// Some of what a scan finds; more may follow.
     Found(Vec<C::Found>),
+    /// What was read from a place on, and the place from which to go on; none, where that was the end.
+    Read(Vec<C::Found>, Option<u64>),
     /// A scan is over: all servers have answered, and have so many entries.
     Count(u64),
 }
@@ -45,6 +47,8 @@ pub(super) struct Requests<C: Contents> {
     free: Vec<u32>,
     /// When each place wants to be woken that has a request.
     deadlines: BTreeSet<(Time, u32)>,
+    /// Which place each ticket is for, as long as it has no answer.
+    by_ticket: BTreeMap<Ticket, u32>,
     tickets: u64,
     scans: u64,
 }
@@ -54,6 +58,8 @@ struct Place<C: Contents> {
     client: Client<C::Operation>,
     ticket: Ticket,
     scan: Option<Scan>,
+    /// Whether the scan is over with the first part that is read.
+    is_reading: bool,
     deadline: Option<Time>,
 }
 
@@ -65,7 +71,7 @@ pub(super) const fn place_of(client: u64) -> (Identity, u32) {
 impl<C: Contents> Requests<C> {
     pub(super) fn new(identity: Identity, patience: Duration) -> Requests<C> {
         let (places, free, deadlines) = (Vec::new(), Vec::new(), BTreeSet::new());
-        Requests { identity, patience, places, free, deadlines, tickets: 0, scans: 0 }
+        Requests { identity, patience, places, free, deadlines, by_ticket: BTreeMap::new(), tickets: 0, scans: 0 }
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {
@@ -82,11 +88,13 @@ impl<C: Contents> Requests<C> {
         self.tickets += 1;
         if let Some(place) = self.free.pop() {
             self.places[place as usize].ticket = ticket;
+            self.by_ticket.insert(ticket, place);
             return (place, ticket);
         }
         let place = self.places.len() as u32;
+        self.by_ticket.insert(ticket, place);
         let client = Client::new(self.number(place), self.patience);
-        self.places.push(Place { client, ticket, scan: None, deadline: None });
+        self.places.push(Place { client, ticket, scan: None, is_reading: false, deadline: None });
         (place, ticket)
     }
 
@@ -120,14 +128,32 @@ impl<C: Contents> Requests<C> {
         (ticket, to_send(outputs))
     }
 
+    /// Begins to read from a place on.
+    pub(super) fn read(&mut self, now: Time, from: u64, image: Image) -> (Ticket, Vec<Sending<C>>) {
+        let (place, ticket) = self.place();
+        self.scans += 1;
+        let asking = (self.number(place), self.scans);
+        let (scan, outputs) = Scan::begin_at::<C::Found>(asking, from, image, self.patience, now);
+        let reading = &mut self.places[place as usize];
+        (reading.scan, reading.is_reading) = (Some(scan), true);
+        self.keep(place);
+        (ticket, to_send(outputs))
+    }
+
     /// Takes what a server tells a client. The image is the one that all have.
     pub(super) fn take(&mut self, now: Time, place: u32, message: ToClientOf<C>, image: &mut Image) -> Taken<C> {
-        let Some(Place { client, ticket, scan, .. }) = self.places.get_mut(place as usize) else {
+        let Some(Place { client, ticket, scan, is_reading, .. }) = self.places.get_mut(place as usize) else {
             return Default::default();
         };
         let ticket = *ticket;
-        let (sending, answers, is_over) = match scan {
-            Some(scan) => {
+        let (sending, answers, is_over) = match (scan, message) {
+            (Some(_), ToClient::Scanned { answer: ScanAnswer::Part { server, level, last, entries, .. }, .. })
+                if *is_reading =>
+            {
+                image.adjust(server, level);
+                (Vec::new(), vec![(ticket, Answer::Read(entries, last.checked_add(1)))], true)
+            }
+            (Some(scan), message) => {
                 let outputs = scan.take(now, message);
                 *image = scan.image();
                 let (mut sending, mut answers, mut is_over) = (Vec::new(), Vec::new(), false);
@@ -143,7 +169,7 @@ impl<C: Contents> Requests<C> {
                 }
                 (sending, answers, is_over)
             }
-            None => {
+            (None, message) => {
                 client.adopt(*image);
                 let output = client.take(now, message);
                 *image = client.image();
@@ -156,12 +182,26 @@ impl<C: Contents> Requests<C> {
                 }
             }
         };
-        self.keep(place);
         if is_over {
-            self.places[place as usize].scan = None;
-            self.free.push(place);
+            self.end(ticket, place);
         }
+        self.keep(place);
         (sending, answers)
+    }
+
+    fn end(&mut self, ticket: Ticket, place: u32) {
+        let over = &mut self.places[place as usize];
+        (over.scan, over.is_reading) = (None, false);
+        self.free.push(place);
+        self.by_ticket.remove(&ticket);
+    }
+
+    /// Waits no longer for an answer.
+    pub(super) fn give_up(&mut self, ticket: Ticket) {
+        let Some(place) = self.by_ticket.get(&ticket).copied() else { return };
+        self.places[place as usize].client.give_up();
+        self.end(ticket, place);
+        self.keep(place);
     }
 
     /// Sends again what nobody has answered for long.

@@ -8,16 +8,27 @@ use programs::linear_hash::{
 };
 use quantities::Time;
 
+use super::placement::parent;
 use super::requests::{Sending, place_of};
 use super::{Identity, Member, Message, Output, Ticket};
 
 /// As often as a part of a scan is passed on. One that was passed on in vain is asked for again when its time is over.
 const MOST_HOPS: u32 = 8;
+/// What comes of one message within a member ends after far fewer rounds.
+const MOST_ROUNDS: usize = 100_000;
 
 impl<C: Contents> Member<C> {
     /// Asks for an operation on the key with hash C, wherever it is.
     pub fn ask(&mut self, now: Time, c: u64, operation: C::Operation, outputs: &mut Vec<Output<C>>) -> Ticket {
         let (ticket, sending) = self.requests.ask(now, c, operation, self.image);
+        self.send_all(sending, outputs);
+        self.settle(now, outputs);
+        ticket
+    }
+
+    /// Asks for the entries from a place on, in the order of [`programs::linear_hash::Span`]: as many as a server reads at once.
+    pub fn read(&mut self, now: Time, place: u64, outputs: &mut Vec<Output<C>>) -> Ticket {
+        let (ticket, sending) = self.requests.read(now, place, self.image);
         self.send_all(sending, outputs);
         self.settle(now, outputs);
         ticket
@@ -32,13 +43,18 @@ impl<C: Contents> Member<C> {
     }
 
     /// A server of this member was asked without a request, by [`Member::holder`], and has answered.
-    pub fn has_answered(&mut self, now: Time, server: u32, stores: bool, outputs: &mut Vec<Output<C>>) {
+    pub fn has_answered(&mut self, now: Time, server: u32, requests: u64, stores: bool, outputs: &mut Vec<Output<C>>) {
         let mut told = Vec::new();
         if let Some(server) = self.servers.get_mut(&server) {
-            server.has_answered(stores, &mut told);
+            server.has_answered(requests, stores, &mut told);
         }
         self.pass_on(server, told, outputs);
         self.settle(now, outputs);
+    }
+
+    /// Waits no longer for what was asked for under a ticket. Whether it is carried out is not known.
+    pub fn give_up(&mut self, ticket: Ticket) {
+        self.requests.give_up(ticket);
     }
 
     /// Sends again what nobody has answered for long.
@@ -50,7 +66,7 @@ impl<C: Contents> Member<C> {
 
     /// Looks whether the file is to shrink though nobody asks it for anything; to be called now and then.
     pub fn look(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
-        self.of_each_server(outputs, Server::consider_shrinking);
+        self.of_each_server(outputs, Server::look);
         self.settle(now, outputs);
     }
 
@@ -100,7 +116,11 @@ impl<C: Contents> Member<C> {
                 server.into_iter().for_each(|server| self.placement.learn(server, from));
                 self.to_clients.push_back((client, message));
             }
-            Message::NotHere(server) => self.placement.forget(server, from),
+            // Whoever hosts the server that it came of has opened it, and knows best: this may have been said before.
+            Message::NotHere(server) if !self.servers.contains_key(&parent(server)) => {
+                self.placement.forget(server, from)
+            }
+            Message::NotHere(_) => {}
         }
         self.settle(now, outputs);
     }
@@ -139,19 +159,29 @@ impl<C: Contents> Member<C> {
             Some(host) if hops < MOST_HOPS => {
                 outputs.push(Output::Send(host, Message::Scan { server, request, hops: hops + 1 }));
             }
-            // Nobody knows more than this member, and so there is no such server.
-            None => {
+            None if self.is_not_in_the_file(server) => {
                 let ScanRequest { client, number, span, .. } = request;
                 let answer = ScanAnswer::Gone { server };
                 self.tell_client(None, client, ToClient::Scanned { number, span, answer }, outputs);
             }
-            Some(_) => {}
+            // It is asked for again when its time is over.
+            None | Some(_) => {}
         }
+    }
+
+    /// Whether a server of this member, from which that one would have come by splits, has not been split so often.
+    fn is_not_in_the_file(&self, server: u32) -> bool {
+        let (mut child, mut ancestor) = (server, parent(server));
+        while !self.servers.contains_key(&ancestor) && ancestor > 0 {
+            (child, ancestor) = (ancestor, parent(ancestor));
+        }
+        let level = self.servers.get(&ancestor).and_then(Server::table).map(|table| table.level());
+        level.is_some_and(|level| child.checked_ilog2().is_some_and(|split| level <= split))
     }
 
     /// Has everything done that this member's servers and clients have told each other.
     fn settle(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
-        loop {
+        for _ in 0..MOST_ROUNDS {
             if let Some((from, to, message)) = self.to_servers.pop_front() {
                 self.deliver(self.own.identity, from, to, message, outputs);
             } else if let Some((client, message)) = self.to_clients.pop_front() {
@@ -162,12 +192,14 @@ impl<C: Contents> Member<C> {
                 return;
             }
         }
+        // Servers and clients that go on and on telling each other the same know too little: what is dropped is asked for again later.
+        self.to_clients.clear();
     }
 
     /// Gives a server of this member what another server says. One that is opened comes here by that.
     fn deliver(&mut self, member: Identity, from: u32, to: u32, message: ToServerOf<C>, outputs: &mut Vec<Output<C>>) {
         if matches!(message, ToServer::Open { .. }) && !self.servers.contains_key(&to) {
-            self.servers.insert(to, Server::keeping((self.make)(), to, self.growth()));
+            self.servers.insert(to, Server::keeping((self.make.0)(), to, self.growth()));
             self.placement.learn(to, self.own.identity);
         }
         let Some(server) = self.servers.get_mut(&to) else {
@@ -176,8 +208,14 @@ impl<C: Contents> Member<C> {
             }
             return;
         };
-        let mut told = Vec::new();
+        let (mut told, merges) = (Vec::new(), server.counts.merges);
         server.take(from, message, &mut told);
+        if server.counts.merges > merges
+            && let Some(table) = server.table()
+        {
+            // What it took over is a server no more.
+            self.placement.end(to | 1 << table.level());
+        }
         if server.table().is_none() {
             // It has left the file.
             self.servers.remove(&to);

@@ -1,9 +1,11 @@
 //! Replies into bytes.
 
+use serde::{Deserialize, Serialize};
+
 use super::number::Written;
 
 /// The version of RESP that a client speaks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Version {
     /// RESP2: everything is a string, an integer, an array or nothing.
     #[default]
@@ -26,6 +28,11 @@ pub struct Reply {
 const MOST_KEPT: usize = 64 << 10;
 
 impl Reply {
+    /// Replies to a client that speaks this version.
+    pub fn of(version: Version) -> Reply {
+        Reply { version, ..Reply::default() }
+    }
+
     /// What has still to be sent.
     pub fn unsent(&self) -> &[u8] {
         &self.bytes[self.sent..]
@@ -41,6 +48,11 @@ impl Reply {
                 self.bytes = Vec::new();
             }
         }
+    }
+
+    /// What was said since the end was there.
+    pub fn unsent_from(&self, end: usize) -> &[u8] {
+        &self.bytes[end.min(self.bytes.len())..]
     }
 
     /// The end, to come back to it.
@@ -64,6 +76,11 @@ impl Reply {
         // A line break within would be read as the end.
         self.bytes.extend(text.bytes().map(|byte| if matches!(byte, b'\r' | b'\n') { b' ' } else { byte }));
         self.bytes.extend_from_slice(b"\r\n");
+    }
+
+    /// What another member has replied, in the version that this client speaks.
+    pub fn replied(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
     }
 
     /// A short text.

@@ -1,5 +1,7 @@
 //! Requests out of bytes, however these are cut.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// The most that a client may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -120,6 +122,20 @@ impl OwnedArguments {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(argument);
         self.ranges.push((start, self.bytes.len()));
+    }
+}
+
+/// As members write them: one after another, so that whatever comes is a list of arguments.
+impl Serialize for OwnedArguments {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.borrowed().from(0))
+    }
+}
+
+impl<'de> Deserialize<'de> for OwnedArguments {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OwnedArguments, D::Error> {
+        let arguments: Vec<&[u8]> = Deserialize::deserialize(deserializer)?;
+        Ok(arguments.into_iter().collect())
     }
 }
 

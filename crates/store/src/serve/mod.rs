@@ -1,8 +1,11 @@
 //! The loop: sockets, the clock and chance, and nothing that is decided.
 
+mod peers;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::SocketAddr;
+use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use mio::net::{TcpListener, TcpStream};
@@ -10,8 +13,12 @@ use mio::{Events, Interest, Poll, Token};
 
 use crate::bucket::Bucket;
 use crate::connection::{Connection, Pause};
+use crate::host::Host;
+use crate::link::{Nonce, Secret};
+use crate::member::{Answer, Identity, Message, Output, Peer as MemberPeer, Policy, Ticket};
 use crate::node::{Node, Settings};
 use crate::record::Milliseconds;
+use peers::{Arrival, Peers};
 
 /// Sockets that are ready at once, as far as one look tells.
 const EVENTS: usize = 1_024;
@@ -40,6 +47,36 @@ pub enum Error {
     Wait(#[from] io::Error),
 }
 
+/// How a node takes part in a pool.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    /// Where other members call it.
+    pub members: SocketAddr,
+    /// Where clients reach it that follow slots.
+    pub followers: SocketAddr,
+    /// The address that others are told, where that is not the one on which it listens.
+    pub announced: Option<std::net::IpAddr>,
+    /// Members that it asks to be let in; it founds a pool, if there are none.
+    pub join: Vec<SocketAddr>,
+    /// What all members know.
+    pub secret: Secret,
+    /// When the file grows and shrinks.
+    pub policy: Policy,
+    /// Gives numbers that nobody can guess.
+    pub random: fn() -> io::Result<Nonce>,
+}
+
+/// Who calls at a listener.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Callers {
+    Clients,
+    Followers,
+    Members,
+}
+
+/// As long as no member has welcomed this one, one is asked again after so long. [ms]
+const TIME_TO_JOIN_AGAIN: Milliseconds = 500;
+
 /// A client's socket.
 struct Peer {
     stream: TcpStream,
@@ -53,14 +90,19 @@ struct Peer {
 /// A node that listens.
 pub struct Server {
     poll: Poll,
-    listeners: Vec<TcpListener>,
+    listeners: Vec<(TcpListener, Callers)>,
     peers: BTreeMap<usize, Peer>,
     /// Whose turn it is, though their sockets tell nothing new.
     queue: VecDeque<usize>,
     next_token: usize,
-    bucket: Bucket,
-    node: Node,
+    host: Host,
+    members: Peers,
+    pool: Pool,
+    /// Which client waits for what.
+    tickets: BTreeMap<Ticket, usize>,
+    arrivals: Vec<Arrival>,
     looked: Milliseconds,
+    joined: Milliseconds,
 }
 
 impl Server {
@@ -68,35 +110,64 @@ impl Server {
     ///
     /// # Errors
     /// [`Error::Listen`]
-    pub fn listen(addresses: &[SocketAddr], settings: Settings, chance: [u64; 3]) -> Result<Server, Error> {
+    pub fn listen(
+        addresses: &[SocketAddr],
+        settings: Settings,
+        mut pool: Pool,
+        chance: [u64; 3],
+    ) -> Result<Server, Error> {
         let poll = Poll::new()?;
         let mut listeners = Vec::new();
-        for (number, &address) in addresses.iter().enumerate() {
+        let clients = addresses.iter().map(|address| (*address, Callers::Clients));
+        let all = clients.chain([(pool.followers, Callers::Followers), (pool.members, Callers::Members)]);
+        for (number, (address, callers)) in all.enumerate() {
             let listener = TcpListener::bind(address).and_then(|mut listener| {
                 poll.registry().register(&mut listener, Token(number), Interest::READABLE)?;
                 Ok(listener)
             });
-            listeners.push(listener.map_err(|cause| Error::Listen { address, cause })?);
+            listeners.push((listener.map_err(|cause| Error::Listen { address, cause })?, callers));
         }
-        let port = listeners.first().and_then(|listener| listener.local_addr().ok()).map_or(0, |it| it.port());
+        let bound = |callers: Callers| {
+            let listener = listeners.iter().find(|(_, at)| *at == callers);
+            listener.and_then(|(listener, _)| listener.local_addr().ok())
+        };
+        let port = bound(Callers::Clients).map_or(0, |address| address.port());
+        let announced = |address: SocketAddr| SocketAddr::new(pool.announced.unwrap_or(address.ip()), address.port());
+        let own = MemberPeer {
+            identity: Identity(chance[1] as u32),
+            address: announced(bound(Callers::Members).unwrap_or(pool.members)),
+            clients: announced(bound(Callers::Followers).unwrap_or(pool.followers)),
+        };
         let now = unix_time();
         let node = Node::new(settings, port, chance, now);
         let next_token = listeners.len();
+        pool.join.retain(|address| *address != own.address);
+        let host = Host::new(node, own.clone(), pool.policy, pool.join.is_empty());
         Ok(Server {
             poll,
             listeners,
             peers: BTreeMap::new(),
             queue: VecDeque::new(),
             next_token,
-            bucket: Bucket::default(),
-            node,
+            host,
+            members: Peers::new(own, pool.secret.clone()),
+            pool,
+            tickets: BTreeMap::new(),
+            arrivals: Vec::new(),
             looked: now,
+            joined: 0,
         })
     }
 
-    /// Where it listens.
+    /// Where it listens for clients.
     pub fn addresses(&self) -> Vec<SocketAddr> {
-        self.listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect()
+        let clients = self.listeners.iter().filter(|(_, callers)| *callers == Callers::Clients);
+        clients.filter_map(|(listener, _)| listener.local_addr().ok()).collect()
+    }
+
+    /// Where it is reached by other members, and by clients that follow slots.
+    pub const fn own(&self) -> &MemberPeer {
+        self.host.member().own()
     }
 
     /// Serves until it is to end.
@@ -114,11 +185,14 @@ impl Server {
                 outcome => outcome?,
             }
             let now = unix_time();
-            is_swept = self.bucket.sweep(now, SWEPT);
+            self.host.node().borrow_mut().now = now;
+            is_swept = self.host.buckets().fold(true, |is_swept, bucket| bucket.sweep(now, SWEPT) && is_swept);
             for event in &events {
                 let token = event.token().0;
                 if token < self.listeners.len() {
                     self.let_in(token, now);
+                } else if self.members.has(token) {
+                    self.members.turn(token, &mut self.arrivals);
                 } else {
                     self.mark(token, event.is_readable() || event.is_read_closed() || event.is_error());
                 }
@@ -131,6 +205,7 @@ impl Server {
             if now.saturating_sub(self.looked) >= LOOK || now < self.looked {
                 self.look(now);
             }
+            self.work_of_member(now);
         }
         Ok(())
     }
@@ -149,9 +224,16 @@ impl Server {
     fn let_in(&mut self, listener: usize, now: Milliseconds) {
         for _ in 0..LET_IN {
             // None waits, or there is no room for another socket: then it is asked again when it is looked at clients.
-            let Ok((mut stream, address)) = self.listeners[listener].accept() else { return };
-            if self.peers.len() >= self.node.settings.most_clients {
-                self.node.counts.rejected += 1;
+            let (from, callers) = &self.listeners[listener];
+            let callers = *callers;
+            let Ok((mut stream, address)) = from.accept() else { return };
+            if callers == Callers::Members {
+                self.let_member_in(stream, now);
+                continue;
+            }
+            let node = &mut *self.host.node().borrow_mut();
+            if self.peers.len() >= node.settings.most_clients {
+                node.counts.rejected += 1;
                 let _ = stream.write(b"-ERR max number of clients reached\r\n");
                 continue;
             }
@@ -163,8 +245,9 @@ impl Server {
                 .and_then(|()| self.poll.registry().register(&mut stream, Token(token), interest));
             if ready.is_ok() {
                 let local = stream.local_addr().map(|local| local.to_string()).unwrap_or_default();
-                let client = self.node.connect(address.to_string(), local, now);
-                let connection = Connection::new(client, &self.node);
+                let client = node.connect(address.to_string(), local, now);
+                let mut connection = Connection::new(client, node);
+                connection.session.follows_slots = callers == Callers::Followers;
                 self.peers.insert(token, Peer { stream, connection, has_more: false, is_queued: false });
             }
         }
@@ -178,27 +261,134 @@ impl Server {
         }
         let Some(peer) = self.peers.get_mut(&token) else { return };
         peer.is_queued = false;
-        match peer.turn(&mut self.bucket, &mut self.node, now) {
+        let outcome = peer.turn(&mut self.host);
+        for ticket in peer.connection.waiting().iter().flat_map(|waiting| waiting.tickets()) {
+            self.tickets.insert(ticket, token);
+        }
+        match outcome {
             Ok(true) => self.mark(token, false),
             Ok(false) => {}
             Err(_) => self.end(token),
         }
     }
 
+    fn let_member_in(&mut self, stream: TcpStream, now: Milliseconds) {
+        // Without random numbers nobody can be let in; who has called calls again.
+        let Ok(nonce) = (self.pool.random)() else { return };
+        let token = self.next_token;
+        self.next_token += 1;
+        self.members.let_in(self.poll.registry(), token, stream, nonce, now);
+    }
+
+    fn call(&mut self, address: SocketAddr, now: Milliseconds) {
+        let Ok(nonce) = (self.pool.random)() else { return };
+        let token = self.next_token;
+        self.next_token += 1;
+        // Whom nobody reaches is called again.
+        let _ = self.members.call(self.poll.registry(), token, address, nonce, now);
+    }
+
+    /// Does what other members have asked for, and what this one has to tell them.
+    fn work_of_member(&mut self, now: Milliseconds) {
+        self.host.with_member(|member, at, outputs| {
+            if member.deadline().is_some_and(|deadline| deadline <= at) {
+                member.wake(at, outputs);
+            }
+        });
+        for arrival in std::mem::take(&mut self.arrivals) {
+            self.arrive(arrival);
+        }
+        loop {
+            let outputs = self.host.take_outputs();
+            if outputs.is_empty() {
+                break;
+            }
+            outputs.into_iter().for_each(|output| self.put_out(output));
+        }
+        if !self.host.member().is_welcome() && now.saturating_sub(self.joined) >= TIME_TO_JOIN_AGAIN {
+            self.joined = now;
+            self.pool.join.clone().into_iter().for_each(|address| self.call(address, now));
+        }
+        let due = self.members.to_call(self.host.member().peers(), now);
+        due.into_iter().for_each(|address| self.call(address, now));
+    }
+
+    fn arrive(&mut self, arrival: Arrival) {
+        match arrival {
+            Arrival::Met(peer) => self.host.with_member(|member, _, outputs| {
+                if !member.is_welcome() {
+                    member.join(peer.identity, outputs);
+                }
+            }),
+            Arrival::Message(from, message) => {
+                // What is no message comes of another version; what it was for is asked for again.
+                if let Ok(message) = postcard::from_bytes::<Message<Bucket>>(&message) {
+                    self.host.with_member(|member, now, outputs| member.take(now, from, message, outputs));
+                }
+            }
+        }
+    }
+
+    fn put_out(&mut self, output: Output<Bucket>) {
+        match output {
+            Output::Send(to, message) => {
+                // All that members tell each other can be written.
+                if let Ok(message) = postcard::to_stdvec(&message) {
+                    self.members.send(to, message);
+                }
+            }
+            Output::Done(ticket, answer) => self.answer(ticket, answer),
+        }
+    }
+
+    /// Gives a client what it has waited for, if it is still there.
+    fn answer(&mut self, ticket: Ticket, answer: Answer<Bucket>) {
+        let goes_on = matches!(answer, Answer::Found(_));
+        let token = if goes_on { self.tickets.get(&ticket).copied() } else { self.tickets.remove(&ticket) };
+        let Some((token, peer)) = token.and_then(|token| Some((token, self.peers.get_mut(&token)?))) else { return };
+        peer.connection.answered(&mut self.host, ticket, answer);
+        for ticket in peer.connection.waiting().iter().flat_map(|waiting| waiting.tickets()) {
+            self.tickets.insert(ticket, token);
+        }
+        self.mark(token, false);
+    }
+
     fn end(&mut self, token: usize) {
         let Some(mut peer) = self.peers.remove(&token) else { return };
-        peer.connection.end(&mut self.bucket, &mut self.node);
+        if let Some(waiting) = peer.connection.waiting() {
+            self.host.give_up(waiting);
+            for ticket in waiting.tickets() {
+                self.tickets.remove(&ticket);
+            }
+        }
+        peer.connection.end(&mut self.host);
     }
 
     /// Ends clients that have had their time, and measures what the process takes.
     fn look(&mut self, now: Milliseconds) {
         self.looked = now;
-        let is_over =
-            |peer: &Peer| peer.connection.is_overdue(&self.node, now) || peer.connection.session.client.is_killed.get();
+        let node = Rc::clone(self.host.node());
+        let is_over = |peer: &Peer| {
+            peer.connection.is_overdue(&node.borrow(), now) || peer.connection.session.client.is_killed.get()
+        };
         let over: Vec<usize> = self.peers.iter().filter(|(_, peer)| is_over(peer)).map(|(&token, _)| token).collect();
         over.into_iter().for_each(|token| self.end(token));
         (0..self.listeners.len()).for_each(|listener| self.let_in(listener, now));
-        self.node.resident = resident().unwrap_or(self.node.resident);
+        let mut node = node.borrow_mut();
+        node.resident = resident().unwrap_or(node.resident);
+        drop(node);
+        let mut told = Vec::new();
+        for (&token, peer) in &mut self.peers {
+            if peer.connection.gives_up(&mut self.host) {
+                told.push(token);
+            }
+        }
+        for token in told {
+            self.tickets.retain(|_, of| *of != token);
+            self.mark(token, false);
+        }
+        self.members.look(now);
+        self.host.with_member(|member, at, outputs| member.look(at, outputs));
     }
 }
 
@@ -207,14 +397,14 @@ struct Gone;
 
 impl Peer {
     /// Whether it is to have another turn though its socket tells nothing new.
-    fn turn(&mut self, bucket: &mut Bucket, node: &mut Node, now: Milliseconds) -> Result<bool, Gone> {
-        self.send(node)?;
-        let mut pause = self.connection.turn(bucket, node, now);
+    fn turn(&mut self, host: &mut Host) -> Result<bool, Gone> {
+        self.send(host)?;
+        let mut pause = self.connection.turn(host);
         if pause == Pause::Receive && self.has_more {
-            self.receive(node)?;
-            pause = self.connection.turn(bucket, node, now);
+            self.receive(host)?;
+            pause = self.connection.turn(host);
         }
-        let all_sent = self.send(node)?;
+        let all_sent = self.send(host)?;
         match pause {
             Pause::Leave if all_sent => Err(Gone),
             Pause::Leave => Ok(false),
@@ -222,18 +412,19 @@ impl Peer {
             // What it was sent may have made room for more.
             Pause::Send => Ok(all_sent),
             Pause::Receive => Ok(self.has_more),
+            Pause::Answer => Ok(false),
         }
     }
 
     /// Reads what there is room for. Less than that is all that there was.
-    fn receive(&mut self, node: &mut Node) -> Result<(), Gone> {
+    fn receive(&mut self, host: &Host) -> Result<(), Gone> {
         let room = self.connection.requests.room();
         let asked = room.len();
         match self.stream.read(room) {
             Ok(0) => Err(Gone),
             Ok(bytes) => {
                 self.connection.requests.received(bytes);
-                node.counts.received += bytes as u64;
+                host.node().borrow_mut().counts.received += bytes as u64;
                 self.has_more = bytes == asked;
                 Ok(())
             }
@@ -247,7 +438,7 @@ impl Peer {
     }
 
     /// Sends what it takes; whether that was all.
-    fn send(&mut self, node: &mut Node) -> Result<bool, Gone> {
+    fn send(&mut self, host: &Host) -> Result<bool, Gone> {
         loop {
             let unsent = self.connection.reply.unsent();
             if unsent.is_empty() {
@@ -257,7 +448,7 @@ impl Peer {
                 Ok(0) => return Err(Gone),
                 Ok(bytes) => {
                     self.connection.reply.was_sent(bytes);
-                    node.counts.sent += bytes as u64;
+                    host.node().borrow_mut().counts.sent += bytes as u64;
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}

@@ -61,6 +61,8 @@ struct Pool {
     /// Of scans, what they have found so far.
     scans: BTreeMap<(usize, Ticket), Vec<Key>>,
     counted: Option<u64>,
+    /// Of a read, what it has found, and from where to go on.
+    read: Option<(Vec<Key>, Option<u64>)>,
     model: BTreeMap<u64, u64>,
 }
 
@@ -80,6 +82,7 @@ impl Pool {
             asked: BTreeMap::new(),
             scans: BTreeMap::new(),
             counted: None,
+            read: None,
             model: BTreeMap::new(),
         };
         pool.add();
@@ -121,6 +124,9 @@ impl Pool {
                 Output::Done(ticket, Answer::Found(found)) => {
                     let keys = found.into_iter().map(|(key, _)| key);
                     self.scans.get_mut(&(from, ticket)).unwrap().extend(keys);
+                }
+                Output::Done(_, Answer::Read(found, next)) => {
+                    self.read = Some((found.into_iter().map(|(key, _)| key).collect(), next));
                 }
                 Output::Done(_, Answer::Count(count)) => self.counted = Some(count),
             }
@@ -247,6 +253,22 @@ impl Pool {
         found
     }
 
+    /// What a member finds that reads part by part.
+    fn read(&mut self, member: usize) -> Vec<Key> {
+        let (mut keys, mut place) = (Vec::new(), Some(0));
+        while let Some(from) = place {
+            let mut outputs = Vec::new();
+            self.members[member].read(time(self.now), from, &mut outputs);
+            self.carry(member, outputs);
+            self.until_nothing_is_under_way();
+            let (found, next) = self.read.take().unwrap();
+            keys.extend(found);
+            place = next;
+        }
+        keys.sort_unstable();
+        keys
+    }
+
     /// The servers, each with the member that hosts it: the first so many, and each once.
     fn servers(&self) -> BTreeMap<u32, usize> {
         let mut hosts = BTreeMap::new();
@@ -264,6 +286,7 @@ impl Pool {
         keys.sort_unstable();
         let member = self.draws.below(self.members.len() as u64) as usize;
         assert_eq!(self.scan(member), keys);
+        assert_eq!(self.read(member), keys);
         let entries: u64 =
             self.members.iter().flat_map(Member::servers).filter_map(|(_, server)| Some(server.table()?.len())).sum();
         assert_eq!(entries, keys.len() as u64);
@@ -309,4 +332,21 @@ fn a_file_grows_over_all_members_and_shrinks_and_every_answer_is_right() {
         assert_eq!(pool.servers().len(), 1);
     }
     assert!(most >= 8 && forwarded > 0, "{most} servers, {forwarded} requests were sent on");
+}
+
+#[test]
+fn what_nobody_answers_is_given_up() {
+    let mut pool = Pool::new(1);
+    pool.add();
+    pool.until_nothing_is_under_way();
+    let (member, mut outputs) = (&mut pool.members[1], Vec::new());
+    let operation = Operation::Contains(key(1));
+    let ticket = member.ask(time(0), c_of(1), operation.clone(), &mut outputs);
+    let again = member.deadline().expect("it is sent again");
+    member.wake(again, &mut outputs);
+    assert_eq!(outputs.len(), 2);
+    member.give_up(ticket);
+    assert_eq!(member.deadline(), None);
+    // The place is free again, and has another ticket.
+    assert_ne!(member.ask(again, c_of(1), operation, &mut outputs), ticket);
 }

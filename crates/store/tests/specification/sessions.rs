@@ -1,13 +1,12 @@
 //! What clients see: bytes in, bytes out.
 
-use maquette_store::bucket::Bucket;
 use maquette_store::connection::{Connection, Pause};
+use maquette_store::host::Host;
 use maquette_store::node::{Node, Settings};
 
 /// A node with some clients, and a clock that is set by hand. [ms]
 pub struct World {
-    pub bucket: Bucket,
-    pub node: Node,
+    pub host: Host,
     pub now: u64,
     pub clients: Vec<Connection>,
 }
@@ -19,7 +18,7 @@ impl World {
         let connect =
             |number: usize| Connection::new(node.connect(format!("here:{number}"), String::new(), now), &node);
         let clients = (0..clients).map(connect).collect();
-        World { bucket: Bucket::default(), node, now, clients }
+        World { host: Host::alone(node), now, clients }
     }
 
     /// What a client is told that sends a line.
@@ -30,7 +29,8 @@ impl World {
     pub fn send(&mut self, client: usize, bytes: &str) -> String {
         let connection = &mut self.clients[client];
         connection.requests.feed(bytes.as_bytes());
-        while connection.turn(&mut self.bucket, &mut self.node, self.now) == Pause::Turn {}
+        self.host.node().borrow_mut().now = self.now;
+        while connection.turn(&mut self.host) == Pause::Turn {}
         let told = String::from_utf8_lossy(connection.reply.unsent()).into_owned();
         connection.reply.was_sent(told.len());
         told
@@ -119,7 +119,8 @@ fn what_does_not_fit_is_refused_or_takes_the_place_of_others() {
         ":1\r\n+OK\r\n+OK\r\n"
     );
     assert!(fill(&mut world).iter().all(|told| told == "+OK\r\n"));
-    assert!(world.bucket.memory() < 201_000 && world.bucket.counts.evicted > 1_000);
+    let bucket = world.host.buckets().next().unwrap();
+    assert!(bucket.memory() < 201_000 && bucket.counts.evicted > 1_000);
 }
 
 #[test]
@@ -128,7 +129,7 @@ fn a_client_that_reads_nothing_is_not_answered_for_ever() {
     world.send(0, &format!("SET a {}\r\n", "x".repeat(60_000)));
     let connection = &mut world.clients[0];
     connection.requests.feed("GET a\r\n".repeat(1_000).as_bytes());
-    assert_eq!(connection.turn(&mut world.bucket, &mut world.node, world.now), Pause::Send);
+    assert_eq!(connection.turn(&mut world.host), Pause::Send);
     assert!(connection.reply.unsent().len() < 1_200_000);
 }
 
@@ -140,7 +141,7 @@ fn clients_know_of_each_other() {
     assert!(list.contains("id=1 addr=here:0") && list.contains("name=one") && list.contains("id=2"), "{list}");
     assert_eq!(world.say(1, "CLIENT KILL ID 1"), ":1\r\n");
     assert_eq!(world.say(1, "CLIENT KILL 9.9.9.9:1"), "-ERR No such client\r\n");
-    assert_eq!(world.clients[0].turn(&mut world.bucket, &mut world.node, world.now), Pause::Leave);
+    assert_eq!(world.clients[0].turn(&mut world.host), Pause::Leave);
     let told = world.send(1, "CLIENT REPLY OFF\r\nGET a\r\nCLIENT REPLY ON\r\nCLIENT REPLY SKIP\r\nGET a\r\nPING\r\n");
     assert_eq!(told, "+OK\r\n+PONG\r\n");
 }

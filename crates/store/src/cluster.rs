@@ -1,0 +1,133 @@
+//! Which slots are where, for clients that follow them.
+//!
+//! A server of level j <= 14 has the keys whose slots begin with j bits: a range of 2^(14-j) slots. So the ranges follow from the extent of
+//! the file alone.
+
+use programs::linear_hash::{Contents, Extent, Server, ServerCounts, Span};
+
+use crate::bucket::Bucket;
+use crate::member::{Identity, Member};
+use crate::slot::SLOT_BITS;
+
+/// A range of slots, and who has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlotRange {
+    /// The first slot.
+    pub first: u16,
+    /// The last.
+    pub last: u16,
+    /// The name of the member that has it: 40 hexadecimal digits.
+    pub member: String,
+    /// Where clients that follow slots reach it.
+    pub host: String,
+    /// On which port.
+    pub port: u16,
+    /// On which port its other members reach it.
+    pub members_port: u16,
+}
+
+/// All ranges, as a member knows them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SlotMap {
+    /// The name of the member that knows them.
+    pub own: String,
+    /// In the order of slots.
+    pub ranges: Vec<SlotRange>,
+    /// How many members there are.
+    pub members: usize,
+}
+
+/// What Redis calls a node: 40 hexadecimal digits.
+fn name(identity: Identity) -> String {
+    format!("{:040x}", identity.0)
+}
+
+/// How a server stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerState {
+    /// Which.
+    pub number: u32,
+    /// Its level.
+    pub level: u32,
+    /// How many records it has.
+    pub records: u64,
+    /// How many of them expire.
+    pub expiring: u64,
+    /// What they take. [B]
+    pub memory: usize,
+    /// Whether it neither splits nor merges.
+    pub is_steady: bool,
+    /// How many servers there are, if it has the token.
+    pub token: Option<u32>,
+}
+
+/// How a member stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PoolState {
+    /// How many members there are, as far as it knows.
+    pub members: usize,
+    /// Its servers.
+    pub servers: Vec<ServerState>,
+    /// What these have counted.
+    pub counts: ServerCounts,
+}
+
+impl PoolState {
+    /// Of a member.
+    pub fn of(member: &Member<Bucket>) -> PoolState {
+        let state = |(number, server): (u32, &Server<Bucket>)| {
+            let (table, bucket) = (server.table()?, server.contents());
+            Some(ServerState {
+                number,
+                level: table.level(),
+                records: table.len(),
+                expiring: bucket.expiring(),
+                memory: bucket.memory(),
+                is_steady: server.is_steady(),
+                token: server.token().map(Extent::buckets),
+            })
+        };
+        let servers = member.servers().filter_map(state).collect();
+        PoolState { members: 1 + member.peers().count(), servers, counts: member.counts() }
+    }
+}
+
+impl SlotMap {
+    /// What a member knows: each server of its image, where it is, or where it came from.
+    pub fn of<C: Contents>(member: &Member<C>) -> SlotMap {
+        let (file, mut ranges, mut rest) = (member.image().extent(), Vec::<SlotRange>::new(), Some(Span::ALL));
+        while let Some(span) = rest {
+            let server = file.index(span.c());
+            let own = span.within(file.level(server).min(SLOT_BITS));
+            rest = span.after(own.last);
+            let host = member.placement().nearest(server).map(|(_, host)| host);
+            let Some(peer) = host.and_then(|host| member.peer(host)) else { continue };
+            let slot = |place: u64| (place >> (u64::BITS - SLOT_BITS)) as u16;
+            let range = SlotRange {
+                first: slot(own.first),
+                last: slot(own.last),
+                member: name(peer.identity),
+                host: peer.clients.ip().to_string(),
+                port: peer.clients.port(),
+                members_port: peer.address.port(),
+            };
+            match ranges.last_mut() {
+                Some(last) if last.member == range.member && last.last + 1 == range.first => last.last = range.last,
+                _ => ranges.push(range),
+            }
+        }
+        SlotMap { own: name(member.own().identity), ranges, members: 1 + member.peers().count() }
+    }
+
+    /// The ranges of each member that has any, member by member.
+    pub fn by_member(&self) -> Vec<Vec<&SlotRange>> {
+        let mut members: Vec<Vec<&SlotRange>> = Vec::new();
+        for range in &self.ranges {
+            match members.iter_mut().find(|of| of.iter().all(|one| one.member == range.member)) {
+                Some(of) => of.push(range),
+                None => members.push(vec![range]),
+            }
+        }
+        members
+    }
+}

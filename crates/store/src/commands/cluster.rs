@@ -1,0 +1,128 @@
+//! Commands of clients that follow slots.
+
+use super::{Context, Failure, Outcome, integer};
+use crate::cluster::SlotRange;
+use crate::resp::Arguments;
+use crate::slot::{SLOT_BITS, slot_of};
+
+pub(super) fn info(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    let map = &context.node.slots;
+    let (members, with_slots) = (map.members, map.by_member().len());
+    let text = format!(
+        "cluster_enabled:1\r\ncluster_state:ok\r\ncluster_slots_assigned:16384\r\ncluster_slots_ok:16384\r\n\
+         cluster_slots_pfail:0\r\ncluster_slots_fail:0\r\ncluster_known_nodes:{members}\r\ncluster_size:{with_slots}\r\n\
+         cluster_current_epoch:{epoch}\r\ncluster_my_epoch:{epoch}\r\n",
+        epoch = map.ranges.len()
+    );
+    context.reply.verbatim(&text);
+    Ok(())
+}
+
+pub(super) fn slots(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    let (map, reply) = (&context.node.slots, &mut *context.reply);
+    reply.array(map.ranges.len());
+    for range in &map.ranges {
+        reply.array(3);
+        reply.integer(range.first.into());
+        reply.integer(range.last.into());
+        reply.array(4);
+        reply.bulk(range.host.as_bytes());
+        reply.integer(range.port.into());
+        reply.bulk(range.member.as_bytes());
+        reply.array(0);
+    }
+    Ok(())
+}
+
+pub(super) fn shards(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    let (map, reply) = (&context.node.slots, &mut *context.reply);
+    let members = map.by_member();
+    reply.array(members.len());
+    for ranges in members {
+        let Some(range) = ranges.first() else { continue };
+        reply.map(2);
+        reply.bulk(b"slots");
+        reply.array(2 * ranges.len());
+        for range in &ranges {
+            reply.integer(range.first.into());
+            reply.integer(range.last.into());
+        }
+        reply.bulk(b"nodes");
+        reply.array(1);
+        reply.map(7);
+        reply.bulk(b"id");
+        reply.bulk(range.member.as_bytes());
+        reply.bulk(b"port");
+        reply.integer(range.port.into());
+        for (name, value) in
+            [("ip", &*range.host), ("endpoint", &*range.host), ("role", "master"), ("health", "online")]
+        {
+            reply.bulk(name.as_bytes());
+            reply.bulk(value.as_bytes());
+        }
+        reply.bulk(b"replication-offset");
+        reply.integer(0);
+    }
+    Ok(())
+}
+
+pub(super) fn nodes(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    let map = &context.node.slots;
+    let line = |ranges: &Vec<&SlotRange>| {
+        let range = ranges.first()?;
+        let slots: Vec<String> = ranges.iter().map(|range| written(range)).collect();
+        let SlotRange { member, host, port, members_port, .. } = range;
+        let flags = if *member == map.own { "myself,master" } else { "master" };
+        Some(format!("{member} {host}:{port}@{members_port} {flags} - 0 0 1 connected {}\n", slots.join(" ")))
+    };
+    let text: String = map.by_member().iter().filter_map(line).collect();
+    context.reply.verbatim(&text);
+    Ok(())
+}
+
+fn written(range: &SlotRange) -> String {
+    match (range.first, range.last) {
+        (first, last) if first == last => first.to_string(),
+        (first, last) => format!("{first}-{last}"),
+    }
+}
+
+pub(super) fn my_id(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    let own = context.node.slots.own.clone();
+    context.reply.bulk(own.as_bytes());
+    Ok(())
+}
+
+pub(super) fn key_slot(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    context.reply.integer(slot_of(arguments.get(2)).into());
+    Ok(())
+}
+
+/// A slot that an argument names.
+fn slot(argument: &[u8]) -> Result<u16, Failure> {
+    let slot = u16::try_from(integer(argument)?).ok().filter(|slot| *slot < 1 << SLOT_BITS);
+    slot.ok_or_else(|| Failure::Told("ERR Invalid or out of range slot".to_owned()))
+}
+
+pub(super) fn count_keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    let slot = slot(arguments.get(2))?;
+    let here = context.bucket.records(context.now).filter(|record| slot_of(record.key()) == slot);
+    context.reply.count(here.count() as u64);
+    Ok(())
+}
+
+pub(super) fn keys_in(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    let (slot, most) = (slot(arguments.get(2))?, integer(arguments.get(3))?);
+    let most = usize::try_from(most).map_err(|_| Failure::Told("ERR Invalid number of keys".to_owned()))?;
+    let here = context.bucket.records(context.now).filter(|record| slot_of(record.key()) == slot);
+    let keys: Vec<&[u8]> = here.map(|record| record.key()).take(most).collect();
+    context.reply.array(keys.len());
+    keys.iter().for_each(|key| context.reply.bulk(key));
+    Ok(())
+}
+
+/// Every member answers for its own keys whatever a client says of reading.
+pub(super) fn accept(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    context.reply.ok();
+    Ok(())
+}

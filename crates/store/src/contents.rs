@@ -1,0 +1,162 @@
+//! A bucket as what an LH*LH server keeps: what other members ask of it, and what goes with it when servers split and merge.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+
+use programs::linear_hash::{Bucket as LocalBucket, Contents, Place, Table, h};
+use quantities::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::bucket::Bucket;
+use crate::commands::{Context, Flag, carry_out, find};
+use crate::connection::Session;
+use crate::host::keys_of;
+use crate::node::{Client, Node};
+use crate::record::Record;
+use crate::resp::{OwnedArguments, Reply, Version};
+use crate::slot::{SLOT_BITS, c_of};
+
+/// What a member asks of the server that has the keys.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Operation {
+    /// To carry out a request, in the version that its client speaks.
+    Request(Version, OwnedArguments),
+    /// To carry out these as one.
+    Transaction(Version, Vec<OwnedArguments>),
+    /// To take out all that it has, and to say its level.
+    Clear,
+}
+
+/// What it replies, as it goes to the client.
+pub type Outcome = Vec<u8>;
+
+/// What a bucket needs to carry out what other members ask of it: the node that it is on, and a session that is nobody's.
+pub struct Guest {
+    node: Rc<RefCell<Node>>,
+    session: Session,
+}
+
+impl Guest {
+    /// One for a node.
+    pub fn of(node: &Rc<RefCell<Node>>) -> Guest {
+        let mut session = Session::new(Rc::new(Client::default()), &node.borrow());
+        // Who asks has been asked who it is by its own member.
+        session.is_authenticated = true;
+        Guest { node: Rc::clone(node), session }
+    }
+}
+
+impl fmt::Debug for Guest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Guest")
+    }
+}
+
+impl Bucket {
+    /// Why some keys are not all on this server, which has the one of hash C; none, if they are.
+    pub(crate) fn refuses<'a>(&self, c: u64, mut keys: impl Iterator<Item = &'a [u8]>) -> Option<&'static str> {
+        let table = self.table()?;
+        let is_here = |key: &[u8]| {
+            let own = c_of(key);
+            h(table.level(), own) == h(table.level(), c) && table.place(own) == Place::Held
+        };
+        let elsewhere = keys.find(|key| !is_here(key))?;
+        let is_same_slot = h(SLOT_BITS, c_of(elsewhere)) == h(SLOT_BITS, c);
+        Some(if is_same_slot { "TRYAGAIN Multiple keys request during rehashing of slot" } else { CROSS_SLOT })
+    }
+
+    fn carry_out(&mut self, version: Version, requests: &[OwnedArguments], is_transaction: bool) -> Outcome {
+        let mut reply = Reply::of(version);
+        let Some(mut guest) = self.guest.take() else { return Outcome::new() };
+        {
+            let node = &mut *guest.node.borrow_mut();
+            let now = node.now;
+            let mut context = Context { bucket: self, node, session: &mut guest.session, reply: &mut reply, now };
+            if is_transaction {
+                context.reply.array(requests.len());
+            }
+            requests.iter().for_each(|request| carry_out(&mut context, request));
+        }
+        self.guest = Some(guest);
+        reply.unsent().to_vec()
+    }
+}
+
+/// That keys are on several servers, which must be on one.
+pub(crate) const CROSS_SLOT: &str = "CROSSSLOT Keys in request don't hash to the same slot";
+
+impl Contents for Bucket {
+    type Entry = Record;
+    type Operation = Operation;
+    type Outcome = Outcome;
+    type Found = Vec<u8>;
+
+    fn table(&self) -> Option<&Table<Record>> {
+        self.is_open.then_some(&self.table)
+    }
+
+    fn table_mut(&mut self) -> Option<&mut Table<Record>> {
+        self.is_open.then_some(&mut self.table)
+    }
+
+    fn open(&mut self, table: Table<Record>) {
+        self.table = table;
+        self.is_open = true;
+    }
+
+    fn close(&mut self) {
+        self.table = Table::new(0);
+        self.is_open = false;
+    }
+
+    fn ship(&mut self) -> Option<LocalBucket<Record>> {
+        let records = self.table.ship()?;
+        records.iter().for_each(|record| self.removed(record));
+        Some(records)
+    }
+
+    fn arrive(&mut self, records: LocalBucket<Record>) {
+        records.iter().for_each(|record| self.arrives(record));
+        self.table.arrive(records);
+    }
+
+    fn apply(&mut self, c: u64, operation: Operation) -> Option<Outcome> {
+        let (version, requests, is_transaction) = match operation {
+            Operation::Request(version, request) => (version, vec![request], false),
+            Operation::Transaction(version, requests) => (version, requests, true),
+            Operation::Clear => {
+                // What is on its way would come after it; the client asks again.
+                let level = self.table().filter(|table| table.is_whole())?.level();
+                self.clear();
+                return Some(level.to_string().into_bytes());
+            }
+        };
+        if let Some(refusal) = self.refuses(c, requests.iter().flat_map(keys_of)) {
+            let mut reply = Reply::default();
+            reply.error(refusal);
+            return Some(reply.unsent().to_vec());
+        }
+        Some(self.carry_out(version, &requests, is_transaction))
+    }
+
+    fn stores(operation: &Operation) -> bool {
+        let stores = |request: &OwnedArguments| {
+            find(request.borrowed().get(0)).is_some_and(|command| command.has(Flag::NeedsRoom))
+        };
+        match operation {
+            Operation::Request(_, request) => stores(request),
+            Operation::Transaction(_, requests) => requests.iter().any(stores),
+            Operation::Clear => false,
+        }
+    }
+
+    fn size(record: &Record) -> Bytes {
+        Bytes((record.key().len() + record.value().len()) as u64)
+    }
+
+    fn found(&self, record: &Record) -> Option<Vec<u8>> {
+        let now = self.guest.as_ref().map_or(0, |guest| guest.node.borrow().now);
+        (!record.is_over(now)).then(|| record.key().to_vec())
+    }
+}

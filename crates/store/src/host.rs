@@ -1,0 +1,557 @@
+//! What one process hosts: a member of the pool, with its servers, and what its clients have in common. Which server a request is for.
+//!
+//! | a request | goes to |
+//! |---|---|
+//! | on keys that a server of this member has | that server, at once |
+//! | on keys of one other server | that server, as this member's request; a client that follows slots is told MOVED instead |
+//! | on keys of several servers, if it can be parted: MGET, MSET, DEL, UNLINK, EXISTS, TOUCH | each key's server; the replies are put together |
+//! | on the whole table: SCAN, KEYS, DBSIZE, RANDOMKEY, FLUSHALL, FLUSHDB | all servers, or of SCAN the one that has the place |
+//! | on nothing of the table | nobody |
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::rc::Rc;
+
+use programs::linear_hash::Growth;
+use quantities::{Duration, Time};
+
+use crate::bucket::Bucket;
+use crate::cluster::{PoolState, SlotMap};
+use crate::commands::{Command, Context, Flag, Wanted, dispatch, find, matches};
+use crate::connection::Session;
+use crate::contents::{CROSS_SLOT, Guest, Operation, Outcome};
+use crate::member::{Answer, Identity, Member, Output, Peer, Policy, Ticket};
+use crate::node::Node;
+use crate::record::Milliseconds;
+use crate::resp::{Arguments, OwnedArguments, Reply};
+use crate::slot::{c_of, slot_of};
+
+/// What a member hosts.
+#[derive(Debug)]
+pub struct Host {
+    node: Rc<RefCell<Node>>,
+    member: Member<Bucket>,
+    /// Where requests are carried out that have to do with no key, on a member without a server.
+    spare: Bucket,
+    outputs: Vec<Output<Bucket>>,
+    /// When all servers were last asked for their levels. [ms since 1970]
+    mapped: Milliseconds,
+    /// As many requests the server that has all keys was asked since it was last told.
+    asked: u64,
+}
+
+/// How the replies to the parts of a request become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gather {
+    /// One after another.
+    List,
+    /// Their sum.
+    Sum,
+    /// That all went well.
+    Ok,
+}
+
+/// What a client waits for.
+#[derive(Debug)]
+pub enum Waiting {
+    /// The reply of another server.
+    Reply(Ticket),
+    /// Those of several.
+    Parts {
+        /// What becomes of them.
+        gather: Gather,
+        /// Which part each ticket is for.
+        tickets: BTreeMap<Ticket, usize>,
+        /// Those that came.
+        replies: Vec<Outcome>,
+    },
+    /// All keys that match.
+    Keys(Ticket, Vec<u8>, Vec<Vec<u8>>),
+    /// Some keys, and from where to go on.
+    Scan(Ticket, Option<Vec<u8>>, bool),
+    /// Some key; so many servers were asked in vain.
+    Random(Ticket, u32),
+    /// How many keys there are.
+    Size(Ticket),
+    /// The levels of all servers, before a request about slots is carried out.
+    Map(Ticket, OwnedArguments),
+    /// All servers to be cleared: which of them, and of which level it is taken to be.
+    Clear(BTreeMap<Ticket, (u64, u32)>),
+}
+
+impl Waiting {
+    /// The tickets of what is waited for.
+    pub fn tickets(&self) -> Vec<Ticket> {
+        match self {
+            Waiting::Reply(ticket)
+            | Waiting::Keys(ticket, ..)
+            | Waiting::Scan(ticket, ..)
+            | Waiting::Random(ticket, _)
+            | Waiting::Map(ticket, _)
+            | Waiting::Size(ticket) => vec![*ticket],
+            Waiting::Parts { tickets, .. } => tickets.keys().copied().collect(),
+            Waiting::Clear(tickets) => tickets.keys().copied().collect(),
+        }
+    }
+}
+
+/// What is told of slots is asked for anew after so long. [ms]
+const MAP_HOLDS: Milliseconds = 100;
+/// As many servers without a key are asked for one that chance names.
+const MOST_DRAWS: u32 = 64;
+
+/// A member's clock ends after 2^64 units. For it a millisecond is a microsecond: picoseconds would be enough for 213 days.
+fn time(node: &Node) -> Time {
+    Time::ZERO + Duration::from_microseconds(node.now.saturating_sub(node.since))
+}
+
+impl Host {
+    /// A host whose member founds a pool, or has yet to join one. Times of the policy are as those of the member's clock: a microsecond for a
+    /// millisecond.
+    pub fn new(node: Node, own: Peer, policy: Policy, founds: bool) -> Host {
+        let node = Rc::new(RefCell::new(node));
+        let of_server = {
+            let node = Rc::clone(&node);
+            move || Bucket::of_server(Guest::of(&node))
+        };
+        let member =
+            if founds { Member::founding(own, policy, of_server) } else { Member::joining(own, policy, of_server) };
+        Host { node, member, spare: Bucket::default(), outputs: Vec::new(), mapped: 0, asked: 0 }
+    }
+
+    /// A host whose member is the only one of its pool, and has one server.
+    pub fn alone(node: Node) -> Host {
+        let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, node.port));
+        let own = Peer { identity: Identity(1), address: nowhere, clients: nowhere };
+        let growth =
+            Growth { capacity: u64::MAX, sensitivity: 1.0, shrink: None, apart: false, most_servers: 1, chunk: 1 };
+        Host::new(node, own, Policy { growth, servers_each: 1, patience: Duration::ZERO }, true)
+    }
+
+    /// The node.
+    pub const fn node(&self) -> &Rc<RefCell<Node>> {
+        &self.node
+    }
+
+    /// The member.
+    pub const fn member(&self) -> &Member<Bucket> {
+        &self.member
+    }
+
+    /// What its servers keep.
+    pub fn buckets(&mut self) -> impl Iterator<Item = &mut Bucket> {
+        self.member.contents_mut()
+    }
+
+    /// Has the member do something, and keeps what comes of it until [`Host::take_outputs`].
+    pub fn with_member(&mut self, does: impl FnOnce(&mut Member<Bucket>, Time, &mut Vec<Output<Bucket>>)) {
+        let now = time(&self.node.borrow());
+        does(&mut self.member, now, &mut self.outputs);
+    }
+
+    /// What the member has to send, and what was answered.
+    pub fn take_outputs(&mut self) -> Vec<Output<Bucket>> {
+        if self.asked > 0 {
+            let asked = std::mem::take(&mut self.asked);
+            self.with_member(|member, now, outputs| member.has_answered(now, 0, asked, true, outputs));
+        }
+        std::mem::take(&mut self.outputs)
+    }
+
+    /// Carries out a client's request, and replies; or says what is waited for until then.
+    #[inline]
+    pub fn carry_out(&mut self, session: &mut Session, reply: &mut Reply, arguments: Arguments<'_>) -> Option<Waiting> {
+        if asks_about_the_pool(arguments) {
+            return self.about_the_pool(session, reply, arguments);
+        }
+        self.carry_out_here(session, reply, arguments)
+    }
+
+    #[inline]
+    fn carry_out_here(
+        &mut self,
+        session: &mut Session,
+        reply: &mut Reply,
+        arguments: Arguments<'_>,
+    ) -> Option<Waiting> {
+        match self.member.holder_of_all() {
+            Some(bucket) => {
+                self.asked += 1;
+                let node = &mut *self.node.borrow_mut();
+                let now = node.now;
+                dispatch(&mut Context { bucket, node, session, reply, now }, arguments);
+                None
+            }
+            None => self.carry_out_among_servers(session, reply, arguments),
+        }
+    }
+
+    /// Before slots are told, all servers are asked for their levels, and so what is told is exact; unless that was just done.
+    fn about_the_pool(
+        &mut self,
+        session: &mut Session,
+        reply: &mut Reply,
+        arguments: Arguments<'_>,
+    ) -> Option<Waiting> {
+        let now = self.node.borrow().now;
+        let is_alone = self.member.holder_of_all().is_some();
+        if is_alone
+            || !is_cluster(arguments)
+            || !session.is_authenticated
+            || now.saturating_sub(self.mapped) < MAP_HOLDS
+        {
+            self.draw_map();
+            return self.carry_out_here(session, reply, arguments);
+        }
+        let ticket = self.member.scan(time(&self.node.borrow()), true, &mut self.outputs);
+        Some(Waiting::Map(ticket, arguments.into()))
+    }
+
+    fn draw_map(&mut self) {
+        let node = &mut *self.node.borrow_mut();
+        node.slots = SlotMap::of(&self.member);
+        node.pool = PoolState::of(&self.member);
+    }
+
+    /// Carries out what has to do with no key; or with those that the client watches, which are on one server.
+    fn at_home(&mut self, session: &mut Session, reply: &mut Reply, arguments: Arguments<'_>) {
+        let c = session.watched.first().map(|(key, _)| c_of(key));
+        let node = &mut *self.node.borrow_mut();
+        let now = node.now;
+        let bucket = match c.and_then(|c| self.member.holder(c)) {
+            Some((_, bucket)) => bucket,
+            None => self.member.contents_mut().next().unwrap_or(&mut self.spare),
+        };
+        dispatch(&mut Context { bucket, node, session, reply, now }, arguments);
+    }
+
+    /// A client has gone: it watches nothing any more.
+    pub fn forget(&mut self, session: &mut Session) {
+        for (key, _) in session.watched.drain(..) {
+            if let Some((_, bucket)) = self.member.holder(c_of(&key)) {
+                bucket.unwatch(&key);
+            }
+        }
+        self.node.borrow_mut().disconnect(&session.client);
+    }
+
+    fn carry_out_among_servers(
+        &mut self,
+        session: &mut Session,
+        reply: &mut Reply,
+        arguments: Arguments<'_>,
+    ) -> Option<Waiting> {
+        let command = find(arguments.get(0)).and_then(|command| command.with_subcommand(arguments).ok());
+        let is_queued = |command: &Command| session.transaction.is_some() && !command.has(Flag::NotQueued);
+        let known = command
+            .filter(|command| session.is_authenticated && command.arity.allows(arguments.len()) && !is_queued(command));
+        let Some(command) = known else {
+            self.at_home(session, reply, arguments);
+            return None;
+        };
+        match command.name {
+            "exec" => return self.exec(session, reply, arguments),
+            "dbsize" | "keys" | "scan" | "randomkey" | "flushall" | "flushdb" => {
+                return self.of_whole_table(command, session, reply, arguments);
+            }
+            _ => {}
+        }
+        let Some(first) = command.keys_of(arguments).next() else {
+            self.at_home(session, reply, arguments);
+            return None;
+        };
+        let c = c_of(first);
+        if self.here(c, command, session, reply, arguments) {
+            return None;
+        }
+        if command.name == "watch" {
+            reply.error("CROSSSLOT WATCH is for keys that one server of this member has");
+            return None;
+        }
+        if session.follows_slots {
+            self.moved(c, command, reply, arguments);
+            return None;
+        }
+        match parts(command, arguments) {
+            Some((gather, parts)) if parts.len() > 1 => Some(self.ask_parts(gather, parts, reply)),
+            _ => {
+                let request = Operation::Request(reply.version, arguments.into());
+                Some(Waiting::Reply(self.ask(c, request)))
+            }
+        }
+    }
+
+    /// Carries a request out on the server of this member that has the key of hash C, if there is one, and it has all others, too.
+    fn here(
+        &mut self,
+        c: u64,
+        command: &Command,
+        session: &mut Session,
+        reply: &mut Reply,
+        arguments: Arguments<'_>,
+    ) -> bool {
+        let Some((server, bucket)) = self.member.holder(c) else { return false };
+        let watched = session.watched.iter().map(|(key, _)| &**key).filter(|_| command.name == "watch");
+        if bucket.refuses(c, command.keys_of(arguments).chain(watched)).is_some() {
+            return false;
+        }
+        let node = &mut *self.node.borrow_mut();
+        let now = node.now;
+        dispatch(&mut Context { bucket, node, session, reply, now }, arguments);
+        self.member.has_answered(time(node), server, 1, command.has(Flag::NeedsRoom), &mut self.outputs);
+        true
+    }
+
+    fn ask(&mut self, c: u64, operation: Operation) -> Ticket {
+        let now = time(&self.node.borrow());
+        self.member.ask(now, c, operation, &mut self.outputs)
+    }
+
+    fn ask_parts(&mut self, gather: Gather, parts: Vec<(u64, OwnedArguments)>, reply: &Reply) -> Waiting {
+        let replies = vec![Outcome::new(); parts.len()];
+        let mut tickets = BTreeMap::new();
+        for (part, (c, request)) in parts.into_iter().enumerate() {
+            tickets.insert(self.ask(c, Operation::Request(reply.version, request)), part);
+        }
+        Waiting::Parts { gather, tickets, replies }
+    }
+
+    /// Tells a client that follows slots where they are.
+    fn moved(&self, c: u64, command: &Command, reply: &mut Reply, arguments: Arguments<'_>) {
+        let slots: Vec<u16> = command.keys_of(arguments).map(slot_of).collect();
+        if slots.iter().any(|slot| *slot != slots[0]) {
+            return reply.error(CROSS_SLOT);
+        }
+        match self.member.host_of(c).and_then(|host| self.member.peer(host)) {
+            Some(peer) if peer.identity != self.member.own().identity => {
+                reply.error(&format!("MOVED {} {}", slots[0], peer.clients));
+            }
+            // It is on its way from one of its own servers, or to one.
+            _ => reply.error("TRYAGAIN the slot is moving"),
+        }
+    }
+
+    fn exec(&mut self, session: &mut Session, reply: &mut Reply, arguments: Arguments<'_>) -> Option<Waiting> {
+        let keys = |session: &Session| -> Vec<Box<[u8]>> {
+            let requests = session.transaction.iter().flat_map(|transaction| &transaction.requests);
+            let of_requests = requests.flat_map(keys_of).map(Box::from);
+            session.watched.iter().map(|(key, _)| key.clone()).chain(of_requests).collect()
+        };
+        let (keys, is_broken) = (keys(session), session.transaction.as_ref().is_none_or(|it| it.is_broken));
+        let Some(first) = keys.first().filter(|_| !is_broken) else {
+            self.at_home(session, reply, arguments);
+            return None;
+        };
+        let c = c_of(first);
+        if let Some((server, bucket)) = self.member.holder(c) {
+            if let Some(refusal) = bucket.refuses(c, keys.iter().map(|key| &**key)) {
+                session.unwatch(bucket);
+                session.leave_transaction();
+                reply.error(refusal);
+                return None;
+            }
+            let node = &mut *self.node.borrow_mut();
+            let now = node.now;
+            dispatch(&mut Context { bucket, node, session, reply, now }, arguments);
+            self.member.has_answered(time(node), server, 1, true, &mut self.outputs);
+            return None;
+        }
+        if !session.watched.is_empty() {
+            // They have moved since they are watched.
+            session.watched.clear();
+            session.leave_transaction();
+            reply.null_array();
+            return None;
+        }
+        let requests = session.leave_transaction().map(|transaction| transaction.requests).unwrap_or_default();
+        Some(Waiting::Reply(self.ask(c, Operation::Transaction(reply.version, requests))))
+    }
+
+    fn of_whole_table(
+        &mut self,
+        command: &Command,
+        session: &mut Session,
+        reply: &mut Reply,
+        arguments: Arguments<'_>,
+    ) -> Option<Waiting> {
+        let now = time(&self.node.borrow());
+        match command.name {
+            "dbsize" => Some(Waiting::Size(self.member.scan(now, true, &mut self.outputs))),
+            "keys" => {
+                let ticket = self.member.scan(now, false, &mut self.outputs);
+                Some(Waiting::Keys(ticket, arguments.get(1).to_vec(), Vec::new()))
+            }
+            "scan" => match Wanted::read(arguments) {
+                Ok(wanted) => {
+                    let ticket = self.member.read(now, wanted.cursor, &mut self.outputs);
+                    Some(Waiting::Scan(ticket, wanted.pattern.map(<[u8]>::to_vec), wanted.strings))
+                }
+                Err(failure) => {
+                    reply.error(&failure.to_string());
+                    None
+                }
+            },
+            "randomkey" => {
+                let drawn = self.node.borrow_mut().draw();
+                Some(Waiting::Random(self.member.read(now, drawn, &mut self.outputs), 0))
+            }
+            _ => {
+                let end = reply.end();
+                // What is wrong with its arguments, any bucket says.
+                let (node, bucket) = (&mut *self.node.borrow_mut(), &mut self.spare);
+                let now = node.now;
+                dispatch(&mut Context { bucket, node, session, reply, now }, arguments);
+                if reply.unsent_from(end).starts_with(b"-") {
+                    return None;
+                }
+                reply.take_back(end);
+                Some(Waiting::Clear(BTreeMap::new()))
+            }
+        }
+        .map(|waiting| self.begun(waiting))
+    }
+
+    /// Of what has to be cleared, the first server is asked.
+    fn begun(&mut self, waiting: Waiting) -> Waiting {
+        match waiting {
+            Waiting::Clear(_) => Waiting::Clear(BTreeMap::from([(self.ask(0, Operation::Clear), (0, 0))])),
+            waiting => waiting,
+        }
+    }
+
+    /// A client waits no longer.
+    pub fn give_up(&mut self, waiting: &Waiting) {
+        waiting.tickets().into_iter().for_each(|ticket| self.member.give_up(ticket));
+    }
+
+    /// Something that a client waits for has come: it is replied, or more is waited for.
+    pub fn answered(
+        &mut self,
+        waiting: Waiting,
+        ticket: Ticket,
+        answer: Answer<Bucket>,
+        session: &mut Session,
+        reply: &mut Reply,
+    ) -> Option<Waiting> {
+        match (waiting, answer) {
+            (Waiting::Reply(_), Answer::Outcome(outcome)) => reply.replied(&outcome),
+            (Waiting::Parts { gather, mut tickets, mut replies }, Answer::Outcome(outcome)) => {
+                if let Some(part) = tickets.remove(&ticket) {
+                    replies[part] = outcome;
+                }
+                if !tickets.is_empty() {
+                    return Some(Waiting::Parts { gather, tickets, replies });
+                }
+                put_together(gather, &replies, reply);
+            }
+            (Waiting::Keys(ticket, pattern, mut keys), Answer::Found(found)) => {
+                keys.extend(found.into_iter().filter(|key| matches(&pattern, key)));
+                return Some(Waiting::Keys(ticket, pattern, keys));
+            }
+            (Waiting::Keys(_, _, keys), _) => {
+                reply.array(keys.len());
+                keys.iter().for_each(|key| reply.bulk(key));
+            }
+            (Waiting::Scan(_, pattern, strings), Answer::Read(keys, next)) => {
+                let is_wanted = |key: &&Vec<u8>| strings && pattern.as_ref().is_none_or(|it| matches(it, key));
+                let keys: Vec<&Vec<u8>> = keys.iter().filter(is_wanted).collect();
+                reply.array(2);
+                reply.bulk(next.unwrap_or(0).to_string().as_bytes());
+                reply.array(keys.len());
+                keys.iter().for_each(|key| reply.bulk(key));
+            }
+            (Waiting::Random(_, draws), Answer::Read(keys, next)) => {
+                let drawn = self.node.borrow_mut().draw() as usize;
+                match keys.get(drawn % keys.len().max(1)) {
+                    Some(key) => reply.bulk(key),
+                    None if draws < MOST_DRAWS => {
+                        let now = time(&self.node.borrow());
+                        let ticket = self.member.read(now, next.unwrap_or(0), &mut self.outputs);
+                        return Some(Waiting::Random(ticket, draws + 1));
+                    }
+                    None => reply.null(),
+                }
+            }
+            (Waiting::Size(_), Answer::Count(count)) => reply.count(count),
+            (Waiting::Map(_, request), Answer::Count(_)) => {
+                self.mapped = self.node.borrow().now;
+                self.draw_map();
+                self.at_home(session, reply, request.borrowed());
+            }
+            (Waiting::Clear(tickets), Answer::Outcome(level)) => return self.cleared(tickets, ticket, &level, reply),
+            (waiting, _) => return Some(waiting),
+        }
+        None
+    }
+
+    /// A server is cleared, of a level that may be higher than it was taken to be: then there are those that came of it.
+    fn cleared(
+        &mut self,
+        mut tickets: BTreeMap<Ticket, (u64, u32)>,
+        ticket: Ticket,
+        level: &[u8],
+        reply: &mut Reply,
+    ) -> Option<Waiting> {
+        let level = std::str::from_utf8(level).ok().and_then(|level| level.parse().ok()).unwrap_or(0);
+        if let Some((server, taken)) = tickets.remove(&ticket) {
+            for below in taken..level {
+                let other = server | 1 << below;
+                tickets.insert(self.ask(other, Operation::Clear), (other, below + 1));
+            }
+        }
+        if tickets.is_empty() {
+            reply.ok();
+            return None;
+        }
+        Some(Waiting::Clear(tickets))
+    }
+}
+
+fn asks_about_the_pool(arguments: Arguments<'_>) -> bool {
+    is_cluster(arguments) || arguments.get(0).eq_ignore_ascii_case(b"info")
+}
+
+fn is_cluster(arguments: Arguments<'_>) -> bool {
+    let name = arguments.get(0);
+    name.len() == 7 && name.eq_ignore_ascii_case(b"cluster")
+}
+
+/// The keys of a request.
+pub(crate) fn keys_of(request: &OwnedArguments) -> impl Iterator<Item = &[u8]> {
+    let arguments = request.borrowed();
+    let command = find(arguments.get(0)).and_then(|command| command.with_subcommand(arguments).ok());
+    command.into_iter().flat_map(move |command| command.keys_of(arguments))
+}
+
+/// A request for each key, with its hash, if a request can be parted so.
+fn parts(command: &Command, arguments: Arguments<'_>) -> Option<(Gather, Vec<(u64, OwnedArguments)>)> {
+    let (gather, name, step): (_, &[u8], _) = match command.name {
+        "mget" => (Gather::List, b"get", 1),
+        "mset" => (Gather::Ok, b"set", 2),
+        "del" | "unlink" | "exists" | "touch" => (Gather::Sum, command.name.as_bytes(), 1),
+        _ => return None,
+    };
+    let rest: Vec<&[u8]> = arguments.from(1).collect();
+    let part = |of: &[&[u8]]| (c_of(of[0]), [name].into_iter().chain(of.iter().copied()).collect());
+    // One that lacks a value is for a server to refuse.
+    rest.len().is_multiple_of(step).then(|| (gather, rest.chunks(step).map(part).collect()))
+}
+
+fn put_together(gather: Gather, replies: &[Outcome], reply: &mut Reply) {
+    if let Some(error) = replies.iter().find(|one| one.starts_with(b"-")) {
+        return reply.replied(error);
+    }
+    match gather {
+        Gather::Ok => reply.ok(),
+        Gather::List => {
+            reply.array(replies.len());
+            replies.iter().for_each(|one| reply.replied(one));
+        }
+        Gather::Sum => {
+            let number =
+                |one: &Outcome| std::str::from_utf8(one).ok()?.strip_prefix(':')?.trim_end().parse::<i64>().ok();
+            reply.integer(replies.iter().filter_map(number).sum());
+        }
+    }
+}
