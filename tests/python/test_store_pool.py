@@ -1,0 +1,264 @@
+"""Pools of stores as users of Redis meet them: real processes, and clients that nobody has told of a pool."""
+
+import json
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+redis = pytest.importorskip("redis", reason="redis-py is not installed: make test installs it")
+
+COMMAND = Path(sys.executable).with_name("maquette")
+#: As long anything may take that is waited for. [s]
+LIMIT = 20
+#: Records for which a server of these pools has room.
+CAPACITY = 400
+
+
+class Member:
+    """A process that is a member of a pool."""
+
+    def __init__(self, *options: str) -> None:
+        line = [str(COMMAND), "store", "serve", "--json", "--port", "0", "--capacity", str(CAPACITY), *options]
+        self.process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        text = self.process.stdout.readline()
+        assert text, self.process.communicate(timeout=LIMIT)[1]
+        told = json.loads(text)
+        #: Where other members call.
+        self.members = str(told["members"])
+        self.port = port_of(told["listening"][0])
+        #: For clients that follow slots.
+        self.slots = port_of(told["slots"])
+
+    def client(self) -> Any:
+        """A client of Redis that knows only this member."""
+        return redis.Redis(port=self.port, decode_responses=True, socket_timeout=LIMIT)
+
+    def pool(self) -> dict[str, Any]:
+        """What it says of the pool."""
+        with self.client() as client:
+            told: dict[str, Any] = client.info("pool")
+        return told
+
+
+def port_of(address: str) -> int:
+    return int(address.rpartition(":")[2])
+
+
+@contextmanager
+def pool_of(count: int, *options: str) -> Iterator[list[Member]]:
+    """A pool, until the block is left: members that are added to the list end then, too."""
+    members: list[Member] = []
+    try:
+        members.append(Member(*options))
+        while len(members) < count:
+            members.append(Member("--join", members[0].members, *options))
+        wait_until(lambda: all(one.pool()["pool_members"] == count for one in members), "all know each other")
+        yield members
+    finally:
+        for member in members:
+            member.process.terminate()
+        for member in members:
+            member.process.communicate(timeout=LIMIT)
+
+
+def wait_until(holds: Callable[[], bool], what: str) -> None:
+    """Wait for what comes by itself."""
+    end = time.monotonic() + LIMIT
+    while not holds():
+        assert time.monotonic() < end, f"it does not come to pass that {what}"
+
+
+def servers(members: list[Member]) -> int:
+    """How many servers the pool has."""
+    return sum(int(member.pool()["pool_servers_here"]) for member in members)
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[list[Member]]:
+    """A pool of three members, each with a server."""
+    with pool_of(3) as members:
+        yield members
+
+
+@pytest.fixture
+def filled(pool: list[Member]) -> list[Member]:
+    """The pool with 1,200 keys, `key:0` with the value 0 and so on."""
+    with pool[0].client() as client:
+        client.flushall()
+        client.mset({f"key:{number}": number for number in range(3 * CAPACITY)})
+    wait_until(lambda: servers(pool) == 3, "there are three servers")
+    return pool
+
+
+def test_a_pool_grows_while_clients_use_it() -> None:
+    each, failures = 500, list[str]()
+
+    def use(name: int) -> None:
+        chance = random.Random(name)
+        clients = [member.client() for member in pool]
+        for number in range(each):
+            if len(clients) < len(pool):
+                clients.append(pool[-1].client())
+            chance.choice(clients).set(f"{name}:{number}", f"value {number}")
+            chance.choice(clients).incr("together")
+            known = chance.randrange(number + 1)
+            found = chance.choice(clients).get(f"{name}:{known}")
+            if found != f"value {known}":
+                failures.append(f"{name}:{known} is {found}")
+        for client in clients:
+            client.close()
+
+    def watched(name: int) -> None:
+        try:
+            use(name)
+        except Exception as error:
+            failures.append(repr(error))
+
+    with pool_of(3) as pool:
+        threads = [threading.Thread(target=watched, args=(name,)) for name in range(4)]
+        for thread in threads:
+            thread.start()
+        pool.append(Member("--join", pool[1].members))
+        for thread in threads:
+            thread.join(3 * LIMIT)
+        assert not failures and not any(thread.is_alive() for thread in threads)
+        wait_until(lambda: servers(pool) == 4, "each of the four members has a server")
+        for member in pool:
+            expect_everything(member, {f"{name}:{number}": f"value {number}" for name in range(4) for number in range(each)})
+
+
+def expect_everything(member: Member, values: dict[str, str]) -> None:
+    """A member gives every key once, with its value; beside these there is how often four clients have counted together."""
+    with member.client() as client:
+        keys = Counter(client.scan_iter(count=100))
+        assert client.get("together") == str(len(values)) and client.dbsize() == len(values) + 1
+        assert keys == Counter([*values, "together"])
+        assert client.mget(list(values)) == list(values.values())
+
+
+def test_what_is_emptied_shrinks(filled: list[Member]) -> None:
+    with filled[1].client() as client:
+        client.flushall()
+        wait_until(lambda: servers(filled) == 1, "one server is left")
+        client.set("after", "all")
+        assert [client.get("after"), client.dbsize()] == ["all", 1]
+
+
+def test_requests_for_several_servers(filled: list[Member]) -> None:
+    names = [f"key:{number}" for number in range(50)]
+    for number, member in enumerate(filled):
+        with member.client() as client:
+            assert client.mget([*names, "nothing"]) == [*(str(value) for value in range(50)), None]
+            assert client.exists(*names, "nothing") == 50
+            new = {f"new:{number}:{value}": value for value in range(50)}
+            assert client.mset(new) and client.touch(*new) == 50
+            assert client.delete(*new, "nothing") == 50 and client.unlink(*new) == 0
+            with pytest.raises(redis.ResponseError, match="same slot"):
+                client.msetnx(new)
+            assert client.randomkey().startswith("key:")
+            assert sorted(client.keys("key:1?")) == [f"key:1{digit}" for digit in range(10)]
+            with client.pipeline(transaction=False) as pipeline:
+                for name in names:
+                    pipeline.get(name)
+                assert pipeline.execute() == [str(value) for value in range(50)]
+
+
+def test_transactions_wherever_their_keys_are(filled: list[Member]) -> None:
+    for member in filled:
+        with member.client() as client:
+            for tag in range(20):
+                with client.pipeline(transaction=True) as pipeline:
+                    pipeline.set(f"{{{tag}}}:count", 1).incr(f"{{{tag}}}:count").get(f"{{{tag}}}:nothing").incr(f"{{{tag}}}:count")
+                    assert pipeline.execute() == [True, 2, None, 3]
+            with pytest.raises(redis.ResponseError, match="same slot"), client.pipeline(transaction=True) as pipeline:
+                for number in range(20):
+                    pipeline.get(f"key:{number}")
+                pipeline.execute()
+
+
+def test_a_client_that_follows_slots(filled: list[Member]) -> None:
+    slots = {member.slots for member in filled}
+    for member in filled:
+        with redis.RedisCluster(host="127.0.0.1", port=member.slots, decode_responses=True) as cluster:
+            assert {node.port for node in cluster.get_primaries()} == slots
+            assert all(cluster.get(f"key:{number}") == str(number) for number in range(100))
+            assert cluster.set("followed", "1") and cluster.incr("followed") == 2
+    with redis.Redis(port=filled[0].slots) as client:
+        told = [client.execute_command("CLUSTER", "KEYSLOT", f"key:{number}") for number in range(20)]
+        covered = sorted((first, last) for first, last, *_ in client.execute_command("CLUSTER SLOTS"))
+        assert covered[0][0] == 0 and covered[-1][1] == 16_383
+        assert all(before[1] + 1 == after[0] for before, after in zip(covered, covered[1:], strict=False))
+        moved = 0
+        for number, slot in enumerate(told):
+            try:
+                assert client.get(f"key:{number}") == str(number).encode()
+            except redis.exceptions.MovedError as error:
+                assert error.slot_id == slot and error.port in slots
+                moved += 1
+        assert moved > 0
+
+
+def test_the_command_line_of_redis_follows_slots(filled: list[Member]) -> None:
+    cli = shutil.which("redis-cli")
+    if cli is None:
+        pytest.skip("redis-cli is not installed: scripts/need redis")
+    lines = "".join(f"GET key:{number}\n" for number in range(50))
+    line = [cli, "-c", "-p", str(filled[2].slots)]
+    done = subprocess.run(line, input=lines, capture_output=True, text=True, timeout=LIMIT, check=True)
+    told = [line for line in done.stdout.splitlines() if not line.startswith("-> Redirected")]
+    assert told == [str(number) for number in range(50)] and "-> Redirected" in done.stdout
+
+
+def test_who_does_not_know_the_secret_is_not_let_in(tmp_path: Path) -> None:
+    for name in ("ours", "theirs"):
+        (tmp_path / name).write_text(f"{name}\n")
+    ours, theirs = ["--secret-file", str(tmp_path / "ours")], ["--secret-file", str(tmp_path / "theirs")]
+    with pool_of(1, *ours) as pool:
+        address = pool[0].members
+        pool += [Member("--join", address, *theirs), Member("--join", address, *ours)]
+        wait_until(lambda: pool[2].pool()["pool_members"] == 2, "who knows it is let in")
+        assert [member.pool()["pool_members"] for member in pool] == [2, 1, 2]
+        with socket.create_connection(("127.0.0.1", port_of(address)), timeout=LIMIT) as stranger:
+            stranger.sendall(b"GET key\r\n" * 100)
+            with pytest.raises(ConnectionResetError):
+                while stranger.recv(1 << 12):
+                    pass
+                raise ConnectionResetError
+
+
+def test_each_member_ends_when_it_is_told_to() -> None:
+    with pool_of(3) as pool:
+        for member in pool:
+            member.process.send_signal(signal.SIGINT)
+            assert member.process.wait(LIMIT) == 128 + signal.SIGINT
+            assert member.process.communicate(timeout=LIMIT)[1] == ""
+
+
+def test_the_status_of_a_pool(filled: list[Member]) -> None:
+    def status(*options: str) -> str:
+        line = [str(COMMAND), "store", "status", f"localhost:{filled[1].port}", *options]
+        return subprocess.run(line, capture_output=True, text=True, timeout=LIMIT, check=True).stdout
+
+    told = json.loads(status("--json"))
+    assert sorted(port_of(member["address"]) for member in told["members"]) == sorted(member.slots for member in filled)
+    of_all = [server for member in told["members"] for server in member["servers"]]
+    assert sorted(server["server"] for server in of_all) == [0, 1, 2] and told["standing_by"] == 0
+    assert sum(server["records"] for server in of_all) == 3 * CAPACITY
+    slots = sorted(tuple(bounds) for member in told["members"] for bounds in member["slots"])
+    assert slots == [(0, 4095), (4096, 8191), (8192, 16383)]
+    assert sum(member["splits"] - member["merges"] for member in told["members"]) == 2
+    first, head, *rows = status().splitlines()
+    assert first.startswith(f"servers 3, records {3 * CAPACITY}, ") and head.split()[0] == "member" and len(rows) == 3
