@@ -293,7 +293,7 @@ impl Host {
     ) -> bool {
         let Some((server, bucket)) = self.member.holder(c) else { return false };
         let watched = session.watched.iter().map(|(key, _)| &**key).filter(|_| command.name == "watch");
-        if bucket.refuses(c, command.keys_of(arguments).chain(watched)).is_some() {
+        if bucket.refuses(c, command.keys_of(arguments).skip(1).chain(watched)).is_some() {
             return false;
         }
         let node = &mut *self.node.borrow_mut();

@@ -305,6 +305,7 @@ impl Server {
             }
             outputs.into_iter().for_each(|output| self.put_out(output));
         }
+        self.members.flush();
         if !self.host.member().is_welcome() && now.saturating_sub(self.joined) >= TIME_TO_JOIN_AGAIN {
             self.joined = now;
             self.pool.join.clone().into_iter().for_each(|address| self.call(address, now));

@@ -1,6 +1,6 @@
 //! The sockets that connect this member with others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::SocketAddr;
 
@@ -51,6 +51,8 @@ pub struct Peers {
     waiting: BTreeMap<Identity, Vec<Vec<u8>>>,
     /// Where members are called, and when the next time.
     calls: BTreeMap<SocketAddr, Milliseconds>,
+    /// Sockets that have something to send since the last [`Peers::flush`].
+    unsent: BTreeSet<usize>,
     buffer: Vec<u8>,
 }
 
@@ -64,6 +66,7 @@ impl Peers {
             tokens: BTreeMap::new(),
             waiting: BTreeMap::new(),
             calls: BTreeMap::new(),
+            unsent: BTreeSet::new(),
             buffer: vec![0; READ],
         }
     }
@@ -125,15 +128,24 @@ impl Peers {
         due
     }
 
-    /// Sends a message to a member, or keeps it until it is reached.
+    /// A message to a member, which is sent with the next [`Peers::flush`], or as soon as the member is reached.
     pub fn send(&mut self, to: Identity, message: Vec<u8>) {
-        match self.tokens.get(&to).and_then(|token| self.sockets.get_mut(token)) {
-            Some(socket) => {
+        match self.tokens.get(&to).and_then(|token| Some((*token, self.sockets.get_mut(token)?))) {
+            Some((token, socket)) => {
                 socket.link.send(&message);
+                self.unsent.insert(token);
+            }
+            None => self.waiting.entry(to).or_default().push(message),
+        }
+    }
+
+    /// Sends what there is to send, all messages to a member at once.
+    pub fn flush(&mut self) {
+        for token in std::mem::take(&mut self.unsent) {
+            if let Some(socket) = self.sockets.get_mut(&token) {
                 // A socket that is broken tells so when it is read.
                 let _ = socket.flush();
             }
-            None => self.waiting.entry(to).or_default().push(message),
         }
     }
 
