@@ -30,6 +30,10 @@ pub fn slot_of(key: &[u8]) -> u16 {
 }
 
 fn tag_of(key: &[u8]) -> &[u8] {
+    // Most keys have none, and that is found out a word at a time.
+    if !key.contains(&b'{') {
+        return key;
+    }
     let Some(open) = key.iter().position(|&byte| byte == b'{') else { return key };
     let inner = &key[open + 1..];
     match inner.iter().position(|&byte| byte == b'}') {
@@ -38,23 +42,40 @@ fn tag_of(key: &[u8]) -> &[u8] {
     }
 }
 
-/// CRC-16/XMODEM: the polynomial x^16 + x^12 + x^5 + 1, a byte at a time.
+/// CRC-16/XMODEM: the polynomial x^16 + x^12 + x^5 + 1, eight bytes at a time, whose parts of the remainder do not wait for each other.
+///
+/// Source: Kounavis and Berry, "A Systematic Approach to Building High Performance, Software-based, CRC Generators", ISCC 2005: slicing by 8.
+#[inline]
 fn crc16(bytes: &[u8]) -> u16 {
-    const TABLE: [u16; 256] = remainders();
-    bytes.iter().fold(0, |crc, &byte| crc << 8 ^ TABLE[usize::from((crc >> 8) as u8 ^ byte)])
+    let (slices, rest) = bytes.as_chunks::<8>();
+    let of_slices = slices.iter().fold(0, |crc: u16, slice| {
+        let [high, low] = crc.to_be_bytes();
+        let [a, b, c, d, e, f, g, h] = slice.map(usize::from);
+        let first = REMAINDERS[7][a ^ usize::from(high)] ^ REMAINDERS[6][b ^ usize::from(low)];
+        let second = REMAINDERS[5][c] ^ REMAINDERS[4][d] ^ REMAINDERS[3][e] ^ REMAINDERS[2][f];
+        first ^ second ^ REMAINDERS[1][g] ^ REMAINDERS[0][h]
+    });
+    rest.iter().fold(of_slices, |crc, &byte| crc << 8 ^ REMAINDERS[0][usize::from((crc >> 8) as u8 ^ byte)])
 }
 
-const fn remainders() -> [u16; 256] {
-    let mut table = [0; 256];
+/// The remainder of each byte with so many bytes of zeros after it.
+static REMAINDERS: [[u16; 256]; 8] = remainders();
+
+const fn remainders() -> [[u16; 256]; 8] {
+    let mut table = [[0; 256]; 8];
     let mut byte = 0;
     while byte < 256 {
         let mut crc = (byte as u16) << 8;
-        let mut bit = 0;
-        while bit < 8 {
-            crc = if crc & 0x8000 == 0 { crc << 1 } else { crc << 1 ^ 0x1021 };
-            bit += 1;
+        let mut zeros = 0;
+        while zeros < 8 {
+            let mut bit = 0;
+            while bit < 8 {
+                crc = if crc & 0x8000 == 0 { crc << 1 } else { crc << 1 ^ 0x1021 };
+                bit += 1;
+            }
+            table[zeros][byte] = crc;
+            zeros += 1;
         }
-        table[byte] = crc;
         byte += 1;
     }
     table
@@ -69,6 +90,20 @@ mod tests {
         // The check value of CRC-16/XMODEM, and slots that `CLUSTER KEYSLOT` of Redis gives.
         assert_eq!(crc16(b"123456789"), 0x31c3);
         assert_eq!([slot_of(b"foo"), slot_of(b"bar"), slot_of(b"")], [12_182, 5_061, 0]);
+    }
+
+    #[test]
+    fn eight_bytes_at_a_time_are_as_one_at_a_time() {
+        let bytes: Vec<u8> = (0..100_u32).map(|place| (place * place * 7 + 3) as u8).collect();
+        for length in 0..bytes.len() {
+            let one_at_a_time = bytes[..length].iter().fold(0_u16, |crc, &byte| {
+                (0..8).fold(
+                    crc ^ u16::from(byte) << 8,
+                    |crc, _| if crc & 0x8000 == 0 { crc << 1 } else { crc << 1 ^ 0x1021 },
+                )
+            });
+            assert_eq!(crc16(&bytes[..length]), one_at_a_time);
+        }
     }
 
     #[test]
