@@ -86,6 +86,9 @@ pub(super) enum Failure {
     /// A table that cannot be served.
     #[error(transparent)]
     Store(#[from] store::serve::Error),
+    /// A member of a pool that can't be asked.
+    #[error(transparent)]
+    StoreClient(#[from] store::client::Error),
     /// Hosts that cannot be read.
     #[error(transparent)]
     Hosts(#[from] launch::hosts::HostsError),
@@ -148,7 +151,7 @@ impl Failure {
             Failure::Launch(LaunchError::Rank { status, .. }) => *status,
             Failure::OwnProgram(failure) => failure.status,
             Failure::Mpi(error) if !error.is_bad_input() => 1,
-            Failure::Program(_) | Failure::Measure(_) | Failure::Launch(_) => 1,
+            Failure::Program(_) | Failure::Measure(_) | Failure::Launch(_) | Failure::StoreClient(_) => 1,
             Failure::Measurement { cause: endpoint::Error::Deadlock(_), .. } => 1,
             Failure::Usage(error) => error.exit_code(),
             _ => 2,

@@ -46,7 +46,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 25] = [
         &["endpoint", "experiment", "formats", "machines", "plan-format", "programs", "quantities", "virtual-worlds"],
         &[],
     ),
-    ("store", &["programs"], &[]),
+    ("store", &["programs", "quantities"], &[]),
     (
         "studies",
         &["endpoint", "experiment", "machines", "messaging", "programs", "quantities", "report", "virtual-worlds"],

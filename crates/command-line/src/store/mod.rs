@@ -1,11 +1,19 @@
 //! `maquette store`: a hash table for clients of Redis.
 
 mod serve;
+mod status;
+
+use std::path::Path;
 
 use clap::{Args, Subcommand};
+use formats::input;
+use quantities::Bytes;
 
 use super::CommandOutput;
 use super::failure::Failure;
+
+/// The longest file with a password that is read.
+const LONGEST_PASSWORD: Bytes = Bytes(4 << 10);
 
 /// A hash table that clients of Redis can use, in any language
 #[derive(Args, Debug)]
@@ -20,13 +28,28 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    Serve(serve::Arguments),
+    Serve(Box<serve::Arguments>),
+    Status(status::Arguments),
 }
 
 impl Arguments {
     pub(super) fn execute(self, json: bool) -> Result<CommandOutput, Failure> {
         match self.action {
             Action::Serve(arguments) => arguments.execute(json),
+            Action::Status(arguments) => arguments.execute(json),
         }
     }
+}
+
+/// The first line of a file.
+fn first_line(path: &Path) -> Result<Vec<u8>, Failure> {
+    let text =
+        input::read(path, LONGEST_PASSWORD).map_err(|cause| Failure::Unreadable { path: path.to_owned(), cause })?;
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.is_empty() {
+        let found = format!("`{}`, whose first line is empty", quantities::shown_path(path));
+        return Err(Failure::argument("a file with a secret", found, "one with a password or a secret"));
+    }
+    Ok(line.to_vec())
 }

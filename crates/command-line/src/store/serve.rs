@@ -1,7 +1,7 @@
 //! `maquette store serve`.
 
 use std::net::{IpAddr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ::store::link::Secret;
 use ::store::member::Policy;
@@ -13,13 +13,12 @@ use programs::linear_hash::Growth;
 use quantities::{Bytes, Duration};
 use serde_json::json;
 
+use super::first_line;
 use crate::failure::{Failure, note};
 use crate::quantity::seconds;
 use crate::{CommandOutput, json, print};
-use formats::{input, interrupt};
+use formats::interrupt;
 
-/// The longest password that is read from a file.
-const LONGEST_PASSWORD: Bytes = Bytes(4 << 10);
 /// Other members call this much above the clients' port, and clients that follow slots that much.
 const TO_MEMBERS_PORT: u16 = 10_000;
 const TO_SLOTS_PORT: u16 = 20_000;
@@ -189,19 +188,6 @@ impl Arguments {
             most_idle: None,
         })
     }
-}
-
-/// The first line of a file.
-fn first_line(path: &Path) -> Result<Vec<u8>, Failure> {
-    let text =
-        input::read(path, LONGEST_PASSWORD).map_err(|cause| Failure::Unreadable { path: path.to_owned(), cause })?;
-    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
-    if line.is_empty() {
-        let found = format!("`{}`, whose first line is empty", quantities::shown_path(path));
-        return Err(Failure::argument("a file with a secret", found, "one with a password or a secret"));
-    }
-    Ok(line.to_vec())
 }
 
 /// A number that nobody can guess.

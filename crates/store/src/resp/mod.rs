@@ -5,6 +5,8 @@
 pub mod number;
 mod reply;
 mod request;
+mod value;
 
 pub use reply::{Reply, Version};
 pub use request::{Arguments, Limits, OwnedArguments, ProtocolError, Requests};
+pub use value::Value;

@@ -1,0 +1,192 @@
+//! `maquette store status`.
+
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ::store::client::{Client, Error};
+use ::store::resp::Value;
+use clap::Args;
+use report::terminal::{Side, columns};
+use serde_json::{Value as Json, json};
+
+use super::first_line;
+use crate::failure::{Failure, warn};
+use crate::{CommandOutput, json};
+
+/// As long a member may take to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Show how a pool of stores stands
+///
+/// One member is asked who the others are, and then each that has a part of the table. A member that does not answer is told of on
+/// standard error, and the exit status is 1.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:
+  maquette store status 127.0.0.1:6379")]
+pub(super) struct Arguments {
+    /// A member, at its port for clients.
+    #[arg(value_name = "HOST:PORT", default_value = "127.0.0.1:6379")]
+    member: String,
+    /// A file whose first line is the password that clients must give.
+    #[arg(long, value_name = "FILE")]
+    password_file: Option<PathBuf>,
+}
+
+/// A member that has a part of the table.
+struct Member {
+    /// Where clients reach it that follow slots.
+    address: SocketAddr,
+    /// Its slots, from the first to the last of each range.
+    slots: Vec<(i64, i64)>,
+    servers: Vec<Server>,
+    counts: Vec<(&'static str, u64)>,
+}
+
+/// A server of the file.
+struct Server {
+    number: u64,
+    level: u64,
+    records: u64,
+    memory: u64,
+}
+
+/// What of a member's INFO is told, and under which name.
+const COUNTS: [(&str, &str); 4] = [
+    ("answered", "pool_requests_answered"),
+    ("forwarded", "pool_requests_forwarded"),
+    ("splits", "pool_splits"),
+    ("merges", "pool_merges"),
+];
+
+impl Arguments {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        let password = self.password_file.as_deref().map(first_line).transpose()?;
+        let password = password.as_deref();
+        let mut client = Client::open(self.address()?, password, PATIENCE)?;
+        let info = client.ask(&[b"INFO", b"pool"])?.text();
+        let known = field(&info, "pool_members").unwrap_or(1);
+        let shards = client.ask(&[b"CLUSTER", b"SHARDS"])?;
+        let (mut members, mut status) = (Vec::new(), 0);
+        for (address, slots) in shards.list().iter().filter_map(shard) {
+            match Member::ask(address, slots, password) {
+                Ok(member) => members.push(member),
+                Err(error) => {
+                    warn(&error.to_string());
+                    status = 1;
+                }
+            }
+        }
+        let standing_by = known.saturating_sub(shards.list().len() as u64);
+        let text = if as_json {
+            let members: Vec<Json> = members.iter().map(Member::json).collect();
+            json(&json!({"members": members, "standing_by": standing_by}))
+        } else {
+            text(&members, standing_by)
+        };
+        Ok(CommandOutput { text, status })
+    }
+
+    fn address(&self) -> Result<SocketAddr, Failure> {
+        let addresses = self.member.to_socket_addrs().ok();
+        addresses.and_then(|mut addresses| addresses.next()).ok_or_else(|| {
+            Failure::argument(
+                "HOST:PORT",
+                format!("`{}`", self.member),
+                "an address or a name that has one, and a port",
+            )
+        })
+    }
+}
+
+impl Member {
+    fn ask(address: SocketAddr, slots: Vec<(i64, i64)>, password: Option<&[u8]>) -> Result<Member, Error> {
+        let info = Client::open(address, password, PATIENCE)?.ask(&[b"INFO", b"pool"])?.text();
+        let servers = info.lines().filter_map(Server::read).collect();
+        let counts = COUNTS.map(|(name, line)| (name, field(&info, line).unwrap_or(0))).to_vec();
+        Ok(Member { address, slots, servers, counts })
+    }
+
+    fn records(&self) -> u64 {
+        self.servers.iter().map(|server| server.records).sum()
+    }
+
+    fn memory(&self) -> u64 {
+        self.servers.iter().map(|server| server.memory).sum()
+    }
+
+    fn json(&self) -> Json {
+        let of_server = |server: &Server| {
+            let Server { number, level, records, memory } = server;
+            json!({"server": number, "level": level, "records": records, "memory": memory})
+        };
+        let servers: Vec<Json> = self.servers.iter().map(of_server).collect();
+        let mut member = json!({"address": self.address, "slots": self.slots, "servers": servers});
+        self.counts.iter().for_each(|(name, count)| member[name] = json!(count));
+        member
+    }
+
+    fn row(&self) -> [String; 8] {
+        let slots: Vec<String> = self.slots.iter().map(|(first, last)| format!("{first}-{last}")).collect();
+        let servers: Vec<String> = self.servers.iter().map(|server| server.number.to_string()).collect();
+        let count = |index: usize| self.counts[index].1.to_string();
+        let memory = format!("{:.1}", mebibytes(self.memory()));
+        let (slots, servers) = (slots.join(","), servers.join(","));
+        let table = [self.address.to_string(), slots, servers, self.records().to_string(), memory];
+        let [address, slots, servers, records, memory] = table;
+        [address, slots, servers, records, memory, count(0), count(1), format!("{}, {}", count(2), count(3))]
+    }
+}
+
+impl Server {
+    /// A line of INFO: `server3:level=2,records=5,memory=640,steady=1`.
+    fn read(line: &str) -> Option<Server> {
+        let (number, rest) = line.strip_prefix("server")?.split_once(':')?;
+        let of = |name: &str| {
+            let fields = rest.split(',').filter_map(|field| field.split_once('='));
+            fields.into_iter().find(|(own, _)| *own == name)?.1.parse().ok()
+        };
+        Some(Server {
+            number: number.parse().ok()?,
+            level: of("level")?,
+            records: of("records")?,
+            memory: of("memory")?,
+        })
+    }
+}
+
+/// A number of INFO.
+fn field(info: &str, name: &str) -> Option<u64> {
+    let mut lines = info.lines().filter_map(|line| line.split_once(':'));
+    lines.find(|(own, _)| *own == name)?.1.parse().ok()
+}
+
+/// Where a member of CLUSTER SHARDS is, and which slots it has.
+fn shard(shard: &Value) -> Option<(SocketAddr, Vec<(i64, i64)>)> {
+    let node = shard.field("nodes")?.list().first()?;
+    let address: IpAddr = node.field("ip")?.text().parse().ok()?;
+    let port = u16::try_from(node.field("port")?.integer()?).ok()?;
+    let bounds = shard.field("slots")?.list().chunks_exact(2);
+    let slots = bounds.filter_map(|bounds| Some((bounds[0].integer()?, bounds[1].integer()?))).collect();
+    Some(((address, port).into(), slots))
+}
+
+fn mebibytes(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
+}
+
+fn text(members: &[Member], standing_by: u64) -> String {
+    let sum = |of: fn(&Member) -> u64| members.iter().map(of).sum::<u64>();
+    let servers: usize = members.iter().map(|member| member.servers.len()).sum();
+    let (records, memory) = (sum(Member::records), mebibytes(sum(Member::memory)));
+    let mut text = format!(
+        "servers {servers}, records {records}, memory {memory:.1} MiB; members with servers {}, standing by {standing_by}\n",
+        members.len()
+    );
+    let head = ["member", "slots", "servers", "records", "MiB", "answered", "forwarded", "splits, merges"];
+    let rows: Vec<[String; 8]> = [head.map(str::to_owned)].into_iter().chain(members.iter().map(Member::row)).collect();
+    let [left, right] = [Side::Left, Side::Right];
+    text += &columns([left, left, left, right, right, right, right, right], &rows);
+    text.push('\n');
+    text
+}
