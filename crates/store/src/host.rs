@@ -165,11 +165,11 @@ impl Host {
         if asks_about_the_pool(arguments) {
             return self.about_the_pool(session, reply, arguments);
         }
-        self.carry_out_here(session, reply, arguments)
+        self.carry_out_on_keys(session, reply, arguments)
     }
 
     #[inline]
-    fn carry_out_here(
+    fn carry_out_on_keys(
         &mut self,
         session: &mut Session,
         reply: &mut Reply,
@@ -202,7 +202,7 @@ impl Host {
             || now.saturating_sub(self.mapped) < MAP_HOLDS
         {
             self.draw_map();
-            return self.carry_out_here(session, reply, arguments);
+            return self.carry_out_on_keys(session, reply, arguments);
         }
         let ticket = self.member.scan(time(&self.node.borrow()), true, &mut self.outputs);
         Some(Waiting::Map(ticket, arguments.into()))
@@ -215,7 +215,7 @@ impl Host {
     }
 
     /// Carries out what has to do with no key; or with those that the client watches, which are on one server.
-    fn at_home(&mut self, session: &mut Session, reply: &mut Reply, arguments: Arguments<'_>) {
+    fn carry_out_without_keys(&mut self, session: &mut Session, reply: &mut Reply, arguments: Arguments<'_>) {
         let c = session.watched.first().map(|(key, _)| c_of(key));
         let node = &mut *self.node.borrow_mut();
         let now = node.now;
@@ -247,7 +247,7 @@ impl Host {
         let known = command
             .filter(|command| session.is_authenticated && command.arity.allows(arguments.len()) && !is_queued(command));
         let Some(command) = known else {
-            self.at_home(session, reply, arguments);
+            self.carry_out_without_keys(session, reply, arguments);
             return None;
         };
         match command.name {
@@ -258,11 +258,11 @@ impl Host {
             _ => {}
         }
         let Some(first) = command.keys_of(arguments).next() else {
-            self.at_home(session, reply, arguments);
+            self.carry_out_without_keys(session, reply, arguments);
             return None;
         };
         let c = c_of(first);
-        if self.here(c, command, session, reply, arguments) {
+        if self.carry_out_locally(c, command, session, reply, arguments) {
             return None;
         }
         if command.name == "watch" {
@@ -283,7 +283,7 @@ impl Host {
     }
 
     /// Carries a request out on the server of this member that has the key of hash C, if there is one, and it has all others, too.
-    fn here(
+    fn carry_out_locally(
         &mut self,
         c: u64,
         command: &Command,
@@ -340,7 +340,7 @@ impl Host {
         };
         let (keys, is_broken) = (keys(session), session.transaction.as_ref().is_none_or(|it| it.is_broken));
         let Some(first) = keys.first().filter(|_| !is_broken) else {
-            self.at_home(session, reply, arguments);
+            self.carry_out_without_keys(session, reply, arguments);
             return None;
         };
         let c = c_of(first);
@@ -477,7 +477,7 @@ impl Host {
             (Waiting::Map(_, request), Answer::Count(_)) => {
                 self.mapped = self.node.borrow().now;
                 self.draw_map();
-                self.at_home(session, reply, request.borrowed());
+                self.carry_out_without_keys(session, reply, request.borrowed());
             }
             (Waiting::Clear(tickets), Answer::Outcome(level)) => return self.cleared(tickets, ticket, &level, reply),
             (waiting, _) => return Some(waiting),

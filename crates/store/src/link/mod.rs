@@ -126,7 +126,7 @@ impl Link {
     ///
     /// # Errors
     /// [`Error`]: then nothing that comes has a meaning any more.
-    pub fn next(&mut self) -> Result<Option<Event>, Error> {
+    pub fn next_event(&mut self) -> Result<Option<Event>, Error> {
         if let Stage::Greeting { .. } = self.stage
             && !self.greet()?
         {
@@ -175,7 +175,7 @@ impl Link {
         let Some((length, rest)) = self.received.split_first_chunk::<LENGTH>() else { return Ok(None) };
         let told = u32::from_le_bytes(*length);
         let length = (told & !GOES_ON) as usize;
-        if length < TAG || length > MOST_OF_FRAGMENT + TAG {
+        if !(TAG..=MOST_OF_FRAGMENT + TAG).contains(&length) {
             return Err(Error::Long);
         }
         let Some(sealed) = rest.get(..length) else { return Ok(None) };

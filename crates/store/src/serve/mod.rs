@@ -186,7 +186,10 @@ impl Server {
             }
             let now = unix_time();
             self.host.node().borrow_mut().now = now;
-            is_swept = self.host.buckets().fold(true, |is_swept, bucket| bucket.sweep(now, SWEPT) && is_swept);
+            is_swept = true;
+            for bucket in self.host.buckets() {
+                is_swept &= bucket.sweep(now, SWEPT);
+            }
             for event in &events {
                 let token = event.token().0;
                 if token < self.listeners.len() {
@@ -310,7 +313,7 @@ impl Server {
             self.joined = now;
             self.pool.join.clone().into_iter().for_each(|address| self.call(address, now));
         }
-        let due = self.members.to_call(self.host.member().peers(), now);
+        let due = self.members.due_calls(self.host.member().peers(), now);
         due.into_iter().for_each(|address| self.call(address, now));
     }
 

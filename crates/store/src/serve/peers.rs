@@ -116,7 +116,7 @@ impl Peers {
     }
 
     /// Who is to be called now: members for whom something waits and who are not reached.
-    pub fn to_call<'a>(&mut self, known: impl Iterator<Item = &'a Peer>, now: Milliseconds) -> Vec<SocketAddr> {
+    pub fn due_calls<'a>(&mut self, known: impl Iterator<Item = &'a Peer>, now: Milliseconds) -> Vec<SocketAddr> {
         let mut due = Vec::new();
         for peer in known.filter(|peer| self.waiting.contains_key(&peer.identity)) {
             let next = self.calls.entry(peer.address).or_insert(0);
@@ -222,7 +222,7 @@ impl Socket {
                 Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
                 Ok(bytes) => {
                     self.link.received(&buffer[..bytes]);
-                    while let Some(event) = self.link.next().map_err(io::Error::other)? {
+                    while let Some(event) = self.link.next_event().map_err(io::Error::other)? {
                         events.push(event);
                     }
                 }

@@ -24,7 +24,7 @@ fn carry(from: &mut Link, to: &mut Link, cut: usize) -> Result<Vec<Event>, Error
         let some = bytes[..bytes.len().min(cut)].to_vec();
         from.was_sent(some.len());
         to.received(&some);
-        while let Some(event) = to.next()? {
+        while let Some(event) = to.next_event()? {
             events.push(event);
         }
     }
@@ -63,7 +63,7 @@ proptest! {
             called.received(b"maquette store 1\n");
         }
         called.received(&bytes);
-        prop_assert!(matches!(called.next(), Ok(None) | Err(_)));
+        prop_assert!(matches!(called.next_event(), Ok(None) | Err(_)));
     }
 
     #[test]
@@ -74,7 +74,7 @@ proptest! {
         let at = at % bytes.len();
         bytes[at] ^= 1 << bit;
         called.received(&bytes);
-        prop_assert!(!matches!(called.next(), Ok(Some(_))));
+        prop_assert!(!matches!(called.next_event(), Ok(Some(_))));
     }
 }
 
@@ -92,14 +92,14 @@ fn what_was_sent_once_can_not_be_sent_again() {
     caller.send(b"once");
     let bytes = caller.unsent().to_vec();
     called.received(&bytes);
-    assert_eq!(called.next(), Ok(Some(Event::Message(b"once".to_vec()))));
+    assert_eq!(called.next_event(), Ok(Some(Event::Message(b"once".to_vec()))));
     called.received(&bytes);
-    assert_eq!(called.next(), Err(Error::Sealed));
+    assert_eq!(called.next_event(), Err(Error::Sealed));
 }
 
 #[test]
 fn a_client_of_redis_is_told_apart() {
     let [_, mut called] = pair([b"secret"; 2]);
     called.received(b"*1\r\n$4\r\nPING\r\n");
-    assert_eq!(called.next(), Err(Error::Stranger));
+    assert_eq!(called.next_event(), Err(Error::Stranger));
 }
