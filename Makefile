@@ -34,6 +34,7 @@ bench: release ## measure how fast the simulations are, in Rust and from Python,
 	@scripts/need redis || true
 	$(BIN)/python tests/bench/python.py
 	$(BIN)/python tests/bench/store.py
+	$(BIN)/python tests/bench/store_pool.py
 	cargo bench --locked --workspace --exclude maquette-python-bindings --bench '*'
 
 beside: release ## measure files and broadcasts beside UFTP, udpcast, TCP and MPI, on eight hosts (as root; 15 minutes)

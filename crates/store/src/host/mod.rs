@@ -8,6 +8,8 @@
 //! | on the whole table: SCAN, KEYS, DBSIZE, RANDOMKEY, FLUSHALL, FLUSHDB | all servers, or of SCAN the one that has the place |
 //! | on nothing of the table | nobody |
 
+mod waiting;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -18,14 +20,15 @@ use quantities::{Duration, Time};
 
 use crate::bucket::Bucket;
 use crate::cluster::{PoolState, SlotMap};
-use crate::commands::{Command, Context, Flag, Wanted, dispatch, find, matches};
+use crate::commands::{Command, Context, Flag, dispatch, find};
 use crate::connection::Session;
 use crate::contents::{CROSS_SLOT, Guest, Operation, Outcome};
-use crate::member::{Answer, Identity, Member, Output, Peer, Policy, Ticket};
+use crate::member::{Identity, Member, Output, Peer, Policy, Ticket};
 use crate::node::Node;
 use crate::record::Milliseconds;
 use crate::resp::{Arguments, OwnedArguments, Reply};
 use crate::slot::{c_of, slot_of};
+pub use waiting::{Gather, Waiting};
 
 /// What a member hosts.
 #[derive(Debug)]
@@ -41,66 +44,8 @@ pub struct Host {
     asked: u64,
 }
 
-/// How the replies to the parts of a request become one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gather {
-    /// One after another.
-    List,
-    /// Their sum.
-    Sum,
-    /// That all went well.
-    Ok,
-}
-
-/// What a client waits for.
-#[derive(Debug)]
-pub enum Waiting {
-    /// The reply of another server.
-    Reply(Ticket),
-    /// Those of several.
-    Parts {
-        /// What becomes of them.
-        gather: Gather,
-        /// Which part each ticket is for.
-        tickets: BTreeMap<Ticket, usize>,
-        /// Those that came.
-        replies: Vec<Outcome>,
-    },
-    /// All keys that match.
-    Keys(Ticket, Vec<u8>, Vec<Vec<u8>>),
-    /// Some keys, and from where to go on.
-    Scan(Ticket, Option<Vec<u8>>, bool),
-    /// Some key; so many servers were asked in vain.
-    Random(Ticket, u32),
-    /// How many keys there are.
-    Size(Ticket),
-    /// The levels of all servers, before a request about slots is carried out.
-    Map(Ticket, OwnedArguments),
-    /// All servers to be cleared: which of them, and of which level it is taken to be.
-    Clear(BTreeMap<Ticket, (u64, u32)>),
-}
-
-impl Waiting {
-    /// The tickets of what is waited for.
-    pub fn tickets(&self) -> Vec<Ticket> {
-        match self {
-            Waiting::Reply(ticket)
-            | Waiting::Keys(ticket, ..)
-            | Waiting::Scan(ticket, ..)
-            | Waiting::Random(ticket, _)
-            | Waiting::Map(ticket, _)
-            | Waiting::Size(ticket) => vec![*ticket],
-            Waiting::Parts { tickets, .. } => tickets.keys().copied().collect(),
-            Waiting::Clear(tickets) => tickets.keys().copied().collect(),
-        }
-    }
-}
-
 /// What is told of slots is asked for anew after so long. [ms]
 const MAP_HOLDS: Milliseconds = 100;
-/// As many servers without a key are asked for one that chance names.
-const MOST_DRAWS: u32 = 64;
-
 /// A member's clock ends after 2^64 units. For it a millisecond is a microsecond: picoseconds would be enough for 213 days.
 fn time(node: &Node) -> Time {
     Time::ZERO + Duration::from_microseconds(node.now.saturating_sub(node.since))
@@ -367,145 +312,6 @@ impl Host {
         let requests = session.leave_transaction().map(|transaction| transaction.requests).unwrap_or_default();
         Some(Waiting::Reply(self.ask(c, Operation::Transaction(reply.version, requests))))
     }
-
-    fn of_whole_table(
-        &mut self,
-        command: &Command,
-        session: &mut Session,
-        reply: &mut Reply,
-        arguments: Arguments<'_>,
-    ) -> Option<Waiting> {
-        let now = time(&self.node.borrow());
-        match command.name {
-            "dbsize" => Some(Waiting::Size(self.member.scan(now, true, &mut self.outputs))),
-            "keys" => {
-                let ticket = self.member.scan(now, false, &mut self.outputs);
-                Some(Waiting::Keys(ticket, arguments.get(1).to_vec(), Vec::new()))
-            }
-            "scan" => match Wanted::read(arguments) {
-                Ok(wanted) => {
-                    let ticket = self.member.read(now, wanted.cursor, &mut self.outputs);
-                    Some(Waiting::Scan(ticket, wanted.pattern.map(<[u8]>::to_vec), wanted.strings))
-                }
-                Err(failure) => {
-                    reply.error(&failure.to_string());
-                    None
-                }
-            },
-            "randomkey" => {
-                let drawn = self.node.borrow_mut().draw();
-                Some(Waiting::Random(self.member.read(now, drawn, &mut self.outputs), 0))
-            }
-            _ => {
-                let end = reply.end();
-                // What is wrong with its arguments, any bucket says.
-                let (node, bucket) = (&mut *self.node.borrow_mut(), &mut self.spare);
-                let now = node.now;
-                dispatch(&mut Context { bucket, node, session, reply, now }, arguments);
-                if reply.unsent_from(end).starts_with(b"-") {
-                    return None;
-                }
-                reply.take_back(end);
-                Some(Waiting::Clear(BTreeMap::new()))
-            }
-        }
-        .map(|waiting| self.begun(waiting))
-    }
-
-    /// Of what has to be cleared, the first server is asked.
-    fn begun(&mut self, waiting: Waiting) -> Waiting {
-        match waiting {
-            Waiting::Clear(_) => Waiting::Clear(BTreeMap::from([(self.ask(0, Operation::Clear), (0, 0))])),
-            waiting => waiting,
-        }
-    }
-
-    /// A client waits no longer.
-    pub fn give_up(&mut self, waiting: &Waiting) {
-        waiting.tickets().into_iter().for_each(|ticket| self.member.give_up(ticket));
-    }
-
-    /// Something that a client waits for has come: it is replied, or more is waited for.
-    pub fn answered(
-        &mut self,
-        waiting: Waiting,
-        ticket: Ticket,
-        answer: Answer<Bucket>,
-        session: &mut Session,
-        reply: &mut Reply,
-    ) -> Option<Waiting> {
-        match (waiting, answer) {
-            (Waiting::Reply(_), Answer::Outcome(outcome)) => reply.replied(&outcome),
-            (Waiting::Parts { gather, mut tickets, mut replies }, Answer::Outcome(outcome)) => {
-                if let Some(part) = tickets.remove(&ticket) {
-                    replies[part] = outcome;
-                }
-                if !tickets.is_empty() {
-                    return Some(Waiting::Parts { gather, tickets, replies });
-                }
-                put_together(gather, &replies, reply);
-            }
-            (Waiting::Keys(ticket, pattern, mut keys), Answer::Found(found)) => {
-                keys.extend(found.into_iter().filter(|key| matches(&pattern, key)));
-                return Some(Waiting::Keys(ticket, pattern, keys));
-            }
-            (Waiting::Keys(_, _, keys), _) => {
-                reply.array(keys.len());
-                keys.iter().for_each(|key| reply.bulk(key));
-            }
-            (Waiting::Scan(_, pattern, strings), Answer::Read(keys, next)) => {
-                let is_wanted = |key: &&Vec<u8>| strings && pattern.as_ref().is_none_or(|it| matches(it, key));
-                let keys: Vec<&Vec<u8>> = keys.iter().filter(is_wanted).collect();
-                reply.array(2);
-                reply.bulk(next.unwrap_or(0).to_string().as_bytes());
-                reply.array(keys.len());
-                keys.iter().for_each(|key| reply.bulk(key));
-            }
-            (Waiting::Random(_, draws), Answer::Read(keys, next)) => {
-                let drawn = self.node.borrow_mut().draw() as usize;
-                match keys.get(drawn % keys.len().max(1)) {
-                    Some(key) => reply.bulk(key),
-                    None if draws < MOST_DRAWS => {
-                        let now = time(&self.node.borrow());
-                        let ticket = self.member.read(now, next.unwrap_or(0), &mut self.outputs);
-                        return Some(Waiting::Random(ticket, draws + 1));
-                    }
-                    None => reply.null(),
-                }
-            }
-            (Waiting::Size(_), Answer::Count(count)) => reply.count(count),
-            (Waiting::Map(_, request), Answer::Count(_)) => {
-                self.mapped = self.node.borrow().now;
-                self.draw_map();
-                self.carry_out_without_keys(session, reply, request.borrowed());
-            }
-            (Waiting::Clear(tickets), Answer::Outcome(level)) => return self.cleared(tickets, ticket, &level, reply),
-            (waiting, _) => return Some(waiting),
-        }
-        None
-    }
-
-    /// A server is cleared, of a level that may be higher than it was taken to be: then there are those that came of it.
-    fn cleared(
-        &mut self,
-        mut tickets: BTreeMap<Ticket, (u64, u32)>,
-        ticket: Ticket,
-        level: &[u8],
-        reply: &mut Reply,
-    ) -> Option<Waiting> {
-        let level = std::str::from_utf8(level).ok().and_then(|level| level.parse().ok()).unwrap_or(0);
-        if let Some((server, taken)) = tickets.remove(&ticket) {
-            for below in taken..level {
-                let other = server | 1 << below;
-                tickets.insert(self.ask(other, Operation::Clear), (other, below + 1));
-            }
-        }
-        if tickets.is_empty() {
-            reply.ok();
-            return None;
-        }
-        Some(Waiting::Clear(tickets))
-    }
 }
 
 fn asks_about_the_pool(arguments: Arguments<'_>) -> bool {
@@ -536,22 +342,4 @@ fn parts(command: &Command, arguments: Arguments<'_>) -> Option<(Gather, Vec<(u6
     let part = |of: &[&[u8]]| (c_of(of[0]), [name].into_iter().chain(of.iter().copied()).collect());
     // One that lacks a value is for a server to refuse.
     rest.len().is_multiple_of(step).then(|| (gather, rest.chunks(step).map(part).collect()))
-}
-
-fn put_together(gather: Gather, replies: &[Outcome], reply: &mut Reply) {
-    if let Some(error) = replies.iter().find(|one| one.starts_with(b"-")) {
-        return reply.replied(error);
-    }
-    match gather {
-        Gather::Ok => reply.ok(),
-        Gather::List => {
-            reply.array(replies.len());
-            replies.iter().for_each(|one| reply.replied(one));
-        }
-        Gather::Sum => {
-            let number =
-                |one: &Outcome| std::str::from_utf8(one).ok()?.strip_prefix(':')?.trim_end().parse::<i64>().ok();
-            reply.integer(replies.iter().filter_map(number).sum());
-        }
-    }
 }
