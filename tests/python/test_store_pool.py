@@ -30,7 +30,9 @@ class Member:
     """A process that is a member of a pool."""
 
     def __init__(self, *options: str) -> None:
-        line = [str(COMMAND), "store", "serve", "--json", "--port", "0", "--capacity", str(CAPACITY), *options]
+        # It hears Ctrl-C, also where this process was started to ignore it, as in the background of a script.
+        line = ["env", "--default-signal=INT", str(COMMAND), "store", "serve", "--json", "--port", "0"]
+        line += ["--capacity", str(CAPACITY), *options]
         self.process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         text = self.process.stdout.readline()

@@ -66,10 +66,10 @@ pub(super) struct Arguments {
     /// As many servers a member hosts at most.
     #[arg(long, value_name = "N", default_value_t = 1)]
     servers: u32,
-    /// The port at which other members call; 10,000 above the clients', if left out.
+    /// The port at which other members call; 10,000 above the clients', if left out, or a free one where there is none.
     #[arg(long, value_name = "PORT")]
     members_port: Option<u16>,
-    /// The port for clients that follow slots; 20,000 above the clients', if left out.
+    /// The port for clients that follow slots; 20,000 above the clients', if left out, or a free one where there is none.
     #[arg(long, value_name = "PORT")]
     slots_port: Option<u16>,
     /// The address that other members and clients are told, where it is not the one on which it listens.
@@ -122,12 +122,11 @@ impl Arguments {
     fn pool(&self, password: Option<&[u8]>) -> Result<Pool, Failure> {
         // There is one address at least, by default.
         let address = self.bind.first().copied().unwrap_or(IpAddr::from([127, 0, 0, 1]));
-        let port = |given: Option<u16>, option: &str, above: u16| match (given, self.port) {
-            (Some(given), _) => Ok(given),
-            (None, 0) => Ok(0),
-            (None, port) => port.checked_add(above).ok_or_else(|| {
-                Failure::argument(option, "none", format!("one: there is no port {above} above {port}"))
-            }),
+        // Where there is none so much above, it is one that is free.
+        let port = |given: Option<u16>, above: u16| match (given, self.port) {
+            (Some(given), _) => given,
+            (None, 0) => 0,
+            (None, port) => port.checked_add(above).unwrap_or(0),
         };
         let secret = self.secret_file.as_deref().map(first_line).transpose()?;
         let open = self.bind.iter().find(|address| !address.is_loopback());
@@ -151,8 +150,8 @@ impl Arguments {
         // A member's clock counts microseconds for milliseconds.
         let policy = Policy { growth, servers_each: self.servers, patience: Duration::from_microseconds(PATIENCE) };
         Ok(Pool {
-            members: (address, port(self.members_port, "--members-port", TO_MEMBERS_PORT)?).into(),
-            followers: (address, port(self.slots_port, "--slots-port", TO_SLOTS_PORT)?).into(),
+            members: (address, port(self.members_port, TO_MEMBERS_PORT)).into(),
+            followers: (address, port(self.slots_port, TO_SLOTS_PORT)).into(),
             announced: self.announce,
             join: self.join.clone(),
             secret: Secret::of(secret.as_deref().or(password).unwrap_or_default()),

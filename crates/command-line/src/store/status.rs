@@ -187,6 +187,5 @@ fn text(members: &[Member], standing_by: u64) -> String {
     let rows: Vec<[String; 8]> = [head.map(str::to_owned)].into_iter().chain(members.iter().map(Member::row)).collect();
     let [left, right] = [Side::Left, Side::Right];
     text += &columns([left, left, left, right, right, right, right, right], &rows);
-    text.push('\n');
     text
 }
