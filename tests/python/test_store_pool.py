@@ -108,12 +108,12 @@ def filled(pool: list[Member]) -> list[Member]:
 def test_a_pool_grows_while_clients_use_it() -> None:
     each, failures = 500, list[str]()
 
-    def use(name: int) -> None:
+    def use(name: int, members: list[Member]) -> None:
         chance = random.Random(name)
-        clients = [member.client() for member in pool]
+        clients = [member.client() for member in members]
         for number in range(each):
-            if len(clients) < len(pool):
-                clients.append(pool[-1].client())
+            if len(clients) < len(members):
+                clients.append(members[-1].client())
             chance.choice(clients).set(f"{name}:{number}", f"value {number}")
             chance.choice(clients).incr("together")
             known = chance.randrange(number + 1)
@@ -123,22 +123,22 @@ def test_a_pool_grows_while_clients_use_it() -> None:
         for client in clients:
             client.close()
 
-    def watched(name: int) -> None:
+    def watched(name: int, members: list[Member]) -> None:
         try:
-            use(name)
+            use(name, members)
         except Exception as error:
             failures.append(repr(error))
 
-    with pool_of(3) as pool:
-        threads = [threading.Thread(target=watched, args=(name,)) for name in range(4)]
+    with pool_of(3) as members:
+        threads = [threading.Thread(target=watched, args=(name, members)) for name in range(4)]
         for thread in threads:
             thread.start()
-        pool.append(Member("--join", pool[1].members))
+        members.append(Member("--join", members[1].members))
         for thread in threads:
             thread.join(3 * LIMIT)
         assert not failures and not any(thread.is_alive() for thread in threads)
-        wait_until(lambda: servers(pool) == 4, "each of the four members has a server")
-        for member in pool:
+        wait_until(lambda: servers(members) == 4, "each of the four members has a server")
+        for member in members:
             expect_everything(member, {f"{name}:{number}": f"value {number}" for name in range(4) for number in range(each)})
 
 
