@@ -7,7 +7,7 @@ use maquette_cast::lobby::{Announce, Ask, Call, Guest, Heard, Host, Join, LobbyM
 use maquette_cast::manifest::Id;
 use maquette_cast::round::Outcome;
 use proptest::prelude::*;
-use quantities::{Duration, Time};
+use quantities::{Duration, Time, splitmix64};
 
 const RUN: Token = Token([9; 16]);
 const HOST: u16 = 1;
@@ -34,14 +34,12 @@ fn call(session: u32) -> Call {
     Call { nonce: RUN, session, rank: 0, ranks: 0, port: 7, datagram: 1_472, salt: RUN }
 }
 
-/// SplitMix64.
+/// Numbers that follow from a seed.
 struct Draws(u64);
 
 impl Draws {
     fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        ((mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 33) % limit
+        (splitmix64::draw(&mut self.0) >> 33) % limit
     }
 }
 

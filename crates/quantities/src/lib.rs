@@ -1,4 +1,4 @@
-//! The quantities that every layer speaks: time, bytes, rates, ranks.
+//! The quantities that every layer speaks: time, bytes, rates, ranks; and numbers that follow from a seed.
 //!
 //! Each is a newtype over an integer, so that a sum of nanoseconds and bytes does not compile and a run has the same
 //! result on every machine. All of them parse from what a person writes (`"1.5 us"`, `"27 MB/s"`, `"4 KiB"`) and print
@@ -12,6 +12,7 @@ mod rank;
 mod rate;
 mod shown;
 mod spelling;
+pub mod splitmix64;
 mod time;
 
 pub use bytes::Bytes;

@@ -12,7 +12,7 @@ use endpoint::{Endpoint, Message, Result};
 use maquette_real_worlds::udp::{Group, UdpNetwork, UdpSettings, hears_multicast};
 use maquette_real_worlds::{Clock, block_on, real_parameters};
 use messaging::{Datagram, Datagrams, Destination, Messenger};
-use quantities::{Rank, Time};
+use quantities::{Rank, Time, splitmix64};
 
 const RANKS: u32 = 4;
 const BROADCASTS: u32 = 1_000;
@@ -28,13 +28,11 @@ struct Lossy<D> {
 }
 
 impl<D: Datagrams> Lossy<D> {
-    /// Whether the next one is lost: splitmix64.
+    /// Whether the next one is lost.
     fn loses(&self) -> bool {
-        self.state.set(self.state.get().wrapping_add(0x9E37_79B9_7F4A_7C15));
-        let mut mixed = self.state.get();
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        let loses = (mixed ^ (mixed >> 31)) % 100 < self.percent;
+        let mut state = self.state.get();
+        let loses = splitmix64::draw(&mut state) % 100 < self.percent;
+        self.state.set(state);
         self.lost.set(self.lost.get() + u64::from(loses));
         loses
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
-use quantities::Duration;
+use quantities::{Duration, splitmix64};
 
 use super::*;
 
@@ -135,7 +135,7 @@ fn outcome<J: Job, A: Send>(
     judged.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Numbers that follow from a seed: SplitMix64.
+/// Numbers that follow from a seed.
 pub(super) struct Random(u64);
 
 impl Random {
@@ -144,10 +144,7 @@ impl Random {
     }
 
     pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        splitmix64::draw(&mut self.0)
     }
 
     pub(super) fn below(&mut self, end: u64) -> u64 {

@@ -1,5 +1,7 @@
 //! A random walk through costs that a paper does not print, towards the numbers that it prints. All of it follows from a seed.
 
+use quantities::splitmix64;
+
 /// A field of a description that is searched for, and between what: its logarithm is drawn evenly.
 #[derive(Clone, Copy, Debug)]
 pub struct Range {
@@ -65,14 +67,9 @@ impl<'a> Walk<'a> {
         self.ranges.iter().zip(place).map(setting).collect()
     }
 
-    /// A number from 0 to less than 1: SplitMix64 (Steele, Lea, Flood 2014), its highest 53 bits.
+    /// A number from 0 to less than 1: the highest 53 bits of a draw.
     fn share(&mut self) -> f64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.state;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^= bits >> 31;
-        (bits >> 11) as f64 / (1u64 << 53) as f64
+        (splitmix64::draw(&mut self.state) >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 

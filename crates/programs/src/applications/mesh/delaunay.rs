@@ -2,9 +2,11 @@
 
 mod cells;
 
+use quantities::splitmix64;
+
 use super::predicates::{LARGEST, on_a_line, orientation, within_sphere};
 use super::{Mesh, MeshError, Point};
-use crate::shuffle::{next, permutation};
+use crate::shuffle::permutation;
 use cells::{BEYOND, Cells};
 
 /// As many points can be numbered, with all the cells between them.
@@ -149,7 +151,7 @@ impl<'a> Growing<'a> {
         'steps: while !self.cells[endpoint].is_beyond() {
             let cell = self.cells[endpoint];
             // A walk that always asked for the faces in one order could go in circles among points on one sphere.
-            let turn = (next(&mut self.chance) >> 62) as usize;
+            let turn = (splitmix64::draw(&mut self.chance) >> 62) as usize;
             for opposite in (turn..turn + 4).map(|slot| slot % 4) {
                 let across = cell.neighbours[opposite];
                 if across != before && orientation(self.corners(cell.with_corner(opposite, p))) < 0.0 {

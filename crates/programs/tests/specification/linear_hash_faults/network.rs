@@ -3,20 +3,18 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use quantities::splitmix64;
+
 /// A copy of a message may be late by so many times the longest delay.
 const LATE: u64 = 20;
 
-/// Numbers that follow from a seed (SplitMix64).
+/// Numbers that follow from a seed.
 #[derive(Clone, Debug)]
 pub struct Draws(pub u64);
 
 impl Draws {
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        splitmix64::draw(&mut self.0)
     }
 
     pub fn below(&mut self, limit: u64) -> u64 {

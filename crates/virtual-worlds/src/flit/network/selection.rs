@@ -4,6 +4,7 @@ use std::slice;
 
 use machines::model::{ChannelId, FlitNetwork, RouterId};
 use machines::routing::{Selection, Step, WaitsFor};
+use quantities::splitmix64;
 
 use super::Injection;
 
@@ -113,16 +114,10 @@ impl Selector {
     }
 
     /// A random number that depends on the seed, the packet and the router alone, so that the order in which an engine
-    /// treats the packets of an instant does not matter: splitmix64 (Steele, Lea, Flood 2014).
+    /// treats the packets of an instant does not matter.
     fn draw(&self, at: RouterId, order: &Injection, number: u64) -> u64 {
         let origin = (u64::from(order.source.0) << 32) | u64::from(at.0);
-        let mut state = self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ origin.rotate_left(17);
-        for _ in 0..2 {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            state ^= state >> 31;
-        }
-        state
+        let state = self.seed ^ number.wrapping_mul(splitmix64::GAMMA) ^ origin.rotate_left(17);
+        (0..2).fold(state, |mut state, _| splitmix64::draw(&mut state))
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! Integers and the four basic operations only: what a library's logarithm gives differs from machine to machine.
 
-/// Weyl's increment of splitmix64.
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+use quantities::splitmix64::{self, GAMMA, mix64};
+
 /// Two to the power of 64.
 const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 
-/// A stream of random numbers: splitmix64 (Steele, Lea, Flood 2014).
+/// A stream of random numbers.
 #[derive(Clone, Debug)]
 pub struct Stream {
     state: u64,
@@ -16,14 +16,13 @@ pub struct Stream {
 impl Stream {
     /// Stream `number` of those that follow from `seed`.
     pub fn new(seed: u64, number: u64) -> Stream {
-        Stream { state: mixed(seed ^ mixed(number.wrapping_add(1).wrapping_mul(STEP))) }
+        Stream { state: mix64(seed ^ mix64(number.wrapping_add(1).wrapping_mul(GAMMA))) }
     }
 
     /// The next number.
     #[inline]
     pub fn draw(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(STEP);
-        mixed(self.state)
+        splitmix64::draw(&mut self.state)
     }
 
     /// One of the numbers below `bound`, all equally likely.
@@ -31,12 +30,6 @@ impl Stream {
     pub fn below(&mut self, bound: u32) -> u32 {
         ((u128::from(self.draw()) * u128::from(bound)) >> 64) as u32
     }
-}
-
-fn mixed(mut bits: u64) -> u64 {
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
 }
 
 /// A chance, as the share of all draws that count as a hit.
