@@ -9,6 +9,14 @@ use mpi_abi::{
 
 pub(crate) use mpi_preload::Handle;
 
+/// What the status of a request that is over says, and where it lies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Status {
+    pub(crate) source: c_int,
+    pub(crate) tag: c_int,
+    pub(crate) address: *mut c_void,
+}
+
 /// What differs between the binary interfaces of MPI libraries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Abi {
@@ -85,16 +93,17 @@ impl Abi {
         }
     }
 
-    /// Source and tag of the status that is number `place` of those in memory at `statuses`.
+    /// What the status says that is number `place` of those in memory at `statuses`.
     ///
     /// # Safety
     /// As many statuses are there.
-    pub(crate) unsafe fn status_at(&self, statuses: *const c_void, place: usize) -> (c_int, c_int) {
+    pub(crate) unsafe fn status_at(&self, statuses: *const c_void, place: usize) -> Status {
         let [bytes, source, tag] = self.status;
         // SAFETY: as the caller says; a status of this ABI has these bytes, and two integers there.
         unsafe {
-            let status = statuses.cast::<u8>().add(place * bytes);
-            (status.add(source).cast::<c_int>().read_unaligned(), status.add(tag).cast::<c_int>().read_unaligned())
+            let address = statuses.byte_add(place * bytes).cast_mut();
+            let int_at = |offset| address.byte_add(offset).cast::<c_int>().read_unaligned();
+            Status { source: int_at(source), tag: int_at(tag), address }
         }
     }
 

@@ -12,10 +12,10 @@ use trace_format::{
     encode_header, file_name,
 };
 
-use crate::abi::{Abi, Handle};
+use crate::abi::{Abi, Handle, Status};
 use crate::library::identify;
 use crate::output::Output;
-use crate::requests::{ByHandle, Known, Requests};
+use crate::requests::{ByHandle, Kind, Requests};
 use crate::wrapped::Count;
 
 /// Between two tests that both found nothing, less than this is not computing but waiting. [ns]
@@ -24,8 +24,8 @@ const POLLING: u64 = 1_000;
 static RECORDER: Mutex<Option<Recorder>> = Mutex::new(None);
 /// Whether there is a recorder.
 static RECORDS: AtomicBool = AtomicBool::new(false);
-/// How many receives from anyone, or with any tag, are under way: only then statuses matter that the program does not want.
-pub(crate) static OPEN_RECEIVES: AtomicU32 = AtomicU32::new(0);
+/// How many requests are under way whose statuses matter, also where the program does not want them.
+pub(crate) static NEED_STATUS: AtomicU32 = AtomicU32::new(0);
 /// Which clock is read.
 static OF_PROCESSOR: AtomicBool = AtomicBool::new(false);
 
@@ -247,32 +247,37 @@ impl Recorder {
 
     /// Notes that a request was begun.
     pub(crate) fn begin(&mut self, request: Handle, sends: bool, message: Message) {
-        let is_open = message.partner.is_none() || message.tag.is_none();
-        let number = self.requests.add(self.abi.known(request), is_open, None);
+        let number = self.requests.add(self.abi.known(request), Kind::of(sends, &message), None);
         self.write_begun(number, sends, message);
     }
 
     /// Notes that a request was begun, or started once more.
     pub(crate) fn write_begun(&mut self, number: u32, sends: bool, message: Message) {
-        if message.partner.is_none() || message.tag.is_none() {
-            OPEN_RECEIVES.fetch_add(1, Ordering::Relaxed);
+        if Kind::of(sends, &message) == Kind::OpenReceive {
+            NEED_STATUS.fetch_add(1, Ordering::Relaxed);
         }
         let call = if sends { Call::BeginSend } else { Call::BeginReceive };
         self.write(&call(number, message));
     }
 
-    /// Notes that requests are over, each with the source and the tag of its message, if these are known.
-    pub(crate) fn over(&mut self, requests: impl IntoIterator<Item = (Handle, Option<(c_int, c_int)>)>) {
+    /// Notes that requests are over, each with its status, if that is known.
+    pub(crate) fn over(&mut self, requests: impl IntoIterator<Item = (Handle, Option<Status>)>) {
         let mut ended = Vec::new();
         for (handle, status) in requests {
             let handle = self.abi.known(handle);
-            let Some(Known { number, is_open, .. }) = self.requests.end(handle) else { continue };
-            if is_open {
-                OPEN_RECEIVES.fetch_sub(1, Ordering::Relaxed);
-                let (source, tag) = status.unwrap_or_default();
-                self.write(&Call::Matched(number, source as u32, tag as u32));
+            let Some(known) = self.requests.end(handle) else { continue };
+            if known.needs_status() {
+                NEED_STATUS.fetch_sub(1, Ordering::Relaxed);
             }
-            ended.push(number);
+            if known.is_cancelled && status.is_some_and(|status| is_cancelled(status.address)) {
+                self.write(&Call::Cancelled(known.number));
+                continue;
+            }
+            if known.kind == Kind::OpenReceive {
+                let (source, tag) = status.map_or((0, 0), |status| (status.source, status.tag));
+                self.write(&Call::Matched(known.number, source as u32, tag as u32));
+            }
+            ended.push(known.number);
         }
         if !ended.is_empty() {
             self.write(&Call::Wait(ended.into()));
@@ -293,11 +298,25 @@ impl Recorder {
         let collective =
             Box::new(Collective { kind, communicator, root: root.max(0) as u32, bytes, counts: counts.into() });
         let call = match request {
-            Some(request) => Call::BeginCollective(self.requests.add(self.abi.known(request), false, None), collective),
+            Some(request) => {
+                Call::BeginCollective(self.requests.add(self.abi.known(request), Kind::Collective, None), collective)
+            }
             None => Call::Collective(collective),
         };
         self.write(&call);
     }
+}
+
+/// Whether a status is that of a request that was cancelled.
+fn is_cancelled(status: Address) -> bool {
+    static TEST: Function = Function::named(c"PMPI_Test_cancelled");
+    let mut flag = 0;
+    // SAFETY: that is the function's type in the standard, and the library has filled that status.
+    let error = unsafe {
+        let test: unsafe extern "C" fn(Address, *mut c_int) -> c_int = std::mem::transmute(TEST.address());
+        test(status, &raw mut flag)
+    };
+    error == 0 && flag != 0
 }
 
 /// How many ranks a communicator has.

@@ -43,17 +43,47 @@ pub(crate) struct Persistent {
     pub(crate) message: Message,
 }
 
+/// What a request stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Send,
+    Receive,
+    /// A receive from anyone, or with any tag.
+    OpenReceive,
+    Collective,
+}
+
+impl Kind {
+    /// What a request for that message stands for.
+    pub(crate) const fn of(sends: bool, message: &Message) -> Kind {
+        match (sends, message) {
+            (true, _) => Kind::Send,
+            (false, Message { partner: Some(_), tag: Some(_), .. }) => Kind::Receive,
+            (false, _) => Kind::OpenReceive,
+        }
+    }
+}
+
 /// What is known of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
     /// Its number in the trace.
     pub(crate) number: u32,
-    /// Whether it receives from anyone, or with any tag.
-    pub(crate) is_open: bool,
+    /// What it stands for.
+    pub(crate) kind: Kind,
+    /// Whether the program has asked to cancel it.
+    pub(crate) is_cancelled: bool,
     /// What it starts, if it can be started.
     pub(crate) persistent: Option<Persistent>,
     /// Whether it is under way.
     pub(crate) is_active: bool,
+}
+
+impl Known {
+    /// Whether what its status says matters: from whom a message is, or that there is none.
+    pub(crate) const fn needs_status(&self) -> bool {
+        self.is_cancelled || matches!(self.kind, Kind::OpenReceive)
+    }
 }
 
 /// The requests of the process.
@@ -70,13 +100,13 @@ pub(crate) struct Requests {
 
 impl Requests {
     /// A new request, with the lowest number that is free.
-    pub(crate) fn add(&mut self, handle: Handle, is_open: bool, persistent: Option<Persistent>) -> u32 {
+    pub(crate) fn add(&mut self, handle: Handle, kind: Kind, persistent: Option<Persistent>) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| {
             self.next += 1;
             self.next - 1
         });
         let spare = &mut self.spare;
-        let known = Known { number, is_open, persistent, is_active: persistent.is_none() };
+        let known = Known { number, kind, is_cancelled: false, persistent, is_active: persistent.is_none() };
         self.known.entry(handle).or_insert_with(|| spare.pop().unwrap_or_default()).push(known);
         number
     }
@@ -91,7 +121,7 @@ impl Requests {
         let known = self.get_mut(handle).filter(|known| known.is_active)?;
         if known.persistent.is_some() {
             known.is_active = false;
-            return Some(*known);
+            return Some(Known { is_cancelled: std::mem::take(&mut known.is_cancelled), ..*known });
         }
         self.forget(handle)
     }

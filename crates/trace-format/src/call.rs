@@ -22,6 +22,8 @@ pub enum Call {
     Wait(Box<[u32]>),
     /// `MPI_Request_free`: nobody waits for the request.
     Free(u32),
+    /// A receive that was begun is over, as `MPI_Cancel` asked, before it got a message: its request.
+    Cancelled(u32),
     /// `MPI_Probe`, or an `MPI_Iprobe` that found something.
     Probe(Message),
     /// A collective that is waited for.
@@ -47,6 +49,7 @@ impl Call {
             Call::SendReceive(_) => "MPI_Sendrecv",
             Call::Matched(..) | Call::Wait(_) => "MPI_Wait",
             Call::Free(_) => "MPI_Request_free",
+            Call::Cancelled(_) => "MPI_Cancel",
             Call::Probe(_) => "MPI_Probe",
             Call::Collective(it) => it.kind.name(),
             Call::BeginCollective(_, it) => it.kind.name_begun(),

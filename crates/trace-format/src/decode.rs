@@ -96,7 +96,8 @@ impl<R: BufRead> Calls<R> {
             12 => Call::Communicator(self.small()?, self.members()?),
             13 => Call::Unsupported(self.text()?),
             14 => Call::Finalize(self.number()?),
-            other => return Err(self.damage(format!("found a call of the number {other}; allowed is 1 to 14"))),
+            15 => Call::Cancelled(self.small()?),
+            other => return Err(self.damage(format!("found a call of the number {other}; allowed is 1 to 15"))),
         };
         Ok(Some((computed, call)))
     }

@@ -98,7 +98,7 @@ pub fn encode(computed: u64, call: &Call, sink: &mut impl Sink) {
         Call::Matched(request, source, tag) => {
             [request, source, tag].into_iter().for_each(|number| short.number((*number).into()));
         }
-        Call::Free(request) => short.number((*request).into()),
+        Call::Free(request) | Call::Cancelled(request) => short.number((*request).into()),
         Call::Collective(collective) => short.collective(collective),
         Call::BeginCollective(request, collective) => {
             short.number((*request).into());
@@ -140,6 +140,7 @@ pub(crate) const fn code(call: &Call) -> u8 {
         Call::Communicator(..) => 12,
         Call::Unsupported(_) => 13,
         Call::Finalize(_) => 14,
+        Call::Cancelled(_) => 15,
     }
 }
 

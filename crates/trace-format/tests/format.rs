@@ -30,6 +30,7 @@ fn call() -> impl Strategy<Value = Call> {
         any::<[u32; 3]>().prop_map(|[request, source, tag]| Call::Matched(request, source, tag)),
         numbers().prop_map(Call::Wait),
         any::<u32>().prop_map(Call::Free),
+        any::<u32>().prop_map(Call::Cancelled),
         message().prop_map(Call::Probe),
         collective().prop_map(Call::Collective),
         (any::<u32>(), collective()).prop_map(|(request, collective)| Call::BeginCollective(request, collective)),
@@ -92,7 +93,7 @@ fn what_is_damaged_is_told() {
     );
     assert_eq!(told(b"maqtrace\x02"), "byte 9: found version 2 of the format; allowed is 1");
     assert_eq!(told(b"maqtrac"), "byte 7: the file ends within a call; allowed are whole ones");
-    assert_eq!(told(&[&header[..], &[99, 0]].concat()), "byte 15: found a call of the number 99; allowed is 1 to 14");
+    assert_eq!(told(&[&header[..], &[99, 0]].concat()), "byte 15: found a call of the number 99; allowed is 1 to 15");
     assert_eq!(
         told(&[&header[..], &[7, 0, 3, 9, 0]].concat()),
         "byte 17: found a run of 9 in a list of 3; allowed is what the list has room for"

@@ -10,17 +10,17 @@ sent = 0
 # A communicator of every second rank, backwards, and one of all.
 half, other = world.Split(rank % 2, -rank), world.Dup()
 
-# A root that answers whoever comes first.
+# A root that answers whoever comes first, in a communicator of its own: who has its answer goes on, and the root must not take what it sends then.
 if rank == 0:
     for _ in range(size - 1):
         status = MPI.Status()
         number = np.zeros(1)
-        world.Recv(number, source=MPI.ANY_SOURCE, tag=MPI.ANY_TAG, status=status)
-        world.Send(number, dest=status.source, tag=7)
+        other.Recv(number, source=MPI.ANY_SOURCE, tag=MPI.ANY_TAG, status=status)
+        other.Send(number, dest=status.source, tag=7)
         sent += 1
 else:
-    world.Send(np.ones(1), dest=0, tag=10 + rank)
-    world.Recv(np.zeros(1), source=0, tag=7)
+    other.Send(np.ones(1), dest=0, tag=10 + rank)
+    other.Recv(np.zeros(1), source=0, tag=7)
     sent += 1
 
 # Requests that are started again and again, round the ring.
@@ -44,6 +44,26 @@ while MPI.Request.Waitany(receives) != MPI.UNDEFINED:
     pass
 while not MPI.Request.Testall(sends):
     pass
+
+# Receives of what nobody sends, cancelled, one of them without a look at its status, and one that is cancelled too late.
+for source in (MPI.ANY_SOURCE, (rank - 1) % size):
+    never = other.Irecv(np.zeros(1), source=source, tag=11)
+    never.Cancel()
+    status = MPI.Status()
+    never.Wait(status)
+    assert status.Is_cancelled()
+never = other.Irecv(np.zeros(1), source=MPI.ANY_SOURCE, tag=11)
+never.Cancel()
+never.Wait()
+late = other.Irecv(np.zeros(1), source=(rank - 1) % size, tag=12)
+other.Send(np.ones(1), dest=(rank + 1) % size, tag=12)
+# Messages do not overtake each other: when this one is there, the other was received.
+other.Sendrecv(np.ones(1), (rank + 1) % size, 13, np.zeros(1), (rank - 1) % size, 13)
+late.Cancel()
+status = MPI.Status()
+late.Wait(status)
+assert not status.Is_cancelled()
+sent += 2
 
 # A message whose size is not known, one that is received as what was probed, and one to nobody.
 world.Send(np.ones(rank + 1), dest=(rank + 1) % size, tag=4) if rank % 2 == 0 else None

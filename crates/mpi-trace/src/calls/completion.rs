@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 
 use trace_format::Call;
 
-use crate::abi::{Abi, Handle, STATUS_BYTES};
-use crate::recorder::{Address, OPEN_RECEIVES, Recorder, recorder};
+use crate::abi::{Abi, Handle, STATUS_BYTES, Status};
+use crate::recorder::{Address, NEED_STATUS, Recorder, recorder};
+use crate::requests::Kind;
 use crate::wrapped::{Entered, function, note};
 
 /// The requests that a function is given, as they are before it overwrites them, and statuses of ours, where the program wants none and
@@ -30,7 +31,7 @@ impl Given {
         let handles = (0..count).map(|place| unsafe { abi.handle_at(requests, place) }).collect();
         let is_ignored = statuses.addr() == abi.status_ignore;
         let mut given = Given { handles, own: Vec::new(), statuses, are_known: !is_ignored };
-        if is_ignored && OPEN_RECEIVES.load(Ordering::Relaxed) > 0 {
+        if is_ignored && NEED_STATUS.load(Ordering::Relaxed) > 0 {
             // One more, since an array has an address also when it is empty.
             given.own = vec![0; (count + 1) * STATUS_BYTES];
             (given.statuses, given.are_known) = (given.own.as_mut_ptr().cast(), true);
@@ -38,11 +39,11 @@ impl Given {
         given
     }
 
-    /// Source and tag of the message of a request, of which the status is number `status`.
+    /// What the status says that is number `status`.
     ///
     /// # Safety
     /// The library has filled that status.
-    unsafe fn status(&self, abi: &Abi, status: usize) -> Option<(c_int, c_int)> {
+    unsafe fn status(&self, abi: &Abi, status: usize) -> Option<Status> {
         // SAFETY: as the caller says.
         self.are_known.then(|| unsafe { abi.status_at(self.statuses, status) })
     }
@@ -179,6 +180,16 @@ function! {
     }
 }
 
+function! {
+    small MPI_Cancel(request: Address) entered, next => {
+        // SAFETY: there is a request.
+        let given = unsafe { Given::new(1, request, std::ptr::null_mut()) };
+        // SAFETY: with the arguments that the program has given.
+        let error = unsafe { next(request) };
+        note(entered, error, |recorder| given.handles.iter().for_each(|&handle| recorder.cancelled(handle)))
+    }
+}
+
 /// Notes what a test has found.
 ///
 /// # Safety
@@ -210,7 +221,25 @@ impl Recorder {
         if let Some(known) = self.requests.forget(handle)
             && known.is_active
         {
+            if known.needs_status() {
+                NEED_STATUS.fetch_sub(1, Ordering::Relaxed);
+            }
             self.write(&Call::Free(known.number));
+        }
+    }
+
+    /// Notes that the program wants a request cancelled: whether it was, its status says when it is over. Sends can't be followed, as nobody knows
+    /// whether they have arrived.
+    fn cancelled(&mut self, handle: Handle) {
+        let handle = self.abi.known(handle);
+        match self.requests.get_mut(handle).filter(|known| known.is_active) {
+            Some(known) if matches!(known.kind, Kind::Receive | Kind::OpenReceive) => {
+                if !known.needs_status() {
+                    NEED_STATUS.fetch_add(1, Ordering::Relaxed);
+                }
+                known.is_cancelled = true;
+            }
+            _ => self.write(&Call::Unsupported("MPI_Cancel".into())),
         }
     }
 }

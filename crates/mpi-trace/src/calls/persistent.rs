@@ -1,7 +1,7 @@
 //! Requests that are made once and started again and again: each start is noted as the send or receive that it begins.
 
 use crate::recorder::{Address, Envelope, Recorder, envelope};
-use crate::requests::Persistent;
+use crate::requests::{Kind, Persistent};
 use crate::wrapped::noted;
 
 noted! {
@@ -23,10 +23,10 @@ impl Recorder {
     /// Notes what a request will start, which is in memory.
     unsafe fn made(&mut self, sends: bool, envelope: Envelope, request: Address) {
         if let Some(message) = self.message_of(envelope) {
-            let is_open = message.partner.is_none() || message.tag.is_none();
             // SAFETY: the function has written the handle there.
             let request = unsafe { self.abi.handle_at(request, 0) };
-            self.requests.add(self.abi.known(request), is_open, Some(Persistent { sends, message }));
+            let kind = Kind::of(sends, &message);
+            self.requests.add(self.abi.known(request), kind, Some(Persistent { sends, message }));
         }
     }
 

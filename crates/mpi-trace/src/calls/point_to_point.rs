@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use trace_format::{Call, Message, Transfer};
 
-use crate::abi::STATUS_BYTES;
+use crate::abi::{STATUS_BYTES, Status};
 use crate::recorder::{Address, Envelope, Recorder, envelope, recorder};
 use crate::wrapped::{function, note, noted};
 
@@ -148,7 +148,7 @@ impl Recorder {
             return message;
         }
         // SAFETY: as the caller says.
-        let (source, tag) = unsafe { self.abi.status_at(status, 0) };
+        let Status { source, tag, .. } = unsafe { self.abi.status_at(status, 0) };
         Message { partner: Some(source as u32), tag: Some(tag as u32), ..message }
     }
 

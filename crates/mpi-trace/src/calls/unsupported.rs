@@ -54,7 +54,7 @@ unsupported! {
 
 // Messages in partitions, and requests that stand for two messages.
 unsupported! {
-    MPI_Psend_init MPI_Precv_init MPI_Isendrecv MPI_Isendrecv_c MPI_Isendrecv_replace MPI_Isendrecv_replace_c MPI_Cancel
+    MPI_Psend_init MPI_Precv_init MPI_Isendrecv MPI_Isendrecv_c MPI_Isendrecv_replace MPI_Isendrecv_replace_c
 }
 
 // Collectives that only neighbours take part in.

@@ -105,8 +105,8 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
                 self.collectives.push(*request);
                 Ok(())
             }
-            // Who was matched is known from the beginning.
-            Call::Matched(..) | Call::Communicator(..) | Call::Finalize(_) => Ok(()),
+            // Who was matched is known from the beginning, and so is which receives get nothing.
+            Call::Matched(..) | Call::Cancelled(_) | Call::Communicator(..) | Call::Finalize(_) => Ok(()),
             Call::Unsupported(name) => Err(Error::Unfit(format!("a replay cannot follow {name}"))),
         }
     }

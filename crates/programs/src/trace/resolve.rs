@@ -122,6 +122,7 @@ impl OfRank {
             }
             Call::Wait(requests) => requests.iter().try_for_each(|&request| self.end(request).map(drop)),
             Call::Free(request) => self.end(*request).map(drop),
+            Call::Cancelled(request) => self.cancelled(before, *request),
             Call::Matched(request, source, tag) => self.matched(shared, before, *request, *source, *tag),
             Call::Communicator(number, members) => {
                 shared.communicators.make(&mut self.communicators, self.rank, shared.size, *number, members)
@@ -172,6 +173,18 @@ impl OfRank {
                 Ok(())
             }
             _ => Err(format!("found request {request}, which is no receive under way")),
+        }
+    }
+
+    /// A receive that was begun has got nothing and takes nothing from others: what began it becomes a wait for no request.
+    fn cancelled(&mut self, before: &mut [(Duration, Call)], request: u32) -> Result<(), String> {
+        let begun = self.end(request)?;
+        match before.get_mut(begun) {
+            Some((_, call @ Call::BeginReceive(..))) => {
+                *call = Call::Wait(Box::default());
+                Ok(())
+            }
+            _ => Err(format!("found request {request}, which is no receive")),
         }
     }
 

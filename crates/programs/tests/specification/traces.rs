@@ -138,6 +138,24 @@ fn the_other_calls_come_to_their_end() {
     assert_eq!((answer.messages, trace.messages(), answer.unreceived.len()), (4, 5, 0));
 }
 
+/// What was cancelled takes no message from the receive that got it.
+#[test]
+fn a_receive_that_was_cancelled_gets_nothing() {
+    let anyone = Message { partner: None, tag: None, ..to(0, 64) };
+    let receiver = vec![
+        (0, Call::BeginReceive(0, anyone)),
+        (0, Call::BeginReceive(1, to(1, 64))),
+        (0, Call::Cancelled(0)),
+        (0, Call::Wait([1].into())),
+    ];
+    let trace = trace_of(vec![receiver, vec![(0, Call::Send(to(0, 64)))]]).unwrap();
+    let answer = replayed(&trace, 1.0).unwrap();
+    assert_eq!((answer.messages, answer.unreceived.len()), (1, 0));
+    let of_a_send = vec![(0, Call::BeginSend(0, to(1, 8))), (0, Call::Cancelled(0))];
+    let refused = trace_of(vec![of_a_send, vec![]]).unwrap_err().to_string();
+    assert!(refused.ends_with("MPI_Cancel: found request 0, which is no receive"), "{refused}");
+}
+
 /// A call of every kind by a rank of a communicator of `size`, each also begun and waited for later, all of them under way at once.
 fn every_collective(communicator: u32, size: u32, is_root: bool) -> Vec<(u64, Call)> {
     let call = |&kind: &CollectiveKind| {
@@ -289,6 +307,7 @@ fn any_call() -> impl Strategy<Value = Call> {
         message.prop_map(Call::Probe),
         prop::collection::vec(0..3_u32, 0..3).prop_map(|requests| Call::Wait(requests.into())),
         (0..3_u32).prop_map(Call::Free),
+        (0..3_u32).prop_map(Call::Cancelled),
         (0..3_u32, 0..3_u32, 0..3_u32).prop_map(|(request, source, tag)| Call::Matched(request, source, tag)),
         (0..3_u32, collective.clone()).prop_map(|(request, collective)| Call::BeginCollective(request, collective)),
         collective.prop_map(Call::Collective),
