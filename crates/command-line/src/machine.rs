@@ -131,8 +131,14 @@ fn ethernet(model: &Ethernet) -> Vec<[String; 2]> {
     if let Some(processors) = model.processors {
         rows.push(row("shared", format!("{processors} processors, by all nodes")));
     }
+    if !model.handover.is_zero() {
+        rows.push(row("handing over", format!("{}, however many frames at once", model.handover)));
+    }
     if !model.wake.is_zero() {
         rows.push(row("waking", format!("{} of a node that has waited for a frame", model.wake)));
+    }
+    if !model.cold.is_zero() {
+        rows.push(row("cold caches", format!("{} of the first frame sent and the first taken", model.cold)));
     }
     if let Some(Trunk { first_switch, rate, bucket, latency, queue }) = &model.trunk {
         let bucket = bucket.map(|bucket| format!(", a token bucket of {bucket}")).unwrap_or_default();

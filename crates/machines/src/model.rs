@@ -272,6 +272,8 @@ pub struct NodeCosts {
     pub packet_rate: Option<Rate>,
     /// The communication processor's cost to send or to receive a system message. [ps]
     pub system_message: Duration,
+    /// What the processor's first message that it sends takes longer, and the first that it receives. [ps]
+    pub cold: Duration,
     /// The rate at which the processor copies a message in or out, if it copies. [bit/s]
     pub copy_rate: Option<Rate>,
     /// Extra cost of each message received whose packets may come out of order. [ps]
@@ -379,8 +381,12 @@ pub struct Ethernet {
     pub send: Duration,
     /// The processor's cost to take a frame. [ps]
     pub receive: Duration,
-    /// The processor's cost, beside that, when its node has waited for the frame. [ps]
+    /// The processor's cost, beside that, to hand over as many frames as are sent at once. [ps]
+    pub handover: Duration,
+    /// How long a node that has waited for a frame takes until it runs again, without a processor. [ps]
     pub wake: Duration,
+    /// The processor's cost, beside all others, of the first frame that a node sends and of the first that it takes. [ps]
+    pub cold: Duration,
     /// How many processors all nodes share, if each has not its own.
     pub processors: Option<u32>,
     /// The processor's cost for each byte of payload, to send it and to take it. [ps/B]

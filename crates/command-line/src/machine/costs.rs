@@ -98,9 +98,12 @@ pub(super) fn node(costs: &NodeCosts) -> Vec<[String; 2]> {
     let rebuilds = (!costs.reconstruction.is_zero())
         .then(|| format!("{} more for a message whose packets come out of order", costs.reconstruction));
     let system = (!costs.system_message.is_zero()).then(|| format!("{} for a system message", costs.system_message));
+    let cold = (!costs.cold.is_zero()).then(|| format!("{} more for the first message each way", costs.cold));
     let names = std::iter::once("besides").chain(std::iter::repeat(""));
     rows.extend(
-        names.zip([copies, moves, departs, rebuilds, system].into_iter().flatten()).map(|(name, it)| row(name, it)),
+        names
+            .zip([copies, moves, departs, rebuilds, system, cold].into_iter().flatten())
+            .map(|(name, it)| row(name, it)),
     );
     rows.push(row("a send", format!("{}; {}", over(costs.send), across(costs.protocol))));
     rows

@@ -281,6 +281,8 @@ pub struct Node {
     pub packet_rate: Option<Rate>,
     /// The communication processor's cost to send or to receive a system message.
     pub system_message: Duration,
+    /// What the processor's first message that it sends takes longer, and the first that it receives: that of a rank that has just begun.
+    pub cold: Duration,
     /// The rate at which the processor copies a message in or out, if it copies.
     pub copy_rate: Option<Rate>,
     /// Extra cost of each message received whose packets may come out of order.

@@ -24,6 +24,7 @@ pub(super) fn costs(node: &fields::Node) -> Result<NodeCosts, Fault> {
         ("packet_send", node.packet_send),
         ("packet_receive", node.packet_receive),
         ("system_message", node.system_message),
+        ("cold", node.cold),
         ("reconstruction", node.reconstruction),
     ];
     for (name, time) in times {
@@ -39,6 +40,7 @@ pub(super) fn costs(node: &fields::Node) -> Result<NodeCosts, Fault> {
         packet_send: node.packet_send,
         packet_receive: node.packet_receive,
         system_message: node.system_message,
+        cold: node.cold,
         packet_rate: node.packet_rate,
         copy_rate: node.copy_rate,
         reconstruction: node.reconstruction,

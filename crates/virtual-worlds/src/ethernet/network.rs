@@ -176,6 +176,11 @@ impl<P: Clone> Network<P> {
         self.rings[node.0 as usize].pop_front()
     }
 
+    /// How many frames a node has in its receive ring.
+    pub fn waiting(&self, node: Rank) -> usize {
+        self.rings[node.0 as usize].len()
+    }
+
     /// Asks that a node be woken then.
     pub fn wake_at(&mut self, node: Rank, time: Time) {
         self.events.put(time.max(self.now()), Event::Wake(node.0));

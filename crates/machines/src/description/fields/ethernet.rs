@@ -37,9 +37,17 @@ pub struct Ethernet {
     /// The processor's cost to take a frame; none by default.
     #[serde(default)]
     pub receive: Duration,
-    /// The processor's cost to wake a node that has waited for a frame; none by default.
+    /// The processor's cost to hand over frames that are to be sent, however many are sent at once (`messaging.batch`): that of a system call.
+    /// None by default.
+    #[serde(default)]
+    pub handover: Duration,
+    /// How long it takes until a node runs again that has waited for a frame. It needs no processor meanwhile. None by default.
     #[serde(default)]
     pub wake: Duration,
+    /// The processor's cost of the first frame that a node sends, and once more of the first that it takes, beside the others: nothing of what that
+    /// takes is in a cache yet. None by default.
+    #[serde(default)]
+    pub cold: Duration,
     /// How many processors all nodes share, where they are processes of one computer: what frames cost waits for one. What programs compute
     /// and what their calls cost does not. Each node has its own by default.
     #[serde(default)]
@@ -128,8 +136,8 @@ pub struct Messaging {
     pub repeat: Option<Repeat>,
     /// What a sender sends that has heard nothing for a retransmission time.
     pub probe: Option<Probe>,
-    /// How many packets are handed over at once to be sent. Packets are late by the time when the transmit ring took them, and what has come
-    /// meanwhile is looked at between two batches.
+    /// How many packets are handed over at once to be sent. Packets are late by the time when the transmit ring took them, and all that has come
+    /// meanwhile is taken between two batches; if left out, one frame is taken at a time.
     pub batch: Option<u32>,
     /// BTP1: how much of a message is in its first packet.
     pub push_first: Option<Bytes>,

@@ -1,6 +1,6 @@
 //! What a program on a node of an Ethernet can do: send frames, take them, and let time pass.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::task::Poll;
 
@@ -19,8 +19,19 @@ pub(super) struct Port<'run, P> {
     /// How many nodes take a broadcast.
     others: u64,
     costs: Costs,
+    /// What its first frames cost more, as long as it has sent none and taken none.
+    first: First,
     /// What a packet has beside a part of a message, if that is not what the messaging writes down.
     header: Option<Bytes>,
+    /// Whether all frames that have come are taken before anything is sent, and not one.
+    takes_all: bool,
+}
+
+/// What the first frame costs more that is sent, and the first that is taken; nothing afterwards.
+#[derive(Debug)]
+struct First {
+    sent: Cell<Duration>,
+    taken: Cell<Duration>,
 }
 
 /// What frames cost a processor.
@@ -28,6 +39,7 @@ pub(super) struct Port<'run, P> {
 struct Costs {
     send: Duration,
     receive: Duration,
+    handover: Duration,
     wake: Duration,
     copy: Duration,
     broadcast_each: Duration,
@@ -40,9 +52,11 @@ impl<'run, P: Clone> Port<'run, P> {
         node: Rank,
         ranks: u32,
     ) -> Port<'run, P> {
-        let Ethernet { send, receive, wake, copy, broadcast_each, messaging, .. } = *ethernet;
-        let costs = Costs { send, receive, wake, copy, broadcast_each };
-        Port { network, node, others: u64::from(ranks.saturating_sub(1)), costs, header: messaging.header }
+        let Ethernet { send, receive, handover, wake, cold, copy, broadcast_each, messaging, .. } = *ethernet;
+        let first = First { sent: Cell::new(cold), taken: Cell::new(cold) };
+        let costs = Costs { send, receive, handover, wake, copy, broadcast_each };
+        let (others, takes_all) = (u64::from(ranks.saturating_sub(1)), messaging.batch.is_some());
+        Port { network, node, others, costs, first, header: messaging.header, takes_all }
     }
 
     pub(super) fn now(&self) -> Time {
@@ -59,15 +73,24 @@ impl<'run, P: Clone> Port<'run, P> {
             false => Poll::Pending,
         })
         .await;
+        self.sleep(length).await;
+    }
+
+    /// Lets so much time pass.
+    async fn sleep(&self, length: Duration) {
+        if length.is_zero() {
+            return;
+        }
         let until = self.now() + length;
         self.network.borrow_mut().wake_at(self.node, until);
         poll_fn(|_| if self.now() < until { Poll::Pending } else { Poll::Ready(()) }).await;
     }
 
     /// Puts a frame into the transmit ring, as soon as there is room.
-    pub(super) async fn transmit(&self, to: Destination, size: Bytes, payload: P) {
+    async fn transmit(&self, to: Destination, size: Bytes, payload: P) {
         let receivers = if to == Destination::All { self.others } else { 0 };
-        self.work(self.costs.send + self.costs.copy * size.0 + self.costs.broadcast_each * receivers).await;
+        let own = self.costs.send + self.first.sent.take();
+        self.work(own + self.costs.copy * size.0 + self.costs.broadcast_each * receivers).await;
         let mut payload = Some(payload);
         poll_fn(|_| {
             let mut network = self.network.borrow_mut();
@@ -102,8 +125,11 @@ impl<'run, P: Clone> Port<'run, P> {
             Poll::Pending
         })
         .await?;
-        let wake = if waited { self.costs.wake } else { Duration::ZERO };
-        self.work(wake + self.costs.receive + self.costs.copy * frame.size.0).await;
+        if waited {
+            self.sleep(self.costs.wake).await;
+        }
+        let own = self.costs.receive + self.first.taken.take();
+        self.work(own + self.costs.copy * frame.size.0).await;
         Some(frame)
     }
 }
@@ -124,6 +150,9 @@ impl Datagrams for Port<'_, Datagram> {
     }
 
     async fn send(&self, datagrams: &[(messaging::Destination, Datagram)]) -> Result<()> {
+        if !datagrams.is_empty() {
+            self.work(self.costs.handover).await;
+        }
         for (to, datagram) in datagrams {
             let to = match *to {
                 messaging::Destination::One(rank) => Destination::One(rank),
@@ -135,8 +164,11 @@ impl Datagrams for Port<'_, Datagram> {
     }
 
     async fn receive(&self, until: Option<Time>, arrived: &mut Vec<Datagram>) -> Result<()> {
-        let first = self.take(until).await;
-        arrived.extend(first.map(|frame| frame.payload));
+        arrived.extend(self.take(until).await.map(|frame| frame.payload));
+        let there = if self.takes_all { self.network.borrow().waiting(self.node) } else { 0 };
+        for _ in 0..there {
+            arrived.extend(self.take(until).await.map(|frame| frame.payload));
+        }
         Ok(())
     }
 }

@@ -128,6 +128,8 @@ pub struct Receive {
 #[derive(Debug, Default)]
 struct Node {
     processors: Vec<Serial<processor::Work>>,
+    /// What the next message that is sent takes longer, and the next that is received: nothing but for the first.
+    cold: [Duration; 2],
     communication: Serial<communication::Task>,
     matching: Matching<Receive>,
     coming: Coming,
@@ -164,7 +166,8 @@ pub struct Nodes<E> {
 impl<E: Engine> Nodes<E> {
     /// Nodes at rest, `ranks` of them with a program.
     pub fn new(machine: &Machine, network: &FlitNetwork, ranks: u32, seed: u64, log: bool) -> Nodes<E> {
-        let node = || Node { processors: vec![Serial::default()], ..Node::default() };
+        let cold = [machine.node.cold; 2];
+        let node = || Node { processors: vec![Serial::default()], cold, ..Node::default() };
         let nodes = network.injection.len();
         Nodes {
             costs: machine.node,

@@ -92,8 +92,14 @@ impl<E: Engine> Nodes<E> {
         let costs = &self.costs;
         let copied = |size: Bytes| costs.copy_rate.map_or(Duration::ZERO, |rate| rate.time_of(size));
         let own = match *work {
-            Work::Send(letter) => costs.processor_send + copied(self.letters[letter].message.size()),
-            Work::Receive(letter) => costs.processor_receive + copied(self.letters[letter].message.size()),
+            Work::Send(letter) => {
+                let cold = std::mem::take(&mut self.nodes[rank as usize].cold[0]);
+                costs.processor_send + cold + copied(self.letters[letter].message.size())
+            }
+            Work::Receive(letter) => {
+                let cold = std::mem::take(&mut self.nodes[rank as usize].cold[1]);
+                costs.processor_receive + cold + copied(self.letters[letter].message.size())
+            }
             Work::Compute { work, .. } => work,
             Work::Broadcast(_) | Work::TakeBroadcast { .. } => {
                 self.control.as_ref().map_or(Duration::ZERO, Control::overhead)
