@@ -210,6 +210,28 @@ const CASES: &[Case] = &[
         &["--placement random", "--keys tests/command_line/runs.in/square.toml"],
     ),
     (
+        "run linear-hash-growth --machine moc-2-1 --servers 3 --clients 4 --keys 50 --routing refresh",
+        &[
+            "--placement random",
+            "--machine moc-3-1",
+            "--servers 4",
+            "--clients 3",
+            "--keys 51",
+            "--reads 3",
+            "--popularity zipf",
+            "--period 2ms",
+            "--routing moved",
+            "--body 8",
+            "--server-time 1us",
+            "--map-time 1us",
+            "--map-size 8",
+            "--asked-for-map 1",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+        ],
+    ),
+    (
         "run schedule tests/command_line/schedule.in/less.json --machine moc-2-1",
         &[
             "--placement random",

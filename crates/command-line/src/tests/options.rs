@@ -38,6 +38,11 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("run all-to-all --machine loggp --traffic tests/command_line/plan.in/traffic.csv --bytes 8", "--bytes"),
     ("plan all-to-all --machine loggp --traffic tests/command_line/plan.in/traffic.csv --bytes 8", "--bytes"),
     ("schedule --traffic tests/command_line/plan.in/traffic.csv --algorithm greedy --bytes 8", "--bytes"),
+    // Nobody asks for the map, and nobody reads.
+    ("run linear-hash-growth --machine loggp --map-time 1us", "--map-time"),
+    ("run linear-hash-growth --machine loggp --map-size 8", "--map-size"),
+    ("run linear-hash-growth --machine loggp --routing moved --asked-for-map 2", "--asked-for-map"),
+    ("run linear-hash-growth --machine loggp --reads 0 --popularity zipf", "--popularity"),
     // Nothing is forwarded.
     ("run all-to-all --machine moc-2-1 --algorithm greedy --reshuffle 1ns", "--reshuffle"),
     ("run all-to-all --machine moc-2-1 --algorithm bruck --pacing barrier", "--pacing"),

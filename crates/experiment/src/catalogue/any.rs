@@ -12,6 +12,7 @@ use programs::benchmarks::{AllPairs, EqualDist, PingPong, UnequalDist};
 use programs::broadcast::{Broadcast, HardwareBroadcast};
 use programs::goal::{Player, Schedule};
 use programs::linear_hash::LinearHash;
+use programs::linear_hash::growing::Growing;
 use programs::schedule::Scheduled;
 use programs::trace::{Replay, Trace};
 
@@ -83,6 +84,7 @@ any_program! {
     HardwareBroadcast = Reaches<HardwareBroadcast>,
     AllReduce = AllReduce<Operator>,
     LinearHash = LinearHash,
+    LinearHashGrowth = Growing,
     Goal = Player<Arc<Schedule>>,
     Trace = Replay<Arc<Trace>>,
 }

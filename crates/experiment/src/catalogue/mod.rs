@@ -144,6 +144,7 @@ catalogue! {
     Broadcast = broadcast::Broadcast,
     AllReduce = all_reduce::AllReduce,
     LinearHash = linear_hash::LinearHash,
+    LinearHashGrowth = linear_hash::LinearHashGrowth,
     Schedule = schedule::Schedule,
     Goal = goal::Goal,
     Trace = trace::Trace,

@@ -63,6 +63,12 @@ impl<O: Clone> Client<O> {
         Client { number, image, requests: 0, under_way: None, patience, counts }
     }
 
+    /// The same, whose next request has this number: a client that is started again must not give numbers that it gave before.
+    pub fn from_request(mut self, number: u64) -> Client<O> {
+        self.requests = number;
+        self
+    }
+
     /// What it believes of the table.
     pub const fn image(&self) -> Image {
         self.image

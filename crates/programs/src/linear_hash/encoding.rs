@@ -33,6 +33,24 @@ pub enum Envelope {
     Over(Extent),
     /// From a server to a client: what was under way is over here.
     Next,
+    /// From a server to a client that asks again itself: the request is not for this server.
+    Moved {
+        /// Which request.
+        number: u64,
+        /// Who has its keys, as far as the sender knows.
+        server: u32,
+    },
+    /// From a client to a server: where are all keys?
+    MapRequest,
+    /// From a server to a client: the whole file.
+    Map {
+        /// How far it has grown.
+        file: Extent,
+        /// How long that is when all ranges of slots are written down. [B]
+        size: u64,
+    },
+    /// From a server that has split to another: how far the file has grown by that.
+    Grown(Extent),
 }
 
 /// Why a message is not read.
@@ -131,7 +149,11 @@ impl Envelope {
             | Envelope::Scan(_)
             | Envelope::Goodbye
             | Envelope::Over(_)
-            | Envelope::Next => 0,
+            | Envelope::Next
+            | Envelope::Moved { .. }
+            | Envelope::MapRequest
+            | Envelope::Grown(_) => 0,
+            Envelope::Map { size, .. } => *size,
         }
     }
 
@@ -153,7 +175,9 @@ impl Envelope {
                 check_span(span)?;
                 check_answer(span, answer)
             }
-            Envelope::ToClient(ToClient::Gone { server, .. }) => at_most("a server", server, Extent::MOST_BUCKETS),
+            Envelope::ToClient(ToClient::Gone { server, .. }) | Envelope::Moved { server, .. } => {
+                at_most("a server", server, Extent::MOST_BUCKETS)
+            }
             _ => Ok(()),
         }
     }

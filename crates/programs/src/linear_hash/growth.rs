@@ -1,11 +1,12 @@
 //! When a table of servers grows and shrinks.
 
 use quantities::Bytes;
+use serde::{Deserialize, Serialize};
 
 use super::Extent;
 
 /// When a server splits, and when two become one.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Growth {
     /// V: what a server has room for. [entries]
     pub capacity: u64,
@@ -22,6 +23,23 @@ pub struct Growth {
     /// How much goes over at a time while a server splits, merges or is scanned: whole local buckets until there are so many entries,
     /// or [`Growth::LARGEST_CHUNK`].
     pub chunk: u64,
+}
+
+/// How many servers there are to be, however many entries they have: what somebody asks for who runs them. It does not travel with messages
+/// between servers: each has to be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// The file grows until there are so many, and then does not shrink below.
+    pub least: u32,
+    /// The file shrinks until there are so many, and then does not grow beyond.
+    pub most: u32,
+}
+
+impl Default for Bounds {
+    /// As many as entries ask for.
+    fn default() -> Bounds {
+        Bounds { least: 1, most: u32::MAX }
+    }
 }
 
 impl Growth {

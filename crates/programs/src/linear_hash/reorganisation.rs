@@ -15,11 +15,13 @@
 //!
 //! All the while both answer for the buckets that they have, and know whom to send a request to that is for another.
 
+use serde::{Deserialize, Serialize};
+
 use super::contents::{Contents, OutputOf, ToServerOf};
-use super::{Applied, Bucket, Extent, Growth, Place, Server, ServerOutput, Split, Table, ToServer, forward};
+use super::{Applied, Bounds, Bucket, Extent, Growth, Place, Server, ServerOutput, Split, Table, ToServer, forward};
 
 /// What a server is doing besides answering.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Change {
     /// Half of its table is going to this server.
     SplitsTo(u32),
@@ -30,12 +32,14 @@ pub(super) enum Change {
 }
 
 impl<C: Contents> Server<C> {
-    /// Begins to split, if this server has the token, is not busy, and has more than the threshold.
+    /// Begins to split, if this server has the token, is not busy, and has more than the threshold, or there are to be more servers.
     pub(super) fn consider_split(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         let (Some(file), None, Some(table)) = (self.token, self.change, self.contents.table_mut()) else { return };
-        let next = file.next_split().filter(|split| split.to < self.growth.most_servers);
+        let most = self.growth.most_servers.min(self.bounds.most);
+        let next = file.next_split().filter(|split| split.to < most);
         let Some(Split { to, level, .. }) = next else { return };
-        if !table.is_whole() || !self.growth.splits(table.len(), file, self.since) {
+        let is_due = file.buckets() < self.bounds.least || self.growth.splits(table.len(), file, self.since);
+        if !table.is_whole() || !is_due {
             return;
         }
         self.change = Some(Change::SplitsTo(to));
@@ -52,19 +56,28 @@ impl<C: Contents> Server<C> {
         self.consider_split(outputs);
     }
 
+    /// Has the file grow or shrink until it has as many servers as it is to have, as soon as this server can do something about that.
+    pub fn keep_within(&mut self, bounds: Bounds, outputs: &mut Vec<OutputOf<C>>) {
+        self.bounds = bounds;
+        self.consider_split(outputs);
+        self.consider_shrinking(outputs);
+    }
+
     /// Looks whether the file is to shrink though nobody asks for anything: to be called now and then, and not often.
     pub fn look(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         self.rest = 0;
         self.consider_shrinking(outputs);
     }
 
-    /// Lets the token walk back, if this server has it, is not busy, and has less than the threshold: asked whenever it has answered a
-    /// request that stores nothing. A file that nobody asks for anything stays as it is, but for [`Server::look`].
+    /// Lets the token walk back, if this server has it, is not busy, and has less than the threshold, or there are to be fewer servers:
+    /// asked whenever it has answered a request that stores nothing. A file that nobody asks for anything stays as it is, but for
+    /// [`Server::look`].
     pub(super) fn consider_shrinking(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         let (Some(file), None, Some(table)) = (self.token, self.change, self.contents.table()) else { return };
         let Some(Split { from, .. }) = file.last_split() else { return };
-        let few = (table.len() as f64) < self.growth.shrink_threshold(file);
-        if !few || self.rest > 0 || !table.is_whole() {
+        let few = (table.len() as f64) < self.growth.shrink_threshold(file) && file.buckets() > self.bounds.least;
+        let is_due = file.buckets() > self.bounds.most || few && self.rest == 0;
+        if !is_due || !table.is_whole() {
             return;
         }
         self.token = None;
@@ -99,7 +112,8 @@ impl<C: Contents> Server<C> {
     fn prepare_to_join(&mut self, from: u32, buckets: u32, entries: u64, outputs: &mut Vec<OutputOf<C>>) {
         let (Some(file), Some(table)) = (self.token, self.contents.table_mut()) else { return };
         let smaller = Extent::of(file.buckets() - 1);
-        if (table.len() + entries) as f64 > self.growth.threshold(smaller) {
+        let are_too_large = (table.len() + entries) as f64 > self.growth.threshold(smaller);
+        if are_too_large && file.buckets() <= self.bounds.most {
             table.go_on();
             self.change = None;
             outputs.push(ServerOutput::Server(from, ToServer::Stay));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::contents::{Contents, OutputOf, Pairs};
 use super::message::Applied;
 use super::reorganisation::Change;
-use super::{Extent, Growth, Place, Request, ScanRequest, Table, ToClient, ToServer, forward, h};
+use super::{Bounds, Extent, Growth, Place, Request, ScanRequest, Table, ToClient, ToServer, forward, h};
 
 /// As often as a request is sent on between servers. As long as none splits meanwhile it is never more.
 pub(super) const MOST_FORWARDS: u32 = 2;
@@ -38,6 +38,7 @@ pub struct Server<C: Contents = Pairs> {
     /// a
     pub(super) number: u32,
     pub(super) growth: Growth,
+    pub(super) bounds: Bounds,
     /// What it keeps.
     pub(super) contents: C,
     /// The file's extent, as long as it has the token.
@@ -75,6 +76,7 @@ impl<C: Contents> Server<C> {
         Server {
             number,
             growth,
+            bounds: Bounds::default(),
             contents,
             token: first.then(Extent::default),
             change: None,

@@ -2,6 +2,8 @@
 
 use std::borrow::Borrow;
 
+use serde::{Deserialize, Serialize};
+
 use super::buckets::Buckets;
 use super::{Bucket, Entry, Extent, Hashed, Keyed, Split};
 
@@ -22,7 +24,7 @@ pub enum Place {
 }
 
 /// What a table is doing besides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     Steady,
     /// Buckets 2k and 2k + 1 with k < `done` are parted: 2k is at k, 2k + 1 is gone.
@@ -70,6 +72,16 @@ pub struct Table<E> {
     phase: Phase,
 }
 
+/// The shape of a table: all of it but its entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shape {
+    level: u32,
+    extent: Extent,
+    /// Those past the extent included.
+    buckets: u32,
+    phase: Phase,
+}
+
 impl<E: Hashed> Table<E> {
     /// An empty table, of a server of level `level`.
     pub fn new(level: u32) -> Table<E> {
@@ -81,6 +93,34 @@ impl<E: Hashed> Table<E> {
     /// A table that is still without its buckets: they come one by one, as another is halved.
     pub fn filling(level: u32, extent: Extent) -> Table<E> {
         Table { level, extent, buckets: Buckets::new(), entries: 0, phase: Phase::Filling }
+    }
+
+    /// A table of this shape without an entry: they come by [`Table::put_back`].
+    pub fn of_shape(shape: Shape) -> Table<E> {
+        let Shape { level, extent, buckets: count, phase } = shape;
+        let mut buckets = Buckets::new();
+        (0..count).for_each(|_| buckets.push());
+        Table { level, extent, buckets, entries: 0, phase }
+    }
+
+    /// Its shape.
+    pub const fn shape(&self) -> Shape {
+        Shape { level: self.level, extent: self.extent, buckets: self.buckets.len(), phase: self.phase }
+    }
+
+    /// Takes in an entry of a table that had this shape, which stays.
+    ///
+    /// # Errors
+    /// The entry itself, where its key's place is not here.
+    pub fn put_back(&mut self, entry: E) -> Result<(), E> {
+        match self.position(entry.c()).filter(|bucket| *bucket < self.buckets.len()) {
+            Some(bucket) => {
+                self.buckets.add(bucket, entry);
+                self.entries += 1;
+                Ok(())
+            }
+            None => Err(entry),
+        }
     }
 
     /// The level j of its server.

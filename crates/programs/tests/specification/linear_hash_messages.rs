@@ -109,6 +109,10 @@ fn envelope() -> impl Strategy<Value = Envelope> {
         Just(Envelope::Goodbye),
         Just(Envelope::Next),
         extent().prop_map(Envelope::Over),
+        (any::<u64>(), 0..1_u32 << 31).prop_map(|(number, server)| Envelope::Moved { number, server }),
+        Just(Envelope::MapRequest),
+        (extent(), 0_u64..1 << 40).prop_map(|(file, size)| Envelope::Map { file, size }),
+        extent().prop_map(Envelope::Grown),
     ]
 }
 
@@ -139,6 +143,7 @@ impl Ends {
                 self.scan.take(Time::ZERO, message);
             }
             Envelope::Goodbye | Envelope::Over(_) | Envelope::Next => {}
+            Envelope::Moved { .. } | Envelope::MapRequest | Envelope::Map { .. } | Envelope::Grown(_) => {}
         }
     }
 }

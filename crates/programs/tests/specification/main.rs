@@ -15,6 +15,7 @@ mod goal_binary;
 mod linear_hash_addressing;
 mod linear_hash_faults;
 mod linear_hash_file;
+mod linear_hash_growing;
 mod linear_hash_messages;
 mod linear_hash_program;
 mod linear_hash_table;

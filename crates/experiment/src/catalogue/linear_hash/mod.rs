@@ -1,8 +1,10 @@
 //! Clients build an LH*LH table.
 
 mod findings;
+mod growing;
 mod keys;
 mod phases;
+mod stages;
 
 use programs::linear_hash::build::{Built, entries_of_chunk, filled_capacity};
 use programs::linear_hash::{self, Growth, Key, KeyHash, Phase};
@@ -14,6 +16,7 @@ use serde_json::{Value, json};
 use super::{Entry, Size};
 use crate::{Error, FilePath, Prepared, Ready, Site};
 use findings::findings;
+pub use growing::LinearHashGrowth;
 use keys::Words;
 
 /// Build a hash table that is spread over servers (LH*LH): clients insert keys, servers split as they fill.

@@ -1,0 +1,147 @@
+//! A client that is told where to ask, and asks there itself.
+
+use crate::linear_hash::{Extent, Operation, Outcome, Request, h};
+
+/// A client's state: what it knows of the file, and the request under way.
+///
+/// What it knows are servers that there are. A server of level j has the keys with h_j(C) = a, so a key is asked for at the last of
+/// h_0(C), h_1(C), h_2(C), ... that is known: a server that has split says which server it came to, and what is known of others stays. It is the
+/// image of the store's own clients, who have the range of slots of each server that they were told of. Whoever refreshes has a map besides, and
+/// goes by that alone.
+#[derive(Clone, Debug)]
+pub struct Follower {
+    number: u64,
+    requests: u64,
+    under_way: Option<Request>,
+    known: Known,
+    /// How often it was told to ask elsewhere.
+    pub moved: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Known {
+    /// By number, whether a server is known; and the highest level that one of them can have.
+    Servers(Vec<bool>, u32),
+    /// The last map, and whether a newer one was asked for.
+    Map(Extent, bool),
+}
+
+/// What a client does that follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Sends a request to a server.
+    Send(u32, Request),
+    /// Has the answer to its request.
+    Done(Outcome),
+}
+
+impl Follower {
+    /// A client that knows one server; with maps, if it `refreshes`.
+    pub fn new(number: u64, refreshes: bool) -> Follower {
+        let known = if refreshes { Known::Map(Extent::default(), false) } else { Known::Servers(vec![true], 0) };
+        Follower { number, requests: 0, under_way: None, known, moved: 0 }
+    }
+
+    /// The server that it asks for the key C.
+    pub fn address(&self, c: u64) -> u32 {
+        match &self.known {
+            Known::Servers(known, levels) => {
+                let is_known = |server: &u32| known.get(*server as usize).copied().unwrap_or(false);
+                (0..=*levels).rev().map(|level| h(level, c)).find(is_known).unwrap_or(0)
+            }
+            Known::Map(file, _) => file.index(c),
+        }
+    }
+
+    /// Begins a request for the key with hash C. A request before it must be over.
+    pub fn ask(&mut self, c: u64, operation: Operation) -> Step {
+        let request = Request { client: self.number, number: self.requests, c, operation, forwards: 0 };
+        self.requests += 1;
+        self.under_way = Some(request.clone());
+        Step::Send(self.address(c), request)
+    }
+
+    /// Takes the answer to a request.
+    pub fn reply(&mut self, number: u64, outcome: Outcome) -> Option<Step> {
+        self.under_way.take_if(|request| request.number == number).map(|_| Step::Done(outcome))
+    }
+
+    /// A request has to be sent again.
+    pub fn again(&mut self, number: u64) -> Option<Step> {
+        let request = self.under_way.clone().filter(|request| request.number == number)?;
+        Some(Step::Send(self.address(request.c), request))
+    }
+
+    /// A request is for another server.
+    pub fn moved(&mut self, number: u64, server: u32) -> Option<Step> {
+        self.moved += 1;
+        if let Known::Servers(known, levels) = &mut self.known {
+            let size = known.len().max(server as usize + 1);
+            known.resize(size, false);
+            known[server as usize] = true;
+            *levels = (*levels).max(u32::BITS - server.leading_zeros());
+        }
+        let request = self.under_way.clone().filter(|request| request.number == number)?;
+        Some(Step::Send(server, request))
+    }
+
+    /// It was wrong, and asks for the map now: any of so many servers that it knows will do. Not so, where none is wanted or one is under way.
+    pub const fn asks_for_map(&mut self) -> Option<u32> {
+        match &mut self.known {
+            Known::Map(file, asked) if !*asked => {
+                *asked = true;
+                Some(file.buckets())
+            }
+            Known::Map(..) | Known::Servers(..) => None,
+        }
+    }
+
+    /// Takes a map, unless it is older than what it has.
+    pub fn learn(&mut self, file: Extent) {
+        if let Known::Map(known, asked) = &mut self.known {
+            *known = (*known).max(file);
+            *asked = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linear_hash::Key;
+
+    fn ask(follower: &mut Follower, c: u64) -> (u32, u64) {
+        match follower.ask(c, Operation::Get(Key::from(*b"a"))) {
+            Step::Send(server, request) => (server, request.number),
+            step => panic!("{step:?}"),
+        }
+    }
+
+    #[test]
+    fn a_range_that_went_away_is_asked_for_where_it_is_and_others_where_they_were() {
+        let mut follower = Follower::new(3, false);
+        let (server, number) = ask(&mut follower, 0b111);
+        assert_eq!(server, 0);
+        assert!(matches!(follower.moved(number, 1), Some(Step::Send(1, _))));
+        assert!(matches!(follower.moved(number, 7), Some(Step::Send(7, _))));
+        assert_eq!([0b111, 0b1111, 0b011, 0b101, 0b10].map(|c| follower.address(c)), [7, 7, 1, 1, 0]);
+        assert_eq!(follower.reply(number + 1, Outcome::Is(true)), None);
+        assert_eq!(follower.reply(number, Outcome::Is(true)), Some(Step::Done(Outcome::Is(true))));
+        assert_eq!(follower.again(number), None);
+        assert_eq!((follower.asks_for_map(), follower.moved), (None, 2));
+    }
+
+    #[test]
+    fn a_map_is_asked_for_once_at_a_time_and_an_older_one_is_not_taken() {
+        let mut follower = Follower::new(3, true);
+        let (_, number) = ask(&mut follower, 0b111);
+        // It goes where it is told to, and by the next map from then on.
+        assert!(matches!(follower.moved(number, 1), Some(Step::Send(1, _))));
+        assert_eq!(follower.address(0b111), 0);
+        assert_eq!([follower.asks_for_map(), follower.asks_for_map()], [Some(1), None]);
+        follower.learn(Extent::of(8));
+        assert_eq!(follower.asks_for_map(), Some(8));
+        follower.learn(Extent::of(4));
+        assert_eq!((follower.asks_for_map(), follower.address(0b111)), (Some(8), 7));
+    }
+}
