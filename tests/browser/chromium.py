@@ -10,9 +10,13 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+
+import pytest
 
 #: As root Chromium has no sandbox; the rest keeps it from asking anything of anyone.
 FLAGS = [
@@ -40,6 +44,16 @@ def find() -> str | None:
     """The path of a Chromium or Chrome, or None where there is none."""
     names = ("chromium", "chromium-browser", "google-chrome")
     return next((path for name in names if (path := shutil.which(name))), None)
+
+
+@contextmanager
+def opened() -> Iterator[Page]:
+    """A page for a test, which is passed over where there is no browser."""
+    executable = find()
+    if executable is None:
+        pytest.skip("there is no chromium here")
+    with Page(executable) as page:
+        yield page
 
 
 class Page:
@@ -140,11 +154,23 @@ class Page:
 
     def open(self, file: Path) -> None:
         """Opens a local file and waits until it is laid out."""
-        self.call("Page.navigate", url=file.resolve().as_uri())
+        self._go(file.resolve().as_uri())
+
+    def open_served(self, address: str) -> None:
+        """Opens a page that a process of this computer serves; from then on the browser has a network."""
+        self.call("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+        self._go(address)
+
+    def _go(self, address: str) -> None:
+        self.call("Page.navigate", url=address)
+        self.wait_until("document.readyState === 'complete' && location.href !== 'about:blank'")
+
+    def wait_until(self, condition: str) -> None:
+        """Waits until an expression of JavaScript holds."""
         deadline = time.monotonic() + PATIENCE
-        while self.evaluate("document.readyState") != "complete" or self.evaluate("location.href") == "about:blank":
+        while not self.evaluate(condition):
             if time.monotonic() > deadline:
-                raise BrowserError(f"{file} was not loaded within {PATIENCE} s")
+                raise BrowserError(f"it did not come to hold within {PATIENCE} s that {condition}")
             time.sleep(0.05)
 
     def evaluate(self, script: str) -> Any:
@@ -169,8 +195,8 @@ class Page:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(base64.b64decode(picture["data"]))
 
-    def complaints(self) -> list[str]:
-        """Errors and warnings of the console, exceptions, and requests other than for the page itself."""
+    def complaints(self, *served: str) -> list[str]:
+        """Errors and warnings of the console, exceptions, and requests other than for the page itself and what is served."""
         found = []
         for event in self.events:
             method, details = event.get("method"), event.get("params", {})
@@ -180,6 +206,6 @@ class Page:
                 found.append(f"console: {details.get('args')}")
             elif method == "Log.entryAdded":
                 found.append(f"log: {details['entry'].get('text')}")
-            elif method == "Network.requestWillBeSent" and not details["request"]["url"].startswith(("file:", "data:")):
+            elif method == "Network.requestWillBeSent" and not details["request"]["url"].startswith(("file:", "data:", *served)):
                 found.append(f"request: {details['request']['url']}")
         return found

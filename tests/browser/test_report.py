@@ -26,10 +26,7 @@ ABOVE_A_HEADING = 24
 
 @pytest.fixture(scope="session")
 def page(report_of_studies: Path) -> Iterator[chromium.Page]:
-    executable = chromium.find()
-    if executable is None:
-        pytest.skip("there is no chromium here")
-    with chromium.Page(executable) as page:
+    with chromium.opened() as page:
         page.view(WIDTHS[-1])
         page.open(report_of_studies)
         yield page

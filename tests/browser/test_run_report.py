@@ -70,10 +70,7 @@ class Report:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[chromium.Page]:
-    executable = chromium.find()
-    if executable is None:
-        pytest.skip("there is no chromium here")
-    with chromium.Page(executable) as page:
+    with chromium.opened() as page:
         yield page
 
 
