@@ -39,6 +39,7 @@ fuzz_target!(|bytes: &[u8]| {
                 scan.take(Time::ZERO, message);
             }
             Envelope::Goodbye | Envelope::Over(_) | Envelope::Next => {}
+            Envelope::Moved { .. } | Envelope::MapRequest | Envelope::Map { .. } | Envelope::Grown(_) => {}
         }
     }
 });

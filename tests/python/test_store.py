@@ -5,51 +5,23 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from stores import LIMIT, free_port, running
+
 redis = pytest.importorskip("redis", reason="redis-py is not installed: make test installs it")
 
 COMMAND = Path(sys.executable).with_name("maquette")
-#: As long a server may take to answer. [s]
-LIMIT = 20
-
-
-def free_port() -> int:
-    """A port of the loopback on which nobody listens."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
-@contextmanager
-def running(line: list[str], port: int) -> Iterator[int]:
-    """A server that answers on a port, until the block is left."""
-    with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            end = time.monotonic() + LIMIT
-            while True:
-                try:
-                    socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                    break
-                except OSError:
-                    assert process.poll() is None and time.monotonic() < end, f"{line[0]} does not answer"
-            yield port
-        finally:
-            process.terminate()
-            process.communicate(timeout=LIMIT)
 
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
     """Where the store listens."""
-    port = free_port()
-    with running([str(COMMAND), "store", "serve", "--port", str(port)], port):
+    with running([str(COMMAND), "store", "serve"]) as (port, _):
         yield port
 
 
@@ -67,8 +39,7 @@ def other() -> Iterator[int]:
     server = shutil.which("redis-server")
     if server is None:
         pytest.skip("redis-server is not installed: scripts/need redis")
-    port = free_port()
-    with running([server, "--port", str(port), "--save", "", "--appendonly", "no", "--bind", "127.0.0.1"], port):
+    with running([server, "--save", "", "--appendonly", "no", "--bind", "127.0.0.1"]) as (port, _):
         yield port
 
 
@@ -187,9 +158,7 @@ def test_large_values_and_many_clients(store: Any, port: int) -> None:
 
 def test_who_does_not_know_the_password_is_refused(tmp_path: Path) -> None:
     (tmp_path / "password").write_text("secret\n")
-    port = free_port()
-    line = [str(COMMAND), "store", "serve", "--port", str(port), "--password-file", str(tmp_path / "password")]
-    with running(line, port):
+    with running([str(COMMAND), "store", "serve", "--password-file", str(tmp_path / "password")]) as (port, _):
         with redis.Redis(port=port) as client, pytest.raises(redis.AuthenticationError):
             client.get("a")
         with redis.Redis(port=port, password="wrong") as client, pytest.raises(redis.AuthenticationError):
@@ -219,4 +188,4 @@ def test_it_ends_when_it_is_told_to() -> None:
     assert process.stderr is not None and "listening on 127.0.0.1" in process.stderr.readline()
     process.terminate()
     assert process.wait(LIMIT) == 128 + 15
-    assert process.communicate(timeout=LIMIT)[1] == ""
+    assert " INFO ends after 0 requests in " in process.communicate(timeout=LIMIT)[1]

@@ -2,91 +2,20 @@
 
 import json
 import random
+import select
 import shutil
 import signal
 import socket
 import subprocess
-import sys
-import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 redis = pytest.importorskip("redis", reason="redis-py is not installed: make test installs it")
 
-COMMAND = Path(sys.executable).with_name("maquette")
-#: As long anything may take that is waited for. [s]
-LIMIT = 20
-#: Records for which a server of these pools has room.
-CAPACITY = 400
-
-
-class Member:
-    """A process that is a member of a pool."""
-
-    def __init__(self, *options: str) -> None:
-        # It hears Ctrl-C, also where this process was started to ignore it, as in the background of a script.
-        line = ["env", "--default-signal=INT", str(COMMAND), "store", "serve", "--json", "--port", "0"]
-        line += ["--capacity", str(CAPACITY), *options]
-        self.process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        assert self.process.stdout is not None
-        text = self.process.stdout.readline()
-        assert text, self.process.communicate(timeout=LIMIT)[1]
-        told = json.loads(text)
-        #: Where other members call.
-        self.members = str(told["members"])
-        self.port = port_of(told["listening"][0])
-        #: For clients that follow slots.
-        self.slots = port_of(told["slots"])
-
-    def client(self) -> Any:
-        """A client of Redis that knows only this member."""
-        return redis.Redis(port=self.port, decode_responses=True, socket_timeout=LIMIT)
-
-    def pool(self) -> dict[str, Any]:
-        """What it says of the pool."""
-        with self.client() as client:
-            told: dict[str, Any] = client.info("pool")
-        return told
-
-
-def port_of(address: str) -> int:
-    return int(address.rpartition(":")[2])
-
-
-@contextmanager
-def pool_of(count: int, *options: str) -> Iterator[list[Member]]:
-    """A pool, until the block is left: members that are added to the list end then, too."""
-    members: list[Member] = []
-    try:
-        members.append(Member(*options))
-        while len(members) < count:
-            members.append(Member("--join", members[0].members, *options))
-        wait_until(lambda: all(one.pool()["pool_members"] == count for one in members), "all know each other")
-        yield members
-    finally:
-        for member in members:
-            member.process.terminate()
-        for member in members:
-            member.process.communicate(timeout=LIMIT)
-
-
-def wait_until(holds: Callable[[], bool], what: str) -> None:
-    """Wait for what comes by itself."""
-    end = time.monotonic() + LIMIT
-    while not holds():
-        assert time.monotonic() < end, f"it does not come to pass that {what}"
-
-
-def servers(members: list[Member]) -> int:
-    """How many servers the pool has."""
-    return sum(int(member.pool()["pool_servers_here"]) for member in members)
-
+from pools import CAPACITY, COMMAND, LIMIT, Member, pool_of, port_of, servers, wait_until, while_it_grows
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[list[Member]]:
@@ -106,7 +35,7 @@ def filled(pool: list[Member]) -> list[Member]:
 
 
 def test_a_pool_grows_while_clients_use_it() -> None:
-    each, failures = 500, list[str]()
+    each = 500
 
     def use(name: int, members: list[Member]) -> None:
         chance = random.Random(name)
@@ -117,26 +46,12 @@ def test_a_pool_grows_while_clients_use_it() -> None:
             chance.choice(clients).set(f"{name}:{number}", f"value {number}")
             chance.choice(clients).incr("together")
             known = chance.randrange(number + 1)
-            found = chance.choice(clients).get(f"{name}:{known}")
-            if found != f"value {known}":
-                failures.append(f"{name}:{known} is {found}")
+            assert chance.choice(clients).get(f"{name}:{known}") == f"value {known}"
         for client in clients:
             client.close()
 
-    def watched(name: int, members: list[Member]) -> None:
-        try:
-            use(name, members)
-        except Exception as error:
-            failures.append(repr(error))
-
     with pool_of(3) as members:
-        threads = [threading.Thread(target=watched, args=(name, members)) for name in range(4)]
-        for thread in threads:
-            thread.start()
-        members.append(Member("--join", members[1].members))
-        for thread in threads:
-            thread.join(3 * LIMIT)
-        assert not failures and not any(thread.is_alive() for thread in threads)
+        while_it_grows(members, use)
         wait_until(lambda: servers(members) == 4, "each of the four members has a server")
         for member in members:
             expect_everything(member, {f"{name}:{number}": f"value {number}" for name in range(4) for number in range(each)})
@@ -241,12 +156,48 @@ def test_who_does_not_know_the_secret_is_not_let_in(tmp_path: Path) -> None:
                 raise ConnectionResetError
 
 
+def test_why_a_member_is_not_let_in_is_said_once(tmp_path: Path) -> None:
+    for name in ("ours", "theirs"):
+        (tmp_path / name).write_text(f"{name}\n")
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        refused = f"127.0.0.1:{nobody.getsockname()[1]}"
+        with pool_of(1, "--secret-file", str(tmp_path / "ours")) as pool:
+            clients = f"127.0.0.1:{pool[0].port}"
+            reasons = {refused: "connection refused", pool[0].members: "it has another secret", clients: "no maquette store of this version"}
+            pool += [Member("--join", address, "--secret-file", str(tmp_path / "theirs")) for address in reasons]
+            strangers = list(zip(pool[1:], reasons.items(), strict=True))
+            for member, (address, reason) in strangers:
+                told = member.lines(2)[1]
+                assert f"not let in yet by {address}: {reason}" in told and told.endswith("; calling again")
+            # They call every half second, and say no more of it.
+            pipes = [member.process.stderr for member, _ in strangers if member.process.stderr is not None]
+            assert select.select(pipes, [], [], 1.5)[0] == []
+            for member, _ in strangers:
+                member.process.send_signal(signal.SIGINT)
+                assert "not let in" not in member.process.communicate(timeout=LIMIT)[1]
+
+
+def test_who_was_not_let_in_at_first_says_when_it_is() -> None:
+    with socket.socket() as place:
+        place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        place.bind(("127.0.0.1", 0))
+        port = place.getsockname()[1]
+    early = Member("--join", f"127.0.0.1:{port}")
+    assert "not let in yet" in early.lines(2)[1]
+    with pool_of(1, "--members-port", str(port)) as pool:
+        pool.append(early)
+        assert "connected with member" in early.lines(1)[0]
+        assert early.lines(1)[0].endswith("let in: the pool has 2 members")
+
+
 def test_each_member_ends_when_it_is_told_to() -> None:
     with pool_of(3) as pool:
         for member in pool:
             member.process.send_signal(signal.SIGINT)
             assert member.process.wait(LIMIT) == 128 + signal.SIGINT
-            assert member.process.communicate(timeout=LIMIT)[1] == ""
+            lines = member.process.communicate(timeout=LIMIT)[1].splitlines()
+            assert "listening on" in lines[0] and " ends after " in lines[-1]
 
 
 def test_the_status_of_a_pool(filled: list[Member]) -> None:

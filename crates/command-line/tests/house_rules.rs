@@ -88,6 +88,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 25] = [
             "programs",
             "quantities",
             "real-worlds",
+            "store",
             "studies",
             "tuning",
             "virtual-worlds",

@@ -12,6 +12,20 @@ create_exception!(maquette, Deadline, MaquetteError, "Nothing had come by the ti
 create_exception!(maquette, NoSuchRank, MaquetteError, "A rank that the program does not have, or the rank itself.");
 create_exception!(maquette, Lost, MaquetteError, "The other rank has ended or is gone.");
 create_exception!(maquette, Unfit, MaquetteError, "The machine can't do what the program asks of it.");
+create_exception!(maquette, StoreError, MaquetteError, "What a client of a store was told, or was not.");
+create_exception!(maquette, CommandRefused, StoreError, "The store refuses the command: the text says why.");
+create_exception!(
+    maquette,
+    NoAnswer,
+    StoreError,
+    "Nobody has answered, and nothing was carried out that changes anything."
+);
+create_exception!(
+    maquette,
+    OutcomeUnknown,
+    StoreError,
+    "The connection broke before the reply: whether the command was carried out is not known."
+);
 
 /// What went wrong in a run.
 pub fn of_program(error: &ProgramError) -> PyErr {

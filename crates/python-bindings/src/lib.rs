@@ -15,6 +15,7 @@ mod program;
 mod received;
 mod request;
 mod run;
+mod store;
 mod studies;
 mod sweep;
 mod tuning;
@@ -25,6 +26,8 @@ use pyo3::prelude::*;
 mod _maquette {
     #[pymodule_export]
     use crate::command::run;
+    #[pymodule_export]
+    use crate::errors::{CommandRefused, NoAnswer, OutcomeUnknown, StoreError};
     #[pymodule_export]
     use crate::errors::{Deadline, Deadlock, Lost, MaquetteError, NoSuchRank, Unfit};
     #[pymodule_export]
@@ -45,6 +48,8 @@ mod _maquette {
     use crate::request::Verb;
     #[pymodule_export]
     use crate::run::{Ended, run_experiment, run_named, run_own};
+    #[pymodule_export]
+    use crate::store::StoreClient;
     #[pymodule_export]
     use crate::studies::reproduce;
     #[pymodule_export]

@@ -17,6 +17,7 @@ mod numbers;
 mod page;
 pub mod rehearsal_page;
 pub mod run;
+pub mod store_page;
 mod table;
 pub mod terminal;
 

@@ -21,7 +21,18 @@ pub struct Page {
 impl Page {
     /// The whole file.
     pub fn html(&self) -> String {
-        let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+        self.file("default-src 'none'; style-src 'unsafe-inline'; img-src data:", Vec::new())
+    }
+
+    /// A page that is served, with a script and a style of its own: it asks whoever serves it for more, and nobody else.
+    pub(super) fn live_html(&self, script: &'static str, style: &'static str) -> String {
+        let policy =
+            "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'self'; connect-src 'self'";
+        let script = element("script").attribute("src", script).attribute("defer", "");
+        self.file(policy, vec![element("style").verbatim(style), script])
+    }
+
+    fn file(&self, policy: &str, more: Vec<Element>) -> String {
         let head = element("head")
             .child(element("meta").attribute("charset", "utf-8"))
             .child(
@@ -34,7 +45,8 @@ impl Page {
             // An icon of no bytes, so that no browser asks for one.
             .child(element("link").attribute("rel", "icon").attribute("href", "data:,"))
             .child(element("title").text(&self.title))
-            .child(element("style").verbatim(STYLE));
+            .child(element("style").verbatim(STYLE))
+            .children(more);
         let header = element("header").child(element("h1").text(&self.title)).child(element("p").text(&self.lead));
         let body = element("body")
             .child(header)

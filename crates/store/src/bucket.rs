@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use programs::linear_hash::{Span, Table};
 
 use crate::contents::Guest;
+use crate::journal::{Effect, Pen};
 use crate::record::{Due, Milliseconds, Record};
 use crate::slot::c_of;
 
@@ -45,6 +46,8 @@ pub struct Bucket {
     pub(crate) is_open: bool,
     /// What it needs to carry out what other members ask of it.
     pub(crate) guest: Option<Box<Guest>>,
+    /// Writes down what becomes of records, if that is to be kept.
+    pen: Option<Pen>,
     /// When records expire, and their C: only of those that do.
     due: BTreeSet<(Milliseconds, u64)>,
     watched: BTreeMap<Box<[u8]>, Watched>,
@@ -62,6 +65,7 @@ impl Default for Bucket {
             table: Table::new(0),
             is_open: true,
             guest: None,
+            pen: None,
             due: BTreeSet::new(),
             watched: BTreeMap::new(),
             memory: 0,
@@ -80,6 +84,41 @@ impl Bucket {
     /// A bucket without a table, which carries out what others ask of it as a guest of a node.
     pub fn of_server(guest: Guest) -> Bucket {
         Bucket { is_open: false, guest: Some(Box::new(guest)), ..Bucket::default() }
+    }
+
+    /// A bucket without a table, which is nobody's.
+    pub fn closed() -> Bucket {
+        Bucket { is_open: false, ..Bucket::default() }
+    }
+
+    /// The same, which keeps what becomes of its records.
+    pub fn kept_by(self, pen: Option<Pen>) -> Bucket {
+        Bucket { pen, ..self }
+    }
+
+    #[inline]
+    fn write(&self, effect: Effect<'_>) {
+        if let Some(pen) = &self.pen {
+            pen.write(effect);
+        }
+    }
+
+    /// Has become of a record again what was written down.
+    pub(crate) fn replay(&mut self, effect: Effect<'_>, now: Milliseconds) {
+        match effect {
+            Effect::Set { key, value, expiry } => self.store(key, value, expiry, now),
+            Effect::Write { key, length, at, part } => self.write_part(key, length as usize, at as usize, part, now),
+            Effect::Expire { key, expiry } => self.postpone(key, expiry),
+            Effect::Remove(key) => drop(self.take(key)),
+            Effect::Clear => self.empty(),
+        }
+    }
+
+    /// Takes in a record of a table that had this shape. Whether it has its place there.
+    pub(crate) fn put_back(&mut self, record: Record) -> bool {
+        self.memory += record.memory();
+        self.reindex(record_c(&record), None, record.expiry());
+        self.table.put_back(record).is_ok()
     }
 
     /// A record comes from another server.
@@ -139,6 +178,11 @@ impl Bucket {
 
     /// Stores a value under a key, to expire at `expiry` or never.
     pub fn set(&mut self, key: &[u8], value: &[u8], expiry: Option<Milliseconds>, now: Milliseconds) {
+        self.write(Effect::Set { key, value, expiry });
+        self.store(key, value, expiry, now);
+    }
+
+    fn store(&mut self, key: &[u8], value: &[u8], expiry: Option<Milliseconds>, now: Milliseconds) {
         let c = c_of(key);
         self.changed(key);
         let Some(record) = self.table.find_mut(c, key) else {
@@ -164,10 +208,15 @@ impl Bucket {
         let _ = self.table.add(record);
     }
 
-    /// Makes the value of a key `length` bytes long, and has it changed in place; it expires when it did before.
-    pub fn edit(&mut self, key: &[u8], length: usize, now: Milliseconds, change: impl FnOnce(&mut [u8])) {
+    /// Makes the value of a key `length` bytes long, and writes a part of it from `at` on; it expires when it did before.
+    pub fn edit(&mut self, key: &[u8], length: usize, at: usize, part: &[u8], now: Milliseconds) {
+        self.drop_if_over(c_of(key), key, now);
+        self.write(Effect::Write { key, length: length as u64, at: at as u64, part });
+        self.write_part(key, length, at, part, now);
+    }
+
+    fn write_part(&mut self, key: &[u8], length: usize, at: usize, part: &[u8], now: Milliseconds) {
         let c = c_of(key);
-        self.drop_if_over(c, key, now);
         self.changed(key);
         if self.table.find(c, key).is_none() {
             self.add(c, Record::new(key, &[], None, seconds(now)));
@@ -175,15 +224,26 @@ impl Bucket {
         let Some(record) = self.table.find_mut(c, key) else { return };
         self.memory -= record.memory();
         record.resize_value(length);
-        change(record.value_mut());
+        if let Some(written) = record.value_mut().get_mut(at..at + part.len()) {
+            written.copy_from_slice(part);
+        }
         record.touch(seconds(now));
         self.memory += record.memory();
     }
 
     /// Has the record of a key expire at another time, or never. Whether there is one.
     pub fn set_expiry(&mut self, key: &[u8], expiry: Option<Milliseconds>, now: Milliseconds) -> bool {
+        if self.peek(key, now).is_none() {
+            return false;
+        }
+        self.write(Effect::Expire { key, expiry });
+        self.postpone(key, expiry);
+        true
+    }
+
+    fn postpone(&mut self, key: &[u8], expiry: Option<Milliseconds>) {
         let c = c_of(key);
-        let Some(record) = self.table.find_mut(c, key).filter(|record| !record.is_over(now)) else { return false };
+        let Some(record) = self.table.find_mut(c, key) else { return };
         let before = record.expiry();
         if before != expiry {
             self.memory -= record.memory();
@@ -192,7 +252,6 @@ impl Bucket {
             self.reindex(c, before, expiry);
         }
         self.changed(key);
-        true
     }
 
     fn reindex(&mut self, c: u64, before: Option<Milliseconds>, after: Option<Milliseconds>) {
@@ -209,10 +268,15 @@ impl Bucket {
 
     /// Takes out the record of a key. Whether there was one that had not expired.
     pub fn remove(&mut self, key: &[u8], now: Milliseconds) -> bool {
-        let Some(record) = self.table.take(c_of(key), key) else { return false };
-        let was_there = !record.is_over(now);
+        let Some(record) = self.take(key) else { return false };
+        self.write(Effect::Remove(key));
+        !record.is_over(now)
+    }
+
+    fn take(&mut self, key: &[u8]) -> Option<Record> {
+        let record = self.table.take(c_of(key), key)?;
         self.removed(&record);
-        was_there
+        Some(record)
     }
 
     fn drop_if_over(&mut self, c: u64, key: &[u8], now: Milliseconds) {
@@ -232,6 +296,11 @@ impl Bucket {
 
     /// Takes out all records.
     pub fn clear(&mut self) {
+        self.write(Effect::Clear);
+        self.empty();
+    }
+
+    fn empty(&mut self) {
         for (key, watched) in &mut self.watched {
             // Whoever watches a key that was not there sees no change.
             watched.changes += u64::from(self.table.find(c_of(key), &**key).is_some());
@@ -249,6 +318,7 @@ impl Bucket {
             self.due.pop_first();
             if let Some(record) = self.table.take(c, &Due(expiry)) {
                 self.removed(&record);
+                self.write(Effect::Remove(record.key()));
                 self.counts.expired += 1;
             }
         }
@@ -382,7 +452,7 @@ mod tests {
                     }
                     2 => prop_assert_eq!(bucket.remove(&key, now), model.remove(&key).is_some()),
                     3 => {
-                        bucket.edit(&key, value.len(), now, |bytes| bytes.fill(1));
+                        bucket.edit(&key, value.len(), 0, &vec![1; value.len()], now);
                         model.entry(key).or_default().0 = vec![1; value.len()];
                     }
                     4 => {

@@ -35,11 +35,25 @@ pub struct SlotMap {
     pub ranges: Vec<SlotRange>,
     /// How many members there are.
     pub members: usize,
+    /// How many servers.
+    pub servers: u32,
 }
 
 /// What Redis calls a node: 40 hexadecimal digits.
 fn name(identity: Identity) -> String {
     format!("{:040x}", identity.0)
+}
+
+/// The first and the last slot of the server that has the key C in a file of this extent.
+pub fn slots_with(file: Extent, c: u64) -> (u16, u16) {
+    let server = file.index(c);
+    let own = Span::of_bucket(server.into(), file.level(server).min(SLOT_BITS));
+    (slot_at(own.first), slot_at(own.last))
+}
+
+/// The slot of a place: places are in the order of slots.
+const fn slot_at(place: u64) -> u16 {
+    (place >> (u64::BITS - SLOT_BITS)) as u16
 }
 
 /// How a server stands.
@@ -100,12 +114,11 @@ impl SlotMap {
             let server = file.index(span.c());
             let own = span.within(file.level(server).min(SLOT_BITS));
             rest = span.after(own.last);
-            let host = member.placement().nearest(server).map(|(_, host)| host);
+            let host = member.hints().nearest(server).map(|(_, host)| host);
             let Some(peer) = host.and_then(|host| member.peer(host)) else { continue };
-            let slot = |place: u64| (place >> (u64::BITS - SLOT_BITS)) as u16;
             let range = SlotRange {
-                first: slot(own.first),
-                last: slot(own.last),
+                first: slot_at(own.first),
+                last: slot_at(own.last),
                 member: name(peer.identity),
                 host: peer.clients.ip().to_string(),
                 port: peer.clients.port(),
@@ -116,7 +129,12 @@ impl SlotMap {
                 _ => ranges.push(range),
             }
         }
-        SlotMap { own: name(member.own().identity), ranges, members: 1 + member.peers().count() }
+        SlotMap {
+            own: name(member.own().identity),
+            ranges,
+            members: 1 + member.peers().count(),
+            servers: file.buckets(),
+        }
     }
 
     /// The ranges of each member that has any, member by member.

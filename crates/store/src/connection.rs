@@ -62,6 +62,8 @@ pub struct Session {
     pub is_leaving: bool,
     /// Whether it follows slots: then it is told where a key is that is not here, instead of being answered.
     pub follows_slots: bool,
+    /// Whether it wants to know of all slots that are where one is that has moved.
+    pub takes_ranges: bool,
 }
 
 impl Session {
@@ -75,6 +77,7 @@ impl Session {
             replies: Replies::On,
             is_leaving: false,
             follows_slots: false,
+            takes_ranges: false,
         }
     }
 

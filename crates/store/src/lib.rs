@@ -6,7 +6,8 @@
 //!   bytes ──> resp ──> connection ──> commands ──> bucket     the table of one LH*LH server, with what expires and is watched
 //!   bytes <── resp <──     │              │
 //!                       session        context
-//!   serve: sockets, the clock, chance
+//!   serve: sockets, the clock, chance ──> log, pages     what whoever runs it sees
+//!   journal: what is kept on disk; parity: and computed out of what others keep, when a disk is lost
 //! ```
 
 pub mod bucket;
@@ -16,9 +17,13 @@ pub mod commands;
 pub mod connection;
 pub mod contents;
 pub mod host;
+pub mod journal;
 pub mod link;
+pub mod log;
 pub mod member;
 pub mod node;
+pub mod pages;
+pub mod parity;
 pub mod record;
 pub mod resp;
 pub mod serve;

@@ -4,7 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use quantities::splitmix64;
+
 use crate::cluster::{PoolState, SlotMap};
+use crate::journal::disk::State;
+use crate::member::Identity;
+use crate::parity::group::SeatState;
 use crate::record::Milliseconds;
 use crate::resp::Limits;
 
@@ -106,10 +111,40 @@ pub struct Counts {
     pub rejected: u64,
     /// Replies that were errors.
     pub errors: u64,
+    /// Of these, requests that were refused since there was no room.
+    pub out_of_memory: u64,
+    /// And passwords that were none.
+    pub wrong_passwords: u64,
     /// What was received. [B]
     pub received: u64,
     /// What was sent. [B]
     pub sent: u64,
+}
+
+/// What part a node has in a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GroupState {
+    /// It hosts servers.
+    Data {
+        /// Who keeps parity of it.
+        covered_by: Option<Identity>,
+        /// Whether it could be rebuilt.
+        is_covered: bool,
+    },
+    /// It keeps parity.
+    Parity {
+        /// Of whom.
+        columns: Vec<SeatState>,
+        /// What that takes. [B]
+        bytes: u64,
+        /// As many members were rebuilt since it was started.
+        rebuilt: u64,
+    },
+    /// It stands by.
+    Spare {
+        /// Whether it was given anything of a lost member.
+        is_given: bool,
+    },
 }
 
 /// A node.
@@ -135,6 +170,12 @@ pub struct Node {
     pub slots: SlotMap,
     /// How its member stands, as far as was asked for.
     pub pool: PoolState,
+    /// How what it holds is kept on disk, if it is.
+    pub kept: Option<State>,
+    /// What part it has in a group, if it has one.
+    pub group: Option<GroupState>,
+    /// Whether a client has asked for a snapshot.
+    pub wants_snapshot: bool,
     next_client: u64,
     chance: u64,
 }
@@ -153,6 +194,9 @@ impl Node {
             clients: BTreeMap::new(),
             slots: SlotMap::default(),
             pool: PoolState::default(),
+            kept: None,
+            group: None,
+            wants_snapshot: false,
             next_client: 0,
             chance: chance[0],
         }
@@ -174,14 +218,9 @@ impl Node {
         self.clients.remove(&client.id);
     }
 
-    /// A random number, good enough to choose a key: SplitMix64.
-    ///
-    /// Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+    /// A random number, good enough to choose a key.
     pub const fn draw(&mut self) -> u64 {
-        self.chance = self.chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.chance ^ self.chance >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
+        splitmix64::draw(&mut self.chance)
     }
 
     /// Whether a password is the one that was set; it takes as long wherever the first difference is.

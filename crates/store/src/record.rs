@@ -4,6 +4,7 @@ use programs::linear_hash::{Hashed, Keyed};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thin_vec::ThinVec;
 
+use crate::journal::as_bytes;
 use crate::slot::c_of;
 
 /// Milliseconds since 1970 began, as clients count time.
@@ -164,9 +165,9 @@ impl Record {
 /// As members write it when it goes from one to another: what it was made of, so that whatever comes is a record again.
 #[derive(Serialize, Deserialize)]
 struct Written<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, serialize_with = "as_bytes")]
     key: &'a [u8],
-    #[serde(borrow)]
+    #[serde(borrow, serialize_with = "as_bytes")]
     value: &'a [u8],
     expiry: Option<Milliseconds>,
     used: u32,

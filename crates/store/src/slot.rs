@@ -1,5 +1,7 @@
 //! C of a key: the slot of Redis Cluster in its low bits, so that a bucket of the table is a range of slots.
 
+use std::ops::RangeInclusive;
+
 use twox_hash::XxHash3_64;
 
 /// 2^14 slots.
@@ -27,6 +29,14 @@ pub fn c_of(key: &[u8]) -> u64 {
 #[inline]
 pub fn slot_of(key: &[u8]) -> u16 {
     crc16(tag_of(key)) & ((1 << SLOT_BITS) - 1)
+}
+
+/// The slots of server a of level j: those whose first j bits are a's, the lowest first.
+pub fn slots_of_server(a: u32, j: u32) -> RangeInclusive<u16> {
+    let level = j.min(SLOT_BITS);
+    let prefix = a & ((1 << level) - 1);
+    let first = (prefix as u16).reverse_bits() >> (u16::BITS - SLOT_BITS);
+    first..=first + ((1 << (SLOT_BITS - level)) - 1)
 }
 
 fn tag_of(key: &[u8]) -> &[u8] {
@@ -120,10 +130,9 @@ mod tests {
         for number in 0..2_000_u32 {
             let key = number.to_string();
             for level in 0..=SLOT_BITS {
-                let residue = (c_of(key.as_bytes()) & ((1 << level) - 1)) as u16;
-                let first = residue.reverse_bits() >> (u16::BITS - SLOT_BITS);
-                let slot = slot_of(key.as_bytes());
-                assert!(first <= slot && u32::from(slot) < u32::from(first) + (1 << (SLOT_BITS - level)));
+                let server = (c_of(key.as_bytes()) & ((1 << level) - 1)) as u32;
+                let slots = slots_of_server(server, level);
+                assert!(slots.contains(&slot_of(key.as_bytes())) && slots.len() == 1 << (SLOT_BITS - level));
             }
         }
     }

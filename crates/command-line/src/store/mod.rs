@@ -1,8 +1,12 @@
 //! `maquette store`: a hash table for clients of Redis.
 
+mod bench;
+mod observability;
+mod resize;
 mod serve;
 mod status;
 
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
 
 use clap::{Args, Subcommand};
@@ -28,17 +32,31 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
+    Bench(bench::Arguments),
+    Grow(resize::Grow),
     Serve(Box<serve::Arguments>),
+    Shrink(resize::Shrink),
     Status(status::Arguments),
 }
 
 impl Arguments {
     pub(super) fn execute(self, json: bool) -> Result<CommandOutput, Failure> {
         match self.action {
+            Action::Bench(arguments) => arguments.execute(json),
+            Action::Grow(arguments) => arguments.execute(json),
+            Action::Shrink(arguments) => arguments.execute(json),
             Action::Serve(arguments) => arguments.execute(json),
             Action::Status(arguments) => arguments.execute(json),
         }
     }
+}
+
+/// The address of a member.
+fn address(member: &str) -> Result<SocketAddr, Failure> {
+    let addresses = member.to_socket_addrs().ok();
+    addresses.and_then(|mut addresses| addresses.next()).ok_or_else(|| {
+        Failure::argument("HOST:PORT", format!("`{member}`"), "an address or a name that has one, and a port")
+    })
 }
 
 /// The first line of a file.

@@ -3,18 +3,20 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
+use ::store::journal::disk::{Data, Found, Fsync};
 use ::store::link::Secret;
-use ::store::member::Policy;
+use ::store::member::{Policy, Role};
 use ::store::node::{Eviction, Settings};
 use ::store::resp::Limits;
 use ::store::serve::{Pool, Server};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use programs::linear_hash::Growth;
 use quantities::{Bytes, Duration};
 use serde_json::json;
 
 use super::first_line;
-use crate::failure::{Failure, note};
+use super::observability::Observability;
+use crate::failure::{Failure, warn};
 use crate::quantity::seconds;
 use crate::{CommandOutput, json, print};
 use formats::interrupt;
@@ -28,13 +30,15 @@ const MOST_SERVERS: u32 = 1 << 14;
 const CHUNK: u64 = 256;
 /// After how long a request is sent again that no server has answered. [ms]
 const PATIENCE: u64 = 1_000;
+/// A member says that it is there four times within this, and so within less nobody is taken for lost. [ms]
+const LEAST_PARITY_PATIENCE: u64 = 500;
 /// The largest value that may be allowed: what Redis allows.
 const LARGEST_VALUE: Bytes = Bytes(512 << 20);
 
 /// Serve a table until it is interrupted
 ///
 /// Clients of Redis in any language can use it, in versions 2 and 3 of their protocol: strings, keys that expire, SCAN, transactions. What
-/// it holds is in memory only, and gone when it ends.
+/// it holds is in memory, and gone when it ends; unless `--data` names a directory where it is kept.
 ///
 /// With `--join` it becomes a member of a pool, and stands by until another member has more than its capacity: then the table spreads over
 /// it, while it serves, and draws back as it empties. Clients may ask any member. Those that follow slots find them by CLUSTER SLOTS, and
@@ -46,6 +50,16 @@ const LARGEST_VALUE: Bytes = Bytes(512 << 20);
 A pool of two members, of which the second takes over half of the table when that has more than 100,000 records:
   maquette store serve --port 7001 --capacity 100000
   maquette store serve --port 7002 --capacity 100000 --join 127.0.0.1:17001
+
+One whose records are there again when it is started again, however it ended:
+  maquette store serve --data our.records --fsync always
+
+A pool that survives the loss of any one member, its disk included: the fourth keeps parity of the others, and the fifth becomes the one that is lost:
+  maquette store serve --port 7001 --parity 1 --data our.first
+  maquette store serve --port 7002 --parity 1 --data our.second --join 127.0.0.1:17001
+  maquette store serve --port 7003 --parity 1 --data our.third --join 127.0.0.1:17001
+  maquette store serve --port 7004 --parity 1 --data our.parity --join 127.0.0.1:17001 --role parity
+  maquette store serve --port 7005 --parity 1 --data our.spare --join 127.0.0.1:17001 --role spare
 
 For other machines, too, with a password that only the owner of its file can read:
   maquette store serve --bind 0.0.0.0 --password-file our.password")]
@@ -72,6 +86,21 @@ pub(super) struct Arguments {
     /// The port for clients that follow slots; 20,000 above the clients', if left out, or a free one where there is none.
     #[arg(long, value_name = "PORT")]
     slots_port: Option<u16>,
+    /// A directory in which to keep what it holds; it is made if it is not there. What is kept there already is served again.
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// When what is kept is safe from a loss of power, too. It is always safe from the end of the process.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, requires = "data")]
+    fsync: When,
+    /// As many members of a group of four may be lost, with their disks: 0 or 1. All members need the same.
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    parity: u32,
+    /// What this member is there for. What its directory says it is already, it stays.
+    #[arg(long, value_enum, default_value_t)]
+    role: As,
+    /// After how long without a word a member is taken for lost, in seconds or with a unit. Three times as long while it is connected.
+    #[arg(long, value_name = "S", default_value = "1", value_parser = seconds)]
+    parity_patience: Duration,
     /// The address that other members and clients are told, where it is not the one on which it listens.
     #[arg(long, value_name = "ADDRESS")]
     announce: Option<IpAddr>,
@@ -99,6 +128,52 @@ pub(super) struct Arguments {
     /// The time within which a client must give the password, in seconds or with a unit.
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     authenticate_within: Duration,
+    #[command(flatten)]
+    observability: Observability,
+}
+
+/// When what is kept is safe from a loss of power.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum When {
+    /// Before a client is told that it is stored
+    Always,
+    /// Within about a second
+    #[default]
+    EverySecond,
+    /// When the system likes
+    Never,
+}
+
+impl From<When> for Fsync {
+    fn from(when: When) -> Fsync {
+        match when {
+            When::Always => Fsync::Always,
+            When::EverySecond => Fsync::EverySecond,
+            When::Never => Fsync::Never,
+        }
+    }
+}
+
+/// What a member is there for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum As {
+    /// To host servers of the table
+    #[default]
+    Data,
+    /// To keep parity of four members that do
+    Parity,
+    /// To become one of these, if it is lost
+    Spare,
+}
+
+impl From<As> for Role {
+    fn from(what: As) -> Role {
+        match what {
+            As::Data => Role::Data,
+            As::Parity => Role::Parity,
+            As::Spare => Role::Spare,
+        }
+    }
 }
 
 impl Arguments {
@@ -106,14 +181,18 @@ impl Arguments {
         let addresses: Vec<SocketAddr> = self.bind.iter().map(|&address| (address, self.port).into()).collect();
         let settings = self.settings()?;
         let pool = self.pool(settings.password.as_deref())?;
+        let is_protected = settings.password.is_some() || self.unprotected;
+        let pages = self.observability.addresses(&self.bind, is_protected)?;
         let mut server = Server::listen(&addresses, settings, pool, chance()?)?;
-        let addresses: Vec<String> = server.addresses().iter().map(SocketAddr::to_string).collect();
-        let (members, slots) = (server.own().address, server.own().clients);
+        if let Some(found) = server.found() {
+            tell_what_was_lost(found);
+        }
+        server.show_pages(&pages, Observability::assets())?;
+        server.write_down(self.observability.log());
         if as_json {
-            print(&json(&json!({"listening": addresses, "members": members, "slots": slots})));
-        } else {
-            let clients = addresses.join(" and ");
-            note(&format!("listening on {clients}, for members on {members}, by slots on {slots}; Ctrl-C ends it"));
+            let (clients, pages) = (server.addresses(), server.page_addresses());
+            let (members, slots) = (server.own().address, server.own().clients);
+            print(&json(&json!({"listening": clients, "members": members, "slots": slots, "http": pages})));
         }
         server.serve(interrupt::requested)?;
         Ok(CommandOutput { text: String::new(), status: interrupt::status() })
@@ -156,8 +235,43 @@ impl Arguments {
             join: self.join.clone(),
             secret: Secret::of(secret.as_deref().or(password).unwrap_or_default()),
             policy,
+            data: self.data.clone().map(|directory| Data {
+                directory,
+                fsync: self.fsync.into(),
+                least_logs: Data::LEAST_LOGS,
+                has_parity: self.parity > 0,
+            }),
+            role: self.role.into(),
+            parity_patience: self.parity_patience()?,
             random,
         })
+    }
+
+    /// How long a member may be silent, if there is parity of members. [ms]
+    fn parity_patience(&self) -> Result<Option<u64>, Failure> {
+        let patience = self.parity_patience.picoseconds() / 1_000_000_000;
+        if self.parity > 1 {
+            return Err(Failure::argument("--parity", self.parity, "0 or 1"));
+        }
+        if patience < LEAST_PARITY_PATIENCE {
+            return Err(Failure::argument("--parity-patience", self.parity_patience, "at least 0.5 s"));
+        }
+        match (self.parity, self.role) {
+            (0, As::Data) => Ok(None),
+            (0, _) => Err(Failure::argument("--role", "parity or spare, and no --parity", "--parity 1")),
+            (_, As::Parity | As::Spare) if self.join.is_empty() && !self.is_known() => {
+                Err(Failure::argument("--role", "a member that founds a pool, without --join", "data"))
+            }
+            _ if self.data.is_none() => {
+                Err(Failure::argument("--parity", format!("{}, and no --data", self.parity), "--data with a directory"))
+            }
+            _ => Ok(Some(patience)),
+        }
+    }
+
+    /// Whether its directory may say what it is.
+    fn is_known(&self) -> bool {
+        self.data.as_deref().is_some_and(|directory| directory.join("lock").exists())
     }
 
     fn settings(&self) -> Result<Settings, Failure> {
@@ -186,6 +300,14 @@ impl Arguments {
             time_to_authenticate: self.authenticate_within.picoseconds() / 1_000_000_000,
             most_idle: None,
         })
+    }
+}
+
+/// Says what was being written when the process or the machine ended: nobody was promised that.
+fn tell_what_was_lost(found: &Found) {
+    if let Some(torn) = &found.torn {
+        let (path, at, bytes) = (quantities::shown_path(&torn.path), torn.at, torn.bytes);
+        warn(&format!("`{path}` was not written to its end: its last {bytes} bytes, from byte {at} on, are left out"));
     }
 }
 

@@ -1,6 +1,6 @@
 //! `maquette store status`.
 
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use clap::Args;
 use report::terminal::{Side, columns};
 use serde_json::{Value as Json, json};
 
-use super::first_line;
+use super::{address, first_line};
 use crate::failure::{Failure, warn};
 use crate::{CommandOutput, json};
 
@@ -63,7 +63,7 @@ impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let password = self.password_file.as_deref().map(first_line).transpose()?;
         let password = password.as_deref();
-        let mut client = Client::open(self.address()?, password, PATIENCE)?;
+        let mut client = Client::open(address(&self.member)?, password, PATIENCE)?;
         let info = client.ask(&[b"INFO", b"pool"])?.text();
         let known = field(&info, "pool_members").unwrap_or(1);
         let shards = client.ask(&[b"CLUSTER", b"SHARDS"])?;
@@ -85,17 +85,6 @@ impl Arguments {
             text(&members, standing_by)
         };
         Ok(CommandOutput { text, status })
-    }
-
-    fn address(&self) -> Result<SocketAddr, Failure> {
-        let addresses = self.member.to_socket_addrs().ok();
-        addresses.and_then(|mut addresses| addresses.next()).ok_or_else(|| {
-            Failure::argument(
-                "HOST:PORT",
-                format!("`{}`", self.member),
-                "an address or a name that has one, and a port",
-            )
-        })
     }
 }
 

@@ -58,6 +58,13 @@ pub(super) fn set_info(context: &mut Context<'_>, arguments: Arguments<'_>) -> O
     Ok(())
 }
 
+/// What the client understands beyond what all clients do. What nobody here knows is no mistake: it may come with a later version.
+pub(super) fn capabilities(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    context.session.takes_ranges |= arguments.from(2).any(|capability| is(capability, "ranges"));
+    context.reply.ok();
+    Ok(())
+}
+
 /// A line of what there is to know of a client.
 fn line(client: &Client, now: Milliseconds) -> String {
     let seconds = |since: Milliseconds| now.saturating_sub(since) / 1000;

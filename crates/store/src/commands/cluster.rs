@@ -11,7 +11,8 @@ pub(super) fn info(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     let text = format!(
         "cluster_enabled:1\r\ncluster_state:ok\r\ncluster_slots_assigned:16384\r\ncluster_slots_ok:16384\r\n\
          cluster_slots_pfail:0\r\ncluster_slots_fail:0\r\ncluster_known_nodes:{members}\r\ncluster_size:{with_slots}\r\n\
-         cluster_current_epoch:{epoch}\r\ncluster_my_epoch:{epoch}\r\n",
+         cluster_current_epoch:{epoch}\r\ncluster_my_epoch:{epoch}\r\ncluster_servers:{servers}\r\n",
+        servers = map.servers,
         epoch = map.ranges.len()
     );
     context.reply.verbatim(&text);
@@ -119,6 +120,11 @@ pub(super) fn keys_in(context: &mut Context<'_>, arguments: Arguments<'_>) -> Ou
     context.reply.array(keys.len());
     keys.iter().for_each(|key| context.reply.bulk(key));
     Ok(())
+}
+
+/// What is right of it the host does, which has the member.
+pub(super) fn resize(_: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    Err(Failure::Told("ERR allowed is a number of servers, of at most 4294967295, and not in a transaction".to_owned()))
 }
 
 /// Every member answers for its own keys whatever a client says of reading.

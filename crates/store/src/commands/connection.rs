@@ -58,6 +58,7 @@ fn authenticate(context: &mut Context<'_>, user: &[u8], password: &[u8]) -> Outc
     let is_user = user == USER.as_bytes();
     let open = context.node.settings.password.is_none();
     if !is_user || !(open || context.node.is_password(password)) {
+        context.node.counts.wrong_passwords += 1;
         return Err(Failure::Told("WRONGPASS invalid username-password pair or user is disabled.".to_owned()));
     }
     context.session.is_authenticated = true;

@@ -33,7 +33,7 @@ fn add(context: &mut Context<'_>, key: &[u8], amount: i64) -> Outcome {
 
 /// Stores a number under a key, which expires when it did before.
 fn store(context: &mut Context<'_>, key: &[u8], written: &[u8]) {
-    context.bucket.edit(key, written.len(), context.now, |value| value.copy_from_slice(written));
+    context.bucket.edit(key, written.len(), 0, written, context.now);
 }
 
 pub(super) fn incr_by_float(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {

@@ -2,7 +2,9 @@
 
 use super::{Context, Outcome, is};
 use crate::cluster::{PoolState, ServerState};
-use crate::node::REDIS_VERSION;
+use crate::journal::disk::State;
+use crate::node::{GroupState, REDIS_VERSION};
+use crate::parity::group::SeatState;
 use crate::resp::Arguments;
 
 /// A section: its name, and the lines of which it is made.
@@ -13,16 +15,21 @@ fn line(name: &str, value: impl ToString) -> (String, String) {
     (name.to_owned(), value.to_string())
 }
 
-const SECTIONS: [Section; 8] = [
+const SECTIONS: [Section; 10] = [
     ("Server", server),
     ("Clients", clients),
     ("Memory", memory),
+    ("Persistence", persistence),
     ("Stats", stats),
     ("Replication", replication),
     ("Cluster", cluster),
     ("Pool", pool),
+    (PARITY, parity),
     ("Keyspace", keyspace),
 ];
+
+/// The section that only a member of a group has.
+const PARITY: &str = "Parity";
 
 /// Words that ask for all of them.
 const ALL: [&str; 3] = ["all", "default", "everything"];
@@ -32,7 +39,8 @@ pub(super) fn info(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
         arguments.len() == 1 || arguments.from(1).any(|asked| is(asked, name) || ALL.iter().any(|all| is(asked, all)))
     };
     let mut text = String::new();
-    for (name, lines) in SECTIONS.iter().filter(|(name, _)| asks_for(name)) {
+    let is_there = |name: &str| name != PARITY || context.node.group.is_some();
+    for (name, lines) in SECTIONS.iter().filter(|(name, _)| asks_for(name) && is_there(name)) {
         if !text.is_empty() {
             text.push_str("\r\n");
         }
@@ -91,6 +99,27 @@ fn memory(context: &Context<'_>) -> Vec<(String, String)> {
     ]
 }
 
+/// What is kept on disk. What Redis has in its append-only file is in logs here, and what it has in its dump in a snapshot.
+fn persistence(context: &Context<'_>) -> Vec<(String, String)> {
+    let kept = context.node.kept.as_ref();
+    let number = |of: fn(&State) -> u64| kept.map_or(0, of).to_string();
+    let status = if kept.is_some_and(|kept| kept.has_failed) { "err" } else { "ok" };
+    vec![
+        line("loading", 0),
+        line("async_loading", 0),
+        line("rdb_bgsave_in_progress", number(|kept| u64::from(kept.is_saving))),
+        line("rdb_last_save_time", number(|kept| kept.saved.unwrap_or(0) / 1000)),
+        line("rdb_last_bgsave_status", status),
+        line("aof_enabled", u8::from(kept.is_some())),
+        line("aof_rewrite_in_progress", number(|kept| u64::from(kept.is_saving))),
+        line("aof_last_bgrewrite_status", status),
+        // It ends when it can't write.
+        line("aof_last_write_status", "ok"),
+        line("aof_current_size", number(|kept| kept.snapshot + kept.logs)),
+        line("aof_base_size", number(|kept| kept.snapshot)),
+    ]
+}
+
 fn stats(context: &Context<'_>) -> Vec<(String, String)> {
     let (node, bucket) = (context.node.counts, context.bucket.counts);
     let counts = [
@@ -119,6 +148,32 @@ fn replication(context: &Context<'_>) -> Vec<(String, String)> {
 
 fn cluster(_: &Context<'_>) -> Vec<(String, String)> {
     vec![line("cluster_enabled", 1)]
+}
+
+/// The member's part in a group of which parity is kept.
+fn parity(context: &Context<'_>) -> Vec<(String, String)> {
+    match &context.node.group {
+        None => Vec::new(),
+        Some(GroupState::Data { covered_by, is_covered }) => vec![
+            line("parity_role", "data"),
+            line("parity_member", covered_by.map_or_else(String::new, |by| by.to_string())),
+            line("parity_covered", u8::from(*is_covered)),
+        ],
+        Some(GroupState::Parity { columns, bytes, rebuilt }) => {
+            let of_column = |(number, column): (usize, &SeatState)| {
+                let SeatState { identity, is_complete, is_being_rebuilt, silent } = column;
+                let (covered, rebuilding) = (u8::from(*is_complete), u8::from(*is_being_rebuilt));
+                let text = format!("member={identity},covered={covered},rebuilding={rebuilding},silent={silent}");
+                line(&format!("parity_column{number}"), text)
+            };
+            let totals =
+                [line("parity_role", "parity"), line("parity_bytes", bytes), line("parity_members_rebuilt", rebuilt)];
+            totals.into_iter().chain(columns.iter().enumerate().map(of_column)).collect()
+        }
+        Some(GroupState::Spare { is_given }) => {
+            vec![line("parity_role", "spare"), line("parity_rebuilding", u8::from(*is_given))]
+        }
+    }
 }
 
 /// The member of the pool, and the servers that it hosts.

@@ -7,6 +7,7 @@ mod counters;
 mod documentation;
 mod expiry;
 mod information;
+mod keeping;
 mod keys;
 mod pattern;
 mod scan;
@@ -162,7 +163,11 @@ fn make_room(context: &mut Context<'_>) -> Outcome {
             break;
         }
     }
-    if bucket.memory() <= most { Ok(()) } else { Err(Failure::OutOfMemory) }
+    if bucket.memory() <= most {
+        return Ok(());
+    }
+    node.counts.out_of_memory += 1;
+    Err(Failure::OutOfMemory)
 }
 
 /// Carries out a request that was kept, as one of a transaction or for another member.

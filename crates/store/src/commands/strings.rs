@@ -213,7 +213,7 @@ pub(super) fn append(context: &mut Context<'_>, arguments: Arguments<'_>) -> Out
     let (key, added, now) = (arguments.get(1), arguments.get(2), context.now);
     let before = context.bucket.peek(key, now).map_or(0, |record| record.value().len());
     let length = fitting(context, before, added.len())?;
-    context.bucket.edit(key, length, now, |value| value[before..].copy_from_slice(added));
+    context.bucket.edit(key, length, before, added, now);
     context.reply.count(length as u64);
     Ok(())
 }
@@ -233,7 +233,7 @@ pub(super) fn setrange(context: &mut Context<'_>, arguments: Arguments<'_>) -> O
     }
     let end = fitting(context, offset, added.len())?;
     let length = before.max(end);
-    context.bucket.edit(key, length, now, |value| value[offset..end].copy_from_slice(added));
+    context.bucket.edit(key, length, offset, added, now);
     context.reply.count(length as u64);
     Ok(())
 }

@@ -3,7 +3,8 @@
 use std::sync::LazyLock;
 
 use super::{
-    Context, Failure, Outcome, client, cluster, connection, counters, documentation, expiry, information, keys, scan,
+    Context, Failure, Outcome, client, cluster, connection, counters, documentation, expiry, information, keeping,
+    keys, scan,
 };
 use super::{lossy, server, strings, transactions};
 use crate::resp::Arguments;
@@ -96,6 +97,16 @@ pub struct Keys {
     pub step: usize,
 }
 
+impl Keys {
+    /// Which of so many arguments are keys.
+    #[inline]
+    pub fn places(self, arguments: usize) -> impl Iterator<Item = usize> {
+        let Keys { first, last, step } = self;
+        let end = if last < 0 { arguments } else { arguments.min(last as usize + 1) };
+        (first..if first == 0 { 0 } else { end }).step_by(step.max(1))
+    }
+}
+
 const NONE: Keys = Keys { first: 0, last: 0, step: 0 };
 const ONE: Keys = Keys { first: 1, last: 1, step: 1 };
 const TWO: Keys = Keys { first: 1, last: 2, step: 1 };
@@ -152,10 +163,7 @@ impl Command {
 
     /// The keys of a request.
     pub fn keys_of<'a>(&self, arguments: Arguments<'a>) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        let Keys { first, last, step } = self.keys;
-        let end = if last < 0 { arguments.len() } else { last as usize + 1 };
-        let count = if first == 0 { 0 } else { end.min(arguments.len()).saturating_sub(first) };
-        arguments.from(first).take(count).step_by(step.max(1))
+        self.keys.places(arguments.len()).map(move |place| arguments.get(place))
     }
 
     const fn of(self, subcommands: &'static [Command]) -> Command {
@@ -257,7 +265,10 @@ static CONNECTION: [Command; 7] = rows! { Connection:
     "select" 2 NONE [Fast] "1.0.0" connection::select, "Chooses a database, of which there is number 0";
 };
 
-static SERVER: [Command; 1] = rows! { Server:
+static SERVER: [Command; 4] = rows! { Server:
+    "bgrewriteaof" 1 NONE [Admin] "1.0.0" keeping::rewrite_in_background, "Makes a snapshot, which takes the place of logs";
+    "bgsave" -1 NONE [Admin] "1.0.0" keeping::save_in_background, "Makes a snapshot, which takes the place of logs";
+    "lastsave" 1 NONE [Fast] "1.0.0" keeping::last_save, "When the last snapshot was made, in seconds since 1970";
     "info" -1 NONE [] "1.0.0" information::info, "What there is to know of the node";
 };
 
@@ -293,19 +304,22 @@ static CLUSTERS: [Command; 1] = {
     [cluster.of(&CLUSTER)]
 };
 
-static CLUSTER: [Command; 9] = rows! { Cluster:
+static CLUSTER: [Command; 11] = rows! { Cluster:
     "cluster|countkeysinslot" 3 NONE [] "3.0.0" cluster::count_keys, "How many keys of a slot this server has";
     "cluster|getkeysinslot" 4 NONE [] "3.0.0" cluster::keys_in, "Keys of a slot that this server has";
+    "cluster|grow" -2 NONE [Admin] "7.0.0" cluster::resize, "Spreads the table over one server more, or so many";
     "cluster|help" 2 NONE [] "5.0.0" documentation::help, "What there is of CLUSTER";
     "cluster|info" 2 NONE [] "3.0.0" cluster::info, "How many members and slots there are";
     "cluster|keyslot" 3 NONE [] "3.0.0" cluster::key_slot, "The slot of a key";
     "cluster|myid" 2 NONE [] "3.0.0" cluster::my_id, "The name of this member";
     "cluster|nodes" 2 NONE [] "3.0.0" cluster::nodes, "All members with slots, as text";
     "cluster|shards" 2 NONE [] "7.0.0" cluster::shards, "All members with their slots";
+    "cluster|shrink" -2 NONE [Admin] "7.0.0" cluster::resize, "Draws the table back to one server fewer, or so many";
     "cluster|slots" 2 NONE [] "3.0.0" cluster::slots, "All ranges of slots, and who has them";
 };
 
-static CLIENT: [Command; 12] = rows! { Connection:
+static CLIENT: [Command; 13] = rows! { Connection:
+    "client|capa" -3 NONE [Fast] "8.0.0" client::capabilities, "Says what the client understands: `ranges`, of slots that have moved";
     "client|getname" 2 NONE [Fast] "2.6.9" client::get_name, "The name of the client";
     "client|help" 2 NONE [Fast] "5.0.0" documentation::help, "What there is of CLIENT";
     "client|id" 2 NONE [Fast] "5.0.0" client::id, "The number of the client";
@@ -356,28 +370,20 @@ static OBJECT: [Command; 5] = rows! { Generic:
     "object|refcount" 3 SECOND [ReadOnly] "2.2.3" keys::reference_count, "How many refer to a value";
 };
 
-/// The longest name that is looked up.
-const LONGEST_NAME: usize = 16;
-/// Places of the index of names: some ten times as many as there are commands.
-const PLACES: usize = 1_024;
+/// The longest name that is looked up: it fits into 16 bytes.
+const LONGEST_NAME: usize = size_of::<u128>();
 
-/// Commands by the hash of their names; of two with the same one is at the next free place.
-static INDEX: LazyLock<Box<[Option<&'static Command>]>> = LazyLock::new(|| {
-    let mut places = vec![None; PLACES].into_boxed_slice();
-    for command in COMMANDS.iter().copied().flatten() {
-        let mut place = place_of(command.name.as_bytes());
-        while places[place].is_some() {
-            place = (place + 1) % PLACES;
-        }
-        places[place] = Some(command);
-    }
-    places
+/// All commands, in the order of their packed names.
+static INDEX: LazyLock<Box<[(u128, &'static Command)]>> = LazyLock::new(|| {
+    let packed = |command: &'static Command| (pack(command.name.as_bytes()), command);
+    let mut index: Box<[_]> = COMMANDS.iter().copied().flatten().map(packed).collect();
+    index.sort_unstable_by_key(|(name, _)| *name);
+    index
 });
 
-/// FNV-1a of the name in lower case.
-fn place_of(name: &[u8]) -> usize {
-    let hash = |hash: u32, byte: &u8| (hash ^ u32::from(byte | 0x20)).wrapping_mul(0x0100_0193);
-    name.iter().fold(0x811c_9dc5, hash) as usize % PLACES
+/// A name in lower case as a number. Names are made of letters, so that no other bytes make the same number.
+fn pack(name: &[u8]) -> u128 {
+    name.iter().fold(0, |packed, byte| packed << 8 | u128::from(byte | 0x20))
 }
 
 /// A command by its name, in whatever case.
@@ -386,12 +392,27 @@ pub fn find(name: &[u8]) -> Option<&'static Command> {
     if name.len() > LONGEST_NAME {
         return None;
     }
-    let mut place = place_of(name);
-    while let Some(command) = INDEX[place] {
-        if command.name.as_bytes().eq_ignore_ascii_case(name) {
-            return Some(command);
+    let name = pack(name);
+    let place = INDEX.binary_search_by_key(&name, |(known, _)| *known).ok()?;
+    Some(INDEX[place].1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_found_by_their_names_and_by_no_others() {
+        for command in COMMANDS.iter().copied().flatten() {
+            let name = command.name;
+            assert!(name.len() <= LONGEST_NAME && name.bytes().all(|byte| byte.is_ascii_lowercase()), "{name}");
+            for spelled in [name.to_owned(), name.to_uppercase(), name[..1].to_uppercase() + &name[1..]] {
+                assert_eq!(find(spelled.as_bytes()).map(|found| found.name), Some(name));
+            }
+            for other in [format!("{name} "), format!("\0{name}"), format!(" {name}"), name.replace('e', "\u{5}")] {
+                assert_eq!(find(other.as_bytes()).map(|found| found.name).filter(|_| other != name), None, "{other:?}");
+            }
         }
-        place = (place + 1) % PLACES;
+        assert!(find(b"").is_none() && find(&[b'a'; LONGEST_NAME + 1]).is_none());
     }
-    None
 }

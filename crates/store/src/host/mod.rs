@@ -3,11 +3,12 @@
 //! | a request | goes to |
 //! |---|---|
 //! | on keys that a server of this member has | that server, at once |
-//! | on keys of one other server | that server, as this member's request; a client that follows slots is told MOVED instead |
+//! | on keys of one other server | that server, as this member's request; a client that follows slots is told MOVED instead, unless they are just moving |
 //! | on keys of several servers, if it can be parted: MGET, MSET, DEL, UNLINK, EXISTS, TOUCH | each key's server; the replies are put together |
 //! | on the whole table: SCAN, KEYS, DBSIZE, RANDOMKEY, FLUSHALL, FLUSHDB | all servers, or of SCAN the one that has the place |
 //! | on nothing of the table | nobody |
 
+mod resizing;
 mod waiting;
 
 use std::cell::RefCell;
@@ -19,11 +20,12 @@ use programs::linear_hash::Growth;
 use quantities::{Duration, Time};
 
 use crate::bucket::Bucket;
-use crate::cluster::{PoolState, SlotMap};
+use crate::cluster::{PoolState, SlotMap, slots_with};
 use crate::commands::{Command, Context, Flag, dispatch, find};
 use crate::connection::Session;
 use crate::contents::{CROSS_SLOT, Guest, Operation, Outcome};
-use crate::member::{Identity, Member, Output, Peer, Policy, Ticket};
+use crate::journal::{Journal, Pen};
+use crate::member::{Identity, Member, Output, Peer, Policy, Role, Ticket};
 use crate::node::Node;
 use crate::record::Milliseconds;
 use crate::resp::{Arguments, OwnedArguments, Reply};
@@ -51,24 +53,56 @@ fn time(node: &Node) -> Time {
     Time::ZERO + Duration::from_microseconds(node.now.saturating_sub(node.since))
 }
 
+/// Carries out a client's request on a bucket, and gives the member's time. The node is let go of before the member is told what was done: a
+/// server that is opened by that needs it, too.
+#[inline]
+fn dispatch_on(
+    bucket: &mut Bucket,
+    node: &RefCell<Node>,
+    session: &mut Session,
+    reply: &mut Reply,
+    arguments: Arguments<'_>,
+) -> Time {
+    let node = &mut *node.borrow_mut();
+    let now = node.now;
+    dispatch(&mut Context { bucket, node, session, reply, now }, arguments);
+    time(node)
+}
+
 impl Host {
     /// A host whose member founds a pool, or has yet to join one. Times of the policy are as those of the member's clock: a microsecond for a
     /// millisecond.
     pub fn new(node: Node, own: Peer, policy: Policy, founds: bool) -> Host {
+        let mut host = Host::kept_by(node, own, policy, None);
+        if founds {
+            host.member.found();
+        }
+        host
+    }
+
+    /// A host whose member has nothing yet, and whose servers write to this journal what becomes of their records.
+    pub fn kept_by(node: Node, own: Peer, policy: Policy, journal: Option<Journal>) -> Host {
         let node = Rc::new(RefCell::new(node));
         let of_server = {
             let node = Rc::clone(&node);
-            move || Bucket::of_server(Guest::of(&node))
+            move |server| {
+                let pen = journal.as_ref().map(|journal| Pen::new(Rc::clone(journal), server));
+                Bucket::of_server(Guest::of(&node)).kept_by(pen)
+            }
         };
-        let member =
-            if founds { Member::founding(own, policy, of_server) } else { Member::joining(own, policy, of_server) };
+        let member = Member::joining(own, policy, of_server);
         Host { node, member, spare: Bucket::default(), outputs: Vec::new(), mapped: 0, asked: 0 }
+    }
+
+    /// Has something done to the member before it serves anyone.
+    pub const fn member_mut(&mut self) -> &mut Member<Bucket> {
+        &mut self.member
     }
 
     /// A host whose member is the only one of its pool, and has one server.
     pub fn alone(node: Node) -> Host {
         let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, node.port));
-        let own = Peer { identity: Identity(1), address: nowhere, clients: nowhere };
+        let own = Peer { identity: Identity(1), address: nowhere, clients: nowhere, role: Role::Data, life: 0 };
         let growth =
             Growth { capacity: u64::MAX, sensitivity: 1.0, shrink: None, apart: false, most_servers: 1, chunk: 1 };
         Host::new(node, own, Policy { growth, servers_each: 1, patience: Duration::ZERO }, true)
@@ -123,9 +157,7 @@ impl Host {
         match self.member.holder_of_all() {
             Some(bucket) => {
                 self.asked += 1;
-                let node = &mut *self.node.borrow_mut();
-                let now = node.now;
-                dispatch(&mut Context { bucket, node, session, reply, now }, arguments);
+                dispatch_on(bucket, &self.node, session, reply, arguments);
                 None
             }
             None => self.carry_out_among_servers(session, reply, arguments),
@@ -140,12 +172,15 @@ impl Host {
         arguments: Arguments<'_>,
     ) -> Option<Waiting> {
         let now = self.node.borrow().now;
-        let is_alone = self.member.holder_of_all().is_some();
-        if is_alone
-            || !is_cluster(arguments)
-            || !session.is_authenticated
-            || now.saturating_sub(self.mapped) < MAP_HOLDS
-        {
+        let alone = self.member.holder_of_all().map(|bucket| bucket.len());
+        let is_asked = is_cluster(arguments) && session.is_authenticated;
+        let resizes = is_asked && session.transaction.is_none() && resizing::is_asked_for(arguments);
+        if let Some(records) = alone.filter(|_| resizes) {
+            self.resize(arguments, records, reply);
+            return None;
+        }
+        let is_known = alone.is_some() || !resizes && now.saturating_sub(self.mapped) < MAP_HOLDS;
+        if !is_asked || is_known {
             self.draw_map();
             return self.carry_out_on_keys(session, reply, arguments);
         }
@@ -162,13 +197,11 @@ impl Host {
     /// Carries out what has to do with no key; or with those that the client watches, which are on one server.
     fn carry_out_without_keys(&mut self, session: &mut Session, reply: &mut Reply, arguments: Arguments<'_>) {
         let c = session.watched.first().map(|(key, _)| c_of(key));
-        let node = &mut *self.node.borrow_mut();
-        let now = node.now;
         let bucket = match c.and_then(|c| self.member.holder(c)) {
             Some((_, bucket)) => bucket,
             None => self.member.contents_mut().next().unwrap_or(&mut self.spare),
         };
-        dispatch(&mut Context { bucket, node, session, reply, now }, arguments);
+        dispatch_on(bucket, &self.node, session, reply, arguments);
     }
 
     /// A client has gone: it watches nothing any more.
@@ -214,8 +247,7 @@ impl Host {
             reply.error("CROSSSLOT WATCH is for keys that one server of this member has");
             return None;
         }
-        if session.follows_slots {
-            self.moved(c, command, reply, arguments);
+        if session.follows_slots && self.redirects(c, command, session, reply, arguments) {
             return None;
         }
         match parts(command, arguments) {
@@ -241,10 +273,8 @@ impl Host {
         if bucket.refuses(c, command.keys_of(arguments).skip(1).chain(watched)).is_some() {
             return false;
         }
-        let node = &mut *self.node.borrow_mut();
-        let now = node.now;
-        dispatch(&mut Context { bucket, node, session, reply, now }, arguments);
-        self.member.has_answered(time(node), server, 1, command.has(Flag::NeedsRoom), &mut self.outputs);
+        let now = dispatch_on(bucket, &self.node, session, reply, arguments);
+        self.member.has_answered(now, server, 1, command.has(Flag::NeedsRoom), &mut self.outputs);
         true
     }
 
@@ -262,19 +292,32 @@ impl Host {
         Waiting::Parts { gather, tickets, replies }
     }
 
-    /// Tells a client that follows slots where they are.
-    fn moved(&self, c: u64, command: &Command, reply: &mut Reply, arguments: Arguments<'_>) {
-        let slots: Vec<u16> = command.keys_of(arguments).map(slot_of).collect();
-        if slots.iter().any(|slot| *slot != slots[0]) {
-            return reply.error(CROSS_SLOT);
+    /// Tells a client that follows slots where they are. Not so while they move to this member, or from it: then the member asks for them
+    /// itself, as for any other client, and nobody has to try again.
+    fn redirects(
+        &self,
+        c: u64,
+        command: &Command,
+        session: &Session,
+        reply: &mut Reply,
+        arguments: Arguments<'_>,
+    ) -> bool {
+        let mut slots = command.keys_of(arguments).map(slot_of);
+        let slot = slots.next().unwrap_or_default();
+        if slots.any(|other| other != slot) {
+            reply.error(CROSS_SLOT);
+            return true;
         }
-        match self.member.host_of(c).and_then(|host| self.member.peer(host)) {
-            Some(peer) if peer.identity != self.member.own().identity => {
-                reply.error(&format!("MOVED {} {}", slots[0], peer.clients));
-            }
-            // It is on its way from one of its own servers, or to one.
-            _ => reply.error("TRYAGAIN the slot is moving"),
+        let host = self.member.host_of(c).and_then(|host| self.member.peer(host));
+        let Some(peer) = host.filter(|peer| peer.identity != self.member.own().identity) else { return false };
+        let moved = format!("MOVED {slot} {}", peer.clients);
+        if session.takes_ranges {
+            let (first, last) = slots_with(self.member.image().extent(), c);
+            reply.error(&format!("{moved} {first} {last}"));
+        } else {
+            reply.error(&moved);
         }
+        true
     }
 
     fn exec(&mut self, session: &mut Session, reply: &mut Reply, arguments: Arguments<'_>) -> Option<Waiting> {
@@ -296,10 +339,8 @@ impl Host {
                 reply.error(refusal);
                 return None;
             }
-            let node = &mut *self.node.borrow_mut();
-            let now = node.now;
-            dispatch(&mut Context { bucket, node, session, reply, now }, arguments);
-            self.member.has_answered(time(node), server, 1, true, &mut self.outputs);
+            let now = dispatch_on(bucket, &self.node, session, reply, arguments);
+            self.member.has_answered(now, server, 1, true, &mut self.outputs);
             return None;
         }
         if !session.watched.is_empty() {
@@ -331,7 +372,7 @@ pub(crate) fn keys_of(request: &OwnedArguments) -> impl Iterator<Item = &[u8]> {
 }
 
 /// A request for each key, with its hash, if a request can be parted so.
-fn parts(command: &Command, arguments: Arguments<'_>) -> Option<(Gather, Vec<(u64, OwnedArguments)>)> {
+pub(crate) fn parts(command: &Command, arguments: Arguments<'_>) -> Option<(Gather, Vec<(u64, OwnedArguments)>)> {
     let (gather, name, step): (_, &[u8], _) = match command.name {
         "mget" => (Gather::List, b"get", 1),
         "mset" => (Gather::Ok, b"set", 2),

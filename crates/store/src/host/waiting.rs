@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Host, time};
+use super::{Host, dispatch_on, resizing, time};
 use crate::bucket::Bucket;
-use crate::commands::{Command, Context, Wanted, dispatch, matches};
+use crate::commands::{Command, Wanted, matches};
 use crate::connection::Session;
 use crate::contents::{Operation, Outcome};
 use crate::member::{Answer, Ticket};
@@ -100,9 +100,7 @@ impl Host {
             _ => {
                 let end = reply.end();
                 // What is wrong with its arguments, any bucket says.
-                let (node, bucket) = (&mut *self.node.borrow_mut(), &mut self.spare);
-                let now = node.now;
-                dispatch(&mut Context { bucket, node, session, reply, now }, arguments);
+                dispatch_on(&mut self.spare, &self.node, session, reply, arguments);
                 if reply.unsent_from(end).starts_with(b"-") {
                     return None;
                 }
@@ -175,10 +173,14 @@ impl Host {
                 }
             }
             (Waiting::Size(_), Answer::Count(count)) => reply.count(count),
-            (Waiting::Map(_, request), Answer::Count(_)) => {
+            (Waiting::Map(_, request), Answer::Count(records)) => {
                 self.mapped = self.node.borrow().now;
                 self.draw_map();
-                self.carry_out_without_keys(session, reply, request.borrowed());
+                if resizing::is_asked_for(request.borrowed()) {
+                    self.resize(request.borrowed(), records, reply);
+                } else {
+                    self.carry_out_without_keys(session, reply, request.borrowed());
+                }
             }
             (Waiting::Clear(tickets), Answer::Outcome(level)) => return self.cleared(tickets, ticket, &level, reply),
             (waiting, _) => return Some(waiting),

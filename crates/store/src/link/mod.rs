@@ -16,6 +16,7 @@
 mod sealing;
 
 use std::fmt;
+use std::ops::Range;
 
 use crate::member::Peer;
 use sealing::{Half, TAG};
@@ -50,12 +51,14 @@ const LONGEST: usize = (512 << 20) + (1 << 20);
 const GOES_ON: u32 = 1 << 31;
 /// What stands before each fragment: its length. [B]
 const LENGTH: usize = 4;
+/// What was sent is let go of when it is more than this, and than what has still to be sent. So much memory is kept for what comes next. [B]
+const MOST_SENT: usize = 1 << 20;
 
 /// Why a link has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// Whoever is there is no member of this version.
-    #[error("it is no maquette store of this version")]
+    #[error("no maquette store of this version listens there for members")]
     Stranger,
     /// What came was not sealed by somebody who knows the secret, or was changed on the way.
     #[error("it has another secret, or what it sent was changed on the way")]
@@ -96,6 +99,8 @@ pub struct Link {
     /// What seals, once both nonces are known.
     outgoing: Option<Half>,
     received: Vec<u8>,
+    /// So much of it was taken.
+    taken: usize,
     /// The fragments of a message that is not whole yet.
     begun: Vec<u8>,
     unsent: Vec<u8>,
@@ -109,7 +114,7 @@ impl Link {
         let own = postcard::to_stdvec(own).unwrap_or_default();
         let unsent = [GREETING, &nonce].concat();
         let stage = Stage::Greeting { secret, nonce, own };
-        Link { stage, has_called, outgoing: None, received: Vec::new(), begun: Vec::new(), unsent, sent: 0 }
+        Link { stage, has_called, outgoing: None, received: Vec::new(), taken: 0, begun: Vec::new(), unsent, sent: 0 }
     }
 
     /// Whether both know who the other is.
@@ -117,8 +122,15 @@ impl Link {
         matches!(self.stage, Stage::Open { .. })
     }
 
+    /// Whether the other has greeted as a member of this version does.
+    pub const fn has_met_a_store(&self) -> bool {
+        !matches!(self.stage, Stage::Greeting { .. })
+    }
+
     /// Bytes have come.
     pub fn received(&mut self, bytes: &[u8]) {
+        // Once for all that was taken since the last ones came: what is left is less than a fragment.
+        self.received.drain(..std::mem::take(&mut self.taken));
         self.received.extend_from_slice(bytes);
     }
 
@@ -133,10 +145,11 @@ impl Link {
             return Ok(None);
         }
         while let Some((content, goes_on)) = self.fragment()? {
-            if self.begun.len() + content.len() > LONGEST {
+            let longest = if self.is_open() { LONGEST } else { MOST_OF_FRAGMENT };
+            if self.begun.len() + content.len() > longest {
                 return Err(Error::Long);
             }
-            self.begun.extend_from_slice(&content);
+            self.begun.extend_from_slice(&self.received[content]);
             if goes_on {
                 continue;
             }
@@ -149,6 +162,7 @@ impl Link {
     /// Takes the other's greeting, and says who this side is. Whether it was there.
     fn greet(&mut self) -> Result<bool, Error> {
         let Stage::Greeting { secret, nonce, own } = &self.stage else { return Ok(true) };
+        // Nothing was taken before.
         let known = self.received.len().min(GREETING.len());
         if self.received[..known] != GREETING[..known] {
             return Err(Error::Stranger);
@@ -162,26 +176,30 @@ impl Link {
             (Half::of_caller(&secret.0, caller, called), Half::of_called(&secret.0, caller, called));
         let (outgoing, incoming) = if self.has_called { (of_caller, of_called) } else { (of_called, of_caller) };
         let own = own.clone();
-        self.received.drain(..GREETING.len() + 32);
+        self.taken = GREETING.len() + theirs.len();
         self.outgoing = Some(outgoing);
         self.stage = Stage::Naming { incoming };
         self.send(&own);
         Ok(true)
     }
 
-    /// Opens the next fragment, if all of it is there; whether its message goes on after it.
-    fn fragment(&mut self) -> Result<Option<(Vec<u8>, bool)>, Error> {
+    /// Opens the next fragment, if all of it is there: where its content lies, and whether its message goes on after it.
+    fn fragment(&mut self) -> Result<Option<(Range<usize>, bool)>, Error> {
         let (Stage::Naming { incoming } | Stage::Open { incoming }) = &mut self.stage else { return Ok(None) };
-        let Some((length, rest)) = self.received.split_first_chunk::<LENGTH>() else { return Ok(None) };
+        let rest = &mut self.received[self.taken..];
+        let Some((length, rest)) = rest.split_first_chunk_mut::<LENGTH>() else { return Ok(None) };
         let told = u32::from_le_bytes(*length);
         let length = (told & !GOES_ON) as usize;
         if !(TAG..=MOST_OF_FRAGMENT + TAG).contains(&length) {
             return Err(Error::Long);
         }
-        let Some(sealed) = rest.get(..length) else { return Ok(None) };
-        let content = incoming.open(told, sealed).ok_or(Error::Sealed)?;
-        self.received.drain(..LENGTH + length);
-        Ok(Some((content, told & GOES_ON != 0)))
+        let Some(sealed) = rest.get_mut(..length) else { return Ok(None) };
+        if !incoming.open(told, sealed) {
+            return Err(Error::Sealed);
+        }
+        let begin = self.taken + LENGTH;
+        self.taken = begin + length;
+        Ok(Some((begin..self.taken - TAG, told & GOES_ON != 0)))
     }
 
     fn event(&mut self, message: Vec<u8>) -> Result<Event, Error> {
@@ -198,7 +216,7 @@ impl Link {
         }
     }
 
-    /// Sends a message, of [`LONGEST`] bytes at most. One that is sent before the other has greeted is lost: wait until the link is open.
+    /// Sends a message, of 513 MiB at most. One that is sent before the other has greeted is lost: wait until the link is open.
     pub fn send(&mut self, message: &[u8]) {
         let Some(outgoing) = &mut self.outgoing else { return };
         let mut rest = message;
@@ -223,9 +241,9 @@ impl Link {
     /// So much of it was sent.
     pub fn was_sent(&mut self, bytes: usize) {
         self.sent += bytes;
-        if self.sent == self.unsent.len() {
-            self.unsent.clear();
-            self.sent = 0;
+        if self.sent == self.unsent.len() || self.sent > MOST_SENT.max(self.unsent.len() / 2) {
+            self.unsent.drain(..std::mem::take(&mut self.sent));
+            self.unsent.shrink_to(self.unsent.len().max(MOST_SENT));
         }
     }
 }

@@ -62,14 +62,13 @@ impl Half {
         }
     }
 
-    /// Opens a fragment; none, if it was not sealed by the other side as its next one.
-    pub(super) fn open(&mut self, told: u32, sealed: &[u8]) -> Option<Vec<u8>> {
+    /// Opens a fragment where it lies; its content is what stands before its tag. Whether it was sealed by the other side as its next one.
+    pub(super) fn open(&mut self, told: u32, sealed: &mut [u8]) -> bool {
         let nonce = self.nonce();
-        let (content, tag) = sealed.split_last_chunk::<TAG>()?;
-        let mut content = content.to_vec();
+        let (Some(cipher), Some((content, tag))) = (&self.cipher, sealed.split_last_chunk_mut::<TAG>()) else {
+            return false;
+        };
         let told: [u8; LENGTH] = told.to_le_bytes();
-        let cipher = self.cipher.as_ref()?;
-        cipher.decrypt_in_place_detached(&nonce.into(), &told, &mut content, Tag::from_slice(tag)).ok()?;
-        Some(content)
+        cipher.decrypt_in_place_detached(&nonce.into(), &told, content, Tag::from_slice(tag)).is_ok()
     }
 }

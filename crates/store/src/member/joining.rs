@@ -13,7 +13,7 @@
 use programs::linear_hash::Contents;
 
 use super::placement::parent;
-use super::{Identity, Member, Message, Output, Peer, Placement};
+use super::{Identity, Member, Message, Output, Peer, Placement, Role};
 
 impl<C: Contents> Member<C> {
     /// Asks a member to welcome this one.
@@ -29,8 +29,10 @@ impl<C: Contents> Member<C> {
         let welcome = Message::Welcome(there.cloned().collect(), self.placement.clone());
         outputs.push(Output::Send(new.identity, welcome));
         let identity = new.identity;
+        self.tell_of_resizing(identity, outputs);
         self.hear_of(identity, new, outputs);
         self.relays.insert(identity);
+        self.record_standing();
     }
 
     pub(super) fn be_welcomed(
@@ -43,29 +45,63 @@ impl<C: Contents> Member<C> {
         self.relays.insert(by);
         let others = there.into_iter().filter(|peer| peer.identity != self.own.identity);
         self.peers.extend(others.map(|peer| (peer.identity, peer)));
+        self.forget_former_spares();
         self.learn(placement);
+        let waiting = self.waiting.take();
+        self.record_standing();
         self.reconsider(outputs);
-        for new in self.waiting.take().into_iter().flatten() {
+        for new in waiting.into_iter().flatten() {
             self.welcome(new, outputs);
         }
     }
 
+    /// A member is there again, and hears who has come meanwhile.
+    pub(super) fn be_told_of(&mut self, back: Peer, outputs: &mut Vec<Output<C>>) {
+        let identity = back.identity;
+        self.hear_of(identity, back, outputs);
+        let others = self.peers.values().filter(|peer| peer.identity != identity);
+        outputs.push(Output::Send(identity, Message::There(others.cloned().collect())));
+    }
+
+    /// Hears who is there.
+    pub(super) fn hear_of_all(&mut self, from: Identity, there: Vec<Peer>, outputs: &mut Vec<Output<C>>) {
+        there.into_iter().for_each(|peer| self.hear_of(from, peer, outputs));
+    }
+
     /// Hears of a member, and passes it on if that is news.
     pub(super) fn hear_of(&mut self, from: Identity, new: Peer, outputs: &mut Vec<Output<C>>) {
-        if new.identity == self.own.identity || self.peers.insert(new.identity, new.clone()).is_some() {
+        if new.identity == self.own.identity || self.peers.contains_key(&new.identity) || self.is_former_spare(&new) {
             return;
         }
+        self.peers.insert(new.identity, new.clone());
+        self.forget_former_spares();
+        self.record_standing();
         for &relay in self.relays.iter().filter(|&&relay| relay != from) {
             outputs.push(Output::Send(relay, Message::Member(new.clone())));
         }
         self.reconsider(outputs);
     }
 
+    /// A spare that has become a lost member is there under that name only.
+    pub(super) fn forget_former_spares(&mut self) {
+        let former = self.peers.values().filter(|peer| self.is_former_spare(peer));
+        let former: Vec<Identity> = former.map(|peer| peer.identity).collect();
+        for spare in former {
+            self.peers.remove(&spare);
+            self.relays.remove(&spare);
+        }
+    }
+
+    fn is_former_spare(&self, peer: &Peer) -> bool {
+        let mut others = self.peers.values().chain([&self.own]).filter(|peer| peer.role != Role::Spare);
+        peer.role == Role::Spare && others.any(|other| other.address == peer.address)
+    }
+
     /// Learns who hosts which server. Of those that it hosts itself, and of those that came of these, it knows best.
     pub(super) fn learn(&mut self, placement: &Placement) {
         for (server, host) in placement.iter() {
             if !self.servers.contains_key(&server) && !self.servers.contains_key(&parent(server)) {
-                self.placement.learn(server, host);
+                self.learn_host(server, host);
             }
         }
     }

@@ -1,15 +1,22 @@
 //! What members tell each other.
 
+use std::fmt;
 use std::net::SocketAddr;
 
-use programs::linear_hash::{Contents, Request, ScanRequest, ToClientOf, ToServerOf};
+use programs::linear_hash::{Contents, Request, ScanRequest, ToClientOf};
 use serde::{Deserialize, Serialize};
 
-use super::Placement;
+use super::{Asked, Placement, Sequenced};
 
 /// What tells a member from others: a random number, chosen when it is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Identity(pub u32);
+
+impl fmt::Display for Identity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:08x}", self.0)
+    }
+}
 
 /// What members know of each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +27,33 @@ pub struct Peer {
     pub address: SocketAddr,
     /// Where clients reach it.
     pub clients: SocketAddr,
+    /// What it is there for.
+    pub role: Role,
+    /// How often it was lost, and rebuilt on another one.
+    pub life: u32,
+}
+
+/// What a member is there for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Role {
+    /// To host servers.
+    #[default]
+    Data,
+    /// To keep parity of those that do.
+    Parity,
+    /// To become one of those, if it is lost.
+    Spare,
+}
+
+impl Role {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::Data => "data",
+            Role::Parity => "parity",
+            Role::Spare => "spare",
+        }
+    }
 }
 
 /// What a member tells another.
@@ -46,17 +80,19 @@ pub enum Message<C: Contents> {
         /// How often it was passed on.
         hops: u32,
     },
-    /// From one server to another.
-    ToServer {
+    /// A client's request that one server sends on to another: who has asked asks again if it is lost.
+    Forward {
         /// The sender's server.
         from: u32,
         /// The receiver's.
         to: u32,
-        /// What it is told.
-        message: ToServerOf<C>,
-        /// Who hosts which server, with what opens a server and with the token.
-        placement: Option<Placement>,
+        /// The request.
+        request: Request<C::Operation>,
     },
+    /// Anything else that one server tells another, which must not be lost.
+    Sequenced(Sequenced<C>),
+    /// The sender has taken all sequenced messages of the receiver up to this one, and keeps what came of them.
+    Acknowledged(u64),
     /// From a server to a client of the receiver.
     ToClient {
         /// Which server; none, when the sender hosts none that could say more.
@@ -68,4 +104,31 @@ pub enum Message<C: Contents> {
     },
     /// The sender does not host this server.
     NotHere(u32),
+    /// The sender was there before, and is there again, perhaps somewhere else.
+    Back(Peer),
+    /// These are there.
+    There(Vec<Peer>),
+    /// So many servers there are to be.
+    Resize(Asked),
+}
+
+impl<C: Contents> Message<C> {
+    /// Whether only time is lost with it: it is of a client's request, which the client sends again, or is told again when that comes.
+    pub const fn may_be_lost(&self) -> bool {
+        match self {
+            Message::Request(..)
+            | Message::Scan { .. }
+            | Message::Forward { .. }
+            | Message::ToClient { .. }
+            | Message::NotHere(_) => true,
+            Message::Join(_)
+            | Message::Welcome(..)
+            | Message::Member(_)
+            | Message::Back(_)
+            | Message::There(_)
+            | Message::Resize(_) => false,
+            // They are kept until they are acknowledged, but sent again only when members meet again.
+            Message::Sequenced(_) | Message::Acknowledged(_) => false,
+        }
+    }
 }

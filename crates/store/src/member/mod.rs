@@ -18,19 +18,27 @@
 mod joining;
 mod message;
 mod placement;
+mod recording;
+mod reliable;
+mod replaying;
 mod requests;
+mod resizing;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
-use programs::linear_hash::{Contents, Growth, Image, Server, ServerCounts, ToClientOf, ToServerOf};
+use programs::linear_hash::{Applied, Contents, Growth, Image, Server, ServerCounts, ToClientOf, ToServerOf};
 use quantities::{Duration, Time};
 
-pub use message::{Identity, Message, Peer};
+pub use message::{Identity, Message, Peer, Role};
 pub use placement::Placement;
+pub use recording::{Begun, Recorder, Standing, Taken};
+use reliable::Reliable;
+pub use reliable::{Sequenced, Shared};
 use requests::Requests;
 pub use requests::{Answer, Ticket};
+pub use resizing::Asked;
 
 /// What a member does.
 #[derive(Debug)]
@@ -64,18 +72,28 @@ pub struct Member<C: Contents> {
     /// New members that have asked before this one was welcomed itself; none of them from then on.
     waiting: Option<Vec<Peer>>,
     servers: BTreeMap<u32, Server<C>>,
+    /// Who hosts which server, as servers have told each other: what they tell each other next goes by that.
     placement: Placement,
+    /// The same as far as anybody knows who asks as a client: it may be out of date, and then somebody says so.
+    hints: Placement,
+    /// How many servers there are to be, as somebody has asked for.
+    asked: Asked,
     image: Image,
     requests: Requests<C>,
     /// What servers of this member have to tell each other: from whom, to whom, and what.
     to_servers: VecDeque<(u32, u32, ToServerOf<C>)>,
     /// And its clients: to which, and what.
     to_clients: VecDeque<(u64, ToClientOf<C>)>,
+    /// What they have to tell servers of other members.
+    reliable: Reliable<C>,
     make: Make<C>,
+    recorder: Option<Box<dyn Recorder<C>>>,
+    /// By server and client, how requests went that is not written down yet.
+    unwritten: BTreeMap<(u32, u64), Applied<C::Outcome>>,
 }
 
-/// Makes what a server keeps that is to come here.
-struct Make<C>(Box<dyn Fn() -> C>);
+/// Makes what a server keeps that is to come here, by its number.
+struct Make<C>(Box<dyn Fn(u32) -> C>);
 
 impl<C> fmt::Debug for Make<C> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -85,19 +103,16 @@ impl<C> fmt::Debug for Make<C> {
 
 impl<C: Contents> Member<C> {
     /// The first member of a pool, with server 0.
-    pub fn founding(own: Peer, policy: Policy, make: impl Fn() -> C + 'static) -> Member<C> {
+    pub fn founding(own: Peer, policy: Policy, make: impl Fn(u32) -> C + 'static) -> Member<C> {
         let mut member = Member::joining(own, policy, make);
-        let contents = (member.make.0)();
-        member.servers.insert(0, Server::keeping(contents, 0, member.growth()));
-        member.placement.learn(0, member.own.identity);
-        member.waiting = None;
+        member.found();
         member
     }
 
     /// A member that has yet to be welcomed by another one, and stands by until a split needs it.
-    pub fn joining(own: Peer, policy: Policy, make: impl Fn() -> C + 'static) -> Member<C> {
+    pub fn joining(own: Peer, policy: Policy, make: impl Fn(u32) -> C + 'static) -> Member<C> {
         Member {
-            requests: Requests::new(own.identity, policy.patience),
+            requests: Requests::new(own.identity, policy.patience, 0),
             own,
             policy,
             peers: BTreeMap::new(),
@@ -105,16 +120,26 @@ impl<C: Contents> Member<C> {
             waiting: Some(Vec::new()),
             servers: BTreeMap::new(),
             placement: Placement::default(),
+            hints: Placement::default(),
+            asked: Asked::default(),
             image: Image::default(),
             to_servers: VecDeque::new(),
             to_clients: VecDeque::new(),
+            reliable: Reliable::new(),
             make: Make(Box::new(make)),
+            recorder: None,
+            unwritten: BTreeMap::new(),
         }
     }
 
     /// Who it is.
     pub const fn own(&self) -> &Peer {
         &self.own
+    }
+
+    /// How it takes part.
+    pub const fn policy(&self) -> &Policy {
+        &self.policy
     }
 
     /// Whether it is one: it founded the pool, or was welcomed.
@@ -127,14 +152,18 @@ impl<C: Contents> Member<C> {
         self.peers.values()
     }
 
-    /// What it believes of the file.
-    pub const fn image(&self) -> Image {
-        self.image
+    /// What it believes of the file. Of its own servers it knows the levels without having asked.
+    pub fn image(&self) -> Image {
+        let levels = self.servers.iter().filter_map(|(number, server)| Some((*number, server.table()?.level())));
+        levels.fold(self.image, |mut image, (number, level)| {
+            image.adjust(number, level);
+            image
+        })
     }
 
     /// Who hosts which server, as far as it is known here.
-    pub const fn placement(&self) -> &Placement {
-        &self.placement
+    pub const fn hints(&self) -> &Placement {
+        &self.hints
     }
 
     /// The servers that it hosts.
@@ -152,6 +181,11 @@ impl<C: Contents> Member<C> {
             sum.merges += server.counts.merges;
         }
         sum
+    }
+
+    /// Image adjustments that it was told as a client.
+    pub fn adjustments(&self) -> u64 {
+        self.requests.adjustments()
     }
 
     /// The server of the key C, if this member hosts it and its place is here: then it can be asked without a request.
@@ -174,7 +208,7 @@ impl<C: Contents> Member<C> {
 
     /// The member that hosts the server of the key C, or knows who does, by its own image.
     pub fn host_of(&self, c: u64) -> Option<Identity> {
-        self.placement.nearest(self.image.address(c)).map(|(_, host)| host)
+        self.hints.nearest(self.image().address(c)).map(|(_, host)| host)
     }
 
     /// What a member is known as.
@@ -182,13 +216,30 @@ impl<C: Contents> Member<C> {
         if identity == self.own.identity { Some(&self.own) } else { self.peers.get(&identity) }
     }
 
+    /// The members that host servers, or may.
+    pub fn hosts(&self) -> impl Iterator<Item = &Peer> {
+        self.peers.values().chain([&self.own]).filter(|peer| peer.role == Role::Data)
+    }
+
     /// When it wants to be woken, if nothing comes before.
     pub fn deadline(&self) -> Option<Time> {
         self.requests.deadline()
     }
 
+    /// Knows by a server who hosts it.
+    fn learn_host(&mut self, server: u32, host: Identity) {
+        self.placement.learn(server, host);
+        self.hints.learn(server, host);
+    }
+
+    /// Does not take somebody for the host of a server any more.
+    fn forget_host(&mut self, server: u32, host: Identity) {
+        self.placement.forget(server, host);
+        self.hints.forget(server, host);
+    }
+
     fn growth(&self) -> Growth {
-        let members = u32::try_from(1 + self.peers.len()).unwrap_or(u32::MAX);
+        let members = u32::try_from(self.hosts().count()).unwrap_or(u32::MAX);
         let most_servers = members.saturating_mul(self.policy.servers_each).min(self.policy.growth.most_servers);
         Growth { most_servers, ..self.policy.growth }
     }

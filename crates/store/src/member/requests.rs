@@ -50,6 +50,8 @@ pub(super) struct Requests<C: Contents> {
     /// Which place each ticket is for, as long as it has no answer.
     by_ticket: BTreeMap<Ticket, u32>,
     tickets: u64,
+    /// The numbers of requests and of scans begin there.
+    first: u64,
     scans: u64,
 }
 
@@ -69,13 +71,19 @@ pub(super) const fn place_of(client: u64) -> (Identity, u32) {
 }
 
 impl<C: Contents> Requests<C> {
-    pub(super) fn new(identity: Identity, patience: Duration) -> Requests<C> {
+    pub(super) fn new(identity: Identity, patience: Duration, first: u64) -> Requests<C> {
         let (places, free, deadlines) = (Vec::new(), Vec::new(), BTreeSet::new());
-        Requests { identity, patience, places, free, deadlines, by_ticket: BTreeMap::new(), tickets: 0, scans: 0 }
+        let (by_ticket, tickets, scans) = (BTreeMap::new(), 0, first);
+        Requests { identity, patience, places, free, deadlines, by_ticket, tickets, first, scans }
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {
         self.deadlines.first().map(|(time, _)| *time)
+    }
+
+    /// Image adjustments that its clients were told.
+    pub(super) fn adjustments(&self) -> u64 {
+        self.places.iter().map(|place| place.client.counts.adjustments).sum()
     }
 
     const fn number(&self, place: u32) -> u64 {
@@ -93,7 +101,7 @@ impl<C: Contents> Requests<C> {
         }
         let place = self.places.len() as u32;
         self.by_ticket.insert(ticket, place);
-        let client = Client::new(self.number(place), self.patience);
+        let client = Client::new(self.number(place), self.patience).from_request(self.first);
         self.places.push(Place { client, ticket, scan: None, is_reading: false, deadline: None });
         (place, ticket)
     }

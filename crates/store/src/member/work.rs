@@ -10,7 +10,7 @@ use quantities::Time;
 
 use super::placement::parent;
 use super::requests::{Sending, place_of};
-use super::{Identity, Member, Message, Output, Ticket};
+use super::{Identity, Member, Message, Output, Sequenced, Ticket};
 
 /// As often as a part of a scan is passed on. One that was passed on in vain is asked for again when its time is over.
 const MOST_HOPS: u32 = 8;
@@ -44,10 +44,12 @@ impl<C: Contents> Member<C> {
 
     /// A server of this member was asked without a request, by [`Member::holder`], and has answered.
     pub fn has_answered(&mut self, now: Time, server: u32, requests: u64, stores: bool, outputs: &mut Vec<Output<C>>) {
-        let mut told = Vec::new();
+        let (mut told, mut pace) = (Vec::new(), None);
         if let Some(server) = self.servers.get_mut(&server) {
             server.has_answered(requests, stores, &mut told);
+            pace = Some(server.pace());
         }
+        self.record_beginning(server, pace, &told);
         self.pass_on(server, told, outputs);
         self.settle(now, outputs);
     }
@@ -76,17 +78,19 @@ impl<C: Contents> Member<C> {
         self.of_each_server(outputs, |server, told| server.grow_by(growth, told));
     }
 
-    fn of_each_server(
+    pub(super) fn of_each_server(
         &mut self,
         outputs: &mut Vec<Output<C>>,
         mut does: impl FnMut(&mut Server<C>, &mut Vec<OutputOf<C>>),
     ) {
         let numbers: Vec<u32> = self.servers.keys().copied().collect();
         for number in numbers {
-            let mut told = Vec::new();
+            let (mut told, mut pace) = (Vec::new(), None);
             if let Some(server) = self.servers.get_mut(&number) {
                 does(server, &mut told);
+                pace = Some(server.pace());
             }
+            self.record_beginning(number, pace, &told);
             self.pass_on(number, told, outputs);
         }
     }
@@ -98,31 +102,61 @@ impl<C: Contents> Member<C> {
             Message::Join(_) => {}
             Message::Welcome(there, placement) => self.be_welcomed(from, there, &placement, outputs),
             Message::Member(new) => self.hear_of(from, new, outputs),
+            Message::Resize(asked) => self.hear_of_resizing(from, asked, outputs),
             Message::Request(server, request) => match self.servers.get_mut(&server) {
-                Some(own) => {
-                    let mut told = Vec::new();
-                    own.request(request, &mut told);
-                    self.pass_on(server, told, outputs);
-                }
+                Some(_) => self.request(server, request, outputs),
                 None => self.bounce(from, server, request.client, request.number, outputs),
             },
             Message::Scan { server, request, hops } => self.scan_server(server, request, hops, outputs),
-            Message::ToServer { from: sender, to, message, placement } => {
-                self.placement.learn(sender, from);
-                placement.iter().for_each(|placement| self.learn(placement));
-                self.deliver(from, sender, to, message, outputs);
+            Message::Forward { from: sender, to, request } => {
+                self.hints.learn(sender, from);
+                self.deliver(from, sender, to, ToServer::Forward(request), outputs);
+            }
+            Message::Sequenced(sequenced) => self.take_sequenced(from, sequenced, outputs),
+            Message::Acknowledged(number) => {
+                if self.reliable.was_acknowledged(from, number) {
+                    self.recorder.iter_mut().for_each(|recorder| recorder.is_acknowledged(from, number));
+                }
             }
             Message::ToClient { server, client, message } => {
-                server.into_iter().for_each(|server| self.placement.learn(server, from));
+                server.into_iter().for_each(|server| self.hints.learn(server, from));
                 self.to_clients.push_back((client, message));
             }
             // Whoever hosts the server that it came of has opened it, and knows best: this may have been said before.
-            Message::NotHere(server) if !self.servers.contains_key(&parent(server)) => {
-                self.placement.forget(server, from)
-            }
+            Message::NotHere(server) if !self.servers.contains_key(&parent(server)) => self.hints.forget(server, from),
             Message::NotHere(_) => {}
+            Message::Back(back) => self.be_told_of(back, outputs),
+            Message::There(there) => self.hear_of_all(from, there, outputs),
         }
         self.settle(now, outputs);
+    }
+
+    /// Takes a sequenced message, if it is the next one, and acknowledges the last that was taken.
+    fn take_sequenced(&mut self, member: Identity, sequenced: Sequenced<C>, outputs: &mut Vec<Output<C>>) {
+        let Sequenced { number, from, to, message, placement } = sequenced;
+        if self.reliable.receives(member, number) {
+            self.learn_host(from, member);
+            placement.iter().for_each(|placement| self.learn(placement));
+            self.record_taking(Some((member, number)), from, to, Some(message.get()));
+            self.deliver(member, from, to, message.into_inner(), outputs);
+        }
+        outputs.push(Output::Send(member, Message::Acknowledged(self.reliable.received(member))));
+    }
+
+    /// Has a server of this member carry out a request, or send it on.
+    fn request(&mut self, server: u32, request: Request<C::Operation>, outputs: &mut Vec<Output<C>>) {
+        let Some(own) = self.servers.get_mut(&server) else { return };
+        let changes = self.recorder.as_ref().is_some_and(|recorder| recorder.changes(&request.operation));
+        let who = (request.client, request.number, request.c);
+        let is_new = own.last_of(request.client).is_none_or(|last| last.number != request.number);
+        let mut told = Vec::new();
+        own.request(request, &mut told);
+        let pace = own.pace();
+        if is_new {
+            self.record_answer(server, who, changes, &told);
+        }
+        self.record_beginning(server, Some(pace), &told);
+        self.pass_on(server, told, outputs);
     }
 
     /// Sends a client's requests to the servers that they are for.
@@ -138,13 +172,12 @@ impl<C: Contents> Member<C> {
     /// Asks a server, or the nearest to it whose host is known, which sends the request on. None is known before this member was welcomed; then
     /// the request is sent again later.
     fn ask_server(&mut self, server: u32, request: Request<C::Operation>, outputs: &mut Vec<Output<C>>) {
-        let Some((server, host)) = self.placement.nearest(server) else { return };
-        let Some(own) = self.servers.get_mut(&server) else {
-            return outputs.push(Output::Send(host, Message::Request(server, request)));
-        };
-        let mut told = Vec::new();
-        own.request(request, &mut told);
-        self.pass_on(server, told, outputs);
+        let Some((server, host)) = self.hints.nearest(server) else { return };
+        if self.servers.contains_key(&server) {
+            self.request(server, request, outputs);
+        } else {
+            outputs.push(Output::Send(host, Message::Request(server, request)));
+        }
     }
 
     /// Asks a server for a part of a scan. Servers do not send these on, and so members do, to the host of the nearest server that they know of.
@@ -154,7 +187,7 @@ impl<C: Contents> Member<C> {
             own.scan(request, &mut told);
             return self.pass_on(server, told, outputs);
         }
-        let host = self.placement.nearest(server).map(|(_, host)| host).filter(|host| *host != self.own.identity);
+        let host = self.hints.nearest(server).map(|(_, host)| host).filter(|host| *host != self.own.identity);
         match host {
             Some(host) if hops < MOST_HOPS => {
                 outputs.push(Output::Send(host, Message::Scan { server, request, hops: hops + 1 }));
@@ -180,9 +213,12 @@ impl<C: Contents> Member<C> {
     }
 
     /// Has everything done that this member's servers and clients have told each other.
-    fn settle(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
+    pub(super) fn settle(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
         for _ in 0..MOST_ROUNDS {
             if let Some((from, to, message)) = self.to_servers.pop_front() {
+                if !matches!(message, ToServer::Forward(_)) {
+                    self.record_taking(None, from, to, None);
+                }
                 self.deliver(self.own.identity, from, to, message, outputs);
             } else if let Some((client, message)) = self.to_clients.pop_front() {
                 let (sending, answers) = self.requests.take(now, place_of(client).1, message, &mut self.image);
@@ -197,10 +233,17 @@ impl<C: Contents> Member<C> {
     }
 
     /// Gives a server of this member what another server says. One that is opened comes here by that.
-    fn deliver(&mut self, member: Identity, from: u32, to: u32, message: ToServerOf<C>, outputs: &mut Vec<Output<C>>) {
+    pub(super) fn deliver(
+        &mut self,
+        member: Identity,
+        from: u32,
+        to: u32,
+        message: ToServerOf<C>,
+        outputs: &mut Vec<Output<C>>,
+    ) {
         if matches!(message, ToServer::Open { .. }) && !self.servers.contains_key(&to) {
-            self.servers.insert(to, Server::keeping((self.make.0)(), to, self.growth()));
-            self.placement.learn(to, self.own.identity);
+            self.servers.insert(to, self.new_server(to));
+            self.learn_host(to, self.own.identity);
         }
         let Some(server) = self.servers.get_mut(&to) else {
             if let ToServer::Forward(request) = message {
@@ -208,18 +251,23 @@ impl<C: Contents> Member<C> {
             }
             return;
         };
+        if let ToServer::Forward(request) = message {
+            return self.request(to, request, outputs);
+        }
         let (mut told, merges) = (Vec::new(), server.counts.merges);
         server.take(from, message, &mut told);
         if server.counts.merges > merges
             && let Some(table) = server.table()
         {
             // What it took over is a server no more.
-            self.placement.end(to | 1 << table.level());
+            let over = to | 1 << table.level();
+            self.placement.end(over);
+            self.hints.end(over);
         }
         if server.table().is_none() {
             // It has left the file.
             self.servers.remove(&to);
-            self.placement.forget(to, self.own.identity);
+            self.forget_host(to, self.own.identity);
         }
         self.pass_on(to, told, outputs);
     }
@@ -227,7 +275,7 @@ impl<C: Contents> Member<C> {
     /// Sends a request back to its client that came to a server which is not here, and says so to whoever sent it.
     fn bounce(&mut self, member: Identity, server: u32, client: u64, number: u64, outputs: &mut Vec<Output<C>>) {
         if member == self.own.identity {
-            self.placement.forget(server, member);
+            self.forget_host(server, member);
         } else {
             outputs.push(Output::Send(member, Message::NotHere(server)));
         }
@@ -235,7 +283,7 @@ impl<C: Contents> Member<C> {
     }
 
     /// Passes on what a server does.
-    fn pass_on(&mut self, server: u32, told: Vec<OutputOf<C>>, outputs: &mut Vec<Output<C>>) {
+    pub(super) fn pass_on(&mut self, server: u32, told: Vec<OutputOf<C>>, outputs: &mut Vec<Output<C>>) {
         for output in told {
             match output {
                 ServerOutput::Client(client, message) => self.tell_client(Some(server), client, message, outputs),
@@ -254,25 +302,34 @@ impl<C: Contents> Member<C> {
     fn tell_server(&mut self, from: u32, to: u32, message: ToServerOf<C>, outputs: &mut Vec<Output<C>>) {
         if matches!(message, ToServer::Open { .. }) {
             let host = self.least_loaded(to);
-            self.placement.learn(to, host);
+            self.learn_host(to, host);
         }
-        let Some((to, host)) = self.placement.nearest(to) else { return };
+        let known = if matches!(message, ToServer::Forward(_)) { &self.hints } else { &self.placement };
+        let Some((to, host)) = known.nearest(to) else { return };
         if host == self.own.identity {
             self.to_servers.push_back((from, to, message));
             return;
         }
+        let message = match message {
+            ToServer::Forward(request) => {
+                return outputs.push(Output::Send(host, Message::Forward { from, to, request }));
+            }
+            message => message,
+        };
         let goes_with_the_token =
             matches!(message, ToServer::Open { .. } | ToServer::Token(_) | ToServer::Shrink(_) | ToServer::Keep(_));
         let placement = goes_with_the_token.then(|| self.placement.clone());
-        outputs.push(Output::Send(host, Message::ToServer { from, to, message, placement }));
+        let sequenced = self.reliable.send(host, (from, to), message, placement);
+        self.recorder.iter_mut().for_each(|recorder| recorder.sends_sequenced());
+        outputs.push(Output::Send(host, Message::Sequenced(sequenced)));
     }
 
     /// Who hosts a server that is opened when there are so many others: the member with the fewest, and of these rather another one.
     fn least_loaded(&self, servers: u32) -> Identity {
         let loads = self.placement.loads(servers);
         let load = |member: &Identity| loads.get(member).copied().unwrap_or(0);
-        let others = self.peers.keys().map(|peer| (load(peer), Reverse(true), *peer));
-        let own = (load(&self.own.identity), Reverse(false), self.own.identity);
-        others.chain([own]).min().map_or(self.own.identity, |(.., member)| member)
+        let hosts = self.hosts().map(|host| host.identity);
+        let hosts = hosts.map(|host| (load(&host), Reverse(host != self.own.identity), host));
+        hosts.min().map_or(self.own.identity, |(.., member)| member)
     }
 }

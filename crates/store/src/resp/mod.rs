@@ -3,10 +3,12 @@
 //! Source: "Redis serialization protocol specification".
 
 pub mod number;
+mod replies;
 mod reply;
 mod request;
 mod value;
 
+pub use replies::Replies;
 pub use reply::{Reply, Version};
 pub use request::{Arguments, Limits, OwnedArguments, ProtocolError, Requests};
 pub use value::Value;

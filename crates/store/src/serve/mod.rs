@@ -1,12 +1,21 @@
 //! The loop: sockets, the clock and chance, and nothing that is decided.
 
+mod clock;
+mod group;
+mod keeping;
+mod operating;
+mod outbox;
+mod parity;
 mod peers;
+mod told;
+mod visitors;
+mod watch;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
@@ -14,11 +23,19 @@ use mio::{Events, Interest, Poll, Token};
 use crate::bucket::Bucket;
 use crate::connection::{Connection, Pause};
 use crate::host::Host;
+use crate::journal::disk::{self, Data, Found};
 use crate::link::{Nonce, Secret};
-use crate::member::{Answer, Identity, Message, Output, Peer as MemberPeer, Policy, Ticket};
+use crate::log::{Event, Log};
+use crate::member::{Answer, Identity, Output, Peer as MemberPeer, Policy, Role, Ticket};
 use crate::node::{Node, Settings};
+use crate::pages::{Assets, Turns};
 use crate::record::Milliseconds;
+use clock::Clock;
+use keeping::Keeper;
 use peers::{Arrival, Peers};
+use told::{Others, Told};
+use visitors::Visitors;
+use watch::Watch;
 
 /// Sockets that are ready at once, as far as one look tells.
 const EVENTS: usize = 1_024;
@@ -45,6 +62,17 @@ pub enum Error {
     /// The system refuses to wait for sockets.
     #[error("can't wait for clients: {0}")]
     Wait(#[from] io::Error),
+    /// What it keeps on disk can't be had back, or nothing can be kept there.
+    #[error(transparent)]
+    Data(disk::Error),
+    /// Somebody else is this member now.
+    #[error(
+        "this member was silent for too long, or had lost what it held, and was rebuilt on another one: start it again in a directory that is empty"
+    )]
+    Replaced,
+    /// What clients have changed can't be kept any more. Nobody was told that it was.
+    #[error("it ends, since it can't keep what clients store: {0}")]
+    Kept(disk::Error),
 }
 
 /// How a node takes part in a pool.
@@ -62,6 +90,12 @@ pub struct Pool {
     pub secret: Secret,
     /// When the file grows and shrinks.
     pub policy: Policy,
+    /// Where it keeps what it holds, if it does.
+    pub data: Option<Data>,
+    /// What it is there for, unless it is there already and knows.
+    pub role: Role,
+    /// How long a member may be silent before it is taken for lost, if there is parity of members. [ms]
+    pub parity_patience: Option<Milliseconds>,
     /// Gives numbers that nobody can guess.
     pub random: fn() -> io::Result<Nonce>,
 }
@@ -72,6 +106,7 @@ enum Callers {
     Clients,
     Followers,
     Members,
+    Visitors,
 }
 
 /// As long as no member has welcomed this one, one is asked again after so long. [ms]
@@ -85,6 +120,8 @@ struct Peer {
     has_more: bool,
     /// Whether it is among those whose turn comes.
     is_queued: bool,
+    /// For how many turns that may not be told of yet it waits.
+    held: usize,
 }
 
 /// A node that listens.
@@ -96,20 +133,31 @@ pub struct Server {
     queue: VecDeque<usize>,
     next_token: usize,
     host: Host,
+    /// If it keeps what it holds.
+    keeper: Option<Keeper>,
     members: Peers,
+    settings: Settings,
     pool: Pool,
     /// Which client waits for what.
     tickets: BTreeMap<Ticket, usize>,
     arrivals: Vec<Arrival>,
     looked: Milliseconds,
     joined: Milliseconds,
+    visitors: Visitors,
+    assets: Option<Assets>,
+    /// How other members stand.
+    others: Others,
+    clock: Clock,
+    turns: Turns,
+    watch: Watch,
+    log: Option<Log>,
 }
 
 impl Server {
     /// Listens on all these addresses; on a port that is free, where one is 0. Chance begins with numbers that are handed in.
     ///
     /// # Errors
-    /// [`Error::Listen`]
+    /// [`Error::Listen`], [`Error::Data`]
     pub fn listen(
         addresses: &[SocketAddr],
         settings: Settings,
@@ -137,12 +185,25 @@ impl Server {
             identity: Identity(chance[1] as u32),
             address: announced(bound(Callers::Members).unwrap_or(pool.members)),
             clients: announced(bound(Callers::Followers).unwrap_or(pool.followers)),
+            role: pool.role,
+            life: 0,
         };
-        let now = unix_time();
-        let node = Node::new(settings, port, chance, now);
+        let clock = Clock::set();
+        let now = clock.at(clock::instant());
+        let node = Node::new(settings.clone(), port, chance, now);
         let next_token = listeners.len();
         pool.join.retain(|address| *address != own.address);
-        let host = Host::new(node, own.clone(), pool.policy, pool.join.is_empty());
+        let founds = pool.join.is_empty();
+        let (host, keeper) = match pool.data.clone() {
+            None => (Host::new(node, own, pool.policy, founds), None),
+            Some(data) => {
+                let (policy, patience) = (pool.policy, pool.parity_patience);
+                let (host, keeper) =
+                    Keeper::begin(data, node, own, policy, founds, patience, 0).map_err(Error::Data)?;
+                (host, Some(keeper))
+            }
+        };
+        let own = host.member().own().clone();
         Ok(Server {
             poll,
             listeners,
@@ -150,19 +211,32 @@ impl Server {
             queue: VecDeque::new(),
             next_token,
             host,
+            keeper,
             members: Peers::new(own, pool.secret.clone()),
+            settings,
             pool,
             tickets: BTreeMap::new(),
             arrivals: Vec::new(),
             looked: now,
             joined: 0,
+            visitors: Visitors::default(),
+            assets: None,
+            others: Others::default(),
+            clock,
+            turns: Turns::default(),
+            watch: Watch::default(),
+            log: None,
         })
     }
 
     /// Where it listens for clients.
     pub fn addresses(&self) -> Vec<SocketAddr> {
-        let clients = self.listeners.iter().filter(|(_, callers)| *callers == Callers::Clients);
-        clients.filter_map(|(listener, _)| listener.local_addr().ok()).collect()
+        self.addresses_for(Callers::Clients)
+    }
+
+    fn addresses_for(&self, callers: Callers) -> Vec<SocketAddr> {
+        let listeners = self.listeners.iter().filter(|(_, of)| *of == callers);
+        listeners.filter_map(|(listener, _)| listener.local_addr().ok()).collect()
     }
 
     /// Where it is reached by other members, and by clients that follow slots.
@@ -170,13 +244,19 @@ impl Server {
         self.host.member().own()
     }
 
+    /// What it found of what it had kept, if it keeps anything.
+    pub fn found(&self) -> Option<&Found> {
+        self.keeper.as_ref().map(|keeper| &keeper.found)
+    }
+
     /// Serves until it is to end.
     ///
     /// # Errors
-    /// [`Error::Wait`]
+    /// [`Error::Wait`], [`Error::Kept`]
     pub fn serve(&mut self, ends: impl Fn() -> bool) -> Result<(), Error> {
         let mut events = Events::with_capacity(EVENTS);
         let mut is_swept = true;
+        self.begin();
         while !ends() {
             let idle = self.queue.is_empty() && is_swept;
             let wait = if idle { LONGEST_WAIT } else { Duration::ZERO };
@@ -184,8 +264,12 @@ impl Server {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 outcome => outcome?,
             }
-            let now = unix_time();
+            let begun = clock::instant();
+            let now = self.clock.at(begun);
             self.host.node().borrow_mut().now = now;
+            if let Some(keeper) = &mut self.keeper {
+                keeper.at = self.clock.since_start(begun);
+            }
             is_swept = true;
             for bucket in self.host.buckets() {
                 is_swept &= bucket.sweep(now, SWEPT);
@@ -206,16 +290,19 @@ impl Server {
                 }
             }
             if now.saturating_sub(self.looked) >= LOOK || now < self.looked {
-                self.look(now);
+                self.look(now)?;
             }
-            self.work_of_member(now);
+            self.work_of_member(now)?;
+            self.has_turned(begun);
+            self.become_another(now)?;
         }
-        Ok(())
+        self.end_of_service();
+        self.keeper.as_mut().map_or(Ok(()), Keeper::end).map_err(Error::Kept)
     }
 
     /// It is a client's turn.
     fn mark(&mut self, token: usize, has_more: bool) {
-        let Some(peer) = self.peers.get_mut(&token) else { return };
+        let Some(peer) = self.peers.get_mut(&token) else { return self.visit(token) };
         peer.has_more |= has_more;
         if !peer.is_queued {
             peer.is_queued = true;
@@ -229,32 +316,35 @@ impl Server {
             // None waits, or there is no room for another socket: then it is asked again when it is looked at clients.
             let (from, callers) = &self.listeners[listener];
             let callers = *callers;
-            let Ok((mut stream, address)) = from.accept() else { return };
-            if callers == Callers::Members {
-                self.let_member_in(stream, now);
-                continue;
-            }
-            let node = &mut *self.host.node().borrow_mut();
-            if self.peers.len() >= node.settings.most_clients {
-                node.counts.rejected += 1;
-                let _ = stream.write(b"-ERR max number of clients reached\r\n");
-                continue;
-            }
-            let token = self.next_token;
-            self.next_token += 1;
-            let interest = Interest::READABLE | Interest::WRITABLE;
-            let ready = stream
-                .set_nodelay(true)
-                .and_then(|()| self.poll.registry().register(&mut stream, Token(token), interest));
-            if ready.is_ok() {
-                let local = stream.local_addr().map(|local| local.to_string()).unwrap_or_default();
-                let client = node.connect(address.to_string(), local, now);
-                let mut connection = Connection::new(client, node);
-                connection.session.follows_slots = callers == Callers::Followers;
-                self.peers.insert(token, Peer { stream, connection, has_more: false, is_queued: false });
+            let Ok((stream, address)) = from.accept() else { return };
+            match callers {
+                Callers::Members => self.let_member_in(stream, now),
+                Callers::Visitors => self.let_visitor_in(stream, now),
+                Callers::Clients | Callers::Followers => self.let_client_in(stream, address, callers, now),
             }
         }
         self.queue.push_back(listener);
+    }
+
+    fn let_client_in(&mut self, mut stream: TcpStream, address: SocketAddr, callers: Callers, now: Milliseconds) {
+        let node = &mut *self.host.node().borrow_mut();
+        if self.peers.len() >= node.settings.most_clients {
+            node.counts.rejected += 1;
+            let _ = stream.write(b"-ERR max number of clients reached\r\n");
+            return;
+        }
+        let token = self.next_token;
+        self.next_token += 1;
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        let ready =
+            stream.set_nodelay(true).and_then(|()| self.poll.registry().register(&mut stream, Token(token), interest));
+        if ready.is_ok() {
+            let local = stream.local_addr().map(|local| local.to_string()).unwrap_or_default();
+            let client = node.connect(address.to_string(), local, now);
+            let mut connection = Connection::new(client, node);
+            connection.session.follows_slots = callers == Callers::Followers;
+            self.peers.insert(token, Peer { stream, connection, has_more: false, is_queued: false, held: 0 });
+        }
     }
 
     /// A client's turn: what it sends is read, carried out, and answered.
@@ -264,14 +354,44 @@ impl Server {
         }
         let Some(peer) = self.peers.get_mut(&token) else { return };
         peer.is_queued = false;
-        let outcome = peer.turn(&mut self.host);
+        if peer.held > 0 {
+            // It goes on when it was told what it waits for.
+            return;
+        }
+        let outcome = peer.work(&mut self.host);
         for ticket in peer.connection.waiting().iter().flat_map(|waiting| waiting.tickets()) {
             self.tickets.insert(ticket, token);
         }
+        if let (Ok(pause), Some(keeper)) = (&outcome, &mut self.keeper) {
+            peer.held += 1;
+            return keeper.turn.clients.push((token, *pause));
+        }
+        let outcome = outcome.and_then(|pause| peer.tell(pause, &self.host));
+        self.has_had_its_turn(token, outcome);
+    }
+
+    fn has_had_its_turn(&mut self, token: usize, outcome: Result<bool, Gone>) {
         match outcome {
             Ok(true) => self.mark(token, false),
             Ok(false) => {}
             Err(_) => self.end(token),
+        }
+    }
+
+    /// Tells clients and other members what they have had to wait for until it was kept.
+    fn tell_all(&mut self) {
+        while let Some(turn) = self.keeper.as_mut().and_then(Keeper::next_to_tell) {
+            for (to, message, may_be_lost) in turn.messages {
+                self.members.send(to, message, may_be_lost);
+            }
+            for (token, pause) in turn.clients {
+                let Some(peer) = self.peers.get_mut(&token) else { continue };
+                peer.held -= 1;
+                if peer.held == 0 {
+                    let outcome = peer.tell(pause, &self.host);
+                    self.has_had_its_turn(token, outcome);
+                }
+            }
         }
     }
 
@@ -292,14 +412,14 @@ impl Server {
     }
 
     /// Does what other members have asked for, and what this one has to tell them.
-    fn work_of_member(&mut self, now: Milliseconds) {
+    fn work_of_member(&mut self, now: Milliseconds) -> Result<(), Error> {
         self.host.with_member(|member, at, outputs| {
             if member.deadline().is_some_and(|deadline| deadline <= at) {
                 member.wake(at, outputs);
             }
         });
         for arrival in std::mem::take(&mut self.arrivals) {
-            self.arrive(arrival);
+            self.arrive(arrival)?;
         }
         loop {
             let outputs = self.host.take_outputs();
@@ -308,37 +428,68 @@ impl Server {
             }
             outputs.into_iter().for_each(|output| self.put_out(output));
         }
+        if let Some(keeper) = &mut self.keeper {
+            keeper.commit(now).map_err(Error::Kept)?;
+            self.work_of_group()?;
+            self.tell_all();
+        }
         self.members.flush();
         if !self.host.member().is_welcome() && now.saturating_sub(self.joined) >= TIME_TO_JOIN_AGAIN {
             self.joined = now;
             self.pool.join.clone().into_iter().for_each(|address| self.call(address, now));
         }
-        let due = self.members.due_calls(self.host.member().peers(), now);
+        let due = self.members.due_calls(|identity| self.host.member().peer(identity), now);
         due.into_iter().for_each(|address| self.call(address, now));
+        Ok(())
     }
 
-    fn arrive(&mut self, arrival: Arrival) {
+    fn arrive(&mut self, arrival: Arrival) -> Result<(), Error> {
         match arrival {
-            Arrival::Met(peer) => self.host.with_member(|member, _, outputs| {
-                if !member.is_welcome() {
-                    member.join(peer.identity, outputs);
+            Arrival::Met(peer) => {
+                if let Some(Keeper { at, group: Some(group), .. }) = &mut self.keeper {
+                    group.meets(*at, &peer);
                 }
-            }),
-            Arrival::Message(from, message) => {
-                // What is no message comes of another version; what it was for is asked for again.
-                if let Ok(message) = postcard::from_bytes::<Message<Bucket>>(&message) {
+                self.host.with_member(|member, _, outputs| {
+                    if !member.is_welcome() {
+                        member.join(peer.identity, outputs);
+                    }
+                    member.meet(peer, outputs);
+                });
+            }
+            Arrival::Reached(peer) => {
+                self.tell(&Event::MemberMet { member: peer.identity.to_string(), address: peer.address });
+            }
+            Arrival::Lost(peer) => {
+                self.group().into_iter().for_each(|group| group.loses(peer.identity));
+                self.tell(&Event::MemberLost { member: peer.identity.to_string(), address: peer.address });
+            }
+            Arrival::Message(from, message) => match postcard::from_bytes(&message) {
+                Ok(Told::Message(message)) => {
                     self.host.with_member(|member, now, outputs| member.take(now, from, message, outputs));
                 }
-            }
+                Ok(Told::Group(message)) => {
+                    if let Some(keeper) = &mut self.keeper {
+                        keeper.hear(from, message).map_err(Error::Kept)?;
+                    }
+                }
+                Ok(Told::Ask) => self.say_how_it_stands(from),
+                Ok(Told::State(state)) => self.others.hear(from, *state, self.host.node().borrow().now),
+                // What is no message comes of another version; what it was for is asked for again.
+                Err(_) => {}
+            },
         }
+        Ok(())
     }
 
     fn put_out(&mut self, output: Output<Bucket>) {
         match output {
             Output::Send(to, message) => {
+                let may_be_lost = message.may_be_lost();
                 // All that members tell each other can be written.
-                if let Ok(message) = postcard::to_stdvec(&message) {
-                    self.members.send(to, message);
+                let Ok(bytes) = postcard::to_stdvec(&Told::Message(message)) else { return };
+                match &mut self.keeper {
+                    Some(keeper) => keeper.turn.messages.push((to, bytes, may_be_lost)),
+                    None => self.members.send(to, bytes, may_be_lost),
                 }
             }
             Output::Done(ticket, answer) => self.answer(ticket, answer),
@@ -353,6 +504,10 @@ impl Server {
         peer.connection.answered(&mut self.host, ticket, answer);
         for ticket in peer.connection.waiting().iter().flat_map(|waiting| waiting.tickets()) {
             self.tickets.insert(ticket, token);
+        }
+        if let Some(keeper) = &mut self.keeper {
+            peer.held += 1;
+            return keeper.turn.clients.push((token, Pause::Turn));
         }
         self.mark(token, false);
     }
@@ -369,8 +524,9 @@ impl Server {
     }
 
     /// Ends clients that have had their time, and measures what the process takes.
-    fn look(&mut self, now: Milliseconds) {
+    fn look(&mut self, now: Milliseconds) -> Result<(), Error> {
         self.looked = now;
+        self.clock.set_again();
         let node = Rc::clone(self.host.node());
         let is_over = |peer: &Peer| {
             peer.connection.is_overdue(&node.borrow(), now) || peer.connection.session.client.is_killed.get()
@@ -380,6 +536,10 @@ impl Server {
         (0..self.listeners.len()).for_each(|listener| self.let_in(listener, now));
         let mut node = node.borrow_mut();
         node.resident = resident().unwrap_or(node.resident);
+        if let Some(keeper) = &mut self.keeper {
+            let is_asked = std::mem::take(&mut node.wants_snapshot);
+            node.kept = Some(keeper.look(is_asked).map_err(Error::Kept)?);
+        }
         drop(node);
         let mut told = Vec::new();
         for (&token, peer) in &mut self.peers {
@@ -391,8 +551,13 @@ impl Server {
             self.tickets.retain(|_, of| *of != token);
             self.mark(token, false);
         }
-        self.members.look(now);
+        self.end_clients_that_wait_for_parity();
+        self.members.look(now, &mut self.arrivals);
+        self.host.member().behind().for_each(|member| self.members.expect(member));
         self.host.with_member(|member, at, outputs| member.look(at, outputs));
+        self.visitors.look(now);
+        self.tell_what_has_happened(now);
+        Ok(())
     }
 }
 
@@ -400,14 +565,20 @@ impl Server {
 struct Gone;
 
 impl Peer {
-    /// Whether it is to have another turn though its socket tells nothing new.
-    fn turn(&mut self, host: &mut Host) -> Result<bool, Gone> {
+    /// Carries out what it asks for, as far as it goes.
+    fn work(&mut self, host: &mut Host) -> Result<Pause, Gone> {
+        // What is left of the turn before.
         self.send(host)?;
         let mut pause = self.connection.turn(host);
         if pause == Pause::Receive && self.has_more {
             self.receive(host)?;
             pause = self.connection.turn(host);
         }
+        Ok(pause)
+    }
+
+    /// Sends what there is to tell it. Whether it is to have another turn though its socket tells nothing new.
+    fn tell(&mut self, pause: Pause, host: &Host) -> Result<bool, Gone> {
         let all_sent = self.send(host)?;
         match pause {
             Pause::Leave if all_sent => Err(Gone),
@@ -460,12 +631,6 @@ impl Peer {
             }
         }
     }
-}
-
-#[allow(clippy::disallowed_methods)] // a store is asked when keys expire
-fn unix_time() -> Milliseconds {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    since.as_millis() as Milliseconds
 }
 
 /// What the process has in memory, and the most that it had, as Linux says. [B]

@@ -7,6 +7,8 @@ use std::net::SocketAddr;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 
+use super::outbox::Outbox;
+use super::told::Told;
 use crate::link::{Event, Link, Nonce, Secret};
 use crate::member::{Identity, Peer};
 use crate::record::Milliseconds;
@@ -19,6 +21,8 @@ const TIME_TO_OPEN: Milliseconds = 5_000;
 const TIME_TO_CALL_AGAIN: Milliseconds = 500;
 /// As many links wait to be opened by others at once.
 const MOST_STRANGERS: usize = 64;
+/// Messages are sealed as long as less than this waits for a socket. The rest stays where it can be dropped, or sent by another socket. [B]
+const MOST_SEALED: usize = 1 << 20;
 
 /// A socket to another member, or to whoever takes itself for one.
 #[derive(Debug)]
@@ -26,8 +30,10 @@ struct Socket {
     stream: TcpStream,
     link: Link,
     since: Milliseconds,
+    /// The address that was called, unless the other has called.
+    called: Option<SocketAddr>,
     /// Who it is, once that is known.
-    identity: Option<Identity>,
+    peer: Option<Peer>,
 }
 
 /// What comes from other members.
@@ -35,8 +41,12 @@ struct Socket {
 pub enum Arrival {
     /// A member was called, or has called.
     Met(Peer),
+    /// A socket leads to a member to which none led before.
+    Reached(Peer),
     /// A message of a member.
     Message(Identity, Vec<u8>),
+    /// No socket leads to a member any more that has led there.
+    Lost(Peer),
 }
 
 /// All sockets to members.
@@ -45,14 +55,22 @@ pub struct Peers {
     own: Peer,
     secret: Secret,
     sockets: BTreeMap<usize, Socket>,
+    /// How often each member was rebuilt, as far as was heard.
+    lives: BTreeMap<Identity, u32>,
     /// By which sockets each member is reached.
     tokens: BTreeMap<Identity, usize>,
-    /// What is to be sent to members that are being called.
-    waiting: BTreeMap<Identity, Vec<Vec<u8>>>,
+    /// What is to be sent to each member.
+    outboxes: BTreeMap<Identity, Outbox>,
+    /// Members for whom something waits though no socket leads to them.
+    unreached: BTreeSet<Identity>,
+    /// As many messages were dropped that may be lost.
+    dropped: u64,
     /// Where members are called, and when the next time.
     calls: BTreeMap<SocketAddr, Milliseconds>,
-    /// Sockets that have something to send since the last [`Peers::flush`].
-    unsent: BTreeSet<usize>,
+    /// Why nobody was met at an address that was called, the last time.
+    failures: BTreeMap<SocketAddr, String>,
+    /// Members that have something to send since the last [`Peers::flush`].
+    unsent: BTreeSet<Identity>,
     buffer: Vec<u8>,
 }
 
@@ -60,12 +78,16 @@ impl Peers {
     /// No socket yet.
     pub fn new(own: Peer, secret: Secret) -> Peers {
         Peers {
+            lives: BTreeMap::from([(own.identity, own.life)]),
             own,
             secret,
             sockets: BTreeMap::new(),
             tokens: BTreeMap::new(),
-            waiting: BTreeMap::new(),
+            outboxes: BTreeMap::new(),
+            unreached: BTreeSet::new(),
+            dropped: 0,
             calls: BTreeMap::new(),
+            failures: BTreeMap::new(),
             unsent: BTreeSet::new(),
             buffer: vec![0; READ],
         }
@@ -76,15 +98,31 @@ impl Peers {
         self.sockets.contains_key(&token)
     }
 
+    /// As many messages were dropped as were too much for members that did not take them.
+    pub const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// What waits for members. [B]
+    pub fn waiting(&self) -> usize {
+        self.outboxes.values().map(Outbox::size).sum::<usize>()
+            + self.sockets.values().map(|socket| socket.link.unsent().len()).sum::<usize>()
+    }
+
+    /// Why nobody was met at an address, the last time that it was called.
+    pub fn failure(&self, address: SocketAddr) -> Option<&str> {
+        self.failures.get(&address).map(String::as_str)
+    }
+
     /// Somebody has called.
     pub fn let_in(&mut self, registry: &Registry, token: usize, stream: TcpStream, nonce: Nonce, now: Milliseconds) {
         if self.sockets.values().filter(|socket| !socket.link.is_open()).count() < MOST_STRANGERS {
             // One that can't be registered is closed.
-            let _ = self.add(registry, token, stream, false, nonce, now);
+            let _ = self.add(registry, token, stream, None, nonce, now);
         }
     }
 
-    /// Calls whoever listens at an address.
+    /// Calls whoever listens at an address, unless that is under way.
     ///
     /// # Errors
     /// What the system says.
@@ -96,7 +134,12 @@ impl Peers {
         nonce: Nonce,
         now: Milliseconds,
     ) -> io::Result<()> {
-        self.add(registry, token, TcpStream::connect(address)?, true, nonce, now)
+        if self.sockets.values().any(|socket| socket.called == Some(address) && !socket.link.is_open()) {
+            return Ok(());
+        }
+        let called =
+            TcpStream::connect(address).and_then(|stream| self.add(registry, token, stream, Some(address), nonce, now));
+        called.inspect_err(|error| drop(self.failures.insert(address, plain(error))))
     }
 
     fn add(
@@ -104,21 +147,25 @@ impl Peers {
         registry: &Registry,
         token: usize,
         mut stream: TcpStream,
-        has_called: bool,
+        called: Option<SocketAddr>,
         nonce: Nonce,
         now: Milliseconds,
     ) -> io::Result<()> {
         registry.register(&mut stream, Token(token), Interest::READABLE | Interest::WRITABLE)?;
         stream.set_nodelay(true)?;
-        let link = Link::new(has_called, self.secret.clone(), nonce, &self.own);
-        self.sockets.insert(token, Socket { stream, link, since: now, identity: None });
+        let link = Link::new(called.is_some(), self.secret.clone(), nonce, &self.own);
+        self.sockets.insert(token, Socket { stream, link, since: now, called, peer: None });
         Ok(())
     }
 
     /// Who is to be called now: members for whom something waits and who are not reached.
-    pub fn due_calls<'a>(&mut self, known: impl Iterator<Item = &'a Peer>, now: Milliseconds) -> Vec<SocketAddr> {
+    pub fn due_calls<'a>(
+        &mut self,
+        known: impl Fn(Identity) -> Option<&'a Peer>,
+        now: Milliseconds,
+    ) -> Vec<SocketAddr> {
         let mut due = Vec::new();
-        for peer in known.filter(|peer| self.waiting.contains_key(&peer.identity)) {
+        for peer in self.unreached.iter().filter_map(|identity| known(*identity)) {
             let next = self.calls.entry(peer.address).or_insert(0);
             if *next <= now {
                 *next = now + TIME_TO_CALL_AGAIN;
@@ -128,94 +175,166 @@ impl Peers {
         due
     }
 
-    /// A message to a member, which is sent with the next [`Peers::flush`], or as soon as the member is reached.
-    pub fn send(&mut self, to: Identity, message: Vec<u8>) {
-        match self.tokens.get(&to).and_then(|token| Some((*token, self.sockets.get_mut(token)?))) {
-            Some((token, socket)) => {
-                socket.link.send(&message);
-                self.unsent.insert(token);
-            }
-            None => self.waiting.entry(to).or_default().push(message),
+    /// A message to a member, which is sent with the next [`Peers::flush`], or as soon as the member is reached. One that may be lost is dropped
+    /// when too much waits for that member.
+    pub fn send(&mut self, to: Identity, message: Vec<u8>, may_be_lost: bool) {
+        self.dropped += self.outboxes.entry(to).or_default().push(message, may_be_lost);
+        if self.tokens.contains_key(&to) {
+            self.unsent.insert(to)
+        } else {
+            self.unreached.insert(to)
+        };
+    }
+
+    /// A member is to be called, if it is not reached.
+    pub fn expect(&mut self, member: Identity) {
+        if !self.tokens.contains_key(&member) {
+            self.unreached.insert(member);
         }
     }
 
     /// Sends what there is to send, all messages to a member at once.
     pub fn flush(&mut self) {
-        for token in std::mem::take(&mut self.unsent) {
-            if let Some(socket) = self.sockets.get_mut(&token) {
-                // A socket that is broken tells so when it is read.
-                let _ = socket.flush();
+        for identity in std::mem::take(&mut self.unsent) {
+            // A socket that is broken tells so when it is read.
+            let _ = self.flush_to(identity);
+        }
+    }
+
+    fn flush_to(&mut self, identity: Identity) -> io::Result<()> {
+        let Some(socket) = self.tokens.get(&identity).and_then(|token| self.sockets.get_mut(token)) else {
+            return Ok(());
+        };
+        let Some(outbox) = self.outboxes.get_mut(&identity) else { return socket.flush() };
+        while socket.link.unsent().len() < MOST_SEALED {
+            let Some(message) = outbox.pop() else { return socket.flush() };
+            socket.link.send(&message);
+            if socket.link.unsent().len() >= MOST_SEALED {
+                socket.flush()?;
             }
         }
+        Ok(())
     }
 
     /// A socket has something to read, or room to send: what comes of it.
     pub fn turn(&mut self, token: usize, arrivals: &mut Vec<Arrival>) {
         let Some(socket) = self.sockets.get_mut(&token) else { return };
-        let outcome = socket.turn(&mut self.buffer);
-        let met = outcome.events.iter().find_map(|event| match event {
-            Event::Met(peer) => Some(peer.identity),
-            Event::Message(_) => None,
-        });
-        if let Some(identity) = met {
-            socket.identity = Some(identity);
-            // Messages stay in order on one socket: the first that there was.
-            self.tokens.entry(identity).or_insert(token);
-        }
-        let identity = socket.identity;
-        for event in outcome.events {
-            match (event, identity) {
-                (Event::Met(peer), _) => arrivals.push(Arrival::Met(peer)),
-                (Event::Message(message), Some(identity)) => arrivals.push(Arrival::Message(identity, message)),
-                (Event::Message(_), None) => {}
+        let mut events = Vec::new();
+        let outcome = socket.read(&mut self.buffer, &mut events).and_then(|()| socket.flush());
+        for event in events {
+            match event {
+                Event::Met(peer) if self.lives.get(&peer.identity).is_some_and(|life| *life > peer.life) => {
+                    self.tell_that_it_is_lost(token, self.lives[&peer.identity]);
+                }
+                Event::Met(peer) => {
+                    self.lives.insert(peer.identity, peer.life);
+                    let is_former = |it: &Peer| it.identity == peer.identity && it.life < peer.life;
+                    let former = self.sockets.iter().filter(|(_, socket)| socket.peer.as_ref().is_some_and(is_former));
+                    let former: Vec<usize> = former.map(|(token, _)| *token).collect();
+                    former.into_iter().for_each(|token| self.tell_that_it_is_lost(token, peer.life));
+                    if !self.tokens.contains_key(&peer.identity) {
+                        arrivals.push(Arrival::Reached(peer.clone()));
+                    }
+                    self.meet(token, &peer);
+                    arrivals.push(Arrival::Met(peer));
+                }
+                Event::Message(message) => {
+                    arrivals.extend(self.identity(token).map(|it| Arrival::Message(it, message)))
+                }
             }
         }
-        if outcome.is_over {
-            self.end(token);
-        } else if let Some(identity) = met {
-            for message in self.waiting.remove(&identity).unwrap_or_default() {
-                self.send(identity, message);
-            }
+        let identity = self.identity(token).filter(|identity| self.tokens.get(identity) == Some(&token));
+        let outcome = outcome.and_then(|()| identity.map_or(Ok(()), |identity| self.flush_to(identity)));
+        if let Err(error) = outcome {
+            self.end(token, &error, arrivals);
         }
     }
 
-    fn end(&mut self, token: usize) {
-        let identity = self.sockets.remove(&token).and_then(|socket| socket.identity);
-        if let Some(identity) = identity
-            && self.tokens.get(&identity) == Some(&token)
-        {
-            // Of two members that have called each other at once one socket is left.
-            let other = self.sockets.iter().find(|(_, socket)| socket.identity == Some(identity));
-            match other.map(|(token, _)| *token) {
-                Some(other) => drop(self.tokens.insert(identity, other)),
-                None => drop(self.tokens.remove(&identity)),
+    /// Whoever is there was taken for lost, and somebody else is that member now. It is told so, and nothing that it says is taken.
+    fn tell_that_it_is_lost(&mut self, token: usize, life: u32) {
+        let Some(socket) = self.sockets.get_mut(&token) else { return };
+        socket.peer = None;
+        socket.link.send(&Told::lost(life));
+        // Should it fail, the other one calls again.
+        let _ = socket.flush();
+    }
+
+    fn identity(&self, token: usize) -> Option<Identity> {
+        self.sockets.get(&token)?.peer.as_ref().map(|peer| peer.identity)
+    }
+
+    /// It is known now to whom a socket leads.
+    fn meet(&mut self, token: usize, peer: &Peer) {
+        let Some(socket) = self.sockets.get_mut(&token) else { return };
+        socket.peer = Some(peer.clone());
+        if let Some(address) = socket.called {
+            self.failures.remove(&address);
+        }
+        // The newest is one on which somebody listens. What is lost with another one is asked for again, or sent again as not acknowledged.
+        self.tokens.insert(peer.identity, token);
+        self.unreached.remove(&peer.identity);
+    }
+
+    fn end(&mut self, token: usize, error: &io::Error, arrivals: &mut Vec<Arrival>) {
+        let Some(socket) = self.sockets.remove(&token) else { return };
+        let Some(peer) = socket.peer else {
+            if let Some(address) = socket.called {
+                self.failures.insert(address, why(error, &socket.link));
+            }
+            return;
+        };
+        if self.tokens.get(&peer.identity) != Some(&token) {
+            return;
+        }
+        // Of two members that have called each other at once one socket is left.
+        let other =
+            self.sockets.iter().find(|(_, socket)| socket.peer.as_ref().is_some_and(|it| it.identity == peer.identity));
+        match other.map(|(token, _)| *token) {
+            Some(other) => {
+                self.tokens.insert(peer.identity, other);
+                self.unsent.insert(peer.identity);
+            }
+            None => {
+                self.tokens.remove(&peer.identity);
+                if self.outboxes.get(&peer.identity).is_some_and(|outbox| !outbox.is_empty()) {
+                    self.unreached.insert(peer.identity);
+                }
+                arrivals.push(Arrival::Lost(peer));
             }
         }
     }
 
     /// Closes what was not opened in time.
-    pub fn look(&mut self, now: Milliseconds) {
+    pub fn look(&mut self, now: Milliseconds, arrivals: &mut Vec<Arrival>) {
         let late = |socket: &Socket| !socket.link.is_open() && now.saturating_sub(socket.since) > TIME_TO_OPEN;
         let late: Vec<usize> =
             self.sockets.iter().filter(|(_, socket)| late(socket)).map(|(token, _)| *token).collect();
-        late.into_iter().for_each(|token| self.end(token));
+        late.into_iter().for_each(|token| self.end(token, &ErrorKind::TimedOut.into(), arrivals));
     }
 }
 
-/// What a socket's turn has brought.
-struct Turn {
-    events: Vec<Event>,
-    is_over: bool,
+/// What the system says, without its number.
+fn plain(error: &io::Error) -> String {
+    error.kind().to_string()
+}
+
+/// Why nobody was met by a socket that has ended.
+fn why(error: &io::Error, link: &Link) -> String {
+    match error.kind() {
+        // Who can't open what this side has sealed ends the connection.
+        ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe if link.has_met_a_store() => {
+            crate::link::Error::Sealed.to_string()
+        }
+        ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
+            crate::link::Error::Stranger.to_string()
+        }
+        ErrorKind::TimedOut => format!("nobody has answered for {} s", TIME_TO_OPEN / 1000),
+        ErrorKind::Other => error.to_string(),
+        _ => plain(error),
+    }
 }
 
 impl Socket {
-    fn turn(&mut self, buffer: &mut [u8]) -> Turn {
-        let mut events = Vec::new();
-        let read = self.read(buffer, &mut events);
-        let is_over = read.is_err() || self.flush().is_err();
-        Turn { events, is_over }
-    }
-
     fn read(&mut self, buffer: &mut [u8], events: &mut Vec<Event>) -> io::Result<()> {
         loop {
             match self.stream.read(buffer) {

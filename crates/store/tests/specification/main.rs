@@ -1,7 +1,13 @@
 //! What the store promises its clients, and its members each other.
 
+mod client;
 mod commands;
+mod groups;
+mod histories;
+mod keeping;
 mod link;
 mod pool;
 mod requests;
+mod seeds;
 mod sessions;
+mod stripes;

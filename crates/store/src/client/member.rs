@@ -1,45 +1,22 @@
 //! A client that asks one thing after another, and waits for each reply.
 
-use std::io::{self, BufReader, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use crate::resp::Value;
+use super::Error;
+use super::request::encode;
+use crate::resp::{Replies, Value};
 
-/// Why there is no reply.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// Nobody can be asked there.
-    #[error("can't reach {address}: {cause}")]
-    Unreachable {
-        /// Where.
-        address: SocketAddr,
-        /// Why not.
-        cause: io::Error,
-    },
-    /// The connection broke, or what came was no reply.
-    #[error("{address} does not answer as a store does: {cause}")]
-    Broken {
-        /// Where.
-        address: SocketAddr,
-        /// What happened.
-        cause: io::Error,
-    },
-    /// It was refused.
-    #[error("{address} refuses: {message}")]
-    Refused {
-        /// Who refuses.
-        address: SocketAddr,
-        /// As it says it.
-        message: String,
-    },
-}
+/// So much is read at a time. [B]
+const READ: usize = 16 << 10;
 
 /// A client of one member.
 #[derive(Debug)]
 pub struct Client {
     address: SocketAddr,
-    stream: BufReader<TcpStream>,
+    stream: TcpStream,
+    replies: Replies,
 }
 
 impl Client {
@@ -55,7 +32,7 @@ impl Client {
             Ok(stream)
         });
         let stream = stream.map_err(|cause| Error::Unreachable { address, cause })?;
-        let mut client = Client { address, stream: BufReader::new(stream) };
+        let mut client = Client { address, stream, replies: Replies::default() };
         if let Some(password) = password {
             client.ask(&[b"AUTH", password])?;
         }
@@ -67,17 +44,26 @@ impl Client {
     /// # Errors
     /// [`Error::Broken`], [`Error::Refused`]
     pub fn ask(&mut self, words: &[&[u8]]) -> Result<Value, Error> {
-        let mut request = format!("*{}\r\n", words.len()).into_bytes();
-        for word in words {
-            request.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
-            request.extend_from_slice(word);
-            request.extend_from_slice(b"\r\n");
-        }
-        let reply = self.stream.get_mut().write_all(&request).and_then(|()| Value::read(&mut self.stream));
+        let mut request = Vec::new();
+        encode(words.iter().copied(), &mut request);
+        let reply = self.stream.write_all(&request).and_then(|()| self.reply());
         let address = self.address;
         match reply.map_err(|cause| Error::Broken { address, cause })? {
             Value::Error(message) => Err(Error::Refused { address, message }),
             value => Ok(value),
+        }
+    }
+
+    fn reply(&mut self) -> io::Result<Value> {
+        let mut bytes = [0; READ];
+        loop {
+            if let Some(value) = self.replies.next_reply()? {
+                return Ok(value);
+            }
+            match self.stream.read(&mut bytes)? {
+                0 => return Err(ErrorKind::UnexpectedEof.into()),
+                length => self.replies.feed(&bytes[..length]),
+            }
         }
     }
 }

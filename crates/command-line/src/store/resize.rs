@@ -1,0 +1,128 @@
+//! `maquette store grow` and `maquette store shrink`.
+
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration as WallDuration, Instant};
+
+use ::store::client::Client;
+use clap::Args;
+use formats::interrupt;
+use quantities::Duration;
+use serde_json::json;
+
+use super::{address, first_line};
+use crate::failure::Failure;
+use crate::progress::Spinner;
+use crate::quantity::seconds;
+use crate::{CommandOutput, json};
+
+/// As long a member may take to answer.
+const PATIENCE: WallDuration = WallDuration::from_secs(5);
+/// So often a member is asked how many servers there are.
+const LOOK: WallDuration = WallDuration::from_millis(100);
+
+/// Which way.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Way {
+    Grow,
+    Shrink,
+}
+
+/// Spread a table over more servers than its records ask for
+///
+/// One server after the other is split until there are so many more, and the table does not shrink below that any more. The members must have
+/// room for as many.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:
+  maquette store grow 127.0.0.1:6379 2")]
+pub(super) struct Grow {
+    #[command(flatten)]
+    asked: Asked,
+}
+
+/// Draw a table back to fewer servers than its records ask for
+///
+/// One server after the other is merged into the one that it came of, until there are so many fewer, and the table does not grow beyond that
+/// any more. Those that are left must have room for all records.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:
+  maquette store shrink 127.0.0.1:6379 2")]
+pub(super) struct Shrink {
+    #[command(flatten)]
+    asked: Asked,
+}
+
+#[derive(Args, Debug)]
+struct Asked {
+    /// A member, at its port for clients.
+    #[arg(value_name = "HOST:PORT", default_value = "127.0.0.1:6379")]
+    member: String,
+    /// How many servers more, or fewer; 0 for as many as records ask for again.
+    #[arg(value_name = "SERVERS", default_value_t = 1)]
+    servers: u32,
+    /// As long it is waited for until there are so many, in seconds or with a unit.
+    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
+    wait: Duration,
+    /// A file whose first line is the password that clients must give.
+    #[arg(long, value_name = "FILE")]
+    password_file: Option<PathBuf>,
+}
+
+impl Grow {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        self.asked.execute(Way::Grow, as_json)
+    }
+}
+
+impl Shrink {
+    pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        self.asked.execute(Way::Shrink, as_json)
+    }
+}
+
+impl Asked {
+    fn execute(self, way: Way, as_json: bool) -> Result<CommandOutput, Failure> {
+        let password = self.password_file.as_deref().map(first_line).transpose()?;
+        let mut client = Client::open(address(&self.member)?, password.as_deref(), PATIENCE)?;
+        let name = match way {
+            Way::Grow => "GROW",
+            Way::Shrink => "SHRINK",
+        };
+        let due = client.ask(&[b"CLUSTER", name.as_bytes(), self.servers.to_string().as_bytes()])?.integer();
+        let (spinner, began) = (Spinner::new(), clock());
+        let limit = WallDuration::from_nanos(self.wait.picoseconds() / 1_000);
+        let (mut there, mut is_there);
+        loop {
+            let info = client.ask(&[b"CLUSTER", b"INFO"])?.text();
+            let mut lines = info.lines().filter_map(|line| line.strip_prefix("cluster_servers:"));
+            there = lines.next().and_then(|servers| servers.parse::<i64>().ok());
+            // Records may ask for more still, or for fewer.
+            is_there = self.servers == 0
+                || there.zip(due).is_some_and(|(there, due)| match way {
+                    Way::Grow => there >= due,
+                    Way::Shrink => there <= due,
+                });
+            if is_there || clock().duration_since(began) >= limit {
+                break;
+            }
+            if interrupt::requested() {
+                return Err(Failure::Interrupted);
+            }
+            spinner.show(format!("servers {} of {}", there.unwrap_or_default(), due.unwrap_or_default()));
+            thread::sleep(LOOK);
+        }
+        drop(spinner);
+        let (servers, asked) = (there.unwrap_or_default(), due.unwrap_or_default());
+        let text = match (as_json, is_there) {
+            (true, _) => json(&json!({"servers": servers, "asked": asked})),
+            (false, true) => format!("servers {servers}\n"),
+            (false, false) => format!("servers {servers}, and there are to be {asked}\n"),
+        };
+        Ok(CommandOutput { text, status: i32::from(!is_there) })
+    }
+}
+
+#[allow(clippy::disallowed_methods)] // whoever waits for servers waits by the clock
+fn clock() -> Instant {
+    Instant::now()
+}

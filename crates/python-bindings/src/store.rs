@@ -1,0 +1,125 @@
+//! A client of a pool of stores.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyList};
+use store::client::{Counts, Error, Options, Pool};
+use store::resp::Value;
+
+use crate::errors::{CommandRefused, NoAnswer, OutcomeUnknown};
+
+/// What a handler of a signal has raised while the client waited.
+type Raised = Arc<Mutex<Option<PyErr>>>;
+
+/// A client of a pool. Threads may share it: one asks after the other.
+#[pyclass(frozen, module = "maquette._maquette")]
+pub struct StoreClient {
+    /// None, once it is closed.
+    pool: Mutex<Option<Pool>>,
+    raised: Raised,
+}
+
+#[pymethods]
+impl StoreClient {
+    #[new]
+    fn new(py: Python<'_>, members: Vec<String>, password: Option<Vec<u8>>, timeout: f64) -> PyResult<StoreClient> {
+        let patience = Duration::try_from_secs_f64(timeout).ok().filter(|patience| !patience.is_zero());
+        let patience = patience.ok_or_else(|| {
+            PyValueError::new_err(format!("timeout: found {timeout}; allowed is a number of seconds above 0"))
+        })?;
+        let members = members.iter().map(|member| address(member)).collect::<PyResult<Vec<SocketAddr>>>()?;
+        let raised = Raised::default();
+        let goes_on = {
+            let raised = Arc::clone(&raised);
+            move || Python::attach(|py| py.check_signals()).map_err(|error| *held(&raised) = Some(error)).is_ok()
+        };
+        let opened = py.detach(|| Pool::open_while(&members, Options { password, patience }, Some(Box::new(goes_on))));
+        let pool = opened.map_err(|error| told(error, &raised))?;
+        Ok(StoreClient { pool: Mutex::new(Some(pool)), raised })
+    }
+
+    /// Sends commands together. Of each, what came of it, or the exception that tells why nothing did.
+    fn execute<'py>(&self, py: Python<'py>, commands: Vec<Vec<PyBackedBytes>>) -> PyResult<Bound<'py, PyList>> {
+        let answers = py.detach(|| {
+            let mut pool = held(&self.pool);
+            let mut pipeline = pool.as_mut()?.pipeline();
+            for command in &commands {
+                let words: Vec<&[u8]> = command.iter().map(|word| &**word).collect();
+                pipeline.ask(&words);
+            }
+            Some(pipeline.execute())
+        });
+        let answers = answers.ok_or_else(closed)?.map_err(|error| told(error, &self.raised))?;
+        let objects = answers.into_iter().map(|answer| match answer {
+            Ok(value) => object(py, value),
+            Err(error) => Ok(told(error, &self.raised).into_value(py).into_bound(py).into_any()),
+        });
+        PyList::new(py, objects.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// How often requests were sent, MOVED was told, the image was adjusted, requests had to wait, all slots were asked for, connections
+    /// were opened.
+    fn counts(&self, py: Python<'_>) -> PyResult<(u64, u64, u64, u64, u64, u64)> {
+        let counts = py.detach(|| held(&self.pool).as_ref().map(Pool::counts));
+        let Counts { sent, moved, adjustments, delays, maps, connections } = counts.ok_or_else(closed)?;
+        Ok((sent, moved, adjustments, delays, maps, connections))
+    }
+
+    /// Closes all connections.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| *held(&self.pool) = None);
+    }
+}
+
+/// What a mutex holds. Whoever panicked has left nothing behind that could not be used.
+fn held<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn closed() -> PyErr {
+    PyValueError::new_err("the client is closed")
+}
+
+fn address(member: &str) -> PyResult<SocketAddr> {
+    let addresses = member.to_socket_addrs().ok();
+    addresses.and_then(|mut addresses| addresses.next()).ok_or_else(|| {
+        let found = quantities::shown(member);
+        PyValueError::new_err(format!(
+            "member: found {found}; allowed is HOST:PORT with an address or a name that has one"
+        ))
+    })
+}
+
+fn object(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {
+    Ok(match value {
+        Value::Null => py.None().into_bound(py),
+        Value::Text(text) => PyBytes::new(py, &text).into_any(),
+        Value::Integer(number) => number.into_pyobject(py)?.into_any(),
+        Value::Error(message) => CommandRefused::new_err(message).into_value(py).into_bound(py).into_any(),
+        Value::List(values) => {
+            let values = values.into_iter().map(|value| object(py, value)).collect::<PyResult<Vec<_>>>()?;
+            PyList::new(py, values)?.into_any()
+        }
+    })
+}
+
+/// Why there is no reply, as an exception.
+fn told(error: Error, raised: &Raised) -> PyErr {
+    let text = error.to_string();
+    match error {
+        Error::Refused { .. } => CommandRefused::new_err(text),
+        Error::Lost { .. } => OutcomeUnknown::new_err(text),
+        Error::OfOneConnection(_) | Error::Empty => PyValueError::new_err(text),
+        Error::Interrupted => held(raised).take().unwrap_or_else(|| NoAnswer::new_err(text)),
+        Error::Unreachable { .. }
+        | Error::Broken { .. }
+        | Error::Late { .. }
+        | Error::SentOn { .. }
+        | Error::Wait(_) => NoAnswer::new_err(text),
+    }
+}

@@ -1,0 +1,234 @@
+// Fills the live page of a pool of stores: asks for how the pool stands once a second, and shows it.
+"use strict";
+
+const PERIOD = 1000; // [ms]
+const PATIENCE = 5000; // after so long without an answer a member is taken to be lost [ms]
+const SLOTS = 16384;
+const POINTS = 120; // of the picture of rates
+const COLOURS = ["s0", "s1", "s2", "s3", "s4", "s6"];
+
+const number = new Intl.NumberFormat("en");
+/** For each member when its counts were last seen, and what they were. */
+const before = new Map();
+/** The rates of the whole pool. */
+const history = [];
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+function bytes(count) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let unit = 0;
+  while (count >= 1024 && unit + 1 < units.length) {
+    count /= 1024;
+    unit += 1;
+  }
+  return `${unit === 0 ? count : count.toFixed(1)} ${units[unit]}`;
+}
+
+function rate(count) {
+  return number.format(Math.round(count));
+}
+
+/** An element with a class and a text; nothing of what a server says is taken for markup. */
+function made(name, kind, text) {
+  const element = document.createElement(name);
+  if (kind) element.className = kind;
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+function row(cells) {
+  const line = made("tr");
+  for (const [kind, content] of cells) {
+    const cell = made("td", kind);
+    cell.append(content instanceof Node ? content : String(content));
+    line.append(cell);
+  }
+  return line;
+}
+
+/** How often a second a count has risen since a name was last looked up under it. */
+function rateOf(name, count, now) {
+  const last = before.get(name);
+  before.set(name, { count, now, rate: last ? last.rate : 0 });
+  if (!last || now <= last.now) return last ? last.rate : 0;
+  const risen = (Math.max(0, count - last.count) / (now - last.now)) * 1000;
+  before.get(name).rate = risen;
+  return risen;
+}
+
+function isLost(member) {
+  return member.state === null || member.silent > PATIENCE;
+}
+
+/** Servers of all members that are there, in the order of their slots. Of a server that two name, the one that was heard last is right. */
+function serversOf(members) {
+  const servers = new Map();
+  members.forEach((member, place) => {
+    if (isLost(member)) return;
+    for (const server of member.state.servers) {
+      const known = servers.get(server.server);
+      if (!known || known.silent > member.silent) {
+        const colour = COLOURS[place % COLOURS.length];
+        servers.set(server.server, { ...server, member: member.member, silent: member.silent, capacity: member.state.capacity, colour });
+      }
+    }
+  });
+  return [...servers.values()].sort((a, b) => a.first_slot - b.first_slot);
+}
+
+function stateOf(server) {
+  const parts = [server.is_steady ? "steady" : "splitting or merging"];
+  if (server.token !== null) parts.push("token");
+  return parts.join(", ");
+}
+
+function loadOf(server) {
+  const share = server.records / server.capacity;
+  const bar = made("span", share > 1 ? "load full" : "load");
+  const filled = made("span");
+  filled.style.width = `${Math.min(100, share * 100)}%`;
+  bar.append(filled);
+  const cell = made("span");
+  cell.append(bar, ` ${Math.round(share * 100)} %`);
+  return cell;
+}
+
+function showServers(servers, now) {
+  const rows = servers.map((server) =>
+    row([
+      ["number", server.server],
+      ["short", `${number.format(server.first_slot)}-${number.format(server.last_slot)}`],
+      ["short", server.member],
+      ["number", server.level],
+      ["number", number.format(server.records)],
+      ["short", loadOf(server)],
+      ["number", bytes(server.memory)],
+      ["number", rate(rateOf(`server ${server.server} of ${server.member}`, server.answered, now - server.silent))],
+      ["number", number.format(server.forwarded)],
+      ["number", number.format(server.splits)],
+      ["number", number.format(server.merges)],
+      ["short", stateOf(server)],
+    ]),
+  );
+  byId("server-rows").replaceChildren(...rows);
+}
+
+function memberState(member, own) {
+  if (member.state === null) return "has not answered yet";
+  if (isLost(member)) return `silent for ${Math.round(member.silent / 1000)} s`;
+  const servers = member.state.servers.length === 0 ? "stands by" : "serves";
+  return member.member === own ? `${servers}, answers this page` : servers;
+}
+
+function showMembers(view) {
+  const rows = view.members.map((member) => {
+    const state = member.state;
+    const asked = state && rateOf(`member ${member.member}`, state.requests, view.now - member.silent);
+    const of = (text) => (state ? text(state) : "");
+    return row([
+      ["short", member.member],
+      ["short", member.address],
+      ["number", of((it) => it.servers.length)],
+      ["number", of((it) => number.format(it.clients))],
+      ["number", of(() => rate(asked))],
+      ["number", of((it) => number.format(it.errors))],
+      ["number", of((it) => bytes(it.resident))],
+      ["short", memberState(member, view.own)],
+    ]);
+  });
+  byId("member-rows").replaceChildren(...rows);
+}
+
+function showSlots(servers) {
+  const parts = servers.map((server) => {
+    const slots = server.last_slot - server.first_slot + 1;
+    const part = made("span", `part ${server.colour}${server.is_steady ? "" : " moving"}`, server.server);
+    part.style.flex = `${slots} 0 0`;
+    part.title = `server ${server.server}, slots ${server.first_slot} to ${server.last_slot}, ${server.records} records, member ${server.member}`;
+    return part;
+  });
+  const map = byId("map");
+  map.replaceChildren(...parts);
+  const described = servers.map((server) => `server ${server.server} has slots ${server.first_slot} to ${server.last_slot}`);
+  map.setAttribute("aria-label", described.join("; ") || "No server is known yet");
+  const members = new Map(servers.map((server) => [server.member, server.colour]));
+  const legend = [...members].map(([member, colour]) => {
+    const item = made("li", colour);
+    item.append(made("span", "swatch"), member);
+    return item;
+  });
+  byId("map-legend").replaceChildren(...legend);
+  const covered = servers.reduce((sum, server) => sum + server.last_slot - server.first_slot + 1, 0);
+  map.dataset.covered = covered;
+  return covered;
+}
+
+function showRate(now) {
+  history.push(now);
+  if (history.length > POINTS) history.shift();
+  const most = Math.max(1, ...history);
+  const point = (value, place) => `${((POINTS - history.length + place) * 600) / (POINTS - 1)},${100 - (value / most) * 96}`;
+  byId("rate-line").setAttribute("points", history.map(point).join(" "));
+  const text = `The last two minutes, of all members: ${rate(now)} a second now, ${rate(most)} at most.`;
+  byId("rate-caption").textContent = text;
+  byId("rate-picture").setAttribute("aria-label", text);
+}
+
+function showTotals(view, servers) {
+  const members = view.members.filter((member) => !isLost(member));
+  const sum = (items, of) => items.reduce((total, item) => total + of(item), 0);
+  const rates = sum(members, (member) => before.get(`member ${member.member}`).rate);
+  const forwarded = sum(servers, (server) => rateOf(`forwards of ${server.server} of ${server.member}`, server.forwarded, view.now - server.silent));
+  const token = servers.find((server) => server.token !== null);
+  const totals = {
+    "total-servers": number.format(servers.length),
+    "total-records": number.format(sum(servers, (server) => server.records)),
+    "total-memory": bytes(sum(servers, (server) => server.memory)),
+    "total-members": number.format(view.members.length),
+    "total-clients": number.format(sum(members, (member) => member.state.clients)),
+    "total-rate": rate(rates),
+    "total-forwards": rate(forwarded),
+    "total-splits": number.format(sum(servers, (server) => server.splits)),
+    "total-merges": number.format(sum(servers, (server) => server.merges)),
+    token: token ? `server ${token.server}` : "nobody",
+  };
+  for (const [id, text] of Object.entries(totals)) byId(id).textContent = text;
+  showRate(rates);
+}
+
+/** Says something that a reader is told aloud, only when it is something new. */
+function say(text, isBad) {
+  const status = byId("status");
+  if (status.textContent !== text) status.textContent = text;
+  status.classList.toggle("lost", isBad);
+}
+
+function show(view) {
+  view.members.sort((a, b) => (a.member < b.member ? -1 : 1));
+  const servers = serversOf(view.members);
+  showServers(servers, view.now);
+  showMembers(view);
+  showTotals(view, servers);
+  const lost = view.members.filter((member) => member.state !== null && isLost(member)).map((member) => member.member);
+  const covered = showSlots(servers);
+  if (!view.is_welcome) say("This member was not let into a pool yet.", true);
+  else if (lost.length > 0) say(`Silent: ${lost.join(", ")}.`, true);
+  else if (covered === SLOTS) say("All slots are served.", false);
+  else say("Not all slots are known yet.", false);
+}
+
+async function ask() {
+  try {
+    const response = await fetch("state.json", { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
+    if (!response.ok) throw new Error(`it answers ${response.status}`);
+    show(await response.json());
+  } catch (error) {
+    say(`The member that serves this page does not answer: ${error.message}.`, true);
+  }
+  setTimeout(ask, PERIOD);
+}
+
+ask();

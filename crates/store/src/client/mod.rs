@@ -1,0 +1,146 @@
+//! Clients: of one member, and of a whole pool.
+//!
+//! A [`Pool`] has an image of which member has which slot. It asks for that once, and from then on is told by the members, whenever it asks one
+//! for what that has no more: `MOVED` with the range of slots that went to another. So a split costs a client one such reply, or as many as it had
+//! requests under way, and nobody is asked for the whole map again; only when a member is gone, once a second at most.
+//!
+//! ```text
+//!   Pool: sockets, the clock      Routes: bytes in, bytes out        Slots: the image
+//!     write, read, wait  <─────>    which request goes where  <─────>   slot -> member, MOVED
+//!                                   which reply is whose
+//! ```
+//!
+//! ```no_run
+//! use maquette_store::client::{Options, Pool};
+//!
+//! # fn main() -> Result<(), maquette_store::client::Error> {
+//! let mut pool = Pool::open(&["127.0.0.1:6379".parse().unwrap()], Options::default())?;
+//! pool.set(b"greeting", b"hello")?;
+//! assert_eq!(pool.get(b"greeting")?.as_deref(), Some(&b"hello"[..]));
+//! let mut pipeline = pool.pipeline();
+//! pipeline.ask(&[b"INCR", b"visits"]).ask(&[b"EXPIRE", b"visits", b"3600"]);
+//! for answer in pipeline.execute()? {
+//!     println!("{:?}", answer?);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod member;
+mod pool;
+mod request;
+mod routes;
+mod slots;
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+pub use member::Client;
+pub use pool::{Pipeline, Pool};
+pub use routes::Routes;
+pub use slots::MemberNumber;
+
+/// Why there is no reply.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nobody can be asked there.
+    #[error("can't reach {address}: {cause}")]
+    Unreachable {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// The connection broke, or what came was no reply.
+    #[error("{address} does not answer as a store does: {cause}")]
+    Broken {
+        /// Where.
+        address: SocketAddr,
+        /// What happened.
+        cause: io::Error,
+    },
+    /// It was refused.
+    #[error("{address} refuses: {message}")]
+    Refused {
+        /// Who refuses.
+        address: SocketAddr,
+        /// As it says it.
+        message: String,
+    },
+    /// The connection broke before the reply to a request that changes something.
+    #[error(
+        "the connection to {address} broke before its reply, and whether the request was carried out is not known: {cause}"
+    )]
+    Lost {
+        /// Where.
+        address: SocketAddr,
+        /// What happened.
+        cause: io::Error,
+    },
+    /// Nobody has answered in time.
+    #[error("no answer within {}: {last}", seconds(*.patience))]
+    Late {
+        /// As long as was waited.
+        patience: Duration,
+        /// What was last heard.
+        last: String,
+    },
+    /// Members send it to each other.
+    #[error("members sent the request on {times} times, in the end to {address}, and none has its slot")]
+    SentOn {
+        /// How often.
+        times: u32,
+        /// Where to.
+        address: SocketAddr,
+    },
+    /// It has to do with one connection, and a pool has one to each member.
+    #[error("{0} is about one connection, and a client of a pool has one to each member")]
+    OfOneConnection(String),
+    /// There is nothing to ask, or nobody.
+    #[error("found nothing to ask, or nobody to ask; allowed is a command, and at least one address")]
+    Empty,
+    /// Sockets can't be waited for.
+    #[error("can't wait for sockets: {0}")]
+    Wait(#[from] io::Error),
+    /// It was asked to end.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+fn seconds(duration: Duration) -> String {
+    format!("{} s", duration.as_secs_f64())
+}
+
+/// How a client of a pool asks.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The password of all members, if they have one.
+    pub password: Option<Vec<u8>>,
+    /// As long as may pass without any answer.
+    pub patience: Duration,
+}
+
+impl Default for Options {
+    /// No password, and 10 s.
+    fn default() -> Options {
+        Options { password: None, patience: Duration::from_secs(10) }
+    }
+}
+
+/// What a client of a pool has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Requests that were sent, those that were sent again included.
+    pub sent: u64,
+    /// Replies that were MOVED.
+    pub moved: u64,
+    /// How many of these were news: the image was adjusted.
+    pub adjustments: u64,
+    /// Requests that were sent again after a while: since a member said so, or was gone.
+    pub delays: u64,
+    /// How often all slots were asked for: once, and when a member is gone.
+    pub maps: u64,
+    /// Connections that were opened.
+    pub connections: u64,
+}

@@ -1,0 +1,322 @@
+//! The client of a pool: sockets, the clock, and waiting.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use mio::net::TcpStream;
+use mio::{Events, Interest, Poll, Token};
+
+use super::request::Batch;
+use super::routes::Routes;
+use super::slots::MemberNumber;
+use super::{Counts, Error, Options};
+use crate::resp::Value;
+
+/// So many events are taken at a time.
+const EVENTS: usize = 64;
+/// So much is read at a time. [B]
+const READ: usize = 64 << 10;
+/// Whoever may want it to end is asked so often.
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
+
+/// After so long without a request it is looked who has closed a connection.
+const IDLE: Duration = Duration::from_millis(100);
+
+/// Whether the client is to go on.
+type GoesOn = Box<dyn Fn() -> bool + Send>;
+
+struct Socket {
+    stream: TcpStream,
+    is_open: bool,
+}
+
+/// A client of a whole pool, which asks each member for what that has: see [the module](super).
+pub struct Pool {
+    routes: Routes,
+    poll: Poll,
+    events: Events,
+    sockets: BTreeMap<MemberNumber, Socket>,
+    began: Instant,
+    /// When it was last used.
+    used: Duration,
+    /// When it was last asked whether it is to go on.
+    asked: Duration,
+    read: Vec<u8>,
+    goes_on: Option<GoesOn>,
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Pool").field("routes", &self.routes).finish_non_exhaustive()
+    }
+}
+
+impl Pool {
+    /// A client of the pool to which these members belong; one is enough, at its port for clients or for those that follow slots.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`], [`Error::Broken`] or [`Error::Refused`], where no member could be asked; [`Error::Late`].
+    pub fn open(members: &[SocketAddr], options: Options) -> Result<Pool, Error> {
+        Pool::open_while(members, options, None)
+    }
+
+    /// The same; whatever it waits for, it is interrupted as soon as `goes_on` says no, which is asked ten times a second.
+    ///
+    /// # Errors
+    /// As [`Pool::open`], and [`Error::Interrupted`].
+    pub fn open_while(members: &[SocketAddr], options: Options, goes_on: Option<GoesOn>) -> Result<Pool, Error> {
+        let mut pool = Pool {
+            routes: Routes::new(members.to_vec(), options, Duration::ZERO)?,
+            poll: Poll::new()?,
+            events: Events::with_capacity(EVENTS),
+            sockets: BTreeMap::new(),
+            began: clock(),
+            used: Duration::ZERO,
+            asked: Duration::ZERO,
+            read: vec![0; READ],
+            goes_on,
+        };
+        pool.run()?;
+        pool.routes.answers()?;
+        Ok(pool)
+    }
+
+    /// The value of a key; none, if there is none.
+    ///
+    /// # Errors
+    /// [`Error`]
+    pub fn get(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+        match self.execute(&[b"GET", key])? {
+            Value::Text(value) => Ok(Some(value)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Stores a value under a key.
+    ///
+    /// # Errors
+    /// [`Error`]
+    pub fn set(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {
+        self.execute(&[b"SET", key, value]).map(drop)
+    }
+
+    /// Takes out a key; whether it was there.
+    ///
+    /// # Errors
+    /// [`Error`]
+    pub fn del(&mut self, key: &[u8]) -> Result<bool, Error> {
+        Ok(self.execute(&[b"DEL", key])?.integer() == Some(1))
+    }
+
+    /// Carries out a command, given by its words. `MGET`, `MSET`, `DEL`, `UNLINK`, `EXISTS` and `TOUCH` may have keys of several members.
+    ///
+    /// # Errors
+    /// [`Error`]
+    pub fn execute(&mut self, words: &[&[u8]]) -> Result<Value, Error> {
+        let mut answers = self.pipeline().ask(words).execute()?;
+        answers.pop().unwrap_or(Err(Error::Empty))
+    }
+
+    /// Several commands, which are sent together and travel at the same time.
+    pub fn pipeline(&mut self) -> Pipeline<'_> {
+        Pipeline { pool: self, batch: Batch::default() }
+    }
+
+    /// What was counted.
+    pub const fn counts(&self) -> Counts {
+        self.routes.counts()
+    }
+
+    fn now(&self) -> Duration {
+        clock().duration_since(self.began)
+    }
+
+    fn carry_out(&mut self, batch: Batch) -> Result<Vec<Result<Value, Error>>, Error> {
+        if self.now() >= self.used.saturating_add(IDLE) {
+            // Who has closed a connection meanwhile is called again, before anything is lost there.
+            self.wait(Duration::ZERO)?;
+        }
+        let now = self.now();
+        self.routes.begin(now, batch);
+        let outcome = self.run();
+        self.used = self.now();
+        outcome?;
+        self.routes.answers()
+    }
+
+    fn run(&mut self) -> Result<(), Error> {
+        while !self.routes.is_done() {
+            let now = self.now();
+            self.routes.wake(now);
+            self.call(now);
+            self.write(now);
+            if self.routes.is_done() {
+                break;
+            }
+            let wait = self.routes.deadline().saturating_sub(now);
+            self.wait(wait.min(LONGEST_WAIT))?;
+            if self.is_to_end() {
+                self.routes.give_up();
+                self.drop_closed();
+                // What was given up is over.
+                let _ = self.routes.answers();
+                return Err(Error::Interrupted);
+            }
+        }
+        self.drop_closed();
+        Ok(())
+    }
+
+    /// Whether somebody wants it to end, who is asked ten times a second.
+    fn is_to_end(&mut self) -> bool {
+        let Some(goes_on) = &self.goes_on else { return false };
+        let now = clock().duration_since(self.began);
+        let is_due = now >= self.asked.saturating_add(LONGEST_WAIT);
+        if is_due {
+            self.asked = now;
+        }
+        is_due && !goes_on()
+    }
+
+    /// Opens the connections that are wanted.
+    fn call(&mut self, now: Duration) {
+        self.drop_closed();
+        for (member, address) in self.routes.to_open(now) {
+            let stream = TcpStream::connect(address).and_then(|mut stream| {
+                let interest = Interest::READABLE | Interest::WRITABLE;
+                self.poll.registry().register(&mut stream, Token(member.0), interest)?;
+                Ok(stream)
+            });
+            match stream {
+                Ok(stream) => drop(self.sockets.insert(member, Socket { stream, is_open: false })),
+                Err(cause) => self.routes.gone(now, member, &cause),
+            }
+        }
+    }
+
+    fn drop_closed(&mut self) {
+        let routes = &self.routes;
+        self.sockets.retain(|member, _| !routes.is_closed(*member));
+    }
+
+    /// Sends what sockets take.
+    fn write(&mut self, now: Duration) {
+        for (&member, socket) in self.sockets.iter_mut().filter(|(_, socket)| socket.is_open) {
+            loop {
+                let unsent = self.routes.unsent(member);
+                if unsent.is_empty() {
+                    break;
+                }
+                match socket.stream.write(unsent) {
+                    Ok(bytes) => self.routes.was_sent(member, bytes),
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(error) => {
+                        self.routes.gone(now, member, &error);
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits for something to come, and takes it.
+    fn wait(&mut self, limit: Duration) -> Result<(), Error> {
+        match self.poll.poll(&mut self.events, Some(limit)) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
+            outcome => outcome?,
+        }
+        let now = self.now();
+        for event in &self.events {
+            let member = MemberNumber(event.token().0);
+            let Some(socket) = self.sockets.get_mut(&member) else { continue };
+            let outcome = socket.is_ready(&mut self.routes, member).and_then(|is_open| match is_open {
+                true if event.is_readable() || event.is_read_closed() || event.is_error() => {
+                    socket.receive(&mut self.routes, member, now, &mut self.read)
+                }
+                _ => Ok(()),
+            });
+            if let Err(cause) = outcome {
+                self.routes.gone(now, member, &cause);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Socket {
+    /// Whether it is connected, which it may be since now.
+    fn is_ready(&mut self, routes: &mut Routes, member: MemberNumber) -> io::Result<bool> {
+        if self.is_open {
+            return Ok(true);
+        }
+        if let Some(error) = self.stream.take_error()? {
+            return Err(error);
+        }
+        match self.stream.peer_addr() {
+            Ok(_) => {
+                self.stream.set_nodelay(true)?;
+                self.is_open = true;
+                routes.opened(member);
+                Ok(true)
+            }
+            Err(error) if error.kind() == ErrorKind::NotConnected => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Takes all that has come.
+    fn receive(&mut self, routes: &mut Routes, member: MemberNumber, now: Duration, room: &mut [u8]) -> io::Result<()> {
+        while !routes.is_closed(member) {
+            match self.stream.read(room) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(bytes) => {
+                    routes.received(now, member, &room[..bytes]);
+                    // Less than there was room for is all that there was.
+                    if bytes < room.len() {
+                        return Ok(());
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Commands that are sent together. Each goes to the member that has its keys, all at the same time, and what comes of them is in the order in
+/// which they were asked.
+///
+/// Those on one key are carried out in this order, unless a connection breaks, or the key goes away from a member and comes back to it meanwhile:
+/// a member merges with another one right after it was split, or the other way round.
+#[derive(Debug)]
+pub struct Pipeline<'a> {
+    pool: &'a mut Pool,
+    batch: Batch,
+}
+
+impl Pipeline<'_> {
+    /// Asks for a command, given by its words.
+    pub fn ask(&mut self, words: &[&[u8]]) -> &mut Self {
+        self.batch.ask(words);
+        self
+    }
+
+    /// Sends them, and waits for all answers: of each, what came of it, where an error of the command is [`Error::Refused`].
+    ///
+    /// # Errors
+    /// [`Error`], where nothing could be asked at all.
+    pub fn execute(&mut self) -> Result<Vec<Result<Value, Error>>, Error> {
+        self.pool.carry_out(std::mem::take(&mut self.batch))
+    }
+}
+
+#[allow(clippy::disallowed_methods)] // whoever waits for members waits by the clock
+fn clock() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,180 @@
+//! What a client asks for at a time, and what becomes of the replies.
+
+use super::Error;
+use crate::commands::{Command, Flag, find};
+use crate::host::{Gather, parts};
+use crate::resp::{OwnedArguments, Value, number::Written};
+use crate::slot::slot_of;
+
+/// Commands that change what a connection is, of which a pool has one to each member.
+const OF_A_CONNECTION: [&str; 18] = [
+    "asking",
+    "auth",
+    "client",
+    "discard",
+    "exec",
+    "hello",
+    "monitor",
+    "multi",
+    "psubscribe",
+    "quit",
+    "readonly",
+    "readwrite",
+    "reset",
+    "select",
+    "ssubscribe",
+    "subscribe",
+    "unwatch",
+    "watch",
+];
+
+/// Writes a request down.
+pub(super) fn encode<'a>(words: impl ExactSizeIterator<Item = &'a [u8]>, bytes: &mut Vec<u8>) {
+    let header = |bytes: &mut Vec<u8>, kind: u8, number: usize| {
+        bytes.push(kind);
+        bytes.extend_from_slice(Written::of(number as i64).as_bytes());
+        bytes.extend_from_slice(b"\r\n");
+    };
+    header(bytes, b'*', words.len());
+    for word in words {
+        header(bytes, b'$', word.len());
+        bytes.extend_from_slice(word);
+        bytes.extend_from_slice(b"\r\n");
+    }
+}
+
+/// A request to one member.
+#[derive(Debug)]
+pub(super) struct Request {
+    /// Its bytes, in those of the batch.
+    start: usize,
+    end: usize,
+    /// The slot of its keys; none, if it has none, and any member will do.
+    pub(super) slot: Option<u16>,
+    /// Whether it changes nothing, and may be carried out twice.
+    pub(super) is_read: bool,
+    /// How often it was told MOVED.
+    pub(super) redirections: u32,
+    /// How often it had to wait before it was sent again.
+    pub(super) delays: u32,
+    answer: Option<Result<Value, Error>>,
+}
+
+/// What was asked for.
+#[derive(Debug)]
+enum Question {
+    /// It is refused before anybody is asked.
+    Refused(Error),
+    /// It is one request.
+    One,
+    /// It is so many, whose replies are put together.
+    Parts(Gather, usize),
+}
+
+/// Requests that are under way together.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    bytes: Vec<u8>,
+    requests: Vec<Request>,
+    questions: Vec<Question>,
+    answered: usize,
+}
+
+impl Batch {
+    /// Asks for something more.
+    pub(super) fn ask(&mut self, words: &[&[u8]]) {
+        let question = self.add(words).unwrap_or_else(Question::Refused);
+        self.questions.push(question);
+    }
+
+    fn add(&mut self, words: &[&[u8]]) -> Result<Question, Error> {
+        let Some(&name) = words.first() else { return Err(Error::Empty) };
+        if let Some(command) = OF_A_CONNECTION.iter().find(|known| known.as_bytes().eq_ignore_ascii_case(name)) {
+            return Err(Error::OfOneConnection((*command).to_owned()));
+        }
+        // What is not known here may be known there; it goes to any member.
+        let Some(command) = find(name) else {
+            self.push(words.iter().copied(), None, false);
+            return Ok(Question::One);
+        };
+        let command = words.get(1).and_then(|name| command.subcommand(name)).unwrap_or(command);
+        let mut slots = command.keys.places(words.len()).map(|place| slot_of(words[place]));
+        let slot = slots.next();
+        if slot.is_some_and(|first| slots.any(|other| other != first))
+            && let Some((gather, parts)) = parts(command, words.iter().copied().collect::<OwnedArguments>().borrowed())
+        {
+            return Ok(self.add_parts(gather, command, &parts));
+        }
+        self.push(words.iter().copied(), slot, command.has(Flag::ReadOnly));
+        Ok(Question::One)
+    }
+
+    fn add_parts(&mut self, gather: Gather, command: &Command, parts: &[(u64, OwnedArguments)]) -> Question {
+        for (_, part) in parts {
+            let arguments = part.borrowed();
+            self.push(arguments.from(0), Some(slot_of(arguments.get(1))), command.has(Flag::ReadOnly));
+        }
+        Question::Parts(gather, parts.len())
+    }
+
+    fn push<'a>(&mut self, words: impl ExactSizeIterator<Item = &'a [u8]>, slot: Option<u16>, is_read: bool) {
+        let start = self.bytes.len();
+        encode(words, &mut self.bytes);
+        let end = self.bytes.len();
+        self.requests.push(Request { start, end, slot, is_read, redirections: 0, delays: 0, answer: None });
+    }
+
+    /// How many requests there are.
+    pub(super) const fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Whether all have an answer.
+    pub(super) const fn is_answered(&self) -> bool {
+        self.answered == self.requests.len()
+    }
+
+    /// One of its requests.
+    pub(super) fn request(&mut self, request: usize) -> &mut Request {
+        &mut self.requests[request]
+    }
+
+    /// Its bytes.
+    pub(super) fn bytes(&self, request: usize) -> &[u8] {
+        let Request { start, end, .. } = self.requests[request];
+        &self.bytes[start..end]
+    }
+
+    /// A request has its answer.
+    pub(super) fn answer(&mut self, request: usize, answer: Result<Value, Error>) {
+        if self.requests[request].answer.replace(answer).is_none() {
+            self.answered += 1;
+        }
+    }
+
+    /// Those without an answer.
+    pub(super) fn unanswered(&self) -> Vec<usize> {
+        let requests = self.requests.iter().enumerate();
+        requests.filter(|(_, request)| request.answer.is_none()).map(|(number, _)| number).collect()
+    }
+
+    /// What came of all that was asked for, in that order.
+    pub(super) fn answers(self) -> Vec<Result<Value, Error>> {
+        let mut requests = self.requests.into_iter().map(|request| request.answer.unwrap_or(Err(Error::Empty)));
+        let answers = self.questions.into_iter().map(|question| match question {
+            Question::Refused(error) => Err(error),
+            Question::One => requests.next().unwrap_or(Err(Error::Empty)),
+            Question::Parts(gather, count) => put_together(gather, requests.by_ref().take(count).collect()),
+        });
+        answers.collect()
+    }
+}
+
+fn put_together(gather: Gather, answers: Vec<Result<Value, Error>>) -> Result<Value, Error> {
+    let values = answers.into_iter().collect::<Result<Vec<Value>, Error>>()?;
+    Ok(match gather {
+        Gather::List => Value::List(values),
+        Gather::Sum => Value::Integer(values.iter().filter_map(Value::integer).sum()),
+        Gather::Ok => Value::Text(b"OK".to_vec()),
+    })
+}

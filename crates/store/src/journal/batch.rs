@@ -1,0 +1,155 @@
+//! What is to be written next: the entries of one turn.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use programs::linear_hash::{Applied, ToServerOf};
+
+use super::frame::{self, FRAME_HEADER};
+use super::{Effect, Entry};
+use crate::bucket::Bucket;
+use crate::commands::{Flag, find};
+use crate::contents::{Operation, Outcome};
+use crate::member::{Begun, Identity, Recorder, Standing, Taken};
+use crate::record::Milliseconds;
+use crate::resp::OwnedArguments;
+
+/// The time stands before the entries of a batch. [B]
+const TIME: usize = 8;
+/// A batch that was this large gives its memory back. [B]
+const LARGE: usize = 4 << 20;
+
+/// The entries of one turn, which are kept as a whole or not at all.
+#[derive(Debug)]
+pub struct Batch {
+    /// Room for the header of the frame and for the time, and then the entries.
+    bytes: Vec<u8>,
+    /// Whether it must be kept for good before anything that is told to other members leaves.
+    is_urgent: bool,
+    /// Whether there was an entry that can't be written.
+    is_broken: bool,
+    /// What was last written of the pool.
+    standing: Option<Standing>,
+}
+
+/// A batch for all that write to it.
+pub type Journal = Rc<RefCell<Batch>>;
+
+/// A batch is ready to be kept.
+#[derive(Debug)]
+pub struct Ready<'a> {
+    /// The bytes of its frame.
+    pub frame: &'a [u8],
+    /// Whether it must be kept for good before anything that is told to other members leaves.
+    pub is_urgent: bool,
+}
+
+impl Default for Batch {
+    fn default() -> Batch {
+        Batch { bytes: vec![0; FRAME_HEADER + TIME], is_urgent: false, is_broken: false, standing: None }
+    }
+}
+
+impl Batch {
+    /// Adds an entry.
+    #[inline]
+    pub fn write(&mut self, entry: &Entry<'_>) {
+        match postcard::to_extend(entry, std::mem::take(&mut self.bytes)) {
+            Ok(bytes) => self.bytes = bytes,
+            Err(_) => self.is_broken = true,
+        }
+    }
+
+    /// Whether nothing is to be written.
+    pub const fn is_empty(&self) -> bool {
+        self.bytes.len() <= FRAME_HEADER + TIME && !self.is_broken
+    }
+
+    /// Makes a frame of the batch, when so much of the file is kept for good; none, if an entry could not be written.
+    pub fn close(&mut self, now: Milliseconds, kept: u64) -> Option<Ready<'_>> {
+        if self.is_broken {
+            return None;
+        }
+        self.bytes[FRAME_HEADER..FRAME_HEADER + TIME].copy_from_slice(&now.to_le_bytes());
+        frame::close(&mut self.bytes, kept);
+        Some(Ready { frame: &self.bytes, is_urgent: self.is_urgent })
+    }
+
+    /// The next batch begins.
+    pub fn begin(&mut self) {
+        self.bytes.truncate(FRAME_HEADER + TIME);
+        if self.bytes.capacity() > LARGE {
+            self.bytes.shrink_to(LARGE);
+        }
+        self.is_urgent = false;
+    }
+}
+
+/// Writes down what happens to the records of a server.
+#[derive(Debug)]
+pub struct Pen {
+    journal: Journal,
+    server: u32,
+}
+
+impl Pen {
+    /// For the server with this number.
+    pub const fn new(journal: Journal, server: u32) -> Pen {
+        Pen { journal, server }
+    }
+
+    /// Writes down what became of a record.
+    #[inline]
+    pub fn write(&self, effect: Effect<'_>) {
+        self.journal.borrow_mut().write(&Entry::Effect(self.server, effect));
+    }
+}
+
+/// Writes down what a member and its servers do.
+#[derive(Debug)]
+pub(crate) struct OfMember(pub(crate) Journal);
+
+impl Recorder<Bucket> for OfMember {
+    fn stands(&mut self, standing: Standing) {
+        let mut batch = self.0.borrow_mut();
+        if batch.standing.as_ref() != Some(&standing) {
+            batch.write(&Entry::Standing(Cow::Borrowed(&standing)));
+            batch.standing = Some(standing);
+        }
+    }
+
+    fn takes(&mut self, taken: Taken, message: Option<&ToServerOf<Bucket>>) {
+        let mut batch = self.0.borrow_mut();
+        batch.is_urgent |= taken.sequenced.is_some();
+        batch.write(&Entry::Taking(taken, message.map(Cow::Borrowed)));
+    }
+
+    fn begins(&mut self, begun: Begun) {
+        self.0.borrow_mut().write(&Entry::Beginning(begun));
+    }
+
+    fn answers(&mut self, server: u32, client: u64, applied: &Applied<Outcome>) {
+        self.0.borrow_mut().write(&Entry::Answer(server, client, Cow::Borrowed(applied)));
+    }
+
+    fn changes(&self, operation: &Operation) -> bool {
+        let changes = |request: &OwnedArguments| {
+            let arguments = request.borrowed();
+            find(arguments.get(0)).is_some_and(|command| command.has(Flag::Write))
+        };
+        match operation {
+            Operation::Request(_, request) => changes(request),
+            Operation::Transaction(_, requests) => requests.iter().any(changes),
+            Operation::Clear => true,
+        }
+    }
+
+    fn sends_sequenced(&mut self) {
+        self.0.borrow_mut().is_urgent = true;
+    }
+
+    fn is_acknowledged(&mut self, by: Identity, number: u64) {
+        self.0.borrow_mut().write(&Entry::Acknowledged(by, number));
+    }
+}

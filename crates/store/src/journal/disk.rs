@@ -1,0 +1,342 @@
+//! Where a member keeps what it holds: files that grow, are written through, and are replaced by a snapshot when they have grown large.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use nix::fcntl::Flock;
+use programs::linear_hash::Growth;
+use quantities::Duration;
+
+use super::directory::take_over;
+pub use super::files::{Error, Found, Torn};
+use super::files::{cut, keep_names, lock, log, numbers, recover, snapshot, system, unfinished};
+use super::frame::{FILE_HEADER, file_header};
+use super::{Ready, write_snapshot};
+use crate::bucket::Bucket;
+use crate::member::{Identity, Member, Peer, Policy, Role};
+use crate::parity::data::Position;
+use crate::record::Milliseconds;
+
+/// When what was written is kept for good, so that it is there though the machine loses its power. What was written is there though the
+/// process is killed, in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fsync {
+    /// Before anyone is told of it.
+    Always,
+    /// Within about a second; what other members are told of a split or a merge, before.
+    #[default]
+    EverySecond,
+    /// When the system likes.
+    Never,
+}
+
+impl Fsync {
+    /// Its name as a setting of Redis.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Fsync::Always => "always",
+            Fsync::EverySecond => "everysec",
+            Fsync::Never => "no",
+        }
+    }
+}
+
+/// Where a member keeps what it holds, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Data {
+    /// The directory.
+    pub directory: PathBuf,
+    /// When what was written is kept for good.
+    pub fsync: Fsync,
+    /// A snapshot is made when logs are as large as the last one, and at least so large. [B]
+    pub least_logs: u64,
+    /// Whether there is parity of it: then files that a snapshot has made superfluous stay until the parity has let go of them.
+    pub has_parity: bool,
+}
+
+impl Data {
+    /// The least size of logs, if nobody says another. [B]
+    pub const LEAST_LOGS: u64 = 64 << 20;
+}
+
+/// What was written is kept for good so often. [ms]
+const SECOND: Milliseconds = 1_000;
+/// After a snapshot that failed, the next one is not made before so long. [ms]
+const TIME_TO_TRY_AGAIN: Milliseconds = 60_000;
+
+/// How far a log is kept for good.
+#[derive(Debug, Default)]
+struct Kept {
+    log: u64,
+    bytes: u64,
+    failure: Option<io::Error>,
+}
+
+/// A member's files.
+#[derive(Debug)]
+pub struct Disk {
+    data: Data,
+    _lock: Flock<File>,
+    /// The log that is written.
+    number: u64,
+    file: File,
+    written: u64,
+    kept: Arc<Mutex<Kept>>,
+    /// Logs to be kept for good, and how much of them was written.
+    syncer: Sender<(u64, File, u64)>,
+    synced: Milliseconds,
+    /// Those before the log that is written, since the last snapshot. [B]
+    logs: u64,
+    /// [B]
+    snapshot: u64,
+    /// When that was finished.
+    saved: Option<Milliseconds>,
+    saving: Option<JoinHandle<Result<u64, Error>>>,
+    /// When the last one failed.
+    failed: Option<Milliseconds>,
+    /// How often files have come since it was opened.
+    came: u64,
+}
+
+/// What there is to tell of the files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// Where they are.
+    pub directory: PathBuf,
+    /// When what was written is kept for good.
+    pub fsync: Fsync,
+    /// How large logs are that were written since the last snapshot. [B]
+    pub logs: u64,
+    /// How large that is. [B]
+    pub snapshot: u64,
+    /// When it was finished; none, if no run of this process has made one.
+    pub saved: Option<Milliseconds>,
+    /// Whether one is being made.
+    pub is_saving: bool,
+    /// Whether the last one failed.
+    pub has_failed: bool,
+}
+
+impl Disk {
+    /// Opens a directory and brings the member back that is kept there. From then on it is written to a log of its own.
+    ///
+    /// # Errors
+    /// [`Error`]: then nothing was changed.
+    pub fn open(data: Data, member: &mut Member<Bucket>) -> Result<(Disk, Found), Error> {
+        let lock = lock(&data.directory)?;
+        take_over(&data.directory)?;
+        let found = recover(&data.directory, None, member)?;
+        found.torn.as_ref().map_or(Ok(()), |torn| cut(torn, found.last))?;
+        let number = found.last + 1;
+        if !data.has_parity {
+            remove_old(&data.directory, None)?;
+        }
+        let file = begin(&data.directory, number)?;
+        let kept = Arc::new(Mutex::new(Kept { log: number, bytes: FILE_HEADER as u64, failure: None }));
+        let (syncer, to_sync) = mpsc::channel();
+        let told = Arc::clone(&kept);
+        thread::spawn(move || sync(&to_sync, &told));
+        let disk = Disk {
+            data,
+            _lock: lock,
+            number,
+            file,
+            written: FILE_HEADER as u64,
+            kept,
+            syncer,
+            synced: 0,
+            logs: found.logs,
+            snapshot: found.snapshot,
+            saved: None,
+            saving: None,
+            failed: None,
+            came: 0,
+        };
+        Ok((disk, found))
+    }
+
+    fn path(&self) -> PathBuf {
+        log(&self.data.directory, self.number)
+    }
+
+    /// How much of the log is kept for good. [B]
+    pub fn kept(&self) -> u64 {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).bytes
+    }
+
+    /// Writes a batch, and keeps it for good if it is time.
+    ///
+    /// # Errors
+    /// [`Error::System`]: what the log holds then is not known, and nobody must be told of the batch.
+    pub fn append(&mut self, batch: &Ready<'_>) -> Result<(), Error> {
+        self.file.write_all(batch.frame).map_err(system("write to", &self.path()))?;
+        self.written += batch.frame.len() as u64;
+        match self.data.fsync {
+            Fsync::Always => self.keep(),
+            Fsync::EverySecond if batch.is_urgent => self.keep(),
+            Fsync::EverySecond | Fsync::Never => Ok(()),
+        }
+    }
+
+    /// Keeps what was written for good, and waits for it.
+    ///
+    /// # Errors
+    /// [`Error::System`]
+    pub fn keep(&mut self) -> Result<(), Error> {
+        self.file.sync_data().map_err(system("sync", &self.path()))?;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        (kept.log, kept.bytes) = (self.number, self.written);
+        Ok(())
+    }
+
+    /// Does what is due, and does not wait for it.
+    ///
+    /// # Errors
+    /// [`Error::System`]: something that was written could not be kept for good.
+    pub fn look(&mut self, now: Milliseconds) -> Result<(), Error> {
+        if self.data.fsync == Fsync::EverySecond && now.abs_diff(self.synced) >= SECOND {
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(cause) = kept.failure.take() {
+                return Err(system("sync", &self.path())(cause));
+            }
+            let is_behind = kept.bytes < self.written;
+            drop(kept);
+            if is_behind {
+                let file = self.file.try_clone().map_err(system("sync", &self.path()))?;
+                // The thread lives as long as this does.
+                let _ = self.syncer.send((self.number, file, self.written));
+            }
+            self.synced = now;
+        }
+        if let Some(saving) = self.saving.take_if(|saving| saving.is_finished()) {
+            match saving.join() {
+                Ok(Ok(bytes)) => {
+                    (self.snapshot, self.saved, self.logs, self.failed) = (bytes, Some(now), 0, None);
+                    self.came += 1;
+                }
+                Ok(Err(_)) | Err(_) => self.failed = Some(now),
+            }
+        }
+        let may_save = self.failed.is_none_or(|failed| now.abs_diff(failed) >= TIME_TO_TRY_AGAIN);
+        if may_save && self.logs + self.written > self.data.least_logs.max(self.snapshot) {
+            self.save()?;
+        }
+        Ok(())
+    }
+
+    /// Begins another log, and a snapshot of what those before it hold, in a thread of its own. Whether none was being made.
+    ///
+    /// # Errors
+    /// [`Error::System`]
+    pub fn save(&mut self) -> Result<bool, Error> {
+        if self.saving.is_some() {
+            return Ok(false);
+        }
+        if self.data.fsync != Fsync::Never {
+            self.keep()?;
+        }
+        self.file = begin(&self.data.directory, self.number + 1)?;
+        self.logs += self.written;
+        (self.number, self.written) = (self.number + 1, FILE_HEADER as u64);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        (kept.log, kept.bytes) = (self.number, self.written);
+        drop(kept);
+        self.came += 1;
+        let (directory, end, has_parity) = (self.data.directory.clone(), self.number, self.data.has_parity);
+        self.saving = Some(thread::spawn(move || {
+            let bytes = save_before(&directory, end)?;
+            if !has_parity {
+                remove_old(&directory, Some(end))?;
+            }
+            Ok(bytes)
+        }));
+        Ok(true)
+    }
+
+    /// How far logs go, and how often files have come since it was opened.
+    pub const fn position(&self) -> (Position, u64) {
+        ((self.number, self.written), self.came)
+    }
+
+    /// Where it keeps what it holds, and how.
+    pub const fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// What there is to tell.
+    pub fn state(&self) -> State {
+        State {
+            directory: self.data.directory.clone(),
+            fsync: self.data.fsync,
+            logs: self.logs + self.written,
+            snapshot: self.snapshot,
+            saved: self.saved,
+            is_saving: self.saving.is_some(),
+            has_failed: self.failed.is_some(),
+        }
+    }
+}
+
+/// Keeps logs for good, one after another, until nobody asks any more.
+fn sync(logs: &Receiver<(u64, File, u64)>, kept: &Mutex<Kept>) {
+    for (log, file, bytes) in logs {
+        let outcome = file.sync_data();
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        match outcome {
+            Ok(()) if kept.log == log => kept.bytes = kept.bytes.max(bytes),
+            Ok(()) => {}
+            Err(cause) => kept.failure = Some(cause),
+        }
+    }
+}
+
+/// Begins a log, which must not be there yet.
+fn begin(directory: &Path, number: u64) -> Result<File, Error> {
+    let path = log(directory, number);
+    let mut file = OpenOptions::new().create_new(true).append(true).open(&path).map_err(system("make", &path))?;
+    file.write_all(&file_header(number)).and_then(|()| file.sync_all()).map_err(system("write to", &path))?;
+    keep_names(directory)?;
+    Ok(file)
+}
+
+/// Makes a snapshot of all that the logs before `log.end` hold, by bringing a second member back from them. How large it is. [B]
+fn save_before(directory: &Path, end: u64) -> Result<u64, Error> {
+    let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+    let nobody = Peer { identity: Identity(0), address: nowhere, clients: nowhere, role: Role::Data, life: 0 };
+    let growth = Growth { capacity: 1, sensitivity: 1.0, shrink: None, apart: false, most_servers: 1, chunk: 1 };
+    let policy = Policy { growth, servers_each: 1, patience: Duration::ZERO };
+    let mut member = Member::joining(nobody, policy, |_| Bucket::closed());
+    let found = recover(directory, Some(end), &mut member)?;
+    let Some(run) = found.run else { return Err(Error::Missing(log(directory, end.saturating_sub(1)))) };
+    let path = unfinished(directory);
+    let write = |file: File| {
+        let mut to = BufWriter::new(&file);
+        to.write_all(&file_header(end))?;
+        let bytes = write_snapshot(&member, &run, &mut to)? + FILE_HEADER as u64;
+        to.flush()?;
+        drop(to);
+        file.sync_all()?;
+        Ok(bytes)
+    };
+    let bytes = File::create(&path).and_then(write).map_err(system("write to", &path))?;
+    fs::rename(&path, snapshot(directory, end)).map_err(system("rename", &path))?;
+    keep_names(directory)?;
+    Ok(bytes)
+}
+
+/// Removes what is over by the snapshot with this number, or by the last one that there is.
+fn remove_old(directory: &Path, last: Option<u64>) -> Result<(), Error> {
+    let snapshots = numbers(directory, "snapshot")?;
+    let Some(last) = last.or(snapshots.last().copied()) else { return Ok(()) };
+    let logs = numbers(directory, "log")?.into_iter().map(|number| (number, log(directory, number)));
+    let over = snapshots.into_iter().map(|number| (number, snapshot(directory, number))).chain(logs);
+    for (_, path) in over.filter(|(number, _)| *number < last) {
+        fs::remove_file(&path).map_err(system("remove", &path))?;
+    }
+    Ok(())
+}

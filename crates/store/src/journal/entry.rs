@@ -1,0 +1,103 @@
+//! What is written down.
+
+use std::borrow::Cow;
+
+use programs::linear_hash::{Applied, Control, Growth, Shape, ToServerOf};
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::bucket::Bucket;
+use crate::contents::Outcome;
+use crate::member::{Begun, Identity, Peer, Sequenced, Standing, Taken};
+use crate::record::{Milliseconds, Record};
+
+/// What became of a record, whatever command was the reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Effect<'a> {
+    /// A value is stored under a key.
+    Set {
+        /// The key.
+        #[serde(borrow, serialize_with = "as_bytes")]
+        key: &'a [u8],
+        /// The value.
+        #[serde(borrow, serialize_with = "as_bytes")]
+        value: &'a [u8],
+        /// When it expires.
+        expiry: Option<Milliseconds>,
+    },
+    /// A part of a value is written, which is empty where there was none, and becomes so long.
+    Write {
+        /// The key.
+        #[serde(borrow, serialize_with = "as_bytes")]
+        key: &'a [u8],
+        /// How long the value is then. [B]
+        length: u64,
+        /// Where the part begins. [B]
+        at: u64,
+        /// The part.
+        #[serde(borrow, serialize_with = "as_bytes")]
+        part: &'a [u8],
+    },
+    /// A record expires at another time, or never.
+    Expire {
+        /// The key.
+        #[serde(borrow, serialize_with = "as_bytes")]
+        key: &'a [u8],
+        /// When.
+        expiry: Option<Milliseconds>,
+    },
+    /// A record goes.
+    Remove(#[serde(borrow, serialize_with = "as_bytes")] &'a [u8]),
+    /// All records go.
+    Clear,
+}
+
+/// Bytes as a whole, and not one by one: what is read is the same.
+pub(crate) fn as_bytes<S: Serializer>(bytes: &&[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bytes(bytes)
+}
+
+/// A run of a member: from its start to its end, however that came.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// How many there were, this one included.
+    pub number: u64,
+    /// Who it is, and where.
+    pub own: Peer,
+    /// When its servers split and merge.
+    pub growth: Growth,
+    /// As many servers it hosts at most.
+    pub servers_each: u32,
+}
+
+/// An entry of a log or of a snapshot.
+#[derive(Serialize, Deserialize)]
+pub enum Entry<'a> {
+    /// A run begins.
+    Run(Cow<'a, Run>),
+    /// The member founds a pool.
+    Founds,
+    /// What it knows of the pool.
+    Standing(Cow<'a, Standing>),
+    /// What became of a record of a server.
+    Effect(u32, #[serde(borrow)] Effect<'a>),
+    /// A server has answered a client's request.
+    Answer(u32, u64, Cow<'a, Applied<Outcome>>),
+    /// A server takes a message.
+    Taking(Taken, Option<Cow<'a, ToServerOf<Bucket>>>),
+    /// A server has begun something by itself.
+    Beginning(Begun),
+    /// Another member has acknowledged all messages up to this one.
+    Acknowledged(Identity, u64),
+    /// Of a snapshot: a server.
+    Server(u32, Control<Outcome>, Option<Shape>),
+    /// Of a snapshot: a record of a server.
+    Record(u32, Cow<'a, Record>),
+    /// Of a snapshot: how many sequenced messages were sent to another member, and received from it.
+    Sequences(Identity, u64, u64),
+    /// Of a snapshot: a message that another member has not acknowledged yet.
+    Unacknowledged(Identity, Sequenced<Bucket>),
+    /// Of a snapshot: a message from one server of the member to another that was not taken yet.
+    Message(u32, u32, Cow<'a, ToServerOf<Bucket>>),
+    /// Of a snapshot: that was all.
+    End,
+}

@@ -1,0 +1,240 @@
+//! The files of a member's directory, and what is read out of them.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `lock` | nothing: whoever has it locked uses the directory |
+//! | `log.N` | what was done from when it was begun until `log.N+1` was |
+//! | `snapshot.N` | all that there was when `log.N` was begun; what has a smaller number is over then |
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::{Flock, FlockArg};
+
+use super::frame::{FILE_HEADER, Frames, HeaderError, Next, check_file_header, file_header, was_kept};
+use super::{Replay, Run, Unreadable};
+use crate::bucket::Bucket;
+use crate::member::Member;
+
+/// As much is read from a file at a time. [B]
+const READ: usize = 1 << 18;
+
+/// Why something can't be kept, or can't be had back.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system refuses something.
+    #[error("can't {what} `{}`: {cause}", .path.display())]
+    System {
+        /// What it was to do.
+        what: &'static str,
+        /// With which file.
+        path: PathBuf,
+        /// What it says.
+        cause: io::Error,
+    },
+    /// Another process uses the directory.
+    #[error("`{}` is in use by another store", .0.display())]
+    InUse(PathBuf),
+    /// A file is none of this version.
+    #[error("can't read `{}`: {cause}", .path.display())]
+    Header {
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        cause: HeaderError,
+    },
+    /// A file is damaged where it was whole.
+    #[error("`{}` is damaged at byte {at}; nothing was changed", .path.display())]
+    Damaged {
+        /// Which file.
+        path: PathBuf,
+        /// Where.
+        at: u64,
+    },
+    /// A file holds what can't have been written.
+    #[error("`{}`, byte {at}: {cause}; nothing was changed", .path.display())]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// Where.
+        at: u64,
+        /// What is wrong.
+        cause: Unreadable,
+    },
+    /// A file is not there.
+    #[error("there is no `{}`, but a later file; nothing was changed", .0.display())]
+    Missing(PathBuf),
+    /// The member was never let in by another one, and nobody is named whom it could ask.
+    #[error("the store in `{}` was never let into its pool; --join says whom it is to ask", .0.display())]
+    NotWelcome(PathBuf),
+    /// Something to be kept can't be written, whatever the file.
+    #[error("what is to be kept can't be written down")]
+    Unwritable,
+}
+
+pub(super) fn system(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+    let path = path.to_owned();
+    move |cause| Error::System { what, path, cause }
+}
+
+/// What is cut off at the end of the last file: what was being written when the process or the machine ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Torn {
+    /// Of which file.
+    pub path: PathBuf,
+    /// From where on.
+    pub at: u64,
+    /// How much. [B]
+    pub bytes: u64,
+}
+
+/// What was found in a directory.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The last run; none, if there was none.
+    pub run: Option<Run>,
+    /// The number of the last log.
+    pub last: u64,
+    /// How large all logs are together, and the snapshot before them. [B]
+    pub logs: u64,
+    /// How large that is. [B]
+    pub snapshot: u64,
+    /// What was not whole at the end.
+    pub torn: Option<Torn>,
+}
+
+pub(super) fn log(directory: &Path, number: u64) -> PathBuf {
+    directory.join(format!("log.{number}"))
+}
+
+pub(super) fn snapshot(directory: &Path, number: u64) -> PathBuf {
+    directory.join(format!("snapshot.{number}"))
+}
+
+/// A snapshot that is being written.
+pub(super) fn unfinished(directory: &Path) -> PathBuf {
+    directory.join("snapshot.unfinished")
+}
+
+/// Makes the directory, if it is not there, and locks it.
+pub(super) fn lock(directory: &Path) -> Result<Flock<File>, Error> {
+    fs::create_dir_all(directory).map_err(system("make", directory))?;
+    let path = directory.join("lock");
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+    let file = file.map_err(system("open", &path))?;
+    Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, refusal)| match refusal {
+        nix::errno::Errno::EWOULDBLOCK => Error::InUse(directory.to_owned()),
+        refusal => system("lock", &path)(refusal.into()),
+    })
+}
+
+/// Has the names of files of a directory kept for good.
+pub(super) fn keep_names(directory: &Path) -> Result<(), Error> {
+    File::open(directory).and_then(|opened| opened.sync_all()).map_err(system("sync", directory))
+}
+
+/// The numbers of files of a kind, in order.
+pub(super) fn numbers(directory: &Path, kind: &str) -> Result<Vec<u64>, Error> {
+    let mut numbers = Vec::new();
+    for entry in fs::read_dir(directory).map_err(system("read", directory))? {
+        let name = entry.map_err(system("read", directory))?.file_name();
+        let number: Option<u64> =
+            name.to_str().and_then(|name| name.strip_prefix(kind)?.strip_prefix('.')?.parse().ok());
+        numbers.extend(number);
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// Brings a member back from the last snapshot and the logs after it; from those before `log.end`, if that is given: these must be whole.
+pub(super) fn recover(directory: &Path, end: Option<u64>, member: &mut Member<Bucket>) -> Result<Found, Error> {
+    let first = numbers(directory, "snapshot")?.last().copied();
+    let logs: Vec<u64> = numbers(directory, "log")?.into_iter().filter(|log| *log >= first.unwrap_or(0)).collect();
+    let last = end.map_or_else(|| logs.last().copied(), |end| end.checked_sub(1));
+    let (mut replay, mut found) = (Replay::new(member), Found::default());
+    if let Some(first) = first {
+        let path = snapshot(directory, first);
+        let read = read(&path, first, &mut replay)?;
+        if read.is_torn || !replay.is_ended() {
+            return Err(Error::Damaged { path, at: read.at });
+        }
+        found.snapshot = read.length;
+    }
+    for number in first.unwrap_or(1)..=last.unwrap_or(0) {
+        let path = log(directory, number);
+        if !logs.contains(&number) {
+            return Err(Error::Missing(path));
+        }
+        let read = read(&path, number, &mut replay)?;
+        let is_last = end.is_none() && Some(number) == last;
+        if read.is_torn && !is_last {
+            return Err(Error::Damaged { path, at: read.at });
+        }
+        (found.last, found.logs) = (number, found.logs + read.at);
+        if read.is_torn {
+            found.torn = Some(Torn { path, at: read.at, bytes: read.length - read.at });
+        }
+    }
+    if let (None, Some(first)) = (last, first) {
+        return Err(Error::Missing(log(directory, first)));
+    }
+    found.run = replay.run().cloned();
+    Ok(found)
+}
+
+/// How far a file was read.
+struct Extent {
+    at: u64,
+    length: u64,
+    is_torn: bool,
+}
+
+/// Reads a file into a member.
+fn read(path: &Path, number: u64, replay: &mut Replay<'_>) -> Result<Extent, Error> {
+    let mut file = File::open(path).map_err(system("open", path))?;
+    let length = file.metadata().map_err(system("read", path))?.len();
+    let mut header = [0; FILE_HEADER];
+    let is_begun = length >= FILE_HEADER as u64;
+    if is_begun {
+        file.read_exact(&mut header).map_err(system("read", path))?;
+    }
+    if header.iter().all(|&byte| byte == 0) {
+        // It was being begun.
+        return Ok(Extent { at: 0, length, is_torn: true });
+    }
+    check_file_header(&header, number).map_err(|cause| Error::Header { path: path.to_owned(), cause })?;
+    let mut frames = Frames::new(BufReader::with_capacity(READ, &file), FILE_HEADER as u64, length);
+    let is_torn = loop {
+        let at = frames.at();
+        match frames.next_frame().map_err(system("read", path))? {
+            Next::End => break false,
+            Next::Broken => break true,
+            Next::Frame => {
+                let outcome = replay.batch(&frames.content);
+                outcome.map_err(|cause| Error::Unreadable { path: path.to_owned(), at, cause })?;
+            }
+        }
+    };
+    let at = frames.at();
+    if is_torn && is_damaged(&mut file, at).map_err(system("read", path))? {
+        return Err(Error::Damaged { path: path.to_owned(), at });
+    }
+    Ok(Extent { at, length, is_torn })
+}
+
+/// Whether what is broken had been kept for good.
+fn is_damaged(file: &mut File, at: u64) -> io::Result<bool> {
+    let mut rest = Vec::new();
+    file.seek(SeekFrom::Start(at))?;
+    file.read_to_end(&mut rest)?;
+    Ok(was_kept(&rest, at))
+}
+
+/// Cuts off what was not whole at the end of the last log; of one of which nothing was whole the header is left.
+pub(super) fn cut(torn: &Torn, number: u64) -> Result<(), Error> {
+    let mut file = OpenOptions::new().write(true).open(&torn.path).map_err(system("open", &torn.path))?;
+    let header = if torn.at == 0 { file_header(number) } else { Vec::new() };
+    let cut = file.set_len(torn.at).and_then(|()| file.write_all(&header)).and_then(|()| file.sync_all());
+    cut.map_err(system("cut", &torn.path))
+}

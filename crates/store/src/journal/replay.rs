@@ -1,0 +1,99 @@
+//! A member out of what was written down.
+
+use programs::linear_hash::Contents;
+use quantities::Duration;
+
+use super::{Entry, Run};
+use crate::bucket::Bucket;
+use crate::member::{Member, Policy};
+use crate::record::Milliseconds;
+
+/// What was written down does not go together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    /// No entry begins here.
+    #[error("what stands there is no entry")]
+    NoEntry,
+    /// An entry is about something that is not there.
+    #[error("an entry does not go with those before it")]
+    Unfit,
+}
+
+/// Brings a member back, batch by batch.
+#[derive(Debug)]
+pub struct Replay<'a> {
+    member: &'a mut Member<Bucket>,
+    run: Option<Run>,
+    is_ended: bool,
+}
+
+impl<'a> Replay<'a> {
+    /// Into a member that has nothing.
+    pub const fn new(member: &'a mut Member<Bucket>) -> Replay<'a> {
+        Replay { member, run: None, is_ended: false }
+    }
+
+    /// The last run that began, if there was any.
+    pub const fn run(&self) -> Option<&Run> {
+        self.run.as_ref()
+    }
+
+    /// Whether the end of a snapshot was read.
+    pub const fn is_ended(&self) -> bool {
+        self.is_ended
+    }
+
+    /// The member so far.
+    pub const fn member(&mut self) -> &mut Member<Bucket> {
+        self.member
+    }
+
+    /// Does again what a batch says.
+    ///
+    /// # Errors
+    /// [`Unreadable`]: then the member is in no state that it was ever in.
+    pub fn batch(&mut self, content: &[u8]) -> Result<(), Unreadable> {
+        let (time, mut rest) = content.split_first_chunk::<8>().ok_or(Unreadable::NoEntry)?;
+        let now = u64::from_le_bytes(*time);
+        while !rest.is_empty() {
+            let (entry, after) = postcard::take_from_bytes::<Entry<'_>>(rest).map_err(|_| Unreadable::NoEntry)?;
+            if !self.entry(entry, now) {
+                return Err(Unreadable::Unfit);
+            }
+            rest = after;
+        }
+        Ok(())
+    }
+
+    /// Does again what an entry says. Whether that could be done.
+    fn entry(&mut self, entry: Entry<'_>, now: Milliseconds) -> bool {
+        let member = &mut *self.member;
+        match entry {
+            Entry::Run(run) => {
+                let Run { number, own, growth, servers_each } = run.clone().into_owned();
+                member.begin_run(number, own, Policy { growth, servers_each, patience: Duration::ZERO });
+                self.run = Some(run.into_owned());
+            }
+            Entry::Founds => member.found(),
+            Entry::Standing(standing) => member.stand(standing.into_owned()),
+            Entry::Effect(server, effect) => match member.contents_of(server) {
+                Some(bucket) => bucket.replay(effect, now),
+                None => return false,
+            },
+            Entry::Answer(server, client, applied) => return member.remember(server, client, applied.into_owned()),
+            Entry::Taking(taken, message) => return member.take_again(taken, message.map(|it| it.into_owned())),
+            Entry::Beginning(begun) => return member.begin_again(begun),
+            Entry::Acknowledged(by, number) => member.was_acknowledged(by, number),
+            Entry::Server(number, control, shape) => member.resume(number, control, shape),
+            Entry::Record(server, record) => {
+                let bucket = member.contents_of(server).filter(|bucket| bucket.table().is_some());
+                return bucket.is_some_and(|bucket| bucket.put_back(record.into_owned()));
+            }
+            Entry::Sequences(with, sent, received) => member.resume_sequences(with, sent, received),
+            Entry::Unacknowledged(to, sequenced) => member.resume_unacknowledged(to, sequenced),
+            Entry::Message(from, to, message) => member.resume_message(from, to, message.into_owned()),
+            Entry::End => self.is_ended = true,
+        }
+        true
+    }
+}

@@ -1,0 +1,69 @@
+//! All of a member at once, by the same entries and frames as a log.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use super::frame::{self, FRAME_HEADER};
+use super::{Entry, Run};
+use crate::bucket::Bucket;
+use crate::member::Member;
+
+/// A frame is closed when it has so much. [B]
+const FRAME: usize = 1 << 20;
+
+/// Frames that are written one after another.
+struct Frames<'a> {
+    to: &'a mut dyn Write,
+    bytes: Vec<u8>,
+    written: u64,
+}
+
+impl Frames<'_> {
+    fn begin(&mut self) {
+        self.bytes.clear();
+        // The time is when it is brought back; nothing depends on it.
+        self.bytes.resize(FRAME_HEADER + 8, 0);
+    }
+
+    fn write(&mut self, entry: &Entry<'_>) -> io::Result<()> {
+        self.bytes = postcard::to_extend(entry, std::mem::take(&mut self.bytes)).map_err(io::Error::other)?;
+        if self.bytes.len() > FRAME { self.close() } else { Ok(()) }
+    }
+
+    fn close(&mut self) -> io::Result<()> {
+        frame::close(&mut self.bytes, 0);
+        self.to.write_all(&self.bytes)?;
+        self.written += self.bytes.len() as u64;
+        self.begin();
+        Ok(())
+    }
+}
+
+/// Writes all of a member whose last run is this one, without the header of the file. How much that is. [B]
+///
+/// # Errors
+/// What `to` says.
+pub fn write_snapshot(member: &Member<Bucket>, run: &Run, to: &mut dyn Write) -> io::Result<u64> {
+    let mut frames = Frames { to, bytes: Vec::new(), written: 0 };
+    frames.begin();
+    frames.write(&Entry::Run(Cow::Borrowed(run)))?;
+    frames.write(&Entry::Standing(Cow::Owned(member.standing())))?;
+    for (number, server) in member.servers() {
+        frames.write(&Entry::Server(number, server.control(), server.table().map(|table| table.shape())))?;
+        for record in server.table().into_iter().flat_map(|table| table.entries()) {
+            frames.write(&Entry::Record(number, Cow::Borrowed(record)))?;
+        }
+    }
+    for (other, sent, received, messages) in member.sequences() {
+        frames.write(&Entry::Sequences(other, sent, received))?;
+        for sequenced in messages {
+            frames.write(&Entry::Unacknowledged(other, sequenced.clone()))?;
+        }
+    }
+    for (from, to, message) in member.messages() {
+        frames.write(&Entry::Message(*from, *to, Cow::Borrowed(message)))?;
+    }
+    frames.write(&Entry::End)?;
+    frames.close()?;
+    Ok(frames.written)
+}

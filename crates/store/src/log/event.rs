@@ -1,0 +1,253 @@
+//! What an operator wants to know of a member, as values: each has a name, a level, fields, and a sentence that says it.
+
+use std::fmt;
+use std::net::SocketAddr;
+
+use serde::Serialize;
+
+/// How much something matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Somebody should do something about it.
+    Error,
+    /// Somebody may have to.
+    Warning,
+    /// It is good to know.
+    Info,
+}
+
+impl Level {
+    /// All of them, with their names.
+    pub const ALL: [(&'static str, Level); 3] =
+        [("error", Level::Error), ("warning", Level::Warning), ("info", Level::Info)];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Level::ALL.into_iter().find(|(_, level)| *level == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// Something that has happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// It listens.
+    Listening {
+        /// For clients.
+        clients: Vec<SocketAddr>,
+        /// For other members.
+        members: SocketAddr,
+        /// For clients that follow slots.
+        slots: SocketAddr,
+        /// For browsers and Prometheus.
+        http: Vec<SocketAddr>,
+    },
+    /// A member that it has asked to let it in has not done so yet.
+    NotLetIn {
+        /// Which.
+        by: SocketAddr,
+        /// Why, as far as it is known.
+        why: String,
+    },
+    /// It was let in.
+    LetIn {
+        /// How many members there are, itself included.
+        members: usize,
+    },
+    /// It is connected with another member.
+    MemberMet {
+        /// Which.
+        member: String,
+        /// Where it is called.
+        address: SocketAddr,
+    },
+    /// It is connected with another member no more.
+    MemberLost {
+        /// Which.
+        member: String,
+        /// Where it is called.
+        address: SocketAddr,
+    },
+    /// It can be rebuilt if it is lost.
+    Covered {
+        /// By which parity member.
+        by: String,
+    },
+    /// A member of its group was silent for too long, and is rebuilt on a spare.
+    MemberTakenForLost {
+        /// Which.
+        member: String,
+        /// Who is to become it.
+        spare: String,
+    },
+    /// A spare has all that a lost member had, and becomes it.
+    MemberRebuilt {
+        /// Which.
+        member: String,
+        /// Who becomes it.
+        spare: String,
+    },
+    /// It was a spare, and is another member now.
+    Becomes {
+        /// Which.
+        member: String,
+    },
+    /// Another member takes nothing, and what waited for it was too much.
+    MessagesDropped {
+        /// How many requests and replies were dropped.
+        messages: u64,
+    },
+    /// A server came to it by a split.
+    ServerOpened {
+        /// Which.
+        server: u32,
+        /// Its level.
+        level: u32,
+    },
+    /// One of its servers has split.
+    ServerSplit {
+        /// Which.
+        server: u32,
+        /// Its level now.
+        level: u32,
+        /// The records that it has now.
+        records: u64,
+    },
+    /// One of its servers has taken over what it had split off.
+    ServerMerged {
+        /// Which.
+        server: u32,
+        /// Its level now.
+        level: u32,
+        /// The records that it has now.
+        records: u64,
+    },
+    /// One of its servers has given its records back, and is none any more.
+    ServerEnded {
+        /// Which.
+        server: u32,
+    },
+    /// There were too many clients.
+    ClientsTurnedAway {
+        /// How many were turned away.
+        clients: u64,
+        /// The most that are served at once.
+        most: usize,
+    },
+    /// Clients have given a password that is none.
+    WrongPasswords {
+        /// How often.
+        attempts: u64,
+    },
+    /// There was no room.
+    OutOfMemory {
+        /// How many requests were refused with OOM.
+        requests: u64,
+        /// The most that records may take. [B]
+        most: usize,
+    },
+    /// Everybody had to wait.
+    Slow {
+        /// For how long. [ms]
+        milliseconds: u64,
+        /// What clients had asked for.
+        commands: Vec<&'static str>,
+    },
+    /// It ends, as it was told to.
+    Ending {
+        /// How many requests it has carried out.
+        requests: u64,
+        /// After how long. [s]
+        seconds: u64,
+    },
+}
+
+impl Event {
+    /// How much it matters.
+    pub const fn level(&self) -> Level {
+        match self {
+            Event::NotLetIn { .. }
+            | Event::MemberLost { .. }
+            | Event::MemberTakenForLost { .. }
+            | Event::MessagesDropped { .. }
+            | Event::ClientsTurnedAway { .. }
+            | Event::WrongPasswords { .. }
+            | Event::OutOfMemory { .. }
+            | Event::Slow { .. } => Level::Warning,
+            Event::Listening { .. }
+            | Event::LetIn { .. }
+            | Event::MemberMet { .. }
+            | Event::Covered { .. }
+            | Event::MemberRebuilt { .. }
+            | Event::Becomes { .. }
+            | Event::ServerOpened { .. }
+            | Event::ServerSplit { .. }
+            | Event::ServerMerged { .. }
+            | Event::ServerEnded { .. }
+            | Event::Ending { .. } => Level::Info,
+        }
+    }
+}
+
+fn joined(items: &[impl fmt::Display], between: &str) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Event::Listening { clients, members, slots, http } => {
+                write!(
+                    out,
+                    "listening on {}, for members on {members}, by slots on {slots}",
+                    joined(clients, " and ")
+                )?;
+                http.iter().try_for_each(|address| write!(out, ", for browsers on http://{address}/"))?;
+                write!(out, "; Ctrl-C ends it")
+            }
+            Event::NotLetIn { by, why } => write!(out, "not let in yet by {by}: {why}; calling again"),
+            Event::LetIn { members } => write!(out, "let in: the pool has {members} members"),
+            Event::MemberMet { member, address } => write!(out, "connected with member {member} at {address}"),
+            Event::MemberLost { member, address } => {
+                write!(out, "the connection with member {member} at {address} is lost")
+            }
+            Event::Covered { by } => write!(out, "what it holds can be rebuilt: member {by} has parity of it"),
+            Event::MemberTakenForLost { member, spare } => {
+                write!(out, "member {member} was silent for too long: it is rebuilt on member {spare}")
+            }
+            Event::MemberRebuilt { member, spare } => write!(out, "member {spare} has all of member {member}"),
+            Event::Becomes { member } => write!(out, "it is member {member} from now on, which was lost"),
+            Event::MessagesDropped { messages } => {
+                write!(
+                    out,
+                    "{messages} requests and replies that members did not take were dropped; they are asked for again"
+                )
+            }
+            Event::ServerOpened { server, level } => {
+                write!(out, "server {server} of level {level} opened: a split came")
+            }
+            Event::ServerSplit { server, level, records } => {
+                write!(out, "server {server} has split: it has level {level} and {records} records")
+            }
+            Event::ServerMerged { server, level, records } => {
+                write!(out, "server {server} has merged: it has level {level} and {records} records")
+            }
+            Event::ServerEnded { server } => write!(out, "server {server} has given its records back"),
+            Event::ClientsTurnedAway { clients, most } => {
+                write!(out, "{clients} clients were turned away: {most} are served at once")
+            }
+            Event::WrongPasswords { attempts } => write!(out, "{attempts} wrong passwords were given"),
+            Event::OutOfMemory { requests, most } => {
+                write!(out, "{requests} requests were refused with OOM: records take {most} bytes, which is the most")
+            }
+            Event::Slow { milliseconds, commands } if commands.is_empty() => {
+                write!(out, "clients had to wait for {milliseconds} ms")
+            }
+            Event::Slow { milliseconds, commands } => {
+                write!(out, "clients had to wait for {milliseconds} ms: asked for were {}", joined(commands, ", "))
+            }
+            Event::Ending { requests, seconds } => write!(out, "ends after {requests} requests in {seconds} s"),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Messages between servers of different members: each is taken once, and in order, though links break and members are started again.
+//!
+//! ```text
+//!   sender                                       receiver
+//!   | number = sent + 1                             |
+//!   | Sequenced(number), until acknowledged ------->| takes it if number = received + 1, and ignores it otherwise
+//!   |<------------------ Acknowledged(received) ----| once what it did is kept
+//!   whenever they meet again: what is not acknowledged >|
+//! ```
+
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+use programs::linear_hash::{Contents, ToServerOf};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Identity, Placement};
+
+/// What is sent, and kept as long as it may have to be sent again: a chunk is large.
+#[derive(Debug)]
+pub struct Shared<T>(Rc<T>);
+
+impl<T> Shared<T> {
+    /// What it is.
+    pub fn get(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Clone> Shared<T> {
+    /// What it is, for whoever has it last.
+    pub fn into_inner(self) -> T {
+        Rc::unwrap_or_clone(self.0)
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Shared<T> {
+        Shared(Rc::clone(&self.0))
+    }
+}
+
+impl<T: Serialize> Serialize for Shared<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Shared<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Shared<T>, D::Error> {
+        T::deserialize(deserializer).map(|shared| Shared(Rc::new(shared)))
+    }
+}
+
+/// A message from a server of one member to a server of another.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(bound(
+    serialize = "C::Entry: Serialize, C::Operation: Serialize, C::Outcome: Serialize",
+    deserialize = "C::Entry: Deserialize<'de>, C::Operation: Deserialize<'de>, C::Outcome: Deserialize<'de>"
+))]
+pub struct Sequenced<C: Contents> {
+    /// How many such messages the sender has sent to the receiver, this one included.
+    pub number: u64,
+    /// The sender's server.
+    pub from: u32,
+    /// The receiver's.
+    pub to: u32,
+    /// What it is told.
+    pub message: Shared<ToServerOf<C>>,
+    /// Who hosts which server, with what opens a server and with the token.
+    pub placement: Option<Placement>,
+}
+
+impl<C: Contents> Clone for Sequenced<C> {
+    fn clone(&self) -> Sequenced<C> {
+        let Sequenced { number, from, to, message, placement } = self;
+        Sequenced { number: *number, from: *from, to: *to, message: message.clone(), placement: placement.clone() }
+    }
+}
+
+/// What there is between this member and another one.
+#[derive(Debug)]
+struct Exchange<C: Contents> {
+    sent: u64,
+    received: u64,
+    unacknowledged: VecDeque<Sequenced<C>>,
+}
+
+/// What a member exchanges with others, each message once and in order.
+#[derive(Debug)]
+pub(super) struct Reliable<C: Contents>(BTreeMap<Identity, Exchange<C>>);
+
+impl<C: Contents> Reliable<C> {
+    pub(super) const fn new() -> Reliable<C> {
+        Reliable(BTreeMap::new())
+    }
+
+    fn with(&mut self, other: Identity) -> &mut Exchange<C> {
+        self.0.entry(other).or_insert_with(|| Exchange { sent: 0, received: 0, unacknowledged: VecDeque::new() })
+    }
+
+    /// Numbers a message, which is kept until the other acknowledges it.
+    pub(super) fn send(
+        &mut self,
+        other: Identity,
+        (from, to): (u32, u32),
+        message: ToServerOf<C>,
+        placement: Option<Placement>,
+    ) -> Sequenced<C> {
+        let exchange = self.with(other);
+        exchange.sent += 1;
+        let sequenced = Sequenced { number: exchange.sent, from, to, message: Shared(Rc::new(message)), placement };
+        exchange.unacknowledged.push_back(sequenced.clone());
+        sequenced
+    }
+
+    /// Whether a message is the next one; then it counts as received.
+    pub(super) fn receives(&mut self, other: Identity, number: u64) -> bool {
+        let exchange = self.with(other);
+        let is_next = number == exchange.received + 1;
+        exchange.received += u64::from(is_next);
+        is_next
+    }
+
+    /// The number of the last message of another member that was received.
+    pub(super) fn received(&self, other: Identity) -> u64 {
+        self.0.get(&other).map_or(0, |exchange| exchange.received)
+    }
+
+    /// The other acknowledges all messages up to this one. Whether that is news.
+    pub(super) fn was_acknowledged(&mut self, other: Identity, number: u64) -> bool {
+        let unacknowledged = &mut self.with(other).unacknowledged;
+        let before = unacknowledged.len();
+        while unacknowledged.front().is_some_and(|sequenced| sequenced.number <= number) {
+            unacknowledged.pop_front();
+        }
+        unacknowledged.len() < before
+    }
+
+    /// What another member has not acknowledged.
+    pub(super) fn unacknowledged(&self, other: Identity) -> impl Iterator<Item = &Sequenced<C>> {
+        self.0.get(&other).into_iter().flat_map(|exchange| &exchange.unacknowledged)
+    }
+
+    /// Who has not acknowledged everything.
+    pub(super) fn behind(&self) -> impl Iterator<Item = Identity> {
+        self.0.iter().filter(|(_, exchange)| !exchange.unacknowledged.is_empty()).map(|(other, _)| *other)
+    }
+
+    /// Of each other member, how many messages were sent and received.
+    pub(super) fn counts(&self) -> impl Iterator<Item = (Identity, u64, u64)> {
+        self.0.iter().map(|(other, exchange)| (*other, exchange.sent, exchange.received))
+    }
+
+    /// Counts on from there.
+    pub(super) fn restore_counts(&mut self, other: Identity, sent: u64, received: u64) {
+        let exchange = self.with(other);
+        (exchange.sent, exchange.received) = (sent, received);
+    }
+
+    /// Keeps a message that it kept before.
+    pub(super) fn keep(&mut self, other: Identity, sequenced: Sequenced<C>) {
+        self.with(other).unacknowledged.push_back(sequenced);
+    }
+}

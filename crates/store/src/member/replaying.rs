@@ -1,0 +1,162 @@
+//! How a member is brought back from what it has written down: it does again what it did, and tells nobody.
+
+use programs::linear_hash::{Applied, Contents, Control, OutputOf, Server, ServerOutput, Shape, Table, ToServerOf};
+
+use super::recording::{Begun, Standing, Taken};
+use super::requests::Requests;
+use super::{Identity, Member, Message, Output, Peer, Policy, Sequenced};
+
+/// How far the numbers of requests of one run of a member are from those of the next: no run has so many.
+const REQUESTS_OF_A_RUN: u32 = 40;
+
+impl<C: Contents> Member<C> {
+    /// A run of this member begins, the `run`-th: its requests have numbers that none before had.
+    pub(crate) fn begin_run(&mut self, run: u64, own: Peer, policy: Policy) {
+        self.requests = Requests::new(own.identity, policy.patience, run << REQUESTS_OF_A_RUN);
+        (self.own, self.policy) = (own, policy);
+        self.measure_anew();
+    }
+
+    /// As [`Member::founding`], of a member that has nothing yet.
+    pub(crate) fn found(&mut self) {
+        let contents = (self.make.0)(0);
+        self.servers.insert(0, Server::keeping(contents, 0, self.growth()));
+        self.learn_host(0, self.own.identity);
+        self.waiting = None;
+    }
+
+    /// It knew this of the pool.
+    pub(crate) fn stand(&mut self, standing: Standing) {
+        let Standing { peers, relays, is_welcome, placement, asked } = standing;
+        self.hints = placement.clone();
+        (self.peers, self.relays, self.placement, self.asked) = (peers, relays, placement, asked);
+        self.waiting = (!is_welcome).then(Vec::new);
+        self.measure_anew();
+    }
+
+    fn measure_anew(&mut self) {
+        let (growth, bounds) = (self.growth(), self.asked.bounds());
+        self.servers.values_mut().for_each(|server| server.set_growth(growth, bounds));
+    }
+
+    /// A server took a message. Whether there was such a message.
+    pub(crate) fn take_again(&mut self, taken: Taken, message: Option<ToServerOf<C>>) -> bool {
+        let Taken { sequenced, from, to, pace } = taken;
+        let (member, message) = match (sequenced, message) {
+            (Some((member, number)), Some(message)) if self.reliable.receives(member, number) => (member, message),
+            (None, None) => match self.to_servers.pop_front() {
+                Some((sender, receiver, message)) if (sender, receiver) == (from, to) => (self.own.identity, message),
+                _ => return false,
+            },
+            _ => return false,
+        };
+        if let (Some(server), Some(pace)) = (self.servers.get_mut(&to), pace) {
+            server.set_pace(pace);
+        }
+        self.quietly(|member_itself, outputs| member_itself.deliver(member, from, to, message, outputs));
+        true
+    }
+
+    /// A server began something by itself. Whether it is there.
+    pub(crate) fn begin_again(&mut self, begun: Begun) -> bool {
+        let Some(server) = self.servers.get_mut(&begun.server) else { return false };
+        let mut told: Vec<OutputOf<C>> = Vec::new();
+        server.set_pace(begun.pace);
+        server.begin_again(begun.splits, begun.shrinks, &mut told);
+        told.retain(|output| matches!(output, ServerOutput::Server(..)));
+        self.quietly(|member, outputs| member.pass_on(begun.server, told, outputs));
+        true
+    }
+
+    /// What is told to members has left before, or is not acknowledged yet; clients are gone.
+    fn quietly(&mut self, does: impl FnOnce(&mut Member<C>, &mut Vec<Output<C>>)) {
+        does(self, &mut Vec::new());
+        self.to_clients.clear();
+    }
+
+    /// A server answered a request. Whether it is there.
+    pub(crate) fn remember(&mut self, server: u32, client: u64, applied: Applied<C::Outcome>) -> bool {
+        self.servers.get_mut(&server).map(|server| server.remember(client, applied)).is_some()
+    }
+
+    /// Another member has acknowledged messages.
+    pub(crate) fn was_acknowledged(&mut self, by: Identity, number: u64) {
+        self.reliable.was_acknowledged(by, number);
+    }
+
+    /// What a server of this member keeps.
+    pub(crate) fn contents_of(&mut self, server: u32) -> Option<&mut C> {
+        self.servers.get_mut(&server).map(Server::contents_mut)
+    }
+
+    /// A server as it was, whose entries are still to come.
+    pub(crate) fn resume(&mut self, number: u32, control: Control<C::Outcome>, shape: Option<Shape>) {
+        let mut contents = (self.make.0)(number);
+        if let Some(shape) = shape {
+            contents.open(Table::of_shape(shape));
+        }
+        self.servers.insert(number, Server::resume(contents, number, (self.growth(), self.asked.bounds()), control));
+    }
+
+    /// What there was between this member and another one.
+    pub(crate) fn resume_sequences(&mut self, with: Identity, sent: u64, received: u64) {
+        self.reliable.restore_counts(with, sent, received);
+    }
+
+    /// A message that was not acknowledged yet.
+    pub(crate) fn resume_unacknowledged(&mut self, to: Identity, sequenced: Sequenced<C>) {
+        self.reliable.keep(to, sequenced);
+    }
+
+    /// A message between two servers of this member that was not taken yet.
+    pub(crate) fn resume_message(&mut self, from: u32, to: u32, message: ToServerOf<C>) {
+        self.to_servers.push_back((from, to, message));
+    }
+
+    /// Of each other member, how many sequenced messages were sent to it and received from it, and those that it has not acknowledged.
+    pub(crate) fn sequences(&self) -> impl Iterator<Item = (Identity, u64, u64, impl Iterator<Item = &Sequenced<C>>)> {
+        self.reliable
+            .counts()
+            .map(|(other, sent, received)| (other, sent, received, self.reliable.unacknowledged(other)))
+    }
+
+    /// What its own servers have still to take of each other.
+    pub(crate) fn messages(&self) -> impl Iterator<Item = &(u32, u32, ToServerOf<C>)> {
+        self.to_servers.iter()
+    }
+
+    /// It is there again: it looks whether servers are to split by the measures that hold now, and tells all that it knows where it is.
+    pub fn is_back(&mut self, outputs: &mut Vec<Output<C>>) {
+        self.forget_former_spares();
+        self.reconsider(outputs);
+        for peer in self.peers.keys() {
+            outputs.push(Output::Send(*peer, Message::Back(self.own.clone())));
+        }
+    }
+
+    /// Another member is reached: it may be somewhere else than before, and is sent again what it has not acknowledged. One that was taken for
+    /// lost and lives on is nobody.
+    pub fn meet(&mut self, peer: Peer, outputs: &mut Vec<Output<C>>) {
+        let identity = peer.identity;
+        if let Some(known) = self.peers.get_mut(&identity) {
+            if known.life > peer.life {
+                return;
+            }
+            if *known != peer {
+                *known = peer;
+                self.forget_former_spares();
+                self.record_standing();
+            }
+        }
+        outputs.extend(
+            self.reliable
+                .unacknowledged(identity)
+                .map(|sequenced| Output::Send(identity, Message::Sequenced(sequenced.clone()))),
+        );
+    }
+
+    /// Members that have something to acknowledge.
+    pub fn behind(&self) -> impl Iterator<Item = Identity> {
+        self.reliable.behind()
+    }
+}

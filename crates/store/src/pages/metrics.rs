@@ -1,0 +1,176 @@
+//! How a member stands, in the text format of Prometheus.
+//!
+//! Source: Prometheus, "Exposition formats", version 0.0.4 of the text format, and "Metric and label naming".
+
+use std::fmt::{Display, Write};
+
+use super::state::{MemberState, ServerLine};
+use super::turns::Turns;
+use crate::node::{GroupState, Node};
+
+/// What is read beside how the member stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Readings<'a> {
+    /// How many members there are, as far as it knows.
+    pub members: usize,
+    /// Whether it is part of a pool yet.
+    pub is_welcome: bool,
+    /// Image adjustments that it was told as a client.
+    pub adjustments: u64,
+    /// How long turns of the loop took.
+    pub turns: &'a Turns,
+    /// Messages to other members that were dropped.
+    pub dropped: u64,
+    /// What waits to be sent to other members. [B]
+    pub waiting: usize,
+}
+
+/// A text that grows by one metric after another.
+#[derive(Default)]
+struct Text(String);
+
+/// What a metric is of one server.
+type OfServer = fn(&ServerLine) -> u64;
+
+impl Text {
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
+        // A text takes all that is written.
+        let _ = write!(self.0, "# HELP maquette_store_{name} {help}\n# TYPE maquette_store_{name} {kind}\n");
+    }
+
+    fn value(&mut self, name: &str, labels: &str, value: impl Display) {
+        let _ = writeln!(self.0, "maquette_store_{name}{labels} {value}");
+    }
+
+    fn one(&mut self, name: &str, kind: &str, help: &str, value: impl Display) {
+        self.head(name, kind, help);
+        self.value(name, "", value);
+    }
+
+    fn of_servers(&mut self, servers: &[ServerLine], rows: &[(&str, &str, &str, OfServer)]) {
+        for (name, kind, help, of) in rows {
+            self.head(name, kind, help);
+            servers
+                .iter()
+                .for_each(|server| self.value(name, &format!("{{server=\"{}\"}}", server.server), of(server)));
+        }
+    }
+
+    fn of_turns(&mut self, turns: &Turns) {
+        self.head(
+            "turn_seconds",
+            "histogram",
+            "Turns of the loop that serves all clients: none waits longer for others.",
+        );
+        for (bound, count) in turns.cumulative() {
+            self.value("turn_seconds_bucket", &format!("{{le=\"{}\"}}", bound as f64 / 1e6), count);
+        }
+        self.value("turn_seconds_bucket", "{le=\"+Inf\"}", turns.count());
+        self.value("turn_seconds_sum", "", turns.sum().as_secs_f64());
+        self.value("turn_seconds_count", "", turns.count());
+    }
+}
+
+/// The metrics of each server.
+const OF_SERVERS: [(&str, &str, &str, OfServer); 15] = [
+    (
+        "server_level",
+        "gauge",
+        "Level of a server: its slots are those whose first bits, so many, are the same.",
+        |it| it.level.into(),
+    ),
+    ("server_slots", "gauge", "Slots of a server.", |it| u64::from(it.last_slot - it.first_slot) + 1),
+    ("server_steady", "gauge", "Whether a server neither splits nor merges.", |it| it.is_steady.into()),
+    ("server_token", "gauge", "Servers of the file, where a server has the token; otherwise 0.", |it| {
+        it.token.unwrap_or(0).into()
+    }),
+    ("records", "gauge", "Records, those included that have expired but were not swept out.", |it| it.records),
+    ("records_expiring", "gauge", "Records that expire.", |it| it.expiring),
+    ("memory_bytes", "gauge", "What records take, with their table.", |it| it.memory),
+    ("server_requests_total", "counter", "Requests that a server has answered.", |it| it.answered),
+    ("forwards_total", "counter", "Requests that a server has sent on to the right one.", |it| it.forwarded),
+    ("splits_total", "counter", "Splits of a server.", |it| it.splits),
+    ("merges_total", "counter", "Merges of a server with what it had split off.", |it| it.merges),
+    ("hits_total", "counter", "Lookups that found a record.", |it| it.hits),
+    ("misses_total", "counter", "Lookups that found none.", |it| it.misses),
+    ("expired_total", "counter", "Records that were swept out when they had expired.", |it| it.expired),
+    ("evicted_total", "counter", "Records that had to go for others.", |it| it.evicted),
+];
+
+/// How a member stands.
+pub fn metrics(state: &MemberState, node: &Node, readings: &Readings<'_>) -> String {
+    let mut text = Text::default();
+    of_member(&mut text, state, readings);
+    let (counts, settings) = (&node.counts, &node.settings);
+    let rows: [(&str, &str, &str, u64); 13] = [
+        ("clients", "gauge", "Clients that are connected.", state.clients),
+        ("clients_limit", "gauge", "The most clients at once.", settings.most_clients as u64),
+        ("connections_total", "counter", "Clients that came.", counts.connections),
+        ("connections_rejected_total", "counter", "Clients that were turned away.", counts.rejected),
+        ("requests_total", "counter", "Requests of clients that were carried out.", counts.commands),
+        ("errors_total", "counter", "Replies that were errors.", counts.errors),
+        ("out_of_memory_total", "counter", "Requests that were refused with OOM.", counts.out_of_memory),
+        ("wrong_passwords_total", "counter", "Wrong passwords that were given.", counts.wrong_passwords),
+        ("received_bytes_total", "counter", "Bytes received of clients.", counts.received),
+        ("sent_bytes_total", "counter", "Bytes sent to clients.", counts.sent),
+        (
+            "adjustments_total",
+            "counter",
+            "Image adjustments that this member was told as a client.",
+            readings.adjustments,
+        ),
+        ("messages_dropped_total", "counter", "Messages to members that did not take them.", readings.dropped),
+        ("messages_waiting_bytes", "gauge", "What waits to be sent to other members.", readings.waiting as u64),
+    ];
+    rows.into_iter().for_each(|(name, kind, help, value)| text.one(name, kind, help, value));
+    if let Some(most) = state.most_memory {
+        text.one("memory_limit_bytes", "gauge", "The most that records of a server may take.", most);
+    }
+    of_group(&mut text, node);
+    text.of_servers(&state.servers, &OF_SERVERS);
+    text.of_turns(readings.turns);
+    let begun = node.since as f64 / 1e3;
+    let _ = write!(
+        text.0,
+        "# HELP process_resident_memory_bytes What the process has in memory.\n# TYPE process_resident_memory_bytes gauge\n\
+         process_resident_memory_bytes {}\n# HELP process_start_time_seconds When it began, since 1970.\n\
+         # TYPE process_start_time_seconds gauge\nprocess_start_time_seconds {begun}\n",
+        state.resident
+    );
+    text.0
+}
+
+/// Its part in a group of which parity is kept, if it has one.
+fn of_group(text: &mut Text, node: &Node) {
+    match &node.group {
+        Some(GroupState::Data { is_covered, .. }) => {
+            let help = "Whether this member can be rebuilt if it is lost.";
+            text.one("parity_covered", "gauge", help, u8::from(*is_covered));
+        }
+        Some(GroupState::Parity { columns, bytes, rebuilt }) => {
+            let covered = columns.iter().filter(|column| column.is_complete).count();
+            text.one("parity_members", "gauge", "Members of the group of this one.", columns.len());
+            text.one("parity_members_covered", "gauge", "Those of them that can be rebuilt.", covered);
+            text.one("parity_bytes", "gauge", "What the parity takes.", bytes);
+            text.one("parity_members_rebuilt_total", "counter", "Members that were lost and rebuilt.", rebuilt);
+        }
+        Some(GroupState::Spare { .. }) | None => {}
+    }
+}
+
+fn of_member(text: &mut Text, state: &MemberState, readings: &Readings<'_>) {
+    text.head("info", "gauge", "Which member this is; always 1.");
+    // Neither numbers nor addresses have quotation marks.
+    let labels = format!(
+        "{{version=\"{}\",member=\"{}\",address=\"{}\",slots_address=\"{}\"}}",
+        env!("CARGO_PKG_VERSION"),
+        state.member,
+        state.address,
+        state.slots_address
+    );
+    text.value("info", &labels, 1);
+    text.one("members", "gauge", "Members of the pool, as far as this one knows.", readings.members);
+    text.one("member_welcome", "gauge", "Whether it is part of a pool yet.", u8::from(readings.is_welcome));
+    text.one("servers", "gauge", "Servers that this member hosts.", state.servers.len());
+    text.one("server_capacity_records", "gauge", "Records that a server has room for.", state.capacity);
+}

@@ -1,0 +1,148 @@
+//! What a member shows to browsers and to Prometheus: which pages there are, who may read them, and what stands in them. Pure: bytes in, bytes out.
+//!
+//! | path | what it is |
+//! |---|---|
+//! | `/` | the live page, with `/page.js` |
+//! | `/state.json` | how the pool stands, which the page asks for each second |
+//! | `/metrics` | how this member stands, for Prometheus |
+//! | `/healthz` | 200 for as long as it serves, 503 until it was let in |
+
+mod metrics;
+mod request;
+mod response;
+mod state;
+mod turns;
+
+use std::net::IpAddr;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+
+pub use metrics::{Readings, metrics};
+pub use request::{LONGEST_HEAD, Request};
+pub use response::{Response, Status};
+pub use state::{Heard, MemberState, PoolView, ServerLine};
+pub use turns::Turns;
+
+use crate::node::Node;
+
+/// What the live page is made of, beside how the pool stands.
+#[derive(Clone, Debug)]
+pub struct Assets {
+    /// Its markup.
+    pub page: String,
+    /// Its script.
+    pub script: &'static str,
+}
+
+/// What can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// The live page.
+    Page,
+    /// Its script.
+    Script,
+    /// How the pool stands.
+    State,
+    /// How this member stands.
+    Metrics,
+    /// Whether it serves.
+    Health,
+}
+
+/// All of them, by their paths.
+const ROUTES: [(&str, Route); 5] = [
+    ("/", Route::Page),
+    ("/page.js", Route::Script),
+    ("/state.json", Route::State),
+    ("/metrics", Route::Metrics),
+    ("/healthz", Route::Health),
+];
+
+/// What a request is for, if it may have that. Whether the member serves may be asked without a password.
+///
+/// # Errors
+/// The response that says why not.
+pub fn route(request: &Request, node: &Node, at: IpAddr) -> Result<Route, Response> {
+    let is_open = node.settings.password.is_none();
+    if is_open && at.is_loopback() && !request.host().is_none_or(is_local) {
+        return Err(Response::refusal(Status::Forbidden));
+    }
+    let known = ROUTES.into_iter().find(|(path, _)| *path == request.path());
+    let Some((_, route)) = known else { return Err(Response::refusal(Status::NotFound)) };
+    if is_open || route == Route::Health || password_of(request).is_some_and(|given| node.is_password(&given)) {
+        return Ok(route);
+    }
+    Err(Response::refusal(Status::Unauthorized))
+}
+
+/// Whether a host is this computer as nobody else can name it: a name that resolves to it may be a stranger's, whose pages could read these then.
+fn is_local(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+    name.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok()
+}
+
+/// The password that a request gives: as a bearer's token, or as that of any user.
+fn password_of(request: &Request) -> Option<Vec<u8>> {
+    let (scheme, given) = request.authorization()?.split_once(' ')?;
+    if scheme.eq_ignore_ascii_case("bearer") {
+        return Some(given.trim().as_bytes().to_vec());
+    }
+    let pair = BASE64_STANDARD.decode(given.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
+    let colon = pair.iter().position(|&byte| byte == b':')?;
+    Some(pair[colon + 1..].to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+    use crate::node::Settings;
+
+    const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    const NETWORK: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
+
+    fn outcome(head: &str, password: Option<&[u8]>, at: IpAddr) -> Result<Route, Status> {
+        let settings = Settings { password: password.map(<[u8]>::to_vec), ..Settings::default() };
+        let node = Node::new(settings, 6379, [1; 3], 0);
+        let request = Request::read(head.as_bytes()).unwrap().unwrap();
+        route(&request, &node, at).map_err(|response| response.status)
+    }
+
+    #[test]
+    fn paths_lead_to_pages() {
+        let of = |path: &str| outcome(&format!("GET {path} HTTP/1.1\r\nHost: localhost:9121\r\n\r\n"), None, LOOPBACK);
+        assert_eq!(of("/"), Ok(Route::Page));
+        assert_eq!(of("/metrics?name[]=up"), Ok(Route::Metrics));
+        assert_eq!(of("/../etc/passwd"), Err(Status::NotFound));
+    }
+
+    #[test]
+    fn a_name_of_somebody_else_is_not_answered_on_the_loopback() {
+        let of = |host: &str, at| outcome(&format!("GET /metrics HTTP/1.1\r\nHost: {host}\r\n\r\n"), None, at);
+        for host in ["127.0.0.1:9121", "localhost", "LocalHost:80", "[::1]:9121", "[::1]"] {
+            assert_eq!(of(host, LOOPBACK), Ok(Route::Metrics), "{host}");
+        }
+        assert_eq!(of("rebound.example:9121", LOOPBACK), Err(Status::Forbidden));
+        assert_eq!(of("node7.cluster:9121", NETWORK), Ok(Route::Metrics));
+    }
+
+    #[test]
+    fn a_password_is_asked_for_where_there_is_one() {
+        let of = |path: &str, header: &str| {
+            outcome(&format!("GET {path} HTTP/1.1\r\nHost: a\r\n{header}\r\n"), Some(b"open:sesame"), LOOPBACK)
+        };
+        assert_eq!(of("/metrics", ""), Err(Status::Unauthorized));
+        assert_eq!(of("/metrics", "Authorization: Bearer open:sesame\r\n"), Ok(Route::Metrics));
+        // `prometheus:open:sesame`, and `prometheus:another`.
+        assert_eq!(of("/metrics", "authorization: basic cHJvbWV0aGV1czpvcGVuOnNlc2FtZQ==\r\n"), Ok(Route::Metrics));
+        assert_eq!(of("/", "Authorization: Basic cHJvbWV0aGV1czphbm90aGVy\r\n"), Err(Status::Unauthorized));
+        assert_eq!(of("/", "Authorization: Basic ===\r\n"), Err(Status::Unauthorized));
+        assert_eq!(of("/healthz", ""), Ok(Route::Health));
+    }
+}

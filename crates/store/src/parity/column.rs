@@ -1,0 +1,203 @@
+//! A column of a group: the files of one member's journal, block by block in stripes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A block of a column, and so of a stripe. [B]
+pub const BLOCK: usize = 64 << 10;
+
+/// What a file of a journal holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Kind {
+    /// What was done.
+    Log,
+    /// All that there was.
+    Snapshot,
+}
+
+/// A file of a member's journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FileName {
+    /// What it holds.
+    pub kind: Kind,
+    /// Its number.
+    pub number: u64,
+}
+
+impl FileName {
+    /// The log with this number.
+    pub const fn log(number: u64) -> FileName {
+        FileName { kind: Kind::Log, number }
+    }
+
+    /// The snapshot with this number.
+    pub const fn snapshot(number: u64) -> FileName {
+        FileName { kind: Kind::Snapshot, number }
+    }
+}
+
+impl fmt::Display for FileName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            Kind::Log => "log",
+            Kind::Snapshot => "snapshot",
+        };
+        write!(formatter, "{kind}.{}", self.number)
+    }
+}
+
+/// How far a file goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extent {
+    /// How long it is. [B]
+    pub length: u64,
+    /// Whether nothing comes after that: a snapshot is worth nothing before.
+    pub is_whole: bool,
+}
+
+/// A file becomes longer, or is taken back from its end; with its last byte it is gone. A parity follows both in the same way, as what it adds is
+/// its own inverse.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// Which file.
+    pub file: FileName,
+    /// Where the bytes begin. [B]
+    pub at: u64,
+    /// What is added there, or taken back.
+    #[serde(with = "as_bytes")]
+    pub bytes: Vec<u8>,
+    /// Which of these.
+    pub effect: Effect,
+}
+
+/// What becomes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Effect {
+    /// It becomes longer.
+    Grows,
+    /// It becomes longer, for the last time.
+    Ends,
+    /// It becomes shorter.
+    Shrinks,
+}
+
+/// Bytes as a whole, and not one by one: what is read is the same.
+pub(super) mod as_bytes {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(bytes)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        <&[u8]>::deserialize(deserializer).map(<[u8]>::to_vec)
+    }
+}
+
+/// A part of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Piece {
+    /// Which file.
+    pub file: FileName,
+    /// Where it begins in the file. [B]
+    pub at: u64,
+    /// How long it is. [B]
+    pub length: usize,
+}
+
+#[derive(Debug, Default)]
+struct File {
+    extent: Extent,
+    /// In which stripe each of its blocks lies.
+    stripes: Vec<u32>,
+}
+
+/// Where the blocks of a member's files lie, as far as a parity has followed them.
+#[derive(Debug, Default)]
+pub struct Column {
+    files: BTreeMap<FileName, File>,
+    /// What lies in each stripe: which file, and the number of the block.
+    stripes: BTreeMap<u32, (FileName, u64)>,
+    /// Stripes before the last one in which nothing lies.
+    free: BTreeSet<u32>,
+}
+
+impl Column {
+    /// All files, and how far they go.
+    pub fn files(&self) -> impl Iterator<Item = (FileName, Extent)> {
+        self.files.iter().map(|(name, file)| (*name, file.extent))
+    }
+
+    /// What lies in a stripe.
+    pub fn piece(&self, stripe: u32) -> Option<Piece> {
+        let (name, block) = *self.stripes.get(&stripe)?;
+        let at = block * BLOCK as u64;
+        let left = self.files.get(&name)?.extent.length - at;
+        Some(Piece { file: name, at, length: left.min(BLOCK as u64) as usize })
+    }
+
+    /// The stripes in which something lies.
+    pub fn stripes(&self) -> impl Iterator<Item = u32> {
+        self.stripes.keys().copied()
+    }
+
+    /// Whether a change goes with what there is.
+    pub fn allows(&self, change: &Change) -> bool {
+        let extent = self.files.get(&change.file).map_or_else(Extent::default, |file| file.extent);
+        let end = change.at.checked_add(change.bytes.len() as u64);
+        match change.effect {
+            Effect::Grows | Effect::Ends => change.at == extent.length && !extent.is_whole && end.is_some(),
+            Effect::Shrinks => end == Some(extent.length) && !change.bytes.is_empty(),
+        }
+    }
+
+    /// Follows a change that it allows: in which stripe each part of its bytes lies, and where in its block it begins. A stripe that is left
+    /// is free after it.
+    pub fn follow(&mut self, change: &Change) -> Vec<(u32, usize, std::ops::Range<usize>)> {
+        let (length, is_whole) = match change.effect {
+            Effect::Grows => (change.at + change.bytes.len() as u64, false),
+            Effect::Ends => (change.at + change.bytes.len() as u64, true),
+            Effect::Shrinks => (change.at, false),
+        };
+        self.take_stripes(change.file, length);
+        let Some(file) = self.files.get_mut(&change.file) else { return Vec::new() };
+        file.extent = Extent { length, is_whole };
+        let (mut parts, mut from) = (Vec::new(), 0);
+        while from < change.bytes.len() {
+            let at = change.at + from as u64;
+            let within = (at % BLOCK as u64) as usize;
+            let to = change.bytes.len().min(from + BLOCK - within);
+            parts.push((file.stripes[(at / BLOCK as u64) as usize], within, from..to));
+            from = to;
+        }
+        self.leave_stripes(change.file, length);
+        parts
+    }
+
+    /// Takes as many stripes for a file as it needs.
+    fn take_stripes(&mut self, name: FileName, length: u64) {
+        let file = self.files.entry(name).or_default();
+        while ((file.stripes.len() * BLOCK) as u64) < length {
+            let next = self.stripes.last_key_value().map_or(0, |(last, _)| last + 1);
+            let stripe = self.free.pop_first().unwrap_or(next);
+            self.stripes.insert(stripe, (name, file.stripes.len() as u64));
+            file.stripes.push(stripe);
+        }
+    }
+
+    /// Leaves those that it does not need any more.
+    fn leave_stripes(&mut self, name: FileName, length: u64) {
+        let Some(file) = self.files.get_mut(&name) else { return };
+        for stripe in file.stripes.drain(length.div_ceil(BLOCK as u64) as usize..) {
+            self.stripes.remove(&stripe);
+            self.free.insert(stripe);
+        }
+        let end = self.stripes.last_key_value().map_or(0, |(last, _)| last + 1);
+        self.free.split_off(&end);
+        if length == 0 {
+            self.files.remove(&name);
+        }
+    }
+}

@@ -1,0 +1,428 @@
+//! A data member's part: it tells its parity member how its files change, and tells nobody else anything before that has it.
+//!
+//! ```text
+//!   data member                                parity member
+//!   | Hello(session) ----------------------------->|
+//!   |<------------------- Stands(files, complete?) |   how its files stand in the parity
+//!   | Change(number, file, at, bytes) ------------>|   as long as they stand otherwise on its disk: logs first, then a snapshot,
+//!   |<---------------------- Acknowledged(number)  |   then what that has made superfluous is taken out
+//!   | Beat(number, complete) --------------------->|   from then on it can be rebuilt, and waits with all that it tells others
+//! ```
+//!
+//! Nothing is kept in order to be sent again: after a link has broken, or a process has died on either side, the difference between the disk and
+//! what the parity member says is sent. It is the same when a member joins, when the parity member has lost all, and with every batch.
+//!
+//! **The lease.** A parity member takes nobody for lost of whom it has heard less than its patience ago. So what it acknowledges is, for three
+//! quarters of that from when it was sent, a promise that nobody else is this member.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+
+use super::Output;
+use super::column::{Change, Effect, Extent, FileName, Kind, Piece};
+use super::message::Message;
+use crate::log::Event;
+use crate::member::Identity;
+use crate::record::Milliseconds;
+
+/// The most bytes of a change. [B]
+const CHUNK: u64 = 1 << 20;
+/// So much of logs is under way at most. [B]
+const MOST_OF_LOGS: u64 = 16 << 20;
+/// And so much when a snapshot is sent or something is taken out, so that logs do not have to wait for it. [B]
+const MOST_OF_OTHERS: u64 = 2 << 20;
+
+/// How far the logs of a member go: the number of the last one, and how long that is. [B]
+pub type Position = (u64, u64);
+
+/// A member's files.
+pub trait Files {
+    /// All logs and snapshots, and how far they go. One that a rebuilt member has is not whole, if the parity did not have it as a whole.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn all(&self) -> io::Result<BTreeMap<FileName, Extent>>;
+    /// What is there.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn read(&self, piece: Piece) -> io::Result<Vec<u8>>;
+    /// Whole frames of a log, of which the first begins at `at` and the last ends at `end` or before: as many as take `most` bytes at most, or one.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn frames(&self, log: u64, at: u64, end: u64, most: u64) -> io::Result<Vec<u8>>;
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn remove(&self, file: FileName) -> io::Result<()>;
+}
+
+/// Something that was sent and not acknowledged yet.
+#[derive(Debug)]
+struct Sent {
+    number: u64,
+    at: Milliseconds,
+    /// [B]
+    size: u64,
+    /// How far logs are there with it.
+    position: Option<Position>,
+    /// A file that is in the parity no more.
+    removed: Option<FileName>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// No link leads to a parity member.
+    Apart,
+    /// It was greeted and has not answered.
+    Greeting(Identity),
+    Open(Identity),
+}
+
+/// What a data member knows of its parity.
+#[derive(Debug)]
+pub struct DataMember {
+    patience: Milliseconds,
+    covered_by: Option<Identity>,
+    life: u32,
+    /// Whether it may be rebuilt, and so must wait.
+    is_complete: bool,
+    stage: Stage,
+    session: u64,
+    number: u64,
+    /// Its files on disk.
+    own: BTreeMap<FileName, Extent>,
+    /// Its files in the parity, once all that was sent is there.
+    theirs: BTreeMap<FileName, Extent>,
+    unacknowledged: VecDeque<Sent>,
+    under_way: u64,
+    acknowledged: Position,
+    /// Until when nobody takes it for lost.
+    lease: Milliseconds,
+    sent: Milliseconds,
+    /// When the parity member last said something, or was greeted.
+    heard: Milliseconds,
+    /// Parity members that keep parity of others.
+    full: Vec<Identity>,
+    is_lost: bool,
+}
+
+impl DataMember {
+    /// A member that a parity member may have parity of already. That takes nobody for lost before its patience is over.
+    pub fn new(covered_by: Option<Identity>, life: u32, patience: Milliseconds, session: u64) -> DataMember {
+        DataMember {
+            patience,
+            covered_by,
+            life,
+            is_complete: covered_by.is_some(),
+            stage: Stage::Apart,
+            session,
+            number: 0,
+            own: BTreeMap::new(),
+            theirs: BTreeMap::new(),
+            unacknowledged: VecDeque::new(),
+            under_way: 0,
+            acknowledged: (0, 0),
+            lease: 0,
+            sent: 0,
+            heard: 0,
+            full: Vec::new(),
+            is_lost: false,
+        }
+    }
+
+    /// Who keeps parity of it.
+    pub const fn covered_by(&self) -> Option<Identity> {
+        self.covered_by
+    }
+
+    /// Whether it can be rebuilt. Then it waits with all that it tells others.
+    pub const fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Whether it was taken for lost, and somebody else is this member now.
+    pub const fn is_lost(&self) -> bool {
+        self.is_lost
+    }
+
+    /// Whether others may be told what was done until its logs had gone so far.
+    pub fn may_tell(&self, position: Position, now: Milliseconds) -> bool {
+        !self.is_complete || (self.acknowledged >= position && now < self.lease)
+    }
+
+    /// Whether a link to a parity member is of use to it.
+    pub fn wants(&self, parity: Identity) -> bool {
+        match self.covered_by {
+            Some(covered_by) => covered_by == parity,
+            None => self.stage == Stage::Apart && !self.full.contains(&parity),
+        }
+    }
+
+    /// Whether it has no link to its parity member.
+    pub fn is_apart(&self) -> bool {
+        self.stage == Stage::Apart
+    }
+
+    /// A link leads to a parity member.
+    pub fn meets(&mut self, now: Milliseconds, parity: Identity, output: &mut Output) {
+        if self.is_lost || self.covered_by != Some(parity) && !self.wants(parity) {
+            return;
+        }
+        self.session += 1;
+        self.heard = now;
+        self.stage = Stage::Greeting(parity);
+        self.forget_what_was_sent();
+        output.send(parity, Message::Hello { session: self.session, life: self.life });
+    }
+
+    /// No link leads to a member any more.
+    pub fn loses(&mut self, parity: Identity) {
+        if let Stage::Greeting(other) | Stage::Open(other) = self.stage
+            && other == parity
+        {
+            self.stage = Stage::Apart;
+            self.forget_what_was_sent();
+        }
+    }
+
+    fn forget_what_was_sent(&mut self) {
+        self.unacknowledged.clear();
+        self.under_way = 0;
+    }
+
+    /// Its log has become longer, or it has begun another one.
+    pub fn has_written(&mut self, (log, bytes): Position) {
+        self.own.insert(FileName::log(log), Extent { length: bytes, is_whole: false });
+    }
+
+    /// Looks what files there are: some may have come, or a snapshot is whole.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn survey(&mut self, files: &impl Files) -> io::Result<()> {
+        self.own = files.all()?;
+        if matches!(self.stage, Stage::Open(_)) || self.covered_by.is_none() {
+            let base = self.base();
+            let over = self.own.keys().filter(|file| file.number < base && !self.theirs.contains_key(file));
+            let over: Vec<FileName> = over.copied().collect();
+            let is_being_removed = |file: &FileName| self.unacknowledged.iter().any(|sent| sent.removed == Some(*file));
+            for file in over.into_iter().filter(|file| !is_being_removed(file)) {
+                files.remove(file)?;
+                self.own.remove(&file);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what another member says.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn take(
+        &mut self,
+        now: Milliseconds,
+        from: Identity,
+        message: Message,
+        files: &impl Files,
+        output: &mut Output,
+    ) -> io::Result<()> {
+        if self.stage == Stage::Greeting(from) || self.stage == Stage::Open(from) {
+            self.heard = now;
+        }
+        match message {
+            Message::Stands { session, files: theirs, is_complete } if self.greets(from, session) => {
+                self.stands(now, from, theirs, is_complete, files, output)?;
+            }
+            Message::Full(session) if self.greets(from, session) => {
+                self.stage = Stage::Apart;
+                self.full.push(from);
+            }
+            Message::Lost(life) => self.is_lost |= self.life < life,
+            Message::Anew if self.covered_by == Some(from) => self.meets(now, from, output),
+            Message::Acknowledged { session, number } if self.session == session && self.stage == Stage::Open(from) => {
+                self.was_acknowledged(number, files)?;
+            }
+            // Whoever is rebuilt is rebuilt by the parity member of all.
+            Message::Read { request, piece } if self.covered_by == Some(from) => {
+                // What is there no more was asked for before a link broke, and is asked for again.
+                if let Ok(bytes) = files.read(piece) {
+                    output.send(from, Message::Block { request, bytes });
+                }
+            }
+            _ => {}
+        }
+        self.pump(now, files, output)
+    }
+
+    fn greets(&self, from: Identity, session: u64) -> bool {
+        self.session == session && self.stage == Stage::Greeting(from)
+    }
+
+    /// It knows now how its files stand in the parity.
+    fn stands(
+        &mut self,
+        now: Milliseconds,
+        parity: Identity,
+        theirs: Vec<(FileName, Extent)>,
+        is_complete: bool,
+        files: &impl Files,
+        output: &mut Output,
+    ) -> io::Result<()> {
+        self.own = files.all()?;
+        let has = |file: &FileName| self.own.get(file).map_or(0, |extent| extent.length);
+        if theirs.iter().any(|(file, extent)| has(file) < extent.length) {
+            self.stage = Stage::Apart;
+            self.is_lost = is_complete;
+            output.send(parity, Message::Behind);
+            return Ok(());
+        }
+        (self.covered_by, self.is_complete, self.stage) = (Some(parity), is_complete, Stage::Open(parity));
+        self.theirs = theirs.into_iter().collect();
+        let logs = self.theirs.iter().filter(|(file, _)| file.kind == Kind::Log);
+        self.acknowledged = logs.map(|(file, extent)| (file.number, extent.length)).max().unwrap_or((0, 0));
+        self.survey(files)?;
+        // The lease begins by what is acknowledged in this session.
+        self.beat(now, parity, output);
+        Ok(())
+    }
+
+    /// The parity holds all that was sent up to a number.
+    fn was_acknowledged(&mut self, number: u64, files: &impl Files) -> io::Result<()> {
+        while self.unacknowledged.front().is_some_and(|sent| sent.number <= number)
+            && let Some(sent) = self.unacknowledged.pop_front()
+        {
+            self.under_way -= sent.size;
+            self.lease = self.lease.max(sent.at + self.patience * 3 / 4);
+            self.acknowledged = self.acknowledged.max(sent.position.unwrap_or_default());
+            if let Some(file) = sent.removed {
+                files.remove(file)?;
+                self.own.remove(&file);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends what differs, as far as not too much is under way.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn pump(&mut self, now: Milliseconds, files: &impl Files, output: &mut Output) -> io::Result<()> {
+        let Stage::Open(parity) = self.stage else { return Ok(()) };
+        while let Some(difference) = self.next_difference() {
+            let most = if matches!(difference, Difference::Log { .. }) { MOST_OF_LOGS } else { MOST_OF_OTHERS };
+            if self.under_way >= most {
+                return Ok(());
+            }
+            let change = difference.read(files)?;
+            let number = self.follow(now, &change);
+            output.send(parity, Message::Change { session: self.session, number, change });
+        }
+        if !self.is_complete {
+            self.is_complete = true;
+            output.events.push(Event::Covered { by: parity.to_string() });
+            self.beat(now, parity, output);
+        }
+        Ok(())
+    }
+
+    /// A change is sent: the parity will have it. Its number.
+    fn follow(&mut self, now: Milliseconds, change: &Change) -> u64 {
+        let (file, size) = (change.file, change.bytes.len() as u64);
+        let length = if change.effect == Effect::Shrinks { change.at } else { change.at + size };
+        let is_gone = change.effect == Effect::Shrinks && length == 0;
+        if is_gone {
+            self.theirs.remove(&file);
+        } else {
+            self.theirs.insert(file, Extent { length, is_whole: change.effect == Effect::Ends });
+        }
+        let is_log = change.effect == Effect::Grows && file.kind == Kind::Log;
+        self.note(now, size, is_log.then_some((file.number, length)), is_gone.then_some(file))
+    }
+
+    /// Numbers what is sent now.
+    fn note(&mut self, now: Milliseconds, size: u64, position: Option<Position>, removed: Option<FileName>) -> u64 {
+        self.number += 1;
+        self.unacknowledged.push_back(Sent { number: self.number, at: now, size, position, removed });
+        self.under_way += size;
+        self.sent = now;
+        self.number
+    }
+
+    fn beat(&mut self, now: Milliseconds, parity: Identity, output: &mut Output) {
+        let number = self.note(now, 0, None, None);
+        output.send(parity, Message::Beat { session: self.session, number, is_complete: self.is_complete });
+    }
+
+    /// Says that it is there, if it has said nothing for long; and greets again, if it has heard nothing for long, since something may be lost.
+    pub fn look(&mut self, now: Milliseconds, output: &mut Output) {
+        if let Stage::Greeting(parity) | Stage::Open(parity) = self.stage
+            && now.abs_diff(self.heard) >= 3 * self.patience
+        {
+            return self.meets(now, parity, output);
+        }
+        if let Stage::Open(parity) = self.stage
+            && now.abs_diff(self.sent) >= self.patience / 4
+        {
+            self.beat(now, parity, output);
+        }
+    }
+
+    /// The number of the snapshot of which on all is needed.
+    fn base(&self) -> u64 {
+        let whole = self.theirs.iter().filter(|(file, extent)| file.kind == Kind::Snapshot && extent.is_whole);
+        let logs = self.theirs.keys().filter(|file| file.kind == Kind::Log);
+        let own = self.own.iter().filter(|(file, extent)| file.kind == Kind::Snapshot && extent.is_whole);
+        let newest = whole.map(|(file, _)| file.number).max();
+        let oldest = newest.or_else(|| logs.map(|file| file.number).min());
+        oldest.or_else(|| own.map(|(file, _)| file.number).max()).unwrap_or(0)
+    }
+
+    fn in_parity(&self, file: FileName) -> u64 {
+        self.theirs.get(&file).map_or(0, |extent| extent.length)
+    }
+
+    /// What is otherwise in the parity than on disk, logs first.
+    fn next_difference(&self) -> Option<Difference> {
+        let base = self.base();
+        let mut logs = self.own.iter().filter(|(file, _)| file.kind == Kind::Log && file.number >= base);
+        if let Some((&file, extent)) = logs.find(|(file, extent)| self.in_parity(**file) < extent.length) {
+            return Some(Difference::Log { log: file.number, at: self.in_parity(file), end: extent.length });
+        }
+        let newest = self.own.iter().rfind(|(file, extent)| file.kind == Kind::Snapshot && extent.is_whole);
+        if let Some((&file, extent)) = newest.filter(|(file, _)| !self.theirs.get(file).is_some_and(|it| it.is_whole)) {
+            let at = self.in_parity(file);
+            let length = CHUNK.min(extent.length - at);
+            let effect = if at + length == extent.length { Effect::Ends } else { Effect::Grows };
+            return Some(Difference::Other(Piece { file, at, length: length as usize }, effect));
+        }
+        let (&file, extent) = self.theirs.iter().find(|(file, _)| file.number < base)?;
+        let length = CHUNK.min(extent.length);
+        let piece = Piece { file, at: extent.length - length, length: length as usize };
+        Some(Difference::Other(piece, Effect::Shrinks))
+    }
+}
+
+/// What is otherwise in the parity than on disk.
+enum Difference {
+    /// A part of a log is not there. Whole frames are told, so that what is rebuilt can be read to its end.
+    Log { log: u64, at: u64, end: u64 },
+    /// A part of a snapshot is not there, or a part of a file is still there.
+    Other(Piece, Effect),
+}
+
+impl Difference {
+    fn read(self, files: &impl Files) -> io::Result<Change> {
+        Ok(match self {
+            Difference::Log { log, at, end } => {
+                let bytes = files.frames(log, at, end, CHUNK)?;
+                Change { file: FileName::log(log), at, bytes, effect: Effect::Grows }
+            }
+            Difference::Other(piece, effect) => {
+                Change { file: piece.file, at: piece.at, bytes: files.read(piece)?, effect }
+            }
+        })
+    }
+}

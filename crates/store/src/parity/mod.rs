@@ -1,0 +1,33 @@
+//! Parity of journals: what members of a group keep on their disks can be computed out of what the others keep, and a parity.
+//!
+//! After LH*RS: W. Litwin, R. Moussa and T. Schwarz, "LH*RS, a highly-available scalable distributed data structure", ACM TODS 30(3), 2005. There
+//! parity is kept of the records of m buckets. Here it is of the journals of m members: what a member is, is exactly its journal, so that with
+//! it everything of a member comes back: records, splits under way, what it has told and was told, and how requests went.
+
+pub mod code;
+pub mod column;
+pub mod data;
+pub mod facts;
+pub mod group;
+pub mod message;
+mod rebuilding;
+pub mod stripes;
+
+use crate::log::Event;
+use crate::member::Identity;
+use message::Message;
+
+/// What comes of what a member of a group was told.
+#[derive(Debug, Default)]
+pub struct Output {
+    /// What is to be sent. What must not be forgotten is to be written down before.
+    pub sends: Vec<(Identity, Message)>,
+    /// What whoever runs it wants to know.
+    pub events: Vec<Event>,
+}
+
+impl Output {
+    fn send(&mut self, to: Identity, message: Message) {
+        self.sends.push((to, message));
+    }
+}

@@ -1,0 +1,226 @@
+//! A member's part in a group: of one that hosts servers, of one that keeps parity, or of a spare.
+
+use std::collections::VecDeque;
+
+use crate::connection::Pause;
+use crate::journal::directory::Directory;
+use crate::journal::disk::{Disk, Error};
+use crate::member::{Identity, Peer, Role};
+use crate::node::GroupState;
+use crate::parity::Output;
+use crate::parity::data::{DataMember, Position};
+use crate::parity::facts::Facts;
+use crate::parity::group::ParityMember;
+use crate::parity::message::{Message, Successor};
+use crate::record::Milliseconds;
+
+/// What a member is in its group.
+#[derive(Debug)]
+enum Part {
+    Data(DataMember),
+    Parity(Box<ParityMember>),
+    /// Which lost member it is given, if any.
+    Spare(Option<u64>),
+}
+
+/// What a member needs that is part of a group.
+#[derive(Debug)]
+pub(super) struct Group {
+    part: Part,
+    directory: Directory,
+    /// What was written down last.
+    facts: Facts,
+    /// How often files had come when it was last looked which there are.
+    surveyed: Option<u64>,
+    looked: Milliseconds,
+    output: Output,
+    /// Which lost member this one is from now on.
+    pub becomes: Option<Successor>,
+}
+
+fn system(directory: &Disk) -> impl FnOnce(std::io::Error) -> Error {
+    let path = directory.data().directory.clone();
+    move |cause| Error::System { what: "read the files of", path, cause }
+}
+
+impl Group {
+    /// What a member of this role is to do, whose run has this number, with the facts that it has written down.
+    pub(super) fn new(
+        role: Role,
+        disk: &Disk,
+        facts: Facts,
+        run: u64,
+        patience: Milliseconds,
+        now: Milliseconds,
+    ) -> Group {
+        // What it says in one run is told from what it said in those before.
+        let first = run << 16;
+        let part = match role {
+            Role::Data => Part::Data(DataMember::new(facts.covered_by, facts.life, patience, first)),
+            Role::Parity => Part::Parity(Box::new(ParityMember::new(&facts, patience, first))),
+            Role::Spare => Part::Spare(None),
+        };
+        let directory = Directory::new(disk.data().directory.clone());
+        Group { part, directory, facts, surveyed: None, looked: now, output: Output::default(), becomes: None }
+    }
+
+    /// A link leads to a member.
+    pub(super) fn meets(&mut self, now: Milliseconds, peer: &Peer) {
+        match (&mut self.part, peer.role) {
+            (Part::Data(data), Role::Parity) => data.meets(now, peer.identity, &mut self.output),
+            (Part::Parity(parity), Role::Spare) => parity.meets_spare(peer.identity),
+            _ => {}
+        }
+    }
+
+    /// No link leads to a member any more.
+    pub(super) fn loses(&mut self, peer: Identity) {
+        match &mut self.part {
+            Part::Data(data) => data.loses(peer),
+            Part::Parity(parity) => parity.loses(peer),
+            Part::Spare(_) => {}
+        }
+    }
+
+    /// Of other members, those that it has to reach.
+    pub(super) fn wants<'a>(&'a self, peers: impl Iterator<Item = &'a Peer> + 'a) -> Vec<Identity> {
+        let wants = |peer: &Peer| match &self.part {
+            Part::Data(data) => peer.role == Role::Parity && data.is_apart() && data.wants(peer.identity),
+            Part::Parity(_) => peer.role == Role::Spare,
+            Part::Spare(_) => false,
+        };
+        peers.filter(|peer| wants(peer)).map(|peer| peer.identity).collect()
+    }
+
+    /// Takes what another member says.
+    pub(super) fn take(
+        &mut self,
+        now: Milliseconds,
+        from: Identity,
+        message: Message,
+        disk: &Disk,
+    ) -> Result<(), Error> {
+        match (&mut self.part, message) {
+            (Part::Data(data), message) => {
+                data.take(now, from, message, &self.directory, &mut self.output).map_err(system(disk))?;
+            }
+            (Part::Parity(parity), message) => parity.take(from, message, &mut self.output),
+            (Part::Spare(given), Message::Part { rebuilding, request, piece, bytes }) => {
+                self.directory.store(given.replace(rebuilding) != Some(rebuilding), piece, &bytes)?;
+                self.output.sends.push((from, Message::Stored(request)));
+            }
+            (Part::Spare(given), Message::Become(successor)) if *given == Some(successor.rebuilding) => {
+                let facts = Facts { covered_by: Some(from), life: successor.life, ..Facts::default() };
+                self.directory.finish(&successor, &facts)?;
+                self.becomes = Some(successor);
+            }
+            (Part::Spare(_), _) => {}
+        }
+        Ok(())
+    }
+
+    /// What the turn has written is on disk.
+    pub(super) fn has_written(&mut self, now: Milliseconds, disk: &Disk) -> Result<(), Error> {
+        let Part::Data(data) = &mut self.part else { return Ok(()) };
+        let (position, came) = disk.position();
+        if self.surveyed != Some(came) {
+            data.survey(&self.directory).map_err(system(disk))?;
+            self.surveyed = Some(came);
+        }
+        data.has_written(position);
+        data.pump(now, &self.directory, &mut self.output).map_err(system(disk))
+    }
+
+    /// Does what time brings.
+    pub(super) fn look(&mut self, now: Milliseconds) {
+        let passed = now.saturating_sub(std::mem::replace(&mut self.looked, now));
+        match &mut self.part {
+            Part::Data(data) => data.look(now, &mut self.output),
+            Part::Parity(parity) => parity.look(passed, &mut self.output),
+            Part::Spare(_) => {}
+        }
+    }
+
+    /// Whether others may be told what was done until logs had gone so far.
+    pub(super) fn may_tell(&self, position: Position, now: Milliseconds) -> bool {
+        match &self.part {
+            Part::Data(data) => data.may_tell(position, now),
+            Part::Parity(_) | Part::Spare(_) => true,
+        }
+    }
+
+    /// Whether somebody else is this member now.
+    pub(super) const fn is_replaced(&self) -> bool {
+        matches!(&self.part, Part::Data(data) if data.is_lost())
+    }
+
+    /// What is to be sent, and what whoever runs it wants to know. What must not be forgotten is kept for good before that.
+    pub(super) fn take_output(&mut self) -> Result<Output, Error> {
+        let facts = match &self.part {
+            Part::Data(data) => Facts { covered_by: data.covered_by(), ..self.facts.clone() },
+            Part::Parity(parity) => parity.facts(),
+            Part::Spare(_) => Facts::default(),
+        };
+        if facts != self.facts {
+            self.directory.keep_facts(&facts)?;
+            self.facts = facts;
+        }
+        Ok(std::mem::take(&mut self.output))
+    }
+
+    /// How it stands.
+    pub(super) fn state(&self) -> GroupState {
+        match &self.part {
+            Part::Data(data) => GroupState::Data { covered_by: data.covered_by(), is_covered: data.is_complete() },
+            Part::Parity(parity) => GroupState::Parity {
+                columns: parity.seats().collect(),
+                bytes: parity.size(),
+                rebuilt: parity.rebuilt(),
+            },
+            Part::Spare(given) => GroupState::Spare { is_given: given.is_some() },
+        }
+    }
+}
+
+/// What a turn has to tell, as soon as it may.
+#[derive(Debug, Default)]
+pub(super) struct Turn {
+    /// How far logs go with it.
+    position: Position,
+    since: Milliseconds,
+    /// Clients that had their turn, and what is to become of them.
+    pub clients: Vec<(usize, Pause)>,
+    /// What is to be sent to other members, and whether it may be lost.
+    pub messages: Vec<(Identity, Vec<u8>, bool)>,
+}
+
+impl Turn {
+    /// Since when it waits. [ms since the process was started]
+    pub(super) const fn since(&self) -> Milliseconds {
+        self.since
+    }
+}
+
+/// Turns that wait until they may be told of, in order.
+#[derive(Debug, Default)]
+pub(super) struct Turns(VecDeque<Turn>);
+
+impl Turns {
+    /// A turn is written, as far as logs go now.
+    pub(super) fn push(&mut self, turn: Turn, position: Position, since: Milliseconds) {
+        if !turn.clients.is_empty() || !turn.messages.is_empty() {
+            self.0.push_back(Turn { position, since, ..turn });
+        }
+    }
+
+    /// The next turn that may be told of.
+    pub(super) fn pop(&mut self, may_tell: impl FnOnce(Position) -> bool) -> Option<Turn> {
+        let is_next = self.0.front().is_some_and(|turn| may_tell(turn.position));
+        if is_next { self.0.pop_front() } else { None }
+    }
+
+    /// Those that wait.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Turn> {
+        self.0.iter()
+    }
+}

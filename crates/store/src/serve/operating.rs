@@ -1,0 +1,174 @@
+//! What whoever runs a member sees of it: the log, and the pages.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use mio::net::{TcpListener, TcpStream};
+use mio::{Interest, Token};
+
+use super::clock::instant;
+use super::told::Told;
+use super::watch::Watch;
+use super::{Callers, Error, Server};
+use crate::log::{Event, Log};
+use crate::member::Identity;
+use crate::pages::{Assets, MemberState, Readings, Request, Response, Route, Status, metrics, route};
+use crate::record::Milliseconds;
+
+/// A turn that takes longer is told of.
+const SLOW: Duration = Duration::from_millis(100);
+
+impl Server {
+    /// Writes down what happens from now on.
+    pub fn write_down(&mut self, log: Log) {
+        self.log = Some(log);
+    }
+
+    /// Shows pages to whoever asks for them at these addresses. To be called before it serves.
+    ///
+    /// # Errors
+    /// [`Error::Listen`]
+    pub fn show_pages(&mut self, addresses: &[SocketAddr], assets: Assets) -> Result<(), Error> {
+        for &address in addresses {
+            let listener = TcpListener::bind(address).and_then(|mut listener| {
+                self.poll.registry().register(&mut listener, Token(self.listeners.len()), Interest::READABLE)?;
+                Ok(listener)
+            });
+            let listener = listener.map_err(|cause| Error::Listen { address, cause })?;
+            self.listeners.push((listener, Callers::Visitors));
+        }
+        self.next_token = self.listeners.len();
+        self.assets = Some(assets);
+        Ok(())
+    }
+
+    /// Where it shows pages.
+    pub fn page_addresses(&self) -> Vec<SocketAddr> {
+        self.addresses_for(Callers::Visitors)
+    }
+
+    /// It begins to serve.
+    pub(super) fn begin(&mut self) {
+        let now = self.host.node().borrow().now;
+        self.watch = Watch::new(&MemberState::of(&self.host).servers, self.host.member().is_welcome(), now);
+        let own = self.own().clone();
+        self.tell(&Event::Listening {
+            clients: self.addresses(),
+            members: own.address,
+            slots: own.clients,
+            http: self.page_addresses(),
+        });
+    }
+
+    /// It serves no more.
+    pub(super) fn end_of_service(&mut self) {
+        let node = self.host.node().borrow();
+        let (requests, seconds) = (node.counts.commands, node.now.saturating_sub(node.since) / 1000);
+        drop(node);
+        self.tell(&Event::Ending { requests, seconds });
+    }
+
+    pub(super) fn tell(&mut self, event: &Event) {
+        let now = self.host.node().borrow().now;
+        if let Some(log) = &mut self.log {
+            log.tell(now, event);
+        }
+    }
+
+    /// A turn of the loop is over, in which clients had to wait for each other.
+    pub(super) fn has_turned(&mut self, begun: Instant) {
+        let took = instant().duration_since(begun);
+        self.turns.add(took);
+        if took < SLOW {
+            return;
+        }
+        let node = self.host.node().borrow();
+        let asked = node.clients.values().filter(|client| client.last.get() == node.now);
+        let commands: BTreeSet<&'static str> = asked.map(|client| client.command.get()).collect();
+        drop(node);
+        let (milliseconds, commands) = (took.as_millis() as u64, commands.into_iter().collect());
+        self.tell(&Event::Slow { milliseconds, commands });
+    }
+
+    pub(super) fn tell_what_has_happened(&mut self, now: Milliseconds) {
+        let servers = MemberState::of(&self.host).servers;
+        let mut events = self.watch.servers(&servers);
+        let node = self.host.node().borrow();
+        events.extend(self.watch.counts(node.counts, self.members.dropped(), &node.settings));
+        drop(node);
+        let member = self.host.member();
+        let members = member.is_welcome().then(|| 1 + member.peers().count());
+        let asked = self.pool.join.iter().map(|&address| (address, self.members.failure(address)));
+        events.extend(self.watch.joining(now, members, asked));
+        events.iter().for_each(|event| self.tell(event));
+    }
+
+    /// Tells another member something.
+    pub(super) fn tell_member(&mut self, to: Identity, told: &Told, may_be_lost: bool) {
+        // All that members tell each other can be written.
+        if let Ok(bytes) = postcard::to_stdvec(told) {
+            self.members.send(to, bytes, may_be_lost);
+        }
+    }
+
+    pub(super) fn say_how_it_stands(&mut self, to: Identity) {
+        let state = MemberState::of(&self.host);
+        self.tell_member(to, &Told::State(Box::new(state)), true);
+    }
+
+    pub(super) fn let_visitor_in(&mut self, stream: TcpStream, now: Milliseconds) {
+        let token = self.next_token;
+        self.next_token += 1;
+        self.visitors.let_in(self.poll.registry(), token, stream, now);
+    }
+
+    /// It is a visitor's turn, if a token is one's.
+    pub(super) fn visit(&mut self, token: usize) {
+        let mut visitors = std::mem::take(&mut self.visitors);
+        visitors.turn(token, |request, at| self.respond(request, at));
+        self.visitors = visitors;
+    }
+
+    fn respond(&mut self, request: &Request, at: IpAddr) -> Response {
+        let outcome = route(request, &self.host.node().borrow(), at);
+        let route = match outcome {
+            Ok(route) => route,
+            Err(refusal) => {
+                let is_wrong = refusal.status == Status::Unauthorized && request.authorization().is_some();
+                self.host.node().borrow_mut().counts.wrong_passwords += u64::from(is_wrong);
+                return refusal;
+            }
+        };
+        let member = self.host.member();
+        match (route, &self.assets) {
+            (Route::Page, Some(assets)) => Response::ok("text/html; charset=utf-8", assets.page.clone()),
+            (Route::Script, Some(assets)) => Response::ok("text/javascript; charset=utf-8", assets.script),
+            (Route::Page | Route::Script, None) => Response::refusal(Status::NotFound),
+            (Route::Health, _) if member.is_welcome() => Response::ok("text/plain; charset=utf-8", "ok\n"),
+            (Route::Health, _) => Response::refusal(Status::Unavailable),
+            (Route::Metrics, _) => {
+                let readings = Readings {
+                    members: 1 + member.peers().count(),
+                    is_welcome: member.is_welcome(),
+                    adjustments: member.adjustments(),
+                    turns: &self.turns,
+                    dropped: self.members.dropped(),
+                    waiting: self.members.waiting(),
+                };
+                let text = metrics(&MemberState::of(&self.host), &self.host.node().borrow(), &readings);
+                Response::ok("text/plain; version=0.0.4; charset=utf-8", text)
+            }
+            (Route::State, _) => {
+                let now = self.host.node().borrow().now;
+                if self.others.are_due(now) {
+                    let others: Vec<Identity> = member.peers().map(|peer| peer.identity).collect();
+                    others.into_iter().for_each(|other| self.tell_member(other, &Told::Ask, true));
+                }
+                // Numbers, texts and addresses are all that there is in it.
+                let json = serde_json::to_string(&self.others.view(&self.host, now)).unwrap_or_default();
+                Response::ok("application/json", json)
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What waits to be sent to one member, within a bound.
+//!
+//! What clients ask and are told may be dropped: who waits for it asks again. What servers and members tell each other is told once and must
+//! come, so it is never dropped; of that there is little, as a server that splits or merges sends its next records when the last have come.
+
+use std::collections::VecDeque;
+
+/// The most that messages may take that may be lost. A single one may be longer. [B]
+const MOST: usize = 64 << 20;
+/// What a message takes beside its bytes. [B]
+const MESSAGE: usize = size_of::<(u64, Vec<u8>)>();
+
+/// Messages in the order in which they were put in.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    /// Those that may be lost, each with how many of all came before it.
+    lossy: VecDeque<(u64, Vec<u8>)>,
+    /// What they take. [B]
+    size: usize,
+    /// Those that must come.
+    kept: VecDeque<(u64, Vec<u8>)>,
+    /// As many were put in.
+    count: u64,
+}
+
+impl Outbox {
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.lossy.is_empty() && self.kept.is_empty()
+    }
+
+    /// What waits. [B]
+    pub fn size(&self) -> usize {
+        self.size + self.kept.iter().map(|(_, message)| message.len() + MESSAGE).sum::<usize>()
+    }
+
+    /// Puts a message in. Where there is no room, of those that may be lost the oldest go, which were asked for again since. How many that were.
+    pub fn push(&mut self, message: Vec<u8>, may_be_lost: bool) -> u64 {
+        let number = self.count;
+        self.count += 1;
+        if !may_be_lost {
+            self.kept.push_back((number, message));
+            return 0;
+        }
+        self.size += message.len() + MESSAGE;
+        self.lossy.push_back((number, message));
+        let mut dropped = 0;
+        while self.size > MOST && self.lossy.len() > 1 {
+            self.pop_lossy();
+            dropped += 1;
+        }
+        dropped
+    }
+
+    /// Takes out the message that was put in before all others.
+    pub fn pop(&mut self) -> Option<Vec<u8>> {
+        match (self.lossy.front(), self.kept.front()) {
+            (Some((lossy, _)), Some((kept, _))) if kept < lossy => self.kept.pop_front().map(|(_, message)| message),
+            (Some(_), _) => self.pop_lossy(),
+            (None, _) => self.kept.pop_front().map(|(_, message)| message),
+        }
+    }
+
+    fn pop_lossy(&mut self) -> Option<Vec<u8>> {
+        let (_, message) = self.lossy.pop_front()?;
+        self.size -= message.len() + MESSAGE;
+        Some(message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_must_come_comes_in_order_and_the_rest_takes_no_more_than_it_may() {
+        let mut outbox = Outbox::default();
+        let mut dropped = 0;
+        for number in 0..200_u8 {
+            dropped += outbox.push(vec![number], false);
+            dropped += outbox.push(vec![number; 1 << 20], true);
+            assert!(outbox.size() < MOST + (200 << 10));
+        }
+        let messages: Vec<Vec<u8>> = std::iter::from_fn(|| outbox.pop()).collect();
+        assert_eq!(messages.iter().filter(|message| message.len() == 1).count(), 200);
+        assert_eq!(messages.len() as u64, 400 - dropped);
+        assert!(messages.is_sorted_by_key(|message| (message[0], message.len())), "they are in order");
+        assert_eq!(messages.last().map(Vec::len), Some(1 << 20), "the newest is there");
+        assert!(outbox.is_empty() && outbox.size() == 0 && dropped > 130);
+    }
+
+    #[test]
+    fn a_single_message_may_be_longer() {
+        let mut outbox = Outbox::default();
+        assert_eq!(outbox.push(vec![1], true), 0);
+        assert_eq!(outbox.push(vec![2; MOST + 1], true), 1);
+        assert_eq!(outbox.pop().map(|message| message[0]), Some(2));
+    }
+}

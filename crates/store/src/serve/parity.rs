@@ -1,0 +1,69 @@
+//! A member that is part of a group takes its turns: nobody is told of anything before there is parity of it; and a spare becomes a lost member.
+
+use super::group::Group;
+use super::keeping::Keeper;
+use super::peers::Peers;
+use super::told::Told;
+use super::watch::Watch;
+use super::{Error, Server};
+use crate::log::Event;
+use crate::member::Peer;
+use crate::node::Node;
+use crate::pages::MemberState;
+use crate::record::Milliseconds;
+
+/// A client that had to wait for so long until it could be told something is told nothing any more: what became of its request is not known. [ms]
+const LONGEST_WAIT: Milliseconds = 10_000;
+
+impl Server {
+    pub(super) fn group(&mut self) -> Option<&mut Group> {
+        self.keeper.as_mut()?.group.as_mut()
+    }
+
+    /// Has the group's messages sent, and looks what time brings.
+    pub(super) fn work_of_group(&mut self) -> Result<(), Error> {
+        let Some(Keeper { at, group: Some(group), .. }) = &mut self.keeper else { return Ok(()) };
+        if group.is_replaced() {
+            return Err(Error::Replaced);
+        }
+        group.look(*at);
+        self.host.node().borrow_mut().group = Some(group.state());
+        let wanted = group.wants(self.host.member().peers());
+        let output = group.take_output().map_err(Error::Kept)?;
+        for (to, message) in output.sends {
+            self.tell_member(to, &Told::Group(message), false);
+        }
+        output.events.iter().for_each(|event| self.tell(event));
+        wanted.into_iter().for_each(|member| self.members.expect(member));
+        Ok(())
+    }
+
+    /// Without its parity member nobody is told anything. Whoever waits for too long is told that nothing comes any more.
+    pub(super) fn end_clients_that_wait_for_parity(&mut self) {
+        let Some(keeper) = &self.keeper else { return };
+        let late = keeper.waiting().filter(|turn| keeper.at.saturating_sub(turn.since()) > LONGEST_WAIT);
+        let late: Vec<usize> = late.flat_map(|turn| turn.clients.iter().map(|(token, _)| *token)).collect();
+        late.into_iter().for_each(|token| self.end(token));
+    }
+
+    /// A spare that was given all of a lost member is that member from now on. Its clients have to connect again, and so has everybody else.
+    pub(super) fn become_another(&mut self, now: Milliseconds) -> Result<(), Error> {
+        let Some(successor) = self.group().and_then(|group| group.becomes.take()) else { return Ok(()) };
+        let Some(data) = self.pool.data.clone() else { return Ok(()) };
+        let clients: Vec<usize> = self.peers.keys().copied().collect();
+        clients.into_iter().for_each(|token| self.end(token));
+        (self.queue, self.arrivals) = Default::default();
+        let chance = std::array::from_fn(|_| self.host.node().borrow_mut().draw());
+        let node = Node::new(self.settings.clone(), self.host.node().borrow().port, chance, now);
+        let own = Peer { identity: successor.identity, ..self.own().clone() };
+        // Whoever uses the directory has it locked.
+        let at = self.keeper.take().map_or(0, |keeper| keeper.at);
+        let (policy, patience) = (self.pool.policy, self.pool.parity_patience);
+        let (host, keeper) = Keeper::begin(data, node, own, policy, false, patience, at).map_err(Error::Data)?;
+        self.members = Peers::new(host.member().own().clone(), self.pool.secret.clone());
+        (self.host, self.keeper) = (host, Some(keeper));
+        self.watch = Watch::new(&MemberState::of(&self.host).servers, self.host.member().is_welcome(), now);
+        self.tell(&Event::Becomes { member: successor.identity.to_string() });
+        Ok(())
+    }
+}

@@ -1,0 +1,142 @@
+//! What has happened since it was last looked, as events for the log.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use crate::log::Event;
+use crate::node::{Counts, Settings};
+use crate::pages::ServerLine;
+use crate::record::Milliseconds;
+
+/// After so long it is told why a member is not let in. [ms]
+const TIME_TO_BE_LET_IN: Milliseconds = 2_000;
+
+/// What was there when it was last looked.
+#[derive(Debug, Default)]
+pub struct Watch {
+    counts: Counts,
+    dropped: u64,
+    /// The servers with their levels.
+    servers: BTreeMap<u32, u32>,
+    /// When it began to ask members to let it in; none, since it need not or was let in.
+    asks_since: Option<Milliseconds>,
+    /// Why they have not, as far as it was told.
+    told: BTreeMap<SocketAddr, String>,
+}
+
+impl Watch {
+    /// Begins to watch a member that has these servers, and has still to be let in or not.
+    pub fn new(servers: &[ServerLine], is_welcome: bool, now: Milliseconds) -> Watch {
+        let servers = servers.iter().map(|server| (server.server, server.level)).collect();
+        Watch { servers, asks_since: (!is_welcome).then_some(now), ..Watch::default() }
+    }
+
+    /// What has become of its servers.
+    pub fn servers(&mut self, servers: &[ServerLine]) -> Vec<Event> {
+        let mut events = Vec::new();
+        let before = std::mem::take(&mut self.servers);
+        for &ServerLine { server, level, records, .. } in servers {
+            match before.get(&server) {
+                None => events.push(Event::ServerOpened { server, level }),
+                Some(&was) if was < level => events.push(Event::ServerSplit { server, level, records }),
+                Some(&was) if was > level => events.push(Event::ServerMerged { server, level, records }),
+                Some(_) => {}
+            }
+            self.servers.insert(server, level);
+        }
+        let ended = before.into_keys().filter(|server| !self.servers.contains_key(server));
+        events.extend(ended.map(|server| Event::ServerEnded { server }));
+        events
+    }
+
+    /// What was refused, and what was dropped.
+    pub fn counts(&mut self, counts: Counts, dropped: u64, settings: &Settings) -> Vec<Event> {
+        let before = std::mem::replace(&mut self.counts, counts);
+        // Clients may have counts begin from 0 again.
+        let clients = counts.rejected.saturating_sub(before.rejected);
+        let attempts = counts.wrong_passwords.saturating_sub(before.wrong_passwords);
+        let requests = counts.out_of_memory.saturating_sub(before.out_of_memory);
+        let messages = dropped.saturating_sub(std::mem::replace(&mut self.dropped, dropped));
+        let events = [
+            (clients, Event::ClientsTurnedAway { clients, most: settings.most_clients }),
+            (attempts, Event::WrongPasswords { attempts }),
+            (requests, Event::OutOfMemory { requests, most: settings.most_memory.unwrap_or(0) }),
+            (messages, Event::MessagesDropped { messages }),
+        ];
+        events.into_iter().filter(|(count, _)| *count > 0).map(|(_, event)| event).collect()
+    }
+
+    /// Whether it was let in; and if not for long, why not, as often as the reason changes.
+    pub fn joining<'a>(
+        &mut self,
+        now: Milliseconds,
+        members: Option<usize>,
+        asked: impl Iterator<Item = (SocketAddr, Option<&'a str>)>,
+    ) -> Vec<Event> {
+        let Some(since) = self.asks_since else { return Vec::new() };
+        if let Some(members) = members {
+            self.asks_since = None;
+            return vec![Event::LetIn { members }];
+        }
+        if now.saturating_sub(since) < TIME_TO_BE_LET_IN {
+            return Vec::new();
+        }
+        let mut events = Vec::new();
+        for (by, why) in asked {
+            let why = why.unwrap_or("it was not let in itself yet");
+            if self.told.get(&by).is_none_or(|told| told != why) {
+                self.told.insert(by, why.to_owned());
+                events.push(Event::NotLetIn { by, why: why.to_owned() });
+            }
+        }
+        events
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(server: u32, level: u32) -> ServerLine {
+        ServerLine { server, level, records: 10, ..ServerLine::default() }
+    }
+
+    #[test]
+    fn what_becomes_of_servers_is_told_once() {
+        let mut watch = Watch::new(&[server(0, 0)], true, 0);
+        assert!(watch.servers(&[server(0, 0)]).is_empty());
+        let split = watch.servers(&[server(0, 1), server(1, 1)]);
+        let expected =
+            [Event::ServerSplit { server: 0, level: 1, records: 10 }, Event::ServerOpened { server: 1, level: 1 }];
+        assert_eq!(split, expected);
+        let merged = watch.servers(&[server(0, 0)]);
+        assert_eq!(
+            merged,
+            [Event::ServerMerged { server: 0, level: 0, records: 10 }, Event::ServerEnded { server: 1 }]
+        );
+        assert!(watch.servers(&[server(0, 0)]).is_empty());
+    }
+
+    #[test]
+    fn why_it_is_not_let_in_is_told_after_two_seconds_and_when_that_changes() {
+        let by = SocketAddr::from(([127, 0, 0, 1], 17_001));
+        let mut watch = Watch::new(&[], false, 1_000);
+        let mut at = |now, members, why| watch.joining(now, members, [(by, why)].into_iter());
+        let told = |why: &str| [Event::NotLetIn { by, why: why.to_owned() }];
+        assert!(at(2_999, None, Some("connection refused")).is_empty());
+        assert_eq!(at(3_000, None, Some("connection refused")), told("connection refused"));
+        assert!(at(4_000, None, Some("connection refused")).is_empty());
+        assert_eq!(at(5_000, None, None), told("it was not let in itself yet"));
+        assert_eq!(at(6_000, Some(3), None), [Event::LetIn { members: 3 }]);
+        assert!(at(7_000, Some(3), None).is_empty());
+    }
+
+    #[test]
+    fn counts_that_begin_again_are_not_told() {
+        let (mut watch, settings) = (Watch::default(), Settings::default());
+        let refused = |out_of_memory| Counts { out_of_memory, ..Counts::default() };
+        assert_eq!(watch.counts(refused(5), 0, &settings), [Event::OutOfMemory { requests: 5, most: 0 }]);
+        assert!(watch.counts(refused(0), 0, &settings).is_empty());
+        assert_eq!(watch.counts(refused(0), 7, &settings), [Event::MessagesDropped { messages: 7 }]);
+    }
+}

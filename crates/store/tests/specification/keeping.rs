@@ -1,0 +1,628 @@
+//! Members that keep what they hold, and die at any moment: what comes back is what was promised, in the middle of splits and merges, too.
+//!
+//! Hosts are joined by links that are slow and break. A member that dies has written a part of its last batch at most, or something else in its
+//! place; nobody was told of that one. `make soak` runs more cases; a failure names the seed that `SEED=` runs again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::rc::Rc;
+
+use maquette_store::bucket::Bucket;
+use maquette_store::connection::Connection;
+use maquette_store::host::Host;
+use maquette_store::journal::frame::{Frames, Next, was_kept};
+use maquette_store::journal::{Journal, Replay, Run, start, write_snapshot};
+use maquette_store::member::{Identity, Member, Message, Output, Peer, Policy, Role, Ticket};
+use maquette_store::node::{Node, Settings};
+use programs::linear_hash::Growth;
+use quantities::{Duration, Time};
+
+use crate::histories::Operation;
+use crate::pool::Draws;
+use crate::seeds::of_each_seed;
+
+/// When the simulation begins. [ms since 1970]
+pub const BEGIN: u64 = 1_700_000_000_000;
+/// As many keys there are.
+pub const KEYS: u64 = 200;
+/// As many clients each member has.
+pub const CLIENTS: usize = 3;
+
+type Value = Option<Vec<u8>>;
+
+/// A key, its value, and when it expires.
+type Record = (Vec<u8>, Vec<u8>, Option<u64>);
+
+/// What each server holds, in the order of keys, and how it stands.
+fn digest(member: &Member<Bucket>) -> Vec<(String, Vec<Record>)> {
+    let of_server = |(number, server): (u32, &programs::linear_hash::Server<Bucket>)| {
+        let table = server.table().expect("it is in the file");
+        let mut records: Vec<Record> =
+            table.entries().map(|it| (it.key().to_vec(), it.value().to_vec(), it.expiry())).collect();
+        records.sort_unstable();
+        (format!("{number} {:?} {:?}", table.shape(), server.token()), records)
+    };
+    member.servers().map(of_server).collect()
+}
+
+/// What all servers hold, in the order of keys.
+fn records(member: &Member<Bucket>) -> Vec<Record> {
+    let mut all: Vec<Record> = digest(member).into_iter().flat_map(|(_, records)| records).collect();
+    all.sort_unstable();
+    all
+}
+
+/// A member as it is brought back, the last run, and how much of the bytes was whole.
+pub fn recover(bytes: &[u8], host: &mut Host) -> (Option<Run>, usize) {
+    let mut replay = Replay::new(host.member_mut());
+    let mut frames = Frames::new(bytes, 0, bytes.len() as u64);
+    while frames.next_frame().unwrap() == Next::Frame {
+        replay.batch(&frames.content).expect("what was written can be read");
+    }
+    (replay.run().cloned(), frames.at() as usize)
+}
+
+pub fn policy() -> Policy {
+    let growth =
+        Growth { capacity: 10, sensitivity: 0.8, shrink: Some(0.3), apart: false, most_servers: 1 << 14, chunk: 4 };
+    Policy { growth, servers_each: 2, patience: Duration::from_microseconds(500) }
+}
+
+fn peer(number: usize, port: u16) -> Peer {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    Peer { identity: Identity(number as u32 + 100), address, clients: address, role: Role::Data, life: 0 }
+}
+
+pub fn node(now: u64) -> Node {
+    Node::new(Settings::default(), 6379, [1, 2, 3], now)
+}
+
+/// What a client has asked for.
+#[derive(Debug)]
+enum Asked {
+    /// Something with a key of which all is known.
+    Known { key: u64, after: Value, due: String },
+    /// Something that is written down: which of all that are.
+    Recorded(usize),
+}
+
+/// A process, and what it has on disk.
+struct Machine {
+    host: Host,
+    journal: Journal,
+    disk: Vec<u8>,
+    /// So much of it is there though the power is lost. [B]
+    kept: usize,
+    clients: Vec<(Connection, Option<Asked>)>,
+    tickets: BTreeMap<Ticket, usize>,
+    runs: u16,
+}
+
+impl Machine {
+    /// Starts, with what is on disk.
+    fn start(number: usize, disk: Vec<u8>, founds: bool, now: u64, runs: u16) -> Machine {
+        let (journal, own) = (Journal::default(), peer(number, number as u16 + 1_000 * runs));
+        let mut host = Host::kept_by(node(now), own.clone(), policy(), Some(Rc::clone(&journal)));
+        let (run, whole) = recover(&disk, &mut host);
+        assert!(!was_kept(&disk[whole..], whole as u64), "member {number}: what is torn is no damage");
+        let disk = disk[..whole].to_vec();
+        start(&mut host, &journal, run.as_ref(), own, policy(), founds);
+        let connect = |number: usize| {
+            let client = host.node().borrow_mut().connect(format!("here:{number}"), String::new(), now);
+            (Connection::new(client, &host.node().borrow()), None)
+        };
+        let clients = (0..CLIENTS).map(connect).collect();
+        Machine { host, journal, kept: disk.len(), disk, clients, tickets: BTreeMap::new(), runs }
+    }
+
+    /// Lets clients have what they have waited for; and what there is to send.
+    fn settle(&mut self) -> Vec<(usize, Vec<u8>)> {
+        let mut sends = Vec::new();
+        loop {
+            let outputs = self.host.take_outputs();
+            if outputs.is_empty() {
+                return sends;
+            }
+            for output in outputs {
+                match output {
+                    Output::Send(to, message) => {
+                        sends.push((to.0 as usize - 100, postcard::to_stdvec(&message).unwrap()));
+                    }
+                    Output::Done(ticket, answer) => {
+                        let Some(client) = self.tickets.remove(&ticket) else { continue };
+                        self.clients[client].0.answered(&mut self.host, ticket, answer);
+                        self.remember_tickets(client);
+                    }
+                }
+            }
+        }
+    }
+
+    fn remember_tickets(&mut self, client: usize) {
+        let waiting = self.clients[client].0.waiting();
+        let tickets: Vec<Ticket> = waiting.iter().flat_map(|waiting| waiting.tickets()).collect();
+        self.tickets.extend(tickets.into_iter().map(|ticket| (ticket, client)));
+    }
+}
+
+pub struct World {
+    machines: Vec<Machine>,
+    /// What is under way: when it comes, a number that keeps the order, from whom, to whom.
+    links: BTreeMap<(u64, u64), (usize, usize, Vec<u8>)>,
+    last: BTreeMap<(usize, usize), u64>,
+    draws: Draws,
+    delay: u64,
+    now: u64,
+    sent: u64,
+    /// What each key holds.
+    model: BTreeMap<u64, Vec<u8>>,
+    /// Keys of which nobody knows what they hold, since who changed them died: one of these.
+    unknown: BTreeMap<u64, [Value; 2]>,
+    /// Whether a process that dies takes with it what was not kept for good.
+    loses_power: bool,
+    crashes: [u64; 2],
+    /// Crashes while a server was splitting or merging.
+    during_changes: u64,
+    /// What clients have asked for at the same time, with the same keys.
+    pub history: Vec<Operation>,
+    /// How many times somebody has asked, or was told, by then.
+    instant: u64,
+}
+
+impl World {
+    pub fn new(seed: u64, loses_power: bool) -> World {
+        let mut draws = Draws(seed);
+        let delay = 1 + draws.below(30);
+        let mut world = World {
+            machines: vec![Machine::start(0, Vec::new(), true, BEGIN, 1)],
+            links: BTreeMap::new(),
+            last: BTreeMap::new(),
+            draws,
+            delay,
+            now: BEGIN,
+            sent: 0,
+            model: BTreeMap::new(),
+            unknown: BTreeMap::new(),
+            loses_power,
+            crashes: [0; 2],
+            during_changes: 0,
+            history: Vec::new(),
+            instant: 0,
+        };
+        world.begin(0);
+        for number in 1..4 {
+            world.machines.push(Machine::start(number, Vec::new(), false, world.now, 1));
+            world.begin(number);
+            world.meet_all(number);
+        }
+        world
+    }
+
+    /// A machine has been started: before anything else it keeps that for good.
+    fn begin(&mut self, number: usize) {
+        self.commit(number, 0);
+        self.machines[number].kept = self.machines[number].disk.len();
+    }
+
+    fn deliver(&mut self, from: usize, to: usize, message: Vec<u8>) {
+        self.sent += 1;
+        let at = self.now + 1 + self.draws.below(self.delay);
+        let last = self.last.entry((from, to)).or_default();
+        *last = at.max(*last);
+        self.links.insert((*last, self.sent), (from, to, message));
+    }
+
+    /// Keeps what a machine has done, and lets everybody know; unless it dies meanwhile, which it does so often. [1/10,000]
+    fn commit(&mut self, number: usize, dies: u64) {
+        let machine = &mut self.machines[number];
+        let sends = machine.settle();
+        let mut batch = machine.journal.borrow_mut();
+        if !batch.is_empty() {
+            let ready = batch.close(self.now, machine.kept as u64).expect("all can be written");
+            if self.draws.below(10_000) < dies {
+                machine.disk.extend(torn(ready.frame, &mut self.draws));
+                drop(batch);
+                self.crashes[1] += 1;
+                return self.crash(number);
+            }
+            machine.disk.extend_from_slice(ready.frame);
+            if ready.is_urgent || !self.loses_power {
+                machine.kept = machine.disk.len();
+            }
+            batch.begin();
+        }
+        drop(batch);
+        for (to, message) in sends {
+            self.deliver(number, to, message);
+        }
+        self.hear(number);
+    }
+
+    /// Clients of a machine hear what they are told.
+    fn hear(&mut self, number: usize) {
+        for (connection, asked) in &mut self.machines[number].clients {
+            let told = String::from_utf8_lossy(connection.reply.unsent()).into_owned();
+            if told.is_empty() {
+                continue;
+            }
+            connection.reply.was_sent(told.len());
+            let (key, after, due) = match asked.take().expect("it has asked") {
+                Asked::Known { key, after, due } => (key, after, due),
+                Asked::Recorded(place) => {
+                    self.instant += 1;
+                    self.history[place].is_told(self.instant, &told);
+                    continue;
+                }
+            };
+            assert!(told == due || self.loses_power, "key {key}: {told:?} instead of {due:?}");
+            match after {
+                Some(value) => drop(self.model.insert(key, value)),
+                None => drop(self.model.remove(&key)),
+            }
+        }
+    }
+
+    /// A machine dies: what was under way to it is lost, and of what it sent each has the beginning. Then it is started again.
+    fn crash(&mut self, number: usize) {
+        let machine = &mut self.machines[number];
+        self.during_changes += u64::from(machine.host.member().servers().any(|(_, server)| !server.is_steady()));
+        for (_, asked) in &mut machine.clients {
+            // Of what is written down nobody will ever know what came of it.
+            let Some(Asked::Known { key, after, .. }) = asked.take() else { continue };
+            self.unknown.insert(key, [self.model.remove(&key), after]);
+        }
+        let others: Vec<usize> = (0..self.machines.len()).filter(|other| *other != number).collect();
+        others.iter().for_each(|other| self.break_link(number, *other));
+        let Machine { disk, kept, runs, .. } = &mut self.machines[number];
+        let (mut disk, kept, runs) = (std::mem::take(disk), *kept, *runs + 1);
+        if self.loses_power {
+            disk.truncate(kept + self.draws.below((disk.len() - kept) as u64 + 1) as usize);
+            if disk.len() > kept && self.draws.percent(30) {
+                garble(&mut disk[kept..], &mut self.draws);
+            }
+        }
+        if self.draws.percent(30) {
+            disk = snapshot_of(&disk, self.now);
+        }
+        self.machines[number] = Machine::start(number, disk, false, self.now, runs);
+        self.begin(number);
+        self.meet_all(number);
+    }
+
+    /// Of what is under way between two each has the beginning.
+    fn break_link(&mut self, one: usize, other: usize) {
+        for link in [(one, other), (other, one)] {
+            let under_way: Vec<(u64, u64)> =
+                self.links.iter().filter(|(_, (from, to, _))| (*from, *to) == link).map(|(at, _)| *at).collect();
+            let comes = self.draws.below(under_way.len() as u64 + 1) as usize;
+            for at in &under_way[comes..] {
+                self.links.remove(at);
+            }
+        }
+    }
+
+    fn meet_all(&mut self, number: usize) {
+        (0..self.machines.len()).filter(|other| *other != number).for_each(|other| self.meet(number, other));
+    }
+
+    /// Two reach each other again.
+    fn meet(&mut self, one: usize, other: usize) {
+        for (number, met) in [(one, other), (other, one)] {
+            let met = self.machines[met].host.member().own().clone();
+            self.machines[number].host.with_member(|member, _, outputs| {
+                if !member.is_welcome() {
+                    member.join(met.identity, outputs);
+                }
+                member.meet(met, outputs);
+            });
+            self.commit(number, 0);
+        }
+    }
+
+    /// The next that happens. Nothing, where nothing is due.
+    pub fn step(&mut self, dies: u64) -> bool {
+        let deadline = |machine: &Machine| {
+            let since = machine.host.member().deadline()?.since(Time::ZERO).picoseconds().div_ceil(1_000_000);
+            Some(machine.host.node().borrow().since + since)
+        };
+        let woken = self.machines.iter().enumerate().filter_map(|(number, it)| Some((deadline(it)?, number))).min();
+        let comes = self.links.first_key_value().map(|((at, _), _)| *at);
+        let number = match (comes, woken) {
+            (Some(at), woken) if woken.is_none_or(|(deadline, _)| at <= deadline) => {
+                let Some((_, (from, to, message))) = self.links.pop_first() else { return false };
+                self.set_time(at);
+                let message: Message<Bucket> = postcard::from_bytes(&message).unwrap();
+                let from = Identity(from as u32 + 100);
+                self.machines[to].host.with_member(|member, now, outputs| member.take(now, from, message, outputs));
+                to
+            }
+            (_, Some((deadline, number))) => {
+                self.set_time(deadline);
+                self.machines[number].host.with_member(|member, now, outputs| member.wake(now, outputs));
+                number
+            }
+            _ => return false,
+        };
+        self.commit(number, dies);
+        true
+    }
+
+    fn set_time(&mut self, now: u64) {
+        self.now = self.now.max(now);
+        self.machines.iter().for_each(|machine| machine.host.node().borrow_mut().now = self.now);
+    }
+
+    /// Some client asks for something, with a key of which all is known and that no other asks for.
+    fn ask(&mut self, storing: bool, dies: u64) {
+        let (number, client) = (self.draws.below(self.machines.len() as u64), self.draws.below(CLIENTS as u64));
+        let (number, client, key) = (number as usize, client as usize, self.draws.below(KEYS));
+        let mut asked = self.machines.iter().flat_map(|machine| &machine.clients).filter_map(|(_, it)| it.as_ref());
+        let is_of_key = |asked: &Asked| matches!(asked, Asked::Known { key: other, .. } if *other == key);
+        let is_busy = self.machines[number].clients[client].1.is_some() || asked.any(is_of_key);
+        if is_busy || self.unknown.contains_key(&key) {
+            return;
+        }
+        let (before, value) = (self.model.get(&key).cloned(), self.draws.below(1_000).to_string());
+        let bulk = |value: &Value| {
+            let text = value.as_ref().map(|value| String::from_utf8_lossy(value));
+            text.map_or("$-1\r\n".to_owned(), |text| format!("${}\r\n{text}\r\n", text.len()))
+        };
+        let (line, after, due) = match self.draws.below(4) {
+            0 => (format!("GET {key}"), before.clone(), bulk(&before)),
+            1 if storing => {
+                let after = [before.clone().unwrap_or_default(), value.clone().into_bytes()].concat();
+                (format!("APPEND {key} {value}"), Some(after.clone()), format!(":{}\r\n", after.len()))
+            }
+            2 if storing => (format!("SET {key} {value} GET"), Some(value.into_bytes()), bulk(&before)),
+            _ if storing && self.draws.percent(70) => return,
+            _ => (format!("GETDEL {key}"), None, bulk(&before)),
+        };
+        self.send((number, client), Asked::Known { key, after, due }, &line, dies);
+    }
+
+    /// Some client asks for something that is written down, though others may ask for the same key. Whether one could.
+    pub fn ask_recorded(&mut self, operation: impl FnOnce(&mut Draws, u64) -> Operation, dies: u64) -> bool {
+        let (number, client) = (self.draws.below(self.machines.len() as u64), self.draws.below(CLIENTS as u64));
+        let (number, client) = (number as usize, client as usize);
+        if self.machines[number].clients[client].1.is_some() {
+            return false;
+        }
+        self.instant += 1;
+        let operation = operation(&mut self.draws, self.instant);
+        let line = operation.line();
+        self.history.push(operation);
+        self.send((number, client), Asked::Recorded(self.history.len() - 1), &line, dies);
+        true
+    }
+
+    /// A client of a machine asks.
+    fn send(&mut self, (number, client): (usize, usize), asked: Asked, line: &str, dies: u64) {
+        let machine = &mut self.machines[number];
+        machine.clients[client].1 = Some(asked);
+        let connection = &mut machine.clients[client].0;
+        connection.requests.feed(format!("{line}\r\n").as_bytes());
+        connection.turn(&mut machine.host);
+        machine.remember_tickets(client);
+        self.commit(number, dies);
+    }
+
+    pub fn run(&mut self, requests: usize, storing: bool, mut also: impl FnMut(&mut World)) {
+        for _ in 0..requests {
+            self.ask(storing, 20);
+            also(self);
+            for _ in 0..self.draws.below(20) {
+                self.step(20);
+            }
+            let machines = self.machines.len() as u64;
+            let (one, other) = (self.draws.below(machines) as usize, self.draws.below(machines) as usize);
+            if self.draws.below(100) < 2 {
+                self.compare_and_crash(one);
+            } else if one != other && self.draws.below(100) < 2 {
+                self.break_link(one, other);
+                self.meet(one, other);
+            }
+        }
+        self.until_nothing_is_under_way();
+    }
+
+    /// A machine dies between two batches: what is brought back is what it had.
+    fn compare_and_crash(&mut self, number: usize) {
+        let machine = &self.machines[number];
+        let mut again = Host::kept_by(node(self.now), peer(number, 0), policy(), None);
+        recover(&machine.disk, &mut again);
+        assert_eq!(digest(again.member()), digest(machine.host.member()), "member {number} is brought back otherwise");
+        self.crashes[0] += 1;
+        self.crash(number);
+    }
+
+    pub fn until_nothing_is_under_way(&mut self) {
+        let mut steps = 0;
+        while self.step(0) {
+            steps += 1;
+            assert!(steps < 200_000, "requests are never answered: {}", self.how_it_stands());
+        }
+    }
+
+    /// What everybody knows and waits for.
+    fn how_it_stands(&self) -> String {
+        let of_machine = |(number, machine): (usize, &Machine)| {
+            let member = machine.host.member();
+            let servers: Vec<String> = digest(member).into_iter().map(|(server, _)| server).collect();
+            let asked: Vec<&Asked> = machine.clients.iter().filter_map(|(_, asked)| asked.as_ref()).collect();
+            let behind: Vec<Identity> = member.behind().collect();
+            format!(
+                "\n{number}: welcome {}, servers {servers:?}, {:?}, {:?}, behind {behind:?}, waits for {asked:?}",
+                member.is_welcome(),
+                member.hints(),
+                member.image()
+            )
+        };
+        self.machines.iter().enumerate().map(of_machine).collect()
+    }
+
+    /// Looks until the file has shrunk as far as it does.
+    pub fn shrink(&mut self) {
+        for _ in 0..100 {
+            for number in 0..self.machines.len() {
+                self.machines[number].host.with_member(|member, now, outputs| member.look(now, outputs));
+                self.commit(number, 20);
+            }
+            self.until_nothing_is_under_way();
+        }
+    }
+
+    /// Every server is in one place, one has the token, and every key is where it belongs, once, with a value that it may have.
+    pub fn check(&self) -> usize {
+        let (mut servers, mut tokens, mut values) = (BTreeSet::new(), 0, BTreeMap::new());
+        for machine in &self.machines {
+            for (number, server) in machine.host.member().servers() {
+                assert!(servers.insert(number), "server {number} is in two places");
+                assert!(server.is_steady(), "server {number} never ends what it has begun");
+                tokens += usize::from(server.token().is_some());
+                for record in server.table().into_iter().flat_map(|table| table.entries()) {
+                    let key: u64 = String::from_utf8_lossy(record.key()).parse().unwrap();
+                    assert_eq!(values.insert(key, record.value().to_vec()), None, "key {key} is in two places");
+                }
+            }
+        }
+        assert!(servers.iter().copied().eq(0..servers.len() as u32), "{servers:?}");
+        assert_eq!(tokens, 1, "there is one token");
+        for key in (0..KEYS).filter(|_| !self.loses_power) {
+            let (value, due) = (values.get(&key), self.unknown.get(&key));
+            match due {
+                Some(either) => assert!(either.iter().any(|one| one.as_ref() == value), "{key}: {value:?}, {due:?}"),
+                None => assert_eq!(value, self.model.get(&key), "of key {key}"),
+            }
+        }
+        servers.len()
+    }
+}
+
+/// A log as the snapshot that takes its place.
+fn snapshot_of(disk: &[u8], now: u64) -> Vec<u8> {
+    let mut host = Host::kept_by(node(now), peer(0, 0), policy(), None);
+    let (Some(run), _) = recover(disk, &mut host) else { return disk.to_vec() };
+    let mut bytes = Vec::new();
+    write_snapshot(host.member(), &run, &mut bytes).unwrap();
+    bytes
+}
+
+/// What is in a file of a batch that was being written when the machine died: its beginning; all of it but for a byte; its beginning, and
+/// nothing in what else the file had become longer by.
+fn torn(frame: &[u8], draws: &mut Draws) -> Vec<u8> {
+    let (mut written, cut) = (frame.to_vec(), draws.below(frame.len() as u64) as usize);
+    match draws.below(3) {
+        0 => written.truncate(cut),
+        1 => garble(&mut written, draws),
+        _ => written[cut..].fill(0),
+    }
+    written
+}
+
+/// Makes one byte another one.
+fn garble(bytes: &mut [u8], draws: &mut Draws) {
+    let place = draws.below(bytes.len() as u64) as usize;
+    bytes[place] ^= 1 + draws.below(255) as u8;
+}
+
+fn simulate(loses_power: bool) {
+    let (mut most, mut crashes, mut during_changes) = (0, [0; 2], 0);
+    let name = if loses_power { "without_power" } else { "any_moment" };
+    let runs = of_each_seed(name, 150, |seed| {
+        let mut world = World::new(seed, loses_power);
+        world.run(400, true, |_| {});
+        most = most.max(world.check());
+        world.run(200, false, |_| {});
+        world.shrink();
+        world.check();
+        crashes = [crashes[0] + world.crashes[0], crashes[1] + world.crashes[1]];
+        during_changes += world.during_changes;
+    });
+    let is_enough = most >= 6 && crashes[0] > 0 && crashes[1] > 0 && during_changes > 0;
+    assert!(runs < 100 || is_enough, "{most} {crashes:?} {during_changes}");
+}
+
+#[test]
+fn members_die_at_any_moment_and_nothing_that_was_acknowledged_is_lost() {
+    simulate(false);
+}
+
+#[test]
+fn members_that_are_without_power_lose_the_end_of_what_they_had_and_agree_all_the_same() {
+    simulate(true);
+}
+
+/// A store with commands of all kinds, a batch for each; after each, how long the log is and what there is.
+fn written(seed: u64) -> (Vec<u8>, Vec<(usize, Vec<Record>)>) {
+    let (mut draws, mut machine) = (Draws(seed), Machine::start(0, Vec::new(), true, BEGIN, 1));
+    let mut states = Vec::new();
+    for step in 0..60 {
+        let now = BEGIN + 10 * step;
+        machine.host.node().borrow_mut().now = now;
+        let (key, other, number) = (draws.below(12), draws.below(12), draws.below(100));
+        let line = match draws.below(14) {
+            0..3 => format!("SET {key} {}", "v".repeat(number as usize)),
+            3 => format!("SET {key} {number} PX {}", 1 + number),
+            4 => format!("APPEND {key} {number}"),
+            5 => format!("SETRANGE {key} {number} abc"),
+            6 => format!("INCRBY counter {number}"),
+            7 => format!("DEL {key} {other}"),
+            8 => format!("PEXPIRE {key} {number}"),
+            9 => format!("PERSIST {key}"),
+            10 => format!("RENAME {key} {other}"),
+            11 => format!("MULTI\r\nSET {key} 1\r\nSET {other} 2\r\nEXEC"),
+            12 if number < 10 => "FLUSHALL".to_owned(),
+            12 => format!("GETEX {key} PX {number}"),
+            _ => format!("COPY {key} {other} REPLACE"),
+        };
+        for bucket in machine.host.buckets() {
+            bucket.sweep(now, 1);
+        }
+        machine.clients[0].0.requests.feed(format!("{line}\r\n").as_bytes());
+        machine.clients[0].0.turn(&mut machine.host);
+        machine.settle();
+        let mut batch = machine.journal.borrow_mut();
+        if !batch.is_empty() {
+            let ready = batch.close(now, 0).unwrap();
+            machine.disk.extend_from_slice(ready.frame);
+            batch.begin();
+        }
+        drop(batch);
+        states.push((machine.disk.len(), records(machine.host.member())));
+    }
+    (machine.disk, states)
+}
+
+#[test]
+fn a_log_that_is_cut_anywhere_holds_a_whole_number_of_batches() {
+    for seed in 0..8 {
+        let (log, states) = written(seed);
+        for cut in 0..=log.len() {
+            let mut host = Host::kept_by(node(BEGIN), peer(0, 0), policy(), None);
+            let (_, whole) = recover(&log[..cut], &mut host);
+            let due = states.iter().rfind(|(length, _)| *length == whole).map(|(_, state)| state);
+            assert!(whole <= cut && states.iter().all(|(length, _)| *length > cut || *length <= whole));
+            assert_eq!(&records(host.member()), due.unwrap_or(&Vec::new()), "of the first {cut} bytes, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn a_byte_that_is_changed_is_seen_and_is_damage_where_more_was_kept() {
+    let mut log = Vec::new();
+    for number in 0..20_u8 {
+        let mut frame = vec![number; 60];
+        maquette_store::journal::frame::close(&mut frame, log.len() as u64);
+        log.extend(frame);
+    }
+    for changed in 0..log.len() {
+        let mut log = log.clone();
+        log[changed] ^= 0x10;
+        let mut frames = Frames::new(&log[..], 0, log.len() as u64);
+        while frames.next_frame().unwrap() == Next::Frame {}
+        let at = frames.at() as usize;
+        assert_eq!(at, changed / 60 * 60);
+        // The next one says that this one had been kept.
+        assert_eq!(was_kept(&log[at..], at as u64), at + 60 < log.len(), "byte {changed}");
+    }
+}

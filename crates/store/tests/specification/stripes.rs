@@ -1,0 +1,138 @@
+//! Parity of journals, as functions on bytes: whatever members write, begin and remove, and whatever a parity has seen of that, lost columns come
+//! back as they were there.
+
+use std::collections::BTreeMap;
+
+use maquette_store::parity::code::{COLUMNS, Code};
+use maquette_store::parity::column::{BLOCK, Change, Effect, FileName, Piece};
+use maquette_store::parity::stripes::Stripes;
+
+use crate::pool::Draws;
+use crate::seeds::of_each_seed;
+
+type Files = BTreeMap<FileName, Vec<u8>>;
+
+/// What members have on disk, as far as a parity has seen.
+#[derive(Default)]
+struct Members([(Files, Vec<FileName>); COLUMNS]);
+
+impl Members {
+    /// Some change of one of them.
+    fn change(&mut self, draws: &mut Draws) -> (usize, Change) {
+        let column = draws.below(COLUMNS as u64) as usize;
+        let (files, ended) = &mut self.0[column];
+        let number = draws.below(4);
+        let file = if draws.percent(60) { FileName::log(number) } else { FileName::snapshot(number) };
+        let held = files.entry(file).or_default();
+        let most = [100, 3 * BLOCK as u64][draws.below(2) as usize];
+        let length = 1 + draws.below(most) as usize;
+        let change = if ended.contains(&file) || draws.percent(40) && !held.is_empty() {
+            let at = held.len() - length.min(held.len());
+            ended.retain(|other| *other != file);
+            Change { file, at: at as u64, bytes: held.split_off(at), effect: Effect::Shrinks }
+        } else {
+            let mut bytes = vec![0; length];
+            bytes.iter_mut().for_each(|byte| *byte = draws.below(256) as u8);
+            let (at, is_last) = (held.len() as u64, draws.percent(20));
+            held.extend_from_slice(&bytes);
+            if is_last {
+                ended.push(file);
+            }
+            Change { file, at, bytes, effect: if is_last { Effect::Ends } else { Effect::Grows } }
+        };
+        files.retain(|_, bytes| !bytes.is_empty());
+        (column, change)
+    }
+
+    fn read(&self, column: usize, piece: Piece) -> Vec<u8> {
+        let from = piece.at as usize;
+        self.0[column].0[&piece.file][from..from + piece.length].to_vec()
+    }
+}
+
+/// A lost column's files, as one parity and the other columns give them.
+fn rebuilt(parity: &mut Stripes, members: &Members, lost: usize) -> Files {
+    let mut files: Files =
+        parity.column(lost).files().map(|(file, extent)| (file, vec![0; extent.length as usize])).collect();
+    let stripes: Vec<u32> = parity.column(lost).stripes().collect();
+    for number in stripes {
+        let stripe = parity.stripe(number, lost).expect("something lies there");
+        let others: Vec<Vec<u8>> = stripe.others.iter().map(|(column, piece)| members.read(*column, *piece)).collect();
+        let block = parity.decode(&stripe, &others).expect("all others are there");
+        let at = stripe.piece.at as usize;
+        files.get_mut(&stripe.piece.file).unwrap()[at..at + block.len()].copy_from_slice(&block);
+    }
+    files
+}
+
+#[test]
+fn a_lost_column_comes_back_whatever_was_written_and_removed() {
+    of_each_seed("a_lost_column", 6, |seed| {
+        let (mut draws, mut members) = (Draws(seed), Members::default());
+        let k = 1 + seed as usize % 2;
+        let mut parities: Vec<Stripes> = (0..k).map(|number| Stripes::new(k, number)).collect();
+        for _ in 0..60 {
+            let (column, change) = members.change(&mut draws);
+            for parity in &mut parities {
+                assert_eq!(parity.follow(column, &change), Ok(true));
+                // What does not follow on what there is changes nothing.
+                let grows =
+                    Change { at: change.at + 1 + change.bytes.len() as u64, effect: Effect::Grows, ..change.clone() };
+                assert_eq!(parity.follow(column, &grows), Ok(false));
+            }
+        }
+        for lost in 0..COLUMNS {
+            for parity in &mut parities {
+                assert_eq!(rebuilt(parity, &members, lost), members.0[lost].0, "column {lost}");
+            }
+        }
+        for column in 0..COLUMNS {
+            for (file, bytes) in &members.0[column].0 {
+                let change = Change { file: *file, at: 0, bytes: bytes.clone(), effect: Effect::Shrinks };
+                parities.iter_mut().for_each(|parity| assert_eq!(parity.follow(column, &change), Ok(true)));
+            }
+        }
+        assert!(parities.iter().all(|parity| parity.size() == 0), "nothing is left where nothing lies");
+    });
+}
+
+#[test]
+fn what_is_taken_out_and_was_not_there_is_noticed() {
+    let mut parity = Stripes::new(1, 0);
+    let grows = Change { file: FileName::log(1), at: 0, bytes: vec![7; 100], effect: Effect::Grows };
+    assert_eq!(parity.follow(2, &grows), Ok(true));
+    let other = Change { bytes: vec![8; 100], effect: Effect::Shrinks, ..grows };
+    assert!(parity.follow(2, &other).is_err());
+}
+
+#[test]
+fn any_k_lost_blocks_come_back_out_of_the_others_and_k_parities() {
+    let mut draws = Draws(5);
+    for k in 1..=2 {
+        let mut code = Code::new(k);
+        let blocks: Vec<Vec<u8>> = (0..COLUMNS).map(|_| (0..640).map(|_| draws.below(256) as u8).collect()).collect();
+        let mut parities = vec![vec![0; 640]; k];
+        for (parity, sum) in parities.iter_mut().enumerate() {
+            for (column, block) in blocks.iter().enumerate() {
+                // Part by part, wherever parts begin and end.
+                let mut from = 0;
+                while from < block.len() {
+                    let to = (from + 1 + draws.below(200) as usize).min(block.len());
+                    let (first, term) = code.term(parity, column, from, &block[from..to]).unwrap();
+                    sum[first..].iter_mut().zip(term).for_each(|(byte, term)| *byte ^= term);
+                    from = to;
+                }
+            }
+        }
+        let parities: Vec<(usize, &[u8])> = parities.iter().map(|sum| &**sum).enumerate().collect();
+        for lost in 0..1_u32 << COLUMNS {
+            if lost.count_ones() as usize > k || lost == 0 {
+                continue;
+            }
+            let left = std::array::from_fn(|column| (lost >> column & 1 == 0).then(|| &*blocks[column]));
+            for (column, block) in code.decode(&left, &parities).unwrap() {
+                assert_eq!(block, blocks[column], "k = {k}, lost {lost:04b}, column {column}");
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+"""The live page of a pool of stores, in a browser: what it shows is what the pool does, while it grows and when a member dies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+import chromium
+from pools import CAPACITY, Member, pool_of
+
+
+@pytest.fixture
+def pool() -> Iterator[list[Member]]:
+    """A pool of three members that show pages."""
+    with pool_of(3, "--http", "0") as members:
+        yield members
+
+
+@pytest.fixture
+def page() -> Iterator[chromium.Page]:
+    with chromium.opened() as page:
+        yield page
+
+
+def page_of(member: Member) -> str:
+    """Where a member shows its page."""
+    return f"http://{member.told['http'][0]}/"
+
+
+def text(page: chromium.Page, name: str) -> str:
+    return str(page.evaluate(f"document.getElementById({json.dumps(name)}).textContent"))
+
+
+def parts(page: chromium.Page) -> list[str]:
+    """The numbers of the servers in the stripe of slots."""
+    found: list[str] = page.evaluate("[...document.querySelectorAll('#map .part')].map(part => part.textContent)")
+    return found
+
+
+def test_the_page_shows_how_a_pool_grows_and_what_is_lost(pool: list[Member], page: chromium.Page) -> None:
+    page.view(1300)
+    page.open_served(page_of(pool[1]))
+    page.wait_until("document.getElementById('total-members').textContent === '3'")
+    page.wait_until("document.querySelectorAll('#member-rows tr').length === 3")
+    page.wait_until("document.getElementById('status').textContent === 'All slots are served.'")
+    assert parts(page) == ["0"] and text(page, "total-servers") == "1"
+    with pool[2].client() as client:
+        client.mset({f"key:{number}": number for number in range(3 * CAPACITY)})
+    page.wait_until("document.getElementById('total-servers').textContent === '3'")
+    page.wait_until("document.getElementById('total-records').textContent === '1,200'")
+    page.wait_until("document.getElementById('map').dataset.covered === '16384'")
+    # In the order of slots; of three servers, those of level 2 have a quarter each.
+    assert parts(page) == ["0", "2", "1"] and text(page, "total-splits") == "2"
+    widths = page.evaluate("[...document.querySelectorAll('#map .part')].map(part => Math.round(part.offsetWidth * 16 / part.parentNode.offsetWidth))")
+    assert widths == [4, 4, 8]
+    assert page.evaluate("document.querySelectorAll('#server-rows tr').length") == 3
+    assert text(page, "token").startswith("server ")
+    assert page.complaints(page_of(pool[1])) == []
+    pool[2].process.kill()
+    page.wait_until("document.getElementById('status').textContent.startsWith('Silent: ')")
+    assert page.evaluate("document.getElementById('status').classList.contains('lost')")
+
+
+def test_the_page_reads_well_in_every_light_and_width(pool: list[Member], page: chromium.Page) -> None:
+    colours = set()
+    for width in (420, 1300):
+        for dark in (False, True):
+            page.view(width, dark=dark)
+            page.open_served(page_of(pool[0]))
+            page.wait_until("document.getElementById('status').textContent === 'All slots are served.'")
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            colours.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert len(colours) == 2
+    labels = "[...document.querySelectorAll('[role=img]')].every(picture => picture.getAttribute('aria-label'))"
+    assert page.evaluate(labels)
+    assert page.evaluate("[...document.querySelectorAll('table')].every(table => table.caption && table.querySelector('th[scope=col]'))")
+    assert page.evaluate("document.documentElement.lang") == "en"

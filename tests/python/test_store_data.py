@@ -1,0 +1,280 @@
+"""Stores that keep what they hold: real processes that are killed at random moments under load, and started again.
+
+By hand, with as many rounds as you like: python tests/python/test_store_data.py --rounds 200
+"""
+
+import argparse
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+redis = pytest.importorskip("redis", reason="redis-py is not installed: make test installs it")
+
+# As a program of its own it is started from its folder.
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from pools import COMMAND, LIMIT, wait_until
+from stores import free_port
+
+#: Records for which a server of these pools has room.
+CAPACITY = 150
+
+
+class Store:
+    """A process that can be killed and started again: it keeps its directory and its ports."""
+
+    def __init__(self, data: Path, *options: str) -> None:
+        self.data, self.options = data, options
+        self.port, self.members, slots = free_port(), free_port(), free_port()
+        self.line = [str(COMMAND), "store", "serve", "--json", "--port", str(self.port), "--data", str(data)]
+        self.line += ["--members-port", str(self.members), "--slots-port", str(slots), *options]
+        self.start()
+
+    def start(self, **how: Any) -> None:
+        """Start it, and wait until it listens."""
+        self.process = subprocess.Popen(self.line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how)
+        assert self.process.stdout is not None
+        assert self.process.stdout.readline(), self.process.communicate(timeout=LIMIT)[1]
+
+    def kill(self) -> None:
+        """End it as a crash does."""
+        self.process.kill()
+        self.process.communicate(timeout=LIMIT)
+
+    def client(self) -> Any:
+        """A client of it that tries nothing twice."""
+        return redis.Redis(port=self.port, decode_responses=True, socket_timeout=LIMIT, retry=None)
+
+
+@contextmanager
+def stores(directory: Path, count: int, *options: str) -> Iterator[list[Store]]:
+    """A store, or a pool of several, until the block is left."""
+    members: list[Store] = []
+    try:
+        for number in range(count):
+            join = ["--join", f"127.0.0.1:{members[0].members}"] if members else []
+            members.append(Store(directory / f"member.{number}", *options, *join))
+        wait_until(lambda: all(one.client().info("pool")["pool_members"] == count for one in members), "all know each other")
+        yield members
+    finally:
+        for member in members:
+            member.kill()
+
+
+class Writer(threading.Thread):
+    """A client that stores and takes out, and knows what must be there."""
+
+    def __init__(self, name: int, members: list[Store], keys: int) -> None:
+        super().__init__(name=str(name))
+        self.members, self.keys, self.chance = members, keys, random.Random(name)
+        #: What each key may hold: what was acknowledged, and beside it what was asked for and not answered.
+        self.known: dict[str, set[str | None]] = {}
+        self.grows, self.ends, self.acknowledged = True, False, 0
+        self.failures: list[str] = []
+
+    def run(self) -> None:
+        generation = 0
+        while not self.ends:
+            try:
+                with self.chance.choice(self.members).client() as client:
+                    while not self.ends:
+                        self.ask(client, f"{self.name}:{generation}:{self.chance.randrange(self.keys)}")
+            except (redis.ConnectionError, redis.TimeoutError):
+                # Of the key that was asked for last it is not known what it holds: others are used from now on.
+                generation += 1
+                time.sleep(0.01)
+            except redis.ResponseError as error:
+                self.failures.append(repr(error))
+                return
+
+    def ask(self, client: Any, key: str) -> None:
+        value = None if self.chance.random() < (0.2 if self.grows else 0.8) else str(self.chance.random())
+        before = self.known.get(key, {None})
+        self.known[key] = before | {value}
+        found = client.getdel(key) if value is None else client.set(key, value, get=True)
+        self.known[key] = {value}
+        self.acknowledged += 1
+        if found not in before:
+            self.failures.append(f"{key} was {found} and not one of {before}")
+
+
+def rounds(directory: Path, count: int, members: int, seed: int, *options: str) -> tuple[int, int]:
+    """Kill members so often, and check all that was acknowledged. How much that was, and how often the table was split."""
+    chance, splits = random.Random(seed), 0
+    with stores(directory, members, "--capacity", str(CAPACITY), *options) as all_of_them:
+        writers = [Writer(name, all_of_them, CAPACITY // 4 * members) for name in range(4)]
+        for writer in writers:
+            writer.start()
+        try:
+            for number in range(count):
+                time.sleep(chance.uniform(0.02, 0.5))
+                splits += sum(int(one.client().info("pool")["pool_splits"]) for one in all_of_them)
+                victims = all_of_them if chance.random() < 0.1 else [chance.choice(all_of_them)]
+                if chance.random() < 0.3:
+                    with suppress(redis.ResponseError):  # one is being made
+                        victims[0].client().bgrewriteaof()
+                for victim in victims:
+                    victim.kill()
+                for victim in victims:
+                    victim.start()
+                for writer in writers:
+                    writer.grows = number // 4 % 2 == 0
+        finally:
+            for writer in writers:
+                writer.ends = True
+            for writer in writers:
+                writer.join(LIMIT)
+        assert not any(writer.is_alive() for writer in writers), "a client waits for ever"
+        check(all_of_them, writers)
+        return sum(writer.acknowledged for writer in writers), splits
+
+
+def check(members: list[Store], writers: list[Writer]) -> None:
+    """Every key holds what it may hold, from any member, and is there once."""
+    known = {key: values for writer in writers for key, values in writer.known.items()}
+    assert not [failure for writer in writers for failure in writer.failures]
+    for member in members:
+        with member.client() as client:
+            keys = sorted(known)
+            found = dict(zip(keys, client.mget(keys), strict=True))
+            wrong = {key: (found[key], known[key]) for key in keys if found[key] not in known[key]}
+            assert not wrong
+            there = sorted(key for key in keys if found[key] is not None)
+            assert sorted(client.keys()) == there
+            assert client.dbsize() == len(there)
+
+
+def test_what_a_store_acknowledged_is_there_after_it_was_killed(tmp_path: Path) -> None:
+    acknowledged, _ = rounds(tmp_path, 5, 1, 1, "--fsync", "always", "--servers", "4")
+    assert acknowledged > 100
+
+
+def test_what_a_pool_acknowledged_is_there_after_members_were_killed(tmp_path: Path) -> None:
+    acknowledged, splits = rounds(tmp_path, 8, 3, 2, "--fsync", "every-second")
+    assert acknowledged > 100
+    assert splits > 0
+
+
+def test_a_snapshot_takes_the_place_of_logs(tmp_path: Path) -> None:
+    with stores(tmp_path, 1) as [store]:
+        with store.client() as client:
+            client.mset({f"key:{number}": "x" * number for number in range(2_000)})
+            client.set("late", 1, px=60_000)
+            assert client.info("persistence")["aof_enabled"] == 1
+            assert client.config_get("append*") == {"appendonly": "yes", "appendfsync": "everysec"}
+            before = client.lastsave()
+            client.bgsave()
+            wait_until(lambda: "log.1" not in os.listdir(store.data), "a snapshot takes the place of the first log")
+            wait_until(lambda: client.info("persistence")["rdb_bgsave_in_progress"] == 0, "the snapshot is made")
+            assert client.lastsave() >= before
+            client.append("key:1999", "y")
+            client.delete("key:0")
+        assert sorted(os.listdir(store.data)) == ["lock", "log.2", "snapshot.2"]
+        store.kill()
+        store.start()
+        with store.client() as client:
+            assert client.dbsize() == 2_000
+            assert client.get("key:1999") == "x" * 1_999 + "y"
+            assert 0 < client.pttl("late") <= 60_000
+
+
+def refusal(line: list[str]) -> str:
+    """What a store says that can't be started."""
+    ended = subprocess.run(line, capture_output=True, text=True, timeout=LIMIT)
+    assert ended.returncode == 2, ended
+    assert ended.stderr.startswith("error: ") and ended.stderr.count("\n") == 1
+    return ended.stderr
+
+
+def test_a_directory_that_can_not_be_used_is_refused(tmp_path: Path) -> None:
+    data = tmp_path / "member.0"
+    with stores(tmp_path, 1, "--fsync", "always") as [store]:
+        line = [*store.line[:4], "--port", "0", "--data", str(data)]
+        assert f"`{data}` is in use by another store" in refusal(line)
+        with store.client() as client:
+            for number in range(20):
+                client.set(f"key:{number}", number)
+    log = data / "log.1"
+    whole = log.read_bytes()
+    log.write_bytes(whole[:200] + bytes([whole[200] ^ 1]) + whole[201:])
+    assert f"`{log}` is damaged at byte" in refusal(line)
+    log.write_bytes(whole[:20] + b"\x07" + whole[21:])
+    assert "it is of version 7 of the format, and this store reads version 1" in refusal(line)
+    log.write_bytes(b"something else\n" * 20)
+    assert "it does not begin as a file of a store does" in refusal(line)
+    log.write_bytes(whole)
+    (data / "log.3").write_bytes(whole)
+    assert f"there is no `{data / 'log.2'}`" in refusal(line)
+    (tmp_path / "file").write_text("")
+    assert f"can't make `{tmp_path / 'file' / 'data'}`: Not a directory" in refusal([*line[:-1], str(tmp_path / "file" / "data")])
+
+
+def test_what_was_being_written_is_left_out(tmp_path: Path) -> None:
+    with stores(tmp_path, 1) as [store]:
+        with store.client() as client:
+            client.set("kept", 1)
+            client.set("torn", 1)
+        store.kill()
+        log = store.data / "log.1"
+        log.write_bytes(log.read_bytes()[:-1])
+        store.start()
+        with store.client() as client:
+            assert client.get("kept") == "1"
+            assert client.get("torn") is None
+        store.process.send_signal(signal.SIGTERM)
+        assert "was not written to its end" in store.process.communicate(timeout=LIMIT)[1]
+
+
+def test_a_store_whose_disk_is_full_ends_and_acknowledges_nothing_more(tmp_path: Path) -> None:
+    most = 100_000
+
+    def have_little_room() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+    acknowledged = -1
+    with stores(tmp_path, 1) as [store]:
+        store.kill()
+        store.start(preexec_fn=have_little_room, restore_signals=False)
+        with store.client() as client, pytest.raises(redis.ConnectionError):
+            for number in range(most):
+                client.set(f"key:{number}", "x" * 100)
+                acknowledged = number
+        error = store.process.communicate(timeout=LIMIT)[1]
+        assert store.process.returncode == 1
+        assert "it can't keep what clients store: can't write to" in error
+        store.start()
+        with store.client() as client:
+            assert acknowledged > 0
+            assert client.dbsize() == acknowledged + 1
+
+
+def main() -> None:
+    """Run as many rounds as asked for."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--members", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--fsync", default="always")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        options = ["--fsync", given.fsync, *(["--servers", "4"] if given.members == 1 else [])]
+        acknowledged, splits = rounds(Path(directory), given.rounds, given.members, given.seed, *options)
+    print(json.dumps({"rounds": given.rounds, "acknowledged": acknowledged, "splits": splits}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""What tests and benches of stores have in common: servers that are started and ended, and figures of redis-benchmark."""
+
+import csv
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+#: As long a server may take to answer, and to end. [s]
+LIMIT = 20
+
+
+def free_port() -> int:
+    """A port of the loopback on which nobody listens."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def wait_for_listener(port: int, process: "subprocess.Popen[str]", limit: float = LIMIT) -> None:
+    """Wait until a process listens on a port of the loopback."""
+    end = time.monotonic() + limit
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            assert process.poll() is None and time.monotonic() < end, f"{process.args!r} does not answer"
+            time.sleep(0.01)
+
+
+@contextmanager
+def running(line: list[str]) -> Iterator[tuple[int, int]]:
+    """A server, by its port and its process, until the block is left."""
+    port = free_port()
+    with subprocess.Popen([*line, "--port", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            wait_for_listener(port, process)
+            yield port, process.pid
+        finally:
+            process.terminate()
+            process.wait(LIMIT)
+
+
+class Figures(NamedTuple):
+    """What redis-benchmark says of a command."""
+
+    #: Requests a second. [1/s]
+    rate: float
+    #: What one request of a hundred takes longer than. [ms]
+    p99: float
+
+
+def measured(port: int, *options: str, limit: float | None = None) -> dict[str, Figures]:
+    """GET and SET by redis-benchmark, with values of 64 bytes and 100,000 different keys."""
+    line = ["redis-benchmark", "-p", str(port), "-t", "set,get", "-d", "64", "--csv", "-r", "100000", *options]
+    table = subprocess.run(line, capture_output=True, text=True, check=True, timeout=limit).stdout
+    # With --cluster it says first which nodes there are.
+    rows = [line for line in table.splitlines() if line.startswith('"')]
+    return {row["test"]: Figures(float(row["rps"]), float(row["p99_latency_ms"])) for row in csv.DictReader(rows)}
+
+
+def percentile(times: list[float], share: float) -> float:
+    """The least of the times that as large a share of them does not exceed."""
+    return sorted(times)[int(share * (len(times) - 1))] if times else float("nan")
+
+
+def verdict(reached: bool) -> str:
+    """How a figure is judged."""
+    return "reached" if reached else "MISSED"
