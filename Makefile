@@ -4,9 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 # How long each parser is fuzzed. [s]
 SECONDS ?= 600
+# Simulations of the store follow from so many seeds, each kind of them, from this one on.
+SEEDS ?= 10000
+FIRST ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help try test docs bench beside hostile check fuzz format clean
+.PHONY: help try test docs bench beside hostile soak check fuzz format clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -23,7 +26,7 @@ test: $(VENV)/ready ## run all tests: Rust, the installed command, the report in
 	cargo test --workspace --locked --no-fail-fast
 	@scripts/preloaded-libraries debug
 	@$(BIN)/maturin develop --locked --quiet
-	$(BIN)/python -m pytest tests/python tests/browser tests/network tests/hostile
+	$(BIN)/python -m pytest tests/python tests/browser tests/network tests/hostile tests/linearizable
 
 docs: $(VENV)/docs ## make the documentation as a site, target/site/index.html; every example is run
 	@scripts/preloaded-libraries debug
@@ -35,6 +38,8 @@ bench: release ## measure how fast the simulations are, in Rust and from Python,
 	$(BIN)/python tests/bench/python.py
 	$(BIN)/python tests/bench/store.py
 	$(BIN)/python tests/bench/store_pool.py
+	$(BIN)/python tests/bench/store_parity.py
+	$(BIN)/python tests/bench/ycsb.py
 	cargo bench --locked --workspace --exclude maquette-python-bindings --bench '*'
 
 beside: release ## measure files and broadcasts beside UFTP, udpcast, TCP and MPI, on eight hosts (as root; 15 minutes)
@@ -45,11 +50,16 @@ beside: release ## measure files and broadcasts beside UFTP, udpcast, TCP and MP
 hostile: release ## repeat every wrong answer and open door that was ever found, and count those that hold
 	$(BIN)/python tests/hostile/run.py
 
+soak: ## simulate pools of the store that grow, shrink and crash, SEEDS=10000 of each of five kinds (some minutes, once built)
+	@scripts/need cargo
+	SEEDS=$(SEEDS) FIRST=$(FIRST) nice cargo test --release --locked -p maquette-store --test specification -- \
+		--nocapture --test-threads=1 a_file_grows any_moment without_power linearizable for_good
+
 check: $(VENV)/ready ## format, lints as errors, types, licences, size limits
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
-	$(BIN)/mypy --strict python/maquette examples docs/conf.py docs/generate.py tests/python tests/bench tests/browser tests/network tests/hostile scripts
+	$(BIN)/mypy --strict python/maquette examples docs/conf.py docs/generate.py tests/python tests/stores.py tests/pools.py tests/bench tests/browser tests/network tests/hostile tests/linearizable scripts
 	$(BIN)/python scripts/licences.py
 	cargo test --locked -p maquette-command-line --test house_rules
 
@@ -70,7 +80,7 @@ $(VENV)/ready: Makefile pyproject.toml scripts/need
 	@scripts/need python
 	@test -x $(BIN)/python || python3 -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check maturin pytest mypy numpy polars pyarrow networkx nanoarrow \
-		pandas duckdb matplotlib distributed mpi4py mpich redis
+		pandas duckdb matplotlib distributed mpi4py mpich redis prometheus-client
 	@touch $@
 
 # What the documentation is made with, beside those.

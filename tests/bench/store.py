@@ -1,20 +1,19 @@
-"""The store beside redis-server: requests a second with redis-benchmark, the one in turn with the other, and what an item takes in memory.
+"""The store beside redis-server: requests a second with redis-benchmark, the one in turn with the other, what the slowest take, and memory.
 
     .venv/bin/python tests/bench/store.py [COMMAND]
 
-Values of 64 bytes, 8 clients. Each ratio is of the best of several measurements, as others use this computer, too. Nothing fails where a
+Values of 64 bytes, 8 clients. Each figure is the best of several measurements, as others use this computer, too. Nothing fails where a
 figure is missed; the table says so. COMMAND is the `maquette` that is measured, if not the one that is installed.
 """
 
-import csv
 import shutil
 import socket
-import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from stores import LIMIT, Figures, measured, running, verdict
 
 #: How often each is measured.
 TIMES = 3
@@ -25,43 +24,6 @@ AIMS = {1: 1.0, 16: 1.3, 64: 1.8}
 #: Items whose memory is measured, of 16 and 64 bytes, and what one may take. [B]
 ITEMS = 1_000_000
 MOST_BYTES = 130
-#: As long a server may take to answer. [s]
-LIMIT = 20
-
-
-def free_port() -> int:
-    """A port of the loopback on which nobody listens."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
-@contextmanager
-def running(line: list[str]) -> Iterator[tuple[int, int]]:
-    """A server, by its port and its process, until the block is left."""
-    port = free_port()
-    with subprocess.Popen([*line, "--port", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            end = time.monotonic() + LIMIT
-            while True:
-                try:
-                    socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                    break
-                except OSError:
-                    if process.poll() is not None or time.monotonic() > end:
-                        raise
-            yield port, process.pid
-        finally:
-            process.terminate()
-            process.wait(LIMIT)
-
-
-def rates(port: int, pipeline: int) -> dict[str, float]:
-    """Requests a second of GET and SET."""
-    line = ["redis-benchmark", "-p", str(port), "-t", "set,get", "-d", "64", "-c", "8", "--csv"]
-    line += ["-P", str(pipeline), "-n", str(REQUESTS[pipeline]), "-r", "100000"]
-    table = subprocess.run(line, capture_output=True, text=True, check=True).stdout
-    return {row["test"]: float(row["rps"]) for row in csv.DictReader(table.splitlines())}
 
 
 def resident(pid: int) -> int:
@@ -84,8 +46,27 @@ def bytes_per_item(line: list[str]) -> float:
             return (resident(pid) - before) / ITEMS
 
 
-def verdict(reached: bool) -> str:
-    return "reached" if reached else "MISSED"
+def best(one: Figures, other: Figures) -> Figures:
+    """The highest rate and the least time of two measurements."""
+    return Figures(max(one.rate, other.rate), min(one.p99, other.p99))
+
+
+def beside(own_port: int, their_port: int, pipeline: int, aim: float) -> None:
+    """GET and SET of both, with so many requests that a client sends before it reads a reply."""
+    options = ["-c", "8", "-P", str(pipeline), "-n", str(REQUESTS[pipeline])]
+    ours, theirs = dict[str, Figures](), dict[str, Figures]()
+    for _ in range(TIMES):
+        for port, figures in ((own_port, ours), (their_port, theirs)):
+            for test, told in measured(port, *options).items():
+                figures[test] = best(told, figures.get(test, told))
+    for test, own in ours.items():
+        their = theirs[test]
+        print(
+            f"{test} at pipeline {pipeline:2}: {own.rate:12,.0f} /s, redis-server {their.rate:12,.0f} /s, "
+            f"ratio {own.rate / their.rate:5.2f}, at least {aim:g}: {verdict(own.rate / their.rate >= aim)}"
+        )
+        if pipeline == 1:
+            print(f"{test} at pipeline {pipeline:2}: p99 {own.p99:.3f} ms, redis-server {their.p99:.3f} ms: {verdict(own.p99 <= their.p99)}")
 
 
 def main() -> None:
@@ -97,17 +78,7 @@ def main() -> None:
     ours, theirs = [command, "store", "serve"], ["redis-server", "--save", "", "--appendonly", "no"]
     with running(ours) as (our_port, _), running(theirs) as (their_port, _):
         for pipeline, aim in AIMS.items():
-            best: dict[str, list[float]] = {}
-            for _ in range(TIMES):
-                mine, other = rates(our_port, pipeline), rates(their_port, pipeline)
-                for test in mine:
-                    before = best.get(test, [0.0, 0.0])
-                    best[test] = [max(before[0], mine[test]), max(before[1], other[test])]
-            for test, (own, their) in best.items():
-                print(
-                    f"{test} at pipeline {pipeline:2}: {own:12,.0f} /s, redis-server {their:12,.0f} /s, "
-                    f"ratio {own / their:5.2f}, at least {aim:g}: {verdict(own / their >= aim)}"
-                )
+            beside(our_port, their_port, pipeline, aim)
     own, their = bytes_per_item(ours), bytes_per_item(theirs)
     print(f"bytes an item: {own:.1f}, redis-server {their:.1f}, at most {MOST_BYTES}: {verdict(own <= MOST_BYTES)}")
 

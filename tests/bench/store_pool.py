@@ -1,4 +1,4 @@
-"""Pools of stores: eight members beside eight masters of Redis Cluster, and a pool that grows from one server to eight while clients use it.
+"""Pools of stores: eight members beside eight masters of Redis Cluster, and a pool that grows from one server to eight and back.
 
     .venv/bin/python tests/bench/store_pool.py [COMMAND]
 
@@ -6,7 +6,6 @@ Values of 64 bytes. Nothing fails where a figure is missed; the table says so. C
 that is installed. The clients that use what grows are redis-py's, each a process of its own, and ask any member that there is.
 """
 
-import csv
 import json
 import multiprocessing
 import random
@@ -16,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.queues import Queue
@@ -23,7 +23,11 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 import redis
+
+from stores import measured, percentile, verdict, wait_for_listener
 
 #: Members of a pool, and masters.
 MEMBERS = 8
@@ -35,6 +39,10 @@ REQUESTS = {1: 200_000, 64: 2_000_000}
 AIM = 1.3
 #: Items while the pool grows, and clients that use them.
 ITEMS, CLIENTS = 1_000_000, 4
+#: Items that are left when it comes back, and as few servers then.
+LEFT, FEW = 20_000, 2
+#: Keys that a split moves, and as long that may take. [s]
+MOVED, MOST_MOVING = 61_000, 1.0
 #: As long it is measured before it grows, and as long a window is of which the least throughput is told. [s]
 BEFORE, WINDOW = 10.0, 1.0
 #: As much of the throughput of before is to be left in each window, and as often as long as before a request may take. [1]
@@ -55,7 +63,7 @@ class Pool:
     """Processes that are members of a pool."""
 
     def __init__(self, command: str, capacity: int) -> None:
-        self.line = [command, "store", "serve", "--json", "--port", "0", "--capacity", str(capacity)]
+        self.line = [command, "store", "serve", "--json", "--log-level", "error", "--port", "0", "--capacity", str(capacity)]
         self.processes: list[subprocess.Popen[str]] = []
         #: Where each member listens: for clients, for those that follow slots, and for members.
         self.ports: list[tuple[int, int, str]] = []
@@ -75,10 +83,10 @@ class Pool:
         """How many servers there are."""
         return sum(int(redis.Redis(port=port).info("pool")["pool_servers_here"]) for port, _, _ in self.ports)
 
-    def wait_for_servers(self, count: int) -> None:
-        """Wait until there are so many servers."""
+    def wait_for_servers(self, count: int, at_most: bool = False) -> None:
+        """Wait until there are so many servers: at least, or at most."""
         end = time.monotonic() + LIMIT
-        while self.servers() < count:
+        while (self.servers() > count) if at_most else (self.servers() < count):
             assert time.monotonic() < end, f"there are {self.servers()} servers, not {count}"
             # Who asks all the time takes from what is measured.
             time.sleep(0.1)
@@ -105,9 +113,10 @@ def free_ports(count: int) -> list[int]:
     ports: list[int] = []
     while len(ports) < count:
         port = random.randrange(20_000, 30_000)
-        with socket.socket() as listener:
+        with socket.socket() as listener, socket.socket() as bus:
             try:
                 listener.bind(("127.0.0.1", port))
+                bus.bind(("127.0.0.1", port + 10_000))
                 ports.append(port)
             except OSError:
                 pass
@@ -126,13 +135,8 @@ def redis_cluster() -> Iterator[int]:
                 line = ["redis-server", "--port", str(port), "--cluster-enabled", "yes", "--save", "", "--appendonly", "no"]
                 processes.append(subprocess.Popen(line, cwd=own, stdout=subprocess.DEVNULL, text=True))
             end = time.monotonic() + LIMIT
-            for port in ports:
-                while True:
-                    try:
-                        socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                        break
-                    except OSError:
-                        assert time.monotonic() < end, "a master does not answer"
+            for port, master in zip(ports, processes, strict=True):
+                wait_for_listener(port, master)
             addresses = [f"127.0.0.1:{port}" for port in ports]
             line = ["redis-cli", "--cluster", "create", *addresses, "--cluster-yes"]
             subprocess.run(line, stdout=subprocess.DEVNULL, check=True, timeout=LIMIT)
@@ -143,29 +147,17 @@ def redis_cluster() -> Iterator[int]:
             ended(processes)
 
 
-def rates(port: int, pipeline: int) -> dict[str, float]:
-    """Requests a second of GET and SET by clients that follow slots."""
-    line = ["redis-benchmark", "--cluster", "-p", str(port), "-t", "set,get", "-d", "64", "-c", "16", "--csv"]
-    line += ["-P", str(pipeline), "-n", str(REQUESTS[pipeline]), "-r", "100000"]
-    table = subprocess.run(line, capture_output=True, text=True, check=True, timeout=LIMIT).stdout
-    rows = [line for line in table.splitlines() if line.startswith('"')]
-    return {row["test"]: float(row["rps"]) for row in csv.DictReader(rows)}
-
-
-def verdict(reached: bool) -> str:
-    return "reached" if reached else "MISSED"
-
-
 def beside_redis_cluster(command: str) -> None:
     """Eight members beside eight masters."""
     with pool_of_all(command) as own_port, redis_cluster() as their_port:
         for pipeline in REQUESTS:
+            options = ["--cluster", "-c", "16", "-P", str(pipeline), "-n", str(REQUESTS[pipeline])]
             best: dict[str, list[float]] = {}
             for _ in range(TIMES):
-                mine, other = rates(own_port, pipeline), rates(their_port, pipeline)
+                mine, other = (measured(port, *options, limit=LIMIT) for port in (own_port, their_port))
                 for test in mine:
                     before = best.get(test, [0.0, 0.0])
-                    best[test] = [max(before[0], mine[test]), max(before[1], other[test])]
+                    best[test] = [max(before[0], mine[test].rate), max(before[1], other[test].rate)]
             for test, (own, their) in best.items():
                 print(
                     f"{MEMBERS} members, {test} at pipeline {pipeline:2}: {own:12,.0f} /s, Redis Cluster {their:12,.0f} /s, "
@@ -178,21 +170,31 @@ def beside_redis_cluster(command: str) -> None:
 Told = tuple[list[tuple[float, float]], list[str]]
 
 
-def use(name: int, ports: Any, is_over: Event, told: "Queue[Told]") -> None:
+def item(number: int) -> str:
+    """The key of an item."""
+    return f"item:{number:011}"
+
+
+def value(number: int) -> str:
+    """What an item holds."""
+    return f"{number}.".ljust(64, "x")
+
+
+def use(name: int, ports: Any, items: Any, is_over: Event, told: "Queue[Told]") -> None:
     """A client that reads two items and writes one, again and again, each at any member."""
     chance, clients = random.Random(name), dict[int, Any]()
     times, failures = list[tuple[float, float]](), list[str]()
     while not is_over.is_set():
         port = chance.choice(list(ports))
         client = clients.get(port) or clients.setdefault(port, redis.Redis(port=port, socket_timeout=LIMIT))
-        number = chance.randrange(ITEMS)
+        number = chance.randrange(items.value)
         begun = time.monotonic()
         try:
             if chance.random() < 2 / 3:
-                if not client.get(f"item:{number:011}").startswith(b"%d." % number):
+                if not client.get(item(number)).startswith(b"%d." % number):
                     failures.append(f"item {number} is another")
             else:
-                client.set(f"item:{number:011}", f"{number}.".ljust(64, "x"))
+                client.set(item(number), value(number))
         except Exception as error:
             failures.append(f"{error!r} at item {number}")
         end = time.monotonic()
@@ -200,52 +202,70 @@ def use(name: int, ports: Any, is_over: Event, told: "Queue[Told]") -> None:
     told.put((times, failures))
 
 
-def fill(port: int) -> None:
+class Load:
+    """The clients that use a pool, each a process of its own, until the block is left."""
+
+    def __init__(self, pool: Pool) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.manager = context.Manager()
+        self.ports, self.items = self.manager.list([pool.ports[0][0]]), context.Value("l", ITEMS)
+        self.is_over, self.told = context.Event(), context.Queue()
+        shared = (self.ports, self.items, self.is_over, self.told)
+        self.clients = [context.Process(target=use, args=(name, *shared)) for name in range(CLIENTS)]
+        #: When each request was answered, and how long that took, in the end.
+        self.times: list[tuple[float, float]] = []
+        self.failures: list[str] = []
+
+    def __enter__(self) -> "Load":
+        for client in self.clients:
+            client.start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.is_over.set()
+        for _ in self.clients:
+            times, failures = self.told.get(timeout=LIMIT)
+            self.times += times
+            self.failures += failures
+        for client in self.clients:
+            client.join(LIMIT)
+        self.manager.shutdown()
+
+
+def fill(port: int, items: int) -> None:
     """All items, in many requests at a time."""
     with redis.Redis(port=port) as client:
-        for first in range(0, ITEMS, 10_000):
+        for first in range(0, items, 10_000):
             with client.pipeline(transaction=False) as pipeline:
-                for number in range(first, first + 10_000):
-                    pipeline.set(f"item:{number:011}", f"{number}.".ljust(64, "x"))
+                for number in range(first, min(first + 10_000, items)):
+                    pipeline.set(item(number), value(number))
                 pipeline.execute()
 
 
-def percentile(times: list[float], share: float) -> float:
-    return sorted(times)[int(share * (len(times) - 1))] if times else float("nan")
+def take_out(port: int, first: int, last: int) -> None:
+    """Takes out items, some at a time."""
+    with redis.Redis(port=port) as client:
+        for begun in range(first, last, 100):
+            client.delete(*(item(number) for number in range(begun, min(begun + 100, last))))
 
 
-def growth(command: str) -> None:
-    """A pool that grows from one server to eight, while clients use it."""
-    pool = Pool(command, capacity=ITEMS // 10)
-    context = multiprocessing.get_context("spawn")
-    with context.Manager() as manager:
-        ports, is_over, told = manager.list([pool.ports[0][0]]), context.Event(), context.Queue()
-        clients = [context.Process(target=use, args=(name, ports, is_over, told)) for name in range(CLIENTS)]
-        try:
-            fill(pool.ports[0][0])
-            for client in clients:
-                client.start()
-            time.sleep(BEFORE)
-            begun = time.monotonic()
-            while len(pool.ports) < MEMBERS:
-                pool.add()
-            ready = time.monotonic()
-            pool.wait_for_servers(MEMBERS)
-            ended_at = time.monotonic()
-            time.sleep(BEFORE / 2)
-            is_over.set()
-            replies = [told.get(timeout=LIMIT) for _ in clients]
-            size = redis.Redis(port=pool.ports[-1][0]).dbsize()
-        finally:
-            is_over.set()
-            for client in clients:
-                client.join(LIMIT)
-            ended(pool.processes)
-    times = [one for of_client, _ in replies for one in of_client]
-    failures = [one for _, of_client in replies for one in of_client]
+def tell_keys(pool: Pool, items: int) -> None:
+    """Says whether there is each item once, and nothing else, asked of the member that came last."""
+    with redis.Redis(port=pool.ports[-1][0]) as client:
+        found = Counter(client.scan_iter(count=10_000))
+        size = client.dbsize()
+    expected = {item(number).encode() for number in range(items)}
+    lost, doubled = len(expected - set(found)), sum(count > 1 for count in found.values())
+    more = len(set(found) - expected)
+    whole = (lost, doubled, more, size) == (0, 0, 0, items)
+    print(f"  keys: {lost} lost, {doubled} doubled, {more} that nobody stored, DBSIZE {size:,} of {items:,}: {verdict(whole)}", flush=True)
+
+
+def tell_change(name: str, times: list[tuple[float, float]], begun: float, ended_at: float) -> None:
+    """How quick the clients were while the pool changed, beside what they were before that and after it."""
     before = [one for one in times if begun - BEFORE / 2 <= one[0] < begun]
     during = [one for one in times if begun <= one[0] < ended_at]
-    after = [one for one in times if one[0] >= ended_at]
+    after = [one for one in times if ended_at <= one[0] < ended_at + BEFORE / 2]
     usual = len(before) / (BEFORE / 2)
     windows = [0] * max(1, int((ended_at - begun) / WINDOW))
     for at, _ in during:
@@ -255,18 +275,75 @@ def growth(command: str) -> None:
     p99 = [percentile([long for _, long in part], 0.99) * 1e3 for part in (before, during, after)]
     longest = [percentile([long for _, long in part], 1.0) * 1e3 for part in (before, during, after)]
     print(
-        f"1 to {MEMBERS} servers with {ITEMS:,} items: {ended_at - begun:.1f} s, of which {ready - begun:.1f} s to start the members; "
-        f"{len(failures)} errors: {verdict(not failures)}; {size:,} items at the end: {verdict(size == ITEMS)}"
-    )
-    print(
-        f"  throughput {usual:,.0f} /s before, {len(during) / (ended_at - begun):,.0f} /s during, {len(after) / (BEFORE / 2):,.0f} /s after; "
+        f"{name}: throughput {usual:,.0f} /s before, {len(during) / (ended_at - begun):,.0f} /s during, {len(after) / (BEFORE / 2):,.0f} /s after; "
         f"least of {WINDOW:g} s {least:.0%}, at least {LEAST_THROUGHPUT:.0%}: {verdict(least >= LEAST_THROUGHPUT)}"
     )
     print(
         f"  p99 {p99[0]:.2f} ms before, {p99[1]:.2f} ms during, {p99[2]:.2f} ms after, at most {MOST_LATENCY:g} times: "
-        f"{verdict(p99[1] <= MOST_LATENCY * p99[0])}; longest {longest[0]:.1f}, {longest[1]:.1f}, {longest[2]:.1f} ms"
+        f"{verdict(p99[1] <= MOST_LATENCY * p99[0])}; longest {longest[0]:.1f}, {longest[1]:.1f}, {longest[2]:.1f} ms",
+        flush=True,
     )
-    print("\n".join(failures[:10]))
+
+
+def growth_and_back(command: str) -> None:
+    """A pool that grows from one server to eight and comes back to few, while clients use it."""
+    pool = Pool(command, capacity=ITEMS // 10)
+    try:
+        fill(pool.ports[0][0], ITEMS)
+        with Load(pool) as load:
+            time.sleep(BEFORE)
+            begun = time.monotonic()
+            while len(pool.ports) < MEMBERS:
+                pool.add()
+            ready = time.monotonic()
+            pool.wait_for_servers(MEMBERS)
+            grown = time.monotonic()
+            time.sleep(BEFORE / 2)
+            print(f"1 to {MEMBERS} servers with {ITEMS:,} items: {grown - begun:.1f} s, of which {ready - begun:.1f} s to start the members")
+            tell_keys(pool, ITEMS)
+            # From now on they ask every member, as the figures of before are those of a table on eight.
+            load.ports.extend([port for port, _, _ in pool.ports[1:]])
+            load.items.value = LEFT
+            time.sleep(BEFORE)
+            emptied = time.monotonic()
+            take_out(pool.ports[0][0], LEFT, ITEMS)
+            deleted = time.monotonic()
+            pool.wait_for_servers(FEW, at_most=True)
+            back = time.monotonic()
+            time.sleep(BEFORE / 2)
+            print(f"back to {pool.servers()} servers: {back - emptied:.1f} s, of which {deleted - emptied:.1f} s to take out all but {LEFT:,} items")
+            tell_keys(pool, LEFT)
+        tell_change(f"1 to {MEMBERS}", load.times, begun, grown)
+        tell_change(f"{MEMBERS} to {FEW}", load.times, emptied, back)
+        print(f"  {len(load.failures)} errors of {len(load.times):,} requests: {verdict(not load.failures)}")
+        print("\n".join(load.failures[:10]))
+    finally:
+        ended(pool.processes)
+
+
+def move(command: str) -> None:
+    """How long one split takes that moves so many keys."""
+    pool = Pool(command, capacity=2 * MOVED)
+    try:
+        fill(pool.ports[0][0], 2 * MOVED)
+        pool.add()
+        before, after = (redis.Redis(port=port) for port, _, _ in pool.ports)
+        begun, end = None, time.monotonic() + LIMIT
+        while True:
+            # A server looks whether it is too full when it is asked to store something.
+            before.set(item(0), value(0))
+            parent, child = (client.info("pool") for client in (before, after))
+            is_over = "server1" in child and child["server1"]["steady"] == parent["server0"]["steady"] == 1
+            if begun is None and (parent["server0"]["steady"] == 0 or "server1" in child):
+                begun = time.monotonic()
+            if is_over:
+                break
+            assert time.monotonic() < end, "it does not split"
+        assert begun is not None
+        took = time.monotonic() - begun
+        print(f"{child['server1']['records']:,} keys moved by a split: {took:.2f} s, under {MOST_MOVING:g} s: {verdict(took < MOST_MOVING)}", flush=True)
+    finally:
+        ended(pool.processes)
 
 
 def main() -> None:
@@ -275,7 +352,8 @@ def main() -> None:
         print("redis-server or redis-benchmark is not installed: nothing measured (scripts/need redis)")
         return
     command = sys.argv[1] if len(sys.argv) > 1 else str(Path(sys.executable).with_name("maquette"))
-    growth(command)
+    move(command)
+    growth_and_back(command)
     beside_redis_cluster(command)
 
 
