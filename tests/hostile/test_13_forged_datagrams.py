@@ -17,6 +17,10 @@ import pytest
 from command import COMMAND, answer
 
 FORGED = 3_000
+# So many are sent for each message of a rank that is heard: a rank that waits for a processor has no room for more.
+AT_ONCE = 30
+# The type of service of those that are forged: so they are told from those of ranks.
+FORGED_SERVICE = 4
 VERSION = 0xA0
 REPORT, DROPPED, SEALED = 3, 4, 15
 BROADCAST, ENDED, KNOWS = 1, 32, 64
@@ -75,7 +79,7 @@ def send_in_the_name_of(raw: socket.socket, heard: Heard, payload: bytes) -> Non
     """Sends a datagram that says to come from the address of the rank that was heard."""
     addresses = [socket.inet_aton(address) for address, _ in (heard.source, heard.destination)]
     length = 8 + len(payload)
-    header = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + length, 0, 0, 1, socket.IPPROTO_UDP, 0, *addresses)
+    header = struct.pack(">BBHHHBBH4s4s", 0x45, FORGED_SERVICE, 20 + length, 0, 0, 1, socket.IPPROTO_UDP, 0, *addresses)
     udp = struct.pack(">HHHH", heard.source[1], heard.destination[1], length, 0)
     raw.sendto(header + udp + payload, (heard.destination[0], 0))
 
@@ -85,6 +89,8 @@ def listen(wire: socket.socket, is_to_group: bool) -> Heard:
     for _ in range(100_000):
         frame = wire.recv(4_096)
         if len(frame) < 14 + 20 + 8 + COMMON or frame[12:14] != b"\x08\x00" or frame[23] != socket.IPPROTO_UDP:
+            continue
+        if frame[15] == FORGED_SERVICE:
             continue
         payload = frame[42:]
         source, destination = (socket.inet_ntoa(frame[place : place + 4]) for place in (26, 30))
@@ -111,8 +117,11 @@ def launched_among_forged(is_to_group: bool, *options: str) -> dict[str, Any]:
         launch = subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
             heard = listen(wire, is_to_group)
-            for payload in itertools.islice(forged(heard), FORGED):
-                send_in_the_name_of(raw, heard, payload)
+            payloads = forged(heard)
+            for _ in range(FORGED // AT_ONCE):
+                for payload in itertools.islice(payloads, AT_ONCE):
+                    send_in_the_name_of(raw, heard, payload)
+                listen(wire, is_to_group)
             told, problem = launch.communicate(timeout=60)
         finally:
             launch.kill()
