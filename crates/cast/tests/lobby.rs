@@ -7,7 +7,8 @@ use maquette_cast::lobby::{Announce, Ask, Call, Guest, Heard, Host, Join, LobbyM
 use maquette_cast::manifest::Id;
 use maquette_cast::round::Outcome;
 use proptest::prelude::*;
-use quantities::{Duration, Time, splitmix64};
+use quantities::splitmix64::Draws;
+use quantities::{Duration, Time};
 
 const RUN: Token = Token([9; 16]);
 const HOST: u16 = 1;
@@ -32,15 +33,6 @@ fn host() -> Host {
 
 fn call(session: u32) -> Call {
     Call { nonce: RUN, session, rank: 0, ranks: 0, port: 7, datagram: 1_472, salt: RUN }
-}
-
-/// Numbers that follow from a seed.
-struct Draws(u64);
-
-impl Draws {
-    fn below(&mut self, limit: u64) -> u64 {
-        (splitmix64::draw(&mut self.0) >> 33) % limit
-    }
 }
 
 /// A receiver: guest g has port 100 + g in the lobby.

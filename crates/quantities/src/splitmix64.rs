@@ -20,6 +20,40 @@ pub const fn mix64(bits: u64) -> u64 {
     bits ^ bits >> 31
 }
 
+/// Draws that follow from a seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draws(
+    /// The seed; from then on, the state.
+    pub u64,
+);
+
+impl Draws {
+    /// The next 64 bits.
+    #[inline]
+    pub const fn next(&mut self) -> u64 {
+        draw(&mut self.0)
+    }
+
+    /// A number below `limit`, and 0 if there is none. Its bias is below `limit` / 2^64.
+    #[inline]
+    pub const fn below(&mut self, limit: u64) -> u64 {
+        let drawn = self.next();
+        if limit == 0 { 0 } else { drawn % limit }
+    }
+
+    /// True in so many of a hundred cases.
+    #[inline]
+    pub const fn percent(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+
+    /// A number from 0 to less than 1: the highest 53 bits of a draw.
+    #[inline]
+    pub const fn share(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! A random walk through costs that a paper does not print, towards the numbers that it prints. All of it follows from a seed.
 
-use quantities::splitmix64;
+use quantities::splitmix64::Draws;
 
 /// A field of a description that is searched for, and between what: its logarithm is drawn evenly.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ pub type Place = Vec<f64>;
 #[derive(Clone, Debug)]
 pub struct Walk<'a> {
     ranges: &'a [Range],
-    state: u64,
+    draws: Draws,
 }
 
 /// How often a step changes a number.
@@ -33,25 +33,25 @@ const STRIDES: [f64; 2] = [0.35, 0.08];
 impl<'a> Walk<'a> {
     /// A walk within `ranges` that follows from `seed`.
     pub fn new(ranges: &'a [Range], seed: u64) -> Walk<'a> {
-        Walk { ranges, state: seed }
+        Walk { ranges, draws: Draws(seed) }
     }
 
     /// Anywhere.
     pub fn anywhere(&mut self) -> Place {
         let ranges = self.ranges;
-        ranges.iter().map(|range| range.least * (range.most / range.least).powf(self.share())).collect()
+        ranges.iter().map(|range| range.least * (range.most / range.least).powf(self.draws.share())).collect()
     }
 
     /// A step from `place`: some of its numbers are others, one at least.
     pub fn step(&mut self, place: &[f64]) -> Place {
         let ranges = self.ranges;
-        let one = (self.share() * ranges.len() as f64) as usize;
-        let stride = STRIDES[usize::from(self.share() < 0.5)];
+        let one = (self.draws.share() * ranges.len() as f64) as usize;
+        let stride = STRIDES[usize::from(self.draws.share() < 0.5)];
         let mut next = Place::with_capacity(place.len());
         for (index, (range, value)) in ranges.iter().zip(place).enumerate() {
-            let changed = self.share() < CHANGED || index == one;
+            let changed = self.draws.share() < CHANGED || index == one;
             // Three even draws make a bell, of standard deviation one half.
-            let bell = (0..3).map(|_| self.share()).sum::<f64>() - 1.5;
+            let bell = (0..3).map(|_| self.draws.share()).sum::<f64>() - 1.5;
             let factor = if changed { (2.0 * stride * bell).exp() } else { 1.0 };
             next.push((value * factor).clamp(range.least, range.most));
         }
@@ -65,11 +65,6 @@ impl<'a> Walk<'a> {
             (range.field.to_string(), format!("{} {}", report::fixed(*value, digits), range.unit))
         };
         self.ranges.iter().zip(place).map(setting).collect()
-    }
-
-    /// A number from 0 to less than 1: the highest 53 bits of a draw.
-    fn share(&mut self) -> f64 {
-        (splitmix64::draw(&mut self.state) >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 

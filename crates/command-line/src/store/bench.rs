@@ -12,7 +12,8 @@ use ::store::resp::Value;
 use clap::Args;
 use formats::interrupt;
 use hdrhistogram::Histogram;
-use quantities::{Bytes, Duration, splitmix64};
+use quantities::splitmix64::Draws;
+use quantities::{Bytes, Duration};
 use report::terminal::{Side, columns};
 use serde_json::{Value as Json, json};
 
@@ -76,19 +77,6 @@ pub(super) struct Arguments {
     /// A file whose first line is the password that clients must give.
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
-}
-
-/// Numbers that follow from a seed.
-struct Draws(u64);
-
-impl Draws {
-    const fn next(&mut self) -> u64 {
-        splitmix64::draw(&mut self.0)
-    }
-
-    const fn below(&mut self, limit: u64) -> u64 {
-        ((self.next() as u128 * limit as u128) >> 64) as u64
-    }
 }
 
 /// What is stored: the value of a key is a part of the same bytes, which follows from its number.
@@ -338,7 +326,7 @@ impl Course<'_> {
     /// A key, and whether it is read.
     fn draw(&self, draws: &mut Draws) -> (u64, bool) {
         let number = draws.below(self.records.keys);
-        (number, (draws.below(1 << 53) as f64) < self.test.reads * (1_u64 << 53) as f64)
+        (number, draws.share() < self.test.reads)
     }
 
     /// Takes on as many requests as are sent together, or as there are left.

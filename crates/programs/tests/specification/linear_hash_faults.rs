@@ -15,7 +15,8 @@ mod network;
 mod simulation;
 
 use broken::Fault;
-use network::{Draws, Faults};
+use network::Faults;
+use quantities::splitmix64::Draws;
 use simulation::{Case, Check, Simulation};
 
 fn case(seed: u64) -> Case {

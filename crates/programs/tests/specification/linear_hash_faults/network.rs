@@ -3,29 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use quantities::splitmix64;
+use quantities::splitmix64::Draws;
 
 /// A copy of a message may be late by so many times the longest delay.
 const LATE: u64 = 20;
-
-/// Numbers that follow from a seed.
-#[derive(Clone, Debug)]
-pub struct Draws(pub u64);
-
-impl Draws {
-    pub fn next(&mut self) -> u64 {
-        splitmix64::draw(&mut self.0)
-    }
-
-    pub fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit.max(1)
-    }
-
-    /// True in so many of a hundred cases.
-    pub fn percent(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
-    }
-}
 
 /// Who sends or receives: servers and clients have numbers of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,11 +7,12 @@ use maquette_programs::linear_hash::{
     Body, Client, ClientOutput, Entry, Growth, Key, Operation, Outcome, Request, Scan, ScanOutput, ScanRequest, Server,
     ServerOutput, Table, ToClient, ToServer, h,
 };
+use quantities::splitmix64::Draws;
 use quantities::{Duration, Time};
 
 use super::broken::{Fault, Suspect};
 use super::linearizability::{Interval, Seen, linearizable};
-use super::network::{Delivery, Draws, Faults, Network, Node};
+use super::network::{Delivery, Faults, Network, Node};
 
 /// Scans of a run while requests are under way.
 const MOST_SCANS: u64 = 4;
