@@ -22,9 +22,10 @@ CAPACITY = 400
 
 
 class Member:
-    """A process that is a member of a pool."""
+    """A process that is a member of a pool. Clients of Redis are told how to speak with it, if there is more to that than its port."""
 
-    def __init__(self, *options: str) -> None:
+    def __init__(self, *options: str, how: dict[str, Any] | None = None) -> None:
+        self.how = how or {}
         # It hears Ctrl-C, also where this process was started to ignore it, as in the background of a script.
         line = ["env", "--default-signal=INT", str(COMMAND), "store", "serve", "--json", "--port", "0"]
         line += ["--capacity", str(CAPACITY), *options]
@@ -47,7 +48,7 @@ class Member:
 
     def client(self) -> Any:
         """A client of Redis that knows only this member."""
-        return redis.Redis(port=self.port, decode_responses=True, socket_timeout=LIMIT)
+        return redis.Redis(port=self.port, decode_responses=True, socket_timeout=LIMIT, **self.how)
 
     def pool(self) -> dict[str, Any]:
         """What it says of the pool."""
@@ -61,13 +62,13 @@ def port_of(address: str) -> int:
 
 
 @contextmanager
-def pool_of(count: int, *options: str) -> Iterator[list[Member]]:
+def pool_of(count: int, *options: str, how: dict[str, Any] | None = None) -> Iterator[list[Member]]:
     """A pool, until the block is left: members that are added to the list end then, too."""
     members: list[Member] = []
     try:
-        members.append(Member(*options))
+        members.append(Member(*options, how=how))
         while len(members) < count:
-            members.append(Member("--join", members[0].members, *options))
+            members.append(Member("--join", members[0].members, *options, how=how))
         wait_until(lambda: all(one.pool()["pool_members"] == count for one in members), "all know each other")
         yield members
     finally:

@@ -156,6 +156,14 @@ def test_large_values_and_many_clients(store: Any, port: int) -> None:
     assert store.get("shared") == "3200"
 
 
+def test_a_client_that_sends_no_more_is_answered_and_then_ended(port: int) -> None:
+    for _ in range(20):
+        with socket.create_connection(("127.0.0.1", port), timeout=LIMIT) as client:
+            client.sendall(b"PING\r\n")
+            client.shutdown(socket.SHUT_WR)
+            assert client.recv(100) == b"+PONG\r\n" and client.recv(100) == b""
+
+
 def test_who_does_not_know_the_password_is_refused(tmp_path: Path) -> None:
     (tmp_path / "password").write_text("secret\n")
     with running([str(COMMAND), "store", "serve", "--password-file", str(tmp_path / "password")]) as (port, _):

@@ -86,6 +86,9 @@ pub(super) enum Failure {
     /// A table that cannot be served.
     #[error(transparent)]
     Store(#[from] store::serve::Error),
+    /// Certificates or keys that TLS can't be spoken with.
+    #[error(transparent)]
+    Tls(#[from] store::tls::Error),
     /// A member of a pool that can't be asked.
     #[error(transparent)]
     StoreClient(#[from] store::client::Error),

@@ -7,6 +7,7 @@
 //!   bytes <── resp <──     │              │
 //!                       session        context
 //!   serve: sockets, the clock, chance ──> log, pages     what whoever runs it sees
+//!     └── tls ── client                                  a socket that is plain or encrypted, on either side
 //!   journal: what is kept on disk; parity: and computed out of what others keep, when a disk is lost
 //! ```
 
@@ -28,3 +29,4 @@ pub mod record;
 pub mod resp;
 pub mod serve;
 pub mod slot;
+pub mod tls;

@@ -115,6 +115,8 @@ pub struct Counts {
     pub out_of_memory: u64,
     /// And passwords that were none.
     pub wrong_passwords: u64,
+    /// Clients that did not speak TLS as they were to.
+    pub tls_failures: u64,
     /// What was received. [B]
     pub received: u64,
     /// What was sent. [B]

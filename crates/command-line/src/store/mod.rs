@@ -5,6 +5,7 @@ mod observability;
 mod resize;
 mod serve;
 mod status;
+mod tls;
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;

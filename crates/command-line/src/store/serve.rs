@@ -16,6 +16,7 @@ use serde_json::json;
 
 use super::first_line;
 use super::observability::Observability;
+use super::tls::ServerTls;
 use crate::failure::{Failure, warn};
 use crate::quantity::seconds;
 use crate::{CommandOutput, json, print};
@@ -62,7 +63,10 @@ A pool that survives the loss of any one member, its disk included: the fourth k
   maquette store serve --port 7005 --parity 1 --data our.spare --join 127.0.0.1:17001 --role spare
 
 For other machines, too, with a password that only the owner of its file can read:
-  maquette store serve --bind 0.0.0.0 --password-file our.password")]
+  maquette store serve --bind 0.0.0.0 --password-file our.password
+
+The same, encrypted:
+  maquette store serve --bind 0.0.0.0 --password-file our.password --tls-certificate our.pem --tls-key our.key")]
 pub(super) struct Arguments {
     /// The address of this machine on which to listen; several, if it is given several times. Other machines can reach any but those
     /// of the loopback.
@@ -129,6 +133,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     authenticate_within: Duration,
     #[command(flatten)]
+    tls: ServerTls,
+    #[command(flatten)]
     observability: Observability,
 }
 
@@ -183,7 +189,9 @@ impl Arguments {
         let pool = self.pool(settings.password.as_deref())?;
         let is_protected = settings.password.is_some() || self.unprotected;
         let pages = self.observability.addresses(&self.bind, is_protected)?;
+        let acceptor = self.tls.acceptor()?;
         let mut server = Server::listen(&addresses, settings, pool, chance()?)?;
+        acceptor.into_iter().for_each(|acceptor| server.speak_tls(acceptor));
         if let Some(found) = server.found() {
             tell_what_was_lost(found);
         }

@@ -42,6 +42,8 @@ pub enum Event {
         slots: SocketAddr,
         /// For browsers and Prometheus.
         http: Vec<SocketAddr>,
+        /// Whether all of these but members speak TLS.
+        tls: bool,
     },
     /// A member that it has asked to let it in has not done so yet.
     NotLetIn {
@@ -140,6 +142,13 @@ pub enum Event {
         /// How often.
         attempts: u64,
     },
+    /// Somebody was to speak TLS, and did not, or shows or trusts other certificates.
+    TlsFailed {
+        /// Where it was connected from.
+        client: String,
+        /// Why it does not come about.
+        why: String,
+    },
     /// There was no room.
     OutOfMemory {
         /// How many requests were refused with OOM.
@@ -173,6 +182,7 @@ impl Event {
             | Event::MessagesDropped { .. }
             | Event::ClientsTurnedAway { .. }
             | Event::WrongPasswords { .. }
+            | Event::TlsFailed { .. }
             | Event::OutOfMemory { .. }
             | Event::Slow { .. } => Level::Warning,
             Event::Listening { .. }
@@ -197,14 +207,15 @@ fn joined(items: &[impl fmt::Display], between: &str) -> String {
 impl fmt::Display for Event {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Event::Listening { clients, members, slots, http } => {
+            Event::Listening { clients, members, slots, http, tls } => {
                 write!(
                     out,
                     "listening on {}, for members on {members}, by slots on {slots}",
                     joined(clients, " and ")
                 )?;
-                http.iter().try_for_each(|address| write!(out, ", for browsers on http://{address}/"))?;
-                write!(out, "; Ctrl-C ends it")
+                let (scheme, how) = if *tls { ("https", ", by TLS but for members") } else { ("http", "") };
+                http.iter().try_for_each(|address| write!(out, ", for browsers on {scheme}://{address}/"))?;
+                write!(out, "{how}; Ctrl-C ends it")
             }
             Event::NotLetIn { by, why } => write!(out, "not let in yet by {by}: {why}; calling again"),
             Event::LetIn { members } => write!(out, "let in: the pool has {members} members"),
@@ -237,6 +248,7 @@ impl fmt::Display for Event {
             Event::ClientsTurnedAway { clients, most } => {
                 write!(out, "{clients} clients were turned away: {most} are served at once")
             }
+            Event::TlsFailed { client, why } => write!(out, "no TLS with {client}: {why}"),
             Event::WrongPasswords { attempts } => write!(out, "{attempts} wrong passwords were given"),
             Event::OutOfMemory { requests, most } => {
                 write!(out, "{requests} requests were refused with OOM: records take {most} bytes, which is the most")

@@ -1,5 +1,6 @@
 //! The loop: sockets, the clock and chance, and nothing that is decided.
 
+mod clients;
 mod clock;
 mod group;
 mod keeping;
@@ -12,7 +13,7 @@ mod visitors;
 mod watch;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Write};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
@@ -21,7 +22,7 @@ use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
 
 use crate::bucket::Bucket;
-use crate::connection::{Connection, Pause};
+use crate::connection::Pause;
 use crate::host::Host;
 use crate::journal::disk::{self, Data, Found};
 use crate::link::{Nonce, Secret};
@@ -30,6 +31,8 @@ use crate::member::{Answer, Identity, Output, Peer as MemberPeer, Policy, Role, 
 use crate::node::{Node, Settings};
 use crate::pages::{Assets, Turns};
 use crate::record::Milliseconds;
+use crate::tls::{Acceptor, Stream};
+use clients::{Gone, Peer};
 use clock::Clock;
 use keeping::Keeper;
 use peers::{Arrival, Peers};
@@ -112,23 +115,13 @@ enum Callers {
 /// As long as no member has welcomed this one, one is asked again after so long. [ms]
 const TIME_TO_JOIN_AGAIN: Milliseconds = 500;
 
-/// A client's socket.
-struct Peer {
-    stream: TcpStream,
-    connection: Connection,
-    /// Whether the socket may have more to read than was read.
-    has_more: bool,
-    /// Whether it is among those whose turn comes.
-    is_queued: bool,
-    /// For how many turns that may not be told of yet it waits.
-    held: usize,
-}
-
 /// A node that listens.
 pub struct Server {
     poll: Poll,
     listeners: Vec<(TcpListener, Callers)>,
-    peers: BTreeMap<usize, Peer>,
+    peers: BTreeMap<usize, Peer<TcpStream>>,
+    /// What clients and visitors need to be spoken to by TLS, if they are.
+    acceptor: Option<Acceptor>,
     /// Whose turn it is, though their sockets tell nothing new.
     queue: VecDeque<usize>,
     next_token: usize,
@@ -169,11 +162,7 @@ impl Server {
         let clients = addresses.iter().map(|address| (*address, Callers::Clients));
         let all = clients.chain([(pool.followers, Callers::Followers), (pool.members, Callers::Members)]);
         for (number, (address, callers)) in all.enumerate() {
-            let listener = TcpListener::bind(address).and_then(|mut listener| {
-                poll.registry().register(&mut listener, Token(number), Interest::READABLE)?;
-                Ok(listener)
-            });
-            listeners.push((listener.map_err(|cause| Error::Listen { address, cause })?, callers));
+            listeners.push((bind(&poll, number, address)?, callers));
         }
         let bound = |callers: Callers| {
             let listener = listeners.iter().find(|(_, at)| *at == callers);
@@ -208,6 +197,7 @@ impl Server {
             poll,
             listeners,
             peers: BTreeMap::new(),
+            acceptor: None,
             queue: VecDeque::new(),
             next_token,
             host,
@@ -281,7 +271,7 @@ impl Server {
                 } else if self.members.has(token) {
                     self.members.turn(token, &mut self.arrivals);
                 } else {
-                    self.mark(token, event.is_readable() || event.is_read_closed() || event.is_error());
+                    self.wake(token, event.is_readable(), event.is_read_closed() || event.is_error());
                 }
             }
             for _ in 0..self.queue.len() {
@@ -300,9 +290,16 @@ impl Server {
         self.keeper.as_mut().map_or(Ok(()), Keeper::end).map_err(Error::Kept)
     }
 
+    /// A client's or a visitor's socket has something to read, which may be its end, or room to send.
+    fn wake(&mut self, token: usize, is_readable: bool, is_ending: bool) {
+        let Some(peer) = self.peers.get_mut(&token) else { return self.visit(token) };
+        peer.is_ending |= is_ending;
+        self.mark(token, is_readable || is_ending);
+    }
+
     /// It is a client's turn.
     fn mark(&mut self, token: usize, has_more: bool) {
-        let Some(peer) = self.peers.get_mut(&token) else { return self.visit(token) };
+        let Some(peer) = self.peers.get_mut(&token) else { return };
         peer.has_more |= has_more;
         if !peer.is_queued {
             peer.is_queued = true;
@@ -319,7 +316,7 @@ impl Server {
             let Ok((stream, address)) = from.accept() else { return };
             match callers {
                 Callers::Members => self.let_member_in(stream, now),
-                Callers::Visitors => self.let_visitor_in(stream, now),
+                Callers::Visitors => self.let_visitor_in(stream, address, now),
                 Callers::Clients | Callers::Followers => self.let_client_in(stream, address, callers, now),
             }
         }
@@ -330,7 +327,9 @@ impl Server {
         let node = &mut *self.host.node().borrow_mut();
         if self.peers.len() >= node.settings.most_clients {
             node.counts.rejected += 1;
-            let _ = stream.write(b"-ERR max number of clients reached\r\n");
+            if self.acceptor.is_none() {
+                let _ = stream.write(b"-ERR max number of clients reached\r\n");
+            }
             return;
         }
         let token = self.next_token;
@@ -338,12 +337,10 @@ impl Server {
         let interest = Interest::READABLE | Interest::WRITABLE;
         let ready =
             stream.set_nodelay(true).and_then(|()| self.poll.registry().register(&mut stream, Token(token), interest));
-        if ready.is_ok() {
-            let local = stream.local_addr().map(|local| local.to_string()).unwrap_or_default();
+        let local = stream.local_addr().map(|local| local.to_string()).unwrap_or_default();
+        if let Ok(stream) = ready.and_then(|()| Stream::accepted(stream, self.acceptor.as_ref())) {
             let client = node.connect(address.to_string(), local, now);
-            let mut connection = Connection::new(client, node);
-            connection.session.follows_slots = callers == Callers::Followers;
-            self.peers.insert(token, Peer { stream, connection, has_more: false, is_queued: false, held: 0 });
+            self.peers.insert(token, Peer::new(stream, client, node, callers == Callers::Followers));
         }
     }
 
@@ -374,7 +371,12 @@ impl Server {
         match outcome {
             Ok(true) => self.mark(token, false),
             Ok(false) => {}
-            Err(_) => self.end(token),
+            Err(gone) => {
+                if let (Gone::NotUnderstood(why), Some(peer)) = (gone, self.peers.get(&token)) {
+                    self.tls_failed(peer.connection.session.client.address.clone(), why);
+                }
+                self.end(token);
+            }
         }
     }
 
@@ -520,6 +522,7 @@ impl Server {
                 self.tickets.remove(&ticket);
             }
         }
+        peer.stream.close();
         peer.connection.end(&mut self.host);
     }
 
@@ -528,11 +531,9 @@ impl Server {
         self.looked = now;
         self.clock.set_again();
         let node = Rc::clone(self.host.node());
-        let is_over = |peer: &Peer| {
-            peer.connection.is_overdue(&node.borrow(), now) || peer.connection.session.client.is_killed.get()
-        };
-        let over: Vec<usize> = self.peers.iter().filter(|(_, peer)| is_over(peer)).map(|(&token, _)| token).collect();
-        over.into_iter().for_each(|token| self.end(token));
+        let over = self.peers.iter().filter(|(_, peer)| peer.is_over(&node.borrow(), now)).map(|(&token, _)| token);
+        let over: Vec<usize> = over.collect();
+        over.into_iter().for_each(|token| self.end_as_overdue(token));
         (0..self.listeners.len()).for_each(|listener| self.let_in(listener, now));
         let mut node = node.borrow_mut();
         node.resident = resident().unwrap_or(node.resident);
@@ -561,76 +562,13 @@ impl Server {
     }
 }
 
-/// A client that has gone, or is to go.
-struct Gone;
-
-impl Peer {
-    /// Carries out what it asks for, as far as it goes.
-    fn work(&mut self, host: &mut Host) -> Result<Pause, Gone> {
-        // What is left of the turn before.
-        self.send(host)?;
-        let mut pause = self.connection.turn(host);
-        if pause == Pause::Receive && self.has_more {
-            self.receive(host)?;
-            pause = self.connection.turn(host);
-        }
-        Ok(pause)
-    }
-
-    /// Sends what there is to tell it. Whether it is to have another turn though its socket tells nothing new.
-    fn tell(&mut self, pause: Pause, host: &Host) -> Result<bool, Gone> {
-        let all_sent = self.send(host)?;
-        match pause {
-            Pause::Leave if all_sent => Err(Gone),
-            Pause::Leave => Ok(false),
-            Pause::Turn => Ok(true),
-            // What it was sent may have made room for more.
-            Pause::Send => Ok(all_sent),
-            Pause::Receive => Ok(self.has_more),
-            Pause::Answer => Ok(false),
-        }
-    }
-
-    /// Reads what there is room for. Less than that is all that there was.
-    fn receive(&mut self, host: &Host) -> Result<(), Gone> {
-        let room = self.connection.requests.room();
-        let asked = room.len();
-        match self.stream.read(room) {
-            Ok(0) => Err(Gone),
-            Ok(bytes) => {
-                self.connection.requests.received(bytes);
-                host.node().borrow_mut().counts.received += bytes as u64;
-                self.has_more = bytes == asked;
-                Ok(())
-            }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                self.has_more = false;
-                Ok(())
-            }
-            Err(error) if error.kind() == ErrorKind::Interrupted => Ok(()),
-            Err(_) => Err(Gone),
-        }
-    }
-
-    /// Sends what it takes; whether that was all.
-    fn send(&mut self, host: &Host) -> Result<bool, Gone> {
-        loop {
-            let unsent = self.connection.reply.unsent();
-            if unsent.is_empty() {
-                return Ok(true);
-            }
-            match self.stream.write(unsent) {
-                Ok(0) => return Err(Gone),
-                Ok(bytes) => {
-                    self.connection.reply.was_sent(bytes);
-                    host.node().borrow_mut().counts.sent += bytes as u64;
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return Err(Gone),
-            }
-        }
-    }
+/// Listens on an address, and tells by this token when somebody calls.
+fn bind(poll: &Poll, token: usize, address: SocketAddr) -> Result<TcpListener, Error> {
+    let listener = TcpListener::bind(address).and_then(|mut listener| {
+        poll.registry().register(&mut listener, Token(token), Interest::READABLE)?;
+        Ok(listener)
+    });
+    listener.map_err(|cause| Error::Listen { address, cause })
 }
 
 /// What the process has in memory, and the most that it had, as Linux says. [B]

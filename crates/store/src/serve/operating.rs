@@ -4,17 +4,18 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use mio::net::{TcpListener, TcpStream};
-use mio::{Interest, Token};
+use mio::net::TcpStream;
 
+use super::clients::Gone;
 use super::clock::instant;
 use super::told::Told;
 use super::watch::Watch;
-use super::{Callers, Error, Server};
+use super::{Callers, Error, Server, bind};
 use crate::log::{Event, Log};
 use crate::member::Identity;
 use crate::pages::{Assets, MemberState, Readings, Request, Response, Route, Status, metrics, route};
 use crate::record::Milliseconds;
+use crate::tls::Acceptor;
 
 /// A turn that takes longer is told of.
 const SLOW: Duration = Duration::from_millis(100);
@@ -31,11 +32,7 @@ impl Server {
     /// [`Error::Listen`]
     pub fn show_pages(&mut self, addresses: &[SocketAddr], assets: Assets) -> Result<(), Error> {
         for &address in addresses {
-            let listener = TcpListener::bind(address).and_then(|mut listener| {
-                self.poll.registry().register(&mut listener, Token(self.listeners.len()), Interest::READABLE)?;
-                Ok(listener)
-            });
-            let listener = listener.map_err(|cause| Error::Listen { address, cause })?;
+            let listener = bind(&self.poll, self.listeners.len(), address)?;
             self.listeners.push((listener, Callers::Visitors));
         }
         self.next_token = self.listeners.len();
@@ -58,6 +55,7 @@ impl Server {
             members: own.address,
             slots: own.clients,
             http: self.page_addresses(),
+            tls: self.acceptor.is_some(),
         });
     }
 
@@ -117,17 +115,40 @@ impl Server {
         self.tell_member(to, &Told::State(Box::new(state)), true);
     }
 
-    pub(super) fn let_visitor_in(&mut self, stream: TcpStream, now: Milliseconds) {
+    /// Speaks TLS with clients, with those that follow slots, and with those that ask for pages. To be called before it serves.
+    pub fn speak_tls(&mut self, acceptor: Acceptor) {
+        self.acceptor = Some(acceptor);
+    }
+
+    /// What somebody sends is not the TLS that it is to be.
+    pub(super) fn tls_failed(&mut self, client: String, why: String) {
+        self.host.node().borrow_mut().counts.tls_failures += 1;
+        self.tell(&Event::TlsFailed { client, why });
+    }
+
+    /// Ends a client that has had its time, or is to go.
+    pub(super) fn end_as_overdue(&mut self, token: usize) {
+        if let Some(peer) = self.peers.get(&token).filter(|peer| peer.stream.is_opening()) {
+            let client = peer.connection.session.client.address.clone();
+            self.tls_failed(client, "it took too long to begin".to_owned());
+        }
+        self.end(token);
+    }
+
+    pub(super) fn let_visitor_in(&mut self, stream: TcpStream, address: SocketAddr, now: Milliseconds) {
         let token = self.next_token;
         self.next_token += 1;
-        self.visitors.let_in(self.poll.registry(), token, stream, now);
+        self.visitors.let_in(self.poll.registry(), token, (stream, address), self.acceptor.as_ref(), now);
     }
 
     /// It is a visitor's turn, if a token is one's.
     pub(super) fn visit(&mut self, token: usize) {
         let mut visitors = std::mem::take(&mut self.visitors);
-        visitors.turn(token, |request, at| self.respond(request, at));
+        let gone = visitors.turn(token, |request, at| self.respond(request, at));
         self.visitors = visitors;
+        if let Some((address, Gone::NotUnderstood(why))) = gone {
+            self.tls_failed(address.to_string(), why);
+        }
     }
 
     fn respond(&mut self, request: &Request, at: IpAddr) -> Response {

@@ -1,0 +1,51 @@
+//! The files with certificates and keys of `maquette store`.
+
+use std::path::{Path, PathBuf};
+
+use ::store::tls::{Acceptor, CertifiedKey, Pem};
+use clap::Args;
+use formats::input;
+use quantities::Bytes;
+
+use crate::failure::Failure;
+
+/// The longest file with certificates or a key that is read: all authorities that browsers trust take a quarter of a mebibyte.
+const LONGEST: Bytes = Bytes(4 << 20);
+
+/// Options of a server about TLS.
+#[derive(Args, Debug)]
+pub(super) struct ServerTls {
+    /// Speak TLS with clients, at all ports but that for members: a file in PEM with the certificate to show, and those that lead to its CA.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_certificate: Option<PathBuf>,
+    /// A file in PEM with the private key of that certificate.
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    tls_key: Option<PathBuf>,
+    /// Let only those clients in who show a certificate that one of the CAs in this file has signed.
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    tls_clients_ca: Option<PathBuf>,
+}
+
+impl ServerTls {
+    /// What the server needs to speak TLS, if it is to.
+    pub(super) fn acceptor(&self) -> Result<Option<Acceptor>, Failure> {
+        let Some(own) = certified_key(self.tls_certificate.as_deref(), self.tls_key.as_deref())? else {
+            return Ok(None);
+        };
+        let clients = self.tls_clients_ca.as_deref().map(read).transpose()?;
+        Ok(Some(Acceptor::new(&own, clients.as_ref())?))
+    }
+}
+
+fn certified_key(certificate: Option<&Path>, key: Option<&Path>) -> Result<Option<CertifiedKey>, Failure> {
+    let (Some(certificate), Some(key)) = (certificate, key) else { return Ok(None) };
+    Ok(Some(CertifiedKey { certificate: read(certificate)?, key: read(key)? }))
+}
+
+fn read(path: &Path) -> Result<Pem, Failure> {
+    let path = path.to_owned();
+    match input::read(&path, LONGEST) {
+        Ok(bytes) => Ok(Pem { path, bytes }),
+        Err(cause) => Err(Failure::Unreadable { path, cause }),
+    }
+}

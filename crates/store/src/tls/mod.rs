@@ -1,0 +1,15 @@
+//! TLS 1.2 and 1.3, by rustls: what is read of certificates, and a socket that speaks it.
+//!
+//! ```text
+//!   files of PEM ──> Acceptor   what a server shows, and whom it lets in ──┐
+//!                ──> Connector  what a client shows, and whom it trusts  ──┴──> Stream: plain, or TLS; read and write either way
+//! ```
+
+mod certificates;
+mod stream;
+
+pub use certificates::{Acceptor, CertifiedKey, Connector, Error, Pem};
+pub use stream::Stream;
+
+#[cfg(test)]
+pub(crate) mod authority;

@@ -1,0 +1,218 @@
+"""TLS of the store as users of Redis meet it: redis-py, redis-cli, a browser's HTTP, and whoever is not let in."""
+
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pools import CAPACITY, COMMAND, LIMIT, Member, pool_of, port_of, redis, servers, wait_until
+
+pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+
+
+class Certificates:
+    """A CA in a directory, and what it has signed: as the guide says it, by openssl."""
+
+    def __init__(self, directory: Path) -> None:
+        directory.mkdir()
+        self.directory = directory
+        self._make("ca", "/CN=our CA")
+        names = "subjectAltName=IP:127.0.0.1,DNS:localhost"
+        signed = ["-CA", self.path("ca.pem"), "-CAkey", self.path("ca.key"), "-addext", "basicConstraints=critical,CA:FALSE"]
+        self._make("our", "/CN=our store", *signed, "-addext", names)
+        self._make("client", "/CN=a client", *signed)
+        #: With which the store is started.
+        self.options = ["--tls-certificate", self.path("our.pem"), "--tls-key", self.path("our.key")]
+
+    def _make(self, name: str, subject: str, *options: str) -> None:
+        line = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+        line += ["-subj", subject, "-keyout", self.path(f"{name}.key"), "-out", self.path(f"{name}.pem"), *options]
+        made = subprocess.run(line, capture_output=True, text=True, timeout=LIMIT)
+        if made.returncode != 0:
+            pytest.skip(f"openssl does not sign as it has since version 3: {made.stderr}")
+
+    def path(self, name: str) -> str:
+        return str(self.directory / name)
+
+    def how(self) -> dict[str, Any]:
+        """How redis-py is to speak."""
+        return {"ssl": True, "ssl_ca_certs": self.path("ca.pem")}
+
+    def how_with_own(self) -> dict[str, Any]:
+        """The same, with a certificate of its own."""
+        return {**self.how(), "ssl_certfile": self.path("client.pem"), "ssl_keyfile": self.path("client.key")}
+
+    def context(self) -> ssl.SSLContext:
+        """How Python is to speak."""
+        return ssl.create_default_context(cafile=self.path("ca.pem"))
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    return Certificates(tmp_path_factory.mktemp("tls") / "ours")
+
+
+@pytest.fixture(scope="module")
+def others(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    """Of a CA that nobody trusts."""
+    return Certificates(tmp_path_factory.mktemp("tls") / "others")
+
+
+@pytest.fixture(scope="module")
+def member(ours: Certificates) -> Iterator[Member]:
+    """A store that speaks TLS, and shows pages."""
+    with pool_of(1, *ours.options, "--http", "0", how=ours.how()) as members:
+        yield members[0]
+
+
+def test_redis_py_needs_nothing_but_the_authority(member: Member) -> None:
+    with member.client() as client:
+        assert client.set("a", "1") and client.incr("a") == 2
+        with client.pipeline(transaction=False) as pipeline:
+            for number in range(2_000):
+                pipeline.set(f"key:{number}", number)
+            pipeline.execute()
+        assert client.mget(f"key:{number}" for number in range(2_000)) == [str(number) for number in range(2_000)]
+        large = "x" * 20_000_000
+        assert client.set("large", large) and client.get("large") == large and client.delete("large")
+
+
+def test_many_clients_at_once(member: Member) -> None:
+    failures: list[str] = []
+
+    def count() -> None:
+        try:
+            with member.client() as own:
+                for _ in range(100):
+                    own.incr("shared")
+        except Exception as error:
+            failures.append(repr(error))
+
+    threads = [threading.Thread(target=count) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LIMIT)
+    with member.client() as client:
+        assert not failures and client.get("shared") == "1600"
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_both_versions_say_goodbye(member: Member, ours: Certificates, version: ssl.TLSVersion) -> None:
+    context = ours.context()
+    context.minimum_version = context.maximum_version = version
+    with socket.create_connection(("127.0.0.1", member.port), timeout=LIMIT) as plain:
+        # Without goodbye the end would be an error.
+        with context.wrap_socket(plain, server_hostname="127.0.0.1", suppress_ragged_eofs=False) as client:
+            client.sendall(b"PING\r\nQUIT\r\n")
+            told = b""
+            while piece := client.recv(100):
+                told += piece
+            assert told == b"+PONG\r\n+OK\r\n" and client.version() == version.name.replace("v1_", "v1.")
+
+
+def test_the_command_line_of_redis(member: Member, ours: Certificates) -> None:
+    program = shutil.which("redis-cli")
+    if program is None or "--cacert" not in subprocess.run([program, "--help"], capture_output=True, text=True).stdout:
+        pytest.skip("redis-cli is not installed, or was built without TLS")
+    line = [program, "--tls", "--cacert", ours.path("ca.pem"), "-p", str(member.port)]
+    told = subprocess.run([*line, "ECHO", "hello"], capture_output=True, text=True, timeout=LIMIT, check=True)
+    assert told.stdout == "hello\n"
+
+
+def test_clients_that_follow_slots_do_so_by_tls(ours: Certificates) -> None:
+    with pool_of(3, *ours.options, how=ours.how()) as members:
+        cluster = redis.RedisCluster(host="127.0.0.1", port=members[0].slots, decode_responses=True, socket_timeout=LIMIT, **ours.how())
+        for number in range(3 * CAPACITY):
+            cluster.set(f"key:{number}", number)
+        wait_until(lambda: servers(members) == 3, "there are three servers")
+        assert all(cluster.get(f"key:{number}") == str(number) for number in range(3 * CAPACITY))
+        cluster.close()
+        # Any member has the rest asked for, by links that need no certificates.
+        with members[2].client() as client:
+            assert client.mget([f"key:{number}" for number in range(100)]) == [str(number) for number in range(100)]
+
+
+def test_a_store_that_keeps_what_it_holds(ours: Certificates, tmp_path: Path) -> None:
+    for expected in (None, "1"):
+        with pool_of(1, *ours.options, "--data", str(tmp_path / "records"), "--fsync", "always", how=ours.how()) as members:
+            with members[0].client() as client:
+                assert client.get("a") == expected and client.set("a", "1")
+
+
+def test_an_authority_that_the_client_does_not_trust_is_refused(member: Member, others: Certificates) -> None:
+    with redis.Redis(port=member.port, **others.how()) as client, pytest.raises(redis.ConnectionError, match="CERTIFICATE_VERIFY_FAILED"):
+        client.ping()
+
+
+def test_who_does_not_speak_tls_is_sent_away_and_told_of(ours: Certificates) -> None:
+    with pool_of(1, *ours.options, "--http", "0", how=ours.how()) as members:
+        assert "by TLS but for members" in members[0].lines(1)[0]
+        for port in (members[0].port, members[0].slots, port_of(members[0].told["http"][0])):
+            with socket.create_connection(("127.0.0.1", port), timeout=LIMIT) as client:
+                client.sendall(b"*1\r\n$4\r\nPING\r\n")
+                assert b"PONG" not in everything(client)
+            assert members[0].lines(1)[0].endswith("what came is not TLS")
+        assert b"\nmaquette_store_tls_failures_total 3\n" in page(members[0], "/metrics", ours)
+
+
+def test_who_does_not_begin_in_time_is_sent_away(ours: Certificates) -> None:
+    with pool_of(1, *ours.options, "--authenticate-within", "1", how=ours.how()) as members:
+        with members[0].client() as known, socket.create_connection(("127.0.0.1", members[0].port), timeout=LIMIT) as client:
+            assert known.ping()
+            client.sendall(b"\x16\x03\x01")
+            everything(client)
+            assert known.ping()
+
+
+def test_a_client_must_show_a_certificate_where_that_is_asked_for(ours: Certificates, others: Certificates) -> None:
+    options = [*ours.options, "--tls-clients-ca", ours.path("ca.pem")]
+    with pool_of(1, *options, how=ours.how_with_own()) as members:
+        with members[0].client() as client:
+            assert client.set("a", "1") and client.get("a") == "1"
+        strangers = {**ours.how(), "ssl_certfile": others.path("client.pem"), "ssl_keyfile": others.path("client.key")}
+        for how in (ours.how(), strangers):
+            with redis.Redis(port=members[0].port, **how) as client, pytest.raises(redis.ConnectionError):
+                client.ping()
+
+
+def test_a_password_is_asked_for_all_the_same(ours: Certificates, tmp_path: Path) -> None:
+    (tmp_path / "password").write_text("secret\n")
+    how = {**ours.how(), "password": "secret"}
+    with pool_of(1, *ours.options, "--password-file", str(tmp_path / "password"), how=how) as members:
+        with members[0].client() as client:
+            assert client.ping()
+        with redis.Redis(port=members[0].port, **ours.how()) as client, pytest.raises(redis.AuthenticationError):
+            client.ping()
+
+
+def test_pages_are_shown_by_tls(member: Member, ours: Certificates, others: Certificates) -> None:
+    assert page(member, "/healthz", ours) == b"ok\n"
+    assert len(page(member, "/", ours)) > 10_000
+    with pytest.raises(urllib.error.URLError, match="CERTIFICATE_VERIFY_FAILED"):
+        page(member, "/healthz", others)
+
+
+def page(member: Member, path: str, certificates: Certificates) -> bytes:
+    address = f"https://127.0.0.1:{port_of(member.told['http'][0])}{path}"
+    with urllib.request.urlopen(address, context=certificates.context(), timeout=LIMIT) as response:
+        return bytes(response.read())
+
+
+def everything(client: socket.socket) -> bytes:
+    """All that somebody is sent until the connection ends."""
+    told = b""
+    try:
+        while piece := client.recv(1_000):
+            told += piece
+    except ConnectionResetError:
+        pass
+    return told
