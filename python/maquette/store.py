@@ -14,6 +14,7 @@ It asks each member for what that has, one hop away, and sends what belongs toge
 """
 
 import dataclasses
+import os
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Self, TypeAlias
@@ -24,6 +25,8 @@ __all__ = ["Answer", "Client", "CommandRefused", "Counts", "NoAnswer", "OutcomeU
 
 #: A word of a command: text is sent as UTF-8, numbers as they are written.
 Word: TypeAlias = str | bytes | int | float
+#: Where a file is.
+_File: TypeAlias = str | os.PathLike[str]
 #: What a command gives: nothing, bytes, a number, or several of these.
 Reply: TypeAlias = "bytes | int | list[Reply] | None"
 #: What a pipeline gives where errors are not raised.
@@ -72,20 +75,46 @@ class Client:
         What clients have to say, if anything.
     timeout
         As long as may pass without any answer. [s]
+    tls_ca
+        A file in PEM with the CAs that are trusted: members are spoken with by TLS, and their certificates have to name the address which
+        is called.
+    tls_name
+        The name that certificates have, instead of that address.
+    tls_certificate
+        A file in PEM with the certificate to show to members that ask for one.
+    tls_key
+        A file in PEM with the private key of that certificate.
 
     Raises
     ------
     NoAnswer
-        If none of the members can be reached.
+        If none of the members can be reached, or is trusted.
     CommandRefused
         If the password is wrong, or one is needed.
     ValueError
-        If an address is none.
+        If an address is none, or a file has no certificate or key.
+    OSError
+        If a file can't be read.
     """
 
-    def __init__(self, *members: str, password: str | bytes | None = None, timeout: float = 10.0) -> None:
+    def __init__(
+        self,
+        *members: str,
+        password: str | bytes | None = None,
+        timeout: float = 10.0,
+        tls_ca: _File | None = None,
+        tls_name: str | None = None,
+        tls_certificate: _File | None = None,
+        tls_key: _File | None = None,
+    ) -> None:
         asked = list(members) or ["127.0.0.1:6379"]
-        self._client = StoreClient(asked, None if password is None else _bytes(password), timeout)
+        own = (tls_certificate, tls_key) if tls_certificate is not None and tls_key is not None else None
+        if own is None and (tls_certificate, tls_key) != (None, None):
+            raise ValueError("tls_certificate, tls_key: found one of them; allowed are both, or none")
+        if tls_ca is None and (own, tls_name) != (None, None):
+            raise ValueError("tls_ca: found None, and other files or names for TLS; allowed is the file of a CA")
+        tls = None if tls_ca is None else (tls_ca, own, tls_name)
+        self._client = StoreClient(asked, None if password is None else _bytes(password), timeout, tls)
 
     def get(self, key: str | bytes) -> bytes | None:
         """Give the value of a key.

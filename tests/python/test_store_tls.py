@@ -1,5 +1,6 @@
-"""TLS of the store as users of Redis meet it: redis-py, redis-cli, a browser's HTTP, and whoever is not let in."""
+"""TLS of the store as its users meet it: redis-py, redis-cli, the client and the commands of ours, a browser's HTTP, and whoever is not let in."""
 
+import json
 import shutil
 import socket
 import ssl
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from maquette.store import Client, NoAnswer
 from pools import CAPACITY, COMMAND, LIMIT, Member, pool_of, port_of, redis, servers, wait_until
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
@@ -49,6 +51,14 @@ class Certificates:
     def how_with_own(self) -> dict[str, Any]:
         """The same, with a certificate of its own."""
         return {**self.how(), "ssl_certfile": self.path("client.pem"), "ssl_keyfile": self.path("client.key")}
+
+    def how_of_ours(self) -> dict[str, str]:
+        """How the client of ours is to speak."""
+        return {"tls_ca": self.path("ca.pem")}
+
+    def how_of_ours_with_own(self) -> dict[str, str]:
+        """The same, with a certificate of its own."""
+        return {**self.how_of_ours(), "tls_certificate": self.path("client.pem"), "tls_key": self.path("client.key")}
 
     def context(self) -> ssl.SSLContext:
         """How Python is to speak."""
@@ -192,6 +202,74 @@ def test_a_password_is_asked_for_all_the_same(ours: Certificates, tmp_path: Path
             assert client.ping()
         with redis.Redis(port=members[0].port, **ours.how()) as client, pytest.raises(redis.AuthenticationError):
             client.ping()
+
+
+def test_the_client_of_ours_follows_slots_by_tls(ours: Certificates) -> None:
+    options = [*ours.options, "--tls-clients-ca", ours.path("ca.pem")]
+    with pool_of(3, *options, how=ours.how_with_own()) as members:
+        with Client(f"127.0.0.1:{members[1].port}", timeout=LIMIT, **ours.how_of_ours_with_own()) as store:
+            for number in range(3 * CAPACITY):
+                store.set(f"key:{number}", number)
+            with store.pipeline() as pipeline:
+                for number in range(3 * CAPACITY):
+                    pipeline.get(f"key:{number}")
+                assert pipeline.execute() == [str(number).encode() for number in range(3 * CAPACITY)]
+            large = b"x" * 5_000_000
+            store.set("large", large)
+            assert store.get("large") == large and store.counts.adjustments >= 2
+        with pytest.raises(NoAnswer, match="CertificateRequired"):
+            Client(f"127.0.0.1:{members[1].port}", timeout=LIMIT, **ours.how_of_ours())
+
+
+def test_the_client_of_ours_trusts_nobody_else(member: Member, ours: Certificates, others: Certificates) -> None:
+    address = f"127.0.0.1:{member.port}"
+    with pytest.raises(NoAnswer, match="invalid peer certificate"):
+        Client(address, timeout=LIMIT, **others.how_of_ours())
+    with pytest.raises(NoAnswer, match="another.test"):
+        Client(address, timeout=LIMIT, tls_name="another.test", **ours.how_of_ours())
+    with Client(address, timeout=LIMIT, tls_name="localhost", **ours.how_of_ours()) as store:
+        assert store.execute("PING") == b"PONG"
+    with pytest.raises(NoAnswer, match="does not answer as a store does"):
+        Client(address, timeout=LIMIT)
+
+
+def test_files_that_can_not_be_used_are_named(ours: Certificates, others: Certificates) -> None:
+    with pytest.raises(OSError, match=r"cannot read `nowhere\.pem`"):
+        Client(tls_ca="nowhere.pem")
+    with pytest.raises(ValueError, match="found no certificate"):
+        Client(tls_ca=ours.path("ca.key"))
+    with pytest.raises(ValueError, match="found a key that does not belong to the certificate"):
+        Client(tls_ca=ours.path("ca.pem"), tls_certificate=ours.path("client.pem"), tls_key=others.path("client.key"))
+    with pytest.raises(ValueError, match="allowed are both, or none"):
+        Client(tls_ca=ours.path("ca.pem"), tls_key=ours.path("client.key"))
+    with pytest.raises(ValueError, match="tls_ca: found None"):
+        Client(tls_name="localhost")
+    line = [str(COMMAND), "store", "serve", "--port", "0", "--tls-certificate", ours.path("our.pem"), "--tls-key", others.path("our.key")]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode == 2 and "listening" not in done.stderr
+    assert done.stderr.count("\n") == 1 and others.path("our.key") in done.stderr and ours.path("our.pem") in done.stderr
+
+
+def test_the_commands_of_ours(ours: Certificates) -> None:
+    options = [*ours.options, "--tls-clients-ca", ours.path("ca.pem")]
+    how = ["--tls-ca", ours.path("ca.pem"), "--tls-certificate", ours.path("client.pem"), "--tls-key", ours.path("client.key")]
+
+    def asked(*words: str) -> dict[str, Any]:
+        done = subprocess.run([COMMAND, "store", *words, *how, "--json"], capture_output=True, text=True, timeout=LIMIT)
+        assert done.returncode == 0, done.stderr
+        told: dict[str, Any] = json.loads(done.stdout)
+        return told
+
+    with pool_of(2, *options, how=ours.how_with_own()) as members:
+        address = f"127.0.0.1:{members[0].port}"
+        assert asked("grow", address, "1")["servers"] == 2
+        assert len(asked("status", address)["members"]) == 2
+        # It checks every reply.
+        tests = asked("bench", address, "--requests", "2000", "--keys", "300", "--pipeline", "16")["tests"]
+        assert [test["test"] for test in tests] == ["set", "get", "mix"] and all(test["wrong"] == 0 for test in tests)
+        assert asked("shrink", address, "1")["servers"] == 1
+        done = subprocess.run([COMMAND, "store", "status", address], capture_output=True, text=True, timeout=LIMIT)
+        assert done.returncode == 1 and "does not answer as a store does" in done.stderr
 
 
 def test_pages_are_shown_by_tls(member: Member, ours: Certificates, others: Certificates) -> None:

@@ -1,20 +1,30 @@
 //! A client of a pool of stores.
 
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use pyo3::exceptions::PyValueError;
+use formats::input;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
+use quantities::{Bytes, shown_path};
 use store::client::{Counts, Error, Options, Pool};
 use store::resp::Value;
+use store::tls::{CertifiedKey, Connector, Pem};
 
 use crate::errors::{CommandRefused, NoAnswer, OutcomeUnknown};
 
 /// What a handler of a signal has raised while the client waited.
 type Raised = Arc<Mutex<Option<PyErr>>>;
+
+/// The longest file with certificates or a key that is read.
+const LONGEST: Bytes = Bytes(4 << 20);
+
+/// The files of CAs, and of an own certificate with its key; and the name that certificates have, if it is not an address.
+type Tls = (PathBuf, Option<(PathBuf, PathBuf)>, Option<String>);
 
 /// A client of a pool. Threads may share it: one asks after the other.
 #[pyclass(frozen, module = "maquette._maquette")]
@@ -27,18 +37,25 @@ pub struct StoreClient {
 #[pymethods]
 impl StoreClient {
     #[new]
-    fn new(py: Python<'_>, members: Vec<String>, password: Option<Vec<u8>>, timeout: f64) -> PyResult<StoreClient> {
+    fn new(
+        py: Python<'_>,
+        members: Vec<String>,
+        password: Option<Vec<u8>>,
+        timeout: f64,
+        tls: Option<Tls>,
+    ) -> PyResult<StoreClient> {
         let patience = Duration::try_from_secs_f64(timeout).ok().filter(|patience| !patience.is_zero());
         let patience = patience.ok_or_else(|| {
             PyValueError::new_err(format!("timeout: found {timeout}; allowed is a number of seconds above 0"))
         })?;
         let members = members.iter().map(|member| address(member)).collect::<PyResult<Vec<SocketAddr>>>()?;
+        let options = Options { password, patience, tls: tls.map(connector).transpose()? };
         let raised = Raised::default();
         let goes_on = {
             let raised = Arc::clone(&raised);
             move || Python::attach(|py| py.check_signals()).map_err(|error| *held(&raised) = Some(error)).is_ok()
         };
-        let opened = py.detach(|| Pool::open_while(&members, Options { password, patience }, Some(Box::new(goes_on))));
+        let opened = py.detach(|| Pool::open_while(&members, options, Some(Box::new(goes_on))));
         let pool = opened.map_err(|error| told(error, &raised))?;
         Ok(StoreClient { pool: Mutex::new(Some(pool)), raised })
     }
@@ -93,6 +110,21 @@ fn address(member: &str) -> PyResult<SocketAddr> {
             "member: found {found}; allowed is HOST:PORT with an address or a name that has one"
         ))
     })
+}
+
+/// What a client needs that speaks TLS.
+fn connector((authorities, own, name): Tls) -> PyResult<Connector> {
+    let own =
+        own.map(|(certificate, key)| Ok::<_, PyErr>(CertifiedKey { certificate: pem(certificate)?, key: pem(key)? }));
+    Connector::new(&pem(authorities)?, own.transpose()?.as_ref(), name.as_deref())
+        .map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+fn pem(path: PathBuf) -> PyResult<Pem> {
+    match input::read(&path, LONGEST) {
+        Ok(bytes) => Ok(Pem { path, bytes }),
+        Err(cause) => Err(PyOSError::new_err(format!("cannot read `{}`: {cause}", shown_path(&path)))),
+    }
 }
 
 fn object(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {

@@ -1,7 +1,6 @@
 //! `maquette store bench`.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -17,7 +16,8 @@ use quantities::{Bytes, Duration};
 use report::terminal::{Side, columns};
 use serde_json::{Value as Json, json};
 
-use super::{address, first_line};
+use super::access::Access;
+use super::address;
 use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::quantity::seconds;
@@ -74,9 +74,8 @@ pub(super) struct Arguments {
     /// What the order of keys follows from.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// A file whose first line is the password that clients must give.
-    #[arg(long, value_name = "FILE")]
-    password_file: Option<PathBuf>,
+    #[command(flatten)]
+    access: Access,
 }
 
 /// What is stored: the value of a key is a part of the same bytes, which follows from its number.
@@ -148,8 +147,7 @@ struct Course<'a> {
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         self.check()?;
-        let password = self.password_file.as_deref().map(first_line).transpose()?;
-        let options = Options { password, ..Options::default() };
+        let options = self.access.options(Options::default().patience)?;
         let records = Records::new(self.seed, self.value_size, self.keys);
         let member = address(&self.member)?;
         let mut pool = Pool::open(&[member], options.clone())?;

@@ -1,11 +1,11 @@
 //! `maquette store`: a hash table for clients of Redis.
 
+mod access;
 mod bench;
 mod observability;
 mod resize;
 mod serve;
 mod status;
-mod tls;
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;

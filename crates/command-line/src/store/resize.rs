@@ -1,6 +1,5 @@
 //! `maquette store grow` and `maquette store shrink`.
 
-use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration as WallDuration, Instant};
 
@@ -10,7 +9,8 @@ use formats::interrupt;
 use quantities::Duration;
 use serde_json::json;
 
-use super::{address, first_line};
+use super::access::Access;
+use super::address;
 use crate::failure::Failure;
 use crate::progress::Spinner;
 use crate::quantity::seconds;
@@ -63,9 +63,8 @@ struct Asked {
     /// As long it is waited for until there are so many, in seconds or with a unit.
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     wait: Duration,
-    /// A file whose first line is the password that clients must give.
-    #[arg(long, value_name = "FILE")]
-    password_file: Option<PathBuf>,
+    #[command(flatten)]
+    access: Access,
 }
 
 impl Grow {
@@ -82,8 +81,7 @@ impl Shrink {
 
 impl Asked {
     fn execute(self, way: Way, as_json: bool) -> Result<CommandOutput, Failure> {
-        let password = self.password_file.as_deref().map(first_line).transpose()?;
-        let mut client = Client::open(address(&self.member)?, password.as_deref(), PATIENCE)?;
+        let mut client = Client::open(address(&self.member)?, &self.access.options(PATIENCE)?)?;
         let name = match way {
             Way::Grow => "GROW",
             Way::Shrink => "SHRINK",

@@ -14,9 +14,9 @@ use programs::linear_hash::Growth;
 use quantities::{Bytes, Duration};
 use serde_json::json;
 
+use super::access::ServerTls;
 use super::first_line;
 use super::observability::Observability;
-use super::tls::ServerTls;
 use crate::failure::{Failure, warn};
 use crate::quantity::seconds;
 use crate::{CommandOutput, json, print};

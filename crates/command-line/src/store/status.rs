@@ -1,16 +1,16 @@
 //! `maquette store status`.
 
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
 use std::time::Duration;
 
-use ::store::client::{Client, Error};
+use ::store::client::{Client, Error, Options};
 use ::store::resp::Value;
 use clap::Args;
 use report::terminal::{Side, columns};
 use serde_json::{Value as Json, json};
 
-use super::{address, first_line};
+use super::access::Access;
+use super::address;
 use crate::failure::{Failure, warn};
 use crate::{CommandOutput, json};
 
@@ -28,9 +28,8 @@ pub(super) struct Arguments {
     /// A member, at its port for clients.
     #[arg(value_name = "HOST:PORT", default_value = "127.0.0.1:6379")]
     member: String,
-    /// A file whose first line is the password that clients must give.
-    #[arg(long, value_name = "FILE")]
-    password_file: Option<PathBuf>,
+    #[command(flatten)]
+    access: Access,
 }
 
 /// A member that has a part of the table.
@@ -61,15 +60,14 @@ const COUNTS: [(&str, &str); 4] = [
 
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
-        let password = self.password_file.as_deref().map(first_line).transpose()?;
-        let password = password.as_deref();
-        let mut client = Client::open(address(&self.member)?, password, PATIENCE)?;
+        let options = self.access.options(PATIENCE)?;
+        let mut client = Client::open(address(&self.member)?, &options)?;
         let info = client.ask(&[b"INFO", b"pool"])?.text();
         let known = field(&info, "pool_members").unwrap_or(1);
         let shards = client.ask(&[b"CLUSTER", b"SHARDS"])?;
         let (mut members, mut status) = (Vec::new(), 0);
         for (address, slots) in shards.list().iter().filter_map(shard) {
-            match Member::ask(address, slots, password) {
+            match Member::ask(address, slots, &options) {
                 Ok(member) => members.push(member),
                 Err(error) => {
                     warn(&error.to_string());
@@ -89,8 +87,8 @@ impl Arguments {
 }
 
 impl Member {
-    fn ask(address: SocketAddr, slots: Vec<(i64, i64)>, password: Option<&[u8]>) -> Result<Member, Error> {
-        let info = Client::open(address, password, PATIENCE)?.ask(&[b"INFO", b"pool"])?.text();
+    fn ask(address: SocketAddr, slots: Vec<(i64, i64)>, options: &Options) -> Result<Member, Error> {
+        let info = Client::open(address, options)?.ask(&[b"INFO", b"pool"])?.text();
         let servers = info.lines().filter_map(Server::read).collect();
         let counts = COUNTS.map(|(name, line)| (name, field(&info, line).unwrap_or(0))).to_vec();
         Ok(Member { address, slots, servers, counts })

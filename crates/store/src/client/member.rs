@@ -2,11 +2,11 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
 
-use super::Error;
 use super::request::encode;
+use super::{Error, Options};
 use crate::resp::{Replies, Value};
+use crate::tls::Stream;
 
 /// So much is read at a time. [B]
 const READ: usize = 16 << 10;
@@ -15,16 +15,17 @@ const READ: usize = 16 << 10;
 #[derive(Debug)]
 pub struct Client {
     address: SocketAddr,
-    stream: TcpStream,
+    stream: Stream<TcpStream>,
     replies: Replies,
 }
 
 impl Client {
-    /// Connects, and gives the password, if there is one. Nothing takes longer than `patience`, neither this nor any reply.
+    /// Connects, and gives the password, if there is one. Nothing takes longer than the patience, neither this nor any reply.
     ///
     /// # Errors
     /// [`Error`]
-    pub fn open(address: SocketAddr, password: Option<&[u8]>, patience: Duration) -> Result<Client, Error> {
+    pub fn open(address: SocketAddr, options: &Options) -> Result<Client, Error> {
+        let patience = options.patience;
         let stream = TcpStream::connect_timeout(&address, patience).and_then(|stream| {
             stream.set_read_timeout(Some(patience))?;
             stream.set_write_timeout(Some(patience))?;
@@ -32,8 +33,13 @@ impl Client {
             Ok(stream)
         });
         let stream = stream.map_err(|cause| Error::Unreachable { address, cause })?;
+        let opened = Stream::connected(stream, options.tls.as_ref(), address.ip()).and_then(|mut stream| {
+            stream.open()?;
+            Ok(stream)
+        });
+        let stream = opened.map_err(|cause| Error::Broken { address, cause })?;
         let mut client = Client { address, stream, replies: Replies::default() };
-        if let Some(password) = password {
+        if let Some(password) = &options.password {
             client.ask(&[b"AUTH", password])?;
         }
         Ok(client)
@@ -46,7 +52,7 @@ impl Client {
     pub fn ask(&mut self, words: &[&[u8]]) -> Result<Value, Error> {
         let mut request = Vec::new();
         encode(words.iter().copied(), &mut request);
-        let reply = self.stream.write_all(&request).and_then(|()| self.reply());
+        let reply = self.stream.write_all(&request).and_then(|()| self.stream.flush()).and_then(|()| self.reply());
         let address = self.address;
         match reply.map_err(|cause| Error::Broken { address, cause })? {
             Value::Error(message) => Err(Error::Refused { address, message }),
@@ -60,9 +66,11 @@ impl Client {
             if let Some(value) = self.replies.next_reply()? {
                 return Ok(value);
             }
-            match self.stream.read(&mut bytes)? {
-                0 => return Err(ErrorKind::UnexpectedEof.into()),
-                length => self.replies.feed(&bytes[..length]),
+            match self.stream.read(&mut bytes) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(length) => self.replies.feed(&bytes[..length]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
             }
         }
     }

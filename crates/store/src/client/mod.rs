@@ -36,6 +36,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::tls::Connector;
 pub use member::Client;
 pub use pool::{Pipeline, Pool};
 pub use routes::Routes;
@@ -112,19 +113,21 @@ fn seconds(duration: Duration) -> String {
     format!("{} s", duration.as_secs_f64())
 }
 
-/// How a client of a pool asks.
+/// How a client asks.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The password of all members, if they have one.
     pub password: Option<Vec<u8>>,
     /// As long as may pass without any answer.
     pub patience: Duration,
+    /// What is needed to speak TLS, if members do.
+    pub tls: Option<Connector>,
 }
 
 impl Default for Options {
-    /// No password, and 10 s.
+    /// No password, 10 s, and no TLS.
     fn default() -> Options {
-        Options { password: None, patience: Duration::from_secs(10) }
+        Options { password: None, patience: Duration::from_secs(10), tls: None }
     }
 }
 

@@ -14,6 +14,7 @@ use super::routes::Routes;
 use super::slots::MemberNumber;
 use super::{Counts, Error, Options};
 use crate::resp::Value;
+use crate::tls::{Connector, Stream};
 
 /// So many events are taken at a time.
 const EVENTS: usize = 64;
@@ -29,13 +30,16 @@ const IDLE: Duration = Duration::from_millis(100);
 type GoesOn = Box<dyn Fn() -> bool + Send>;
 
 struct Socket {
-    stream: TcpStream,
+    stream: Stream<TcpStream>,
     is_open: bool,
+    /// Whether the member sends no more than what has come: then there is an end to be read.
+    is_ending: bool,
 }
 
 /// A client of a whole pool, which asks each member for what that has: see [the module](super).
 pub struct Pool {
     routes: Routes,
+    tls: Option<Connector>,
     poll: Poll,
     events: Events,
     sockets: BTreeMap<MemberNumber, Socket>,
@@ -69,6 +73,7 @@ impl Pool {
     /// As [`Pool::open`], and [`Error::Interrupted`].
     pub fn open_while(members: &[SocketAddr], options: Options, goes_on: Option<GoesOn>) -> Result<Pool, Error> {
         let mut pool = Pool {
+            tls: options.tls.clone(),
             routes: Routes::new(members.to_vec(), options, Duration::ZERO)?,
             poll: Poll::new()?,
             events: Events::with_capacity(EVENTS),
@@ -188,10 +193,12 @@ impl Pool {
             let stream = TcpStream::connect(address).and_then(|mut stream| {
                 let interest = Interest::READABLE | Interest::WRITABLE;
                 self.poll.registry().register(&mut stream, Token(member.0), interest)?;
-                Ok(stream)
+                Stream::connected(stream, self.tls.as_ref(), address.ip())
             });
             match stream {
-                Ok(stream) => drop(self.sockets.insert(member, Socket { stream, is_open: false })),
+                Ok(stream) => {
+                    self.sockets.insert(member, Socket { stream, is_open: false, is_ending: false });
+                }
                 Err(cause) => self.routes.gone(now, member, &cause),
             }
         }
@@ -207,11 +214,14 @@ impl Pool {
         for (&member, socket) in self.sockets.iter_mut().filter(|(_, socket)| socket.is_open) {
             loop {
                 let unsent = self.routes.unsent(member);
-                if unsent.is_empty() {
-                    break;
-                }
-                match socket.stream.write(unsent) {
-                    Ok(bytes) => self.routes.was_sent(member, bytes),
+                // What was written may still have to go out.
+                let outcome = match unsent.is_empty() {
+                    true => socket.stream.flush().map(|()| None),
+                    false => socket.stream.write(unsent).map(Some),
+                };
+                match outcome {
+                    Ok(None) => break,
+                    Ok(Some(bytes)) => self.routes.was_sent(member, bytes),
                     Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                     Err(error) if error.kind() == ErrorKind::Interrupted => {}
                     Err(error) => {
@@ -233,6 +243,7 @@ impl Pool {
         for event in &self.events {
             let member = MemberNumber(event.token().0);
             let Some(socket) = self.sockets.get_mut(&member) else { continue };
+            socket.is_ending |= event.is_read_closed() || event.is_error();
             let outcome = socket.is_ready(&mut self.routes, member).and_then(|is_open| match is_open {
                 true if event.is_readable() || event.is_read_closed() || event.is_error() => {
                     socket.receive(&mut self.routes, member, now, &mut self.read)
@@ -253,12 +264,13 @@ impl Socket {
         if self.is_open {
             return Ok(true);
         }
-        if let Some(error) = self.stream.take_error()? {
+        let stream = self.stream.socket();
+        if let Some(error) = stream.take_error()? {
             return Err(error);
         }
-        match self.stream.peer_addr() {
+        match stream.peer_addr() {
             Ok(_) => {
-                self.stream.set_nodelay(true)?;
+                stream.set_nodelay(true)?;
                 self.is_open = true;
                 routes.opened(member);
                 Ok(true)
@@ -275,8 +287,7 @@ impl Socket {
                 Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
                 Ok(bytes) => {
                     routes.received(now, member, &room[..bytes]);
-                    // Less than there was room for is all that there was.
-                    if bytes < room.len() {
+                    if !self.is_ending && !self.stream.may_have_more(bytes, room.len()) {
                         return Ok(());
                     }
                 }

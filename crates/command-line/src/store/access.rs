@@ -1,12 +1,15 @@
-//! The files with certificates and keys of `maquette store`.
+//! The files with passwords, certificates and keys of `maquette store`: of a server, and of clients.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use ::store::tls::{Acceptor, CertifiedKey, Pem};
+use ::store::client::Options;
+use ::store::tls::{Acceptor, CertifiedKey, Connector, Pem};
 use clap::Args;
 use formats::input;
 use quantities::Bytes;
 
+use super::first_line;
 use crate::failure::Failure;
 
 /// The longest file with certificates or a key that is read: all authorities that browsers trust take a quarter of a mebibyte.
@@ -34,6 +37,40 @@ impl ServerTls {
         };
         let clients = self.tls_clients_ca.as_deref().map(read).transpose()?;
         Ok(Some(Acceptor::new(&own, clients.as_ref())?))
+    }
+}
+
+/// Options of a client about who may ask.
+#[derive(Args, Debug)]
+pub(super) struct Access {
+    /// A file whose first line is the password that clients must give.
+    #[arg(long, value_name = "FILE")]
+    password_file: Option<PathBuf>,
+    /// Speak TLS with members whose certificates one of the CAs in this file has signed, in PEM, and that name the address which is called.
+    #[arg(long, value_name = "FILE")]
+    tls_ca: Option<PathBuf>,
+    /// The name that certificates have, instead of the address which is called.
+    #[arg(long, value_name = "NAME", requires = "tls_ca")]
+    tls_name: Option<String>,
+    /// A file in PEM with the certificate to show to members that ask for one.
+    #[arg(long, value_name = "FILE", requires_all = ["tls_ca", "tls_key"])]
+    tls_certificate: Option<PathBuf>,
+    /// A file in PEM with the private key of that certificate.
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    tls_key: Option<PathBuf>,
+}
+
+impl Access {
+    /// How a client asks that waits for so long.
+    pub(super) fn options(&self, patience: Duration) -> Result<Options, Failure> {
+        let password = self.password_file.as_deref().map(first_line).transpose()?;
+        Ok(Options { password, patience, tls: self.connector()? })
+    }
+
+    fn connector(&self) -> Result<Option<Connector>, Failure> {
+        let Some(authorities) = self.tls_ca.as_deref().map(read).transpose()? else { return Ok(None) };
+        let own = certified_key(self.tls_certificate.as_deref(), self.tls_key.as_deref())?;
+        Ok(Some(Connector::new(&authorities, own.as_ref(), self.tls_name.as_deref())?))
     }
 }
 
