@@ -151,6 +151,34 @@ def test_clients_that_follow_slots_do_so_by_tls(ours: Certificates) -> None:
             assert client.mget([f"key:{number}" for number in range(100)]) == [str(number) for number in range(100)]
 
 
+def test_members_speak_tls_with_each_other_where_they_are_to(ours: Certificates, others: Certificates) -> None:
+    options = [*ours.options, "--tls-members-ca", ours.path("ca.pem")]
+    with pool_of(3, *options, how=ours.how()) as members:
+        with members[1].client() as client:
+            for number in range(3 * CAPACITY):
+                client.set(f"key:{number}", number)
+            wait_until(lambda: servers(members) == 3, "there are three servers")
+            large = "x" * 3_000_000
+            assert client.mset({f"large:{number}": large for number in range(5)})
+        with members[2].client() as client:
+            assert client.mget([f"key:{number}" for number in range(3 * CAPACITY)]) == [str(number) for number in range(3 * CAPACITY)]
+            assert client.mget([f"large:{number}" for number in range(5)]) == [large] * 5
+        plain = Member("--join", members[0].members)
+        strangers = Member("--join", members[0].members, *others.options, "--tls-members-ca", ours.path("ca.pem"), how=others.how())
+        trusting = Member("--join", members[0].members, *others.options, "--tls-members-ca", others.path("ca.pem"), how=others.how())
+        for one, why in ((plain, "TLS is spoken there"), (strangers, "alert"), (trusting, "invalid peer certificate")):
+            try:
+                # The first line is that it listens.
+                assert "not let in yet" in (line := one.lines(2)[1]) and why in line, line
+            finally:
+                one.process.terminate()
+                one.process.communicate(timeout=LIMIT)
+        with socket.create_connection(("127.0.0.1", port_of(members[0].members)), timeout=LIMIT) as stranger:
+            stranger.sendall(b"maquette store 1\n" + bytes(32))
+            # An alert, and nothing of what members tell each other.
+            assert everything(stranger).startswith(b"\x15\x03")
+
+
 def test_a_store_that_keeps_what_it_holds(ours: Certificates, tmp_path: Path) -> None:
     for expected in (None, "1"):
         with pool_of(1, *ours.options, "--data", str(tmp_path / "records"), "--fsync", "always", how=ours.how()) as members:

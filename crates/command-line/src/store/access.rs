@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ::store::client::Options;
+use ::store::serve::Tls;
 use ::store::tls::{Acceptor, CertifiedKey, Connector, Pem};
 use clap::Args;
 use formats::input;
@@ -27,16 +28,28 @@ pub(super) struct ServerTls {
     /// Let only those clients in who show a certificate that one of the CAs in this file has signed.
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     tls_clients_ca: Option<PathBuf>,
+    /// Speak TLS with other members, too: each shows its certificate, which one of the CAs in this file has signed, and which names its
+    /// address. All members need it.
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    tls_members_ca: Option<PathBuf>,
 }
 
+/// What a server needs to speak TLS: with clients, and with other members.
+pub(super) type Secured = (Option<Acceptor>, Option<Tls>);
+
 impl ServerTls {
-    /// What the server needs to speak TLS, if it is to.
-    pub(super) fn acceptor(&self) -> Result<Option<Acceptor>, Failure> {
+    /// What the server needs to speak TLS, as far as it is to.
+    pub(super) fn secured(&self) -> Result<Secured, Failure> {
         let Some(own) = certified_key(self.tls_certificate.as_deref(), self.tls_key.as_deref())? else {
-            return Ok(None);
+            return Ok((None, None));
         };
         let clients = self.tls_clients_ca.as_deref().map(read).transpose()?;
-        Ok(Some(Acceptor::new(&own, clients.as_ref())?))
+        let members = self.tls_members_ca.as_deref().map(read).transpose()?;
+        let members = members.map(|members| {
+            let acceptor = Acceptor::new(&own, Some(&members))?;
+            Ok::<_, Failure>(Tls { acceptor, connector: Connector::new(&members, Some(&own), None)? })
+        });
+        Ok((Some(Acceptor::new(&own, clients.as_ref())?), members.transpose()?))
     }
 }
 

@@ -8,7 +8,7 @@ use ::store::link::Secret;
 use ::store::member::{Policy, Role};
 use ::store::node::{Eviction, Settings};
 use ::store::resp::Limits;
-use ::store::serve::{Pool, Server};
+use ::store::serve::{Pool, Server, Tls};
 use clap::{Args, ValueEnum};
 use programs::linear_hash::Growth;
 use quantities::{Bytes, Duration};
@@ -186,10 +186,10 @@ impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let addresses: Vec<SocketAddr> = self.bind.iter().map(|&address| (address, self.port).into()).collect();
         let settings = self.settings()?;
-        let pool = self.pool(settings.password.as_deref())?;
+        let (acceptor, with_members) = self.tls.secured()?;
+        let pool = self.pool(settings.password.as_deref(), with_members)?;
         let is_protected = settings.password.is_some() || self.unprotected;
         let pages = self.observability.addresses(&self.bind, is_protected)?;
-        let acceptor = self.tls.acceptor()?;
         let mut server = Server::listen(&addresses, settings, pool, chance()?)?;
         acceptor.into_iter().for_each(|acceptor| server.speak_tls(acceptor));
         if let Some(found) = server.found() {
@@ -206,7 +206,7 @@ impl Arguments {
         Ok(CommandOutput { text: String::new(), status: interrupt::status() })
     }
 
-    fn pool(&self, password: Option<&[u8]>) -> Result<Pool, Failure> {
+    fn pool(&self, password: Option<&[u8]>, tls: Option<Tls>) -> Result<Pool, Failure> {
         // There is one address at least, by default.
         let address = self.bind.first().copied().unwrap_or(IpAddr::from([127, 0, 0, 1]));
         // Where there is none so much above, it is one that is free.
@@ -242,6 +242,7 @@ impl Arguments {
             announced: self.announce,
             join: self.join.clone(),
             secret: Secret::of(secret.as_deref().or(password).unwrap_or_default()),
+            tls,
             policy,
             data: self.data.clone().map(|directory| Data {
                 directory,

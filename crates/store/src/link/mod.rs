@@ -43,6 +43,8 @@ pub type Nonce = [u8; 32];
 
 /// How a link begins.
 const GREETING: &[u8] = b"maquette store 1\n";
+/// How the other side of TLS says that this is none: an alert.
+const ALERT: &[u8] = &[21, 3];
 /// The most of a message that a fragment holds. [B]
 const MOST_OF_FRAGMENT: usize = 64 << 10;
 /// The longest message: the largest value that clients may store, and what goes with it. [B]
@@ -60,6 +62,9 @@ pub enum Error {
     /// Whoever is there is no member of this version.
     #[error("no maquette store of this version listens there for members")]
     Stranger,
+    /// Whoever is there speaks TLS first.
+    #[error("TLS is spoken there, and this member does not speak it with others")]
+    Tls,
     /// What came was not sealed by somebody who knows the secret, or was changed on the way.
     #[error("it has another secret, or what it sent was changed on the way")]
     Sealed,
@@ -165,7 +170,7 @@ impl Link {
         // Nothing was taken before.
         let known = self.received.len().min(GREETING.len());
         if self.received[..known] != GREETING[..known] {
-            return Err(Error::Stranger);
+            return Err(if self.received.starts_with(ALERT) { Error::Tls } else { Error::Stranger });
         }
         let Some((theirs, _)) = self.received[known..].split_first_chunk::<32>().filter(|_| known == GREETING.len())
         else {

@@ -44,6 +44,8 @@ pub enum Event {
         http: Vec<SocketAddr>,
         /// Whether all of these but members speak TLS.
         tls: bool,
+        /// Whether members do.
+        tls_for_members: bool,
     },
     /// A member that it has asked to let it in has not done so yet.
     NotLetIn {
@@ -207,13 +209,17 @@ fn joined(items: &[impl fmt::Display], between: &str) -> String {
 impl fmt::Display for Event {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Event::Listening { clients, members, slots, http, tls } => {
+            Event::Listening { clients, members, slots, http, tls, tls_for_members } => {
                 write!(
                     out,
                     "listening on {}, for members on {members}, by slots on {slots}",
                     joined(clients, " and ")
                 )?;
-                let (scheme, how) = if *tls { ("https", ", by TLS but for members") } else { ("http", "") };
+                let (scheme, how) = match (tls, tls_for_members) {
+                    (false, _) => ("http", ""),
+                    (true, false) => ("https", ", by TLS but for members"),
+                    (true, true) => ("https", ", by TLS"),
+                };
                 http.iter().try_for_each(|address| write!(out, ", for browsers on {scheme}://{address}/"))?;
                 write!(out, "{how}; Ctrl-C ends it")
             }

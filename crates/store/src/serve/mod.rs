@@ -35,6 +35,7 @@ use crate::tls::{Acceptor, Stream};
 use clients::{Gone, Peer};
 use clock::Clock;
 use keeping::Keeper;
+pub use peers::Tls;
 use peers::{Arrival, Peers};
 use told::{Others, Told};
 use visitors::Visitors;
@@ -91,6 +92,8 @@ pub struct Pool {
     pub join: Vec<SocketAddr>,
     /// What all members know.
     pub secret: Secret,
+    /// What is needed to speak TLS with other members, if they do.
+    pub tls: Option<Tls>,
     /// When the file grows and shrinks.
     pub policy: Policy,
     /// Where it keeps what it holds, if it does.
@@ -202,7 +205,7 @@ impl Server {
             next_token,
             host,
             keeper,
-            members: Peers::new(own, pool.secret.clone()),
+            members: Peers::new(own, pool.secret.clone(), pool.tls.clone()),
             settings,
             pool,
             tickets: BTreeMap::new(),

@@ -56,6 +56,7 @@ impl Server {
             slots: own.clients,
             http: self.page_addresses(),
             tls: self.acceptor.is_some(),
+            tls_for_members: self.pool.tls.is_some(),
         });
     }
 

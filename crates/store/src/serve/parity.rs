@@ -60,7 +60,7 @@ impl Server {
         let at = self.keeper.take().map_or(0, |keeper| keeper.at);
         let (policy, patience) = (self.pool.policy, self.pool.parity_patience);
         let (host, keeper) = Keeper::begin(data, node, own, policy, false, patience, at).map_err(Error::Data)?;
-        self.members = Peers::new(host.member().own().clone(), self.pool.secret.clone());
+        self.members = Peers::new(host.member().own().clone(), self.pool.secret.clone(), self.pool.tls.clone());
         (self.host, self.keeper) = (host, Some(keeper));
         self.watch = Watch::new(&MemberState::of(&self.host).servers, self.host.member().is_welcome(), now);
         self.tell(&Event::Becomes { member: successor.identity.to_string() });

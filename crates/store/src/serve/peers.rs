@@ -12,6 +12,7 @@ use super::told::Told;
 use crate::link::{Event, Link, Nonce, Secret};
 use crate::member::{Identity, Peer};
 use crate::record::Milliseconds;
+use crate::tls::{Acceptor, Connector, Stream};
 
 /// As much is read from a socket at a time. [B]
 const READ: usize = 64 << 10;
@@ -27,7 +28,7 @@ const MOST_SEALED: usize = 1 << 20;
 /// A socket to another member, or to whoever takes itself for one.
 #[derive(Debug)]
 struct Socket {
-    stream: TcpStream,
+    stream: Stream<TcpStream>,
     link: Link,
     since: Milliseconds,
     /// The address that was called, unless the other has called.
@@ -49,11 +50,21 @@ pub enum Arrival {
     Lost(Peer),
 }
 
+/// What members need to speak TLS with each other.
+#[derive(Clone, Debug)]
+pub struct Tls {
+    /// With those that call.
+    pub acceptor: Acceptor,
+    /// With those that are called.
+    pub connector: Connector,
+}
+
 /// All sockets to members.
 #[derive(Debug)]
 pub struct Peers {
     own: Peer,
     secret: Secret,
+    tls: Option<Tls>,
     sockets: BTreeMap<usize, Socket>,
     /// How often each member was rebuilt, as far as was heard.
     lives: BTreeMap<Identity, u32>,
@@ -76,11 +87,12 @@ pub struct Peers {
 
 impl Peers {
     /// No socket yet.
-    pub fn new(own: Peer, secret: Secret) -> Peers {
+    pub fn new(own: Peer, secret: Secret, tls: Option<Tls>) -> Peers {
         Peers {
             lives: BTreeMap::from([(own.identity, own.life)]),
             own,
             secret,
+            tls,
             sockets: BTreeMap::new(),
             tokens: BTreeMap::new(),
             outboxes: BTreeMap::new(),
@@ -153,6 +165,11 @@ impl Peers {
     ) -> io::Result<()> {
         registry.register(&mut stream, Token(token), Interest::READABLE | Interest::WRITABLE)?;
         stream.set_nodelay(true)?;
+        let tls = self.tls.as_ref();
+        let stream = match called {
+            Some(address) => Stream::connected(stream, tls.map(|tls| &tls.connector), address.ip()),
+            None => Stream::accepted(stream, tls.map(|tls| &tls.acceptor)),
+        }?;
         let link = Link::new(called.is_some(), self.secret.clone(), nonce, &self.own);
         self.sockets.insert(token, Socket { stream, link, since: now, called, peer: None });
         Ok(())
@@ -276,7 +293,8 @@ impl Peers {
     }
 
     fn end(&mut self, token: usize, error: &io::Error, arrivals: &mut Vec<Arrival>) {
-        let Some(socket) = self.sockets.remove(&token) else { return };
+        let Some(mut socket) = self.sockets.remove(&token) else { return };
+        socket.stream.close();
         let Some(peer) = socket.peer else {
             if let Some(address) = socket.called {
                 self.failures.insert(address, why(error, &socket.link));
@@ -329,7 +347,7 @@ fn why(error: &io::Error, link: &Link) -> String {
             crate::link::Error::Stranger.to_string()
         }
         ErrorKind::TimedOut => format!("nobody has answered for {} s", TIME_TO_OPEN / 1000),
-        ErrorKind::Other => error.to_string(),
+        ErrorKind::Other | ErrorKind::InvalidData => error.to_string(),
         _ => plain(error),
     }
 }
@@ -357,12 +375,15 @@ impl Socket {
     fn flush(&mut self) -> io::Result<()> {
         loop {
             let unsent = self.link.unsent();
-            if unsent.is_empty() {
-                return Ok(());
-            }
-            match self.stream.write(unsent) {
-                Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(bytes) => self.link.was_sent(bytes),
+            // What was written may still have to go out.
+            let outcome = match unsent.is_empty() {
+                true => self.stream.flush().map(|()| None),
+                false => self.stream.write(unsent).map(Some),
+            };
+            match outcome {
+                Ok(None) => return Ok(()),
+                Ok(Some(0)) => return Err(ErrorKind::WriteZero.into()),
+                Ok(Some(bytes)) => self.link.was_sent(bytes),
                 Err(error) if error.kind() == ErrorKind::WouldBlock || error.kind() == ErrorKind::NotConnected => {
                     return Ok(());
                 }

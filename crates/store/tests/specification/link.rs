@@ -129,3 +129,11 @@ fn a_client_of_redis_is_told_apart() {
     called.received(b"*1\r\n$4\r\nPING\r\n");
     assert_eq!(called.next_event(), Err(Error::Stranger));
 }
+
+#[test]
+fn whoever_speaks_tls_is_told_apart() {
+    let [mut caller, _] = pair([b"secret"; 2]);
+    // A fatal alert: what came is no record of TLS.
+    caller.received(&[21, 3, 3, 0, 2, 2, 10]);
+    assert_eq!(caller.next_event(), Err(Error::Tls));
+}
