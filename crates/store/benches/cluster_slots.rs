@@ -43,7 +43,7 @@ fn member_of(servers: u32) -> Host {
     // What was asked of all servers less than 100 ms ago is not asked again: the time is that early.
     let mut host = Host::new(Node::new(Settings::default(), 6379, [1, 2, 3], 50), own, policy, false);
     host.with_member(|member, now, outputs| {
-        let welcome = Message::Welcome((0..servers - 1).map(peer).collect(), placement);
+        let welcome = Message::Welcome((0..servers - 1).map(peer).collect(), placement, Vec::new());
         member.take(now, first.identity, welcome, outputs);
     });
     // It asks for a key, and hears how far the file has grown.

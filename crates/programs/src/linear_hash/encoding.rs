@@ -142,7 +142,11 @@ impl Envelope {
                 ToServer::Token(_) | ToServer::Open { .. } | ToServer::Received | ToServer::Shrink(_),
             )
             | Envelope::ToServer(
-                ToServer::Leave { .. } | ToServer::Leaving { .. } | ToServer::Stay | ToServer::Keep(_),
+                ToServer::Leave { .. }
+                | ToServer::Leaving { .. }
+                | ToServer::Stay
+                | ToServer::Keep(_)
+                | ToServer::Moved { .. },
             )
             | Envelope::ToClient(ToClient::Adjust { .. } | ToClient::Again { .. } | ToClient::Gone { .. })
             | Envelope::ToClient(ToClient::Scanned { .. })
@@ -164,7 +168,9 @@ impl Envelope {
                 at_most("forwards", request.forwards, MOST_FORWARDS)
             }
             Envelope::ToServer(ToServer::Open { level, .. }) => at_most("a level", level, MOST_LEVELS + 1),
-            Envelope::ToServer(ToServer::Leave { buckets }) => at_most("buckets", buckets, Extent::MOST_BUCKETS),
+            Envelope::ToServer(ToServer::Leave { buckets } | ToServer::Moved { leave: Some((_, buckets)), .. }) => {
+                at_most("buckets", buckets, Extent::MOST_BUCKETS)
+            }
             Envelope::ToServer(ToServer::Leaving { buckets, entries }) => {
                 at_most("buckets", buckets, Extent::MOST_BUCKETS)?;
                 at_most("entries", entries, MOST_ENTRIES)

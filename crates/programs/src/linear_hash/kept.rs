@@ -16,6 +16,7 @@ use super::{Applied, Bounds, Extent, Growth, Server, ServerCounts};
 pub struct Control<R> {
     token: Option<Extent>,
     change: Option<Change>,
+    asked_to_leave: Option<(u32, u32)>,
     pace: Pace,
     applied: BTreeMap<u64, Applied<R>>,
     told: BTreeMap<u64, u64>,
@@ -32,7 +33,8 @@ impl<C: Contents> Server<C> {
     /// All that there is to keep of it but its contents.
     pub fn control(&self) -> Control<C::Outcome> {
         let (applied, told) = (self.applied.clone(), self.told.clone());
-        Control { token: self.token, change: self.change, pace: self.pace(), applied, told }
+        let (token, change, asked_to_leave) = (self.token, self.change, self.asked_to_leave);
+        Control { token, change, asked_to_leave, pace: self.pace(), applied, told }
     }
 
     /// Server `number` as it was, with contents as they were.
@@ -42,9 +44,23 @@ impl<C: Contents> Server<C> {
         (growth, bounds): (Growth, Bounds),
         control: Control<C::Outcome>,
     ) -> Server<C> {
-        let Control { token, change, pace: Pace { rest, since }, applied, told } = control;
+        let Control { token, change, asked_to_leave, pace: Pace { rest, since }, applied, told } = control;
         let (scans, counts) = (Vec::new(), ServerCounts::default());
-        Server { number, growth, bounds, contents, token, change, rest, since, scans, applied, told, counts }
+        Server {
+            number,
+            growth,
+            bounds,
+            contents,
+            token,
+            change,
+            asked_to_leave,
+            rest,
+            since,
+            scans,
+            applied,
+            told,
+            counts,
+        }
     }
 
     /// What it counts until it may split or shrink.

@@ -201,4 +201,11 @@ pub enum ToServer<E = Entry<Key, Body>, O = Operation, R = Outcome> {
     Stay,
     /// The token comes back: the file does not shrink, since what would be merged is too large.
     Keep(Extent),
+    /// From a server that moves to itself where it is from now on: this is all that there was beside its table.
+    Moved {
+        /// The token, if it has it.
+        token: Option<Extent>,
+        /// The server that it was asked to leave for meanwhile, and how many local buckets that one has.
+        leave: Option<(u32, u32)>,
+    },
 }

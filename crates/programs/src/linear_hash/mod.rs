@@ -25,6 +25,7 @@ mod image;
 mod kept;
 mod key_hash;
 mod message;
+mod moving;
 mod phase;
 mod program;
 mod reorganisation;

@@ -29,6 +29,10 @@ pub(super) enum Change {
     LeavesFor(u32),
     /// It takes over the table of this one.
     TakesOver(u32),
+    /// All of it is going elsewhere.
+    MovesAway,
+    /// All of it is coming from elsewhere.
+    MovesHere,
 }
 
 impl<C: Contents> Server<C> {
@@ -98,7 +102,7 @@ impl<C: Contents> Server<C> {
     }
 
     /// Gets ready to leave for server `to`, which has so many local buckets.
-    fn prepare_to_leave(&mut self, to: u32, buckets: u32, outputs: &mut Vec<OutputOf<C>>) {
+    pub(super) fn prepare_to_leave(&mut self, to: u32, buckets: u32, outputs: &mut Vec<OutputOf<C>>) {
         let Some(table) = self.contents.table_mut() else { return };
         self.change = Some(Change::LeavesFor(to));
         self.told.clear();
@@ -127,7 +131,7 @@ impl<C: Contents> Server<C> {
     }
 
     /// The file does not shrink for now, and server n has the token again.
-    fn give_back_the_token(&mut self, file: Extent, outputs: &mut Vec<OutputOf<C>>) {
+    pub(super) fn give_back_the_token(&mut self, file: Extent, outputs: &mut Vec<OutputOf<C>>) {
         if file.n() == self.number {
             self.keep_the_token(file, outputs);
         } else {
@@ -144,8 +148,12 @@ impl<C: Contents> Server<C> {
 
     /// Ships the next chunk, of a table that is halved or leaves. After the last one the token goes on, or the server is not
     /// in the file any more.
-    fn ship(&mut self, outputs: &mut Vec<OutputOf<C>>) {
-        let Some(Change::SplitsTo(to) | Change::LeavesFor(to)) = self.change else { return };
+    pub(super) fn ship(&mut self, outputs: &mut Vec<OutputOf<C>>) {
+        let to = match self.change {
+            Some(Change::SplitsTo(to) | Change::LeavesFor(to)) => to,
+            Some(Change::MovesAway) => self.number,
+            Some(Change::TakesOver(_) | Change::MovesHere) | None => return,
+        };
         let (mut buckets, mut chunk, mut last) = (Vec::new(), self.growth.new_chunk(), false);
         while !chunk.is_full() {
             let Some(bucket) = self.contents.ship() else {
@@ -160,10 +168,10 @@ impl<C: Contents> Server<C> {
         if !last {
             return;
         }
-        if self.change.take() == Some(Change::LeavesFor(to)) {
-            self.contents.close();
-        } else {
-            self.pass_on_the_token(outputs);
+        match self.change.take() {
+            Some(Change::LeavesFor(_)) => self.contents.close(),
+            Some(Change::MovesAway) => self.be_gone(outputs),
+            _ => self.pass_on_the_token(outputs),
         }
     }
 
@@ -215,7 +223,11 @@ impl<C: Contents> Server<C> {
                 self.since = 0;
                 self.consider_split(outputs);
             }
+            ToServer::Open { level, extent } if from == self.number => self.move_here(level, extent),
             ToServer::Open { level, extent } => self.contents.open(Table::filling(level, extent)),
+            ToServer::Shrink(file) if self.moves() => self.give_back_the_token(file, outputs),
+            ToServer::Leave { buckets } if self.moves() => self.asked_to_leave = Some((from, buckets)),
+            ToServer::Moved { token, leave } => self.be_here(token, leave, outputs),
             ToServer::Chunk { buckets, applied, last } => self.receive(from, buckets, applied, last, outputs),
             ToServer::Received => {
                 if let (Some(table), Some(Change::LeavesFor(_))) = (self.contents.table_mut(), self.change) {

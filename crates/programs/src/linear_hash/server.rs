@@ -45,6 +45,8 @@ pub struct Server<C: Contents = Pairs> {
     pub(super) token: Option<Extent>,
     /// What it is doing besides.
     pub(super) change: Option<Change>,
+    /// While it moves: the server that it is to leave for when it has, and how many local buckets that one has.
+    pub(super) asked_to_leave: Option<(u32, u32)>,
     /// As many requests it has to answer before it asks again whether the file may shrink.
     pub(super) rest: u64,
     /// As many it has answered since it has the token.
@@ -80,6 +82,7 @@ impl<C: Contents> Server<C> {
             contents,
             token: first.then(Extent::default),
             change: None,
+            asked_to_leave: None,
             rest: 0,
             since: 0,
             scans: Vec::new(),
@@ -142,6 +145,9 @@ impl<C: Contents> Server<C> {
             }
             // Who still has it answers; if it has gone meanwhile it comes here before the request comes back.
             (Place::Awaited, Some(Change::TakesOver(from))) => self.send_on(from, None, request, outputs),
+            (Place::Shipped, Some(Change::MovesAway)) | (Place::Awaited, Some(Change::MovesHere)) => {
+                self.send_on(number, None, request, outputs);
+            }
             (Place::Awaited, None) => self.send_on(h(level.saturating_sub(1), c), None, request, outputs),
             (Place::Shipped | Place::Awaited, _) => {
                 let again = ToClient::Again { number: request.number };
@@ -180,7 +186,8 @@ impl<C: Contents> Server<C> {
             Some(last) if last.number > number => return, // the client has its answer, and has gone on
             Some(last) if last.number == number => last.outcome.clone(),
             before => {
-                let outcome = self.contents.apply(c, operation);
+                // What can't be done yet is asked for again.
+                let outcome @ Some(_) = self.contents.apply(c, operation) else { return };
                 let applied = Applied { number, c, outcome: outcome.clone() };
                 match before {
                     Some(last) => *last = applied,

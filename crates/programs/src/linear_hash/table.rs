@@ -43,6 +43,12 @@ enum Phase {
     Leaving {
         left: u32,
     },
+    /// Buckets before `gone` have gone to the place where all of it is to be.
+    Departing {
+        gone: u32,
+    },
+    /// Buckets from the number of those here on are still where all of it was.
+    Settling,
 }
 
 /// Linear hashing in memory: a table that grows and shrinks by one bucket at a time, so that no operation waits for all of it.
@@ -93,6 +99,11 @@ impl<E: Hashed> Table<E> {
     /// A table that is still without its buckets: they come one by one, as another is halved.
     pub fn filling(level: u32, extent: Extent) -> Table<E> {
         Table { level, extent, buckets: Buckets::new(), entries: 0, phase: Phase::Filling }
+    }
+
+    /// The same, of one that moves here as it is: what has come is here to stay.
+    pub fn settling(level: u32, extent: Extent) -> Table<E> {
+        Table { phase: Phase::Settling, ..Table::filling(level, extent) }
     }
 
     /// A table of this shape without an entry: they come by [`Table::put_back`].
@@ -157,7 +168,8 @@ impl<E: Hashed> Table<E> {
     pub fn place(&self, c: u64) -> Place {
         match (self.phase, self.index(c)) {
             (Phase::Halving { done }, index) if index % 2 == 1 && index / 2 < done => Place::Shipped,
-            (Phase::Filling, index) if index >= self.buckets.len() => Place::Awaited,
+            (Phase::Filling | Phase::Settling, index) if index >= self.buckets.len() => Place::Awaited,
+            (Phase::Departing { gone }, index) if index < gone => Place::Shipped,
             (Phase::Joining { left }, index) if index % 2 == 1 && index / 2 < left => Place::Awaited,
             (Phase::Leaving { left }, index) if index >= left => Place::Shipped,
             _ => Place::Held,
@@ -171,7 +183,8 @@ impl<E: Hashed> Table<E> {
             Phase::Halving { done } if index / 2 < done => index.is_multiple_of(2).then_some(index / 2),
             Phase::Joining { left } if index / 2 < left => index.is_multiple_of(2).then_some(index / 2),
             Phase::Leaving { left } if index >= left => None,
-            Phase::Filling if index >= self.buckets.len() => None,
+            Phase::Filling | Phase::Settling if index >= self.buckets.len() => None,
+            Phase::Departing { gone } if index < gone => None,
             _ => Some(index),
         }
     }
@@ -182,6 +195,8 @@ impl<E: Hashed> Table<E> {
         let index = self.index(c);
         let moves = match self.phase {
             Phase::Steady | Phase::Still => false,
+            // What is here can be read until it goes, and as soon as it has come.
+            Phase::Departing { .. } | Phase::Settling => false,
             Phase::Halving { .. } | Phase::Joining { .. } => index % 2 == 1,
             Phase::Filling | Phase::Leaving { .. } => true,
         };
@@ -295,6 +310,7 @@ impl<E: Hashed> Table<E> {
         let leaving = match self.phase {
             Phase::Halving { done } => self.part(done),
             Phase::Leaving { left } => self.pop(left),
+            Phase::Departing { gone } => self.hand_over(gone),
             _ => None,
         };
         self.entries -= leaving.as_ref().map_or(0, |bucket| bucket.len() as u64);
@@ -325,6 +341,15 @@ impl<E: Hashed> Table<E> {
         self.drop_from(left);
         self.phase = Phase::Leaving { left };
         Some(leaving)
+    }
+
+    /// Takes the bucket after the first `gone`.
+    fn hand_over(&mut self, gone: u32) -> Option<Bucket<E>> {
+        if gone == self.extent.buckets() {
+            return None;
+        }
+        self.phase = Phase::Departing { gone: gone + 1 };
+        Some(self.buckets.take(gone))
     }
 
     /// Keeps its number of buckets from now on, but for [`Table::widen`].
@@ -384,10 +409,17 @@ impl<E: Hashed> Table<E> {
         }
     }
 
+    /// Begins to go elsewhere as it is, bucket by bucket.
+    pub fn depart(&mut self) {
+        if self.phase == Phase::Steady {
+            self.phase = Phase::Departing { gone: 0 };
+        }
+    }
+
     /// Takes in the next bucket, of a table that is being filled or takes over another.
     pub fn arrive(&mut self, bucket: Bucket<E>) {
         match self.phase {
-            Phase::Filling => {
+            Phase::Filling | Phase::Settling => {
                 self.buckets.push();
                 self.fill(self.buckets.len() - 1, bucket);
                 if self.buckets.len() == self.extent.buckets() {

@@ -18,7 +18,7 @@ pub const FRAME_HEADER: usize = 20;
 /// The beginning of each file.
 const MAGIC: &[u8; 20] = b"maquette store data\n";
 /// The version of the format.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// The header of a file. [B]
 pub const FILE_HEADER: usize = MAGIC.len() + 4 + 8;
 /// As much is read at a time. [B]

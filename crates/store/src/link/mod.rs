@@ -42,7 +42,7 @@ impl fmt::Debug for Secret {
 pub type Nonce = [u8; 32];
 
 /// How a link begins.
-const GREETING: &[u8] = b"maquette store 1\n";
+const GREETING: &[u8] = b"maquette store 2\n";
 /// How the other side of TLS says that this is none: an alert.
 const ALERT: &[u8] = &[21, 3];
 /// The most of a message that a fragment holds. [B]

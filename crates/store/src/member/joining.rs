@@ -13,7 +13,7 @@
 use programs::linear_hash::Contents;
 
 use super::placement::parent;
-use super::{Identity, Member, Message, Output, Peer, Placement, Role};
+use super::{Departure, Identity, Member, Message, Output, Peer, Placement, Role};
 
 impl<C: Contents> Member<C> {
     /// Asks a member to welcome this one.
@@ -22,11 +22,15 @@ impl<C: Contents> Member<C> {
     }
 
     pub(super) fn welcome(&mut self, new: Peer, outputs: &mut Vec<Output<C>>) {
+        if self.departures.contains_key(&self.own.identity) || self.departures.contains_key(&new.identity) {
+            return;
+        }
         if let Some(waiting) = &mut self.waiting {
             return waiting.push(new);
         }
         let there = self.peers.values().filter(|peer| peer.identity != new.identity).chain([&self.own]);
-        let welcome = Message::Welcome(there.cloned().collect(), self.placement.clone());
+        let departures = self.departures.iter().map(|(who, departure)| (*who, departure.clone()));
+        let welcome = Message::Welcome(there.cloned().collect(), self.placement.clone(), departures.collect());
         outputs.push(Output::Send(new.identity, welcome));
         let identity = new.identity;
         self.tell_of_resizing(identity, outputs);
@@ -40,11 +44,18 @@ impl<C: Contents> Member<C> {
         by: Identity,
         there: Vec<Peer>,
         placement: &Placement,
+        departures: Vec<(Identity, Departure)>,
         outputs: &mut Vec<Output<C>>,
     ) {
         self.relays.insert(by);
-        let others = there.into_iter().filter(|peer| peer.identity != self.own.identity);
-        self.peers.extend(others.map(|peer| (peer.identity, peer)));
+        for (who, departure) in departures {
+            self.departures.entry(who).or_insert(departure);
+        }
+        for peer in there {
+            if peer.identity != self.own.identity && !self.has_gone(peer.identity) {
+                self.peers.insert(peer.identity, peer);
+            }
+        }
         self.forget_former_spares();
         self.learn(placement);
         let waiting = self.waiting.take();
@@ -70,7 +81,8 @@ impl<C: Contents> Member<C> {
 
     /// Hears of a member, and passes it on if that is news.
     pub(super) fn hear_of(&mut self, from: Identity, new: Peer, outputs: &mut Vec<Output<C>>) {
-        if new.identity == self.own.identity || self.peers.contains_key(&new.identity) || self.is_former_spare(&new) {
+        let is_known = new.identity == self.own.identity || self.peers.contains_key(&new.identity);
+        if is_known || self.is_former_spare(&new) || self.has_gone(new.identity) {
             return;
         }
         self.peers.insert(new.identity, new.clone());

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use programs::linear_hash::{Contents, Request, ScanRequest, ToClientOf};
 use serde::{Deserialize, Serialize};
 
-use super::{Asked, Placement, Sequenced};
+use super::{Asked, Departure, Noted, Placement, Sequenced};
 
 /// What tells a member from others: a random number, chosen when it is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -65,8 +65,8 @@ impl Role {
 pub enum Message<C: Contents> {
     /// The sender is new, and stands by.
     Join(Peer),
-    /// These are there, and this is known of who hosts which server.
-    Welcome(Vec<Peer>, Placement),
+    /// These are there, this is known of who hosts which server, and these leave, or have left.
+    Welcome(Vec<Peer>, Placement, Vec<(Identity, Departure)>),
     /// This one is there.
     Member(Peer),
     /// A client's request for a server that the receiver hosts.
@@ -110,6 +110,10 @@ pub enum Message<C: Contents> {
     There(Vec<Peer>),
     /// So many servers there are to be.
     Resize(Asked),
+    /// The sender leaves.
+    Leaving(Departure),
+    /// This the sender knows of the receiver, who leaves.
+    Noted(Noted),
 }
 
 impl<C: Contents> Message<C> {
@@ -126,7 +130,9 @@ impl<C: Contents> Message<C> {
             | Message::Member(_)
             | Message::Back(_)
             | Message::There(_)
-            | Message::Resize(_) => false,
+            | Message::Resize(_)
+            | Message::Leaving(_)
+            | Message::Noted(_) => false,
             // They are kept until they are acknowledged, but sent again only when members meet again.
             Message::Sequenced(_) | Message::Acknowledged(_) => false,
         }

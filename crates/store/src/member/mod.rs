@@ -16,7 +16,9 @@
 //! Neither clock nor socket: the time is an argument, what is to be sent comes out.
 
 mod joining;
+mod leaving;
 mod message;
+mod moving;
 mod placement;
 mod recording;
 mod reliable;
@@ -31,6 +33,8 @@ use std::fmt;
 use programs::linear_hash::{Applied, Contents, Growth, Image, Server, ServerCounts, ToClientOf, ToServerOf};
 use quantities::{Duration, Time};
 
+use leaving::Announced;
+pub use leaving::{Departure, Noted, Stage};
 pub use message::{Identity, Message, Peer, Role};
 pub use placement::Placement;
 pub use recording::{Begun, Recorder, Standing, Taken};
@@ -78,6 +82,12 @@ pub struct Member<C: Contents> {
     hints: Placement,
     /// How many servers there are to be, as somebody has asked for.
     asked: Asked,
+    /// The members that leave, or have left, and where their servers went; this one, too.
+    departures: BTreeMap<Identity, Departure>,
+    /// If this one leaves, what others have heard of that.
+    announced: Announced,
+    /// Servers that move, with the member at the other end.
+    moves: BTreeMap<u32, Identity>,
     image: Image,
     requests: Requests<C>,
     /// What servers of this member have to tell each other: from whom, to whom, and what.
@@ -122,6 +132,9 @@ impl<C: Contents> Member<C> {
             placement: Placement::default(),
             hints: Placement::default(),
             asked: Asked::default(),
+            departures: BTreeMap::new(),
+            announced: Announced::default(),
+            moves: BTreeMap::new(),
             image: Image::default(),
             to_servers: VecDeque::new(),
             to_clients: VecDeque::new(),
@@ -218,7 +231,8 @@ impl<C: Contents> Member<C> {
 
     /// The members that host servers, or may.
     pub fn hosts(&self) -> impl Iterator<Item = &Peer> {
-        self.peers.values().chain([&self.own]).filter(|peer| peer.role == Role::Data)
+        let may_host = |peer: &&Peer| peer.role == Role::Data && !self.departures.contains_key(&peer.identity);
+        self.peers.values().chain([&self.own]).filter(may_host)
     }
 
     /// When it wants to be woken, if nothing comes before.
@@ -226,10 +240,19 @@ impl<C: Contents> Member<C> {
         self.requests.deadline()
     }
 
-    /// Knows by a server who hosts it.
+    /// Knows by a server who hosts it; or who does by now, if the server has moved since.
     fn learn_host(&mut self, server: u32, host: Identity) {
+        let Some(host) = self.host_by_now(server, host) else { return };
         self.placement.learn(server, host);
-        self.hints.learn(server, host);
+        self.hint(server, host);
+    }
+
+    /// Has heard who hosts a server. Of its own it knows best.
+    fn hint(&mut self, server: u32, host: Identity) {
+        let Some(host) = self.host_by_now(server, host) else { return };
+        if host == self.own.identity || !self.servers.contains_key(&server) {
+            self.hints.learn(server, host);
+        }
     }
 
     /// Does not take somebody for the host of a server any more.
@@ -239,8 +262,12 @@ impl<C: Contents> Member<C> {
     }
 
     fn growth(&self) -> Growth {
-        let members = u32::try_from(self.hosts().count()).unwrap_or(u32::MAX);
-        let most_servers = members.saturating_mul(self.policy.servers_each).min(self.policy.growth.most_servers);
-        Growth { most_servers, ..self.policy.growth }
+        Growth { most_servers: self.most_servers_of(self.hosts().count()), ..self.policy.growth }
+    }
+
+    /// As many servers as so many members host at most.
+    fn most_servers_of(&self, members: usize) -> u32 {
+        let members = u32::try_from(members).unwrap_or(u32::MAX);
+        members.saturating_mul(self.policy.servers_each).min(self.policy.growth.most_servers)
     }
 }

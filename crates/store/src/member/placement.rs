@@ -41,6 +41,11 @@ impl Placement {
         }
     }
 
+    /// A member hosts nothing any more.
+    pub fn forget_all(&mut self, host: Identity) {
+        self.0.retain(|_, of| *of != host);
+    }
+
     /// The server whose host is known and that is nearest to server a on the way to where it came from: itself, its parent, its parent's ...
     pub fn nearest(&self, a: u32) -> Option<(u32, Identity)> {
         let mut server = a;

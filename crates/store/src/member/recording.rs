@@ -6,7 +6,7 @@ use std::fmt;
 use programs::linear_hash::{Applied, Contents, OutputOf, Pace, Server, ServerOutput, ToClient, ToServer, ToServerOf};
 use serde::{Deserialize, Serialize};
 
-use super::{Asked, Identity, Member, Peer, Placement};
+use super::{Asked, Departure, Identity, Member, Peer, Placement};
 
 /// What a member knows of the pool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +16,8 @@ pub struct Standing {
     pub(super) is_welcome: bool,
     pub(super) placement: Placement,
     pub(super) asked: Asked,
+    pub(super) departures: BTreeMap<Identity, Departure>,
+    pub(super) moves: BTreeMap<u32, Identity>,
 }
 
 /// A message that a server takes, and its state that changes with each request.
@@ -23,6 +25,8 @@ pub struct Standing {
 pub struct Taken {
     /// Of a sequenced message, who sent it, and its number; none for one that a server of the same member has sent, the next that waits.
     pub sequenced: Option<(Identity, u64)>,
+    /// Who hosts the server that has sent it, if that is not who has passed it on.
+    pub origin: Option<Identity>,
     /// Which server has sent it.
     pub from: u32,
     /// Which one takes it.
@@ -42,6 +46,8 @@ pub struct Begun {
     pub splits: bool,
     /// Whether it lets the file shrink, after that if it does both.
     pub shrinks: bool,
+    /// Whether it moves elsewhere, and nothing else.
+    pub moves: bool,
 }
 
 /// Writes down what a member does. What happens to entries, their contents write down themselves.
@@ -71,8 +77,15 @@ impl<C: Contents> Member<C> {
 
     /// What it knows of the pool.
     pub(crate) fn standing(&self) -> Standing {
-        let (peers, relays, placement) = (self.peers.clone(), self.relays.clone(), self.placement.clone());
-        Standing { peers, relays, is_welcome: self.is_welcome(), placement, asked: self.asked }
+        Standing {
+            peers: self.peers.clone(),
+            relays: self.relays.clone(),
+            is_welcome: self.is_welcome(),
+            placement: self.placement.clone(),
+            asked: self.asked,
+            departures: self.departures.clone(),
+            moves: self.moves.clone(),
+        }
     }
 
     /// What is routed and who hosts what is opened depends on this: it is written down before whatever that matters for.
@@ -85,7 +98,7 @@ impl<C: Contents> Member<C> {
 
     pub(super) fn record_taking(
         &mut self,
-        sequenced: Option<(Identity, u64)>,
+        (sequenced, origin): (Option<(Identity, u64)>, Option<Identity>),
         from: u32,
         to: u32,
         message: Option<&ToServerOf<C>>,
@@ -94,7 +107,7 @@ impl<C: Contents> Member<C> {
         self.record_unwritten(to);
         let pace = self.servers.get(&to).map(Server::pace);
         if let Some(recorder) = &mut self.recorder {
-            recorder.takes(Taken { sequenced, from, to, pace }, message);
+            recorder.takes(Taken { sequenced, origin, from, to, pace }, message);
         }
     }
 
@@ -112,7 +125,16 @@ impl<C: Contents> Member<C> {
         self.record_standing();
         self.record_unwritten(number);
         if let Some(recorder) = &mut self.recorder {
-            recorder.begins(Begun { server: number, pace, splits, shrinks });
+            recorder.begins(Begun { server: number, pace, splits, shrinks, moves: false });
+        }
+    }
+
+    /// Writes down that a server begins to move.
+    pub(super) fn record_moving(&mut self, number: u32, pace: Pace) {
+        self.record_standing();
+        self.record_unwritten(number);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.begins(Begun { server: number, pace, splits: false, shrinks: false, moves: true });
         }
     }
 

@@ -69,12 +69,15 @@ pub struct Sequenced<C: Contents> {
     pub message: Shared<ToServerOf<C>>,
     /// Who hosts which server, with what opens a server and with the token.
     pub placement: Option<Placement>,
+    /// Who hosts the sender's server, if the message was for one that has moved away from the member that passes it on.
+    pub origin: Option<Identity>,
 }
 
 impl<C: Contents> Clone for Sequenced<C> {
     fn clone(&self) -> Sequenced<C> {
-        let Sequenced { number, from, to, message, placement } = self;
-        Sequenced { number: *number, from: *from, to: *to, message: message.clone(), placement: placement.clone() }
+        let Sequenced { number, from, to, message, placement, origin } = self;
+        let (message, placement) = (message.clone(), placement.clone());
+        Sequenced { number: *number, from: *from, to: *to, message, placement, origin: *origin }
     }
 }
 
@@ -106,10 +109,12 @@ impl<C: Contents> Reliable<C> {
         (from, to): (u32, u32),
         message: ToServerOf<C>,
         placement: Option<Placement>,
+        origin: Option<Identity>,
     ) -> Sequenced<C> {
         let exchange = self.with(other);
         exchange.sent += 1;
-        let sequenced = Sequenced { number: exchange.sent, from, to, message: Shared(Rc::new(message)), placement };
+        let sequenced =
+            Sequenced { number: exchange.sent, from, to, message: Shared(Rc::new(message)), placement, origin };
         exchange.unacknowledged.push_back(sequenced.clone());
         sequenced
     }

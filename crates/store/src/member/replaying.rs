@@ -27,8 +27,9 @@ impl<C: Contents> Member<C> {
 
     /// It knew this of the pool.
     pub(crate) fn stand(&mut self, standing: Standing) {
-        let Standing { peers, relays, is_welcome, placement, asked } = standing;
+        let Standing { peers, relays, is_welcome, placement, asked, departures, moves } = standing;
         self.hints = placement.clone();
+        (self.departures, self.moves) = (departures, moves);
         (self.peers, self.relays, self.placement, self.asked) = (peers, relays, placement, asked);
         self.waiting = (!is_welcome).then(Vec::new);
         self.measure_anew();
@@ -41,9 +42,11 @@ impl<C: Contents> Member<C> {
 
     /// A server took a message. Whether there was such a message.
     pub(crate) fn take_again(&mut self, taken: Taken, message: Option<ToServerOf<C>>) -> bool {
-        let Taken { sequenced, from, to, pace } = taken;
+        let Taken { sequenced, origin, from, to, pace } = taken;
         let (member, message) = match (sequenced, message) {
-            (Some((member, number)), Some(message)) if self.reliable.receives(member, number) => (member, message),
+            (Some((member, number)), Some(message)) if self.reliable.receives(member, number) => {
+                (origin.unwrap_or(member), message)
+            }
             (None, None) => match self.to_servers.pop_front() {
                 Some((sender, receiver, message)) if (sender, receiver) == (from, to) => (self.own.identity, message),
                 _ => return false,
@@ -62,6 +65,10 @@ impl<C: Contents> Member<C> {
         let Some(server) = self.servers.get_mut(&begun.server) else { return false };
         let mut told: Vec<OutputOf<C>> = Vec::new();
         server.set_pace(begun.pace);
+        if begun.moves {
+            self.quietly(|member, outputs| member.set_off(begun.server, outputs));
+            return true;
+        }
         server.begin_again(begun.splits, begun.shrinks, &mut told);
         told.retain(|output| matches!(output, ServerOutput::Server(..)));
         self.quietly(|member, outputs| member.pass_on(begun.server, told, outputs));
@@ -153,6 +160,7 @@ impl<C: Contents> Member<C> {
                 .unacknowledged(identity)
                 .map(|sequenced| Output::Send(identity, Message::Sequenced(sequenced.clone()))),
         );
+        self.tell_again(Some(identity), outputs);
     }
 
     /// Members that have something to acknowledge.

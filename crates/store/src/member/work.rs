@@ -69,6 +69,7 @@ impl<C: Contents> Member<C> {
     /// Looks whether the file is to shrink though nobody asks it for anything; to be called now and then.
     pub fn look(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
         self.of_each_server(outputs, Server::look);
+        self.tell_again(None, outputs);
         self.settle(now, outputs);
     }
 
@@ -100,7 +101,9 @@ impl<C: Contents> Member<C> {
         match message {
             Message::Join(new) if new.identity == from => self.welcome(new, outputs),
             Message::Join(_) => {}
-            Message::Welcome(there, placement) => self.be_welcomed(from, there, &placement, outputs),
+            Message::Welcome(there, placement, departures) => {
+                self.be_welcomed(from, there, &placement, departures, outputs);
+            }
             Message::Member(new) => self.hear_of(from, new, outputs),
             Message::Resize(asked) => self.hear_of_resizing(from, asked, outputs),
             Message::Request(server, request) => match self.servers.get_mut(&server) {
@@ -109,17 +112,18 @@ impl<C: Contents> Member<C> {
             },
             Message::Scan { server, request, hops } => self.scan_server(server, request, hops, outputs),
             Message::Forward { from: sender, to, request } => {
-                self.hints.learn(sender, from);
+                self.hint(sender, from);
                 self.deliver(from, sender, to, ToServer::Forward(request), outputs);
             }
             Message::Sequenced(sequenced) => self.take_sequenced(from, sequenced, outputs),
             Message::Acknowledged(number) => {
                 if self.reliable.was_acknowledged(from, number) {
                     self.recorder.iter_mut().for_each(|recorder| recorder.is_acknowledged(from, number));
+                    self.note_that_nothing_is_under_way(from, outputs);
                 }
             }
             Message::ToClient { server, client, message } => {
-                server.into_iter().for_each(|server| self.hints.learn(server, from));
+                server.into_iter().for_each(|server| self.hint(server, from));
                 self.to_clients.push_back((client, message));
             }
             // Whoever hosts the server that it came of has opened it, and knows best: this may have been said before.
@@ -127,18 +131,27 @@ impl<C: Contents> Member<C> {
             Message::NotHere(_) => {}
             Message::Back(back) => self.be_told_of(back, outputs),
             Message::There(there) => self.hear_of_all(from, there, outputs),
+            Message::Leaving(departure) => self.hear_of_leaving(from, departure, outputs),
+            Message::Noted(noted) => self.was_noted(from, noted, outputs),
         }
+        self.settle(now, outputs);
+        self.go_on_leaving(outputs);
         self.settle(now, outputs);
     }
 
     /// Takes a sequenced message, if it is the next one, and acknowledges the last that was taken.
     fn take_sequenced(&mut self, member: Identity, sequenced: Sequenced<C>, outputs: &mut Vec<Output<C>>) {
-        let Sequenced { number, from, to, message, placement } = sequenced;
+        let Sequenced { number, from, to, message, placement, origin } = sequenced;
         if self.reliable.receives(member, number) {
-            self.learn_host(from, member);
-            placement.iter().for_each(|placement| self.learn(placement));
-            self.record_taking(Some((member, number)), from, to, Some(message.get()));
-            self.deliver(member, from, to, message.into_inner(), outputs);
+            let host = origin.unwrap_or(member);
+            if from == to {
+                placement.iter().for_each(|placement| self.learn_of_moving(to, message.get(), placement));
+            } else {
+                self.learn_host(from, host);
+                placement.iter().for_each(|placement| self.learn(placement));
+            }
+            self.record_taking((Some((member, number)), origin), from, to, Some(message.get()));
+            self.deliver(host, from, to, message.into_inner(), outputs);
         }
         outputs.push(Output::Send(member, Message::Acknowledged(self.reliable.received(member))));
     }
@@ -183,6 +196,9 @@ impl<C: Contents> Member<C> {
     /// Asks a server for a part of a scan. Servers do not send these on, and so members do, to the host of the nearest server that they know of.
     fn scan_server(&mut self, server: u32, request: ScanRequest, hops: u32, outputs: &mut Vec<Output<C>>) {
         if let Some(own) = self.servers.get_mut(&server) {
+            if let Some(&host) = self.moves.get(&server).filter(|_| own.has_gone(request.span.c())) {
+                return outputs.push(Output::Send(host, Message::Scan { server, request, hops }));
+            }
             let mut told = Vec::new();
             own.scan(request, &mut told);
             return self.pass_on(server, told, outputs);
@@ -217,7 +233,7 @@ impl<C: Contents> Member<C> {
         for _ in 0..MOST_ROUNDS {
             if let Some((from, to, message)) = self.to_servers.pop_front() {
                 if !matches!(message, ToServer::Forward(_)) {
-                    self.record_taking(None, from, to, None);
+                    self.record_taking((None, None), from, to, None);
                 }
                 self.deliver(self.own.identity, from, to, message, outputs);
             } else if let Some((client, message)) = self.to_clients.pop_front() {
@@ -243,16 +259,23 @@ impl<C: Contents> Member<C> {
     ) {
         if matches!(message, ToServer::Open { .. }) && !self.servers.contains_key(&to) {
             self.servers.insert(to, self.new_server(to));
-            self.learn_host(to, self.own.identity);
+            if from == to {
+                self.begins_to_move_here(to, member);
+            } else {
+                self.learn_host(to, self.own.identity);
+            }
         }
         let Some(server) = self.servers.get_mut(&to) else {
-            if let ToServer::Forward(request) = message {
-                self.bounce(member, to, request.client, request.number, outputs);
-            }
-            return;
+            return match message {
+                ToServer::Forward(request) => self.bounce(member, to, request.client, request.number, outputs),
+                message => self.pass_on_after_it(member, from, to, message, outputs),
+            };
         };
         if let ToServer::Forward(request) = message {
             return self.request(to, request, outputs);
+        }
+        if from == to {
+            return self.take_of_other_half(member, to, message, outputs);
         }
         let (mut told, merges) = (Vec::new(), server.counts.merges);
         server.take(from, message, &mut told);
@@ -300,12 +323,16 @@ impl<C: Contents> Member<C> {
     }
 
     fn tell_server(&mut self, from: u32, to: u32, message: ToServerOf<C>, outputs: &mut Vec<Output<C>>) {
-        if matches!(message, ToServer::Open { .. }) {
+        if matches!(message, ToServer::Open { .. }) && from != to {
             let host = self.least_loaded(to);
             self.learn_host(to, host);
         }
-        let known = if matches!(message, ToServer::Forward(_)) { &self.hints } else { &self.placement };
-        let Some((to, host)) = known.nearest(to) else { return };
+        let receiver = match &message {
+            _ if from == to => self.moves.get(&to).map(|host| (to, *host)),
+            ToServer::Forward(_) => self.hints.nearest(to),
+            _ => self.placement.nearest(to),
+        };
+        let Some((to, host)) = receiver else { return };
         if host == self.own.identity {
             self.to_servers.push_back((from, to, message));
             return;
@@ -316,16 +343,34 @@ impl<C: Contents> Member<C> {
             }
             message => message,
         };
-        let goes_with_the_token =
-            matches!(message, ToServer::Open { .. } | ToServer::Token(_) | ToServer::Shrink(_) | ToServer::Keep(_));
+        self.send_sequenced(host, (from, to), message, None, outputs);
+    }
+
+    /// Sends what must not be lost; `origin` hosts the server that says it, if this member does not.
+    pub(super) fn send_sequenced(
+        &mut self,
+        host: Identity,
+        (from, to): (u32, u32),
+        message: ToServerOf<C>,
+        origin: Option<Identity>,
+        outputs: &mut Vec<Output<C>>,
+    ) {
+        let goes_with_the_token = matches!(
+            message,
+            ToServer::Open { .. }
+                | ToServer::Token(_)
+                | ToServer::Shrink(_)
+                | ToServer::Keep(_)
+                | ToServer::Moved { .. }
+        );
         let placement = goes_with_the_token.then(|| self.placement.clone());
-        let sequenced = self.reliable.send(host, (from, to), message, placement);
+        let sequenced = self.reliable.send(host, (from, to), message, placement, origin);
         self.recorder.iter_mut().for_each(|recorder| recorder.sends_sequenced());
         outputs.push(Output::Send(host, Message::Sequenced(sequenced)));
     }
 
     /// Who hosts a server that is opened when there are so many others: the member with the fewest, and of these rather another one.
-    fn least_loaded(&self, servers: u32) -> Identity {
+    pub(super) fn least_loaded(&self, servers: u32) -> Identity {
         let loads = self.placement.loads(servers);
         let load = |member: &Identity| loads.get(member).copied().unwrap_or(0);
         let hosts = self.hosts().map(|host| host.identity);

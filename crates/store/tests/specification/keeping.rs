@@ -167,6 +167,8 @@ pub struct World {
     pub history: Vec<Operation>,
     /// How many times somebody has asked, or was told, by then.
     instant: u64,
+    /// Machines whose members leave, or have left: no client asks them.
+    leaving: BTreeSet<usize>,
 }
 
 impl World {
@@ -188,6 +190,7 @@ impl World {
             during_changes: 0,
             history: Vec::new(),
             instant: 0,
+            leaving: BTreeSet::new(),
         };
         world.begin(0);
         for number in 1..4 {
@@ -352,10 +355,40 @@ impl World {
         self.machines.iter().for_each(|machine| machine.host.node().borrow_mut().now = self.now);
     }
 
+    /// A machine whose member stays.
+    fn some_machine(&mut self) -> usize {
+        let stay: Vec<usize> = (0..self.machines.len()).filter(|number| !self.leaving.contains(number)).collect();
+        stay[self.draws.below(stay.len() as u64) as usize]
+    }
+
+    /// A member is asked to leave. Its clients ask for nothing from then on.
+    fn leave(&mut self, number: usize) {
+        self.leaving.insert(number);
+        // A machine that dies before it has written that down was never asked.
+        while self.machines[number].host.member().departure().is_none() {
+            self.machines[number].host.with_member(|member, now, outputs| member.leave(now, outputs));
+            self.commit(number, 20);
+        }
+    }
+
+    /// All that have been asked to leave have, and nobody knows them any more.
+    fn check_that_all_have_left(&self) {
+        for &gone in &self.leaving {
+            let member = self.machines[gone].host.member();
+            assert!(member.has_left(), "member {gone} never leaves: {:?}{}", member.departure(), self.how_it_stands());
+            let others = self.machines.iter().enumerate().filter(|(number, _)| !self.leaving.contains(number));
+            for (number, other) in others {
+                let (other, gone) = (other.host.member(), member.own().identity);
+                let is_host = other.hints().iter().any(|(_, host)| host == gone);
+                assert!(!is_host && other.peer(gone).is_none(), "{number} still knows {gone}");
+            }
+        }
+    }
+
     /// Some client asks for something, with a key of which all is known and that no other asks for.
     fn ask(&mut self, storing: bool, dies: u64) {
-        let (number, client) = (self.draws.below(self.machines.len() as u64), self.draws.below(CLIENTS as u64));
-        let (number, client, key) = (number as usize, client as usize, self.draws.below(KEYS));
+        let (number, client) = (self.some_machine(), self.draws.below(CLIENTS as u64));
+        let (client, key) = (client as usize, self.draws.below(KEYS));
         let mut asked = self.machines.iter().flat_map(|machine| &machine.clients).filter_map(|(_, it)| it.as_ref());
         let is_of_key = |asked: &Asked| matches!(asked, Asked::Known { key: other, .. } if *other == key);
         let is_busy = self.machines[number].clients[client].1.is_some() || asked.any(is_of_key);
@@ -382,8 +415,7 @@ impl World {
 
     /// Some client asks for something that is written down, though others may ask for the same key. Whether one could.
     pub fn ask_recorded(&mut self, operation: impl FnOnce(&mut Draws, u64) -> Operation, dies: u64) -> bool {
-        let (number, client) = (self.draws.below(self.machines.len() as u64), self.draws.below(CLIENTS as u64));
-        let (number, client) = (number as usize, client as usize);
+        let (number, client) = (self.some_machine(), self.draws.below(CLIENTS as u64) as usize);
         if self.machines[number].clients[client].1.is_some() {
             return false;
         }
@@ -416,7 +448,10 @@ impl World {
             let machines = self.machines.len() as u64;
             let (one, other) = (self.draws.below(machines) as usize, self.draws.below(machines) as usize);
             if self.draws.below(100) < 2 {
-                self.compare_and_crash(one);
+                // The process of one that has left is no more.
+                if !self.machines[one].host.member().has_left() {
+                    self.compare_and_crash(one);
+                }
             } else if one != other && self.draws.below(100) < 2 {
                 self.break_link(one, other);
                 self.meet(one, other);
@@ -550,6 +585,41 @@ fn members_die_at_any_moment_and_nothing_that_was_acknowledged_is_lost() {
 #[test]
 fn members_that_are_without_power_lose_the_end_of_what_they_had_and_agree_all_the_same() {
     simulate(true);
+}
+
+fn simulate_leaving(loses_power: bool) {
+    let (mut moved, mut crashes, mut during_changes) = (0, 0, 0);
+    let name = if loses_power { "leave_without_power" } else { "leave_and_die" };
+    let runs = of_each_seed(name, 150, |seed| {
+        let mut world = World::new(seed, loses_power);
+        let requests = 100 + world.draws.below(300) as usize;
+        world.run(requests, true, |_| {});
+        let leaver = world.some_machine();
+        world.leave(leaver);
+        let before = world.crashes[0] + world.crashes[1];
+        world.run(100, true, |_| {});
+        crashes += world.crashes[0] + world.crashes[1] - before;
+        during_changes += world.during_changes;
+        world.check_that_all_have_left();
+        moved += world.machines[leaver].host.member().departure().map_or(0, |departure| departure.moved.len());
+        world.check();
+        world.run(200, true, |_| {});
+        world.check();
+        world.run(100, false, |_| {});
+        world.shrink();
+        world.check();
+    });
+    assert!(runs < 100 || moved > 100 && crashes > 100 && during_changes > 0, "{moved} {crashes} {during_changes}");
+}
+
+#[test]
+fn members_leave_and_die_meanwhile_and_nothing_that_was_acknowledged_is_lost() {
+    simulate_leaving(false);
+}
+
+#[test]
+fn members_that_leave_without_power_agree_with_the_others_all_the_same() {
+    simulate_leaving(true);
 }
 
 /// A store with commands of all kinds, a batch for each; after each, how long the log is and what there is.

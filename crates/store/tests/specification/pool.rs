@@ -63,6 +63,8 @@ struct Pool {
     /// Of a read, what it has found, and from where to go on.
     read: Option<(Vec<Key>, Option<u64>)>,
     model: BTreeMap<u64, u64>,
+    /// Members that leave, or have left: nobody asks them for anything.
+    leaving: BTreeSet<usize>,
 }
 
 impl Pool {
@@ -83,6 +85,7 @@ impl Pool {
             counted: None,
             read: None,
             model: BTreeMap::new(),
+            leaving: BTreeSet::new(),
         };
         pool.add();
         pool
@@ -105,9 +108,34 @@ impl Pool {
             return;
         }
         let member = Member::joining(own, policy, |_| Pairs::default());
-        let at = Pool::identity(self.draws.below(number as u64) as usize);
+        let at = Pool::identity(self.some_member());
         member.join(at, &mut outputs);
         self.members.push(member);
+        self.carry(number, outputs);
+    }
+
+    /// Members that were not let in yet ask another one: the one that they have asked may have left.
+    fn join_again(&mut self) {
+        for number in 0..self.members.len() {
+            let (at, mut outputs) = (self.some_member(), Vec::new());
+            if !self.members[number].is_welcome() && at != number {
+                self.members[number].join(Pool::identity(at), &mut outputs);
+                self.carry(number, outputs);
+            }
+        }
+    }
+
+    /// One that does not leave.
+    fn some_member(&mut self) -> usize {
+        let stay: Vec<usize> = (0..self.members.len()).filter(|number| !self.leaving.contains(number)).collect();
+        stay[self.draws.below(stay.len() as u64) as usize]
+    }
+
+    /// A member is asked to leave.
+    fn leave(&mut self, number: usize) {
+        self.leaving.insert(number);
+        let mut outputs = Vec::new();
+        self.members[number].leave(time(self.now), &mut outputs);
         self.carry(number, outputs);
     }
 
@@ -168,7 +196,7 @@ impl Pool {
 
     /// Some member asks for something that no other asks for at the time.
     fn ask(&mut self, storing: bool) {
-        let (member, number) = (self.draws.below(self.members.len() as u64) as usize, self.draws.below(300));
+        let (member, number) = (self.some_member(), self.draws.below(300));
         if self.asked.values().any(|asked| asked.key == number) {
             return;
         }
@@ -201,8 +229,11 @@ impl Pool {
             for _ in 0..self.draws.below(20) {
                 self.step();
             }
-            if self.members.len() < 5 && self.draws.percent(2) {
+            if self.members.len() < 5 + self.leaving.len() && self.draws.percent(2) {
                 self.add();
+            }
+            if self.draws.percent(5) {
+                self.join_again();
             }
         }
         self.until_nothing_is_under_way();
@@ -211,7 +242,7 @@ impl Pool {
     /// Removes all keys; then nobody asks for anything, and members only look now and then whether the file is to shrink.
     fn empty(&mut self) {
         while let Some((number, value)) = self.model.pop_first() {
-            let (member, mut outputs) = (self.draws.below(self.members.len() as u64) as usize, Vec::new());
+            let (member, mut outputs) = (self.some_member(), Vec::new());
             let ticket =
                 self.members[member].ask(time(self.now), c_of(number), Operation::Remove(key(number)), &mut outputs);
             let due = Outcome::Found(Some(Body::from(value.to_le_bytes().to_vec())));
@@ -282,7 +313,7 @@ impl Pool {
     fn check(&mut self) {
         let mut keys: Vec<Key> = self.model.keys().map(|&number| key(number)).collect();
         keys.sort_unstable();
-        let member = self.draws.below(self.members.len() as u64) as usize;
+        let member = self.some_member();
         assert_eq!(self.scan(member), keys);
         assert_eq!(self.read(member), keys);
         let entries: u64 =
@@ -327,4 +358,49 @@ fn what_nobody_answers_is_given_up() {
     assert_eq!(member.deadline(), None);
     // The place is free again, and has another ticket.
     assert_ne!(member.ask(again, c_of(1), operation, &mut outputs), ticket);
+}
+
+#[test]
+fn a_member_leaves_at_any_time_and_every_answer_is_right() {
+    let (mut moved, mut most_at_once) = (0, 0);
+    let runs = of_each_seed("a_member_leaves", 300, |seed| {
+        let mut pool = Pool::new(seed);
+        let requests = 50 + pool.draws.below(300) as usize;
+        pool.run(requests, true);
+        (pool.members.len()..3).for_each(|_| pool.add());
+        for _ in 0..1 + pool.draws.below(2) {
+            for _ in 0..pool.draws.below(100) {
+                pool.step();
+            }
+            // Others may be about to come, and another one may be leaving.
+            let leaver = pool.some_member();
+            if pool.members[leaver].most_servers_of_others() > 0 {
+                pool.leave(leaver);
+            }
+            for _ in 0..pool.draws.below(40) {
+                pool.ask(true);
+                pool.step();
+            }
+        }
+        pool.run(300, true);
+        for leaver in pool.leaving.clone() {
+            let member = &pool.members[leaver];
+            assert!(member.has_left(), "member {leaver} never leaves: {:?}", member.departure());
+            assert_eq!(member.servers().count(), 0);
+            let identity = Pool::identity(leaver);
+            for (number, other) in pool.members.iter().enumerate().filter(|(number, _)| *number != leaver) {
+                let knows_it = other.peer(identity).is_some() || other.hints().iter().any(|(_, host)| host == identity);
+                assert!(!knows_it || pool.leaving.contains(&number), "{number} still knows {leaver}");
+            }
+            let departure = member.departure().unwrap();
+            moved += departure.moved.len();
+            most_at_once = most_at_once.max(departure.moved.len());
+        }
+        pool.check();
+        pool.run(300, true);
+        pool.check();
+        pool.empty();
+        assert_eq!(pool.servers().len(), 1);
+    });
+    assert!(runs < 100 || moved > 200 && most_at_once > 1, "{moved} servers moved, {most_at_once} of one member");
 }

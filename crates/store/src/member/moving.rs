@@ -1,0 +1,96 @@
+//! How a server moves from one member to another: the two halves of it talk to each other, under the same number.
+//!
+//! Others go on telling the member where it was until they hear that it has moved: what must not be lost is passed on from there, and a
+//! client's request is sent again.
+
+use programs::linear_hash::{Contents, Server, ToServer, ToServerOf};
+
+use super::placement::parent;
+use super::{Identity, Member, Output, Placement};
+
+impl<C: Contents> Member<C> {
+    /// A server begins to move to another member.
+    pub(super) fn begin_to_move(&mut self, number: u32, host: Identity, outputs: &mut Vec<Output<C>>) {
+        let Some(pace) = self.servers.get(&number).map(Server::pace) else { return };
+        self.moves.insert(number, host);
+        self.record_moving(number, pace);
+        self.set_off(number, outputs);
+    }
+
+    /// The server moves from here. A small one is gone at once.
+    pub(super) fn set_off(&mut self, number: u32, outputs: &mut Vec<Output<C>>) {
+        let mut told = Vec::new();
+        self.servers.get_mut(&number).into_iter().for_each(|server| server.move_away(&mut told));
+        self.pass_on(number, told, outputs);
+        self.let_go(number);
+    }
+
+    /// A server is here no more, if all of it has gone.
+    fn let_go(&mut self, number: u32) {
+        if self.servers.get(&number).is_some_and(|server| server.table().is_none()) {
+            self.servers.remove(&number);
+            if let Some(host) = self.moves.remove(&number) {
+                self.has_moved(number, host);
+            }
+        }
+    }
+
+    /// Another member's server begins to move here.
+    pub(super) fn begins_to_move_here(&mut self, number: u32, from: Identity) {
+        self.moves.insert(number, from);
+        self.hint(number, self.own.identity);
+    }
+
+    /// Takes what the other half of a server says that moves.
+    pub(super) fn take_of_other_half(
+        &mut self,
+        member: Identity,
+        number: u32,
+        message: ToServerOf<C>,
+        outputs: &mut Vec<Output<C>>,
+    ) {
+        let Some(server) = self.servers.get_mut(&number).filter(|_| self.moves.get(&number) == Some(&member)) else {
+            return;
+        };
+        let (mut told, has_come) = (Vec::new(), matches!(message, ToServer::Moved { .. }));
+        server.take(number, message, &mut told);
+        if has_come {
+            self.moves.remove(&number);
+            self.learn_host(number, self.own.identity);
+        }
+        self.pass_on(number, told, outputs);
+        self.let_go(number);
+    }
+
+    /// A message for a server that has moved away goes where that is now.
+    pub(super) fn pass_on_after_it(
+        &mut self,
+        member: Identity,
+        from: u32,
+        to: u32,
+        message: ToServerOf<C>,
+        outputs: &mut Vec<Output<C>>,
+    ) {
+        let own = self.own.identity;
+        let host = self.departures.get(&own).and_then(|departure| departure.moved.get(&to)).copied();
+        if let Some(host) = host.filter(|_| from != to) {
+            self.send_sequenced(host, (from, to), message, Some(member), outputs);
+        }
+    }
+
+    /// Learns who hosts which server from a member whose server moves here. With the token that is what is known best; without it, all that
+    /// is known best is whom that server has split off, and who asks it to leave.
+    pub(super) fn learn_of_moving(&mut self, number: u32, message: &ToServerOf<C>, placement: &Placement) {
+        let asks = match message {
+            ToServer::Moved { token: Some(_), .. } => return self.learn(placement),
+            ToServer::Moved { leave: Some((asks, _)), .. } => Some(*asks),
+            _ => None,
+        };
+        for (server, host) in placement.iter().filter(|(server, _)| *server != number) {
+            let is_known_best = parent(server) == number || asks == Some(server);
+            if self.placement.host(server).is_none() || is_known_best && !self.servers.contains_key(&server) {
+                self.learn_host(server, host);
+            }
+        }
+    }
+}
