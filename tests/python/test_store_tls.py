@@ -129,6 +129,16 @@ def test_both_versions_say_goodbye(member: Member, ours: Certificates, version: 
             assert told == b"+PONG\r\n+OK\r\n" and client.version() == version.name.replace("v1_", "v1.")
 
 
+def test_a_store_that_ends_says_goodbye(ours: Certificates) -> None:
+    with pool_of(1, *ours.options, how=ours.how()) as members:
+        with socket.create_connection(("127.0.0.1", members[0].port), timeout=LIMIT) as plain:
+            with ours.context().wrap_socket(plain, server_hostname="127.0.0.1", suppress_ragged_eofs=False) as client:
+                client.sendall(b"PING\r\n")
+                assert client.recv(100) == b"+PONG\r\n"
+                members[0].process.terminate()
+                assert client.recv(100) == b""
+
+
 def test_the_command_line_of_redis(member: Member, ours: Certificates) -> None:
     program = shutil.which("redis-cli")
     if program is None or "--cacert" not in subprocess.run([program, "--help"], capture_output=True, text=True).stdout:

@@ -62,6 +62,7 @@ impl Server {
 
     /// It serves no more.
     pub(super) fn end_of_service(&mut self) {
+        self.peers.values_mut().for_each(|peer| peer.stream.close());
         let node = self.host.node().borrow();
         let (requests, seconds) = (node.counts.commands, node.now.saturating_sub(node.since) / 1000);
         drop(node);

@@ -190,8 +190,28 @@ impl Connector {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::tls::authority::{Authority, pem};
+
+    proptest! {
+        #[test]
+        fn a_file_that_was_changed_is_taken_or_refused(at in any::<prop::sample::Index>(), byte: u8, garbage: Vec<u8>) {
+            let authority = Authority::new();
+            let changed = |of: &Pem| {
+                let mut bytes = of.bytes.clone();
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+                Pem { bytes, ..of.clone() }
+            };
+            let own = authority.sign();
+            let own = CertifiedKey { certificate: changed(&own.certificate), key: changed(&own.key) };
+            // Either is fine; a panic is not.
+            let _ = Acceptor::new(&own, Some(&changed(&authority.certificate)));
+            prop_assert!(Connector::new(&pem("ca.pem", garbage), None, None).is_err());
+        }
+    }
 
     fn refusal(own: &CertifiedKey) -> String {
         Acceptor::new(own, None).unwrap_err().to_string()
