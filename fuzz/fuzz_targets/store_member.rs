@@ -13,7 +13,7 @@ use store::bucket::Bucket;
 use store::connection::Connection;
 use store::host::Host;
 use store::link::{Event, Link, Secret};
-use store::member::{Identity, Message, Output, Peer, Policy};
+use store::member::{Identity, Message, Output, Peer, Policy, Role};
 use store::node::{Node, Settings};
 
 const GROWTH: Growth =
@@ -23,7 +23,7 @@ const MOST_OUTPUTS: usize = 10_000;
 
 fn peer(number: u32) -> Peer {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, number as u16));
-    Peer { identity: Identity(number), address, clients: address }
+    Peer { identity: Identity(number), address, clients: address, role: Role::Data, life: 0 }
 }
 
 /// Carries what one side has to send to the other, and gives the messages that come of it.

@@ -1,10 +1,12 @@
-"""`maquette store grow` and `shrink`: more servers, or fewer, than records ask for, in a pool of real processes."""
+"""`maquette store grow`, `shrink` and `drain`: more servers, or fewer, than records ask for, and fewer members, in a pool of real processes."""
 
 import json
 import subprocess
+import threading
+from pathlib import Path
 
 from maquette.store import Client
-from pools import CAPACITY, COMMAND, LIMIT, Member, pool_of, servers, wait_until
+from pools import CAPACITY, COMMAND, LIMIT, Member, pool_of, redis, servers, wait_until
 
 
 def resize(way: str, member: Member, by: int, *options: str) -> tuple[int, str]:
@@ -35,3 +37,123 @@ def test_a_pool_has_as_many_servers_as_are_asked_for() -> None:
         store.set("one more", 1)
         wait_until(lambda: servers(members) > 2, "records ask for servers again")
         assert store.execute("DBSIZE") == 2 * CAPACITY + 301
+
+
+def drain(member: Member, *options: str) -> tuple[int, str]:
+    line = [str(COMMAND), "store", "drain", f"127.0.0.1:{member.port}", *options]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=3 * LIMIT, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+class Writers:
+    """Clients that write and read all the while, each its own keys, until they are told to end."""
+
+    def __init__(self, members: list[Member]) -> None:
+        self.failures: list[str] = []
+        #: What each has stored last under its keys.
+        self.stored: dict[str, str] = {}
+        self.over = threading.Event()
+        plain = [lambda port=member.port: redis.Redis(port=port, socket_timeout=LIMIT) for member in members]
+        port = members[0].slots
+        by_slots = [lambda: redis.RedisCluster(host="127.0.0.1", port=port, socket_timeout=LIMIT)]
+        self.threads = [
+            threading.Thread(target=self.write, args=(name, client)) for name, client in enumerate(plain + by_slots)
+        ]
+        for thread in self.threads:
+            thread.start()
+
+    def write(self, name, client) -> None:  # type: ignore[no-untyped-def]
+        try:
+            with client() as store:
+                count = 0
+                while not self.over.is_set():
+                    key, before = f"writer:{name}:{count % 500}", str(count - 500).encode() if count >= 500 else None
+                    assert store.set(key, count, get=True) == before, key
+                    self.stored[key] = str(count)
+                    count += 1
+        except Exception as error:
+            self.failures.append(f"writer {name}: {error!r}")
+
+    def end(self) -> dict[str, str]:
+        self.over.set()
+        for thread in self.threads:
+            thread.join(LIMIT)
+        assert not self.failures and not any(thread.is_alive() for thread in self.threads), self.failures
+        return self.stored
+
+
+def test_a_member_leaves_while_clients_write() -> None:
+    count = 20_000
+    with pool_of(3, "--servers", "64") as members, members[1].client() as store:
+        for first in range(0, count, 1_000):
+            store.mset({f"key:{number}": number for number in range(first, first + 1_000)})
+        before, here = servers(members), int(members[0].pool()["pool_servers_here"])
+        assert here > 5
+        # The one that has founded the pool, and that the others have asked to let them in.
+        writers = Writers(members[1:])
+        wait_until(lambda: bool(writers.failures) or len(writers.stored) > 1_000, "clients write")
+        assert not writers.failures, writers.failures
+        status, told = drain(members[0], "--json")
+        assert status == 0, told
+        report = json.loads(told)
+        assert report["left"] and report["servers"] == 0 and len(report["moved"]) >= here
+        assert members[0].process.wait(timeout=LIMIT) == 0
+        stored = writers.end()
+        assert len(stored) > 1_000
+        for key in (f"key:{number}" for number in range(0, count, 1_000)):
+            assert store.get(key) == key.partition(":")[2]
+        assert {key: store.get(key) for key in stored} == stored
+        assert sorted(store.scan_iter(count=1_000)) == sorted([*stored, *(f"key:{number}" for number in range(count))])
+        assert all(member.pool()["pool_members"] == 2 for member in members[1:])
+        assert servers(members[1:]) >= before
+        with redis.Redis(port=members[2].slots, decode_responses=True) as slots:
+            nodes = slots.execute_command("CLUSTER NODES")
+        assert len(nodes) == 2 and not any(str(members[0].slots) in node for node in nodes)
+        # A member that comes now is let in by one that was let in by the one that has left, and all hear of it.
+        members.append(Member("--join", members[2].members, "--servers", "64"))
+        wait_until(lambda: all(one.pool()["pool_members"] == 3 for one in members[1:]), "all know the new one")
+
+
+def test_a_member_that_is_killed_while_it_leaves_goes_on_with_that(tmp_path: Path) -> None:
+    def start(number: int, *options: str) -> Member:
+        return Member("--servers", "32", "--data", str(tmp_path / str(number)), *options)
+
+    members = [start(0)]
+    try:
+        members += [start(number, "--join", members[0].members) for number in (1, 2)]
+        wait_until(lambda: all(one.pool()["pool_members"] == 3 for one in members), "all know each other")
+        with members[0].client() as store:
+            for first in range(0, 8_000, 1_000):
+                store.mset({f"key:{number}": number for number in range(first, first + 1_000)})
+            # It does not wait, and is killed as soon as it has begun.
+            drain(members[1], "--wait", "0")
+            members[1].process.kill()
+            members[1].process.communicate(timeout=LIMIT)
+            members[1] = start(1)
+            assert members[1].process.wait(timeout=LIMIT) == 0
+            wait_until(lambda: all(one.pool()["pool_members"] == 2 for one in (members[0], members[2])), "it has left")
+            assert store.dbsize() == 8_000
+            keys = sorted(store.scan_iter(count=1_000))
+            assert keys == sorted(f"key:{number}" for number in range(8_000))
+            assert store.mget(keys) == [key.partition(":")[2] for key in keys]
+        line = [str(COMMAND), "store", "serve", "--port", "0", "--data", str(tmp_path / "1")]
+        again = subprocess.run(line, capture_output=True, text=True, timeout=LIMIT, check=False)
+        assert again.returncode == 2 and "has left its pool" in again.stderr
+    finally:
+        for member in members:
+            member.process.terminate()
+        for member in members:
+            member.process.communicate(timeout=LIMIT)
+
+
+def test_a_member_does_not_leave_where_its_servers_have_no_room() -> None:
+    with pool_of(1) as members, members[0].client() as store:
+        status, told = drain(members[0])
+        assert status == 1 and "there is no other member to which its servers could move" in told
+        members.append(Member("--join", members[0].members))
+        wait_until(lambda: members[0].pool()["pool_members"] == 2, "it is let in")
+        store.mset({f"key:{number}": number for number in range(400)})
+        wait_until(lambda: servers(members) == 2, "a server has split")
+        status, told = drain(members[1])
+        assert status == 1 and "no room for 2 servers: 1 other members host at most 1 together" in told
+        assert store.dbsize() == 400

@@ -2,6 +2,7 @@
 
 mod access;
 mod bench;
+mod drain;
 mod observability;
 mod resize;
 mod serve;
@@ -34,6 +35,7 @@ pub(super) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Action {
     Bench(bench::Arguments),
+    Drain(drain::Arguments),
     Grow(resize::Grow),
     Serve(Box<serve::Arguments>),
     Shrink(resize::Shrink),
@@ -44,6 +46,7 @@ impl Arguments {
     pub(super) fn execute(self, json: bool) -> Result<CommandOutput, Failure> {
         match self.action {
             Action::Bench(arguments) => arguments.execute(json),
+            Action::Drain(arguments) => arguments.execute(json),
             Action::Grow(arguments) => arguments.execute(json),
             Action::Shrink(arguments) => arguments.execute(json),
             Action::Serve(arguments) => arguments.execute(json),

@@ -203,7 +203,8 @@ impl Arguments {
             print(&json(&json!({"listening": clients, "members": members, "slots": slots, "http": pages})));
         }
         server.serve(interrupt::requested)?;
-        Ok(CommandOutput { text: String::new(), status: interrupt::status() })
+        let status = if server.has_left() { 0 } else { interrupt::status() };
+        Ok(CommandOutput { text: String::new(), status })
     }
 
     fn pool(&self, password: Option<&[u8]>, tls: Option<Tls>) -> Result<Pool, Failure> {

@@ -127,6 +127,11 @@ pub(super) fn resize(_: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     Err(Failure::Told("ERR allowed is a number of servers, of at most 4294967295, and not in a transaction".to_owned()))
 }
 
+/// The same.
+pub(super) fn drain(_: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    Err(Failure::Told("ERR not allowed in a transaction".to_owned()))
+}
+
 /// Every member answers for its own keys whatever a client says of reading.
 pub(super) fn accept(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     context.reply.ok();

@@ -304,8 +304,9 @@ static CLUSTERS: [Command; 1] = {
     [cluster.of(&CLUSTER)]
 };
 
-static CLUSTER: [Command; 11] = rows! { Cluster:
+static CLUSTER: [Command; 12] = rows! { Cluster:
     "cluster|countkeysinslot" 3 NONE [] "3.0.0" cluster::count_keys, "How many keys of a slot this server has";
+    "cluster|drain" 2 NONE [Admin] "7.0.0" cluster::drain, "Has this member leave, once its servers have moved to others";
     "cluster|getkeysinslot" 4 NONE [] "3.0.0" cluster::keys_in, "Keys of a slot that this server has";
     "cluster|grow" -2 NONE [Admin] "7.0.0" cluster::resize, "Spreads the table over one server more, or so many";
     "cluster|help" 2 NONE [] "5.0.0" documentation::help, "What there is of CLUSTER";

@@ -8,6 +8,7 @@
 //! | on the whole table: SCAN, KEYS, DBSIZE, RANDOMKEY, FLUSHALL, FLUSHDB | all servers, or of SCAN the one that has the place |
 //! | on nothing of the table | nobody |
 
+mod draining;
 mod resizing;
 mod waiting;
 
@@ -174,9 +175,10 @@ impl Host {
         let now = self.node.borrow().now;
         let alone = self.member.holder_of_all().map(|bucket| bucket.len());
         let is_asked = is_cluster(arguments) && session.is_authenticated;
-        let resizes = is_asked && session.transaction.is_none() && resizing::is_asked_for(arguments);
-        if let Some(records) = alone.filter(|_| resizes) {
-            self.resize(arguments, records, reply);
+        let resizes = is_asked && session.transaction.is_none() && is_order(arguments);
+        let leaves = self.leaves() && draining::is_asked_for(arguments);
+        if let Some(records) = alone.or(leaves.then_some(0)).filter(|_| resizes) {
+            self.obey(arguments, records, reply);
             return None;
         }
         let is_known = alone.is_some() || !resizes && now.saturating_sub(self.mapped) < MAP_HOLDS;
@@ -186,6 +188,15 @@ impl Host {
         }
         let ticket = self.member.scan(time(&self.node.borrow()), true, &mut self.outputs);
         Some(Waiting::Map(ticket, arguments.into()))
+    }
+
+    /// Does what whoever runs the pool asks for, which has so many records.
+    fn obey(&mut self, arguments: Arguments<'_>, records: u64, reply: &mut Reply) {
+        if draining::is_asked_for(arguments) {
+            self.drain(reply);
+        } else {
+            self.resize(arguments, records, reply);
+        }
     }
 
     fn draw_map(&mut self) {
@@ -357,6 +368,11 @@ impl Host {
 
 fn asks_about_the_pool(arguments: Arguments<'_>) -> bool {
     is_cluster(arguments) || arguments.get(0).eq_ignore_ascii_case(b"info")
+}
+
+/// Whether a request is one of whoever runs the pool.
+fn is_order(arguments: Arguments<'_>) -> bool {
+    resizing::is_asked_for(arguments) || draining::is_asked_for(arguments)
 }
 
 fn is_cluster(arguments: Arguments<'_>) -> bool {

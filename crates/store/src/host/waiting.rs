@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Host, dispatch_on, resizing, time};
+use super::{Host, dispatch_on, is_order, time};
 use crate::bucket::Bucket;
 use crate::commands::{Command, Wanted, matches};
 use crate::connection::Session;
@@ -176,8 +176,8 @@ impl Host {
             (Waiting::Map(_, request), Answer::Count(records)) => {
                 self.mapped = self.node.borrow().now;
                 self.draw_map();
-                if resizing::is_asked_for(request.borrowed()) {
-                    self.resize(request.borrowed(), records, reply);
+                if is_order(request.borrowed()) {
+                    self.obey(request.borrowed(), records, reply);
                 } else {
                     self.carry_out_without_keys(session, reply, request.borrowed());
                 }

@@ -68,6 +68,9 @@ pub enum Error {
     /// The member was never let in by another one, and nobody is named whom it could ask.
     #[error("the store in `{}` was never let into its pool; --join says whom it is to ask", .0.display())]
     NotWelcome(PathBuf),
+    /// The member has left its pool.
+    #[error("the store in `{}` has left its pool; in a directory that is empty it may join one again", .0.display())]
+    Left(PathBuf),
     /// Something to be kept can't be written, whatever the file.
     #[error("what is to be kept can't be written down")]
     Unwritable,

@@ -73,6 +73,13 @@ pub enum Event {
         /// Where it is called.
         address: SocketAddr,
     },
+    /// A member has left the pool.
+    MemberLeft {
+        /// Which.
+        member: String,
+        /// Where it was called.
+        address: SocketAddr,
+    },
     /// It can be rebuilt if it is lost.
     Covered {
         /// By which parity member.
@@ -102,7 +109,7 @@ pub enum Event {
         /// How many requests and replies were dropped.
         messages: u64,
     },
-    /// A server came to it by a split.
+    /// A server came to it: by a split, or from a member that leaves.
     ServerOpened {
         /// Which.
         server: u32,
@@ -127,10 +134,15 @@ pub enum Event {
         /// The records that it has now.
         records: u64,
     },
-    /// One of its servers has given its records back, and is none any more.
+    /// One of its servers has given its records back and is none any more, or has moved to another member.
     ServerEnded {
         /// Which.
         server: u32,
+    },
+    /// It has left its pool.
+    Left {
+        /// How many of its servers have moved to others.
+        servers: usize,
     },
     /// There were too many clients.
     ClientsTurnedAway {
@@ -190,6 +202,7 @@ impl Event {
             Event::Listening { .. }
             | Event::LetIn { .. }
             | Event::MemberMet { .. }
+            | Event::MemberLeft { .. }
             | Event::Covered { .. }
             | Event::MemberRebuilt { .. }
             | Event::Becomes { .. }
@@ -197,6 +210,7 @@ impl Event {
             | Event::ServerSplit { .. }
             | Event::ServerMerged { .. }
             | Event::ServerEnded { .. }
+            | Event::Left { .. }
             | Event::Ending { .. } => Level::Info,
         }
     }
@@ -229,6 +243,9 @@ impl fmt::Display for Event {
             Event::MemberLost { member, address } => {
                 write!(out, "the connection with member {member} at {address} is lost")
             }
+            Event::MemberLeft { member, address } => {
+                write!(out, "member {member} at {address} has left the pool: its servers have moved to others")
+            }
             Event::Covered { by } => write!(out, "what it holds can be rebuilt: member {by} has parity of it"),
             Event::MemberTakenForLost { member, spare } => {
                 write!(out, "member {member} was silent for too long: it is rebuilt on member {spare}")
@@ -242,7 +259,7 @@ impl fmt::Display for Event {
                 )
             }
             Event::ServerOpened { server, level } => {
-                write!(out, "server {server} of level {level} opened: a split came")
+                write!(out, "server {server} of level {level} has come")
             }
             Event::ServerSplit { server, level, records } => {
                 write!(out, "server {server} has split: it has level {level} and {records} records")
@@ -250,7 +267,10 @@ impl fmt::Display for Event {
             Event::ServerMerged { server, level, records } => {
                 write!(out, "server {server} has merged: it has level {level} and {records} records")
             }
-            Event::ServerEnded { server } => write!(out, "server {server} has given its records back"),
+            Event::ServerEnded { server } => write!(out, "server {server} has gone, with all its records"),
+            Event::Left { servers } => {
+                write!(out, "it has left its pool: {servers} servers have moved to other members")
+            }
             Event::ClientsTurnedAway { clients, most } => {
                 write!(out, "{clients} clients were turned away: {most} are served at once")
             }

@@ -47,6 +47,9 @@ impl Keeper {
         let mut host = Host::kept_by(node, own.clone(), policy, Some(Rc::clone(&journal)));
         let (disk, found) = Disk::open(data, host.member_mut())?;
         let directory_of_group = Directory::new(directory.clone());
+        if host.member().has_left() {
+            return Err(Error::Left(directory));
+        }
         if found.run.is_some() && founds && !host.member().is_welcome() {
             return Err(Error::NotWelcome(directory));
         }

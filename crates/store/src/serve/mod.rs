@@ -117,6 +117,8 @@ enum Callers {
 
 /// As long as no member has welcomed this one, one is asked again after so long. [ms]
 const TIME_TO_JOIN_AGAIN: Milliseconds = 500;
+/// A member that has left serves so much longer: whoever has asked it to leave asks whether it has. [ms]
+const TIME_TO_SAY_SO: Milliseconds = 1_000;
 
 /// A node that listens.
 pub struct Server {
@@ -139,6 +141,8 @@ pub struct Server {
     arrivals: Vec<Arrival>,
     looked: Milliseconds,
     joined: Milliseconds,
+    /// Since when it has left its pool.
+    left: Option<Milliseconds>,
     visitors: Visitors,
     assets: Option<Assets>,
     /// How other members stand.
@@ -195,7 +199,6 @@ impl Server {
                 (host, Some(keeper))
             }
         };
-        let own = host.member().own().clone();
         Ok(Server {
             poll,
             listeners,
@@ -203,15 +206,16 @@ impl Server {
             acceptor: None,
             queue: VecDeque::new(),
             next_token,
+            members: Peers::new(host.member().own().clone(), pool.secret.clone(), pool.tls.clone()),
             host,
             keeper,
-            members: Peers::new(own, pool.secret.clone(), pool.tls.clone()),
             settings,
             pool,
             tickets: BTreeMap::new(),
             arrivals: Vec::new(),
             looked: now,
             joined: 0,
+            left: None,
             visitors: Visitors::default(),
             assets: None,
             others: Others::default(),
@@ -250,7 +254,7 @@ impl Server {
         let mut events = Events::with_capacity(EVENTS);
         let mut is_swept = true;
         self.begin();
-        while !ends() {
+        while !ends() && !self.has_left_for_long() {
             let idle = self.queue.is_empty() && is_swept;
             let wait = if idle { LONGEST_WAIT } else { Duration::ZERO };
             match self.poll.poll(&mut events, Some(wait)) {
@@ -466,7 +470,13 @@ impl Server {
             }
             Arrival::Lost(peer) => {
                 self.group().into_iter().for_each(|group| group.loses(peer.identity));
-                self.tell(&Event::MemberLost { member: peer.identity.to_string(), address: peer.address });
+                let (member, address) = (peer.identity.to_string(), peer.address);
+                if self.host.member().has_gone(peer.identity) {
+                    self.members.forget(peer.identity);
+                    self.tell(&Event::MemberLeft { member, address });
+                } else {
+                    self.tell(&Event::MemberLost { member, address });
+                }
             }
             Arrival::Message(from, message) => match postcard::from_bytes(&message) {
                 Ok(Told::Message(message)) => {
@@ -488,6 +498,8 @@ impl Server {
 
     fn put_out(&mut self, output: Output<Bucket>) {
         match output {
+            // Nobody listens there any more.
+            Output::Send(to, _) if self.host.member().has_gone(to) && !self.members.reaches(to) => {}
             Output::Send(to, message) => {
                 let may_be_lost = message.may_be_lost();
                 // All that members tell each other can be written.

@@ -10,7 +10,7 @@ use super::clients::Gone;
 use super::clock::instant;
 use super::told::Told;
 use super::watch::Watch;
-use super::{Callers, Error, Server, bind};
+use super::{Callers, Error, Server, TIME_TO_SAY_SO, bind};
 use crate::log::{Event, Log};
 use crate::member::Identity;
 use crate::pages::{Assets, MemberState, Readings, Request, Response, Route, Status, metrics, route};
@@ -58,6 +58,25 @@ impl Server {
             tls: self.acceptor.is_some(),
             tls_for_members: self.pool.tls.is_some(),
         });
+    }
+
+    /// Whether it has left its pool, and nobody waits to hear so.
+    pub(super) fn has_left_for_long(&mut self) -> bool {
+        if !self.host.member().has_left() {
+            return false;
+        }
+        let now = self.host.node().borrow().now;
+        if self.left.is_none() {
+            self.left = Some(now);
+            let servers = self.host.member().departure().map_or(0, |departure| departure.moved.len());
+            self.tell(&Event::Left { servers });
+        }
+        self.left.is_some_and(|left| now.saturating_sub(left) >= TIME_TO_SAY_SO || now < left)
+    }
+
+    /// Whether it has ended since it has left its pool, and not since it was told to.
+    pub const fn has_left(&self) -> bool {
+        self.left.is_some()
     }
 
     /// It serves no more.

@@ -203,6 +203,17 @@ impl Peers {
         };
     }
 
+    /// Whether a socket leads to a member.
+    pub fn reaches(&self, member: Identity) -> bool {
+        self.tokens.contains_key(&member)
+    }
+
+    /// A member is there no more: nothing is kept for it.
+    pub fn forget(&mut self, member: Identity) {
+        self.outboxes.remove(&member);
+        self.unreached.remove(&member);
+    }
+
     /// A member is to be called, if it is not reached.
     pub fn expect(&mut self, member: Identity) {
         if !self.tokens.contains_key(&member) {
