@@ -598,6 +598,11 @@ fn simulate_leaving(loses_power: bool) {
         world.leave(leaver);
         let before = world.crashes[0] + world.crashes[1];
         world.run(100, true, |_| {});
+        if world.draws.percent(30) {
+            let leaver = world.some_machine();
+            world.leave(leaver);
+            world.run(100, true, |_| {});
+        }
         crashes += world.crashes[0] + world.crashes[1] - before;
         during_changes += world.during_changes;
         world.check_that_all_have_left();

@@ -404,3 +404,20 @@ fn a_member_leaves_at_any_time_and_every_answer_is_right() {
     });
     assert!(runs < 100 || moved > 200 && most_at_once > 1, "{moved} servers moved, {most_at_once} of one member");
 }
+
+#[test]
+fn a_scan_finds_every_key_once_while_servers_move() {
+    of_each_seed("a_scan_finds_every_key_once", 300, |seed| {
+        let mut pool = Pool::new(seed);
+        pool.run(200, true);
+        (pool.members.len()..3).for_each(|_| pool.add());
+        pool.until_nothing_is_under_way();
+        let leaver = pool.servers().values().next().copied().expect("somebody hosts server 0");
+        pool.leave(leaver);
+        for _ in 0..pool.draws.below(60) {
+            pool.step();
+        }
+        pool.check();
+        assert!(pool.members[leaver].has_left());
+    });
+}
