@@ -4,6 +4,7 @@ import json
 import subprocess
 import threading
 from pathlib import Path
+from typing import Any
 
 from maquette.store import Client
 from pools import CAPACITY, COMMAND, LIMIT, Member, pool_of, redis, servers, wait_until
@@ -53,18 +54,16 @@ class Writers:
         #: What each has stored last under its keys.
         self.stored: dict[str, str] = {}
         self.over = threading.Event()
-        plain = [lambda port=member.port: redis.Redis(port=port, socket_timeout=LIMIT) for member in members]
-        port = members[0].slots
-        by_slots = [lambda: redis.RedisCluster(host="127.0.0.1", port=port, socket_timeout=LIMIT)]
+        clients = [(redis.Redis, member.port) for member in members] + [(redis.RedisCluster, members[0].slots)]
         self.threads = [
-            threading.Thread(target=self.write, args=(name, client)) for name, client in enumerate(plain + by_slots)
+            threading.Thread(target=self.write, args=(name, kind, port)) for name, (kind, port) in enumerate(clients)
         ]
         for thread in self.threads:
             thread.start()
 
-    def write(self, name, client) -> None:  # type: ignore[no-untyped-def]
+    def write(self, name: int, kind: Any, port: int) -> None:
         try:
-            with client() as store:
+            with kind(host="127.0.0.1", port=port, socket_timeout=LIMIT) as store:
                 count = 0
                 while not self.over.is_set():
                     key, before = f"writer:{name}:{count % 500}", str(count - 500).encode() if count >= 500 else None
