@@ -1,4 +1,4 @@
-"""`maquette store grow`, `shrink` and `drain`: more servers, or fewer, than records ask for, and fewer members, in a pool of real processes."""
+"""`maquette store grow`, `shrink` and `drain`: more or fewer servers than records ask for, and fewer members."""
 
 import json
 import subprocess
