@@ -274,8 +274,10 @@ pub struct NodeCosts {
     pub system_message: Duration,
     /// What the processor's first message that it sends takes longer, and the first that it receives. [ps]
     pub cold: Duration,
-    /// The rate at which the processor copies a message in or out, if it copies. [bit/s]
+    /// The rate at which the processor copies a message that it sends, if it copies. [bit/s]
     pub copy_rate: Option<Rate>,
+    /// The rate at which it copies one that it receives. [bit/s]
+    pub copy_out_rate: Option<Rate>,
     /// Extra cost of each message received whose packets may come out of order. [ps]
     pub reconstruction: Duration,
     /// Whether the communication processor begins the next packet of a message only when the one before has wholly left

@@ -91,7 +91,14 @@ pub(super) fn node(costs: &NodeCosts) -> Vec<[String; 2]> {
         row("to send", side(costs.processor_send, costs.message_send, costs.packet_send)),
         row("to receive", side(costs.processor_receive, costs.message_receive, costs.packet_receive)),
     ];
-    let copies = costs.copy_rate.map(|rate| format!("the processor copies at {rate}"));
+    let copies = match (costs.copy_rate, costs.copy_out_rate) {
+        (Some(rate), Some(out)) if rate == out => Some(format!("the processor copies at {rate}")),
+        (None, Some(out)) => Some(format!("the processor copies what it receives at {out}")),
+        (Some(rate), Some(out)) => {
+            Some(format!("the processor copies what it sends at {rate}, what it receives at {out}"))
+        }
+        (_, None) => None,
+    };
     let moves = costs.packet_rate.map(|rate| format!("the communication processor moves packets at {rate}"));
     let departs =
         costs.waits_for_departure.then(|| "each packet of a message waits until the last has left".to_string());

@@ -283,8 +283,10 @@ pub struct Node {
     pub system_message: Duration,
     /// What the processor's first message that it sends takes longer, and the first that it receives: that of a rank that has just begun.
     pub cold: Duration,
-    /// The rate at which the processor copies a message in or out, if it copies.
+    /// The rate at which the processor copies a message that it sends or receives, if it copies.
     pub copy_rate: Option<Rate>,
+    /// The rate at which it copies a message that it receives, if that is another one.
+    pub copy_out_rate: Option<Rate>,
     /// Extra cost of each message received whose packets may come out of order.
     pub reconstruction: Duration,
     /// Whether the next packet of a message is begun only when the one before has wholly left the node.

@@ -189,6 +189,7 @@ fn costs(node: &NodeCosts) -> Value {
         "system_message_ps": node.system_message.picoseconds(),
         "cold_ps": node.cold.picoseconds(),
         "copy_bits_per_second": node.copy_rate.map(|rate| rate.bits_per_second()),
+        "copy_out_bits_per_second": node.copy_out_rate.map(|rate| rate.bits_per_second()),
         "reconstruction_ps": node.reconstruction.picoseconds(),
         "waits_for_departure": node.waits_for_departure,
         "send": send,

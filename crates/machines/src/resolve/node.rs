@@ -31,6 +31,7 @@ pub(super) fn costs(node: &fields::Node) -> Result<NodeCosts, Fault> {
         bounded(&format!("node.{name}"), time)?;
     }
     rate_at_least_slowest("node.copy_rate", node.copy_rate)?;
+    rate_at_least_slowest("node.copy_out_rate", node.copy_out_rate)?;
     rate_at_least_slowest("node.packet_rate", node.packet_rate)?;
     Ok(NodeCosts {
         processor_send: node.processor_send,
@@ -43,6 +44,7 @@ pub(super) fn costs(node: &fields::Node) -> Result<NodeCosts, Fault> {
         cold: node.cold,
         packet_rate: node.packet_rate,
         copy_rate: node.copy_rate,
+        copy_out_rate: node.copy_out_rate.or(node.copy_rate),
         reconstruction: node.reconstruction,
         waits_for_departure: node.waits_for_departure,
         send: send(node)?,

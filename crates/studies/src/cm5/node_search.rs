@@ -19,12 +19,15 @@ use crate::{Claim, Outcome, Watch, judge, plan, run_all};
 
 /// What is searched, and between what: costs for a message, for a packet of 20 bytes, and for copying. A node's processor has 32 million
 /// instructions a second and moves every packet itself, in ten to a hundred of them.
-const RANGES: [walk::Range; 5] = [
+const RANGES: [walk::Range; 8] = [
     walk::Range { field: "node.processor_send", least: 2.0, most: 40.0, unit: "us" },
     walk::Range { field: "node.message_send", least: 20.0, most: 75.0, unit: "us" },
     walk::Range { field: "node.packet_send", least: 0.3, most: 3.2, unit: "us" },
     walk::Range { field: "node.packet_receive", least: 0.1, most: 3.2, unit: "us" },
     walk::Range { field: "node.copy_rate", least: 8.0, most: 100.0, unit: "MB/s" },
+    walk::Range { field: "node.copy_out_rate", least: 8.0, most: 400.0, unit: "MB/s" },
+    walk::Range { field: "node.message_receive", least: 0.3, most: 30.0, unit: "us" },
+    walk::Range { field: "node.system_message", least: 0.3, most: 30.0, unit: "us" },
 ];
 /// The place of the copying rate among them.
 const COPY_RATE: usize = 4;
@@ -38,7 +41,7 @@ const PATTERNS: [(u32, u32); 4] = [(10, 40), (25, 12), (50, 4), (75, 4)];
 /// The first of these patterns: the report has others.
 const FIRST: u32 = 100_000;
 /// Steps of a walk.
-const STEPS: usize = 120;
+const STEPS: usize = 400;
 /// A walk ends where the training figures are no more than this off on the mean: what the claim about them allows. [%]
 const FITS: f64 = 4.0;
 

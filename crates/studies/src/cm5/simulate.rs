@@ -19,7 +19,7 @@ use experiment::simulate::simulate;
 /// Who sends and who broadcasts.
 const SOURCE: Rank = Rank(0);
 /// Nothing that a node does takes time: what the network alone can carry.
-const NO_COSTS: [(&str, &str); 9] = [
+const NO_COSTS: [(&str, &str); 11] = [
     ("node.protocol", "eager"),
     ("node.send", "non-blocking"),
     ("node.processor_send", "0 us"),
@@ -28,7 +28,9 @@ const NO_COSTS: [(&str, &str); 9] = [
     ("node.packet_send", "0 us"),
     ("node.packet_receive", "0 us"),
     ("node.system_message", "0 us"),
+    ("node.message_receive", "0 us"),
     ("node.copy_rate", "1000 GB/s"),
+    ("node.copy_out_rate", "1000 GB/s"),
 ];
 
 /// What the transform costs a node besides its messages.

@@ -161,7 +161,8 @@ fn processors(machine: &Machine, sent: Traffic, received: Traffic) -> Bound {
             };
             let program = for_each(node.processor_send + waiting(node), sent.messages)
                 .saturating_add(for_each(node.processor_receive, received.messages))
-                .saturating_add(at_rate(node.copy_rate, bytes, sent.messages + received.messages + 1));
+                .saturating_add(at_rate(node.copy_rate, Bytes(sent.bytes), sent.messages + 1))
+                .saturating_add(at_rate(node.copy_out_rate, Bytes(received.bytes), received.messages + 1));
             let moved = if rides { Bytes(0) } else { bytes };
             let communication = for_each(node.message_send, sent.messages)
                 .saturating_add(for_each(node.packet_send, packets(sent)))

@@ -5,7 +5,7 @@ use machines::model::{Interconnect, LogGp, Machine, Protocol};
 use programs::benchmarks::PingPong;
 use programs::measure::Experiment;
 use programs::postal::Lambda;
-use quantities::{Bytes, Duration, Rank};
+use quantities::{Bytes, Duration, Rank, Rate};
 
 use super::Question;
 use crate::benchmark::Benchmark;
@@ -78,7 +78,7 @@ impl Model {
     /// The LogGP machine on which messages take about as long as on `machine` when nothing contends:
     ///
     /// ```text
-    ///   o = half of what both processors do for a message     O = what they do for a byte
+    ///   o = half of what both processors do for a message     O = what they do for a byte, on the mean
     ///   g = t0 of an empty message                            G = by how much t0 grows with a byte
     ///   L = what is left of lambda t0
     /// ```
@@ -89,7 +89,8 @@ impl Model {
         let node = &machine.node;
         let processors = (node.processor_send + node.processor_receive).picoseconds() as f64 / 2.0;
         let overhead = processors.min(self.receive[0] / 2.0);
-        let per_byte = node.copy_rate.map_or(0.0, |rate| rate.time_of(Bytes(1)).picoseconds() as f64);
+        let byte = |rate: Option<Rate>| rate.map_or(0.0, |rate| rate.time_of(Bytes(1)).picoseconds() as f64);
+        let per_byte = (byte(node.copy_rate) + byte(node.copy_out_rate)) / 2.0;
         let gap_per_byte = self.send[1].max(1.0);
         let rest = (self.long - 1.0).max(0.0) * gap_per_byte.max(per_byte);
         let latency = (self.receive[0] + self.receive[1] * self.long - rest - 2.0 * overhead).max(0.0);

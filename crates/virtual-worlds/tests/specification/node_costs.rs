@@ -69,6 +69,9 @@ fn a_message_takes_what_its_steps_take() {
         ("send = \"synchronous\"\nacknowledged = \"on-arrival\"", 250, (1736, 2141)),
         // Copying takes 250 at either end.
         ("send = \"non-blocking\"\ncopy_rate = \"1 GB/s\"", 250, (1250, 2641)),
+        // And 500 where it is received.
+        ("send = \"non-blocking\"\ncopy_rate = \"1 GB/s\"\ncopy_out_rate = \"500 MB/s\"", 250, (1250, 2891)),
+        ("send = \"non-blocking\"\ncopy_out_rate = \"500 MB/s\"", 250, (1000, 2641)),
         // The first message takes 400 longer to send, and 400 longer to receive.
         ("send = \"non-blocking\"\ncold = \"400 ns\"", 250, (1400, 2941)),
         // Each byte of a packet takes 1 at either end: injected at 1350, 1500 and 1600, there at 1465, 1615 and 1669, taken

@@ -2,7 +2,7 @@
 
 use endpoint::{Message, Passage, Received, Tag};
 use machines::model::{Acknowledged, SendMode};
-use quantities::{Bytes, Duration, Rank, Time};
+use quantities::{Bytes, Duration, Rank, Rate, Time};
 
 use super::communication::{System, Task};
 use super::control::Control;
@@ -90,15 +90,15 @@ impl<E: Engine> Nodes<E> {
     /// How long `work` takes, from now on: what forwarding still needs comes first.
     fn time_of(&mut self, rank: u32, processor: u16, work: &Work) -> Duration {
         let costs = &self.costs;
-        let copied = |size: Bytes| costs.copy_rate.map_or(Duration::ZERO, |rate| rate.time_of(size));
+        let copied = |size: Bytes, at: Option<Rate>| at.map_or(Duration::ZERO, |rate| rate.time_of(size));
         let own = match *work {
             Work::Send(letter) => {
                 let cold = std::mem::take(&mut self.nodes[rank as usize].cold[0]);
-                costs.processor_send + cold + copied(self.letters[letter].message.size())
+                costs.processor_send + cold + copied(self.letters[letter].message.size(), costs.copy_rate)
             }
             Work::Receive(letter) => {
                 let cold = std::mem::take(&mut self.nodes[rank as usize].cold[1]);
-                costs.processor_receive + cold + copied(self.letters[letter].message.size())
+                costs.processor_receive + cold + copied(self.letters[letter].message.size(), costs.copy_out_rate)
             }
             Work::Compute { work, .. } => work,
             Work::Broadcast(_) | Work::TakeBroadcast { .. } => {
