@@ -23,6 +23,7 @@ test: $(VENV)/ready ## run all tests: Rust, the installed command, the report in
 	@scripts/need chromium || true
 	@scripts/need network || true
 	@scripts/need redis || true
+	@scripts/need openssl || true
 	cargo test --workspace --locked --no-fail-fast
 	@scripts/preloaded-libraries debug
 	@$(BIN)/maturin develop --locked --quiet
