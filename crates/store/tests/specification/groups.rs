@@ -13,7 +13,7 @@ use maquette_store::connection::Connection;
 use maquette_store::host::Host;
 use maquette_store::journal::frame::{FRAME_HEADER, close, whole};
 use maquette_store::journal::{Journal, start, write_snapshot};
-use maquette_store::member::{Identity, Output, Peer, Role, Ticket};
+use maquette_store::member::{Identity, Peer, Role};
 use maquette_store::parity;
 use maquette_store::parity::column::{Extent, FileName, Kind, Piece};
 use maquette_store::parity::data::{DataMember, Files, Position};
@@ -22,7 +22,8 @@ use maquette_store::parity::group::ParityMember;
 use maquette_store::parity::message::{Message, Successor};
 use quantities::Time;
 
-use crate::keeping::{BEGIN, CLIENTS, KEYS, node, policy, recover};
+use crate::clients::{CLIENTS, Clients};
+use crate::keeping::{BEGIN, KEYS, node, policy, recover};
 use crate::pool::Draws;
 use crate::seeds::of_each_seed;
 
@@ -149,8 +150,7 @@ struct Machine {
     part: Part,
     output: parity::Output,
     turns: VecDeque<Turn>,
-    clients: Vec<(Connection, Option<Asked>)>,
-    tickets: BTreeMap<Ticket, usize>,
+    clients: Clients<Asked>,
     /// To whom links lead, and where these are.
     links: BTreeMap<Identity, usize>,
     /// How often members were rebuilt, as far as it has met them.
@@ -183,12 +183,8 @@ impl Machine {
             Role::Parity => Part::Parity(Box::new(ParityMember::new(&facts, PATIENCE, u64::from(runs) << 16))),
             Role::Spare => Part::Spare(None, Disk::default()),
         };
-        let connect = |number: usize| {
-            let client = host.node().borrow_mut().connect(format!("here:{number}"), String::new(), now);
-            (Connection::new(client, &host.node().borrow()), None)
-        };
         Machine {
-            clients: (0..CLIENTS).map(connect).collect(),
+            clients: Clients::connect(&host, now),
             host,
             journal,
             log: disk.last_log() + 1,
@@ -197,7 +193,6 @@ impl Machine {
             part,
             output: parity::Output::default(),
             turns: VecDeque::new(),
-            tickets: BTreeMap::new(),
             links: BTreeMap::new(),
             lives: BTreeMap::from([(own.identity, own.life)]),
             runs,
@@ -208,33 +203,6 @@ impl Machine {
 
     fn own(&self) -> &Peer {
         self.host.member().own()
-    }
-
-    /// Lets clients have what they have waited for; and what there is to send.
-    fn settle(&mut self) -> Vec<(Identity, Vec<u8>)> {
-        let mut sends = Vec::new();
-        loop {
-            let outputs = self.host.take_outputs();
-            if outputs.is_empty() {
-                return sends;
-            }
-            for output in outputs {
-                match output {
-                    Output::Send(to, message) => sends.push((to, postcard::to_stdvec(&message).unwrap())),
-                    Output::Done(ticket, answer) => {
-                        let Some(client) = self.tickets.remove(&ticket) else { continue };
-                        self.clients[client].0.answered(&mut self.host, ticket, answer);
-                        self.remember_tickets(client);
-                    }
-                }
-            }
-        }
-    }
-
-    fn remember_tickets(&mut self, client: usize) {
-        let waiting = self.clients[client].0.waiting();
-        let tickets: Vec<Ticket> = waiting.iter().flat_map(|waiting| waiting.tickets()).collect();
-        self.tickets.extend(tickets.into_iter().map(|ticket| (ticket, client)));
     }
 
     /// Another log begins, and all before it becomes a snapshot.
@@ -371,7 +339,7 @@ impl World {
         // A parity member that is started again has nothing; what is lost by then is lost.
         let may_die = place != PARITY || self.is_covered();
         let Some(machine) = &mut self.machines[place] else { return };
-        let sends = machine.settle();
+        let sends = machine.clients.settle(&mut machine.host);
         let mut batch = machine.journal.borrow_mut();
         if !batch.is_empty() {
             let ready = batch.close(now, 0).expect("all can be written");
@@ -391,7 +359,7 @@ impl World {
         let told = |(client, (connection, _)): (usize, &(Connection, _))| {
             (!connection.reply.unsent().is_empty()).then_some(client)
         };
-        let clients = machine.clients.iter().enumerate().filter_map(told).collect();
+        let clients = machine.clients.each.iter().enumerate().filter_map(told).collect();
         machine.turns.push_back(Turn { position, clients, sends });
         if let Part::Data(data) = &mut machine.part {
             data.has_written(position);
@@ -428,7 +396,7 @@ impl World {
 
     fn tell(&mut self, place: usize, client: usize) {
         let Some(machine) = &mut self.machines[place] else { return };
-        let (connection, asked) = &mut machine.clients[client];
+        let (connection, asked) = &mut machine.clients.each[client];
         let told = String::from_utf8_lossy(connection.reply.unsent()).into_owned();
         connection.reply.was_sent(told.len());
         let Asked { key, after, due } = asked.take().expect("it has asked");
@@ -443,7 +411,7 @@ impl World {
     fn forget_clients(&mut self, place: usize) {
         let Some(machine) = &mut self.machines[place] else { return };
         self.during_changes += u64::from(machine.host.member().servers().any(|(_, server)| !server.is_steady()));
-        for (_, asked) in &mut machine.clients {
+        for (_, asked) in &mut machine.clients.each {
             let Some(Asked { key, after, .. }) = asked.take() else { continue };
             self.unknown.insert(key, [self.model.remove(&key), after]);
         }
@@ -627,19 +595,19 @@ impl World {
         let place = places[self.draws.below(places.len() as u64) as usize];
         let client = self.draws.below(CLIENTS as u64) as usize;
         let machines = self.machines.iter().flatten();
-        let mut asked = machines.flat_map(|machine| &machine.clients).filter_map(|(_, it)| it.as_ref());
-        let is_free = self.machines[place].as_ref().is_some_and(|machine| machine.clients[client].1.is_none());
+        let mut asked = machines.flat_map(|machine| &machine.clients.each).filter_map(|(_, it)| it.as_ref());
+        let is_free = self.machines[place].as_ref().is_some_and(|machine| machine.clients.each[client].1.is_none());
         if !is_free || asked.any(|asked| asked.key == key) || self.unknown.contains_key(&key) {
             return;
         }
         let before = self.model.get(&key).cloned();
         let Some((line, asked)) = Asked::draw(key, &before, storing, &mut self.draws) else { return };
         let Some(machine) = &mut self.machines[place] else { return };
-        machine.clients[client].1 = Some(asked);
-        let connection = &mut machine.clients[client].0;
+        machine.clients.each[client].1 = Some(asked);
+        let connection = &mut machine.clients.each[client].0;
         connection.requests.feed(format!("{line}\r\n").as_bytes());
         connection.turn(&mut machine.host);
-        machine.remember_tickets(client);
+        machine.clients.remember_tickets(client);
         self.commit(place, dies);
     }
 
@@ -720,7 +688,8 @@ impl World {
             let member = machine.host.member();
             let servers: Vec<u32> = member.servers().map(|(number, _)| number).collect();
             let behind: Vec<Identity> = member.behind().collect();
-            let asked: Vec<u64> = machine.clients.iter().filter_map(|(_, asked)| Some(asked.as_ref()?.key)).collect();
+            let asked: Vec<u64> =
+                machine.clients.each.iter().filter_map(|(_, asked)| Some(asked.as_ref()?.key)).collect();
             let part = match &machine.part {
                 Part::Data(data) => format!("covered {}, lost {}", data.is_complete(), data.is_lost()),
                 Part::Parity(parity) => format!("{:?}", parity.seats().collect::<Vec<_>>()),

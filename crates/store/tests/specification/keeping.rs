@@ -8,15 +8,15 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 
 use maquette_store::bucket::Bucket;
-use maquette_store::connection::Connection;
 use maquette_store::host::Host;
 use maquette_store::journal::frame::{Frames, Next, was_kept};
 use maquette_store::journal::{Journal, Replay, Run, start, write_snapshot};
-use maquette_store::member::{Identity, Member, Message, Output, Peer, Policy, Role, Ticket};
+use maquette_store::member::{Identity, Member, Message, Peer, Policy, Role};
 use maquette_store::node::{Node, Settings};
 use programs::linear_hash::Growth;
 use quantities::{Duration, Time};
 
+use crate::clients::{CLIENTS, Clients};
 use crate::histories::Operation;
 use crate::pool::Draws;
 use crate::seeds::of_each_seed;
@@ -25,8 +25,6 @@ use crate::seeds::of_each_seed;
 pub const BEGIN: u64 = 1_700_000_000_000;
 /// As many keys there are.
 pub const KEYS: u64 = 200;
-/// As many clients each member has.
-pub const CLIENTS: usize = 3;
 
 type Value = Option<Vec<u8>>;
 
@@ -93,8 +91,7 @@ struct Machine {
     disk: Vec<u8>,
     /// So much of it is there though the power is lost. [B]
     kept: usize,
-    clients: Vec<(Connection, Option<Asked>)>,
-    tickets: BTreeMap<Ticket, usize>,
+    clients: Clients<Asked>,
     runs: u16,
 }
 
@@ -107,41 +104,8 @@ impl Machine {
         assert!(!was_kept(&disk[whole..], whole as u64), "member {number}: what is torn is no damage");
         let disk = disk[..whole].to_vec();
         start(&mut host, &journal, run.as_ref(), own, policy(), founds);
-        let connect = |number: usize| {
-            let client = host.node().borrow_mut().connect(format!("here:{number}"), String::new(), now);
-            (Connection::new(client, &host.node().borrow()), None)
-        };
-        let clients = (0..CLIENTS).map(connect).collect();
-        Machine { host, journal, kept: disk.len(), disk, clients, tickets: BTreeMap::new(), runs }
-    }
-
-    /// Lets clients have what they have waited for; and what there is to send.
-    fn settle(&mut self) -> Vec<(usize, Vec<u8>)> {
-        let mut sends = Vec::new();
-        loop {
-            let outputs = self.host.take_outputs();
-            if outputs.is_empty() {
-                return sends;
-            }
-            for output in outputs {
-                match output {
-                    Output::Send(to, message) => {
-                        sends.push((to.0 as usize - 100, postcard::to_stdvec(&message).unwrap()));
-                    }
-                    Output::Done(ticket, answer) => {
-                        let Some(client) = self.tickets.remove(&ticket) else { continue };
-                        self.clients[client].0.answered(&mut self.host, ticket, answer);
-                        self.remember_tickets(client);
-                    }
-                }
-            }
-        }
-    }
-
-    fn remember_tickets(&mut self, client: usize) {
-        let waiting = self.clients[client].0.waiting();
-        let tickets: Vec<Ticket> = waiting.iter().flat_map(|waiting| waiting.tickets()).collect();
-        self.tickets.extend(tickets.into_iter().map(|ticket| (ticket, client)));
+        let clients = Clients::connect(&host, now);
+        Machine { host, journal, kept: disk.len(), disk, clients, runs }
     }
 }
 
@@ -218,7 +182,7 @@ impl World {
     /// Keeps what a machine has done, and lets everybody know; unless it dies meanwhile, which it does so often. [1/10,000]
     fn commit(&mut self, number: usize, dies: u64) {
         let machine = &mut self.machines[number];
-        let sends = machine.settle();
+        let sends = machine.clients.settle(&mut machine.host);
         let mut batch = machine.journal.borrow_mut();
         if !batch.is_empty() {
             let ready = batch.close(self.now, machine.kept as u64).expect("all can be written");
@@ -236,14 +200,14 @@ impl World {
         }
         drop(batch);
         for (to, message) in sends {
-            self.deliver(number, to, message);
+            self.deliver(number, to.0 as usize - 100, message);
         }
         self.hear(number);
     }
 
     /// Clients of a machine hear what they are told.
     fn hear(&mut self, number: usize) {
-        for (connection, asked) in &mut self.machines[number].clients {
+        for (connection, asked) in &mut self.machines[number].clients.each {
             let told = String::from_utf8_lossy(connection.reply.unsent()).into_owned();
             if told.is_empty() {
                 continue;
@@ -269,7 +233,7 @@ impl World {
     fn crash(&mut self, number: usize) {
         let machine = &mut self.machines[number];
         self.during_changes += u64::from(machine.host.member().servers().any(|(_, server)| !server.is_steady()));
-        for (_, asked) in &mut machine.clients {
+        for (_, asked) in &mut machine.clients.each {
             // Of what is written down nobody will ever know what came of it.
             let Some(Asked::Known { key, after, .. }) = asked.take() else { continue };
             self.unknown.insert(key, [self.model.remove(&key), after]);
@@ -389,9 +353,10 @@ impl World {
     fn ask(&mut self, storing: bool, dies: u64) {
         let (number, client) = (self.some_machine(), self.draws.below(CLIENTS as u64));
         let (client, key) = (client as usize, self.draws.below(KEYS));
-        let mut asked = self.machines.iter().flat_map(|machine| &machine.clients).filter_map(|(_, it)| it.as_ref());
+        let mut asked =
+            self.machines.iter().flat_map(|machine| &machine.clients.each).filter_map(|(_, it)| it.as_ref());
         let is_of_key = |asked: &Asked| matches!(asked, Asked::Known { key: other, .. } if *other == key);
-        let is_busy = self.machines[number].clients[client].1.is_some() || asked.any(is_of_key);
+        let is_busy = self.machines[number].clients.each[client].1.is_some() || asked.any(is_of_key);
         if is_busy || self.unknown.contains_key(&key) {
             return;
         }
@@ -416,7 +381,7 @@ impl World {
     /// Some client asks for something that is written down, though others may ask for the same key. Whether one could.
     pub fn ask_recorded(&mut self, operation: impl FnOnce(&mut Draws, u64) -> Operation, dies: u64) -> bool {
         let (number, client) = (self.some_machine(), self.draws.below(CLIENTS as u64) as usize);
-        if self.machines[number].clients[client].1.is_some() {
+        if self.machines[number].clients.each[client].1.is_some() {
             return false;
         }
         self.instant += 1;
@@ -430,11 +395,11 @@ impl World {
     /// A client of a machine asks.
     fn send(&mut self, (number, client): (usize, usize), asked: Asked, line: &str, dies: u64) {
         let machine = &mut self.machines[number];
-        machine.clients[client].1 = Some(asked);
-        let connection = &mut machine.clients[client].0;
+        machine.clients.each[client].1 = Some(asked);
+        let connection = &mut machine.clients.each[client].0;
         connection.requests.feed(format!("{line}\r\n").as_bytes());
         connection.turn(&mut machine.host);
-        machine.remember_tickets(client);
+        machine.clients.remember_tickets(client);
         self.commit(number, dies);
     }
 
@@ -483,7 +448,7 @@ impl World {
         let of_machine = |(number, machine): (usize, &Machine)| {
             let member = machine.host.member();
             let servers: Vec<String> = digest(member).into_iter().map(|(server, _)| server).collect();
-            let asked: Vec<&Asked> = machine.clients.iter().filter_map(|(_, asked)| asked.as_ref()).collect();
+            let asked: Vec<&Asked> = machine.clients.each.iter().filter_map(|(_, asked)| asked.as_ref()).collect();
             let behind: Vec<Identity> = member.behind().collect();
             format!(
                 "\n{number}: welcome {}, servers {servers:?}, {:?}, {:?}, behind {behind:?}, waits for {asked:?}",
@@ -653,9 +618,9 @@ fn written(seed: u64) -> (Vec<u8>, Vec<(usize, Vec<Record>)>) {
         for bucket in machine.host.buckets() {
             bucket.sweep(now, 1);
         }
-        machine.clients[0].0.requests.feed(format!("{line}\r\n").as_bytes());
-        machine.clients[0].0.turn(&mut machine.host);
-        machine.settle();
+        machine.clients.each[0].0.requests.feed(format!("{line}\r\n").as_bytes());
+        machine.clients.each[0].0.turn(&mut machine.host);
+        machine.clients.settle(&mut machine.host);
         let mut batch = machine.journal.borrow_mut();
         if !batch.is_empty() {
             let ready = batch.close(now, 0).unwrap();

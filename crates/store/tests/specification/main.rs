@@ -1,6 +1,7 @@
 //! What the store promises its clients, and its members each other.
 
 mod client;
+mod clients;
 mod commands;
 mod groups;
 mod histories;

@@ -1,0 +1,53 @@
+//! Clients of a process that is simulated, and the answers that they wait for.
+
+use std::collections::BTreeMap;
+
+use maquette_store::connection::Connection;
+use maquette_store::host::Host;
+use maquette_store::member::{Identity, Output, Ticket};
+
+/// As many clients each process has.
+pub const CLIENTS: usize = 3;
+
+/// Clients of a process, each with what it has asked for, if it has no answer yet.
+pub struct Clients<A> {
+    pub each: Vec<(Connection, Option<A>)>,
+    tickets: BTreeMap<Ticket, usize>,
+}
+
+impl<A> Clients<A> {
+    pub fn connect(host: &Host, now: u64) -> Clients<A> {
+        let connect = |number: usize| {
+            let client = host.node().borrow_mut().connect(format!("here:{number}"), String::new(), now);
+            (Connection::new(client, &host.node().borrow()), None)
+        };
+        Clients { each: (0..CLIENTS).map(connect).collect(), tickets: BTreeMap::new() }
+    }
+
+    /// Lets clients have what they have waited for; and what there is to send.
+    pub fn settle(&mut self, host: &mut Host) -> Vec<(Identity, Vec<u8>)> {
+        let mut sends = Vec::new();
+        loop {
+            let outputs = host.take_outputs();
+            if outputs.is_empty() {
+                return sends;
+            }
+            for output in outputs {
+                match output {
+                    Output::Send(to, message) => sends.push((to, postcard::to_stdvec(&message).unwrap())),
+                    Output::Done(ticket, answer) => {
+                        let Some(client) = self.tickets.remove(&ticket) else { continue };
+                        self.each[client].0.answered(host, ticket, answer);
+                        self.remember_tickets(client);
+                    }
+                }
+            }
+        }
+    }
+
+    pub fn remember_tickets(&mut self, client: usize) {
+        let waiting = self.each[client].0.waiting();
+        let tickets: Vec<Ticket> = waiting.iter().flat_map(|waiting| waiting.tickets()).collect();
+        self.tickets.extend(tickets.into_iter().map(|ticket| (ticket, client)));
+    }
+}
