@@ -95,9 +95,9 @@ def test_what_comes_is_the_same_with_a_plan(every_collective: Path, tmp_path: Pa
     alone = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     done = maquette("collectives", "--json", "--plan", plan(tmp_path, ranks, matrix), "--", *command)
     assert done.returncode == 0, done.stderr
-    *digests, said = done.stdout.splitlines()
+    *digests, summary = done.stdout.splitlines()
     assert digests == alone.stdout.splitlines() and len(digests) == ranks
-    lines: list[dict[str, Any]] = json.loads(said)["calls"]
+    lines: list[dict[str, Any]] = json.loads(summary)["calls"]
     planned = {(line["function"], line["by"]) for line in lines if line["planned"]}
     assert planned == {
         ("MPI_Bcast", "binomial"),

@@ -27,8 +27,8 @@ def traced(out: Path, *command: str | Path) -> tuple[dict[str, Any], str]:
     """What is said of the trace of a program, and what the program itself has printed."""
     done = maquette("trace", "--json", "--out", out, "--", *command)
     assert done.returncode == 0, done.stderr
-    *printed, said = done.stdout.splitlines()
-    return json.loads(said), "\n".join(printed)
+    *printed, summary = done.stdout.splitlines()
+    return json.loads(summary), "\n".join(printed)
 
 
 def replayed(trace: Path, *words: str) -> dict[str, Any]:

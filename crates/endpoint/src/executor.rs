@@ -136,12 +136,26 @@ impl<T> Ended<T> {
     ///
     /// # Errors
     /// What the program says of it; [`Error::Deadlock`] with who waits for whom.
-    pub fn all_of<P: Program>(self, program: &P, unexpected: &[Unexpected]) -> Result<Vec<Result<T>>> {
+    pub fn all_of<P: Program<Output = T>>(self, program: &P, unexpected: &[Unexpected]) -> Result<Vec<Result<T>>> {
         match program.ended(unexpected, !self.waiting.is_empty()) {
             Some(error) => Err(error),
-            None => self.all(|rank| program.name_of(rank)),
+            None => self.all_checked(program),
         }
     }
+
+    /// What each rank ended with, when all have ended: an error, where that is not what [`Program::check`] wants.
+    ///
+    /// # Errors
+    /// [`Error::Deadlock`] with who waits for whom.
+    pub fn all_checked<P: Program<Output = T>>(self, program: &P) -> Result<Vec<Result<T>>> {
+        Ok(checked(program, self.all(|rank| program.name_of(rank))?))
+    }
+}
+
+/// What all ranks ended with: an error, where that is not what [`Program::check`] wants.
+pub fn checked<P: Program>(program: &P, results: Vec<Result<P::Output>>) -> Vec<Result<P::Output>> {
+    let check = |rank, output: P::Output| program.check(rank, &output).map(|()| output);
+    (0..).zip(results).map(|(rank, result)| result.and_then(|output| check(Rank(rank), output))).collect()
 }
 
 /// Runs `program` on `ranks` ranks of `machine` until nothing happens any more.
@@ -157,7 +171,8 @@ pub fn run<P: Program>(
     run_local(machine, 0..ranks, ranks, program, with_timeline)
 }
 
-/// Runs `program` on one of `ranks` ranks, of which the others run elsewhere, until that has ended; gives what the rank ended with.
+/// Runs `program` on one of `ranks` ranks, of which the others run elsewhere, until that has ended; gives what the rank ended with,
+/// which is for whoever asks to [check](Program::check).
 ///
 /// # Errors
 /// Those of [`Machine::next_over`]; what the rank ended with.

@@ -177,6 +177,14 @@ pub trait Program {
     const NEEDS: Needs = Needs::NOTHING;
     /// Runs one rank.
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output>;
+    /// Whether `rank` ended with what it should have. Worlds ask when the rank's time has been taken, so that looking costs none.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn check(&self, rank: Rank, output: &Self::Output) -> Result<()> {
+        let _ = (rank, output);
+        Ok(())
+    }
     /// What `rank` is called in the report of a deadlock.
     fn name_of(&self, rank: Rank) -> String {
         format!("rank {rank}")

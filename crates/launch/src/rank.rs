@@ -214,6 +214,7 @@ impl Running {
             Ok(())
         })?;
         let (output, times, preempted) = returned.ok_or(Error::Stopped)?;
+        program.check(me, &output)?;
         self.link.rest()?;
         record.times.push(times.map(Time::picoseconds));
         record.preempted.extend(preempted);

@@ -272,8 +272,10 @@ pub struct NodeCosts {
     pub packet_rate: Option<Rate>,
     /// The communication processor's cost to send or to receive a system message. [ps]
     pub system_message: Duration,
-    /// What the processor's first message that it sends takes longer, and the first that it receives. [ps]
-    pub cold: Duration,
+    /// For how long a rank's first send keeps the processor busy before anything else. [ps]
+    pub cold_send: Duration,
+    /// For how long its first receive does, from when it is posted. [ps]
+    pub cold_receive: Duration,
     /// The rate at which the processor copies a message that it sends, if it copies. [bit/s]
     pub copy_rate: Option<Rate>,
     /// The rate at which it copies one that it receives. [bit/s]

@@ -105,7 +105,10 @@ pub(super) fn node(costs: &NodeCosts) -> Vec<[String; 2]> {
     let rebuilds = (!costs.reconstruction.is_zero())
         .then(|| format!("{} more for a message whose packets come out of order", costs.reconstruction));
     let system = (!costs.system_message.is_zero()).then(|| format!("{} for a system message", costs.system_message));
-    let cold = (!costs.cold.is_zero()).then(|| format!("{} more for the first message each way", costs.cold));
+    let is_cold = !(costs.cold_send + costs.cold_receive).is_zero();
+    let cold = is_cold.then(|| {
+        format!("{} before a rank's first send, {} before its first receive", costs.cold_send, costs.cold_receive)
+    });
     let names = std::iter::once("besides").chain(std::iter::repeat(""));
     rows.extend(
         names

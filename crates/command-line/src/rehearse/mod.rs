@@ -29,7 +29,7 @@ use launch::wire::Record;
 use over_udp::OverUdp;
 
 /// How often at most the measured times are simulated, each time with other values.
-const EVALUATIONS: u32 = 400;
+const EVALUATIONS: u32 = 2_000;
 
 /// Predict how long programs take on a machine, then measure them there, and tell how good the predictions were.
 ///

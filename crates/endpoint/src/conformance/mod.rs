@@ -75,6 +75,7 @@ fn among_several<W: Subject>(make: &impl Fn(u32) -> W, ranks: u32) {
     many_senders_reach_one_receiver(&make(ranks), ranks);
     time_never_runs_backward(&make(ranks), ranks);
     one_ranks_error_is_its_own(&make(ranks), ranks);
+    what_ranks_end_with_is_checked(&make(ranks), ranks);
     a_message_that_never_comes_is_a_deadlock(&make(ranks), ranks);
     a_ring_of_receives_is_a_deadlock(&make(ranks), ranks);
     receiving_from_anyone(make, ranks);

@@ -290,6 +290,24 @@ pub fn one_ranks_error_is_its_own<W: Subject>(world: &W, ranks: u32) {
     }
 }
 
+/// What a rank ends with is looked at, and a rank that has something else than it should have ends with an error.
+pub fn what_ranks_end_with_is_checked<W: Subject>(world: &W, ranks: u32) {
+    struct AllZero;
+    impl Program for AllZero {
+        type Output = Rank;
+        async fn run<E: Endpoint>(&self, _: &E) -> Result<Rank> {
+            Ok(Rank(0))
+        }
+        fn check(&self, rank: Rank, output: &Rank) -> Result<()> {
+            if rank == *output { Ok(()) } else { Err(Error::Unfit(format!("{rank} is not {output}"))) }
+        }
+    }
+    for (rank, result) in world.run_here(ranks, &AllZero).expect("the world itself has no error") {
+        let expected = if rank > Rank(0) { Err(Error::Unfit(format!("{rank} is not 0"))) } else { Ok(rank) };
+        assert_eq!(result, expected);
+    }
+}
+
 /// Receiving what nobody sends ends the run, and the error names who waits for whom.
 pub fn a_message_that_never_comes_is_a_deadlock<W: Subject>(world: &W, ranks: u32) {
     struct Waits;

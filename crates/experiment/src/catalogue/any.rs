@@ -15,6 +15,7 @@ use programs::linear_hash::LinearHash;
 use programs::linear_hash::growing::Growing;
 use programs::schedule::Scheduled;
 use programs::trace::{Replay, Trace};
+use quantities::Rank;
 
 use super::broadcast::Reaches;
 
@@ -51,6 +52,13 @@ macro_rules! any_program {
                     $(AnyProgram::$name(program) => {
                         Box::pin(program.run(&endpoint)).await.map(AnyOutput::$name)
                     })+
+                }
+            }
+
+            fn check(&self, rank: Rank, output: &AnyOutput) -> Result<()> {
+                match (self, output) {
+                    $((AnyProgram::$name(program), AnyOutput::$name(output)) => program.check(rank, output),)+
+                    _ => Ok(()),
                 }
             }
         }

@@ -281,8 +281,10 @@ pub struct Node {
     pub packet_rate: Option<Rate>,
     /// The communication processor's cost to send or to receive a system message.
     pub system_message: Duration,
-    /// What the processor's first message that it sends takes longer, and the first that it receives: that of a rank that has just begun.
-    pub cold: Duration,
+    /// For how long a rank's first send keeps the processor busy before anything else: nothing of what it needs is in a cache yet.
+    pub cold_send: Duration,
+    /// The same of a rank's first receive, from when it begins to wait for the message.
+    pub cold_receive: Duration,
     /// The rate at which the processor copies a message that it sends or receives, if it copies.
     pub copy_rate: Option<Rate>,
     /// The rate at which it copies a message that it receives, if that is another one.

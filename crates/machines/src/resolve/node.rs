@@ -24,7 +24,8 @@ pub(super) fn costs(node: &fields::Node) -> Result<NodeCosts, Fault> {
         ("packet_send", node.packet_send),
         ("packet_receive", node.packet_receive),
         ("system_message", node.system_message),
-        ("cold", node.cold),
+        ("cold_send", node.cold_send),
+        ("cold_receive", node.cold_receive),
         ("reconstruction", node.reconstruction),
     ];
     for (name, time) in times {
@@ -41,7 +42,8 @@ pub(super) fn costs(node: &fields::Node) -> Result<NodeCosts, Fault> {
         packet_send: node.packet_send,
         packet_receive: node.packet_receive,
         system_message: node.system_message,
-        cold: node.cold,
+        cold_send: node.cold_send,
+        cold_receive: node.cold_receive,
         packet_rate: node.packet_rate,
         copy_rate: node.copy_rate,
         copy_out_rate: node.copy_out_rate.or(node.copy_rate),

@@ -462,7 +462,7 @@ fn mistakes_of_names_files_and_settings() {
         set("node.procesor_send", "1us"),
         "`node.procesor_send=1us` cannot be set: there is no field `procesor_send` | did you mean `processor_send`? The \
          fields are processor_send, processor_receive, message_send, message_receive, packet_send, packet_receive, \
-         packet_rate, system_message, cold, copy_rate, copy_out_rate, reconstruction, waits_for_departure, send, acknowledged, \
+         packet_rate, system_message, cold_send, cold_receive, copy_rate, copy_out_rate, reconstruction, waits_for_departure, send, acknowledged, \
          protocol, piggyback, eager",
     );
     assert!(

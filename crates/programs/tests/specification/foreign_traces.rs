@@ -1,7 +1,6 @@
 //! Traces of other tools: what is read of them, and what is wrong with others.
 
 use endpoint::World;
-use machines::model::LogGp;
 use maquette_programs::trace::{
     Algorithms, ComputeScale, RankCalls, Replay, Trace, TraceError, dumpi, liballprof, simgrid,
 };
@@ -11,14 +10,7 @@ use trace_format::{Call, CollectiveKind, Message};
 use virtual_worlds::answer::Answer;
 use virtual_worlds::loggp::Clock;
 
-const MODEL: LogGp = LogGp {
-    latency: Duration::from_nanoseconds(2_500),
-    overhead: Duration::from_nanoseconds(1_500),
-    gap: Duration::from_nanoseconds(1_000),
-    gap_per_byte: Duration::from_nanoseconds(6),
-    overhead_per_byte: Duration::ZERO,
-    rendezvous: None,
-};
+use crate::traces::MODEL;
 
 fn replayed(ranks: Vec<RankCalls>) -> (Trace, Answer) {
     let trace = Trace::new(ranks).unwrap();

@@ -2,7 +2,6 @@
 //! stored once, and they are wrong seldom enough.
 
 use endpoint::World;
-use machines::model::LogGp;
 use maquette_programs::linear_hash::Growth;
 use maquette_programs::linear_hash::growing::{
     Costs, Growing, GrowingClient, GrowingEnd, GrowingServer, Kind, Popularity, Routing, Traffic, Workload,
@@ -11,14 +10,7 @@ use proptest::prelude::*;
 use quantities::{Bytes, Duration};
 use virtual_worlds::loggp::Clock;
 
-const MODEL: LogGp = LogGp {
-    latency: Duration::from_picoseconds(5_000_000),
-    overhead: Duration::from_picoseconds(1_000_000),
-    gap: Duration::from_picoseconds(1_000_000),
-    gap_per_byte: Duration::from_picoseconds(100),
-    overhead_per_byte: Duration::ZERO,
-    rendezvous: None,
-};
+use crate::linear_hash_program::MODEL;
 
 fn program(servers: u32, clients: u32, keys: u32, routing: Routing, seed: u64) -> Growing {
     let capacity = u64::from(keys) / u64::from(servers) + 1;

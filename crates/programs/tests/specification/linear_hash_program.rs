@@ -9,7 +9,8 @@ use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::{NetworkWorld, Options};
 use virtual_worlds::loggp::Clock;
 
-const MODEL: LogGp = LogGp {
+/// The machine of these tests, and of those that share it.
+pub const MODEL: LogGp = LogGp {
     latency: Duration::from_picoseconds(5_000_000),
     overhead: Duration::from_picoseconds(1_000_000),
     gap: Duration::from_picoseconds(1_000_000),

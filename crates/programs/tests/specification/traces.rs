@@ -10,7 +10,8 @@ use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::{NetworkWorld, Options};
 use virtual_worlds::loggp::Clock;
 
-const MODEL: LogGp = LogGp {
+/// The machine of these tests, and of those that share it.
+pub const MODEL: LogGp = LogGp {
     latency: Duration::from_nanoseconds(2_500),
     overhead: Duration::from_nanoseconds(1_500),
     gap: Duration::from_nanoseconds(1_000),

@@ -178,7 +178,8 @@ impl MpiWorld {
     /// What this rank ends with: [`Error::Deadlock`] where nothing that it waits for has come for as long as it has patience.
     pub fn run<P: Program>(&mut self, program: &P) -> Result<P::Output> {
         let (rank, size) = (self.rank(), self.size());
-        executor::run_one(&mut self.machine(P::NEEDS)?, rank, size, program)
+        let output = executor::run_one(&mut self.machine(P::NEEDS)?, rank, size, program)?;
+        program.check(rank, &output).map(|()| output)
     }
 
     /// Runs `program`, as all ranks do, apart from the messages of other programs: what has to be told before and after these.

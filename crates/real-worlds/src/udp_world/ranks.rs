@@ -46,7 +46,7 @@ impl Setting {
             goes_on,
         };
         let ended = executor::run(&mut running, ranks, program, false)?;
-        ended.all(|rank| program.name_of(rank))
+        ended.all_checked(program)
     }
 
     fn networks(self, clock: Clock) -> Result<Vec<UdpNetwork>> {

@@ -124,31 +124,31 @@ pub(super) fn persist(context: &mut Context<'_>, arguments: Arguments<'_>) -> Ou
     Ok(())
 }
 
-/// Says something of the time at which a key expires: -2 where there is no key, -1 where it does not expire.
-fn say(context: &mut Context<'_>, arguments: Arguments<'_>, of: impl Fn(u64) -> u64) -> Outcome {
-    let said = match context.bucket.peek(arguments.get(1), context.now).map(|record| record.expiry()) {
+/// Replies with something of the time at which a key expires: -2 where there is no key, -1 where it does not expire.
+fn reply_of_expiry(context: &mut Context<'_>, arguments: Arguments<'_>, of: impl Fn(u64) -> u64) -> Outcome {
+    let reply = match context.bucket.peek(arguments.get(1), context.now).map(|record| record.expiry()) {
         None => -2,
         Some(None) => -1,
         Some(Some(expiry)) => i64::try_from(of(expiry)).unwrap_or(i64::MAX),
     };
-    context.reply.integer(said);
+    context.reply.integer(reply);
     Ok(())
 }
 
 pub(super) fn ttl(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let now = context.now;
-    say(context, arguments, |expiry| expiry.saturating_sub(now).saturating_add(500) / 1000)
+    reply_of_expiry(context, arguments, |expiry| expiry.saturating_sub(now).saturating_add(500) / 1000)
 }
 
 pub(super) fn pttl(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let now = context.now;
-    say(context, arguments, |expiry| expiry.saturating_sub(now))
+    reply_of_expiry(context, arguments, |expiry| expiry.saturating_sub(now))
 }
 
 pub(super) fn expiretime(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
-    say(context, arguments, |expiry| expiry.saturating_add(500) / 1000)
+    reply_of_expiry(context, arguments, |expiry| expiry.saturating_add(500) / 1000)
 }
 
 pub(super) fn pexpiretime(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
-    say(context, arguments, |expiry| expiry)
+    reply_of_expiry(context, arguments, |expiry| expiry)
 }

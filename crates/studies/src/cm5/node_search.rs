@@ -123,22 +123,22 @@ fn walk(seed: u64) -> Result<Option<Setup>, String> {
         let rate = Rate::from_bits_per_second((place[COPY_RATE] * 8e6) as u64);
         with_receive(&Setup { settings, reshuffle: a_byte(rate), ..Setup::default() })
     };
-    let mut here: Option<(Place, Setup, f64)> = None;
+    let mut best: Option<(Place, Setup, f64)> = None;
     for _ in 0..STEPS {
-        let nearest = here.as_ref().map_or(f64::INFINITY, |(.., off)| *off);
-        if nearest <= FITS {
+        let bound = best.as_ref().map_or(f64::INFINITY, |(.., off)| *off);
+        if bound <= FITS {
             break;
         }
-        let place = match &here {
+        let place = match &best {
             Some((place, ..)) => walk.step(place),
             None => walk.anywhere(),
         };
         let Some(setup) = setup(&walk, &place)? else { continue };
-        if let Some(off) = training_off(&setup, table11, nearest)? {
-            here = Some((place, setup, off));
+        if let Some(off) = training_off(&setup, table11, bound)? {
+            best = Some((place, setup, off));
         }
     }
-    Ok(here.map(|(_, setup, _)| setup))
+    Ok(best.map(|(_, setup, _)| setup))
 }
 
 /// How long it takes to copy a byte.

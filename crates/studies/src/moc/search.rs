@@ -148,26 +148,26 @@ fn walk(seed: u64) -> Result<(f64, Option<Setup>), ClaimsError> {
         Setup { settings, rounds: Some(1), messages, ..Setup::default() }
     };
     let mut place = walk.anywhere();
-    let mut here = None;
+    let mut nearest = None;
     for (messages, steps) in PARTS {
-        here = distance(&setup(&walk, &place, messages), &numbers, f64::INFINITY);
+        nearest = distance(&setup(&walk, &place, messages), &numbers, f64::INFINITY);
         let mut step = 0;
-        while step < steps && !here.is_some_and(|here| here.pairs.max(here.all_to_all) <= NEAR) {
+        while step < steps && !nearest.is_some_and(|nearest| nearest.pairs.max(nearest.all_to_all) <= NEAR) {
             step += 1;
             let next = walk.step(&place);
-            let bound = here.map_or(f64::INFINITY, |here| here.sum);
+            let bound = nearest.map_or(f64::INFINITY, |nearest| nearest.sum);
             if let Some(nearer) = distance(&setup(&walk, &next, messages), &numbers, bound) {
-                (place, here) = (next, Some(nearer));
+                (place, nearest) = (next, Some(nearer));
             }
         }
-        if here.is_none_or(|here| here.sum > HOPELESS) {
+        if nearest.is_none_or(|nearest| nearest.sum > HOPELESS) {
             break;
         }
     }
-    let Some(here) = here else { return Ok((f64::INFINITY, None)) };
+    let Some(nearest) = nearest else { return Ok((f64::INFINITY, None)) };
     let whole = setup(&walk, &place, None);
-    let fits = here.pairs <= FITS && meets_numbers(&whole, claims.file, &numbers)?;
-    Ok((here.sum, fits.then_some(whole)))
+    let fits = nearest.pairs <= FITS && meets_numbers(&whole, claims.file, &numbers)?;
+    Ok((nearest.sum, fits.then_some(whole)))
 }
 
 /// How far `setup` is from the printed numbers, if less than `bound`.

@@ -311,9 +311,9 @@ impl<P: Clone> Network<P> {
         let Some(frame) = of(&self.frames, id) else { return };
         let (from, size) = (frame.from.0, frame_size(frame.size));
         let to_all = frame.to == Destination::All;
-        let here = self.receivers(switch, frame);
-        let there = self.receivers(1 - switch, frame);
-        for node in here.filter(|&node| !(to_all && node == from)) {
+        let on_switch = self.receivers(switch, frame);
+        let on_other = self.receivers(1 - switch, frame);
+        for node in on_switch.filter(|&node| !(to_all && node == from)) {
             if self.down[node as usize].queued() + size > self.ethernet.queue.0 {
                 self.ends(id, node, FrameFate::AtSwitch);
                 continue;
@@ -322,17 +322,17 @@ impl<P: Clone> Network<P> {
             self.down[node as usize].put(id, size);
             self.start_down(node);
         }
-        if switch == self.switch_of(from) && !there.is_empty() {
-            self.cross(switch, id, size, there);
+        if switch == self.switch_of(from) && !on_other.is_empty() {
+            self.cross(switch, id, size, on_other);
         }
         self.leave(id);
     }
 
     /// A switch puts a frame into the queue of the trunk, for those nodes of the other switch, if it fits.
-    fn cross(&mut self, switch: usize, id: FrameId, size: u64, there: Range<u32>) {
+    fn cross(&mut self, switch: usize, id: FrameId, size: u64, receivers: Range<u32>) {
         let Some(Trunk { queue, .. }) = self.ethernet.trunk else { return };
         if self.across[switch].queued() + size > queue.0 {
-            there.into_iter().for_each(|node| self.ends(id, node, FrameFate::AtSwitch));
+            receivers.into_iter().for_each(|node| self.ends(id, node, FrameFate::AtSwitch));
             return;
         }
         self.share(id);

@@ -94,6 +94,13 @@ impl<P: Program> Program for Jobs<'_, P> {
         program.run(&JobEndpoint::new(endpoint, &translation)).await.map(Some)
     }
 
+    fn check(&self, node: Rank, output: &Option<P::Output>) -> Result<()> {
+        match (self.seat(node), output) {
+            (Some(Seat { job, rank }), Some(output)) => self.jobs[job as usize].program.check(rank, output),
+            _ => Ok(()),
+        }
+    }
+
     fn name_of(&self, node: Rank) -> String {
         match self.seat(node) {
             Some(Seat { job, rank }) => {

@@ -37,7 +37,7 @@ mod state;
 
 use std::cell::RefCell;
 
-use endpoint::{Error, Program, World};
+use endpoint::{Error, Program, World, executor};
 use machines::model::LogGp;
 
 use crate::answer::{Answer, Run};
@@ -90,7 +90,7 @@ impl Clock {
                 async move { program.run(&endpoint).await }
             },
         )?;
-        Ok((results, counted(state.into_inner().into_answer())?))
+        Ok((executor::checked(program, results), counted(state.into_inner().into_answer())?))
     }
 }
 

@@ -72,8 +72,10 @@ fn a_message_takes_what_its_steps_take() {
         // And 500 where it is received.
         ("send = \"non-blocking\"\ncopy_rate = \"1 GB/s\"\ncopy_out_rate = \"500 MB/s\"", 250, (1250, 2891)),
         ("send = \"non-blocking\"\ncopy_out_rate = \"500 MB/s\"", 250, (1000, 2641)),
-        // The first message takes 400 longer to send, and 400 longer to receive.
-        ("send = \"non-blocking\"\ncold = \"400 ns\"", 250, (1400, 2941)),
+        // The sender gets ready for 400, and the receiver while it waits: until 1500, or until 2500, when the message has long been there.
+        ("send = \"non-blocking\"\ncold_send = \"400 ns\"", 250, (1400, 2541)),
+        ("send = \"non-blocking\"\ncold_send = \"400 ns\"\ncold_receive = \"1500 ns\"", 250, (1400, 2541)),
+        ("send = \"non-blocking\"\ncold_receive = \"2500 ns\"", 250, (1000, 3000)),
         // Each byte of a packet takes 1 at either end: injected at 1350, 1500 and 1600, there at 1465, 1615 and 1669, taken
         // in by 1595, 1745 and 1895.
         ("send = \"non-blocking\"\npacket_rate = \"1 GB/s\"", 250, (1000, 2395)),

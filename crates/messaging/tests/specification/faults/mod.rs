@@ -144,7 +144,7 @@ impl World for Faulty {
         let messengers = (0..ranks).map(messenger).collect::<Result<Vec<_>>>()?;
         let mut running = Running { network, messengers: Messengers::new(&messengers) };
         let ended = executor::run(&mut running, ranks, program, false)?;
-        Ok((ended.all(|rank| program.name_of(rank))?, ()))
+        Ok((ended.all_checked(program)?, ()))
     }
 }
 

@@ -128,8 +128,10 @@ pub struct Receive {
 #[derive(Debug, Default)]
 struct Node {
     processors: Vec<Serial<processor::Work>>,
-    /// What the next message that is sent takes longer, and the next that is received: nothing but for the first.
-    cold: [Duration; 2],
+    /// What comes before the next send: nothing but for the first.
+    cold_send: Duration,
+    /// What comes before the next receive.
+    cold_receive: Duration,
     communication: Serial<communication::Task>,
     matching: Matching<Receive>,
     coming: Coming,
@@ -166,8 +168,8 @@ pub struct Nodes<E> {
 impl<E: Engine> Nodes<E> {
     /// Nodes at rest, `ranks` of them with a program.
     pub fn new(machine: &Machine, network: &FlitNetwork, ranks: u32, seed: u64, log: bool) -> Nodes<E> {
-        let cold = [machine.node.cold; 2];
-        let node = || Node { processors: vec![Serial::default()], cold, ..Node::default() };
+        let NodeCosts { cold_send, cold_receive, .. } = machine.node;
+        let node = || Node { processors: vec![Serial::default()], cold_send, cold_receive, ..Node::default() };
         let nodes = network.injection.len();
         Nodes {
             costs: machine.node,
@@ -234,6 +236,8 @@ impl<E: Engine> Nodes<E> {
     pub fn receive(&mut self, rank: Rank, processor: u16, wanted: Wanted, deadline: Option<Time>, operation: u32) {
         let now = self.now();
         let deadline = deadline.map(|deadline| deadline.max(now));
+        let cold = std::mem::take(&mut self.nodes[rank.0 as usize].cold_receive);
+        self.warm_up(rank, processor, cold);
         let receive = Receive { operation, processor, posted: now, deadline };
         let node = &mut self.nodes[rank.0 as usize];
         match node.matching.find(wanted) {

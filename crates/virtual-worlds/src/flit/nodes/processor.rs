@@ -17,6 +17,8 @@ const MOST_HELD_UP: u32 = 2_000;
 /// What a processor has to do.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Work {
+    /// Get ready for the first message, which takes so long.
+    WarmUp(Duration),
     /// Set a message up and hand it over.
     Send(u32),
     /// Complete a message that has come and was asked for.
@@ -52,7 +54,16 @@ impl<E: Engine> Nodes<E> {
             message,
         });
         self.nodes[to.0 as usize].coming.add(from.0, tag, number, letter);
+        let cold = std::mem::take(&mut self.nodes[from.0 as usize].cold_send);
+        self.warm_up(from, processor, cold);
         self.process(from, processor, Work::Send(letter));
+    }
+
+    /// A processor gets ready for the rank's first message that way, if that takes something; who has to wait for a message does so meanwhile.
+    pub(super) fn warm_up(&mut self, rank: Rank, processor: u16, cold: Duration) {
+        if !cold.is_zero() {
+            self.process(rank, processor, Work::WarmUp(cold));
+        }
     }
 
     pub(super) fn process(&mut self, rank: Rank, processor: u16, work: Work) {
@@ -83,7 +94,7 @@ impl<E: Engine> Nodes<E> {
         match *work {
             Work::Send(letter) => self.finish(rank, self.letters[letter].sending.0, Outcome::Started),
             Work::Compute { operation, .. } => self.finish(rank, operation, Outcome::Started),
-            Work::Receive(_) | Work::Broadcast(_) | Work::TakeBroadcast { .. } => {}
+            Work::WarmUp(_) | Work::Receive(_) | Work::Broadcast(_) | Work::TakeBroadcast { .. } => {}
         }
     }
 
@@ -92,14 +103,11 @@ impl<E: Engine> Nodes<E> {
         let costs = &self.costs;
         let copied = |size: Bytes, at: Option<Rate>| at.map_or(Duration::ZERO, |rate| rate.time_of(size));
         let own = match *work {
-            Work::Send(letter) => {
-                let cold = std::mem::take(&mut self.nodes[rank as usize].cold[0]);
-                costs.processor_send + cold + copied(self.letters[letter].message.size(), costs.copy_rate)
-            }
+            Work::Send(letter) => costs.processor_send + copied(self.letters[letter].message.size(), costs.copy_rate),
             Work::Receive(letter) => {
-                let cold = std::mem::take(&mut self.nodes[rank as usize].cold[1]);
-                costs.processor_receive + cold + copied(self.letters[letter].message.size(), costs.copy_out_rate)
+                costs.processor_receive + copied(self.letters[letter].message.size(), costs.copy_out_rate)
             }
+            Work::WarmUp(cold) => cold,
             Work::Compute { work, .. } => work,
             Work::Broadcast(_) | Work::TakeBroadcast { .. } => {
                 self.control.as_ref().map_or(Duration::ZERO, Control::overhead)
@@ -132,6 +140,7 @@ impl<E: Engine> Nodes<E> {
 
     fn complete(&mut self, rank: u32, work: Work) {
         match work {
+            Work::WarmUp(_) => {}
             Work::Compute { operation, .. } => self.finish(rank, operation, Outcome::Over),
             Work::Send(letter) => {
                 let operation = self.letters[letter].sending.0;
