@@ -140,6 +140,18 @@ def test_a_plan_for_another_machine_is_refused(tmp_path: Path) -> None:
     assert maquette("collectives", "--plan", path, "--machine", "loggp", "--", "true").returncode == 0
     done = maquette("collectives", "--plan", path, "--machine", "delta", "--", "true")
     assert done.returncode == 2 and "found a plan for loggp (blake3 " in done.stderr and "allowed is one for delta (blake3 " in done.stderr
+    done = maquette("collectives", "--plan", path, "--set", "g=2us", "--", "true")
+    assert done.returncode == 2 and "--set: found g; allowed is nothing without --machine" in done.stderr
+
+
+def test_a_plan_for_a_machine_with_other_settings_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    settings = ("--machine", "loggp", "--set", "g=2us")
+    done = maquette("plan", "collectives", *settings, "--ranks", "4", "--sizes", "64", "--write", path)
+    assert done.returncode == 0, done.stderr
+    assert maquette("collectives", "--plan", path, *settings, "--", "true").returncode == 0
+    done = maquette("collectives", "--plan", path, "--machine", "loggp", "--", "true")
+    assert done.returncode == 2 and ") with g=2us; allowed is one for loggp (blake3 " in done.stderr
 
 
 def test_nobody_hangs_when_a_rank_dies(tmp_path: Path) -> None:

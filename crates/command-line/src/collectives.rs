@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::CommandOutput;
 use super::failure::{Failure, warn};
 use super::preloaded::{self, Library};
-use super::settings::noted;
+use super::settings::Settings;
 
 /// What is preloaded.
 const LIBRARY: Library = Library {
@@ -47,6 +47,8 @@ pub(super) struct Arguments {
     /// What the program is run on: a preset or a description. A plan that was made for another machine is refused.
     #[arg(long, value_name = "NAME|FILE")]
     machine: Option<OsString>,
+    #[command(flatten)]
+    settings: Settings,
     /// The command that starts the program.
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -106,18 +108,25 @@ impl Arguments {
 
     /// That the plan was made for the machine that is named.
     fn check_machine(&self, plan: &Plan) -> Result<(), Failure> {
-        let Some(name) = &self.machine else { return Ok(()) };
-        let machine = ::machines::load(&noted(name)?)?;
+        let Some(name) = &self.machine else {
+            return match self.settings.first() {
+                Some(field) => Err(Failure::argument("--set", field, "nothing without --machine, whose field it is")),
+                None => Ok(()),
+            };
+        };
+        let machine = self.settings.load(name)?;
         let (digest, made_for) = (&machine.source.blake3, plan.blake3.as_deref().unwrap_or_default());
-        if digest == made_for && machine.name == plan.machine {
+        if digest == made_for && machine.name == plan.machine && machine.source.settings == plan.set {
             return Ok(());
         }
-        let described = |name: &str, digest: &str| match digest.get(..16) {
-            Some(digest) => format!("{name} (blake3 {digest})"),
-            None => name.to_owned(),
+        let described = |name: &str, digest: &str, settings: &[String]| {
+            let digest = digest.get(..16).map_or(String::new(), |digest| format!(" (blake3 {digest})"));
+            let settings = if settings.is_empty() { String::new() } else { format!(" with {}", settings.join(", ")) };
+            format!("{name}{digest}{settings}")
         };
-        let found = format!("a plan for {}", described(&plan.machine, made_for));
-        let allowed = format!("one for {}; `maquette plan collectives` makes it", described(&machine.name, digest));
+        let found = format!("a plan for {}", described(&plan.machine, made_for, &plan.set));
+        let wanted = described(&machine.name, digest, &machine.source.settings);
+        let allowed = format!("one for {wanted}; `maquette plan collectives` makes it");
         Err(Failure::argument(format!("--plan {}", self.plan.display()), found, allowed))
     }
 }

@@ -15,6 +15,8 @@ struct Form {
     machine: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     blake3: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    set: Vec<String>,
     ranks: Spanned<u32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     broadcast: Vec<Spanned<Told>>,
@@ -51,6 +53,7 @@ pub(crate) fn read(text: &str, file: &str) -> Result<Plan, PlanError> {
     Ok(Plan {
         machine: form.machine,
         blake3: form.blake3,
+        set: form.set,
         ranks,
         broadcast: entries(form.broadcast, ranks, place, "broadcast")?,
         all_reduce: entries(form.all_reduce, ranks, place, "all_reduce")?,
@@ -96,8 +99,8 @@ pub(crate) fn write(plan: &Plan) -> String {
     fn told<A>(entries: &[Entry<A>]) -> Vec<Told> {
         entries.iter().map(|entry| entry.told.clone()).collect()
     }
-    let Plan { machine, blake3, ranks, broadcast, all_reduce, all_to_all, all_to_allv } = plan;
-    let made_for = MadeFor { machine: machine.clone(), blake3: blake3.clone(), ranks: *ranks };
+    let Plan { machine, blake3, set, ranks, broadcast, all_reduce, all_to_all, all_to_allv } = plan;
+    let made_for = MadeFor { machine: machine.clone(), blake3: blake3.clone(), set: set.clone(), ranks: *ranks };
     let written = Written {
         broadcast: told(broadcast),
         all_reduce: told(all_reduce),
@@ -112,12 +115,13 @@ pub(crate) fn text_of(made_for: MadeFor, written: Written) -> String {
     fn nowhere<T>(value: T) -> Spanned<T> {
         Spanned::new(0..0, value)
     }
-    let MadeFor { machine, blake3, ranks } = made_for;
+    let MadeFor { machine, blake3, set, ranks } = made_for;
     let Written { broadcast, all_reduce, all_to_all, all_to_allv } = written;
     let form = Form {
         maquette_plan: nowhere(VERSION),
         machine,
         blake3,
+        set,
         ranks: nowhere(ranks),
         broadcast: broadcast.into_iter().map(nowhere).collect(),
         all_reduce: all_reduce.into_iter().map(nowhere).collect(),

@@ -4,6 +4,7 @@
 //! maquette_plan = 1             # the version of this form
 //! machine = "delta"             # what it was made for
 //! blake3 = "5f0c..."            # the digest of that machine's description
+//! set = ["buffers=4"]           # fields of it that had other values, if there were any
 //! ranks = 8
 //!
 //! [[broadcast]]                 # of messages up to 8 KiB
@@ -51,6 +52,8 @@ pub struct Plan {
     pub machine: String,
     /// The digest of that machine's description, where there is one.
     pub blake3: Option<String>,
+    /// What was set to other values in it, `field=value`.
+    pub set: Vec<String>,
     /// How many ranks take part.
     pub ranks: u32,
     /// Of broadcasts, by the size of the message.
@@ -70,6 +73,8 @@ pub struct MadeFor {
     pub machine: String,
     /// The digest of its description, where there is one.
     pub blake3: Option<String>,
+    /// What was set to other values in it, `field=value`.
+    pub set: Vec<String>,
     /// How many ranks take part.
     pub ranks: u32,
 }

@@ -283,7 +283,7 @@ pub struct Node {
     pub system_message: Duration,
     /// For how long a rank's first send keeps the processor busy before anything else: nothing of what it needs is in a cache yet.
     pub cold_send: Duration,
-    /// The same of a rank's first receive, from when it begins to wait for the message.
+    /// For how long a rank's first receive keeps the processor busy, from when it begins to wait for the message.
     pub cold_receive: Duration,
     /// The rate at which the processor copies a message that it sends or receives, if it copies.
     pub copy_rate: Option<Rate>,

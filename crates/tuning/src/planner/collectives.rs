@@ -68,6 +68,7 @@ pub fn plan_of(picks: &[Pick], machine: &Machine, ranks: u32) -> std::result::Re
         plan_format::MadeFor {
             machine: machine.name.clone(),
             blake3: Some(machine.source.blake3.clone()).filter(|digest| !digest.is_empty()),
+            set: machine.source.settings.clone(),
             ranks,
         },
         plan_format::Written {
