@@ -173,16 +173,17 @@ def test_processes_that_a_program_starts_are_left_to_the_library(tmp_path: Path)
         "#include <mpi.h>\n#include <stdio.h>\n"
         "int main(int argc, char **argv) { int one = 1, sum = 0; MPI_Comm parent, started; MPI_Init(&argc, &argv); MPI_Comm_get_parent(&parent);\n"
         "if (parent == MPI_COMM_NULL) MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 3, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &started, MPI_ERRCODES_IGNORE);\n"
-        "MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); MPI_Comm_disconnect(parent == MPI_COMM_NULL ? &started : &parent);\n"
+        "MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); MPI_Comm *both = parent == MPI_COMM_NULL ? &started : &parent;\n"
+        # MPICH does not wait for processes that are still on their way into MPI_Init when those that have started them end.
+        "MPI_Barrier(*both); MPI_Comm_disconnect(both);\n"
         'printf("sum %d\\n", sum); return MPI_Finalize(); }\n'
     )
     program = compiled(source, tmp_path / "starts")
     done = maquette("collectives", "--json", "--plan", plan(tmp_path, 2), "--", MPIEXEC, "-n", "2", program)
     assert done.returncode == 0, done.stderr
-    # UCX, below MPICH, writes among them that it could not open the memory of a process that has ended since.
-    lines = done.stdout.splitlines()
-    assert sorted(line for line in lines if line.startswith("sum ")) == ["sum 2"] * 2 + ["sum 3"] * 3
-    assert [(line["by"], line["calls"]) for line in json.loads(lines[-1])["calls"]] == [("recursive-doubling", 2)]
+    *sums, summary = done.stdout.splitlines()
+    assert sorted(sums) == ["sum 2"] * 2 + ["sum 3"] * 3
+    assert [(line["by"], line["calls"]) for line in json.loads(summary)["calls"]] == [("recursive-doubling", 2)]
 
 
 def test_a_library_without_the_standard_interface_is_named(tmp_path: Path) -> None:
