@@ -269,6 +269,7 @@ fn what_was_fitted_is_marked() {
         "postal.fig3.lambda",
         "postal.fig13.short",
         "cm5.sec2.network",
+        "cm5.fig5.exchange32",
         "cm5.table5.fft",
         "cm5.table11.synthetic",
         "cm5.table12.real",

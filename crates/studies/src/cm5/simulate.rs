@@ -49,7 +49,7 @@ pub const TRANSFORM_COSTS: TransformCosts =
 /// `search` finds it.
 pub const GATHER: Duration = Duration::from_nanoseconds(280);
 /// What it takes for each byte, where a complete exchange forwards messages: what the node needs to copy one.
-pub const RESHUFFLE: Duration = Duration::from_picoseconds(61_000);
+pub const RESHUFFLE: Duration = Duration::from_picoseconds(68_493);
 
 /// What the study leaves open. The default is what `maquette reproduce cm5` uses; searches try others.
 #[derive(Clone, Debug, PartialEq)]
