@@ -44,11 +44,9 @@ fn name(identity: Identity) -> String {
     format!("{:040x}", identity.0)
 }
 
-/// The first and the last slot of the server that has the key C in a file of this extent.
-pub fn slots_with(file: Extent, c: u64) -> (u16, u16) {
-    let server = file.index(c);
-    let own = Span::of_bucket(server.into(), file.level(server).min(SLOT_BITS));
-    (slot_at(own.first), slot_at(own.last))
+/// The first and the last slot of these keys.
+pub const fn slots_of(keys: Span) -> (u16, u16) {
+    (slot_at(keys.first), slot_at(keys.last))
 }
 
 /// The slot of a place: places are in the order of slots.
@@ -114,8 +112,7 @@ impl SlotMap {
             let server = file.index(span.c());
             let own = span.within(file.level(server).min(SLOT_BITS));
             rest = span.after(own.last);
-            let host = member.hints().nearest(server).map(|(_, host)| host);
-            let Some(peer) = host.and_then(|host| member.peer(host)) else { continue };
+            let Some(peer) = member.host_of(server).and_then(|host| member.peer(host)) else { continue };
             let range = SlotRange {
                 first: slot_at(own.first),
                 last: slot_at(own.last),

@@ -21,7 +21,7 @@ use programs::linear_hash::Growth;
 use quantities::{Duration, Time};
 
 use crate::bucket::Bucket;
-use crate::cluster::{PoolState, SlotMap, slots_with};
+use crate::cluster::{PoolState, SlotMap, slots_of};
 use crate::commands::{Command, Context, Flag, dispatch, find};
 use crate::connection::Session;
 use crate::contents::{CROSS_SLOT, Guest, Operation, Outcome};
@@ -303,8 +303,8 @@ impl Host {
         Waiting::Parts { gather, tickets, replies }
     }
 
-    /// Tells a client that follows slots where they are. Not so while they move to this member, or from it: then the member asks for them
-    /// itself, as for any other client, and nobody has to try again.
+    /// Tells a client that follows slots where they are. Not so while they move to this member, or from it to one that has not spoken yet as
+    /// their host: then the member asks for them itself, as for any other client, and nobody has to try again.
     fn redirects(
         &self,
         c: u64,
@@ -319,11 +319,11 @@ impl Host {
             reply.error(CROSS_SLOT);
             return true;
         }
-        let host = self.member.host_of(c).and_then(|host| self.member.peer(host));
-        let Some(peer) = host.filter(|peer| peer.identity != self.member.own().identity) else { return false };
+        let Some((host, keys)) = self.member.sends_to(c) else { return false };
+        let Some(peer) = self.member.peer(host) else { return false };
         let moved = format!("MOVED {slot} {}", peer.clients);
         if session.takes_ranges {
-            let (first, last) = slots_with(self.member.image().extent(), c);
+            let (first, last) = slots_of(keys);
             reply.error(&format!("{moved} {first} {last}"));
         } else {
             reply.error(&moved);

@@ -267,6 +267,7 @@ impl<C: Contents> Member<C> {
         }
         self.placement.forget_all(who);
         self.hints.forget_all(who);
+        self.heard.forget_all(who);
     }
 
     /// Tells a member that leaves what is known here of that.

@@ -30,13 +30,14 @@ mod work;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
-use programs::linear_hash::{Applied, Contents, Growth, Image, Server, ServerCounts, ToClientOf, ToServerOf};
+use programs::linear_hash::{Applied, Contents, Growth, Image, Server, ServerCounts, Span, ToClientOf, ToServerOf, h};
 use quantities::{Duration, Time};
 
 use leaving::Announced;
 pub use leaving::{Departure, Noted, Stage};
 pub use message::{Identity, Message, Peer, Role};
 pub use placement::Placement;
+use placement::parent;
 pub use recording::{Begun, Recorder, Standing, Taken};
 use reliable::Reliable;
 pub use reliable::{Sequenced, Shared};
@@ -80,6 +81,8 @@ pub struct Member<C: Contents> {
     placement: Placement,
     /// The same as far as anybody knows who asks as a client: it may be out of date, and then somebody says so.
     hints: Placement,
+    /// Who has spoken as the host of a server. Others were only said to be: it may be on its way to them still.
+    heard: Placement,
     /// How many servers there are to be, as somebody has asked for.
     asked: Asked,
     /// The members that leave, or have left, and where their servers went; this one, too.
@@ -131,6 +134,7 @@ impl<C: Contents> Member<C> {
             servers: BTreeMap::new(),
             placement: Placement::default(),
             hints: Placement::default(),
+            heard: Placement::default(),
             asked: Asked::default(),
             departures: BTreeMap::new(),
             announced: Announced::default(),
@@ -219,9 +223,47 @@ impl<C: Contents> Member<C> {
         self.servers.values_mut().map(Server::contents_mut)
     }
 
-    /// The member that hosts the server of the key C, or knows who does, by its own image.
-    pub fn host_of(&self, c: u64) -> Option<Identity> {
-        self.hints.nearest(self.image().address(c)).map(|(_, host)| host)
+    /// Another member, to which somebody is sent who asks for the key C, and with which keys: the host of the key's server by this one's image, or of
+    /// the one that it came of and so on, if it has spoken as such. So it has a server that the key's came of by splits, and knows one at least that
+    /// is nearer to the key, or has it; a member that was only said to host a server may know less than this one, and would send them back.
+    pub fn sends_to(&self, c: u64) -> Option<(Identity, Span)> {
+        let file = self.image().extent();
+        let server = file.index(c);
+        let (nearest, host) = self.heard(server).filter(|(_, host)| *host != self.own.identity)?;
+        // With it are the keys of all servers that came of it and were only said to be there.
+        let (mut level, first) = (file.level(server), nearest.checked_ilog2().map_or(0, |highest| highest + 1));
+        while level > first && self.knows_no_other(nearest, level - 1, c) {
+            level -= 1;
+        }
+        Some((host, Span::of_bucket(h(level, c).into(), level)))
+    }
+
+    /// Whether no server but this one is known to have keys that are the same as C on a level.
+    fn knows_no_other(&self, server: u32, level: u32, c: u64) -> bool {
+        let known = self.servers.keys().copied().chain(self.heard.iter().map(|(server, _)| server));
+        known.filter(|other| *other != server).all(|other| h(level, other.into()) != h(level, c))
+    }
+
+    /// The nearest server to this one on the way to where it came from whose host has spoken as such.
+    fn heard(&self, server: u32) -> Option<(u32, Identity)> {
+        let hears = |server: u32| match self.heard.host(server) {
+            _ if self.servers.contains_key(&server) => Some(self.own.identity),
+            Some(host) if self.hints.host(server) == Some(host) => Some(host),
+            // What has moved away from here may not be there yet.
+            _ => self.departure().filter(|own| own.moved.contains_key(&server)).map(|_| self.own.identity),
+        };
+        let mut nearest = server;
+        loop {
+            match hears(nearest) {
+                None if nearest > 0 => nearest = parent(nearest),
+                heard => return heard.map(|host| (nearest, host)),
+            }
+        }
+    }
+
+    /// The host of a server, or of one that it came of, of whom that is known best.
+    pub fn host_of(&self, server: u32) -> Option<Identity> {
+        self.heard(server).or_else(|| self.hints.nearest(server)).map(|(_, host)| host)
     }
 
     /// What a member is known as.
@@ -255,10 +297,21 @@ impl<C: Contents> Member<C> {
         }
     }
 
+    /// Somebody has spoken as the host of a server.
+    fn hear_host(&mut self, server: u32, host: Identity) {
+        self.heard.learn(server, host);
+        self.hint(server, host);
+    }
+
     /// Does not take somebody for the host of a server any more.
     fn forget_host(&mut self, server: u32, host: Identity) {
         self.placement.forget(server, host);
+        self.forget_hint(server, host);
+    }
+
+    fn forget_hint(&mut self, server: u32, host: Identity) {
         self.hints.forget(server, host);
+        self.heard.forget(server, host);
     }
 
     fn growth(&self) -> Growth {

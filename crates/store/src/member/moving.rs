@@ -13,6 +13,8 @@ impl<C: Contents> Member<C> {
     pub(super) fn begin_to_move(&mut self, number: u32, host: Identity, outputs: &mut Vec<Output<C>>) {
         let Some(pace) = self.servers.get(&number).map(Server::pace) else { return };
         self.moves.insert(number, host);
+        // What it knows by the server's level is not to be lost with it.
+        self.image = self.image();
         self.record_moving(number, pace);
         self.set_off(number, outputs);
     }

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use programs::linear_hash::{
-    Contents, OutputOf, Request, ScanAnswer, ScanRequest, Server, ServerOutput, ToClient, ToClientOf, ToServer,
-    ToServerOf,
+    Contents, Extent, Image, OutputOf, Request, ScanAnswer, ScanRequest, Server, ServerOutput, ToClient, ToClientOf,
+    ToServer, ToServerOf,
 };
 use quantities::Time;
 
@@ -112,7 +112,7 @@ impl<C: Contents> Member<C> {
             },
             Message::Scan { server, request, hops } => self.scan_server(server, request, hops, outputs),
             Message::Forward { from: sender, to, request } => {
-                self.hint(sender, from);
+                self.hear_host(sender, from);
                 self.deliver(from, sender, to, ToServer::Forward(request), outputs);
             }
             Message::Sequenced(sequenced) => self.take_sequenced(from, sequenced, outputs),
@@ -123,11 +123,11 @@ impl<C: Contents> Member<C> {
                 }
             }
             Message::ToClient { server, client, message } => {
-                server.into_iter().for_each(|server| self.hint(server, from));
+                server.into_iter().for_each(|server| self.hear_host(server, from));
                 self.to_clients.push_back((client, message));
             }
             // Whoever hosts the server that it came of has opened it, and knows best: this may have been said before.
-            Message::NotHere(server) if !self.servers.contains_key(&parent(server)) => self.hints.forget(server, from),
+            Message::NotHere(server) if !self.servers.contains_key(&parent(server)) => self.forget_hint(server, from),
             Message::NotHere(_) => {}
             Message::Back(back) => self.be_told_of(back, outputs),
             Message::There(there) => self.hear_of_all(from, there, outputs),
@@ -148,6 +148,7 @@ impl<C: Contents> Member<C> {
                 placement.iter().for_each(|placement| self.learn_of_moving(to, message.get(), placement));
             } else {
                 self.learn_host(from, host);
+                self.hear_host(from, host);
                 placement.iter().for_each(|placement| self.learn(placement));
             }
             self.record_taking((Some((member, number)), origin), from, to, Some(message.get()));
@@ -286,10 +287,12 @@ impl<C: Contents> Member<C> {
             let over = to | 1 << table.level();
             self.placement.end(over);
             self.hints.end(over);
+            self.heard.end(over);
         }
         if server.table().is_none() {
-            // It has left the file.
+            // It has left the file, as the last one.
             self.servers.remove(&to);
+            self.image = Image::of(Extent::of(to));
             self.forget_host(to, self.own.identity);
         }
         self.pass_on(to, told, outputs);
@@ -326,6 +329,7 @@ impl<C: Contents> Member<C> {
         if matches!(message, ToServer::Open { .. }) && from != to {
             let host = self.least_loaded(to);
             self.learn_host(to, host);
+            self.heard.end(to);
         }
         let receiver = match &message {
             _ if from == to => self.moves.get(&to).map(|host| (to, *host)),
