@@ -64,6 +64,9 @@ fn host() -> Host {
 /// Tells a member whatever a message says, as another member.
 fn tell(host: &mut Host, from: Identity, message: &[u8]) {
     let Ok(message) = postcard::from_bytes::<Message<Bucket>>(message) else { return };
+    if message.check().is_err() {
+        return;
+    }
     let written = postcard::to_stdvec(&message).expect("what was read is written");
     assert!(postcard::from_bytes::<Message<Bucket>>(&written).is_ok());
     host.node().borrow_mut().now += 5;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use ::store::journal::disk::{Data, Found, Fsync};
 use ::store::link::Secret;
-use ::store::member::{Policy, Role};
+use ::store::member::{MOST_SERVERS, Policy, Role};
 use ::store::node::{Eviction, Settings};
 use ::store::resp::Limits;
 use ::store::serve::{Pool, Server, Tls};
@@ -25,8 +25,6 @@ use formats::interrupt;
 /// Other members call this much above the clients' port, and clients that follow slots that much.
 const TO_MEMBERS_PORT: u16 = 10_000;
 const TO_SLOTS_PORT: u16 = 20_000;
-/// As many servers a pool has at most: each has at least one slot.
-const MOST_SERVERS: u32 = 1 << 14;
 /// So many records go from one server to another at a time.
 const CHUNK: u64 = 256;
 /// After how long a request is sent again that no server has answered. [ms]

@@ -4,17 +4,14 @@ use endpoint::Message;
 use quantities::{Bytes, Rank};
 use serde::{Deserialize, Serialize};
 
-use super::extent::MOST_LEVELS;
+use super::check::at_most;
 use super::message::Body;
-use super::server::MOST_FORWARDS;
-use super::{Applied, Extent, Operation, Outcome, Request, ScanAnswer, ScanRequest, Span, ToClient, ToServer};
+use super::{Applied, Extent, Operation, Outcome, Request, ScanAnswer, ScanRequest, ToClient, ToServer};
 
 /// The longest message that is read. [B]
 const LONGEST: usize = 1 << 30;
 /// A message that is no longer is written down without asking for more and more room. [B]
 const SHORT: usize = 128;
-/// The most entries that a server can say it has.
-const MOST_ENTRIES: u64 = 1 << 48;
 
 /// Whatever clients and servers send each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,51 +160,15 @@ impl Envelope {
 
     /// That numbers are such as clients and servers reckon with.
     fn check(&self) -> Result<(), EncodingError> {
-        match *self {
-            Envelope::Request(ref request) | Envelope::ToServer(ToServer::Forward(ref request)) => {
-                at_most("forwards", request.forwards, MOST_FORWARDS)
-            }
-            Envelope::ToServer(ToServer::Open { level, .. }) => at_most("a level", level, MOST_LEVELS + 1),
-            Envelope::ToServer(ToServer::Leave { buckets } | ToServer::Moved { leave: Some((_, buckets)), .. }) => {
-                at_most("buckets", buckets, Extent::MOST_BUCKETS)
-            }
-            Envelope::ToServer(ToServer::Leaving { buckets, entries }) => {
-                at_most("buckets", buckets, Extent::MOST_BUCKETS)?;
-                at_most("entries", entries, MOST_ENTRIES)
-            }
-            Envelope::Scan(ScanRequest { span, .. }) => check_span(span),
-            Envelope::ToClient(ToClient::Adjust { server, level }) => check_server(server, level),
-            Envelope::ToClient(ToClient::Scanned { span, ref answer, .. }) => {
-                check_span(span)?;
-                check_answer(span, answer)
-            }
-            Envelope::ToClient(ToClient::Gone { server, .. }) | Envelope::Moved { server, .. } => {
-                at_most("a server", server, Extent::MOST_BUCKETS)
-            }
-            _ => Ok(()),
+        match self {
+            Envelope::Request(request) => request.check(),
+            Envelope::ToServer(message) => message.check(),
+            Envelope::Scan(request) => request.check(),
+            Envelope::ToClient(message) => message.check(),
+            Envelope::Moved { server, .. } => at_most("a server", *server, Extent::MOST_BUCKETS),
+            Envelope::Goodbye | Envelope::Over(_) | Envelope::Next => Ok(()),
+            Envelope::MapRequest | Envelope::Map { .. } | Envelope::Grown(_) => Ok(()),
         }
-    }
-}
-
-fn check_span(span: Span) -> Result<(), EncodingError> {
-    at_most("the first place", span.first, span.last)
-}
-
-fn check_server(server: u32, level: u32) -> Result<(), EncodingError> {
-    at_most("a level", level, MOST_LEVELS + 1)?;
-    at_most("a server", server, Extent::MOST_BUCKETS)
-}
-
-fn check_answer(span: Span, answer: &ScanAnswer) -> Result<(), EncodingError> {
-    match *answer {
-        ScanAnswer::Part { server, level, last, count, .. } => {
-            at_most("the first place", span.first, last)?;
-            at_most("the last place", last, span.last)?;
-            at_most("entries", count, MOST_ENTRIES)?;
-            check_server(server, level)
-        }
-        ScanAnswer::Elsewhere { server, level } => check_server(server, level),
-        ScanAnswer::Gone { server } => at_most("a server", server, Extent::MOST_BUCKETS),
     }
 }
 
@@ -226,12 +187,5 @@ fn of_outcome(outcome: &Outcome) -> u64 {
     match outcome {
         Outcome::Is(_) => 0,
         Outcome::Found(body) => body.as_ref().map_or(0, of_body),
-    }
-}
-
-fn at_most(what: &'static str, found: impl Into<u64>, most: impl Into<u64>) -> Result<(), EncodingError> {
-    match (found.into(), most.into()) {
-        (found, most) if found > most => Err(EncodingError::Beyond { what, found, most }),
-        _ => Ok(()),
     }
 }

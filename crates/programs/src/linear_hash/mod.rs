@@ -13,6 +13,7 @@
 
 mod buckets;
 pub mod build;
+mod check;
 mod client;
 mod client_loop;
 mod contents;
@@ -38,6 +39,7 @@ mod table;
 mod words;
 
 pub use buckets::{Bucket, Entry, Hashed, Keyed};
+pub use check::at_most;
 pub use client::{Client, ClientCounts, ClientOutput};
 pub use contents::{Contents, OutputOf, Pairs, ToClientOf, ToServerOf};
 pub use encoding::{EncodingError, Envelope};

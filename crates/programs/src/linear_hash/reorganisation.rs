@@ -40,7 +40,8 @@ impl<C: Contents> Server<C> {
     pub(super) fn consider_split(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         let (Some(file), None, Some(table)) = (self.token, self.change, self.contents.table_mut()) else { return };
         let most = self.growth.most_servers.min(self.bounds.most);
-        let next = file.next_split().filter(|split| split.to < most);
+        let is_own = |split: &Split| split.from == self.number && split.level == table.level() + 1;
+        let next = file.next_split().filter(|split| split.to < most && is_own(split));
         let Some(Split { to, level, .. }) = next else { return };
         let is_due = file.buckets() < self.bounds.least || self.growth.splits(table.len(), file, self.since);
         if !table.is_whole() || !is_due {
@@ -94,8 +95,13 @@ impl<C: Contents> Server<C> {
 
     /// Takes over the last server of the file, which came of this one: with the token no other server changes meanwhile.
     fn begin_merge(&mut self, file: Extent, outputs: &mut Vec<OutputOf<C>>) {
-        let (Some(Split { to, .. }), Some(table)) = (file.last_split(), self.contents.table_mut()) else { return };
+        let (Some(Split { from, to, level }), Some(table)) = (file.last_split(), self.contents.table_mut()) else {
+            return;
+        };
         self.token = Some(file);
+        if from != self.number || level != table.level() {
+            return;
+        }
         self.change = Some(Change::TakesOver(to));
         table.hold_still();
         outputs.push(ServerOutput::Server(to, ToServer::Leave { buckets: 0 }));

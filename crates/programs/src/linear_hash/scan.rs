@@ -97,6 +97,11 @@ impl Scan {
         self.image
     }
 
+    /// Whether it waits for what a server says to this span of the scan of this number.
+    pub fn waits_for(&self, number: u64, span: Span) -> bool {
+        number == self.number && self.open.contains_key(&span)
+    }
+
     /// Whether all keys have been answered for.
     pub fn is_over(&self) -> bool {
         self.open.is_empty()
@@ -164,7 +169,7 @@ impl Scan {
     /// A span is answered for up to the place `last`; the rest is asked for.
     fn strike_out<F>(&mut self, span: Span, last: u64, now: Time, count: u64, entries: Vec<F>) -> Vec<ScanOutput<F>> {
         self.open.remove(&span);
-        self.count += count;
+        self.count = self.count.saturating_add(count);
         let mut outputs = span.after(last).map(|rest| self.ask(rest, now)).unwrap_or_default();
         if !entries.is_empty() {
             outputs.push(ScanOutput::Found(entries));

@@ -97,7 +97,7 @@ fn envelope() -> impl Strategy<Value = Envelope> {
         Just(Envelope::ToServer(ToServer::Stay)),
         extent().prop_map(|file| Envelope::ToServer(ToServer::Keep(file))),
         (any::<Option<u32>>(), any::<Option<(u32, u32)>>()).prop_map(|(token, leave)| {
-            let (token, leave) = (token.map(Extent::of), leave.map(|(to, buckets)| (to, buckets >> 1)));
+            let (token, leave) = (token.map(Extent::of), leave.map(|(to, buckets)| (to >> 1, buckets >> 1)));
             Envelope::ToServer(ToServer::Moved { token, leave })
         }),
         (any::<u64>(), outcome(), any::<u32>()).prop_map(|(number, outcome, forwards)| {

@@ -9,6 +9,7 @@ use crate::connection::Session;
 use crate::contents::{Operation, Outcome};
 use crate::member::{Answer, Ticket};
 use crate::resp::{Arguments, OwnedArguments, Reply};
+use crate::slot::SLOT_BITS;
 
 /// As many servers without a key are asked for one that chance names.
 const MOST_DRAWS: u32 = 64;
@@ -196,7 +197,8 @@ impl Host {
         level: &[u8],
         reply: &mut Reply,
     ) -> Option<Waiting> {
-        let level = std::str::from_utf8(level).ok().and_then(|level| level.parse().ok()).unwrap_or(0);
+        let level = std::str::from_utf8(level).ok().and_then(|level| level.parse().ok());
+        let level = level.filter(|level| *level <= SLOT_BITS).unwrap_or(0);
         if let Some((server, taken)) = tickets.remove(&ticket) {
             for below in taken..level {
                 let other = server | 1 << below;

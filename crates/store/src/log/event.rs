@@ -109,6 +109,13 @@ pub enum Event {
         /// How many requests and replies were dropped.
         messages: u64,
     },
+    /// What another member has sent cannot be, or is of another version.
+    MessageRefused {
+        /// Which member.
+        member: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A server came to it: by a split, or from a member that leaves.
     ServerOpened {
         /// Which.
@@ -194,6 +201,7 @@ impl Event {
             | Event::MemberLost { .. }
             | Event::MemberTakenForLost { .. }
             | Event::MessagesDropped { .. }
+            | Event::MessageRefused { .. }
             | Event::ClientsTurnedAway { .. }
             | Event::WrongPasswords { .. }
             | Event::TlsFailed { .. }
@@ -257,6 +265,9 @@ impl fmt::Display for Event {
                     out,
                     "{messages} requests and replies that members did not take were dropped; they are asked for again"
                 )
+            }
+            Event::MessageRefused { member, why } => {
+                write!(out, "member {member} has sent {why}; nothing is done about it")
             }
             Event::ServerOpened { server, level } => {
                 write!(out, "server {server} of level {level} has come")

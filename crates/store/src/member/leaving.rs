@@ -27,9 +27,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Identity, Member, Message, Output, Peer};
 
-/// As many servers somebody can say to have moved: a pool has no more.
-const MOST_MOVED: usize = 1 << 14;
-
 /// How far a member has come with leaving.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Stage {
@@ -61,7 +58,7 @@ pub struct Noted {
     /// Whether all that it has told the other's servers was taken.
     is_quiet: bool,
     /// The members that it knows.
-    peers: Vec<Peer>,
+    pub(super) peers: Vec<Peer>,
 }
 
 /// What others have heard of it that this member leaves.
@@ -224,7 +221,7 @@ impl<C: Contents> Member<C> {
 
     /// Another member leaves.
     pub(super) fn hear_of_leaving(&mut self, who: Identity, heard: Departure, outputs: &mut Vec<Output<C>>) {
-        if who == self.own.identity || heard.moved.len() > MOST_MOVED {
+        if who == self.own.identity {
             return;
         }
         let before = self.departures.get(&who).cloned();

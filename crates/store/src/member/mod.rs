@@ -15,6 +15,7 @@
 //!
 //! Neither clock nor socket: the time is an argument, what is to be sent comes out.
 
+mod check;
 mod joining;
 mod leaving;
 mod message;
@@ -33,6 +34,7 @@ use std::fmt;
 use programs::linear_hash::{Applied, Contents, Growth, Image, Server, ServerCounts, Span, ToClientOf, ToServerOf, h};
 use quantities::{Duration, Time};
 
+pub use check::MOST_SERVERS;
 use leaving::Announced;
 pub use leaving::{Departure, Noted, Stage};
 pub use message::{Identity, Message, Peer, Role};

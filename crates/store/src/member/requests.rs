@@ -155,9 +155,10 @@ impl<C: Contents> Requests<C> {
         };
         let ticket = *ticket;
         let (sending, answers, is_over) = match (scan, message) {
-            (Some(_), ToClient::Scanned { answer: ScanAnswer::Part { server, level, last, entries, .. }, .. })
-                if *is_reading =>
-            {
+            (
+                Some(scan),
+                ToClient::Scanned { number, span, answer: ScanAnswer::Part { server, level, last, entries, .. } },
+            ) if *is_reading && scan.waits_for(number, span) => {
                 image.adjust(server, level);
                 (Vec::new(), vec![(ticket, Answer::Read(entries, last.checked_add(1)))], true)
             }

@@ -19,6 +19,11 @@ pub struct Asked {
 }
 
 impl Asked {
+    /// How often something was asked for before.
+    pub(super) const fn times(&self) -> u64 {
+        self.order.0
+    }
+
     /// How many servers there are to be.
     pub(super) const fn bounds(&self) -> Bounds {
         self.bounds

@@ -478,7 +478,7 @@ impl Server {
                     self.tell(&Event::MemberLost { member, address });
                 }
             }
-            Arrival::Message(from, message) => match postcard::from_bytes(&message) {
+            Arrival::Message(from, message) => match Told::read(&message) {
                 Ok(Told::Message(message)) => {
                     self.host.with_member(|member, now, outputs| member.take(now, from, message, outputs));
                 }
@@ -489,8 +489,8 @@ impl Server {
                 }
                 Ok(Told::Ask) => self.say_how_it_stands(from),
                 Ok(Told::State(state)) => self.others.hear(from, *state, self.host.node().borrow().now),
-                // What is no message comes of another version; what it was for is asked for again.
-                Err(_) => {}
+                // What it was for is asked for again.
+                Err(error) => self.tell(&Event::MessageRefused { member: from.to_string(), why: error.to_string() }),
             },
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use programs::linear_hash::EncodingError;
 use serde::{Deserialize, Serialize};
 
 use crate::bucket::Bucket;
@@ -28,7 +29,30 @@ pub enum Told {
     State(Box<MemberState>),
 }
 
+/// Why nothing is done about what another member has sent.
+#[derive(Debug, thiserror::Error)]
+pub enum Unfit {
+    /// It comes of another version.
+    #[error("bytes that are no message of this version: {0}")]
+    Garbled(#[from] postcard::Error),
+    /// It says what cannot be.
+    #[error(transparent)]
+    Beyond(#[from] EncodingError),
+}
+
 impl Told {
+    /// Reads what another member has sent.
+    ///
+    /// # Errors
+    /// [`Unfit`]
+    pub(super) fn read(bytes: &[u8]) -> Result<Told, Unfit> {
+        let told: Told = postcard::from_bytes(bytes)?;
+        if let Told::Message(message) = &told {
+            message.check()?;
+        }
+        Ok(told)
+    }
+
     /// That somebody else is the receiver now, who was rebuilt so often; as it goes to it.
     pub(super) fn lost(life: u32) -> Vec<u8> {
         // A number can be written.

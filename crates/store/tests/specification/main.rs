@@ -7,6 +7,7 @@ mod groups;
 mod histories;
 mod keeping;
 mod link;
+mod messages;
 mod pool;
 mod requests;
 mod seeds;

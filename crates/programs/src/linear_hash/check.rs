@@ -1,0 +1,105 @@
+//! That numbers in messages are such as clients and servers reckon with: whoever takes messages of others asks for that first.
+
+use super::extent::MOST_LEVELS;
+use super::server::MOST_FORWARDS;
+use super::{EncodingError, Extent, Request, ScanAnswer, ScanRequest, Span, ToClient, ToServer};
+
+/// The most entries that a server can say it has.
+const MOST_ENTRIES: u64 = 1 << 48;
+
+impl<O> Request<O> {
+    /// Whether a server can take it.
+    ///
+    /// # Errors
+    /// [`EncodingError::Beyond`]
+    pub fn check(&self) -> Result<(), EncodingError> {
+        at_most("forwards", self.forwards, MOST_FORWARDS)
+    }
+}
+
+impl ScanRequest {
+    /// Whether a server can take it.
+    ///
+    /// # Errors
+    /// [`EncodingError::Beyond`]
+    pub fn check(&self) -> Result<(), EncodingError> {
+        check_span(self.span)
+    }
+}
+
+impl<E, O, R> ToServer<E, O, R> {
+    /// Whether a server can take it.
+    ///
+    /// # Errors
+    /// [`EncodingError::Beyond`]
+    pub fn check(&self) -> Result<(), EncodingError> {
+        match *self {
+            ToServer::Forward(ref request) => request.check(),
+            ToServer::Open { level, .. } => at_most("a level", level, MOST_LEVELS + 1),
+            ToServer::Leave { buckets } => at_most("buckets", buckets, Extent::MOST_BUCKETS),
+            ToServer::Moved { leave: Some((server, buckets)), .. } => {
+                at_most("a server", server, Extent::MOST_BUCKETS)?;
+                at_most("buckets", buckets, Extent::MOST_BUCKETS)
+            }
+            ToServer::Leaving { buckets, entries } => {
+                at_most("buckets", buckets, Extent::MOST_BUCKETS)?;
+                at_most("entries", entries, MOST_ENTRIES)
+            }
+            ToServer::Token(_) | ToServer::Shrink(_) | ToServer::Keep(_) | ToServer::Moved { leave: None, .. } => {
+                Ok(())
+            }
+            ToServer::Chunk { .. } | ToServer::Received | ToServer::Stay => Ok(()),
+        }
+    }
+}
+
+impl<R, F> ToClient<R, F> {
+    /// Whether a client can take it.
+    ///
+    /// # Errors
+    /// [`EncodingError::Beyond`]
+    pub fn check(&self) -> Result<(), EncodingError> {
+        match *self {
+            ToClient::Adjust { server, level } => check_server(server, level),
+            ToClient::Scanned { span, ref answer, .. } => {
+                check_span(span)?;
+                check_answer(span, answer)
+            }
+            ToClient::Gone { server, .. } => at_most("a server", server, Extent::MOST_BUCKETS),
+            ToClient::Reply { .. } | ToClient::Again { .. } => Ok(()),
+        }
+    }
+}
+
+fn check_span(span: Span) -> Result<(), EncodingError> {
+    at_most("the first place", span.first, span.last)
+}
+
+fn check_server(server: u32, level: u32) -> Result<(), EncodingError> {
+    at_most("a level", level, MOST_LEVELS + 1)?;
+    at_most("a server", server, Extent::MOST_BUCKETS)
+}
+
+fn check_answer<F>(span: Span, answer: &ScanAnswer<F>) -> Result<(), EncodingError> {
+    match *answer {
+        ScanAnswer::Part { server, level, last, count, .. } => {
+            at_most("the first place", span.first, last)?;
+            at_most("the last place", last, span.last)?;
+            at_most("entries", count, MOST_ENTRIES)?;
+            check_server(server, level)
+        }
+        ScanAnswer::Elsewhere { server, level } => check_server(server, level),
+        ScanAnswer::Gone { server } => at_most("a server", server, Extent::MOST_BUCKETS),
+    }
+}
+
+/// Whether a number is no larger than it may be.
+///
+/// # Errors
+/// [`EncodingError::Beyond`]
+pub fn at_most(what: &'static str, found: impl Into<u64>, most: impl Into<u64>) -> Result<(), EncodingError> {
+    match (found.into(), most.into()) {
+        (found, most) if found > most => Err(EncodingError::Beyond { what, found, most }),
+        _ => Ok(()),
+    }
+}

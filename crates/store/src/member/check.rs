@@ -1,0 +1,123 @@
+//! That numbers in what another member says are such as a member reckons with. Whoever knows the secret may still be of another version, or
+//! somebody who has found it out.
+
+use programs::linear_hash::{
+    Contents, EncodingError, Extent, ScanAnswer, ToClient, ToClientOf, ToServer, ToServerOf, at_most,
+};
+
+use super::{Departure, Message, Noted, Peer, Placement, Sequenced};
+use crate::slot::SLOT_BITS;
+
+/// As many servers a pool has at most: one for each slot.
+pub const MOST_SERVERS: u32 = 1 << SLOT_BITS;
+/// As many members are told of in one message at most: more than there are servers could host none.
+const MOST_MEMBERS: usize = 1 << SLOT_BITS;
+/// As often somebody asks for more servers or fewer at most, and a member is rebuilt.
+const MOST_TIMES: u64 = 1 << 30;
+
+impl<C: Contents> Message<C> {
+    /// Whether a member can take it.
+    ///
+    /// # Errors
+    /// [`EncodingError::Beyond`]
+    pub fn check(&self) -> Result<(), EncodingError> {
+        match self {
+            Message::Join(peer) | Message::Member(peer) | Message::Back(peer) => check_peer(peer),
+            Message::Welcome(peers, placement, departures) => {
+                check_peers(peers)?;
+                check_placement(placement)?;
+                at_most("members that leave", departures.len() as u64, MOST_MEMBERS as u64)?;
+                departures.iter().try_for_each(|(_, departure)| check_departure(departure))
+            }
+            Message::There(peers) | Message::Noted(Noted { peers, .. }) => check_peers(peers),
+            Message::Resize(asked) => at_most("times that servers were asked for", asked.times(), MOST_TIMES),
+            Message::Leaving(departure) => check_departure(departure),
+            Message::Request(server, request) => check_server(*server).and_then(|()| request.check()),
+            Message::Forward { from, to, request } => {
+                check_server(*from)?;
+                check_server(*to)?;
+                request.check()
+            }
+            Message::Scan { server, request, .. } => check_server(*server).and_then(|()| request.check()),
+            Message::Sequenced(sequenced) => check_sequenced(sequenced),
+            Message::ToClient { server, message, .. } => {
+                server.iter().try_for_each(|server| check_server(*server))?;
+                check_to_client::<C>(message)
+            }
+            Message::NotHere(server) => check_server(*server),
+            Message::Acknowledged(_) => Ok(()),
+        }
+    }
+}
+
+fn check_server(server: u32) -> Result<(), EncodingError> {
+    at_most("a server", server, MOST_SERVERS - 1)
+}
+
+fn check_level(level: u32) -> Result<(), EncodingError> {
+    at_most("a level", level, SLOT_BITS)
+}
+
+fn check_file(file: Extent) -> Result<(), EncodingError> {
+    at_most("servers", file.buckets(), MOST_SERVERS)
+}
+
+fn check_peer(peer: &Peer) -> Result<(), EncodingError> {
+    at_most("times that a member was rebuilt", peer.life, MOST_TIMES)
+}
+
+fn check_peers(peers: &[Peer]) -> Result<(), EncodingError> {
+    at_most("members", peers.len() as u64, MOST_MEMBERS as u64)?;
+    peers.iter().try_for_each(check_peer)
+}
+
+fn check_placement(placement: &Placement) -> Result<(), EncodingError> {
+    placement.iter().try_for_each(|(server, _)| check_server(server))
+}
+
+fn check_departure(departure: &Departure) -> Result<(), EncodingError> {
+    departure.moved.keys().try_for_each(|server| check_server(*server))
+}
+
+fn check_sequenced<C: Contents>(sequenced: &Sequenced<C>) -> Result<(), EncodingError> {
+    let Sequenced { from, to, message, placement, .. } = sequenced;
+    check_server(*from)?;
+    check_server(*to)?;
+    placement.iter().try_for_each(check_placement)?;
+    check_to_server::<C>(message.get(), *to)
+}
+
+fn check_to_server<C: Contents>(message: &ToServerOf<C>, to: u32) -> Result<(), EncodingError> {
+    message.check()?;
+    match message {
+        // A server has at least the level that it came into the file with.
+        ToServer::Open { level, .. } => {
+            check_level(*level)?;
+            at_most("a server", to, (1 << level) - 1_u32)
+        }
+        ToServer::Token(file) | ToServer::Shrink(file) | ToServer::Keep(file) => check_file(*file),
+        ToServer::Moved { token, leave } => {
+            token.iter().try_for_each(|file| check_file(*file))?;
+            leave.iter().try_for_each(|(server, _)| check_server(*server))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_to_client<C: Contents>(message: &ToClientOf<C>) -> Result<(), EncodingError> {
+    message.check()?;
+    match message {
+        ToClient::Adjust { server, level }
+        | ToClient::Scanned {
+            answer: ScanAnswer::Part { server, level, .. } | ScanAnswer::Elsewhere { server, level },
+            ..
+        } => {
+            check_server(*server)?;
+            check_level(*level)
+        }
+        ToClient::Gone { server, .. } | ToClient::Scanned { answer: ScanAnswer::Gone { server }, .. } => {
+            check_server(*server)
+        }
+        ToClient::Reply { .. } | ToClient::Again { .. } => Ok(()),
+    }
+}

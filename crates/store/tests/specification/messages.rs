@@ -1,0 +1,101 @@
+//! What another member says, whatever it is: a member takes it or refuses it, goes on, and does no more than a message can ask for.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use maquette_store::bucket::Bucket;
+use maquette_store::connection::Connection;
+use maquette_store::host::Host;
+use maquette_store::member::{Identity, MOST_SERVERS, Message, Output, Peer, Policy, Role};
+use maquette_store::node::{Node, Settings};
+use programs::linear_hash::{Growth, ToClient};
+use proptest::prelude::*;
+use quantities::Duration;
+
+const GROWTH: Growth =
+    Growth { capacity: 10, sensitivity: 0.8, shrink: Some(0.3), apart: false, most_servers: 16, chunk: 4 };
+/// What comes of one message: a scan asks each server that there can be, and a server moves some records.
+const MOST_OUTPUTS: usize = MOST_SERVERS as usize + 1_000;
+
+fn peer(number: u32) -> Peer {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, number as u16));
+    Peer { identity: Identity(number), address, clients: address, role: Role::Data, life: 0 }
+}
+
+/// A member that has told two others to open servers, with requests of clients under way.
+fn host() -> Host {
+    let node = Node::new(Settings::default(), 6379, [1; 3], 0);
+    let policy = Policy { growth: GROWTH, servers_each: 4, patience: Duration::from_microseconds(10) };
+    let mut host = Host::new(node, peer(1), policy, true);
+    for other in [2, 3] {
+        host.with_member(|member, now, outputs| member.take(now, Identity(other), Message::Join(peer(other)), outputs));
+    }
+    for request in (0..40).map(|number| format!("SET key:{number} value")).chain(["SCAN 0".into(), "DBSIZE".into()]) {
+        let client = host.node().borrow_mut().connect("stranger".to_owned(), String::new(), 0);
+        let mut connection = Connection::new(client, &host.node().borrow());
+        connection.requests.feed(format!("{request}\r\n").as_bytes());
+        connection.turn(&mut host);
+    }
+    host.take_outputs();
+    host
+}
+
+/// A number as a message has it: mostly small, as those are that lead far, or about as large as one of its width can be.
+fn number() -> impl Strategy<Value = u64> {
+    let large = (0_u32..64, 0_u64..3).prop_map(|(bit, less)| (1_u64 << bit).wrapping_sub(less));
+    prop_oneof![12 => 0_u64..3, 4 => 0_u64..20, 2 => large, 1 => any::<u64>()]
+}
+
+/// The messages that must not be lost, by their place among all.
+const SEQUENCED: u64 = 6;
+
+/// Bytes that are mostly a message: which one, and then numbers.
+fn message() -> impl Strategy<Value = Vec<u8>> {
+    let kind = prop_oneof![2 => 0_u64..16, 1 => Just(SEQUENCED)];
+    (kind, prop::collection::vec(number(), 10..60)).prop_map(|(kind, numbers)| {
+        [kind].into_iter().chain(numbers).flat_map(|number| postcard::to_stdvec(&number).unwrap()).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+    #[test]
+    fn whatever_a_member_says_another_one_goes_on(messages in prop::collection::vec((2_u32..5, message()), 1..60)) {
+        let (mut host, mut sequenced) = (host(), [0; 5]);
+        for (from, message) in messages {
+            let Ok(mut message) = postcard::from_bytes::<Message<Bucket>>(&message) else { continue };
+            if message.check().is_err() {
+                continue;
+            }
+            // Another one than the next would not be taken.
+            if let Message::Sequenced(of_server) = &mut message {
+                sequenced[from as usize] += 1;
+                of_server.number = sequenced[from as usize];
+            }
+            host.node().borrow_mut().now += 5;
+            host.with_member(|member, now, outputs| {
+                member.take(now, Identity(from), message, outputs);
+                member.wake(now, outputs);
+                member.look(now, outputs);
+            });
+            prop_assert!(host.take_outputs().iter().filter(|output| matches!(output, Output::Send(..))).count() < MOST_OUTPUTS);
+        }
+    }
+}
+
+#[test]
+fn numbers_that_cannot_be_are_refused_with_what_is_allowed() {
+    let adjust = |server, level| Message::<Bucket>::ToClient {
+        server: None,
+        client: 0,
+        message: ToClient::Adjust { server, level },
+    };
+    assert_eq!(adjust(16_383, 14).check(), Ok(()));
+    let told = |message: Message<Bucket>| message.check().unwrap_err().to_string();
+    assert_eq!(told(adjust(0, 64)), "a message of the table with a level of 64; allowed is at most 31");
+    assert_eq!(told(adjust(0, 15)), "a message of the table with a level of 15; allowed is at most 14");
+    assert_eq!(told(adjust(16_384, 1)), "a message of the table with a server of 16384; allowed is at most 16383");
+    assert_eq!(
+        told(Message::NotHere(u32::MAX)),
+        "a message of the table with a server of 4294967295; allowed is at most 16383"
+    );
+}
