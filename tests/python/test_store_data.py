@@ -27,7 +27,7 @@ redis = pytest.importorskip("redis", reason="redis-py is not installed: make tes
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from pools import COMMAND, LIMIT, wait_until
-from stores import free_port
+from stores import free_port, running
 
 #: Records for which a server of these pools has room.
 CAPACITY = 150
@@ -189,6 +189,28 @@ def test_a_snapshot_takes_the_place_of_logs(tmp_path: Path) -> None:
             assert client.dbsize() == 2_000
             assert client.get("key:1999") == "x" * 1_999 + "y"
             assert 0 < client.pttl("late") <= 60_000
+
+
+def test_who_asks_for_a_snapshot_and_waits_is_told_when_it_is_made(tmp_path: Path) -> None:
+    with stores(tmp_path, 1) as [store], store.client() as client:
+        client.mset({f"key:{number}": "x" * number for number in range(2_000)})
+        before = client.lastsave()
+        assert client.save() is True
+        assert sorted(os.listdir(store.data)) == ["lock", "log.2", "snapshot.2"]
+        assert client.lastsave() >= before and client.info("persistence")["rdb_bgsave_in_progress"] == 0
+        with pytest.raises(redis.ResponseError, match="not allowed inside a transaction"):
+            client.pipeline().execute_command("SAVE").execute()
+        store.kill()
+        store.start()
+        assert client.strlen("key:1999") == 1_999
+
+
+def test_a_store_that_keeps_nothing_makes_no_snapshot() -> None:
+    with running([str(COMMAND), "store", "serve"]) as (port, _), redis.Redis(port=port) as client:
+        for ask in (client.save, client.bgsave, client.bgrewriteaof):
+            with pytest.raises(redis.ResponseError, match="the store has no --data"):
+                ask()
+        assert abs(client.lastsave().timestamp() - time.time()) < LIMIT
 
 
 def refusal(line: list[str]) -> str:

@@ -202,7 +202,8 @@ impl Connection {
     /// Tells the client, if it has waited for another server for too long. Whether it has.
     pub fn gives_up(&mut self, host: &mut Host) -> bool {
         let late = host.node().borrow().now.saturating_sub(self.since) > LONGEST_WAIT;
-        let Some(waiting) = self.waiting.take_if(|_| late) else { return false };
+        let is_late = |waiting: &mut Waiting| late && !matches!(waiting, Waiting::Snapshot);
+        let Some(waiting) = self.waiting.take_if(is_late) else { return false };
         host.give_up(&waiting);
         let end = self.reply.end();
         self.reply.error(NOT_ANSWERED);
@@ -218,6 +219,18 @@ impl Connection {
         if self.waiting.is_none() {
             self.session.has_replied(&mut self.reply, end);
         }
+    }
+
+    /// The snapshot that it waits for is made, or can't be.
+    pub fn was_saved(&mut self, has_failed: bool) {
+        let Some(Waiting::Snapshot) = self.waiting else { return };
+        let end = self.reply.end();
+        match has_failed {
+            false => self.reply.ok(),
+            true => self.reply.error("ERR the snapshot could not be made; what is stored is in the logs"),
+        }
+        self.waiting = None;
+        self.session.has_replied(&mut self.reply, end);
     }
 
     /// Whether it had its time: to say who it is, or to say anything.

@@ -1,30 +1,43 @@
 //! Commands about what is kept on disk.
 
 use super::{Context, Failure, Outcome, is};
+use crate::node::Node;
 use crate::resp::Arguments;
 
-/// Has a snapshot made, if anything is kept.
-fn save(context: &mut Context<'_>, told: &str) -> Outcome {
-    match &context.node.kept {
-        None => return Err(Failure::Told("ERR nothing is kept on disk: the store has no --data".to_owned())),
-        Some(kept) if kept.is_saving || context.node.wants_snapshot => {
-            return Err(Failure::Told("ERR Background save already in progress".to_owned()));
-        }
-        Some(_) => context.node.wants_snapshot = true,
+/// Why no snapshot can be asked for now; none, if one can.
+pub(crate) fn refuses_snapshot(node: &Node) -> Option<&'static str> {
+    match &node.kept {
+        None => Some("ERR nothing is kept on disk: the store has no --data"),
+        Some(kept) if kept.is_saving || node.wants_snapshot => Some("ERR Background save already in progress"),
+        Some(_) => None,
     }
+}
+
+/// Has a snapshot made, if anything is kept.
+fn begin(context: &mut Context<'_>, told: &str) -> Outcome {
+    if let Some(refusal) = refuses_snapshot(context.node) {
+        return Err(Failure::Told(refusal.to_owned()));
+    }
+    context.node.wants_snapshot = true;
     context.reply.simple(told);
     Ok(())
+}
+
+/// A client that is not in a transaction waits for the snapshot, which the host does.
+pub(super) fn save(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+    let refusal = refuses_snapshot(context.node).unwrap_or("ERR Command not allowed inside a transaction");
+    Err(Failure::Told(refusal.to_owned()))
 }
 
 pub(super) fn save_in_background(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     if arguments.len() > 2 || arguments.len() == 2 && !is(arguments.get(1), "schedule") {
         return Err(Failure::Syntax);
     }
-    save(context, "Background saving started")
+    begin(context, "Background saving started")
 }
 
 pub(super) fn rewrite_in_background(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
-    save(context, "Background append only file rewriting started")
+    begin(context, "Background append only file rewriting started")
 }
 
 pub(super) fn last_save(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {

@@ -16,6 +16,7 @@ mod strings;
 mod table;
 mod transactions;
 
+pub(crate) use keeping::refuses_snapshot;
 pub(crate) use pattern::matches;
 pub(crate) use scan::Wanted;
 pub use table::{Arity, COMMANDS, Command, Flag, Group, Keys, find};

@@ -265,10 +265,11 @@ static CONNECTION: [Command; 7] = rows! { Connection:
     "select" 2 NONE [Fast] "1.0.0" connection::select, "Chooses a database, of which there is number 0";
 };
 
-static SERVER: [Command; 4] = rows! { Server:
+static SERVER: [Command; 5] = rows! { Server:
     "bgrewriteaof" 1 NONE [Admin] "1.0.0" keeping::rewrite_in_background, "Makes a snapshot, which takes the place of logs";
     "bgsave" -1 NONE [Admin] "1.0.0" keeping::save_in_background, "Makes a snapshot, which takes the place of logs";
     "lastsave" 1 NONE [Fast] "1.0.0" keeping::last_save, "When the last snapshot was made, in seconds since 1970";
+    "save" 1 NONE [Admin] "1.0.0" keeping::save, "Makes a snapshot, and waits until it is made";
     "info" -1 NONE [] "1.0.0" information::info, "What there is to know of the node";
 };
 

@@ -22,7 +22,7 @@ use quantities::{Duration, Time};
 
 use crate::bucket::Bucket;
 use crate::cluster::{PoolState, SlotMap, slots_of};
-use crate::commands::{Command, Context, Flag, dispatch, find};
+use crate::commands::{Command, Context, Flag, dispatch, find, refuses_snapshot};
 use crate::connection::Session;
 use crate::contents::{CROSS_SLOT, Guest, Operation, Outcome};
 use crate::journal::{Journal, Pen};
@@ -145,7 +145,18 @@ impl Host {
         if asks_about_the_pool(arguments) {
             return self.about_the_pool(session, reply, arguments);
         }
+        if is_save(arguments) && self.begins_snapshot(session) {
+            return Some(Waiting::Snapshot);
+        }
         self.carry_out_on_keys(session, reply, arguments)
+    }
+
+    /// Asks for a snapshot that a client waits for, if there is nothing to say against it.
+    fn begins_snapshot(&self, session: &Session) -> bool {
+        let node = &mut *self.node.borrow_mut();
+        let begins = session.is_authenticated && session.transaction.is_none() && refuses_snapshot(node).is_none();
+        node.wants_snapshot |= begins;
+        begins
     }
 
     #[inline]
@@ -373,6 +384,10 @@ fn asks_about_the_pool(arguments: Arguments<'_>) -> bool {
 /// Whether a request is one of whoever runs the pool.
 fn is_order(arguments: Arguments<'_>) -> bool {
     resizing::is_asked_for(arguments) || draining::is_asked_for(arguments)
+}
+
+fn is_save(arguments: Arguments<'_>) -> bool {
+    arguments.len() == 1 && arguments.get(0).eq_ignore_ascii_case(b"save")
 }
 
 fn is_cluster(arguments: Arguments<'_>) -> bool {

@@ -49,6 +49,8 @@ pub enum Waiting {
     Size(Ticket),
     /// The levels of all servers, before a request about slots is carried out.
     Map(Ticket, OwnedArguments),
+    /// A snapshot of what is kept on disk.
+    Snapshot,
     /// All servers to be cleared: which of them, and of which level it is taken to be.
     Clear(BTreeMap<Ticket, (u64, u32)>),
 }
@@ -63,6 +65,7 @@ impl Waiting {
             | Waiting::Random(ticket, _)
             | Waiting::Map(ticket, _)
             | Waiting::Size(ticket) => vec![*ticket],
+            Waiting::Snapshot => Vec::new(),
             Waiting::Parts { tickets, .. } => tickets.keys().copied().collect(),
             Waiting::Clear(tickets) => tickets.keys().copied().collect(),
         }

@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use crate::connection::Pause;
 use crate::host::Host;
 use crate::journal::directory::Directory;
 use crate::journal::disk::{Data, Disk, Error, Found, State};
@@ -13,6 +14,7 @@ use crate::parity::facts::Facts;
 use crate::parity::message::Message;
 use crate::record::Milliseconds;
 
+use super::Server;
 use super::group::{Group, Turn, Turns};
 
 /// What a node needs that keeps what it holds.
@@ -114,5 +116,33 @@ impl Keeper {
     /// Keeps everything for good: it ends.
     pub(super) fn end(&mut self) -> Result<(), Error> {
         self.disk.keep()
+    }
+}
+
+impl Server {
+    /// Begins a snapshot, if one was asked for, and lets clients know how it all stands.
+    pub(super) fn look_at_snapshot(&mut self) -> Result<(), super::Error> {
+        let Some(keeper) = &mut self.keeper else { return Ok(()) };
+        let node = &mut *self.host.node().borrow_mut();
+        let is_asked = std::mem::take(&mut node.wants_snapshot);
+        node.kept = Some(keeper.look(is_asked).map_err(super::Error::Kept)?);
+        Ok(())
+    }
+
+    /// Tells clients that wait for a snapshot, if it is made.
+    pub(super) fn work_of_snapshot(&mut self) -> Result<(), super::Error> {
+        if self.savers.is_empty() {
+            return Ok(());
+        }
+        self.look_at_snapshot()?;
+        let state = self.host.node().borrow().kept.as_ref().map(|kept| (kept.is_saving, kept.has_failed));
+        let (Some((false, has_failed)), Some(keeper)) = (state, &mut self.keeper) else { return Ok(()) };
+        for token in std::mem::take(&mut self.savers) {
+            let Some(peer) = self.peers.get_mut(&token) else { continue };
+            peer.connection.was_saved(has_failed);
+            peer.held += 1;
+            keeper.turn.clients.push((token, Pause::Turn));
+        }
+        Ok(())
     }
 }

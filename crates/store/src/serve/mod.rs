@@ -23,7 +23,7 @@ use mio::{Events, Interest, Poll, Token};
 
 use crate::bucket::Bucket;
 use crate::connection::Pause;
-use crate::host::Host;
+use crate::host::{Host, Waiting};
 use crate::journal::disk::{self, Data, Found};
 use crate::link::{Nonce, Secret};
 use crate::log::{Event, Log};
@@ -138,6 +138,8 @@ pub struct Server {
     pool: Pool,
     /// Which client waits for what.
     tickets: BTreeMap<Ticket, usize>,
+    /// Which clients wait for a snapshot.
+    savers: Vec<usize>,
     arrivals: Vec<Arrival>,
     looked: Milliseconds,
     joined: Milliseconds,
@@ -212,6 +214,7 @@ impl Server {
             settings,
             pool,
             tickets: BTreeMap::new(),
+            savers: Vec::new(),
             arrivals: Vec::new(),
             looked: now,
             joined: 0,
@@ -363,8 +366,11 @@ impl Server {
             return;
         }
         let outcome = peer.work(&mut self.host);
-        for ticket in peer.connection.waiting().iter().flat_map(|waiting| waiting.tickets()) {
-            self.tickets.insert(ticket, token);
+        match peer.connection.waiting() {
+            Some(Waiting::Snapshot) => self.savers.push(token),
+            waiting => waiting.iter().flat_map(|waiting| waiting.tickets()).for_each(|ticket| {
+                self.tickets.insert(ticket, token);
+            }),
         }
         if let (Ok(pause), Some(keeper)) = (&outcome, &mut self.keeper) {
             peer.held += 1;
@@ -439,6 +445,7 @@ impl Server {
         }
         if let Some(keeper) = &mut self.keeper {
             keeper.commit(now).map_err(Error::Kept)?;
+            self.work_of_snapshot()?;
             self.work_of_group()?;
             self.tell_all();
         }
@@ -552,11 +559,8 @@ impl Server {
         (0..self.listeners.len()).for_each(|listener| self.let_in(listener, now));
         let mut node = node.borrow_mut();
         node.resident = resident().unwrap_or(node.resident);
-        if let Some(keeper) = &mut self.keeper {
-            let is_asked = std::mem::take(&mut node.wants_snapshot);
-            node.kept = Some(keeper.look(is_asked).map_err(Error::Kept)?);
-        }
         drop(node);
+        self.look_at_snapshot()?;
         let mut told = Vec::new();
         for (&token, peer) in &mut self.peers {
             if peer.connection.gives_up(&mut self.host) {
