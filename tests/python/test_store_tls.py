@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
@@ -134,6 +135,40 @@ def test_a_store_that_ends_says_goodbye(ours: Certificates) -> None:
                 assert client.recv(100) == b"+PONG\r\n"
                 members[0].process.terminate()
                 assert client.recv(100) == b""
+
+
+def shown(port: int) -> bytes:
+    """The certificate that a new connection is shown, whoever has signed it."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with socket.create_connection(("127.0.0.1", port), timeout=LIMIT) as plain, context.wrap_socket(plain) as client:
+        told = client.getpeercert(binary_form=True)
+    assert told is not None
+    return told
+
+
+def test_certificates_are_read_again_without_a_restart(tmp_path: Path) -> None:
+    (first, second), own = (Certificates(tmp_path / name) for name in ("first", "second")), tmp_path / "own"
+    shutil.copytree(first.directory, own)
+    files = ["--tls-certificate", str(own / "our.pem"), "--tls-key", str(own / "our.key"), "--tls-members-ca", str(own / "ca.pem")]
+    with pool_of(2, *files, how=first.how()) as members, members[0].client() as early:
+        assert early.set("a", "1")
+        before = shown(members[0].port)
+        shutil.copytree(second.directory, own, dirs_exist_ok=True)
+        assert shown(members[0].port) == before
+        for member in members:
+            member.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: all(shown(member.port) != before for member in members), "new certificates are shown")
+        after = shown(members[0].port)
+        members.append(Member("--join", members[0].members, *files, how=second.how()))
+        wait_until(lambda: members[2].pool()["pool_members"] == 3, "one with another CA is let in")
+        with redis.Redis(port=members[0].port, decode_responses=True, **second.how()) as late:
+            assert (early.get("a"), late.get("a")) == ("1", "1")
+        (own / "our.key").write_text("nothing of use")
+        members[0].process.send_signal(signal.SIGHUP)
+        line = next(line for line in iter(lambda: members[0].lines(1)[0], "") if "stay as they were" in line)
+        assert "ERROR certificates and keys stay as they were: " in line and "our.key" in line and "no private key" in line
+        assert shown(members[0].port) == after and early.get("a") == "1"
 
 
 def test_the_command_line_of_redis(member: Member, ours: Certificates) -> None:

@@ -17,6 +17,9 @@ use signal_hook::iterator::Signals;
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 /// The signal that asked.
 static SIGNAL: AtomicI32 = AtomicI32::new(SIGINT);
+/// Whether SIGHUP asks what runs to read its files again, and whether it has.
+static REREADS: AtomicBool = AtomicBool::new(false);
+static REREAD: AtomicBool = AtomicBool::new(false);
 /// Files that are removed when the process ends before they are whole.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -45,8 +48,12 @@ fn ignored() -> u64 {
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// Asks what runs to end, because of `signal`. Asked again before anything began anew, ends the process.
+/// Asks what runs to end, because of `signal`. Asked again before anything began anew, ends the process. What runs may take SIGHUP otherwise, by
+/// [`reread_at_hangup`].
 pub fn request(signal: i32) {
+    if signal == SIGHUP && REREADS.load(Ordering::Relaxed) {
+        return REREAD.store(true, Ordering::Relaxed);
+    }
     SIGNAL.store(signal, Ordering::Relaxed);
     if REQUESTED.swap(true, Ordering::Relaxed) {
         remove_unfinished();
@@ -72,8 +79,20 @@ pub fn remove_unfinished() {
     }
 }
 
+/// From now on SIGHUP asks what runs to read its files again, and not to end.
+pub fn reread_at_hangup() {
+    REREADS.store(true, Ordering::Relaxed);
+}
+
+/// Whether what runs was asked to read its files again since this was last looked at.
+pub fn takes_reread() -> bool {
+    REREAD.swap(false, Ordering::Relaxed)
+}
+
 /// Forgets earlier requests: something new begins.
 pub fn forget() {
+    REREADS.store(false, Ordering::Relaxed);
+    REREAD.store(false, Ordering::Relaxed);
     REQUESTED.store(false, Ordering::Relaxed);
 }
 

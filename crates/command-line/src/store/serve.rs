@@ -189,7 +189,14 @@ impl Arguments {
         let is_protected = settings.password.is_some() || self.unprotected;
         let pages = self.observability.addresses(&self.bind, is_protected)?;
         let mut server = Server::listen(&addresses, settings, pool, chance()?)?;
-        acceptor.into_iter().for_each(|acceptor| server.speak_tls(acceptor));
+        if let Some(acceptor) = acceptor {
+            server.speak_tls(acceptor);
+            interrupt::reread_at_hangup();
+            let tls = self.tls;
+            server.read_again_by(Box::new(move || {
+                interrupt::takes_reread().then(|| tls.secured().map_err(|failure| failure.to_string()))
+            }));
+        }
         if let Some(found) = server.found() {
             tell_what_was_lost(found);
         }

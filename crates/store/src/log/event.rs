@@ -170,6 +170,13 @@ pub enum Event {
         /// Why it does not come about.
         why: String,
     },
+    /// Certificates and keys were read again, as whoever runs it has asked for.
+    CertificatesRead,
+    /// They could not be.
+    CertificatesRefused {
+        /// Why.
+        why: String,
+    },
     /// There was no room.
     OutOfMemory {
         /// How many requests were refused with OOM.
@@ -197,6 +204,7 @@ impl Event {
     /// How much it matters.
     pub const fn level(&self) -> Level {
         match self {
+            Event::CertificatesRefused { .. } => Level::Error,
             Event::NotLetIn { .. }
             | Event::MemberLost { .. }
             | Event::MemberTakenForLost { .. }
@@ -219,6 +227,7 @@ impl Event {
             | Event::ServerMerged { .. }
             | Event::ServerEnded { .. }
             | Event::Left { .. }
+            | Event::CertificatesRead
             | Event::Ending { .. } => Level::Info,
         }
     }
@@ -286,6 +295,10 @@ impl fmt::Display for Event {
                 write!(out, "{clients} clients were turned away: {most} are served at once")
             }
             Event::TlsFailed { client, why } => write!(out, "no TLS with {client}: {why}"),
+            Event::CertificatesRead => {
+                write!(out, "certificates and keys were read again: who connects now is shown these")
+            }
+            Event::CertificatesRefused { why } => write!(out, "certificates and keys stay as they were: {why}"),
             Event::WrongPasswords { attempts } => write!(out, "{attempts} wrong passwords were given"),
             Event::OutOfMemory { requests, most } => {
                 write!(out, "{requests} requests were refused with OOM: records take {most} bytes, which is the most")

@@ -35,6 +35,7 @@ use crate::tls::{Acceptor, Stream};
 use clients::{Gone, Peer};
 use clock::Clock;
 use keeping::Keeper;
+pub use operating::Reread;
 pub use peers::Tls;
 use peers::{Arrival, Peers};
 use told::{Others, Told};
@@ -127,6 +128,8 @@ pub struct Server {
     peers: BTreeMap<usize, Peer<TcpStream>>,
     /// What clients and visitors need to be spoken to by TLS, if they are.
     acceptor: Option<Acceptor>,
+    /// Reads certificates again, if whoever runs it has asked for that.
+    rereads: Option<Reread>,
     /// Whose turn it is, though their sockets tell nothing new.
     queue: VecDeque<usize>,
     next_token: usize,
@@ -206,6 +209,7 @@ impl Server {
             listeners,
             peers: BTreeMap::new(),
             acceptor: None,
+            rereads: None,
             queue: VecDeque::new(),
             next_token,
             members: Peers::new(host.member().own().clone(), pool.secret.clone(), pool.tls.clone()),
@@ -576,6 +580,7 @@ impl Server {
         self.host.member().behind().for_each(|member| self.members.expect(member));
         self.host.with_member(|member, at, outputs| member.look(at, outputs));
         self.visitors.look(now);
+        self.look_at_certificates();
         self.tell_what_has_happened(now);
         Ok(())
     }

@@ -10,7 +10,7 @@ use super::clients::Gone;
 use super::clock::instant;
 use super::told::Told;
 use super::watch::Watch;
-use super::{Callers, Error, Server, TIME_TO_SAY_SO, bind};
+use super::{Callers, Error, Server, TIME_TO_SAY_SO, Tls, bind};
 use crate::log::{Event, Log};
 use crate::member::Identity;
 use crate::pages::{Assets, MemberState, Readings, Request, Response, Route, Status, metrics, route};
@@ -19,6 +19,9 @@ use crate::tls::Acceptor;
 
 /// A turn that takes longer is told of.
 const SLOW: Duration = Duration::from_millis(100);
+
+/// What is needed to speak TLS with clients, and with members, if it was read again; or why it could not be.
+pub type Reread = Box<dyn FnMut() -> Option<Result<(Option<Acceptor>, Option<Tls>), String>>>;
 
 impl Server {
     /// Writes down what happens from now on.
@@ -139,6 +142,24 @@ impl Server {
     /// Speaks TLS with clients, with those that follow slots, and with those that ask for pages. To be called before it serves.
     pub fn speak_tls(&mut self, acceptor: Acceptor) {
         self.acceptor = Some(acceptor);
+    }
+
+    /// Asks now and then whether certificates and keys were read again: then they are those of connections that come about from then on.
+    pub fn read_again_by(&mut self, rereads: Reread) {
+        self.rereads = Some(rereads);
+    }
+
+    pub(super) fn look_at_certificates(&mut self) {
+        match self.rereads.as_mut().and_then(|rereads| rereads()) {
+            None => {}
+            Some(Ok((acceptor, with_members))) => {
+                self.acceptor = acceptor;
+                self.members.speak_tls(with_members.clone());
+                self.pool.tls = with_members;
+                self.tell(&Event::CertificatesRead);
+            }
+            Some(Err(why)) => self.tell(&Event::CertificatesRefused { why }),
+        }
     }
 
     /// What somebody sends is not the TLS that it is to be.

@@ -105,6 +105,11 @@ impl Peers {
         }
     }
 
+    /// Speaks TLS by other certificates from now on, with whom it connects.
+    pub fn speak_tls(&mut self, tls: Option<Tls>) {
+        self.tls = tls;
+    }
+
     /// Whether a token is that of a member's socket.
     pub fn has(&self, token: usize) -> bool {
         self.sockets.contains_key(&token)
