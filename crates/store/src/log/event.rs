@@ -237,6 +237,12 @@ fn joined(items: &[impl fmt::Display], between: &str) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
 }
 
+/// So many of something, in words.
+fn counted(count: impl fmt::Display + PartialEq + From<u8>, one: &str) -> String {
+    let plural = if count == 1.into() { "" } else { "s" };
+    format!("{count} {one}{plural}")
+}
+
 impl fmt::Display for Event {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -255,7 +261,7 @@ impl fmt::Display for Event {
                 write!(out, "{how}; Ctrl-C ends it")
             }
             Event::NotLetIn { by, why } => write!(out, "not let in yet by {by}: {why}; calling again"),
-            Event::LetIn { members } => write!(out, "let in: the pool has {members} members"),
+            Event::LetIn { members } => write!(out, "let in: the pool has {}", counted(*members, "member")),
             Event::MemberMet { member, address } => write!(out, "connected with member {member} at {address}"),
             Event::MemberLost { member, address } => {
                 write!(out, "the connection with member {member} at {address} is lost")
@@ -272,7 +278,7 @@ impl fmt::Display for Event {
             Event::MessagesDropped { messages } => {
                 write!(
                     out,
-                    "{messages} requests and replies that members did not take were dropped; they are asked for again"
+                    "dropped were requests and replies that members did not take: {messages}; they are asked for again"
                 )
             }
             Event::MessageRefused { member, why } => {
@@ -282,26 +288,26 @@ impl fmt::Display for Event {
                 write!(out, "server {server} of level {level} has come")
             }
             Event::ServerSplit { server, level, records } => {
-                write!(out, "server {server} has split: it has level {level} and {records} records")
+                write!(out, "server {server} has split: it has level {level} and {}", counted(*records, "record"))
             }
             Event::ServerMerged { server, level, records } => {
-                write!(out, "server {server} has merged: it has level {level} and {records} records")
+                write!(out, "server {server} has merged: it has level {level} and {}", counted(*records, "record"))
             }
             Event::ServerEnded { server } => write!(out, "server {server} has gone, with all its records"),
             Event::Left { servers } => {
-                write!(out, "it has left its pool: {servers} servers have moved to other members")
+                write!(out, "it has left its pool; servers moved to other members: {servers}")
             }
             Event::ClientsTurnedAway { clients, most } => {
-                write!(out, "{clients} clients were turned away: {most} are served at once")
+                write!(out, "clients turned away: {clients}; served at once are {most} at most")
             }
             Event::TlsFailed { client, why } => write!(out, "no TLS with {client}: {why}"),
             Event::CertificatesRead => {
                 write!(out, "certificates and keys were read again: who connects now is shown these")
             }
             Event::CertificatesRefused { why } => write!(out, "certificates and keys stay as they were: {why}"),
-            Event::WrongPasswords { attempts } => write!(out, "{attempts} wrong passwords were given"),
+            Event::WrongPasswords { attempts } => write!(out, "wrong passwords given: {attempts}"),
             Event::OutOfMemory { requests, most } => {
-                write!(out, "{requests} requests were refused with OOM: records take {most} bytes, which is the most")
+                write!(out, "requests refused with OOM: {requests}; records take {most} bytes, which is the most")
             }
             Event::Slow { milliseconds, commands } if commands.is_empty() => {
                 write!(out, "clients had to wait for {milliseconds} ms")
@@ -309,7 +315,24 @@ impl fmt::Display for Event {
             Event::Slow { milliseconds, commands } => {
                 write!(out, "clients had to wait for {milliseconds} ms: asked for were {}", joined(commands, ", "))
             }
-            Event::Ending { requests, seconds } => write!(out, "ends after {requests} requests in {seconds} s"),
+            Event::Ending { requests, seconds } => {
+                write!(out, "ends after {} in {seconds} s", counted(*requests, "request"))
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_something_is_told_as_one() {
+        let split = |records| Event::ServerSplit { server: 0, level: 1, records }.to_string();
+        assert_eq!(split(1), "server 0 has split: it has level 1 and 1 record");
+        assert_eq!(split(2), "server 0 has split: it has level 1 and 2 records");
+        assert_eq!(Event::Left { servers: 1 }.to_string(), "it has left its pool; servers moved to other members: 1");
+        assert_eq!(Event::Ending { requests: 1, seconds: 1 }.to_string(), "ends after 1 request in 1 s");
+        assert_eq!(Event::WrongPasswords { attempts: 1 }.to_string(), "wrong passwords given: 1");
     }
 }
