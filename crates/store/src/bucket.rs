@@ -13,6 +13,8 @@ use crate::slot::c_of;
 const TABLE_BUCKET: usize = 80;
 /// Of a local bucket chance names one of so many records at most.
 const MOST_DRAWN: usize = 64;
+/// What is no small piece of memory for any allocator. [B]
+const LARGE: usize = 4_096;
 /// What an entry of the index of expiries takes, in a tree that is two thirds full. [B]
 const INDEX_ENTRY: usize = 24;
 
@@ -38,6 +40,13 @@ struct Watched {
     changes: u64,
 }
 
+/// Records that nobody can ask for any more, and when they would have expired.
+#[derive(Debug)]
+struct Cleared {
+    table: Table<Record>,
+    due: BTreeSet<(Milliseconds, u64)>,
+}
+
 /// The table of one server. A record that has expired is not there for anyone, whether it was swept out yet or not.
 #[derive(Debug)]
 pub struct Bucket {
@@ -51,6 +60,8 @@ pub struct Bucket {
     /// When records expire, and their C: only of those that do.
     due: BTreeSet<(Milliseconds, u64)>,
     watched: BTreeMap<Box<[u8]>, Watched>,
+    /// What was there before all was taken out: it is dropped piece by piece.
+    cleared: Vec<Cleared>,
     /// What all records take. [B]
     memory: usize,
     /// How often anything has changed.
@@ -68,6 +79,7 @@ impl Default for Bucket {
             pen: None,
             due: BTreeSet::new(),
             watched: BTreeMap::new(),
+            cleared: Vec::new(),
             memory: 0,
             changes: 0,
             counts: Counts::default(),
@@ -306,9 +318,23 @@ impl Bucket {
             watched.changes += u64::from(self.table.find(c_of(key), &**key).is_some());
         }
         self.changes += self.table.len();
-        self.table = Table::new(self.table.level());
-        self.due.clear();
+        let empty = Table::new(self.table.level());
+        let (table, due) = (std::mem::replace(&mut self.table, empty), std::mem::take(&mut self.due));
+        self.cleared.push(Cleared { table, due });
         self.memory = 0;
+    }
+
+    /// Drops some of the records that were there before all was taken out, about as many. Whether none is left.
+    pub fn drop_cleared(&mut self, most: usize) -> bool {
+        let Some(Cleared { table, due }) = self.cleared.last_mut() else { return true };
+        (0..most).map_while(|_| due.pop_first()).for_each(drop);
+        if due.is_empty() && table.drop_some(most) {
+            self.cleared.pop();
+        }
+        // The system's allocator lays small pieces aside that are freed, and goes through all of them when it is asked for a large one. It is asked
+        // now, as long as they are few.
+        drop(std::hint::black_box(Vec::<u8>::with_capacity(LARGE)));
+        self.cleared.is_empty()
     }
 
     /// Sweeps out at most so many of the records that have expired. Whether none is left.
@@ -432,6 +458,23 @@ mod tests {
     /// Steps on few keys: which, what, and how much.
     fn steps() -> impl Strategy<Value = Vec<(u8, u8, u64)>> {
         prop::collection::vec((0_u8..20, 0_u8..7, 1_u64..40), 0..200)
+    }
+
+    #[test]
+    fn what_is_cleared_goes_piece_by_piece_and_what_comes_then_stays() {
+        let mut bucket = Bucket::default();
+        // A crowd of keys of one slot, and others; every third expires.
+        let key = |number: u64| if number.is_multiple_of(2) { format!("{{a}}{number}") } else { number.to_string() };
+        for number in 0..10_000_u64 {
+            let expiry = number.is_multiple_of(3).then_some(5_000 + number);
+            bucket.store(key(number).as_bytes(), b"value", expiry, 1_000);
+        }
+        bucket.clear();
+        assert_eq!((bucket.len(), bucket.next_expiry()), (0, None));
+        bucket.store(b"late", b"value", None, 1_000);
+        let pieces = (0..).take_while(|_| !bucket.drop_cleared(500)).count();
+        assert!((10..60).contains(&pieces), "{pieces}");
+        assert!(bucket.drop_cleared(500) && bucket.len() == 1);
     }
 
     proptest! {

@@ -164,6 +164,22 @@ impl<E: Hashed> Buckets<E> {
         self.crowds.remove(&self.len());
     }
 
+    /// Drops some of the last entries, about as many, with the buckets that have none any more. Whether no bucket is left.
+    pub(super) fn drop_some(&mut self, entries: usize) -> bool {
+        let mut rest = entries;
+        while let Some(last) = self.len().checked_sub(1) {
+            while rest > 0 && uncrowd(&mut self.crowds, last).is_some() {
+                rest -= 1;
+            }
+            if rest == 0 {
+                return false;
+            }
+            self.pop();
+            rest = rest.saturating_sub(SLOTS);
+        }
+        true
+    }
+
     /// The entry of a key.
     #[inline]
     pub(super) fn get<Q: ?Sized>(&self, bucket: u32, c: u64, key: &Q) -> Option<&E>

@@ -441,6 +441,12 @@ impl<E: Hashed> Table<E> {
         bucket.into_iter().for_each(|entry| self.buckets.add(place, entry));
     }
 
+    /// Drops some of its entries, about as many, of a table that nobody needs any more: to drop a large one at once takes its time. Whether nothing
+    /// is left of it.
+    pub fn drop_some(&mut self, entries: usize) -> bool {
+        self.buckets.drop_some(entries)
+    }
+
     /// All entries that are here, bucket by bucket.
     pub fn entries(&self) -> impl Iterator<Item = &E> {
         self.buckets.entries()

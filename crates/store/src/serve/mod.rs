@@ -48,6 +48,8 @@ const EVENTS: usize = 1_024;
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 /// As many expired records are swept out before clients are served again: some hundred microseconds' work.
 const SWEPT: usize = 256;
+/// As many records are dropped that were taken out all at once, before clients are served again: less than a millisecond's work.
+const DROPPED: usize = 1_024;
 /// As often clients are looked at that have had their time. [ms]
 const LOOK: Milliseconds = 1_000;
 /// As many clients are let in before those that are there are served.
@@ -278,6 +280,8 @@ impl Server {
             for bucket in self.host.buckets() {
                 is_swept &= bucket.sweep(now, SWEPT);
             }
+            // Of one server after the other.
+            is_swept &= self.host.buckets().all(|bucket| bucket.drop_cleared(DROPPED));
             for event in &events {
                 let token = event.token().0;
                 if token < self.listeners.len() {
