@@ -243,22 +243,30 @@ fn counted(count: impl fmt::Display + PartialEq + From<u8>, one: &str) -> String
     format!("{count} {one}{plural}")
 }
 
+/// Where it listens: who calls in the first place, others in words, browsers if any; and whether TLS is spoken, and with members, too.
+fn listening(
+    out: &mut fmt::Formatter<'_>,
+    clients: &[impl fmt::Display],
+    others: &str,
+    http: &[impl fmt::Display],
+    how: (bool, bool),
+) -> fmt::Result {
+    let (scheme, how) = match how {
+        (false, _) => ("http", ""),
+        (true, false) => ("https", ", by TLS but for members"),
+        (true, true) => ("https", ", by TLS"),
+    };
+    write!(out, "listening on {}, {others}", joined(clients, " and "))?;
+    http.iter().try_for_each(|address| write!(out, ", for browsers on {scheme}://{address}/"))?;
+    write!(out, "{how}; Ctrl-C ends it")
+}
+
 impl fmt::Display for Event {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Event::Listening { clients, members, slots, http, tls, tls_for_members } => {
-                write!(
-                    out,
-                    "listening on {}, for members on {members}, by slots on {slots}",
-                    joined(clients, " and ")
-                )?;
-                let (scheme, how) = match (tls, tls_for_members) {
-                    (false, _) => ("http", ""),
-                    (true, false) => ("https", ", by TLS but for members"),
-                    (true, true) => ("https", ", by TLS"),
-                };
-                http.iter().try_for_each(|address| write!(out, ", for browsers on {scheme}://{address}/"))?;
-                write!(out, "{how}; Ctrl-C ends it")
+                let how = (*tls, *tls_for_members);
+                listening(out, clients, &format!("for members on {members}, by slots on {slots}"), http, how)
             }
             Event::NotLetIn { by, why } => write!(out, "not let in yet by {by}: {why}; calling again"),
             Event::LetIn { members } => write!(out, "let in: the pool has {}", counted(*members, "member")),

@@ -87,7 +87,8 @@ impl Group {
         let wants = |peer: &Peer| match &self.part {
             Part::Data(data) => peer.role == Role::Parity && data.is_apart() && data.wants(peer.identity),
             Part::Parity(_) => peer.role == Role::Spare,
-            Part::Spare(_) => false,
+            // A parity member that was started again may not know of it.
+            Part::Spare(_) => peer.role == Role::Parity,
         };
         peers.filter(|peer| wants(peer)).map(|peer| peer.identity).collect()
     }

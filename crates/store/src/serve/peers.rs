@@ -256,6 +256,10 @@ impl Peers {
         let outcome = socket.read(&mut self.buffer, &mut events).and_then(|()| socket.flush());
         for event in events {
             match event {
+                // It listens where another member did before, and has called that one.
+                Event::Met(peer) if (peer.identity, peer.life) == (self.own.identity, self.own.life) => {
+                    return self.end(token, &io::Error::other("this is the store that calls"), arrivals);
+                }
                 Event::Met(peer) if self.lives.get(&peer.identity).is_some_and(|life| *life > peer.life) => {
                     self.tell_that_it_is_lost(token, self.lives[&peer.identity]);
                 }
