@@ -135,6 +135,12 @@ pub enum GroupState {
     },
     /// It keeps parity.
     Parity {
+        /// Whether it leads its group.
+        leads: bool,
+        /// The other parity member of its group, if there is one.
+        other: Option<Identity>,
+        /// As many members of the group as may be lost now, as the one knows that leads.
+        survives: usize,
         /// Of whom.
         columns: Vec<SeatState>,
         /// What that takes. [B]

@@ -8,7 +8,7 @@ use ::store::link::Secret;
 use ::store::member::{MOST_SERVERS, Policy, Role};
 use ::store::node::{Eviction, Settings};
 use ::store::resp::Limits;
-use ::store::serve::{Pool, Server, Tls};
+use ::store::serve::{Pool, Promise, Server, Tls};
 use clap::{Args, ValueEnum};
 use programs::linear_hash::Growth;
 use quantities::{Bytes, Duration};
@@ -29,6 +29,8 @@ const TO_SLOTS_PORT: u16 = 20_000;
 const CHUNK: u64 = 256;
 /// After how long a request is sent again that no server has answered. [ms]
 const PATIENCE: u64 = 1_000;
+/// As many parity members a group has at most.
+const MOST_PARITY: u32 = 2;
 /// A member says that it is there four times within this, and so within less nobody is taken for lost. [ms]
 const LEAST_PARITY_PATIENCE: u64 = 500;
 /// The largest value that may be allowed: what Redis allows.
@@ -94,7 +96,7 @@ pub(super) struct Arguments {
     /// When what is kept is safe from a loss of power, too. It is always safe from the end of the process.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, requires = "data")]
     fsync: When,
-    /// As many members of a group of four may be lost, with their disks: 0 or 1. All members need the same.
+    /// As many members of a group of four may be lost, with their disks: 0, 1 or 2. All members need the same.
     #[arg(long, value_name = "K", default_value_t = 0)]
     parity: u32,
     /// What this member is there for. What its directory says it is already, it stays.
@@ -257,30 +259,30 @@ impl Arguments {
                 has_parity: self.parity > 0,
             }),
             role: self.role.into(),
-            parity_patience: self.parity_patience()?,
+            parity: self.promise()?,
             random,
         })
     }
 
-    /// How long a member may be silent, if there is parity of members. [ms]
-    fn parity_patience(&self) -> Result<Option<u64>, Failure> {
+    /// What groups are to survive, if there is parity of members.
+    fn promise(&self) -> Result<Option<Promise>, Failure> {
         let patience = self.parity_patience.picoseconds() / 1_000_000_000;
-        if self.parity > 1 {
-            return Err(Failure::argument("--parity", self.parity, "0 or 1"));
+        if self.parity > MOST_PARITY {
+            return Err(Failure::argument("--parity", self.parity, "0, 1 or 2"));
         }
         if patience < LEAST_PARITY_PATIENCE {
             return Err(Failure::argument("--parity-patience", self.parity_patience, "at least 0.5 s"));
         }
         match (self.parity, self.role) {
             (0, As::Data) => Ok(None),
-            (0, _) => Err(Failure::argument("--role", "parity or spare, and no --parity", "--parity 1")),
+            (0, _) => Err(Failure::argument("--role", "parity or spare, and no --parity", "--parity 1 or 2")),
             (_, As::Parity | As::Spare) if self.join.is_empty() && !self.is_known() => {
                 Err(Failure::argument("--role", "a member that founds a pool, without --join", "data"))
             }
             _ if self.data.is_none() => {
                 Err(Failure::argument("--parity", format!("{}, and no --data", self.parity), "--data with a directory"))
             }
-            _ => Ok(Some(patience)),
+            _ => Ok(Some(Promise { k: self.parity as usize, patience })),
         }
     }
 

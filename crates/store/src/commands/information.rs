@@ -159,15 +159,21 @@ fn parity(context: &Context<'_>) -> Vec<(String, String)> {
             line("parity_member", covered_by.map_or_else(String::new, |by| by.to_string())),
             line("parity_covered", u8::from(*is_covered)),
         ],
-        Some(GroupState::Parity { columns, bytes, rebuilt }) => {
+        Some(GroupState::Parity { leads, other, survives, columns, bytes, rebuilt }) => {
             let of_column = |(number, column): (usize, &SeatState)| {
                 let SeatState { identity, is_complete, is_being_rebuilt, silent } = column;
                 let (covered, rebuilding) = (u8::from(*is_complete), u8::from(*is_being_rebuilt));
                 let text = format!("member={identity},covered={covered},rebuilding={rebuilding},silent={silent}");
                 line(&format!("parity_column{number}"), text)
             };
-            let totals =
-                [line("parity_role", "parity"), line("parity_bytes", bytes), line("parity_members_rebuilt", rebuilt)];
+            let totals = [
+                line("parity_role", "parity"),
+                line("parity_leads", u8::from(*leads)),
+                line("parity_other", other.map_or_else(String::new, |other| other.to_string())),
+                line("parity_survives", survives),
+                line("parity_bytes", bytes),
+                line("parity_members_rebuilt", rebuilt),
+            ];
             totals.into_iter().chain(columns.iter().enumerate().map(of_column)).collect()
         }
         Some(GroupState::Spare { is_given }) => {

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   caller                                  called
-//!     "maquette store 1\n", nonce  ------->         a key for each direction follows from the secret and both nonces;
-//!                                  <-------  "maquette store 1\n", nonce
+//!     "maquette store 3\n", nonce  ------->         a key for each direction follows from the secret and both nonces;
+//!                                  <-------  "maquette store 3\n", nonce
 //!     sealed: who it is            ------->         what opens was sealed by somebody who knows the secret, and now
 //!                                  <-------  sealed: who it is
 //!     sealed messages              <------>
@@ -42,7 +42,7 @@ impl fmt::Debug for Secret {
 pub type Nonce = [u8; 32];
 
 /// How a link begins.
-const GREETING: &[u8] = b"maquette store 2\n";
+const GREETING: &[u8] = b"maquette store 3\n";
 /// How the other side of TLS says that this is none: an alert.
 const ALERT: &[u8] = &[21, 3];
 /// The most of a message that a fragment holds. [B]

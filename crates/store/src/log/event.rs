@@ -99,6 +99,18 @@ pub enum Event {
         /// Who becomes it.
         spare: String,
     },
+    /// It leads a group from now on, since it has heard nothing of the parity member that did.
+    LeadsGroup,
+    /// The other parity member of its group was silent for too long: it keeps the parity alone.
+    ParityLost {
+        /// Which.
+        member: String,
+    },
+    /// Another parity member of its group has all of its parity.
+    ParityMade {
+        /// Which.
+        member: String,
+    },
     /// It was a spare, and is another member now.
     Becomes {
         /// Which.
@@ -208,6 +220,8 @@ impl Event {
             Event::NotLetIn { .. }
             | Event::MemberLost { .. }
             | Event::MemberTakenForLost { .. }
+            | Event::LeadsGroup
+            | Event::ParityLost { .. }
             | Event::MessagesDropped { .. }
             | Event::MessageRefused { .. }
             | Event::ClientsTurnedAway { .. }
@@ -221,6 +235,7 @@ impl Event {
             | Event::MemberLeft { .. }
             | Event::Covered { .. }
             | Event::MemberRebuilt { .. }
+            | Event::ParityMade { .. }
             | Event::Becomes { .. }
             | Event::ServerOpened { .. }
             | Event::ServerSplit { .. }
@@ -282,6 +297,16 @@ impl fmt::Display for Event {
                 write!(out, "member {member} was silent for too long: it is rebuilt on member {spare}")
             }
             Event::MemberRebuilt { member, spare } => write!(out, "member {spare} has all of member {member}"),
+            Event::LeadsGroup => {
+                write!(
+                    out,
+                    "the parity member that led its group was silent for too long: it leads, and keeps the parity alone"
+                )
+            }
+            Event::ParityLost { member } => {
+                write!(out, "parity member {member} was silent for too long: it keeps the parity alone")
+            }
+            Event::ParityMade { member } => write!(out, "parity member {member} has all of its parity"),
             Event::Becomes { member } => write!(out, "it is member {member} from now on, which was lost"),
             Event::MessagesDropped { messages } => {
                 write!(

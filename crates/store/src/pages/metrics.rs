@@ -148,10 +148,13 @@ fn of_group(text: &mut Text, node: &Node) {
             let help = "Whether this member can be rebuilt if it is lost.";
             text.one("parity_covered", "gauge", help, u8::from(*is_covered));
         }
-        Some(GroupState::Parity { columns, bytes, rebuilt }) => {
+        Some(GroupState::Parity { leads, survives, columns, bytes, rebuilt, .. }) => {
             let covered = columns.iter().filter(|column| column.is_complete).count();
             text.one("parity_members", "gauge", "Members of the group of this one.", columns.len());
             text.one("parity_members_covered", "gauge", "Those of them that can be rebuilt.", covered);
+            text.one("parity_leads", "gauge", "Whether this parity member leads its group.", u8::from(*leads));
+            let help = "As many members of its group as may be lost now, where it leads.";
+            text.one("parity_survives", "gauge", help, survives);
             text.one("parity_bytes", "gauge", "What the parity takes.", bytes);
             text.one("parity_members_rebuilt_total", "counter", "Members that were lost and rebuilt.", rebuilt);
         }

@@ -59,6 +59,16 @@ impl Code {
         Some((first, term))
     }
 
+    /// The block of a parity, out of those of all columns, which are of the same length. None, if there is no such parity.
+    pub fn encode(&mut self, parity: usize, columns: &[Vec<u8>; COLUMNS]) -> Option<Vec<u8>> {
+        let mut sum = vec![0; columns[0].len()];
+        for (column, block) in columns.iter().enumerate() {
+            let (_, term) = self.term(parity, column, 0, block)?;
+            sum.iter_mut().zip(&term).for_each(|(sum, byte)| *sum ^= byte);
+        }
+        Some(sum)
+    }
+
     /// The blocks of the columns that are none here, out of the others and of some parities with their numbers, all of the same length. None, if
     /// these are too few.
     pub fn decode(

@@ -107,12 +107,17 @@ pub struct Piece {
     pub length: usize,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct File {
     extent: Extent,
     /// In which stripe each of its blocks lies.
     stripes: Vec<u32>,
 }
+
+/// Where the blocks of a member's files lie, as one parity member tells another. It follows from all changes that the column has seen, and not
+/// from the files alone: what was removed has left gaps.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layout(Vec<(FileName, File)>);
 
 /// Where the blocks of a member's files lie, as far as a parity has followed them.
 #[derive(Debug, Default)]
@@ -125,6 +130,23 @@ pub struct Column {
 }
 
 impl Column {
+    /// A column whose blocks lie so.
+    pub fn of(Layout(files): Layout) -> Column {
+        let of_file = |(name, file): &(FileName, File)| {
+            let name = *name;
+            (0..).zip(file.stripes.clone()).map(move |(block, stripe)| (stripe, (name, block)))
+        };
+        let stripes: BTreeMap<u32, (FileName, u64)> = files.iter().flat_map(of_file).collect();
+        let end = stripes.last_key_value().map_or(0, |(last, _)| last + 1);
+        let free = (0..end).filter(|stripe| !stripes.contains_key(stripe)).collect();
+        Column { files: files.into_iter().collect(), stripes, free }
+    }
+
+    /// Where its blocks lie.
+    pub fn layout(&self) -> Layout {
+        Layout(self.files.iter().map(|(name, file)| (*name, file.clone())).collect())
+    }
+
     /// All files, and how far they go.
     pub fn files(&self) -> impl Iterator<Item = (FileName, Extent)> {
         self.files.iter().map(|(name, file)| (*name, file.extent))

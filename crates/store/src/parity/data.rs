@@ -14,13 +14,18 @@
 //!
 //! **The lease.** A parity member takes nobody for lost of whom it has heard less than its patience ago. So what it acknowledges is, for three
 //! quarters of that from when it was sent, a promise that nobody else is this member.
+//!
+//! Where its group has two parity members, it tells the one that leads, and has a say in which one that is.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 
 use super::Output;
+use super::code::COLUMNS;
 use super::column::{Change, Effect, Extent, FileName, Kind, Piece};
+use super::facts::Facts;
 use super::message::Message;
+use super::views::{Acceptor, View};
 use crate::log::Event;
 use crate::member::Identity;
 use crate::record::Milliseconds;
@@ -104,19 +109,23 @@ pub struct DataMember {
     sent: Milliseconds,
     /// When the parity member last said something, or was greeted.
     heard: Milliseconds,
+    /// Parity members to which a link leads.
+    linked: BTreeSet<Identity>,
     /// Parity members that keep parity of others.
-    full: Vec<Identity>,
+    full: BTreeSet<Identity>,
+    /// What it has promised and recorded of which parity members its group has, if that may have two.
+    views: Acceptor,
     is_lost: bool,
 }
 
 impl DataMember {
     /// A member that a parity member may have parity of already. That takes nobody for lost before its patience is over.
-    pub fn new(covered_by: Option<Identity>, life: u32, patience: Milliseconds, session: u64) -> DataMember {
+    pub fn new(facts: &Facts, patience: Milliseconds, session: u64) -> DataMember {
         DataMember {
             patience,
-            covered_by,
-            life,
-            is_complete: covered_by.is_some(),
+            covered_by: facts.covered_by,
+            life: facts.life,
+            is_complete: facts.covered_by.is_some(),
             stage: Stage::Apart,
             session,
             number: 0,
@@ -128,7 +137,9 @@ impl DataMember {
             lease: 0,
             sent: 0,
             heard: 0,
-            full: Vec::new(),
+            linked: BTreeSet::new(),
+            full: BTreeSet::new(),
+            views: facts.views,
             is_lost: false,
         }
     }
@@ -136,6 +147,16 @@ impl DataMember {
     /// Who keeps parity of it.
     pub const fn covered_by(&self) -> Option<Identity> {
         self.covered_by
+    }
+
+    /// What it must not forget.
+    pub const fn facts(&self) -> Facts {
+        Facts { covered_by: self.covered_by, life: self.life, columns: [None; COLUMNS], views: self.views }
+    }
+
+    /// Which parity members its group has, if that may have two.
+    pub const fn view(&self) -> Option<View> {
+        self.views.settled
     }
 
     /// Whether it can be rebuilt. Then it waits with all that it tells others.
@@ -168,6 +189,7 @@ impl DataMember {
 
     /// A link leads to a parity member.
     pub fn meets(&mut self, now: Milliseconds, parity: Identity, output: &mut Output) {
+        self.linked.insert(parity);
         if self.is_lost || self.covered_by != Some(parity) && !self.wants(parity) {
             return;
         }
@@ -180,6 +202,7 @@ impl DataMember {
 
     /// No link leads to a member any more.
     pub fn loses(&mut self, parity: Identity) {
+        self.linked.remove(&parity);
         if let Stage::Greeting(other) | Stage::Open(other) = self.stage
             && other == parity
         {
@@ -233,13 +256,22 @@ impl DataMember {
             self.heard = now;
         }
         match message {
-            Message::Stands { session, files: theirs, is_complete } if self.greets(from, session) => {
+            Message::Stands { session, files: theirs, is_complete, view } if self.greets(from, session) => {
+                if let Some(view) = view {
+                    self.views.learn(view);
+                }
                 self.stands(now, from, theirs, is_complete, files, output)?;
             }
             Message::Full(session) if self.greets(from, session) => {
                 self.stage = Stage::Apart;
-                self.full.push(from);
+                self.full.insert(from);
+                let next = self.linked.iter().copied().find(|parity| self.wants(*parity));
+                next.filter(|_| self.covered_by.is_none())
+                    .into_iter()
+                    .for_each(|parity| self.meets(now, parity, output));
             }
+            Message::Leads(view) if view.lead == from => self.is_led(now, view, output),
+            Message::Ask { .. } | Message::Record(_) => self.is_asked(from, &message, output),
             Message::Lost(life) => self.is_lost |= self.life < life,
             Message::Anew if self.covered_by == Some(from) => self.meets(now, from, output),
             Message::Acknowledged { session, number } if self.session == session && self.stage == Stage::Open(from) => {
@@ -255,6 +287,47 @@ impl DataMember {
             _ => {}
         }
         self.pump(now, files, output)
+    }
+
+    /// Whoever leads a group says so: its own, or one that may take it in.
+    fn is_led(&mut self, now: Milliseconds, view: View, output: &mut Output) {
+        let is_own = match (self.covered_by, self.views.settled) {
+            (Some(_), Some(settled)) => settled.group == view.group && settled.number <= view.number,
+            (Some(covered_by), None) => covered_by == view.lead,
+            (None, _) => return self.is_invited(now, view.lead, output),
+        };
+        if is_own {
+            self.views.learn(view);
+            self.covered_by = Some(view.lead);
+            if self.stage != Stage::Open(view.lead) && self.stage != Stage::Greeting(view.lead) {
+                self.meets(now, view.lead, output);
+            }
+        }
+    }
+
+    fn is_invited(&mut self, now: Milliseconds, parity: Identity, output: &mut Output) {
+        self.full.remove(&parity);
+        if self.stage == Stage::Apart {
+            self.meets(now, parity, output);
+        }
+    }
+
+    /// Someone wants its group to have other parity members.
+    fn is_asked(&mut self, from: Identity, message: &Message, output: &mut Output) {
+        let (number, answer) = match *message {
+            Message::Ask { group, number } => {
+                let life = self.life;
+                let granted = |view| Message::Granted { number, view, life, has_parity: false };
+                (number, self.views.ask(group, number).map(|answer| answer.map(granted)))
+            }
+            Message::Record(view) => {
+                let answer = self.views.record(view);
+                (view.number, answer.map(|answer| answer.map(|()| Message::Recorded(view.number))))
+            }
+            _ => return,
+        };
+        let Some(answer) = answer else { return };
+        output.send(from, answer.unwrap_or_else(|promised| Message::Refused { number, promised }));
     }
 
     fn greets(&self, from: Identity, session: u64) -> bool {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::code::COLUMNS;
+use super::views::Acceptor;
 use crate::member::Identity;
 
 /// Who keeps parity of whom.
@@ -14,4 +15,7 @@ pub struct Facts {
     pub life: u32,
     /// Of a parity member: whose parity it keeps, column by column, and how often these were rebuilt.
     pub columns: [Option<(Identity, u32)>; COLUMNS],
+    /// Of both, in a group with two parity members: what it has promised and recorded of which these are.
+    #[serde(default)]
+    pub views: Acceptor,
 }

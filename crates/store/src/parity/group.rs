@@ -6,21 +6,25 @@
 //!
 //! The parity itself is in memory only. A parity member that was started again asks all members of its group for all that they have, and
 //! until it has that, takes nobody for lost.
+//!
+//! Where a group has two parity members, all of this is the part of the one that leads; see [`super::pair`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::Output;
 use super::code::COLUMNS;
+use super::column::Change;
 use super::facts::Facts;
-use super::message::{Message, Successor};
-use super::rebuilding::Rebuilding;
+use super::message::{Message, Step, Successor};
+use super::pair::Pair;
+use super::rebuilding::{Lost, Rebuilding};
 use super::stripes::{Corrupt, Stripes};
 use crate::log::Event;
-use crate::member::Identity;
+use crate::member::{Identity, Role};
 use crate::record::Milliseconds;
 
 /// So many times its patience a member may be silent to which a link leads: it may only have much to do.
-const PATIENCE_WITH_A_LINK: Milliseconds = 3;
+pub(super) const PATIENCE_WITH_A_LINK: Milliseconds = 3;
 /// As much counts as silence of one look at most: a process that was halted has not listened meanwhile.
 const LONGEST_LOOK: Milliseconds = 200;
 
@@ -29,19 +33,19 @@ const LONGEST_LOOK: Milliseconds = 200;
 pub(super) struct Seat {
     pub(super) identity: Identity,
     /// How often it was rebuilt.
-    life: u32,
+    pub(super) life: u32,
     /// What it says counts if it says so under this; none, if it has to greet first.
-    session: Option<u64>,
+    pub(super) session: Option<u64>,
     /// Its last greeting: one that has been overtaken by a later one says nothing.
-    greeted: u64,
+    pub(super) greeted: u64,
     /// Whether the parity has all that is needed to rebuild it.
-    is_complete: bool,
+    pub(super) is_complete: bool,
     /// For how long nothing was heard of it.
-    silent: Milliseconds,
+    pub(super) silent: Milliseconds,
 }
 
 impl Seat {
-    const fn new(identity: Identity, life: u32) -> Seat {
+    pub(super) const fn new(identity: Identity, life: u32) -> Seat {
         Seat { identity, life, session: None, greeted: 0, is_complete: false, silent: 0 }
     }
 }
@@ -62,43 +66,54 @@ pub struct SeatState {
 /// A parity member.
 #[derive(Debug)]
 pub struct ParityMember {
-    patience: Milliseconds,
-    seats: [Option<Seat>; COLUMNS],
-    stripes: Stripes,
+    pub(super) own: Identity,
+    /// As many parity members a group has.
+    pub(super) k: usize,
+    pub(super) patience: Milliseconds,
+    pub(super) seats: [Option<Seat>; COLUMNS],
+    pub(super) stripes: Stripes,
     /// Spares to which a link leads.
     spares: BTreeSet<Identity>,
-    rebuilding: Option<Rebuilding>,
+    /// The last spare that was given another member.
+    busy: Option<Identity>,
+    pub(super) rebuilding: Option<Rebuilding>,
     /// Tells one rebuilding from another.
     rebuildings: u64,
     /// As many members it has had rebuilt.
     rebuilt: u64,
+    /// What it is to the other parity member of its group.
+    pub(super) pair: Pair,
 }
 
 impl ParityMember {
-    /// One that takes nobody for lost of whom it has heard within its patience. What it must not have forgotten is given; and a number
-    /// that no run before had.
-    pub fn new(facts: &Facts, patience: Milliseconds, run: u64) -> ParityMember {
+    /// One that takes nobody for lost of whom it has heard within its patience, of a group that has k of its kind. What it must not have forgotten
+    /// is given; and a number that no run before had.
+    pub fn new(own: Identity, k: usize, facts: &Facts, patience: Milliseconds, run: u64) -> ParityMember {
         let seat = |(identity, life)| Seat::new(identity, life);
         ParityMember {
+            own,
+            k,
             patience,
             seats: facts.columns.map(|column| column.map(seat)),
-            stripes: Stripes::new(1, 0),
+            stripes: Stripes::new(k, 0),
             spares: BTreeSet::new(),
+            busy: None,
             rebuilding: None,
             rebuildings: run,
             rebuilt: 0,
+            pair: Pair::new(own, k, facts, run),
         }
     }
 
     /// What it must not forget.
     pub fn facts(&self) -> Facts {
         let columns = self.seats.each_ref().map(|seat| seat.as_ref().map(|seat| (seat.identity, seat.life)));
-        Facts { columns, ..Facts::default() }
+        Facts { columns, views: self.pair.views, ..Facts::default() }
     }
 
     /// How the members of its group stand.
     pub fn seats(&self) -> impl Iterator<Item = SeatState> {
-        let rebuilt = self.rebuilding.as_ref().map(|rebuilding| rebuilding.column);
+        let rebuilt = self.rebuilding.as_ref().and_then(Rebuilding::column);
         self.seats.iter().enumerate().filter_map(move |(column, seat)| {
             let Seat { identity, is_complete, silent, .. } = *seat.as_ref()?;
             Some(SeatState { identity, is_complete, is_being_rebuilt: rebuilt == Some(column), silent })
@@ -115,9 +130,19 @@ impl ParityMember {
         self.rebuilt
     }
 
-    /// A link leads to a spare.
-    pub fn meets_spare(&mut self, spare: Identity) {
-        self.spares.insert(spare);
+    /// A link leads to another member.
+    pub fn meets(&mut self, member: Identity, role: Role, output: &mut Output) {
+        if role == Role::Spare {
+            self.spares.insert(member);
+        }
+        if self.k > 1 {
+            self.pair_meets(member, role, output);
+        }
+    }
+
+    /// Whether a link to another member is of use to it.
+    pub fn wants(&self, member: Identity, role: Role) -> bool {
+        role == Role::Spare || self.k > 1 && (role == Role::Parity || self.seat_of(member).is_some())
     }
 
     /// No link leads to a member any more.
@@ -127,60 +152,94 @@ impl ParityMember {
             seat.session = None;
         }
         // Another spare may have more luck.
-        self.rebuilding.take_if(|rebuilding| rebuilding.spare == member);
+        self.rebuilding.take_if(|rebuilding| rebuilding.to == member && rebuilding.lost != Lost::Parity);
+        self.pair.loses(member);
     }
 
-    fn seat_of(&self, member: Identity) -> Option<usize> {
+    pub(super) fn seat_of(&self, member: Identity) -> Option<usize> {
         self.seats.iter().position(|seat| seat.as_ref().is_some_and(|seat| seat.identity == member))
     }
 
     /// Takes what another member says.
     pub fn take(&mut self, from: Identity, message: Message, output: &mut Output) {
-        if let Message::Hello { session, life } = message {
-            return self.greeted(from, session, life, output);
-        }
         let column = self.seat_of(from);
         if let Some(seat) = column.and_then(|column| self.seats[column].as_mut()) {
             seat.silent = 0;
         }
-        match (message, column) {
-            (Message::Change { session, number, change }, Some(column)) if self.is_in_session(column, session) => {
-                match self.stripes.follow(column, &change) {
-                    Ok(true) => output.send(from, Message::Acknowledged { session, number }),
-                    Ok(false) => self.greet_again(column, output),
-                    Err(Corrupt) => self.begin_anew(output),
+        match message {
+            Message::Hello { session, life } => self.greeted(from, session, life, output),
+            message if !self.pair.leads() => self.takes_of_pair(from, message, output),
+            Message::Change { session, number, change } => self.changed(column, session, number, change, output),
+            Message::Beat { session, number, is_complete } => {
+                if let Some(column) = self.in_session(column, session, output) {
+                    self.seats[column].iter_mut().for_each(|seat| seat.is_complete |= is_complete);
+                    self.step(Step::Beat { column, is_complete }, output);
+                    self.tell(from, Message::Acknowledged { session, number }, output);
                 }
             }
-            (Message::Beat { session, number, is_complete }, Some(column)) if self.is_in_session(column, session) => {
-                self.seats[column].iter_mut().for_each(|seat| seat.is_complete |= is_complete);
-                output.send(from, Message::Acknowledged { session, number });
-            }
-            (Message::Behind, Some(column)) => self.is_behind(column, output),
-            (Message::Block { request, bytes }, Some(column)) => {
-                if let Some(rebuilding) = &mut self.rebuilding
-                    && rebuilding.takes_block(request, column, bytes, &mut self.stripes, output).is_err()
-                {
-                    self.begin_anew(output);
-                }
-            }
-            (Message::Stored(request), _) => {
-                if let Some(rebuilding) = self.rebuilding.as_mut().filter(|rebuilding| rebuilding.spare == from) {
+            Message::Behind => column.into_iter().for_each(|column| self.is_behind(column, output)),
+            Message::Block { request, bytes } => self.takes_block(request, from, bytes, output),
+            Message::Stored(request) => {
+                if let Some(rebuilding) = self.rebuilding.as_mut().filter(|rebuilding| rebuilding.to == from) {
                     rebuilding.was_stored(request);
                 }
             }
-            _ => {}
+            Message::Busy(number) => {
+                let is_given = |rebuilding: &mut Rebuilding| rebuilding.to == from && rebuilding.number == number;
+                self.busy = self.rebuilding.take_if(is_given).map(|rebuilding| rebuilding.to).or(self.busy);
+            }
+            message => self.takes_of_pair(from, message, output),
         }
         self.go_on(output);
     }
 
-    fn is_in_session(&self, column: usize, session: u64) -> bool {
-        self.seats[column].as_ref().is_some_and(|seat| seat.session == Some(session))
+    /// The column of a member that says something in its session. One that is being rebuilt has to greet first.
+    fn in_session(&mut self, column: Option<usize>, session: u64, output: &mut Output) -> Option<usize> {
+        let column = column?;
+        let seat = self.seats[column].as_ref()?;
+        if seat.session == Some(session) {
+            return Some(column);
+        }
+        if self.rebuilding.as_ref().and_then(Rebuilding::column) == Some(column) {
+            output.send(seat.identity, Message::Anew);
+        }
+        None
+    }
+
+    fn changed(&mut self, column: Option<usize>, session: u64, number: u64, change: Change, output: &mut Output) {
+        let Some(column) = self.in_session(column, session, output) else { return };
+        match self.stripes.follow(column, &change) {
+            Ok(true) => {
+                self.step(Step::Change { column, change }, output);
+                if let Some(to) = self.seats[column].as_ref().map(|seat| seat.identity) {
+                    self.tell(to, Message::Acknowledged { session, number }, output);
+                }
+            }
+            Ok(false) => self.greet_again(column, output),
+            Err(Corrupt) => self.begin_anew(output),
+        }
+    }
+
+    fn takes_block(&mut self, request: u64, from: Identity, bytes: Vec<u8>, output: &mut Output) {
+        let column = self.seat_of(from);
+        if column.is_none() && !self.pair.is_followed_by(from) {
+            return;
+        }
+        if let Some(rebuilding) = &mut self.rebuilding
+            && rebuilding.takes_block(request, column, bytes, &mut self.stripes, output).is_err()
+        {
+            self.begin_anew(output);
+        }
     }
 
     /// A member wants parity of its files, or goes on with that.
     fn greeted(&mut self, from: Identity, session: u64, life: u32, output: &mut Output) {
         let column = self.seat_of(from).or_else(|| self.seats.iter().position(Option::is_none));
-        let Some(column) = column else { return output.send(from, Message::Full(session)) };
+        let Some(column) = column.filter(|_| self.pair.leads()) else {
+            self.pair.is_wanted = true;
+            return output.send(from, Message::Full(session));
+        };
+        let before = self.seats[column].as_ref().map(|seat| seat.life);
         let seat = self.seats[column].get_or_insert_with(|| Seat::new(from, life));
         if life < seat.life {
             return output.send(from, Message::Lost(seat.life));
@@ -189,16 +248,20 @@ impl ParityMember {
             return;
         }
         (seat.life, seat.session, seat.greeted, seat.silent) = (life, Some(session), session, 0);
+        let is_complete = seat.is_complete;
+        if before != Some(life) {
+            self.step(Step::Seat { column, identity: from, life }, output);
+        }
         let files = self.stripes.column(column).files().collect();
-        output.send(from, Message::Stands { session, files, is_complete: seat.is_complete });
+        let view = self.pair.view();
+        self.tell(from, Message::Stands { session, files, is_complete, view }, output);
         match &mut self.rebuilding {
             // It is there again before anybody else has become it.
-            Some(rebuilding) if rebuilding.column == column => self.rebuilding = None,
+            Some(rebuilding) if rebuilding.column() == Some(column) => self.rebuilding = None,
             // What it was asked for may have been lost on the way.
             Some(rebuilding) => rebuilding.ask_again(),
             None => {}
         }
-        self.go_on(output);
     }
 
     /// A member says what does not go with what it said before.
@@ -218,65 +281,139 @@ impl ParityMember {
     }
 
     /// Begins with nothing, as after a start.
-    fn begin_anew(&mut self, output: &mut Output) {
-        self.stripes = Stripes::new(1, 0);
+    pub(super) fn begin_anew(&mut self, output: &mut Output) {
+        self.stripes = Stripes::new(self.k, self.stripes.number());
         self.rebuilding = None;
         for seat in self.seats.iter_mut().flatten() {
             (seat.session, seat.is_complete) = (None, false);
             output.send(seat.identity, Message::Anew);
         }
+        self.follower_begins_anew(output);
     }
 
     /// Looks who is silent for too long, so long after the last time. [ms]
     pub fn look(&mut self, passed: Milliseconds, output: &mut Output) {
+        let passed = passed.min(LONGEST_LOOK);
         for seat in self.seats.iter_mut().flatten() {
-            seat.silent = seat.silent.saturating_add(passed.min(LONGEST_LOOK));
+            seat.silent = seat.silent.saturating_add(passed);
         }
-        if self.rebuilding.is_none()
-            && let Some(column) = self.lost()
-            && let Some(&spare) = self.spares.first()
-        {
-            self.rebuildings += 1;
-            let stripes = self.stripes.column(column).stripes().collect();
-            self.rebuilding = Some(Rebuilding::new(self.rebuildings, column, spare, stripes));
-            let lost = self.seats[column].as_ref().map(|seat| seat.identity.to_string()).unwrap_or_default();
-            output.events.push(Event::MemberTakenForLost { member: lost, spare: spare.to_string() });
+        if self.k > 1 {
+            self.look_at_pair(passed, output);
         }
-        self.go_on(output);
+        if self.pair.leads() {
+            self.begin_rebuilding(output);
+            self.go_on(output);
+        }
     }
 
-    /// A member that is lost, if there is one, and all others are there of which anything is needed.
-    fn lost(&self) -> Option<usize> {
-        let seats = || self.seats.iter().enumerate().filter_map(|(column, seat)| Some((column, seat.as_ref()?)));
+    /// Begins to have rebuilt what is lost: members of the group before the parity member that follows.
+    fn begin_rebuilding(&mut self, output: &mut Output) {
+        if self.rebuilding.as_ref().is_some_and(|rebuilding| self.hangs(rebuilding)) {
+            self.rebuilding = None;
+        }
+        let is_free = self.rebuilding.as_ref().is_none_or(|rebuilding| rebuilding.lost == Lost::Parity);
+        let spare = self.spares.iter().find(|spare| self.busy != Some(**spare)).or(self.spares.first()).copied();
+        let lost = self.lost();
+        if let Some((column, absent)) = lost.filter(|_| is_free)
+            && let Some(spare) = spare
+            && let Some(seat) = &mut self.seats[column]
+        {
+            // What it says from now on would be missing on the spare: it has to greet first, and then it is not lost.
+            seat.session = None;
+            let event = Event::MemberTakenForLost { member: seat.identity.to_string(), spare: spare.to_string() };
+            output.events.push(event);
+            let stripes = self.stripes.column(column).stripes().collect();
+            self.rebuild(Lost::Column { column, absent }, spare, stripes);
+        } else if let Some(follower) = self.pair.to_be_made().filter(|_| self.rebuilding.is_none() && lost.is_none())
+            && self.missing(None).next().is_none()
+        {
+            let stripes = self.stripes.occupied().into_iter().collect();
+            self.rebuild(Lost::Parity, follower, stripes);
+        }
+    }
+
+    fn rebuild(&mut self, lost: Lost, to: Identity, stripes: VecDeque<u32>) {
+        self.rebuildings += 1;
+        self.rebuilding = Some(Rebuilding::new(self.rebuildings, lost, to, stripes));
+    }
+
+    /// Whether what is being rebuilt waits for somebody who is gone meanwhile, and may be rebuilt without.
+    fn hangs(&self, rebuilding: &Rebuilding) -> bool {
+        match rebuilding.lost {
+            Lost::Parity => self.pair.to_be_made() != Some(rebuilding.to),
+            Lost::Column { absent: Some(_), .. } => !self.pair.is_backed(),
+            Lost::Column { column, .. } => {
+                self.pair.is_backed() && self.missing(Some(column)).any(|(_, seat)| seat.silent > self.patience)
+            }
+        }
+    }
+
+    /// Members but for one that are not there, and of which something is needed.
+    fn missing(&self, but: Option<usize>) -> impl Iterator<Item = (usize, &Seat)> {
+        let seats = self.seats.iter().enumerate().filter_map(|(column, seat)| Some((column, seat.as_ref()?)));
+        let has_something = |column: usize| self.stripes.column(column).stripes().next().is_some();
+        seats.filter(move |(column, seat)| Some(*column) != but && seat.session.is_none() && has_something(*column))
+    }
+
+    /// A member that is lost, if there is one, and all others are there of which anything is needed; but for one, if there is another parity.
+    fn lost(&self) -> Option<(usize, Option<usize>)> {
+        let seats = self.seats.iter().enumerate().filter_map(|(column, seat)| Some((column, seat.as_ref()?)));
         let patience = |seat: &Seat| seat.session.map_or(1, |_| PATIENCE_WITH_A_LINK) * self.patience;
-        let (column, _) = seats().find(|(_, seat)| seat.is_complete && seat.silent > patience(seat))?;
-        let has_nothing = |other: usize| self.stripes.column(other).stripes().next().is_none();
-        let mut others = seats().filter(|(other, _)| *other != column);
-        others.all(|(other, seat)| seat.session.is_some() || has_nothing(other)).then_some(column)
+        let mut lost = seats.filter(|(_, seat)| seat.is_complete && seat.silent > patience(seat));
+        let (column, _) = lost.next()?;
+        let mut missing = self.missing(Some(column)).map(|(other, _)| other);
+        match (missing.next(), missing.next()) {
+            (None, _) => Some((column, None)),
+            (Some(absent), None) if self.pair.is_backed() => Some((column, Some(absent))),
+            _ => None,
+        }
     }
 
     /// Goes on with what is being rebuilt. When the spare has all, it is told who it is.
     fn go_on(&mut self, output: &mut Output) {
         let Some(rebuilding) = &mut self.rebuilding else { return };
         let identities = self.seats.each_ref().map(|seat| seat.as_ref().map(|seat| seat.identity));
-        if rebuilding.go_on(&mut self.stripes, &identities, output).is_err() {
+        let follower = self.pair.follower_mut();
+        if rebuilding.go_on(&mut self.stripes, &identities, follower, output).is_err() {
             return self.begin_anew(output);
         }
         if !rebuilding.is_over() {
             return;
         }
-        let (number, column, spare) = (rebuilding.number, rebuilding.column, rebuilding.spare);
+        let (number, column, spare) = (rebuilding.number, rebuilding.column(), rebuilding.to);
         self.rebuilding = None;
+        let Some(column) = column else { return self.follower_is_made(output) };
+        let view = self.pair.view();
         let Some(seat) = &mut self.seats[column] else { return };
         // Written down before this leaves: whoever has an earlier life is not taken any more.
         (seat.life, seat.session, seat.greeted, seat.silent) = (seat.life + 1, None, 0, 0);
+        let (identity, life) = (seat.identity, seat.life);
         let files = self.stripes.column(column).files().collect();
-        output.send(
-            spare,
-            Message::Become(Successor { rebuilding: number, identity: seat.identity, life: seat.life, files }),
-        );
-        output.events.push(Event::MemberRebuilt { member: seat.identity.to_string(), spare: spare.to_string() });
+        self.step(Step::Seat { column, identity, life }, output);
+        self.tell(spare, Message::Become(Successor { rebuilding: number, identity, life, view, files }), output);
+        output.events.push(Event::MemberRebuilt { member: identity.to_string(), spare: spare.to_string() });
         self.spares.remove(&spare);
         self.rebuilt += 1;
+    }
+
+    /// Whether both parity members of its group have all of the parity, as the one knows that leads.
+    pub fn is_backed(&self) -> bool {
+        self.pair.is_backed()
+    }
+
+    /// Whether it leads its group; it is the only parity member of it, if there is one only.
+    pub const fn leads(&self) -> bool {
+        self.pair.leads()
+    }
+
+    /// The other parity member of its group, if there is one.
+    pub fn other(&self) -> Option<Identity> {
+        self.pair.view().and_then(|view| view.other_than(self.own))
+    }
+
+    /// As many members of the group as may be lost now.
+    pub fn survives(&self) -> usize {
+        let is_complete = self.seats.iter().any(Option::is_some) && self.seats().all(|seat| seat.is_complete);
+        if self.pair.leads() && is_complete { 1 + usize::from(self.pair.is_backed()) } else { 0 }
     }
 }

@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::column::{Change, Extent, FileName, Piece, as_bytes};
+use super::code::COLUMNS;
+use super::column::{Change, Extent, FileName, Layout, Piece, as_bytes};
+use super::views::{Number, View};
 use crate::member::Identity;
 
-/// What goes between a data member and its parity member, and between that and a spare.
+/// What goes between a data member and its parity member, between that and a spare, and between the parity members of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Message {
     /// The sender wants parity of its files, which the receiver may keep already; this is how often it was rebuilt.
@@ -23,6 +25,8 @@ pub enum Message {
         files: Vec<(FileName, Extent)>,
         /// Whether the receiver could be rebuilt out of them.
         is_complete: bool,
+        /// Which parity members its group has, if it may have two.
+        view: Option<View>,
     },
     /// The sender keeps parity of as many members as it can.
     Full(u64),
@@ -88,6 +92,122 @@ pub enum Message {
     Stored(u64),
     /// The receiver has all of a lost member, and is that member from now on.
     Become(Successor),
+    /// The sender, a spare, is given another member and does not keep this.
+    Busy(u64),
+    /// The sender keeps no parity, and could.
+    Available,
+    /// The sender leads its group, in this view.
+    Leads(View),
+    /// The sender follows the receiver in the view with this number, and has all steps before that place; none, if it has nothing.
+    Follows {
+        /// In which view.
+        number: Number,
+        /// The place of the first step that it has not.
+        next: Option<u64>,
+    },
+    /// The sender has taken a step, which the receiver has to follow.
+    Step {
+        /// In which view.
+        number: Number,
+        /// How many came before.
+        place: u64,
+        /// Which.
+        step: Step,
+    },
+    /// What parity does the receiver have of a stripe?
+    ReadParity {
+        /// For which request.
+        request: u64,
+        /// After all steps before this place, and none besides.
+        after: u64,
+        /// Which stripe.
+        stripe: u32,
+    },
+    /// What the receiver's parity was of a stripe when that began.
+    Make {
+        /// For which request.
+        request: u64,
+        /// Which stripe.
+        stripe: u32,
+        /// What it was.
+        #[serde(with = "as_bytes")]
+        bytes: Vec<u8>,
+    },
+    /// The sender wants another view to be its group's.
+    Ask {
+        /// Which group.
+        group: Number,
+        /// The number of the view.
+        number: Number,
+    },
+    /// The sender records nothing with a lower number.
+    Granted {
+        /// Which number.
+        number: Number,
+        /// The last view that it knows of.
+        view: View,
+        /// How often it was rebuilt.
+        life: u32,
+        /// Whether it has all of a parity.
+        has_parity: bool,
+    },
+    /// The sender has promised another one not to record that.
+    Refused {
+        /// What.
+        number: Number,
+        /// The number of the other one.
+        promised: Number,
+    },
+    /// The receiver is to record this view.
+    Record(View),
+    /// The sender has recorded the view with this number.
+    Recorded(Number),
+}
+
+/// What the lead of a group does that its follower has to do, too, in the same order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Step {
+    /// All begins with this: the follower has nothing.
+    Anew {
+        /// Which of the parities is the follower's.
+        parity: usize,
+        /// Members of the group, how often they were rebuilt, and whether they can be again.
+        seats: [Option<(Identity, u32, bool)>; COLUMNS],
+        /// Where their blocks lie.
+        layouts: [Layout; COLUMNS],
+    },
+    /// A member has its place in the group, or was rebuilt.
+    Seat {
+        /// Where.
+        column: usize,
+        /// Who.
+        identity: Identity,
+        /// How often it was rebuilt.
+        life: u32,
+    },
+    /// A member's file has changed.
+    Change {
+        /// Where the member is.
+        column: usize,
+        /// What has changed.
+        change: Change,
+    },
+    /// A member is there.
+    Beat {
+        /// Where it is.
+        column: usize,
+        /// Whether it has told all that it needs to be rebuilt.
+        is_complete: bool,
+    },
+    /// What lies in a stripe now is told in an answer to this request.
+    Begins {
+        /// For which request.
+        request: u64,
+        /// Which stripe.
+        stripe: u32,
+    },
+    /// The follower has all of its parity.
+    Made,
 }
 
 /// Who takes the place of a lost member.
@@ -99,6 +219,8 @@ pub struct Successor {
     pub identity: Identity,
     /// How often that was rebuilt.
     pub life: u32,
+    /// Which parity members its group has, if it may have two.
+    pub view: Option<View>,
     /// Its files. One that is not whole though it must be is worth nothing, but the parity has it.
     pub files: Vec<(FileName, Extent)>,
 }

@@ -3,15 +3,27 @@
 //! After LH*RS: W. Litwin, R. Moussa and T. Schwarz, "LH*RS, a highly-available scalable distributed data structure", ACM TODS 30(3), 2005. There
 //! parity is kept of the records of m buckets. Here it is of the journals of m members: what a member is, is exactly its journal, so that with
 //! it everything of a member comes back: records, splits under way, what it has told and was told, and how requests went.
+//!
+//! | | says |
+//! |---|---|
+//! | `code`, `column`, `stripes` | which block of which journal lies where, and what the parity of that is |
+//! | `data`, `group`, `spare` | the parts of a data member, of a parity member, and of a spare |
+//! | `rebuilding` | how what is lost comes back |
+//! | `pair`, `follower`, `standing`, `views` | how two parity members of a group go together, so that any two of its members may be lost |
 
 pub mod code;
 pub mod column;
 pub mod data;
 pub mod facts;
+mod follower;
 pub mod group;
 pub mod message;
+mod pair;
 mod rebuilding;
+pub mod spare;
+mod standing;
 pub mod stripes;
+pub mod views;
 
 use crate::log::Event;
 use crate::member::Identity;

@@ -1,22 +1,24 @@
-//! How a lost member is rebuilt: stripe by stripe, out of what the others of its group have there.
+//! How a lost member is rebuilt, or a parity member that has nothing: stripe by stripe, out of what the others of its group have there.
 //!
 //! ```text
-//!   parity member                          others of the group          spare
+//!   parity member                          others of the group          spare, or parity member that follows
 //!   | a stripe as it is now                    |                          |
 //!   | Read(file, at, length) ----------------->|                          |
 //!   |<------------------------------ Block     |                          |
-//!   | what was lost, out of these ----------------------- Part ---------->|
+//!   | what was lost, out of these ----------------------- Part, Make ---->|
 //!   |<-------------------------------------------------- Stored           |
 //! ```
 //!
 //! Meanwhile the others go on. What a stripe holds of their files at the moment when they are asked stays there until the parity member has
-//! acknowledged that it was taken out, and they hear that after the question.
+//! acknowledged that it was taken out, and they hear that after the question. A parity member that follows is asked for its block of a stripe, too,
+//! if another column is not there: its answer counts if it has followed to that moment, and no further.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::Output;
 use super::code::COLUMNS;
-use super::message::Message;
+use super::follower::Follower;
+use super::message::{Message, Step};
 use super::stripes::{Corrupt, Stripe, Stripes};
 use crate::member::Identity;
 
@@ -31,8 +33,19 @@ struct UnderWay {
     stripe: Stripe,
     /// What they have said, in the order of [`Stripe::others`].
     blocks: Vec<Option<Vec<u8>>>,
+    /// What the parity member that follows has said.
+    parity: Option<Vec<u8>>,
     /// Whether the spare was given what was lost.
     is_sent: bool,
+}
+
+/// What is rebuilt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lost {
+    /// What a column had; while another one may not be there either.
+    Column { column: usize, absent: Option<usize> },
+    /// The parity of whoever follows.
+    Parity,
 }
 
 /// A member that is being rebuilt.
@@ -40,10 +53,10 @@ struct UnderWay {
 pub(super) struct Rebuilding {
     /// Tells it from others.
     pub(super) number: u64,
-    /// Who is lost.
-    pub(super) column: usize,
-    /// Who is to become it.
-    pub(super) spare: Identity,
+    /// What is lost.
+    pub(super) lost: Lost,
+    /// Who is given that.
+    pub(super) to: Identity,
     /// Stripes that have still to be begun.
     waiting: VecDeque<u32>,
     under_way: BTreeMap<u64, UnderWay>,
@@ -51,13 +64,21 @@ pub(super) struct Rebuilding {
 }
 
 impl Rebuilding {
-    pub(super) const fn new(number: u64, column: usize, spare: Identity, waiting: VecDeque<u32>) -> Rebuilding {
-        Rebuilding { number, column, spare, waiting, under_way: BTreeMap::new(), requests: 0 }
+    pub(super) const fn new(number: u64, lost: Lost, to: Identity, waiting: VecDeque<u32>) -> Rebuilding {
+        Rebuilding { number, lost, to, waiting, under_way: BTreeMap::new(), requests: 0 }
     }
 
-    /// Whether the spare has all.
+    /// Whether all is given.
     pub(super) fn is_over(&self) -> bool {
         self.waiting.is_empty() && self.under_way.is_empty()
+    }
+
+    /// The column that is rebuilt, if one is.
+    pub(super) const fn column(&self) -> Option<usize> {
+        match self.lost {
+            Lost::Column { column, .. } => Some(column),
+            Lost::Parity => None,
+        }
     }
 
     /// What others were asked for may be lost: they are asked again, of the stripes as they are then.
@@ -71,39 +92,67 @@ impl Rebuilding {
         &mut self,
         stripes: &mut Stripes,
         identities: &[Option<Identity>; COLUMNS],
+        mut follower: Option<&mut Follower>,
         output: &mut Output,
     ) -> Result<(), Corrupt> {
         while self.under_way.len() < MOST_UNDER_WAY
             && let Some(number) = self.waiting.pop_front()
         {
-            let stripe = stripes.stripe(number, self.column).ok_or(Corrupt)?;
             // Numbers of one rebuilding are not those of another.
             let request = self.number << 32 | self.requests;
             self.requests += 1;
+            let stripe = self.ask_follower(number, request, stripes, follower.as_deref_mut(), output)?;
             for (other, piece) in &stripe.others {
                 let Some(identity) = identities[*other] else { return Err(Corrupt) };
                 output.send(identity, Message::Read { request, piece: *piece });
             }
+            if stripe.lost.is_none() && stripe.others.is_empty() {
+                continue;
+            }
             let blocks = vec![None; stripe.others.len()];
-            self.under_way.insert(request, UnderWay { number, stripe, blocks, is_sent: false });
+            self.under_way.insert(request, UnderWay { number, stripe, blocks, parity: None, is_sent: false });
             self.send_if_known(request, stripes, output)?;
         }
         Ok(())
     }
 
-    /// Another column has said what it has.
+    /// A stripe as it is now, and what the parity member that follows has to say to it, or to know.
+    fn ask_follower(
+        &self,
+        number: u32,
+        request: u64,
+        stripes: &Stripes,
+        follower: Option<&mut Follower>,
+        output: &mut Output,
+    ) -> Result<Stripe, Corrupt> {
+        let Lost::Column { column, absent } = self.lost else {
+            follower.ok_or(Corrupt)?.push(Step::Begins { request, stripe: number }, output);
+            return Ok(stripes.whole_stripe(number));
+        };
+        let stripe = stripes.stripe(number, column, absent).ok_or(Corrupt)?;
+        if stripe.absent.is_some() {
+            let follower = follower.ok_or(Corrupt)?;
+            let after = follower.next();
+            output.send(follower.identity, Message::ReadParity { request, after, stripe: number });
+        }
+        Ok(stripe)
+    }
+
+    /// Another column has said what it has; or, where it is none, the parity member that follows.
     pub(super) fn takes_block(
         &mut self,
         request: u64,
-        column: usize,
+        column: Option<usize>,
         bytes: Vec<u8>,
         stripes: &mut Stripes,
         output: &mut Output,
     ) -> Result<(), Corrupt> {
-        if let Some(under_way) = self.under_way.get_mut(&request)
-            && let Some(place) = under_way.stripe.others.iter().position(|(other, _)| *other == column)
-        {
-            under_way.blocks[place] = Some(bytes);
+        let Some(under_way) = self.under_way.get_mut(&request) else { return Ok(()) };
+        let place = under_way.stripe.others.iter().position(|(other, _)| Some(*other) == column);
+        match (column, place) {
+            (Some(_), Some(place)) => under_way.blocks[place] = Some(bytes),
+            (Some(_), None) => {}
+            (None, _) => under_way.parity = Some(bytes),
         }
         self.send_if_known(request, stripes, output)
     }
@@ -114,10 +163,16 @@ impl Rebuilding {
             return Ok(());
         };
         let Some(blocks) = under_way.blocks.iter().cloned().collect::<Option<Vec<_>>>() else { return Ok(()) };
-        let bytes = stripes.decode(&under_way.stripe, &blocks).ok_or(Corrupt)?;
-        let piece = under_way.stripe.piece;
-        (under_way.is_sent, under_way.blocks) = (true, Vec::new());
-        output.send(self.spare, Message::Part { rebuilding: self.number, request, piece, bytes });
+        if under_way.stripe.absent.is_some() && under_way.parity.is_none() {
+            return Ok(());
+        }
+        let bytes = stripes.decode(&under_way.stripe, &blocks, under_way.parity.as_deref()).ok_or(Corrupt)?;
+        (under_way.is_sent, under_way.blocks, under_way.parity) = (true, Vec::new(), None);
+        let message = match under_way.stripe.lost {
+            Some((_, piece)) => Message::Part { rebuilding: self.number, request, piece, bytes },
+            None => Message::Make { request, stripe: under_way.number, bytes },
+        };
+        output.send(self.to, message);
         Ok(())
     }
 

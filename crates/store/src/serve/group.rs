@@ -12,15 +12,25 @@ use crate::parity::data::{DataMember, Position};
 use crate::parity::facts::Facts;
 use crate::parity::group::ParityMember;
 use crate::parity::message::{Message, Successor};
+use crate::parity::spare::{Spare, Taking};
+use crate::parity::views::Acceptor;
 use crate::record::Milliseconds;
+
+/// What a group is to survive.
+#[derive(Clone, Copy, Debug)]
+pub struct Promise {
+    /// The loss of as many of its members.
+    pub k: usize,
+    /// How long a member may be silent before it is taken for lost. [ms]
+    pub patience: Milliseconds,
+}
 
 /// What a member is in its group.
 #[derive(Debug)]
 enum Part {
-    Data(DataMember),
+    Data(Box<DataMember>),
     Parity(Box<ParityMember>),
-    /// Which lost member it is given, if any.
-    Spare(Option<u64>),
+    Spare(Spare),
 }
 
 /// What a member needs that is part of a group.
@@ -46,19 +56,19 @@ fn system(directory: &Disk) -> impl FnOnce(std::io::Error) -> Error {
 impl Group {
     /// What a member of this role is to do, whose run has this number, with the facts that it has written down.
     pub(super) fn new(
-        role: Role,
+        own: &Peer,
         disk: &Disk,
         facts: Facts,
         run: u64,
-        patience: Milliseconds,
+        Promise { k, patience }: Promise,
         now: Milliseconds,
     ) -> Group {
         // What it says in one run is told from what it said in those before.
         let first = run << 16;
-        let part = match role {
-            Role::Data => Part::Data(DataMember::new(facts.covered_by, facts.life, patience, first)),
-            Role::Parity => Part::Parity(Box::new(ParityMember::new(&facts, patience, first))),
-            Role::Spare => Part::Spare(None),
+        let part = match own.role {
+            Role::Data => Part::Data(Box::new(DataMember::new(&facts, patience, first))),
+            Role::Parity => Part::Parity(Box::new(ParityMember::new(own.identity, k, &facts, patience, first))),
+            Role::Spare => Part::Spare(Spare::new(patience)),
         };
         let directory = Directory::new(disk.data().directory.clone());
         Group { part, directory, facts, surveyed: None, looked: now, output: Output::default(), becomes: None }
@@ -68,7 +78,7 @@ impl Group {
     pub(super) fn meets(&mut self, now: Milliseconds, peer: &Peer) {
         match (&mut self.part, peer.role) {
             (Part::Data(data), Role::Parity) => data.meets(now, peer.identity, &mut self.output),
-            (Part::Parity(parity), Role::Spare) => parity.meets_spare(peer.identity),
+            (Part::Parity(parity), role) => parity.meets(peer.identity, role, &mut self.output),
             _ => {}
         }
     }
@@ -78,7 +88,7 @@ impl Group {
         match &mut self.part {
             Part::Data(data) => data.loses(peer),
             Part::Parity(parity) => parity.loses(peer),
-            Part::Spare(_) => {}
+            Part::Spare(spare) => spare.loses(peer),
         }
     }
 
@@ -86,7 +96,7 @@ impl Group {
     pub(super) fn wants<'a>(&'a self, peers: impl Iterator<Item = &'a Peer> + 'a) -> Vec<Identity> {
         let wants = |peer: &Peer| match &self.part {
             Part::Data(data) => peer.role == Role::Parity && data.is_apart() && data.wants(peer.identity),
-            Part::Parity(_) => peer.role == Role::Spare,
+            Part::Parity(parity) => parity.wants(peer.identity, peer.role),
             // A parity member that was started again may not know of it.
             Part::Spare(_) => peer.role == Role::Parity,
         };
@@ -106,12 +116,18 @@ impl Group {
                 data.take(now, from, message, &self.directory, &mut self.output).map_err(system(disk))?;
             }
             (Part::Parity(parity), message) => parity.take(from, message, &mut self.output),
-            (Part::Spare(given), Message::Part { rebuilding, request, piece, bytes }) => {
-                self.directory.store(given.replace(rebuilding) != Some(rebuilding), piece, &bytes)?;
+            (Part::Spare(spare), Message::Part { rebuilding, request, piece, bytes }) => {
+                let taking = spare.takes(now, from, rebuilding);
+                if taking == Taking::Refused {
+                    self.output.sends.push((from, Message::Busy(rebuilding)));
+                    return Ok(());
+                }
+                self.directory.store(taking == Taking::First, piece, &bytes)?;
                 self.output.sends.push((from, Message::Stored(request)));
             }
-            (Part::Spare(given), Message::Become(successor)) if *given == Some(successor.rebuilding) => {
-                let facts = Facts { covered_by: Some(from), life: successor.life, ..Facts::default() };
+            (Part::Spare(spare), Message::Become(successor)) if spare.becomes(from, &successor) => {
+                let (life, views) = (successor.life, Acceptor::of(successor.view));
+                let facts = Facts { covered_by: Some(from), life, views, ..Facts::default() };
                 self.directory.finish(&successor, &facts)?;
                 self.becomes = Some(successor);
             }
@@ -158,7 +174,7 @@ impl Group {
     /// What is to be sent, and what whoever runs it wants to know. What must not be forgotten is kept for good before that.
     pub(super) fn take_output(&mut self) -> Result<Output, Error> {
         let facts = match &self.part {
-            Part::Data(data) => Facts { covered_by: data.covered_by(), ..self.facts.clone() },
+            Part::Data(data) => data.facts(),
             Part::Parity(parity) => parity.facts(),
             Part::Spare(_) => Facts::default(),
         };
@@ -174,11 +190,14 @@ impl Group {
         match &self.part {
             Part::Data(data) => GroupState::Data { covered_by: data.covered_by(), is_covered: data.is_complete() },
             Part::Parity(parity) => GroupState::Parity {
+                leads: parity.leads(),
+                other: parity.other(),
+                survives: parity.survives(),
                 columns: parity.seats().collect(),
                 bytes: parity.size(),
                 rebuilt: parity.rebuilt(),
             },
-            Part::Spare(given) => GroupState::Spare { is_given: given.is_some() },
+            Part::Spare(spare) => GroupState::Spare { is_given: spare.is_given() },
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::parity::message::Message;
 use crate::record::Milliseconds;
 
 use super::Server;
-use super::group::{Group, Turn, Turns};
+use super::group::{Group, Promise, Turn, Turns};
 
 /// What a node needs that keeps what it holds.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Keeper {
         own: Peer,
         policy: Policy,
         founds: bool,
-        parity_patience: Option<Milliseconds>,
+        parity: Option<Promise>,
         at: Milliseconds,
     ) -> Result<(Host, Keeper), Error> {
         let (journal, directory, now) = (Journal::default(), data.directory.clone(), node.now);
@@ -57,13 +57,13 @@ impl Keeper {
         }
         let facts = directory_of_group.facts()?;
         let own = Peer { life: facts.life, ..own };
-        if parity_patience.is_none() && facts.covered_by.is_some() {
+        if parity.is_none() && facts.covered_by.is_some() {
             // Nobody keeps parity of it from now on.
-            directory_of_group.keep_facts(&Facts { covered_by: None, ..facts.clone() })?;
+            directory_of_group.keep_facts(&Facts { life: facts.life, ..Facts::default() })?;
         }
         start(&mut host, &journal, found.run.as_ref(), own, policy, founds);
-        let (role, run) = (host.member().own().role, found.run.as_ref().map_or(1, |run| run.number + 1));
-        let group = parity_patience.map(|patience| Group::new(role, &disk, facts, run, patience, at));
+        let run = found.run.as_ref().map_or(1, |run| run.number + 1);
+        let group = parity.map(|promise| Group::new(host.member().own(), &disk, facts, run, promise, at));
         let mut keeper = Keeper { journal, disk, found, at, group, turn: Turn::default(), turns: Turns::default() };
         keeper.commit(now)?;
         host.node().borrow_mut().kept = Some(keeper.disk.state());

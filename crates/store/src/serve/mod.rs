@@ -34,6 +34,7 @@ use crate::record::Milliseconds;
 use crate::tls::{Acceptor, Stream};
 use clients::{Gone, Peer};
 use clock::Clock;
+pub use group::Promise;
 use keeping::Keeper;
 pub use operating::Reread;
 pub use peers::Tls;
@@ -103,8 +104,8 @@ pub struct Pool {
     pub data: Option<Data>,
     /// What it is there for, unless it is there already and knows.
     pub role: Role,
-    /// How long a member may be silent before it is taken for lost, if there is parity of members. [ms]
-    pub parity_patience: Option<Milliseconds>,
+    /// What groups of members are to survive, if there is parity of them.
+    pub parity: Option<Promise>,
     /// Gives numbers that nobody can guess.
     pub random: fn() -> io::Result<Nonce>,
 }
@@ -200,9 +201,8 @@ impl Server {
         let (host, keeper) = match pool.data.clone() {
             None => (Host::new(node, own, pool.policy, founds), None),
             Some(data) => {
-                let (policy, patience) = (pool.policy, pool.parity_patience);
-                let (host, keeper) =
-                    Keeper::begin(data, node, own, policy, founds, patience, 0).map_err(Error::Data)?;
+                let (policy, parity) = (pool.policy, pool.parity);
+                let (host, keeper) = Keeper::begin(data, node, own, policy, founds, parity, 0).map_err(Error::Data)?;
                 (host, Some(keeper))
             }
         };

@@ -58,8 +58,8 @@ impl Server {
         let own = Peer { identity: successor.identity, ..self.own().clone() };
         // Whoever uses the directory has it locked.
         let at = self.keeper.take().map_or(0, |keeper| keeper.at);
-        let (policy, patience) = (self.pool.policy, self.pool.parity_patience);
-        let (host, keeper) = Keeper::begin(data, node, own, policy, false, patience, at).map_err(Error::Data)?;
+        let (policy, parity) = (self.pool.policy, self.pool.parity);
+        let (host, keeper) = Keeper::begin(data, node, own, policy, false, parity, at).map_err(Error::Data)?;
         self.members = Peers::new(host.member().own().clone(), self.pool.secret.clone(), self.pool.tls.clone());
         (self.host, self.keeper) = (host, Some(keeper));
         self.watch = Watch::new(&MemberState::of(&self.host).servers, self.host.member().is_welcome(), now);

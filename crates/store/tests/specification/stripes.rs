@@ -56,11 +56,12 @@ fn rebuilt(parity: &mut Stripes, members: &Members, lost: usize) -> Files {
         parity.column(lost).files().map(|(file, extent)| (file, vec![0; extent.length as usize])).collect();
     let stripes: Vec<u32> = parity.column(lost).stripes().collect();
     for number in stripes {
-        let stripe = parity.stripe(number, lost).expect("something lies there");
+        let stripe = parity.stripe(number, lost, None).expect("something lies there");
         let others: Vec<Vec<u8>> = stripe.others.iter().map(|(column, piece)| members.read(*column, *piece)).collect();
-        let block = parity.decode(&stripe, &others).expect("all others are there");
-        let at = stripe.piece.at as usize;
-        files.get_mut(&stripe.piece.file).unwrap()[at..at + block.len()].copy_from_slice(&block);
+        let block = parity.decode(&stripe, &others, None).expect("all others are there");
+        let (_, piece) = stripe.lost.expect("something lies there");
+        let at = piece.at as usize;
+        files.get_mut(&piece.file).unwrap()[at..at + block.len()].copy_from_slice(&block);
     }
     files
 }

@@ -1,0 +1,130 @@
+//! What the lead of a group knows of the parity member that follows it.
+
+use std::collections::VecDeque;
+
+use super::Output;
+use super::message::{Message, Step, Successor};
+use super::views::{Number, View};
+use crate::member::Identity;
+use crate::record::Milliseconds;
+
+/// A parity member that follows.
+#[derive(Debug)]
+pub(super) struct Follower {
+    pub(super) identity: Identity,
+    /// In which view.
+    view: Number,
+    /// The place of the first step that it may not have.
+    first: u64,
+    /// That one and all after it.
+    steps: VecDeque<Step>,
+    /// What others are told when it has all steps before a place.
+    waiting: VecDeque<(u64, Identity, Message)>,
+    /// Whether steps can be sent to it as they come.
+    pub(super) is_reached: bool,
+    /// The place of the step that says that it has parity of all.
+    made: Option<u64>,
+    /// For how long nothing was heard of it. [ms]
+    pub(super) silent: Milliseconds,
+}
+
+impl Follower {
+    /// One that has nothing, and begins with this step as soon as it is reached.
+    pub(super) fn new(identity: Identity, view: Number, first: Step) -> Follower {
+        Follower {
+            identity,
+            view,
+            first: 0,
+            steps: VecDeque::from([first]),
+            waiting: VecDeque::new(),
+            is_reached: false,
+            made: None,
+            silent: 0,
+        }
+    }
+
+    /// The place of the step that comes next.
+    pub(super) fn next(&self) -> u64 {
+        self.first + self.steps.len() as u64
+    }
+
+    /// Whether it has parity of all, and knows that.
+    pub(super) fn is_made(&self) -> bool {
+        self.made.is_some_and(|place| place < self.first)
+    }
+
+    /// Whether it has been given no parity of all yet.
+    pub(super) const fn is_to_be_made(&self) -> bool {
+        self.made.is_none()
+    }
+
+    /// A step is taken.
+    pub(super) fn push(&mut self, step: Step, output: &mut Output) {
+        match step {
+            Step::Anew { .. } => self.made = None,
+            Step::Made => self.made = Some(self.next()),
+            _ => {}
+        }
+        if self.is_reached {
+            let (number, place) = (self.view, self.next());
+            output.send(self.identity, Message::Step { number, place, step: step.clone() });
+        }
+        self.steps.push_back(step);
+    }
+
+    /// Tells somebody something as soon as it has all steps up to now.
+    pub(super) fn tell_when_it_has_all(&mut self, to: Identity, message: Message, output: &mut Output) {
+        if self.steps.is_empty() {
+            output.send(to, message);
+        } else {
+            self.waiting.push_back((self.next(), to, message));
+        }
+    }
+
+    /// It has all steps before a place. Whether it was reached again.
+    pub(super) fn has(&mut self, next: u64, output: &mut Output) -> bool {
+        self.silent = 0;
+        while self.first < next && self.steps.pop_front().is_some() {
+            self.first += 1;
+        }
+        while self.waiting.front().is_some_and(|(place, ..)| *place <= self.first)
+            && let Some((_, to, message)) = self.waiting.pop_front()
+        {
+            output.send(to, message);
+        }
+        let is_reached_again = !self.is_reached;
+        if is_reached_again {
+            self.is_reached = true;
+            self.send_all(output);
+        }
+        is_reached_again
+    }
+
+    /// It has nothing: it begins with this step.
+    pub(super) fn begin(&mut self, first: Step, output: &mut Output) {
+        self.silent = 0;
+        if self.is_reached && matches!(self.steps.front(), Some(Step::Anew { .. })) {
+            // That is on its way.
+            return;
+        }
+        self.first = self.next();
+        self.steps = VecDeque::from([first]);
+        self.waiting.iter_mut().for_each(|(place, ..)| *place = self.first + 1);
+        (self.is_reached, self.made) = (true, None);
+        self.send_all(output);
+    }
+
+    fn send_all(&self, output: &mut Output) {
+        for (place, step) in (self.first..).zip(&self.steps) {
+            output.send(self.identity, Message::Step { number: self.view, place, step: step.clone() });
+        }
+    }
+
+    /// What others wait to be told, after another view: who becomes a member of the group has to know that it is no more the former one.
+    pub(super) fn into_waiting(self, view: View) -> impl Iterator<Item = (Identity, Message)> {
+        self.waiting.into_iter().map(move |(_, to, message)| match message {
+            Message::Become(successor) => (to, Message::Become(Successor { view: Some(view), ..successor })),
+            message => (to, message),
+        })
+    }
+}

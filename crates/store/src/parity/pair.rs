@@ -1,0 +1,470 @@
+//! The two parity members of a group that survives the loss of two.
+//!
+//! ```text
+//!   data member               lead                            follower
+//!   | Change(number) ---------->|                                |
+//!   |                           | Step(place, change) ---------->|   the same, in the same order
+//!   |                           |<---------------- Follows(next) |
+//!   |<---- Acknowledged(number) |
+//! ```
+//!
+//! **Nobody is told what the follower does not hold, too.** So whatever was acknowledged is in both parities, and both say the same of where it lies.
+//! That holds for everything that the lead says of what it knows: how files stand, that a lost member has another life, who becomes it.
+//!
+//! Two lost members are rebuilt out of both parities, one after the other. A lost parity member is made anew out of what all have on disk, by the
+//! one that is left, on another one that keeps no parity yet.
+//!
+//! **Who leads** is said by the group's view, see [`super::views`]. A lead that hears nothing of its follower asks more than half of its group's
+//! members for a view without it, and goes on alone; a follower that hears nothing of its lead asks for one in which it leads alone, and takes no
+//! step of the former lead from then on. Only one of them can get that. Whoever has to tell others about a view that is not the last
+//! one can't tell anybody that something is held.
+//!
+//! **One that was started again has nothing** and leads only if nothing can be lost by it: if all members of the group have promised it that,
+//! which have it all on disk, or the other parity member has nothing, too.
+
+use std::collections::BTreeSet;
+
+use super::Output;
+use super::facts::Facts;
+use super::follower::Follower;
+use super::group::{PATIENCE_WITH_A_LINK, ParityMember, Seat};
+use super::message::{Message, Step};
+use super::rebuilding::{Lost, Rebuilding};
+use super::stripes::Stripes;
+use super::views::{Acceptor, Candidacy, Number, View};
+use crate::log::Event;
+use crate::member::{Identity, Role};
+use crate::record::Milliseconds;
+
+/// What a parity member is to its group.
+#[derive(Debug)]
+pub(super) enum Standing {
+    /// It is in no group.
+    Free,
+    /// It has nothing of the parity.
+    Empty,
+    /// It leads.
+    Leads(Option<Follower>),
+    /// It follows, and has all steps before this place.
+    Follows(u64),
+}
+
+/// What a parity member is to the other one of its group.
+#[derive(Debug)]
+pub(super) struct Pair {
+    k: usize,
+    /// What no run before had.
+    run: u64,
+    pub(super) views: Acceptor,
+    pub(super) standing: Standing,
+    pub(super) candidacy: Option<Candidacy>,
+    /// Whether others were asked to record a view of it: nothing else is left to it.
+    pub(super) insists: bool,
+    /// Whether a member has asked for parity while it was in no group.
+    pub(super) is_wanted: bool,
+    /// Members to which a link leads.
+    pub(super) links: BTreeSet<Identity>,
+    /// Parity members of these that are in no group.
+    pub(super) available: BTreeSet<Identity>,
+    /// For how long its lead was silent, or nothing became of what it waits for. [ms]
+    pub(super) silent: Milliseconds,
+    /// How long ago it has said that it is there, or has asked others. [ms]
+    pub(super) said: Milliseconds,
+}
+
+impl Pair {
+    pub(super) fn new(own: Identity, k: usize, facts: &Facts, run: u64) -> Pair {
+        let has_members = facts.columns.iter().any(Option::is_some);
+        let views = match facts.views.settled {
+            // It was the only parity member of its group.
+            None if k > 1 && has_members => Acceptor::of(Some(first_view(own, run))),
+            _ => facts.views,
+        };
+        let leads_alone = |view: View| view.lead == own && view.follower.is_none();
+        let standing = match views.settled {
+            _ if k == 1 => Standing::Leads(None),
+            Some(view) if leads_alone(view) => Standing::Leads(None),
+            Some(_) => Standing::Empty,
+            None => Standing::Free,
+        };
+        Pair {
+            k,
+            run,
+            views,
+            standing,
+            candidacy: None,
+            insists: false,
+            is_wanted: false,
+            links: BTreeSet::new(),
+            available: BTreeSet::new(),
+            silent: 0,
+            said: 0,
+        }
+    }
+
+    pub(super) const fn leads(&self) -> bool {
+        matches!(self.standing, Standing::Leads(_))
+    }
+
+    pub(super) fn view(&self) -> Option<View> {
+        self.views.settled.filter(|_| self.k > 1)
+    }
+
+    pub(super) const fn follower_mut(&mut self) -> Option<&mut Follower> {
+        match &mut self.standing {
+            Standing::Leads(Some(follower)) => Some(follower),
+            _ => None,
+        }
+    }
+
+    const fn follower(&self) -> Option<&Follower> {
+        match &self.standing {
+            Standing::Leads(Some(follower)) => Some(follower),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_followed_by(&self, member: Identity) -> bool {
+        self.follower().is_some_and(|follower| follower.identity == member)
+    }
+
+    /// Whether there is another parity.
+    pub(super) fn is_backed(&self) -> bool {
+        self.follower().is_some_and(|follower| follower.is_made() && follower.is_reached)
+    }
+
+    /// Who follows and has no parity yet.
+    pub(super) fn to_be_made(&self) -> Option<Identity> {
+        let follower = self.follower().filter(|follower| follower.is_to_be_made() && follower.is_reached);
+        follower.map(|follower| follower.identity)
+    }
+
+    pub(super) fn loses(&mut self, member: Identity) {
+        self.links.remove(&member);
+        self.available.remove(&member);
+        if let Some(follower) = self.follower_mut().filter(|follower| follower.identity == member) {
+            follower.is_reached = false;
+        }
+    }
+}
+
+/// The first view of a group.
+const fn first_view(lead: Identity, run: u64) -> View {
+    View { group: Number(run, lead), number: Number(1, lead), lead, follower: None }
+}
+
+impl ParityMember {
+    /// Takes a step, which a parity member that follows has to take, too.
+    pub(super) fn step(&mut self, step: Step, output: &mut Output) {
+        if let Some(follower) = self.pair.follower_mut() {
+            follower.push(step, output);
+        }
+    }
+
+    /// Tells what it knows, as soon as a parity member that follows knows it, too.
+    pub(super) fn tell(&mut self, to: Identity, message: Message, output: &mut Output) {
+        match self.pair.follower_mut() {
+            Some(follower) => follower.tell_when_it_has_all(to, message, output),
+            None => output.send(to, message),
+        }
+    }
+
+    /// All that a parity member has to know that has nothing.
+    pub(super) fn all(&self) -> Step {
+        let seats = self.seats.each_ref().map(|seat| {
+            let seat = seat.as_ref()?;
+            Some((seat.identity, seat.life, seat.is_complete))
+        });
+        Step::Anew { parity: self.k - 1 - self.stripes.number(), seats, layouts: self.stripes.layouts() }
+    }
+
+    pub(super) fn follower_begins_anew(&mut self, output: &mut Output) {
+        let all = self.all();
+        if let Some(follower) = self.pair.follower_mut() {
+            follower.push(all, output);
+        }
+    }
+
+    /// The parity member that follows was given all of its parity.
+    pub(super) fn follower_is_made(&mut self, output: &mut Output) {
+        if let Some(follower) = self.pair.follower_mut() {
+            follower.push(Step::Made, output);
+        }
+    }
+
+    /// A link leads to another member.
+    pub(super) fn pair_meets(&mut self, member: Identity, role: Role, output: &mut Output) {
+        self.pair.links.insert(member);
+        if let Some(follower) = self.pair.follower_mut().filter(|follower| follower.identity == member) {
+            follower.is_reached = false;
+        }
+        match (self.pair.view(), &self.pair.standing) {
+            (Some(view), Standing::Leads(_)) if role != Role::Spare => output.send(member, Message::Leads(view)),
+            (Some(view), Standing::Empty) if view.has(member) => {
+                output.send(member, Message::Follows { number: view.number, next: None });
+            }
+            (_, Standing::Free) if role == Role::Parity => output.send(member, Message::Available),
+            _ => {}
+        }
+    }
+
+    /// Takes what concerns the parity members of a group.
+    pub(super) fn takes_of_pair(&mut self, from: Identity, message: Message, output: &mut Output) {
+        match message {
+            _ if self.k == 1 => {}
+            Message::Available => drop(self.pair.available.insert(from)),
+            Message::Leads(view) if view.lead == from => self.is_led(view, output),
+            Message::Follows { number, next } => self.is_followed(from, number, next, output),
+            Message::Step { number, place, step } => self.follow(from, number, place, step, output),
+            Message::ReadParity { request, after, stripe } => {
+                if matches!(self.pair.standing, Standing::Follows(next) if next == after)
+                    && self.stripes.is_made()
+                    && let Some(block) = self.stripes.block(stripe)
+                {
+                    output.send(from, Message::Block { request, bytes: block.to_vec() });
+                }
+            }
+            Message::Make { request, stripe, bytes } => {
+                self.stripes.make(stripe, request, &bytes);
+                output.send(from, Message::Stored(request));
+            }
+            Message::Ask { group, number } => {
+                let has_parity = self.has_parity();
+                match self.pair.views.ask(group, number) {
+                    Some(Ok(view)) => output.send(from, Message::Granted { number, view, life: 0, has_parity }),
+                    Some(Err(promised)) => output.send(from, Message::Refused { number, promised }),
+                    None => {}
+                }
+            }
+            Message::Record(view) => match self.pair.views.record(view) {
+                Some(Ok(())) => output.send(from, Message::Recorded(view.number)),
+                Some(Err(promised)) => output.send(from, Message::Refused { number: view.number, promised }),
+                None => {}
+            },
+            Message::Granted { number, view, life, has_parity } if self.is_the_last(from, life) => {
+                self.was_granted(from, number, view, has_parity, output);
+            }
+            Message::Refused { number, promised } => self.was_refused(number, promised),
+            Message::Recorded(number) => {
+                if let Some(candidacy) = self.pair.candidacy.as_mut().filter(|it| it.view.number == number) {
+                    candidacy.was_recorded(from);
+                }
+                self.go_on_with_candidacy(output);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether it has all of a parity.
+    pub(super) fn has_parity(&self) -> bool {
+        match self.pair.standing {
+            Standing::Leads(_) => true,
+            Standing::Follows(_) => self.stripes.is_made(),
+            Standing::Free | Standing::Empty => false,
+        }
+    }
+
+    /// Whoever leads a group says so.
+    fn is_led(&mut self, view: View, output: &mut Output) {
+        let settled = self.pair.views.settled;
+        match settled {
+            None if view.follower != Some(self.own) => return,
+            Some(known) if known.group != view.group => return,
+            Some(known) if view.number < known.number => {
+                // It was another's lead once, and does not know that it is no more.
+                if self.pair.leads() {
+                    output.send(view.lead, Message::Leads(known));
+                }
+                return;
+            }
+            _ => {}
+        }
+        let is_news = self.pair.views.learn(view);
+        if !view.has(self.own) {
+            return self.is_let_go(output);
+        }
+        if view.lead == self.own || self.pair.insists && !is_news {
+            return;
+        }
+        (self.pair.silent, self.pair.candidacy) = (0, None);
+        if is_news {
+            self.has_nothing();
+        }
+        let next = match self.pair.standing {
+            Standing::Follows(next) => Some(next),
+            _ => None,
+        };
+        output.send(view.lead, Message::Follows { number: view.number, next });
+    }
+
+    /// What it has is worth nothing.
+    fn has_nothing(&mut self) {
+        (self.pair.standing, self.pair.insists, self.rebuilding) = (Standing::Empty, false, None);
+        self.stripes = Stripes::new(self.k, 0);
+        for seat in self.seats.iter_mut().flatten() {
+            (seat.session, seat.is_complete) = (None, false);
+        }
+    }
+
+    /// Its group goes on without it.
+    fn is_let_go(&mut self, output: &mut Output) {
+        self.has_nothing();
+        self.seats = Default::default();
+        (self.pair.standing, self.pair.views, self.pair.candidacy) = (Standing::Free, Acceptor::default(), None);
+        (self.pair.is_wanted, self.pair.silent) = (false, 0);
+        for member in &self.pair.links {
+            output.send(*member, Message::Available);
+        }
+    }
+
+    /// A parity member follows so far.
+    fn is_followed(&mut self, from: Identity, number: Number, next: Option<u64>, output: &mut Output) {
+        let pair = &mut self.pair;
+        if pair.view().is_none_or(|view| view.number != number) || !pair.links.contains(&from) {
+            return;
+        }
+        if matches!(pair.standing, Standing::Follows(_)) && next.is_none() {
+            // Its lead was started again.
+            return pair.silent = Milliseconds::MAX / 2;
+        }
+        if !pair.is_followed_by(from) {
+            return;
+        }
+        // What it wanted without a follower that is there, it does not want any more.
+        self.pair.candidacy.take_if(|candidacy| !candidacy.is_recorded());
+        let all = self.all();
+        let Some(follower) = self.pair.follower_mut() else { return };
+        match next {
+            None => {
+                follower.begin(all, output);
+                let needs_it = |it: &mut Rebuilding| !matches!(it.lost, Lost::Column { absent: None, .. });
+                self.rebuilding.take_if(needs_it);
+            }
+            Some(next) => {
+                let was_made = follower.is_made();
+                let is_reached_again = follower.has(next, output);
+                if follower.is_made() && !was_made {
+                    output.events.push(Event::ParityMade { member: follower.identity.to_string() });
+                }
+                if is_reached_again && let Some(rebuilding) = &mut self.rebuilding {
+                    rebuilding.ask_again();
+                }
+            }
+        }
+    }
+
+    /// Takes a step of its lead.
+    fn follow(&mut self, from: Identity, number: Number, place: u64, step: Step, output: &mut Output) {
+        let is_of_lead = |view: View| view.number == number && view.lead == from;
+        if !self.pair.view().is_some_and(is_of_lead) || self.pair.insists || self.pair.leads() {
+            return;
+        }
+        (self.pair.silent, self.pair.candidacy) = (0, None);
+        let next = match (&self.pair.standing, &step) {
+            (Standing::Follows(next), Step::Anew { .. }) if place >= *next => Some(place + 1),
+            (Standing::Empty, Step::Anew { .. }) => Some(place + 1),
+            (Standing::Follows(next), _) if place == *next => Some(place + 1),
+            (Standing::Follows(next), _) => return output.send(from, Message::Follows { number, next: Some(*next) }),
+            _ => None,
+        };
+        let next = next.filter(|_| self.takes_step(step));
+        match next {
+            Some(next) => self.pair.standing = Standing::Follows(next),
+            None => self.has_nothing(),
+        }
+        output.send(from, Message::Follows { number, next });
+    }
+
+    /// Takes a step. Whether it goes with what there is.
+    fn takes_step(&mut self, step: Step) -> bool {
+        match step {
+            Step::Anew { parity, seats, layouts } => {
+                self.stripes = Stripes::unmade(self.k, parity, layouts);
+                self.seats = seats.map(|seat| {
+                    let (identity, life, is_complete) = seat?;
+                    Some(Seat { is_complete, ..Seat::new(identity, life) })
+                });
+            }
+            Step::Seat { column, identity, life } => {
+                let seat = self.seats[column].get_or_insert_with(|| Seat::new(identity, life));
+                (seat.life, seat.silent) = (life, 0);
+            }
+            Step::Change { column, change } => {
+                self.seats[column].iter_mut().for_each(|seat| seat.silent = 0);
+                return self.stripes.follow(column, &change) == Ok(true);
+            }
+            Step::Beat { column, is_complete } => {
+                if let Some(seat) = &mut self.seats[column] {
+                    (seat.silent, seat.is_complete) = (0, seat.is_complete | is_complete);
+                }
+            }
+            Step::Begins { request, stripe } => self.stripes.begin_stripe(stripe, request),
+            Step::Made => return self.stripes.end_making().is_ok(),
+        }
+        true
+    }
+
+    /// Looks what is to become of the pair, so long after the last time. [ms]
+    pub(super) fn look_at_pair(&mut self, passed: Milliseconds, output: &mut Output) {
+        let (pair, patience) = (&mut self.pair, self.patience);
+        (pair.silent, pair.said) = (pair.silent.saturating_add(passed), pair.said.saturating_add(passed));
+        let has_members = self.seats.iter().any(Option::is_some);
+        match &mut pair.standing {
+            Standing::Free => {
+                pair.silent = if pair.is_wanted { pair.silent } else { 0 };
+                let is_first = !pair.available.iter().any(|other| *other < self.own);
+                if pair.silent > patience && is_first {
+                    self.found(output);
+                }
+            }
+            Standing::Empty | Standing::Follows(_) if pair.silent > patience && !has_members => self.is_let_go(output),
+            Standing::Empty => {
+                let is_in_view = pair.view().is_some_and(|view| view.has(self.own));
+                if pair.silent > PATIENCE_WITH_A_LINK * patience && is_in_view {
+                    self.stand(None, output);
+                }
+            }
+            Standing::Follows(_) => {
+                let is_linked = pair.view().is_some_and(|view| pair.links.contains(&view.lead));
+                let patience = if is_linked { PATIENCE_WITH_A_LINK * patience } else { patience };
+                if pair.insists || pair.silent > patience {
+                    self.stand(None, output);
+                }
+            }
+            Standing::Leads(Some(follower)) => {
+                follower.silent = follower.silent.saturating_add(passed);
+                let is_gone = follower.silent > if follower.is_reached { PATIENCE_WITH_A_LINK } else { 1 } * patience;
+                let follower = follower.identity;
+                if pair.said >= patience / 4 && pair.links.contains(&follower) {
+                    output.sends.extend(pair.view().map(|view| (follower, Message::Leads(view))));
+                }
+                match is_gone || pair.insists {
+                    true if !has_members => self.is_let_go(output),
+                    true => self.stand(None, output),
+                    false => pair.said = if pair.said >= patience / 4 { 0 } else { pair.said },
+                }
+            }
+            Standing::Leads(None) => match pair.available.first() {
+                Some(follower) => {
+                    let follower = *follower;
+                    self.stand(Some(follower), output);
+                }
+                None => pair.candidacy = None,
+            },
+        }
+    }
+
+    /// Begins a group.
+    fn found(&mut self, output: &mut Output) {
+        self.pair.views.learn(first_view(self.own, self.pair.run));
+        self.pair.standing = Standing::Leads(None);
+        self.say_that_it_leads(output);
+    }
+
+    pub(super) fn say_that_it_leads(&mut self, output: &mut Output) {
+        let Some(view) = self.pair.view() else { return };
+        for member in &self.pair.links {
+            output.send(*member, Message::Leads(view));
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! A spare's part: it keeps what it is given of a lost member, and becomes that member.
+
+use super::message::Successor;
+use crate::member::Identity;
+use crate::record::Milliseconds;
+
+/// A spare that was given nothing for so many times the patience may be given another member.
+const PATIENCE_WITH_A_GIVER: Milliseconds = 3;
+
+/// A member that stands by.
+#[derive(Debug)]
+pub struct Spare {
+    patience: Milliseconds,
+    given: Option<Given>,
+}
+
+#[derive(Debug)]
+struct Given {
+    by: Identity,
+    rebuilding: u64,
+    at: Milliseconds,
+}
+
+/// What is to become of a part of a lost member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taking {
+    /// It is the first one, and all that came before is worth nothing.
+    First,
+    /// It belongs to what came before.
+    Further,
+    /// It is not taken: another parity member gives this spare another one.
+    Refused,
+}
+
+impl Spare {
+    /// One that was given nothing.
+    pub const fn new(patience: Milliseconds) -> Spare {
+        Spare { patience, given: None }
+    }
+
+    /// Whether it was given something.
+    pub const fn is_given(&self) -> bool {
+        self.given.is_some()
+    }
+
+    /// A part of a lost member has come.
+    pub fn takes(&mut self, now: Milliseconds, by: Identity, rebuilding: u64) -> Taking {
+        let given = self.given.as_ref();
+        if let Some(other) = given.filter(|given| given.by != by)
+            && now.saturating_sub(other.at) < PATIENCE_WITH_A_GIVER * self.patience
+        {
+            return Taking::Refused;
+        }
+        let is_same = given.is_some_and(|given| given.by == by && given.rebuilding == rebuilding);
+        self.given = Some(Given { by, rebuilding, at: now });
+        if is_same { Taking::Further } else { Taking::First }
+    }
+
+    /// No link leads to a member any more: what it gave is worth nothing.
+    pub fn loses(&mut self, member: Identity) {
+        self.given.take_if(|given| given.by == member);
+    }
+
+    /// Whether it has all of the member that it is to become.
+    pub fn becomes(&self, by: Identity, successor: &Successor) -> bool {
+        self.given.as_ref().is_some_and(|given| given.by == by && given.rebuilding == successor.rebuilding)
+    }
+}

@@ -1,0 +1,140 @@
+//! How a parity member gets to lead its group, with another one or alone; see [`super::views`].
+
+use super::Output;
+use super::follower::Follower;
+use super::group::ParityMember;
+use super::message::Message;
+use super::pair::Standing;
+use super::views::{Candidacy, Number, View};
+use crate::log::Event;
+use crate::member::Identity;
+
+impl ParityMember {
+    /// Asks for a view in which it leads, with a follower or alone; or goes on asking.
+    pub(super) fn stand(&mut self, follower: Option<Identity>, output: &mut Output) {
+        let pair = &mut self.pair;
+        let Some(settled) = pair.views.settled else { return };
+        pair.candidacy.take_if(|candidacy| candidacy.view.follower != follower && !candidacy.is_recorded());
+        if pair.candidacy.is_none() {
+            if pair.said < self.patience / 2 {
+                // Another one has just been preferred.
+                return;
+            }
+            let number = pair.views.next(self.own);
+            let view = View { group: settled.group, number, lead: self.own, follower };
+            let seats = self.seats.iter().flatten().map(|seat| seat.identity);
+            let members = seats.chain([settled.lead]).chain(settled.follower).collect();
+            pair.candidacy = Some(Candidacy::new(view, members));
+            if let Some(newest) = pair.views.newest() {
+                let has_parity = self.has_parity();
+                self.was_granted(self.own, number, newest, has_parity, output);
+            }
+        }
+        if self.pair.said >= self.patience / 2 {
+            self.pair.said = 0;
+            self.ask(output);
+        }
+    }
+
+    /// Asks those that have not answered yet.
+    fn ask(&mut self, output: &mut Output) {
+        let Some(candidacy) = &self.pair.candidacy else { return };
+        let View { group, number, .. } = candidacy.view;
+        for member in candidacy.silent().filter(|member| self.pair.links.contains(member)) {
+            let message = match candidacy.is_recorded() {
+                true => Message::Record(candidacy.view),
+                false => Message::Ask { group, number },
+            };
+            output.send(member, message);
+        }
+    }
+
+    /// Whether a member was not rebuilt since: only then it has what the group holds of it.
+    pub(super) fn is_the_last(&self, member: Identity, life: u32) -> bool {
+        self.seats.iter().flatten().all(|seat| seat.identity != member || seat.life <= life)
+    }
+
+    /// A member has promised it to record no older view; that is the last one of which that member knows.
+    pub(super) fn was_granted(
+        &mut self,
+        by: Identity,
+        number: Number,
+        view: View,
+        has_parity: bool,
+        output: &mut Output,
+    ) {
+        if self.pair.candidacy.as_ref().is_none_or(|candidacy| candidacy.view.number != number) {
+            return;
+        }
+        if has_parity && !self.has_parity() {
+            // It is the other one that is to lead.
+            return (self.pair.candidacy, self.pair.silent) = (None, 0);
+        }
+        let Some(candidacy) = &mut self.pair.candidacy else { return };
+        // Its own views it knows of: they are not the group's, as long as it does not say so.
+        let is_known = self.pair.views.settled.is_some_and(|settled| view.number <= settled.number);
+        if is_known || view.number.1 == self.own {
+            candidacy.was_granted(by, has_parity);
+        }
+        self.go_on_with_candidacy(output);
+    }
+
+    pub(super) fn was_refused(&mut self, number: Number, promised: Number) {
+        self.pair.views.hear(promised);
+        self.pair.candidacy.take_if(|candidacy| candidacy.view.number == number);
+    }
+
+    pub(super) fn go_on_with_candidacy(&mut self, output: &mut Output) {
+        let may_lead = self.may_lead();
+        let Some(candidacy) = &mut self.pair.candidacy else { return };
+        if !candidacy.is_recorded() && may_lead {
+            if !matches!(self.pair.views.record(candidacy.view), Some(Ok(()))) {
+                return self.pair.candidacy = None;
+            }
+            self.pair.insists = true;
+            candidacy.begin_recording();
+            candidacy.was_recorded(self.own);
+            self.ask(output);
+        }
+        if let Some(candidacy) = self.pair.candidacy.take_if(|candidacy| candidacy.is_chosen()) {
+            self.takes_the_lead(candidacy.view, output);
+        }
+    }
+
+    /// Whether enough members have promised.
+    fn may_lead(&self) -> bool {
+        let Some(candidacy) = self.pair.candidacy.as_ref().filter(|candidacy| candidacy.is_granted()) else {
+            return false;
+        };
+        let other = self.pair.view().and_then(|view| view.other_than(self.own));
+        self.has_parity()
+            || candidacy.has_all(self.seats.iter().flatten().map(|seat| seat.identity))
+            || other.is_some_and(|other| candidacy.has_nothing(other))
+    }
+
+    /// It leads from now on, in this view.
+    fn takes_the_lead(&mut self, view: View, output: &mut Output) {
+        let has_parity = self.has_parity();
+        self.pair.views.learn(view);
+        (self.pair.insists, self.pair.silent) = (false, 0);
+        if let Some(follower) = view.follower {
+            self.pair.available.remove(&follower);
+        }
+        let follower = view.follower.map(|follower| Follower::new(follower, view.number, self.all()));
+        match std::mem::replace(&mut self.pair.standing, Standing::Leads(follower)) {
+            Standing::Leads(None) => {}
+            Standing::Leads(Some(former)) => {
+                output.events.push(Event::ParityLost { member: former.identity.to_string() });
+                former.into_waiting(view).for_each(|(to, message)| output.send(to, message));
+            }
+            Standing::Follows(_) | Standing::Free | Standing::Empty => {
+                output.events.push(Event::LeadsGroup);
+                self.seats.iter_mut().flatten().for_each(|seat| (seat.session, seat.silent) = (None, 0));
+                if !has_parity {
+                    self.begin_anew(output);
+                }
+            }
+        }
+        self.say_that_it_leads(output);
+    }
+}
