@@ -2,12 +2,14 @@
 
     .venv/bin/python tests/linearizable/rounds.py --members 3 --rounds 200 --seed 1 [--command target/release/maquette]
     .venv/bin/python tests/linearizable/rounds.py --members 4 --rounds 200 --seed 1 --parity 1
+    .venv/bin/python tests/linearizable/rounds.py --members 4 --rounds 200 --seed 1 --parity 2
 
 Real processes serve a table with `--data` and `--fsync always`, and clients of redis-py use it, each any member: keys that all of them
 write, read, count and take out, and keys of their own, as many as make the table grow and shrink. Each round one member or all are
 killed by SIGKILL at random, as often as it can be had while servers split or merge, and started again. With `--parity 1` there are a
 parity member and a spare more, all have `--fsync never`, and in some rounds a member that hosts servers is killed and its directory destroyed:
-it is rebuilt on the spare, and started again as another one. At the end
+it is rebuilt on the spare, and started again as another one. With `--parity 2` there are two of each, and two members are killed so, one after the
+other, of which one may be a parity member. At the end
 
 - each key of a client's own holds what was acknowledged last, or what was asked for later and never answered,
 - each key is there once, from any member, and the servers have as many records as there are keys,
@@ -270,39 +272,57 @@ class Tally:
     lost: int = 0
 
 
-def is_whole(members: list[Member]) -> bool:
-    """Whether any member of the group may be lost, and there is a spare for it."""
-    told = [member.group() for member in members]
-    columns = [column for one in told for name, column in one.items() if name.startswith("parity_column")]
-    data = [one for one in told if one["parity_role"] == "data"]
+def lead(members: list[Member]) -> dict[str, Any]:
+    """What the parity member that leads says of the group; nothing, if none does."""
+    told = [member.group() for member in members if member.process.poll() is None]
+    return next((one for one in told if one.get("parity_leads") == 1 and "parity_column0" in one), {})
+
+
+def is_whole(members: list[Member], parity: int) -> bool:
+    """Whether any so many members of the group may be lost, and there are spares for them."""
+    told = lead(members)
+    columns = [column for name, column in told.items() if name.startswith("parity_column")]
+    data = [one for one in (member.group() for member in members) if one["parity_role"] == "data"]
     is_covered = all(column["covered"] and not column["rebuilding"] and column["silent"] < 1_000 for column in columns)
-    return is_covered and len(columns) == len(data) == len(members) - 2 and all(one["parity_covered"] for one in data)
+    is_backed = told.get("parity_survives") == parity
+    return is_backed and is_covered and len(columns) == len(data) == len(members) - 2 * parity and all(one["parity_covered"] for one in data)
 
 
-def lose(members: list[Member], chance: random.Random, tally: Tally) -> None:
-    """Lose a member that hosts servers, with its directory, and wait until it is rebuilt."""
-    wait_until(lambda: is_whole(members), "any member may be lost")
-    victim = chance.choice([member for member in members if member.group()["parity_role"] == "data"])
-    others = [member for member in members if member is not victim]
-    parity = next(member for member in others if member.group()["parity_role"] == "parity")
-    before = parity.group()["parity_members_rebuilt"]
-    tally.unsteady += not victim.is_steady()
-    victim.kill()
-    shutil.rmtree(victim.directory)
-    wait_until(lambda: parity.group()["parity_members_rebuilt"] > before, "a lost member is rebuilt")
-    victim.begin_as_spare(parity)
-    wait_until(lambda: is_whole(members), "any member may be lost")
-    tally.rounds, tally.kills, tally.lost = tally.rounds + 1, tally.kills + 1, tally.lost + 1
+def lose(members: list[Member], parity: int, chance: random.Random, tally: Tally) -> None:
+    """Lose as many members as may be, with their directories, and wait until they are rebuilt."""
+    wait_until(lambda: is_whole(members, parity), "members may be lost")
+    roles = {id(member): member.group()["parity_role"] for member in members}
+    data = [member for member in members if roles[id(member)] == "data"]
+    keepers = [member for member in members if roles[id(member)] == "parity"]
+    victims = chance.sample(data, parity)
+    if parity > 1 and chance.random() < 0.5:
+        victims[chance.randrange(parity)] = chance.choice(keepers)
+    tally.unsteady += not all(member.is_steady() for member in data)
+    for victim in victims:
+        victim.kill()
+        shutil.rmtree(victim.directory)
+        time.sleep(chance.uniform(0, 3 * PARITY_PATIENCE) if victim is not victims[-1] else 0)
+    others = [member for member in members if member not in victims]
+
+    def is_rebuilt() -> bool:
+        hosts = [member for member in others if member.group()["parity_role"] == "data"]
+        return len(hosts) == len(data) and all(member.group()["parity_covered"] for member in hosts)
+
+    wait_until(is_rebuilt, "lost members are rebuilt")
+    for victim in victims:
+        victim.begin_as_spare(others[0])
+    wait_until(lambda: is_whole(members, parity), "members may be lost")
+    tally.rounds, tally.kills, tally.lost = tally.rounds + 1, tally.kills + parity, tally.lost + parity
 
 
-def play(members: list[Member], clients: list[Client], rounds: int, chance: random.Random, tally: Tally, has_parity: bool) -> None:
+def play(members: list[Member], clients: list[Client], rounds: int, chance: random.Random, tally: Tally, parity: int) -> None:
     """Kill members and start them again, so many rounds."""
     for number in range(rounds):
         for client in clients:
             client.round = number
         time.sleep(chance.uniform(*BETWEEN))
-        if has_parity and chance.random() < LOST:
-            lose(members, chance, tally)
+        if parity and chance.random() < LOST:
+            lose(members, parity, chance, tally)
             continue
         halted = [chance.choice(members)] if chance.random() < HALTED and len(members) > 1 else []
         for member in halted:
@@ -390,18 +410,18 @@ def look(members: list[Member], clients: list[Client]) -> Iterator[str]:
 
 
 @contextmanager
-def stores(command: str, directory: Path, count: int, room: int, has_parity: bool) -> Iterator[list[Member]]:
+def stores(command: str, directory: Path, count: int, room: int, parity: int) -> Iterator[list[Member]]:
     """A store of several servers, or a pool of several members, until the block is left."""
     members: list[Member] = []
-    keeps = ["--fsync", "never", "--parity", "1", "--parity-patience", str(PARITY_PATIENCE)] if has_parity else ["--fsync", "always"]
-    roles = [*([] for _ in range(count)), *(["--role", role] for role in ("parity", "spare") if has_parity)]
+    keeps = ["--fsync", "never", "--parity", str(parity), "--parity-patience", str(PARITY_PATIENCE)] if parity else ["--fsync", "always"]
+    roles = [*([] for _ in range(count)), *(["--role", role] for role in parity * ["parity"] + parity * ["spare"])]
     try:
         for number, role in enumerate(roles):
             join = ["--join", f"127.0.0.1:{members[0].members}"] if members else []
             members.append(Member(command, directory / f"member.{number}", "--servers", str(room // count), *keeps, *role, *join))
         wait_until(lambda: all(member.pool()["pool_members"] == len(roles) for member in members), "all know each other")
-        if has_parity:
-            wait_until(lambda: is_whole(members), "any member may be lost")
+        if parity:
+            wait_until(lambda: is_whole(members, parity), "members may be lost")
         yield members
     finally:
         for member in members:
@@ -417,18 +437,18 @@ def checker(directory: Path) -> Path:
 
 
 def run(
-    command: str, directory: Path, members: int, rounds: int, seed: int, room: int = SERVERS, has_parity: bool = False
+    command: str, directory: Path, members: int, rounds: int, seed: int, room: int = SERVERS, parity: int = 0
 ) -> tuple[Tally, list[str]]:
     """All rounds, and what is wrong after them. The history is left in the directory."""
     tally, wrong, chance = Tally(), list[str](), random.Random(seed)
     judge = checker(directory)
-    with stores(command, directory, members, room, has_parity) as all_of_them:
+    with stores(command, directory, members, room, parity) as all_of_them:
         clients = [Client(number, all_of_them, seed) for number in range(CLIENTS)]
         for client in clients:
             client.start()
         try:
             wait_until(lambda: any(member.pool()["pool_splits"] for member in all_of_them), "the table grows")
-            play(all_of_them, clients, rounds, chance, tally, has_parity)
+            play(all_of_them, clients, rounds, chance, tally, parity)
         except (Failure, redis.RedisError) as failure:
             ended = [member.process.poll() for member in all_of_them]
             wrong.append(f"round {tally.rounds}: {failure!r}; exit status of each member: {ended}")
@@ -470,14 +490,14 @@ def main() -> int:
     parser.add_argument("--members", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--servers", type=int, default=SERVERS, help="as many servers all members may have together")
-    parser.add_argument("--parity", type=int, choices=(0, 1), default=0, help="as many members may be lost for good at a time")
+    parser.add_argument("--parity", type=int, choices=(0, 1, 2), default=0, help="as many members may be lost for good at a time")
     parser.add_argument("--command", default=str(Path(sys.executable).with_name("maquette")))
     given = parser.parse_args()
     if shutil.which("go") is None:
         print("Go is not installed, and the checker is written in it", file=sys.stderr)
         return 1
     directory = Path(tempfile.mkdtemp(prefix="rounds."))
-    _, wrong = run(given.command, directory, given.members, given.rounds, given.seed, given.servers, given.parity > 0)
+    _, wrong = run(given.command, directory, given.members, given.rounds, given.seed, given.servers, given.parity)
     if wrong:
         print("\n".join(wrong[:40]))
         print(f"FAILED: {len(wrong)} things are wrong; history, directories and verdict are in {directory}")
