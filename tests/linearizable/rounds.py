@@ -108,8 +108,8 @@ class Member:
         self.seen, self.counted = Counter[str](), Counter[str]()
         self.start()
 
-    def start(self) -> None:
-        """Start it, and wait until it listens."""
+    def start(self, connects: bool = True) -> None:
+        """Start it, and wait until it listens. Members of a group answer nobody before enough of them are there: then it is asked later."""
         with self.log.open("a") as log:
             self.process = subprocess.Popen(self.line, stdout=subprocess.PIPE, stderr=log, text=True)
         output: IO[str] | None = self.process.stdout
@@ -117,8 +117,20 @@ class Member:
         readable, _, _ = select.select([output], [], [], LIMIT)
         if not readable or not output.readline():
             raise Failure(f"a member did not start: {self.log.read_text()[-2_000:]}")
-        self.observer = self.client()
         self.counted.clear()
+        if connects:
+            self.observer = self.client()
+
+    def connect(self) -> None:
+        """Ask it from now on, as soon as it answers."""
+        end = time.monotonic() + LIMIT
+        while not self.is_replaced():
+            try:
+                self.observer = self.client()
+                return
+            except redis.ConnectionError:
+                if time.monotonic() > end:
+                    raise
 
     def kill(self) -> None:
         """End it as a crash does."""
@@ -340,7 +352,9 @@ def play(members: list[Member], clients: list[Client], rounds: int, chance: rand
         time.sleep(chance.uniform(*GONE))
         chance.shuffle(victims)
         for victim in victims:
-            victim.start()
+            victim.start(connects=False)
+        for victim in victims:
+            victim.connect()
         for replaced in (member for member in members if member.is_replaced()):
             replaced.begin_as_spare(next(member for member in members if member is not replaced))
         tally.rounds, tally.kills = tally.rounds + 1, tally.kills + len(victims)

@@ -323,8 +323,14 @@ impl ParityMember {
         if pair.view().is_none_or(|view| view.number != number) || !pair.links.contains(&from) {
             return;
         }
-        if matches!(pair.standing, Standing::Follows(_)) && next.is_none() {
-            // Its lead was started again.
+        let has_to_lead = match pair.standing {
+            Standing::Follows(_) => true,
+            // Neither has anything.
+            Standing::Empty => self.own < from,
+            Standing::Leads(_) | Standing::Free => false,
+        };
+        if has_to_lead && next.is_none() {
+            // The other one was started again.
             return pair.silent = Milliseconds::MAX / 2;
         }
         if !pair.is_followed_by(from) {

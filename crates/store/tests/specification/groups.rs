@@ -743,5 +743,5 @@ fn any_member_may_be_lost_for_good_and_nothing_that_was_acknowledged_is() {
 
 #[test]
 fn any_two_members_of_a_group_may_be_lost_at_once_and_nothing_that_was_acknowledged_is() {
-    live("at_once", 60, 2);
+    live("at_once", 300, 2);
 }

@@ -50,15 +50,16 @@ impl Members {
     }
 }
 
-/// A lost column's files, as one parity and the other columns give them.
-fn rebuilt(parity: &mut Stripes, members: &Members, lost: usize) -> Files {
+/// A lost column's files, as one parity and the other columns give them; but for one column, for which there is another parity.
+fn rebuilt(parity: &mut Stripes, members: &Members, lost: usize, absent: Option<(usize, &Stripes)>) -> Files {
     let mut files: Files =
         parity.column(lost).files().map(|(file, extent)| (file, vec![0; extent.length as usize])).collect();
     let stripes: Vec<u32> = parity.column(lost).stripes().collect();
     for number in stripes {
-        let stripe = parity.stripe(number, lost, None).expect("something lies there");
+        let stripe = parity.stripe(number, lost, absent.map(|(column, _)| column)).expect("something lies there");
         let others: Vec<Vec<u8>> = stripe.others.iter().map(|(column, piece)| members.read(*column, *piece)).collect();
-        let block = parity.decode(&stripe, &others, None).expect("all others are there");
+        let other = absent.and_then(|(_, other)| other.block(number));
+        let block = parity.decode(&stripe, &others, other).expect("all others are there");
         let (_, piece) = stripe.lost.expect("something lies there");
         let at = piece.at as usize;
         files.get_mut(&piece.file).unwrap()[at..at + block.len()].copy_from_slice(&block);
@@ -84,7 +85,7 @@ fn a_lost_column_comes_back_whatever_was_written_and_removed() {
         }
         for lost in 0..COLUMNS {
             for parity in &mut parities {
-                assert_eq!(rebuilt(parity, &members, lost), members.0[lost].0, "column {lost}");
+                assert_eq!(rebuilt(parity, &members, lost, None), members.0[lost].0, "column {lost}");
             }
         }
         for column in 0..COLUMNS {
@@ -94,6 +95,62 @@ fn a_lost_column_comes_back_whatever_was_written_and_removed() {
             }
         }
         assert!(parities.iter().all(|parity| parity.size() == 0), "nothing is left where nothing lies");
+    });
+}
+
+#[test]
+fn two_lost_columns_come_back_out_of_two_parities() {
+    of_each_seed("two_lost_columns", 3, |seed| {
+        let (mut draws, mut members) = (Draws(seed), Members::default());
+        let mut parities = [0, 1].map(|number| Stripes::new(2, number));
+        for _ in 0..60 {
+            let (column, change) = members.change(&mut draws);
+            parities.iter_mut().for_each(|parity| assert_eq!(parity.follow(column, &change), Ok(true)));
+        }
+        let [one, other] = &mut parities;
+        for lost in 0..COLUMNS {
+            for absent in (0..COLUMNS).filter(|absent| *absent != lost) {
+                let files = &members.0[lost].0;
+                assert_eq!(&rebuilt(one, &members, lost, Some((absent, other))), files, "without {absent}");
+                assert_eq!(&rebuilt(other, &members, lost, Some((absent, one))), files, "without {absent}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_parity_that_is_made_while_columns_change_is_as_if_it_had_followed_all() {
+    of_each_seed("while_columns_change", 20, |seed| {
+        let (mut draws, mut members) = (Draws(seed), Members::default());
+        let (mut lead, mut follower) = (Stripes::new(2, 0), Stripes::new(2, 1));
+        let change = |members: &mut Members, draws: &mut Draws, parities: &mut [&mut Stripes]| {
+            let (column, change) = members.change(draws);
+            parities.iter_mut().for_each(|parity| assert_eq!(parity.follow(column, &change), Ok(true)));
+        };
+        for _ in 0..40 {
+            change(&mut members, &mut draws, &mut [&mut lead, &mut follower]);
+        }
+        let mut made = Stripes::unmade(2, 1, lead.layouts());
+        for (request, number) in (1..).zip(lead.occupied()) {
+            // What was said before is asked for again: it is worth nothing.
+            made.begin_stripe(number, 0);
+            made.begin_stripe(number, request);
+            let stripe = lead.whole_stripe(number);
+            let blocks: Vec<Vec<u8>> =
+                stripe.others.iter().map(|(column, piece)| members.read(*column, *piece)).collect();
+            let bytes = lead.decode(&stripe, &blocks, None).expect("all are there");
+            for _ in 0..draws.below(3) {
+                change(&mut members, &mut draws, &mut [&mut lead, &mut follower, &mut made]);
+            }
+            made.make(number, 0, &bytes);
+            made.make(number, request, &bytes);
+            made.make(number, request, &bytes);
+        }
+        made.end_making().expect("nothing is left where nothing lies");
+        assert_eq!(made.occupied(), follower.occupied());
+        for stripe in follower.occupied() {
+            assert_eq!(made.block(stripe), follower.block(stripe), "stripe {stripe}");
+        }
     });
 }
 
