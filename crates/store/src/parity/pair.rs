@@ -338,23 +338,20 @@ impl ParityMember {
         }
         // What it wanted without a follower that is there, it does not want any more.
         self.pair.candidacy.take_if(|candidacy| !candidacy.is_recorded());
-        let all = self.all();
+        let all = next.is_none().then(|| self.all());
         let Some(follower) = self.pair.follower_mut() else { return };
-        match next {
-            None => {
-                follower.begin(all, output);
-                let needs_it = |it: &mut Rebuilding| !matches!(it.lost, Lost::Column { absent: None, .. });
-                self.rebuilding.take_if(needs_it);
+        let was_made = follower.is_made();
+        if let Some(all) = all {
+            follower.begin(all, output);
+            let needs_it = |it: &mut Rebuilding| !matches!(it.lost, Lost::Column { absent: None, .. });
+            self.rebuilding.take_if(needs_it);
+        } else if let Some(next) = next {
+            let is_reached_again = follower.has(next, output);
+            if follower.is_made() && !was_made {
+                output.events.push(Event::ParityMade { member: follower.identity.to_string() });
             }
-            Some(next) => {
-                let was_made = follower.is_made();
-                let is_reached_again = follower.has(next, output);
-                if follower.is_made() && !was_made {
-                    output.events.push(Event::ParityMade { member: follower.identity.to_string() });
-                }
-                if is_reached_again && let Some(rebuilding) = &mut self.rebuilding {
-                    rebuilding.ask_again();
-                }
+            if is_reached_again && let Some(rebuilding) = &mut self.rebuilding {
+                rebuilding.ask_again();
             }
         }
     }

@@ -745,3 +745,15 @@ fn any_member_may_be_lost_for_good_and_nothing_that_was_acknowledged_is() {
 fn any_two_members_of_a_group_may_be_lost_at_once_and_nothing_that_was_acknowledged_is() {
     live("at_once", 300, 2);
 }
+
+#[test]
+fn a_spare_is_given_one_member_at_a_time() {
+    let (mut spare, [one, other]) = (Spare::new(PATIENCE), [Identity(1), Identity(2)]);
+    assert_eq!(spare.takes(0, one, 7), Taking::First);
+    assert_eq!(spare.takes(PATIENCE, one, 7), Taking::Further);
+    assert_eq!(spare.takes(2 * PATIENCE, other, 7), Taking::Refused, "another one's, with the same number");
+    assert_eq!(spare.takes(2 * PATIENCE, one, 8), Taking::First, "what came before is given up");
+    assert_eq!(spare.takes(9 * PATIENCE, other, 7), Taking::First, "nothing came for long");
+    spare.loses(other);
+    assert_eq!(spare.takes(9 * PATIENCE, one, 8), Taking::First, "no link leads there any more");
+}
