@@ -59,14 +59,20 @@ impl Code {
         Some((first, term))
     }
 
-    /// The block of a parity, out of those of all columns, which are of the same length. None, if there is no such parity.
+    /// The block of a parity, out of those of all columns, which are of the same length. None, if there is no such parity, or only one.
     pub fn encode(&mut self, parity: usize, columns: &[Vec<u8>; COLUMNS]) -> Option<Vec<u8>> {
-        let mut sum = vec![0; columns[0].len()];
-        for (column, block) in columns.iter().enumerate() {
-            let (_, term) = self.term(parity, column, 0, block)?;
-            sum.iter_mut().zip(&term).for_each(|(sum, byte)| *sum ^= byte);
+        let length = columns[0].len();
+        if self.k == 1 {
+            return None;
         }
-        Some(sum)
+        let mut encoder = match self.encoder.take() {
+            Some(mut encoder) => encoder.reset(COLUMNS, self.k, length).ok().map(|()| encoder),
+            None => ReedSolomonEncoder::new(COLUMNS, self.k, length).ok(),
+        }?;
+        columns.iter().try_for_each(|block| encoder.add_original_shard(block)).ok()?;
+        let block = encoder.encode().ok()?.recovery(parity)?.to_vec();
+        self.encoder = Some(encoder);
+        Some(block)
     }
 
     /// The blocks of the columns that are none here, out of the others and of some parities with their numbers, all of the same length. None, if

@@ -135,7 +135,8 @@ impl ParityMember {
         if role == Role::Spare {
             self.spares.insert(member);
         }
-        if self.k > 1 {
+        // Who has another's former address calls itself there.
+        if self.k > 1 && member != self.own {
             self.pair_meets(member, role, output);
         }
     }
