@@ -297,12 +297,7 @@ impl fmt::Display for Event {
                 write!(out, "member {member} was silent for too long: it is rebuilt on member {spare}")
             }
             Event::MemberRebuilt { member, spare } => write!(out, "member {spare} has all of member {member}"),
-            Event::LeadsGroup => {
-                write!(
-                    out,
-                    "the parity member that led its group was silent for too long: it leads, and keeps the parity alone"
-                )
-            }
+            Event::LeadsGroup => write!(out, "its lead was silent for too long: it leads, and keeps the parity alone"),
             Event::ParityLost { member } => {
                 write!(out, "parity member {member} was silent for too long: it keeps the parity alone")
             }
@@ -317,9 +312,7 @@ impl fmt::Display for Event {
             Event::MessageRefused { member, why } => {
                 write!(out, "member {member} has sent {why}; nothing is done about it")
             }
-            Event::ServerOpened { server, level } => {
-                write!(out, "server {server} of level {level} has come")
-            }
+            Event::ServerOpened { server, level } => write!(out, "server {server} of level {level} has come"),
             Event::ServerSplit { server, level, records } => {
                 write!(out, "server {server} has split: it has level {level} and {}", counted(*records, "record"))
             }
@@ -327,9 +320,7 @@ impl fmt::Display for Event {
                 write!(out, "server {server} has merged: it has level {level} and {}", counted(*records, "record"))
             }
             Event::ServerEnded { server } => write!(out, "server {server} has gone, with all its records"),
-            Event::Left { servers } => {
-                write!(out, "it has left its pool; servers moved to other members: {servers}")
-            }
+            Event::Left { servers } => write!(out, "it has left its pool; servers moved to other members: {servers}"),
             Event::ClientsTurnedAway { clients, most } => {
                 write!(out, "clients turned away: {clients}; served at once are {most} at most")
             }
