@@ -180,14 +180,18 @@ impl Peers {
         Ok(())
     }
 
-    /// Who is to be called now: members for whom something waits and who are not reached.
+    /// Who is to be called now: members for whom something waits and who are not reached. Where another member has answered, they are no more: who
+    /// called there would meet that one again, and break off what is under way on the socket that leads to it.
     pub fn due_calls<'a>(
         &mut self,
         known: impl Fn(Identity) -> Option<&'a Peer>,
         now: Milliseconds,
     ) -> Vec<SocketAddr> {
         let mut due = Vec::new();
-        for peer in self.unreached.iter().filter_map(|identity| known(*identity)) {
+        let met = self.sockets.values().filter_map(|socket| socket.peer.as_ref());
+        let taken: BTreeSet<SocketAddr> = met.chain([&self.own]).map(|peer| peer.address).collect();
+        let unreached = self.unreached.iter().filter_map(|identity| known(*identity));
+        for peer in unreached.filter(|peer| !taken.contains(&peer.address)) {
             let next = self.calls.entry(peer.address).or_insert(0);
             if *next <= now {
                 *next = now + TIME_TO_CALL_AGAIN;
@@ -413,3 +417,6 @@ impl Socket {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
