@@ -38,11 +38,12 @@ def test_members_that_are_killed(tmp_path: Path, members: int, kills: int) -> No
     assert tally.rounds == kills and tally.splits > 0
 
 
-def test_a_member_that_is_lost_for_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("members", "parity"), [(3, 1), (4, 2)])
+def test_members_that_are_lost_for_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, members: int, parity: int) -> None:
     monkeypatch.setattr(rounds, "LOST", 1)
-    tally, wrong = rounds.run(COMMAND, tmp_path, members=3, rounds=1, seed=1, parity=1)
+    tally, wrong = rounds.run(COMMAND, tmp_path, members, rounds=1, seed=1, parity=parity)
     assert not wrong, f"{wrong}; the history is in {tmp_path}"
-    assert tally.lost == 1 and tally.splits > 0
+    assert tally.lost == parity and tally.splits > 0
 
 
 def test_a_history_that_lost_a_write_is_found(tmp_path: Path) -> None:
