@@ -1,13 +1,13 @@
-//! Several operations of a rank at once.
+//! Combines several operations of a rank that are under way at once.
 //!
-//! A world polls a rank when one of its operations is over, so these poll all that they hold, in order, and need nobody to
-//! be woken. The operations begin in the order in which they are named.
+//! A world polls a rank when one of its operations is over, so these combinators poll all their futures, in order, and need no
+//! waker. The operations begin in the order in which they are listed.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-/// Polls a future unless it has ended already; says whether it has.
+/// Polls a future unless it has ended already; returns whether it has ended.
 fn has_ended<F: Future>(mut future: Pin<&mut F>, output: &mut Option<F::Output>, context: &mut Context<'_>) -> bool {
     if output.is_none()
         && let Poll::Ready(ended) = future.as_mut().poll(context)
@@ -17,7 +17,7 @@ fn has_ended<F: Future>(mut future: Pin<&mut F>, output: &mut Option<F::Output>,
     output.is_some()
 }
 
-/// Waits until both have ended; [`join!`](crate::join!) is for more of them.
+/// Waits until both have ended; [`join!`](crate::join!) takes more of them.
 pub async fn join<A: Future, B: Future>(first: A, second: B) -> (A::Output, B::Output) {
     let (mut first, mut second) = (pin!(first), pin!(second));
     let (mut one, mut other) = (None, None);
@@ -34,7 +34,7 @@ pub async fn join<A: Future, B: Future>(first: A, second: B) -> (A::Output, B::O
     .await
 }
 
-/// Waits until all of several futures have ended, and gives a tuple of what they ended with. They may be of different types.
+/// Waits until all of several futures have ended, and returns a tuple of their outputs. They may be of different types.
 ///
 /// ```
 /// use endpoint::{Endpoint, Message, Result};
@@ -71,7 +71,7 @@ macro_rules! join {
     };
 }
 
-/// Waits until all of `futures` have ended; what they ended with, in their order.
+/// Waits until all of `futures` have ended; returns their outputs in the same order.
 pub async fn join_all<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
     let mut all: Vec<Pin<Box<F>>> = futures.into_iter().map(Box::pin).collect();
     let mut outputs: Vec<Option<F::Output>> = all.iter().map(|_| None).collect();
@@ -86,17 +86,17 @@ pub async fn join_all<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F:
     outputs.into_iter().flatten().collect()
 }
 
-/// Which of two has ended first, and with what.
+/// Which of two futures ended first, and its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum First<A, B> {
-    /// The first one; or both at once.
+    /// The first one, or both at once.
     One(A),
     /// The second one.
     Other(B),
 }
 
-/// Waits until one of two has ended, and drops the other. If that has begun an operation, the operation goes on, and what
-/// comes of it is lost: a message that it receives, too.
+/// Waits until one of two has ended, and drops the other. If the other had begun an operation, it goes on, and its outcome is
+/// lost, including any message that it receives.
 pub async fn first_of<A: Future, B: Future>(first: A, second: B) -> First<A::Output, B::Output> {
     let (mut first, mut second) = (pin!(first), pin!(second));
     poll_fn(|context| {

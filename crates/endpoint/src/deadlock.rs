@@ -1,4 +1,4 @@
-//! Telling who waits for whom when nothing can go on.
+//! Reports who waits for whom when nothing can go on.
 
 use quantities::Rank;
 
@@ -11,18 +11,18 @@ pub enum WaitsFor {
     MessageFrom(Rank),
     /// The next message from anyone.
     AnyMessage,
-    /// That rank, to take the message that it was sent.
+    /// That rank, to receive the message sent to it.
     Receiver(Rank),
     /// Its machine, to compute or to broadcast.
     Machine,
     /// Any of its requests.
     Requests,
-    /// Something that is no operation of its endpoint.
+    /// Something that is not an operation of its endpoint.
     Stranger,
 }
 
 impl WaitsFor {
-    /// The one rank that could end the wait, if it is one.
+    /// The one rank that could end the wait, if there is only one.
     fn rank(self) -> Option<Rank> {
         match self {
             WaitsFor::MessageFrom(rank) | WaitsFor::Receiver(rank) => Some(rank),
@@ -31,18 +31,18 @@ impl WaitsFor {
     }
 }
 
-/// As many waiting ranks are named one by one; the others are counted.
+/// At most this many waiting ranks are named one by one; the others are counted.
 const NAMED: usize = 8;
 
-/// The error for a program that can't go on: `waiting` are all ranks that have not ended, in order of rank, each as often as it
-/// waits for something else. `failed` is a rank that had ended with an error, which is often the reason.
+/// The error for a program that can't go on: `waiting` lists all ranks that have not ended, in order of rank, once for each thing
+/// they wait for. `failed` is a rank that had ended with an error, which is often the reason.
 ///
 /// Ranks that wait for each other in a ring are named first, in the order of the ring.
 pub fn deadlock(waiting: &[(Rank, WaitsFor)], failed: Option<(Rank, &Error)>) -> Error {
     deadlock_of(|rank| format!("rank {rank}"), waiting, failed)
 }
 
-/// The same, where each rank is called what `name` calls it.
+/// The same, with ranks named by `name`.
 pub fn deadlock_of(
     name: impl Fn(Rank) -> String,
     waiting: &[(Rank, WaitsFor)],
@@ -72,7 +72,7 @@ pub fn deadlock_of(
     Error::Deadlock(text)
 }
 
-/// All that one rank waits for.
+/// Everything that one rank waits for.
 fn described(name: impl Fn(Rank) -> String, waits: &[(Rank, WaitsFor)]) -> String {
     let mut text = waits.first().map(|&(rank, _)| format!("{} waits for ", name(rank))).unwrap_or_default();
     for (number, &(_, waits_for)) in waits.iter().enumerate().take(NAMED) {
@@ -97,14 +97,14 @@ fn described(name: impl Fn(Rank) -> String, waits: &[(Rank, WaitsFor)]) -> Strin
     text
 }
 
-/// The first ring of ranks that wait for each other, as indices into `ranks`; empty when there is none. A depth-first search along
-/// all that each rank waits for.
+/// The first ring of ranks that wait for each other, as indices into `ranks`; empty when there is none. A depth-first search over
+/// everything that each rank waits for.
 fn ring(ranks: &[&[(Rank, WaitsFor)]]) -> Vec<usize> {
     let index_of = |rank: Rank| ranks.binary_search_by_key(&rank, |waits| waits[0].0).ok();
     let mut met = vec![false; ranks.len()];
     let mut on_path = vec![false; ranks.len()];
     for start in 0..ranks.len() {
-        // The ranks on the way from the start, and how much of what each waits for was followed.
+        // The ranks on the path from the start, and how many of each one's waits have been followed.
         let mut path: Vec<(usize, usize)> = if met[start] { Vec::new() } else { vec![(start, 0)] };
         while let Some((current, followed)) = path.last_mut() {
             (met[*current], on_path[*current]) = (true, true);

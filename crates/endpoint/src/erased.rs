@@ -1,4 +1,4 @@
-//! An endpoint of whatever type, for what can't be compiled anew for each: programs of many types that run beside each other, or of
+//! An endpoint of any type, for code that can't be compiled anew for each: programs of many types that run side by side, or programs in
 //! another language.
 
 use std::fmt;
@@ -12,10 +12,10 @@ use crate::{
     Tag, Tags,
 };
 
-/// A future in a box: an operation of an [`Erased`] endpoint costs one where its world knows no [`Handles`].
+/// A future in a box: an operation of an [`Erased`] endpoint costs one where its world has no [`Handles`].
 type Boxed<'run, T> = Pin<Box<dyn Future<Output = T> + 'run>>;
 
-/// What of an endpoint does not depend on its type.
+/// The part of an endpoint that does not depend on its type.
 trait AnyEndpoint {
     fn rank(&self) -> Rank;
     fn size(&self) -> u32;
@@ -64,17 +64,17 @@ impl<E: Endpoint> AnyEndpoint for E {
     }
 }
 
-/// An endpoint whose type is not known where it is used.
+/// An endpoint whose type is not known to its user.
 #[derive(Clone, Copy)]
 pub struct Erased<'run>(&'run dyn AnyEndpoint);
 
 impl<'run> Erased<'run> {
-    /// That `endpoint`.
+    /// Erases the type of `endpoint`.
     pub fn new<E: Endpoint>(endpoint: &'run E) -> Erased<'run> {
         Erased(endpoint)
     }
 
-    /// Carries out a send or a receive, by handle where it can be.
+    /// Carries out a send or a receive, by handle where possible.
     async fn operate(&self, operation: Operation) -> Result<Option<Received>> {
         match self.0.handles() {
             Some(handles) => Pending::new(handles, operation).await.map(Outcome::into_received),

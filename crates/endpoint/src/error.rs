@@ -5,7 +5,7 @@ use quantities::{Rank, Time};
 /// Why a rank could not go on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The other rank has ended or is gone.
+    /// The other rank has ended or disappeared.
     #[error("rank {0} is gone")]
     Lost(Rank),
     /// A rank that the program does not have.
@@ -13,7 +13,7 @@ pub enum Error {
     NoSuchRank {
         /// The rank that was named.
         rank: Rank,
-        /// How many there are.
+        /// How many ranks there are.
         size: u32,
     },
     /// A rank that names itself as the other end. No world carries such a message: a rank has its own data already.
@@ -28,10 +28,10 @@ pub enum Error {
     /// The run was asked to end before it was done.
     #[error("the run was asked to end")]
     Stopped,
-    /// The network can't be used any more; what the system says of it.
+    /// The network can't be used any more, with the system's error text.
     #[error("the network failed: {0}")]
     Network(String),
-    /// The program does what its constant `NEEDS` does not name.
+    /// The program does something that its constant `NEEDS` does not name.
     #[error("the program does what it does not declare: its NEEDS must include Needs::{0}")]
     Undeclared(&'static str),
     /// The machine can't run the program.
@@ -40,7 +40,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// That a machine has ended a receive without a message, which none should.
+    /// The error for a machine that ended a receive without a message, which none should do.
     pub fn without_message() -> Error {
         Error::Unfit("the machine ended a receive without a message".to_owned())
     }
@@ -49,7 +49,7 @@ impl Error {
 /// A result with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Says whether messages can go between rank `me` and rank `other` of a program of `size` ranks: every world asks this
+/// Checks that messages can go between rank `me` and rank `other` of a program of `size` ranks: every world calls this
 /// before it sends or receives.
 ///
 /// # Errors

@@ -1,12 +1,12 @@
 //! Runs ranks as futures on a simulated machine: written once for every world whose ranks share one clock.
 //!
-//! A world is a [`Machine`]: it begins an operation of a rank, and says which operation is over next. All else is here: the
-//! futures, who may go on, what a rank waits for that never goes on, and the timeline. A machine is an
-//! object here, so that a program is compiled once for all of them.
+//! A world is a [`Machine`]: it begins a rank's operation, and says which operation is over next. The executor does the rest: it
+//! keeps the futures, decides which rank may go on, reports what a stuck rank waits for, and records the timeline. It takes the machine as
+//! a trait object, so that a program is compiled once for all machines.
 //!
-//! An operation begins when its future is first polled, and several of one rank may be under way at once. A rank is polled
-//! when one of its operations is over, and at no other time. A future that is dropped after it has begun leaves its operation
-//! under way; what comes of it is lost.
+//! An operation begins when its future is first polled, and a rank may have several under way at once. A rank is polled
+//! when one of its operations is over, and at no other time. Dropping a future that has begun leaves its operation under way,
+//! and its outcome is lost.
 //!
 //! Requests ([`Request`]) have no futures: the rank's one future is polled when there is a report for it.
 
@@ -29,24 +29,24 @@ use crate::{
     Result, Source, Tag, Tags, Unexpected, WaitsFor, check_partner, deadlock_of, join,
 };
 
-/// A machine in motion, on which ranks begin operations.
+/// A running machine, on which ranks begin operations.
 pub trait Machine {
     /// The time.
     fn now(&self) -> Time;
     /// Whether it can carry `operation` out at all.
     ///
     /// # Errors
-    /// [`Error::Unfit`] when it can't, whoever asks and whenever.
+    /// [`Error::Unfit`] when it can't, for any rank and at any time.
     fn check(&self, operation: &Operation) -> Result<()>;
-    /// Begins `operation` of `rank`. When it is over, [`Machine::next_over`] gives its `number`.
+    /// Begins `operation` of `rank`. When it is over, [`Machine::next_over`] returns its `number`.
     fn begin(&mut self, rank: Rank, number: u32, operation: Operation);
-    /// Begins a request of `rank`. Its number among the operations is [`number_of`] it.
+    /// Begins a request of `rank`, whose number among the operations is given by [`number_of`].
     ///
-    /// What stands here is for machines whose ranks have one processor each, which don't know when operations start, but that
-    /// receives are posted at once, and which carry no message of a rank to itself.
+    /// This default is for machines whose ranks have one processor each, which don't know when operations start, except that
+    /// receives are posted at once, and which carry no message from a rank to itself.
     ///
     /// # Errors
-    /// [`Error::Unfit`] when the machine can't do it as it is asked for.
+    /// [`Error::Unfit`] when the machine can't do it as requested.
     fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
         if request.operation.partner() == Some(rank) {
             return Err(Error::ToItself(rank));
@@ -66,27 +66,27 @@ pub trait Machine {
     fn tells_starts(&self) -> bool {
         false
     }
-    /// The next thing that happens to an operation; none when nothing can happen any more.
+    /// The next event of an operation; none when nothing more can happen.
     ///
     /// # Errors
-    /// What ends the whole run, such as a request that it stop.
+    /// What ends the whole run, such as a request to stop.
     fn next_over(&mut self) -> Result<Option<Over>>;
-    /// All ranks have ended. A machine on which something goes on without them is to bring that to its end.
+    /// All ranks have ended. A machine that does anything without them must bring it to an end.
     fn all_ended(&mut self) {}
-    /// The program of `rank` has ended. What it has begun and left goes on.
+    /// The program of `rank` has ended. Operations that it left under way go on.
     fn ended(&mut self, _rank: Rank) {}
 }
 
-/// Something that happens to an operation: to most, that it is over.
+/// An event of an operation: for most, that it is over.
 #[derive(Debug)]
 pub struct Over {
     /// The rank that began it.
     pub rank: Rank,
-    /// The number that it was begun with.
+    /// The number with which it was begun.
     pub number: u32,
-    /// When. The present, but for requests: see [`Report::at`]. [ps]
+    /// When it happens. This is the present, except for requests: see [`Report::at`]. [ps]
     pub at: Time,
-    /// What happens. Only of a request is it told that it starts.
+    /// What happens. Only requests report that they start.
     pub event: Event,
 }
 
@@ -98,7 +98,7 @@ pub const fn number_of(request: &Request) -> u32 {
     request.number | REQUEST
 }
 
-/// The request that a machine knows by that number, if it is one.
+/// The request that a machine knows by that number, if it is a request's.
 pub const fn request_of(number: u32) -> Option<u32> {
     if number & REQUEST == 0 { None } else { Some(number & !REQUEST) }
 }
@@ -106,21 +106,21 @@ pub const fn request_of(number: u32) -> Option<u32> {
 /// How the ranks of a run ended.
 #[derive(Debug)]
 pub struct Ended<T> {
-    /// What each rank ended with; nothing for those that wait for ever.
+    /// Each rank's result; nothing for those that wait for ever.
     pub results: Vec<Option<Result<T>>>,
     /// When each rank ended. [ps]
     pub finish: Vec<Time>,
-    /// The ranks that wait for ever, each as often as it waits for something else, in order of rank.
+    /// The ranks that wait for ever, once for each thing they wait for, in order of rank.
     pub waiting: Vec<(Rank, WaitsFor)>,
-    /// What every rank did when, if it was asked for.
+    /// What every rank did and when, if requested.
     pub timeline: Option<Timeline>,
 }
 
 impl<T> Ended<T> {
-    /// What each rank ended with, when all have ended.
+    /// Each rank's result, when all have ended.
     ///
     /// # Errors
-    /// [`Error::Deadlock`] with who waits for whom, each by its `name`.
+    /// [`Error::Deadlock`] saying who waits for whom, each by its `name`.
     pub fn all(self, name: impl Fn(Rank) -> String) -> Result<Vec<Result<T>>> {
         if self.waiting.is_empty() {
             return Ok(self.results.into_iter().flatten().collect());
@@ -132,10 +132,10 @@ impl<T> Ended<T> {
         Err(deadlock_of(name, &self.waiting, failed))
     }
 
-    /// What each rank ended with, when all have ended and `program`, which learns what no receive has taken, has no objection.
+    /// Each rank's result, when all have ended and `program`, given the messages that no receive has taken, has no objection.
     ///
     /// # Errors
-    /// What the program says of it; [`Error::Deadlock`] with who waits for whom.
+    /// The program's objection; [`Error::Deadlock`] saying who waits for whom.
     pub fn all_of<P: Program<Output = T>>(self, program: &P, unexpected: &[Unexpected]) -> Result<Vec<Result<T>>> {
         match program.ended(unexpected, !self.waiting.is_empty()) {
             Some(error) => Err(error),
@@ -143,22 +143,22 @@ impl<T> Ended<T> {
         }
     }
 
-    /// What each rank ended with, when all have ended: an error, where that is not what [`Program::check`] wants.
+    /// Each rank's result, when all have ended; an error for each that fails [`Program::check`].
     ///
     /// # Errors
-    /// [`Error::Deadlock`] with who waits for whom.
+    /// [`Error::Deadlock`] saying who waits for whom.
     pub fn all_checked<P: Program<Output = T>>(self, program: &P) -> Result<Vec<Result<T>>> {
         Ok(checked(program, self.all(|rank| program.name_of(rank))?))
     }
 }
 
-/// What all ranks ended with: an error, where that is not what [`Program::check`] wants.
+/// The results of all ranks, with an error for each that fails [`Program::check`].
 pub fn checked<P: Program>(program: &P, results: Vec<Result<P::Output>>) -> Vec<Result<P::Output>> {
     let check = |rank, output: P::Output| program.check(rank, &output).map(|()| output);
     (0..).zip(results).map(|(rank, result)| result.and_then(|output| check(Rank(rank), output))).collect()
 }
 
-/// Runs `program` on `ranks` ranks of `machine` until nothing happens any more.
+/// Runs `program` on `ranks` ranks of `machine` until nothing more happens.
 ///
 /// # Errors
 /// Those of [`Machine::next_over`].
@@ -171,18 +171,18 @@ pub fn run<P: Program>(
     run_local(machine, 0..ranks, ranks, program, with_timeline)
 }
 
-/// Runs `program` on one of `ranks` ranks, of which the others run elsewhere, until that has ended; gives what the rank ended with,
-/// which is for whoever asks to [check](Program::check).
+/// Runs `program` on one of `ranks` ranks, while the others run elsewhere, until it has ended. Returns the rank's result, which the
+/// caller must [check](Program::check).
 ///
 /// # Errors
-/// Those of [`Machine::next_over`]; what the rank ended with.
+/// Those of [`Machine::next_over`]; that of the rank.
 pub fn run_one<P: Program>(machine: &mut dyn Machine, rank: Rank, ranks: u32, program: &P) -> Result<P::Output> {
     let ended = run_local(machine, rank.0..rank.0 + 1, ranks, program, false)?;
     let results = ended.all(|rank| program.name_of(rank))?;
     results.into_iter().next().unwrap_or(Err(Error::Stopped))
 }
 
-/// Runs `program` on those of `ranks` ranks that are `local`.
+/// Runs `program` on the `local` ones of `ranks` ranks.
 fn run_local<P: Program>(
     machine: &mut dyn Machine,
     local: Range<u32>,
@@ -209,7 +209,7 @@ fn run_local<P: Program>(
     Ok(Ended { results, timeline: timeline.map(Timeline::in_order), ..ended })
 }
 
-/// Polls ranks until nothing happens any more.
+/// Polls ranks until nothing more happens.
 fn drive<P: Program>(
     shared: &RefCell<Shared<'_>>,
     local: Range<u32>,
@@ -248,14 +248,14 @@ fn drive<P: Program>(
         poll(rank.0 as usize);
     }
     let Ranks { running, results, finish, .. } = all;
-    // Before their futures are gone.
+    // Before the futures are dropped, which would abandon their operations.
     let mut waiting = shared.borrow().waiting(&results);
     waiting.retain(|(rank, _)| local.contains(&rank.0));
     drop(running);
     Ok(Ended { results, finish, waiting, timeline: None })
 }
 
-/// The ranks of a run: those that have not ended, what the others ended with, and when.
+/// The ranks of a run: those that have not ended, the results of the others, and when they ended.
 struct Ranks<F, T> {
     running: Vec<Option<Pin<Box<F>>>>,
     results: Vec<Option<Result<T>>>,
@@ -265,7 +265,7 @@ struct Ranks<F, T> {
 }
 
 impl<T, F: Future<Output = Result<T>>> Ranks<F, T> {
-    /// Lets a rank go on; says whether it has ended with that, and asks `end` when if it has.
+    /// Polls a rank; returns whether that ended it, and asks `end` for the time if so.
     fn poll(&mut self, rank: usize, end: impl Fn(usize) -> Time) -> bool {
         let Some(future) = &mut self.running[rank] else { return false };
         let Poll::Ready(result) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) else { return false };
@@ -283,7 +283,7 @@ struct Shared<'run> {
     operations: Operations,
     /// How many operations of each rank are under way.
     under_way: Vec<u32>,
-    /// Of ranks that could not compute, why.
+    /// Why ranks could not compute, for those that could not.
     failed: BTreeMap<Rank, Error>,
     requests: Requests,
     timeline: Option<Timeline>,
@@ -302,12 +302,12 @@ impl Shared<'_> {
         number
     }
 
-    /// The time, if there is a timeline to note it in: to look at a real clock takes as long as much else.
+    /// The time, if there is a timeline to record it in: reading a real clock is not free.
     fn time_for_timeline(&self) -> Time {
         if self.timeline.is_some() { self.machine.now() } else { Time::ZERO }
     }
 
-    /// Notes that an operation is over; gives who is to be woken.
+    /// Records that an operation is over; returns the waker to wake.
     fn end(&mut self, number: u32, result: Result<Outcome>) -> Waker {
         let end = self.time_for_timeline();
         let entry = &self.operations.entries[number as usize];
@@ -324,7 +324,7 @@ impl Shared<'_> {
         }
     }
 
-    /// Notes in the timeline, if there is one, what a rank did, and the message that it got by it.
+    /// Records in the timeline, if there is one, what a rank did, and the message that it received.
     fn record(&mut self, rank: Rank, activity: Option<Doing>, [start, end]: [Time; 2], result: &Result<Outcome>) {
         let Some(timeline) = &mut self.timeline else { return };
         let sender = if let Ok(Outcome::Received(received, _)) = result { Some(received.from) } else { None };
@@ -338,7 +338,7 @@ impl Shared<'_> {
         }
     }
 
-    /// What each rank waits for that has not ended, in order of rank and, of one rank, in the order in which it was begun.
+    /// What each rank that has not ended waits for, in order of rank and, for one rank, in the order in which the operations began.
     fn waiting<T>(&self, results: &[Option<Result<T>>]) -> Vec<(Rank, WaitsFor)> {
         let under_way = |entry: &&Entry| matches!(entry.state, State::UnderWay(_));
         let mut operations: Vec<&Entry> = self.operations.entries.iter().filter(under_way).collect();
@@ -349,7 +349,7 @@ impl Shared<'_> {
             let others = waiting.len();
             while let Some(&Entry { rank: of, waits_for, .. }) = operations.next_if(|operation| operation.rank <= rank)
             {
-                // Ranks that have ended may have left some.
+                // Ranks that have ended may have left operations under way.
                 if of == rank && !waiting[others..].contains(&(rank, waits_for)) {
                     waiting.push((rank, waits_for));
                 }
@@ -363,31 +363,31 @@ impl Shared<'_> {
     }
 }
 
-/// The operations that are under way, or whose outcome nobody has fetched yet, by number; numbers are used again.
+/// The operations that are under way, or whose outcome has not been fetched yet, by number; numbers are reused.
 #[derive(Default)]
 struct Operations {
     entries: Vec<Entry>,
     unused: Vec<u32>,
-    /// How many were begun so far.
+    /// How many have begun so far.
     begun: u64,
 }
 
-/// What a rank does, and with which other rank if it is known.
+/// What a rank does, and with which other rank, if that is known.
 type Doing = (Activity, Option<Rank>);
 
 struct Entry {
     rank: Rank,
-    /// What it is on the timeline; nothing if it takes no processor.
+    /// What the timeline shows; nothing if it takes no processor.
     activity: Option<Doing>,
     waits_for: WaitsFor,
     began: Time,
-    /// How many operations were begun before it.
+    /// How many operations began before it.
     turn: u64,
     state: State,
 }
 
 enum State {
-    /// Who is to be woken when it is over.
+    /// With the waker to wake when it is over.
     UnderWay(Waker),
     /// Nobody waits for it any more.
     Dropped,
@@ -409,7 +409,7 @@ impl Operations {
         self.unused.push(number);
     }
 
-    /// What came of an operation, once it is over; until then `waker` is who is woken.
+    /// The outcome of an operation, once it is over; until then `waker` replaces the waker to wake.
     fn take(&mut self, number: u32, waker: &Waker) -> Option<Result<Outcome>> {
         match std::mem::replace(&mut self.entries[number as usize].state, State::Dropped) {
             State::Over(result) => {
@@ -440,32 +440,32 @@ struct RankEndpoint<'a, 'run> {
 }
 
 impl<'run> RankEndpoint<'_, 'run> {
-    /// An operation: it begins when it is first polled, once it was checked that it may.
+    /// An operation: it begins when it is first polled, after a check that it may.
     fn operation(&self, operation: Operation) -> Pending<'_, Self> {
         Pending::new(self, operation)
     }
 
-    /// An operation that has no result to tell an error by, so that the rank's own has to.
+    /// An operation that has no result to carry an error, so that the rank's own result must.
     async fn without_result(&self, operation: Operation) {
         if let Err(error) = self.operation(operation).await {
             self.shared.borrow_mut().failed.entry(self.rank).or_insert(error);
         }
     }
 
-    /// Begins an operation beside so many that belong to it.
+    /// Begins an operation alongside `beside` others that belong to it.
     fn begin_beside(&self, beside: u32, operation: Operation, waker: &Waker) -> Result<u32> {
         self.check(&operation, beside)?;
         Ok(self.shared.borrow_mut().begin(self.rank, operation, waker.clone()))
     }
 
-    /// Whether the operation may be begun beside so many that belong to it.
+    /// Checks that the operation may begin alongside `beside` others that belong to it.
     fn check(&self, operation: &Operation, beside: u32) -> Result<()> {
         self.check_alone(operation)?;
         let under_way = self.shared.borrow().under_way[self.rank.0 as usize];
         if under_way > beside { self.needs.check_overlap() } else { Ok(()) }
     }
 
-    /// Whether the operation may be begun when no other is under way.
+    /// Checks that the operation may begin when no other is under way.
     fn check_alone(&self, operation: &Operation) -> Result<()> {
         if let Operation::Send { tag: Tag(u32::MAX), .. } | Operation::Receive { tags: Tags::Only(Tag(u32::MAX)), .. } =
             operation
@@ -510,7 +510,7 @@ impl Handles for RankEndpoint<'_, '_> {
     }
 }
 
-/// A rank whose operation belongs to the one that it began before it: together they are a sendrecv.
+/// The endpoint of a rank whose next operation belongs to the one that it began before: together they are a sendrecv.
 struct SecondHalf<'a, 'run>(&'a RankEndpoint<'a, 'run>);
 
 impl Handles for SecondHalf<'_, '_> {
@@ -550,7 +550,7 @@ impl Endpoint for RankEndpoint<'_, '_> {
 
     async fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> Result<Received> {
         let receive = Operation::Receive { from: Source::Rank(from), tags, deadline: None };
-        // Before anything is begun: half of it alone might wait for ever.
+        // Before anything begins: half of it alone might wait for ever.
         self.check(&receive, 0)?;
         check_partner(self.rank, to, self.size)?;
         let send = self.operation(Operation::Send { to, tag, message });
@@ -581,7 +581,7 @@ impl Endpoint for RankEndpoint<'_, '_> {
     fn start(&self, request: Request) -> Result<Begun> {
         self.needs.check_requests()?;
         match request.operation.partner() {
-            // As in MPI, a rank may have a request to itself. Whether it does is its machine's affair.
+            // As in MPI, a request may send to or receive from the rank itself. Whether it can is up to the machine.
             Some(itself) if itself == self.rank => self.shared.borrow().machine.check(&request.operation)?,
             _ => self.check_alone(&request.operation)?,
         }

@@ -1,7 +1,7 @@
-//! Operations that are known by a handle, as in MPI, and asked whether they are over.
+//! Operations known by a handle, as in MPI, that can be asked whether they are over.
 //!
-//! An endpoint that knows its operations so need not make a future of its own for each: [`Pending`] is one for all. So what stands between
-//! a program and its world, as [`Erased`](crate::Erased) does, costs neither a box nor a future within a future.
+//! An endpoint with handles need not define a future of its own for each kind of operation: [`Pending`] serves them all. So a layer between
+//! a program and its world, such as [`Erased`](crate::Erased), costs neither a box nor a future within a future.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,30 +11,30 @@ use crate::{Operation, Outcome, Result};
 
 /// One rank's operations, by handle.
 pub trait Handles {
-    /// Begins an operation; gives its handle. `waker` is woken when it is over.
+    /// Begins an operation and returns its handle. `waker` is woken when the operation is over.
     ///
     /// # Errors
     /// As for that operation of [`Endpoint`](crate::Endpoint).
     fn begin(&self, operation: Operation, waker: &Waker) -> Result<u32>;
 
-    /// What came of an operation, once it is over; until then `waker` is who is woken. Then its handle is no longer one.
+    /// The outcome of an operation, once it is over; until then `waker` replaces the waker to wake. The handle is then invalid.
     fn poll_outcome(&self, handle: u32, waker: &Waker) -> Poll<Result<Outcome>>;
 
-    /// Gives a handle up, as `MPI_Request_free` does: the operation goes on, and its outcome is lost.
+    /// Frees a handle, as `MPI_Request_free` does: the operation goes on, and its outcome is lost.
     fn free(&self, handle: u32);
 }
 
 /// An operation as a future: it begins when it is first polled.
 pub struct Pending<'endpoint, H: Handles + ?Sized> {
     handles: &'endpoint H,
-    /// What is to be begun; nothing once it is.
+    /// The operation to begin; nothing once it has begun.
     operation: Option<Operation>,
-    /// Its handle, from when it has begun until its outcome was fetched.
+    /// Its handle, from when it begins until its outcome is fetched.
     handle: Option<u32>,
 }
 
 impl<'endpoint, H: Handles + ?Sized> Pending<'endpoint, H> {
-    /// One that will be begun.
+    /// An operation that begins when it is first polled.
     pub fn new(handles: &'endpoint H, operation: Operation) -> Pending<'endpoint, H> {
         Pending { handles, operation: Some(operation), handle: None }
     }

@@ -1,11 +1,11 @@
-//! One rank's view of the machine it runs on. The whole house stands on this trait.
+//! One rank's view of the machine it runs on. Everything else in Maquette builds on this trait.
 //!
-//! A program is an `async fn` over [`Endpoint`]; a [`World`] runs it. Programs never name a world. What a program asks for
-//! beside messages of named ranks it says in [`Program::NEEDS`].
+//! A program is an `async fn` over [`Endpoint`]; a [`World`] runs it. Programs never name a world. A program that needs more
+//! than messages between named ranks declares so in [`Program::NEEDS`].
 //!
-//! An operation begins when its future is first polled, and several of one rank may be under way at once: [`join!`],
-//! [`join_all`], [`first_of`]. The processors of a rank serve what was begun in that order. A future that is dropped after it
-//! has begun leaves its operation under way, and what comes of it is lost.
+//! An operation begins when its future is first polled, and a rank may have several under way at once: [`join!`],
+//! [`join_all`], [`first_of`]. A rank's processors serve operations in the order in which they began. Dropping a future that
+//! has begun leaves its operation under way, and its outcome is lost.
 
 mod combinators;
 pub mod conformance;
@@ -35,7 +35,7 @@ pub use tagged::Tagged;
 use quantities::{Duration, Rank, Time};
 
 /// One rank's view of the machine it runs on.
-#[allow(async_fn_in_trait)] // a world polls its own futures on one thread: no `Send` bound is wanted
+#[allow(async_fn_in_trait)] // a world polls its own futures on one thread: no `Send` bound is needed
 pub trait Endpoint {
     /// Which rank this is.
     fn rank(&self) -> Rank;
@@ -43,22 +43,22 @@ pub trait Endpoint {
     fn size(&self) -> u32;
     /// The time at this rank.
     fn now(&self) -> Time;
-    /// Sends `message` to rank `to`, known by `tag`. When it returns is the machine's choice: once the message is set up,
-    /// once it has left, or once it was received.
+    /// Sends `message` to rank `to` with `tag`. The machine decides when this returns: once the message is set up, once it has
+    /// left, or once it has been received.
     ///
     /// # Errors
     /// [`Error::NoSuchRank`] and [`Error::ToItself`] when no message can go there.
     async fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Result<()>;
-    /// Waits for the next message from `from` with one of `tags`, until `deadline` at the latest. A message that is there
-    /// already is given whatever the deadline. Messages of one sender with one tag come in the order they were sent.
+    /// Waits for the next message from `from` with one of `tags`, until `deadline` at the latest. A message that has already
+    /// arrived is returned whatever the deadline. Messages from one sender with one tag arrive in the order they were sent.
     ///
     /// # Errors
     /// [`Error::NoSuchRank`] and [`Error::ToItself`] when no message can come from there; [`Error::Deadline`] when none has
-    /// come by then; [`Error::Undeclared`] for any source, and for a deadline, in a program that does not need [`Needs::ANY_SOURCE`].
+    /// arrived by then; [`Error::Undeclared`] for any source, and for a deadline, in a program that does not declare [`Needs::ANY_SOURCE`].
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received>;
-    /// Sends `message` to rank `to`, known by `tag`, and receives the next message from rank `from` with one of `tags`. Both are
-    /// begun together, the send first, and it is over when both are: two that exchange messages need not agree on who sends
-    /// first, whatever a send waits for. It counts as one operation, which no program need declare.
+    /// Sends `message` to rank `to` with `tag`, and receives the next message from rank `from` with one of `tags`. Both begin
+    /// together, the send first, and the call returns when both are done: two ranks that exchange messages need not agree on who
+    /// sends first, whatever a send waits for. It counts as one operation, which no program need declare.
     ///
     /// # Errors
     /// As [`Endpoint::send_tagged`] and [`Endpoint::receive_matching`].
@@ -69,28 +69,28 @@ pub trait Endpoint {
     }
     /// Computes for as long as `work`.
     async fn compute(&self, work: Duration);
-    /// Waits until `time`, and not at all if that has passed. The rank's processor is free meanwhile, unless the machine can
+    /// Waits until `time`; returns at once if it has passed. The rank's processor is free meanwhile, unless the machine can
     /// only wait by computing.
     async fn sleep_until(&self, time: Time) {
         self.compute(time.since(self.now())).await;
     }
-    /// Sends `message` to all other ranks at once. Broadcasts of one rank come in the order they were sent; nothing is
-    /// said of the order of a broadcast and a message sent to one rank.
+    /// Sends `message` to all other ranks at once. Broadcasts from one rank arrive in the order they were sent; the order of a
+    /// broadcast and a message to one rank is unspecified.
     ///
     /// # Errors
-    /// [`Error::Unfit`] where the machine has no hardware for it; [`Error::Undeclared`] in a program that does not need
+    /// [`Error::Unfit`] where the machine has no hardware for it; [`Error::Undeclared`] in a program that does not declare
     /// [`Needs::MULTICAST`].
     async fn multicast(&self, message: Message) -> Result<()>;
-    /// Waits for the next broadcast of rank `from`.
+    /// Waits for the next broadcast from rank `from`.
     ///
     /// # Errors
     /// As [`Endpoint::multicast`], and as [`Endpoint::receive`].
     async fn receive_multicast(&self, from: Rank) -> Result<Message>;
 
-    /// Carries out any one operation, by the verb that it stands for; gives the message that it received, if it received one.
+    /// Carries out any one operation by calling its method; returns the message that it received, if any.
     ///
     /// # Errors
-    /// As that verb.
+    /// As that method.
     async fn carry_out(&self, operation: Operation) -> Result<Option<Received>> {
         match operation {
             Operation::Send { to, tag, message } => self.send_tagged(to, tag, message).await.map(|()| None),
@@ -111,27 +111,27 @@ pub trait Endpoint {
         }
     }
 
-    /// Begins an operation and returns at once, as `MPI_Isend` and `MPI_Irecv` do: how it goes on, [`Endpoint::wait_any`] tells.
-    /// Operations of one rank that are begun for the same processor and the same time are served in the order in which they are
+    /// Begins an operation and returns at once, as `MPI_Isend` and `MPI_Irecv` do; [`Endpoint::wait_any`] reports its progress.
+    /// Operations that a rank begins for the same processor and the same time are served in the order in which they were
     /// begun, unless the machine says otherwise.
     ///
     /// # Errors
-    /// As for the same operation when it is waited for; [`Error::Unfit`] where the world knows no requests, the rank has no such
-    /// processor, or nobody can tell when an operation starts; [`Error::Undeclared`] in a program that does not need
+    /// As for the blocking operation; [`Error::Unfit`] where the world has no requests, the rank has no such processor, or the
+    /// machine cannot tell when an operation starts; [`Error::Undeclared`] in a program that does not declare
     /// [`Needs::REQUESTS`].
     fn start(&self, request: Request) -> Result<Begun> {
         let _ = request;
         Err(request::no_requests())
     }
-    /// Waits for the next thing that happens to any request of this rank that is under way, as `MPI_Waitany` does.
+    /// Waits for the next event of any of this rank's requests that are under way, as `MPI_Waitany` does.
     ///
     /// # Errors
-    /// As [`Endpoint::start`]; [`Error::Unfit`] when none is under way.
+    /// As [`Endpoint::start`]; [`Error::Unfit`] when no request is under way.
     async fn wait_any(&self) -> Result<Report> {
         Err(request::no_requests())
     }
 
-    /// The rank's operations by handle, where its world knows them so.
+    /// The rank's operations by handle, where its world supports that.
     fn handles(&self) -> Option<&dyn Handles> {
         None
     }
@@ -151,7 +151,7 @@ pub trait Endpoint {
         Ok(self.receive_matching(Source::Rank(from), Tags::Any, None).await?.message)
     }
     /// Sends `message` to rank `to` with tag 0 and receives the next message from rank `from`, whatever its tag, as `MPI_Sendrecv`
-    /// does: both are begun together, and it is over when both are.
+    /// does: both begin together, and the call returns when both are done.
     ///
     /// # Errors
     /// As [`Endpoint::sendrecv_tagged`].
@@ -171,13 +171,13 @@ pub trait Endpoint {
 /// A program: what every rank runs.
 #[allow(async_fn_in_trait)] // as above
 pub trait Program {
-    /// What a rank has when it is done.
+    /// A rank's result when it is done.
     type Output;
-    /// What it asks for beside messages of named ranks. A world that can do without is quicker.
+    /// What it needs besides messages between named ranks. A world runs a program that needs less more quickly.
     const NEEDS: Needs = Needs::NOTHING;
     /// Runs one rank.
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output>;
-    /// Whether `rank` ended with what it should have. Worlds ask when the rank's time has been taken, so that looking costs none.
+    /// Checks that `rank` ended with the right result. Worlds call this after they have taken the rank's time, so the check costs none.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -185,29 +185,29 @@ pub trait Program {
         let _ = (rank, output);
         Ok(())
     }
-    /// What `rank` is called in the report of a deadlock.
+    /// The name of `rank` in the report of a deadlock.
     fn name_of(&self, rank: Rank) -> String {
         format!("rank {rank}")
     }
-    /// Told by a simulated world when nothing happens any more: which messages no receive has taken, in order of receiver, sender
-    /// and tag, and whether ranks wait for ever. If they do, what it gives is told in place of the world's own words.
+    /// Called by a simulated world when nothing more can happen, with the messages that no receive has taken, in order of receiver,
+    /// sender and tag, and whether ranks wait for ever. An error that it returns is reported in place of the world's own.
     fn ended(&self, unexpected: &[Unexpected], deadlock: bool) -> Option<Error> {
         let _ = (unexpected, deadlock);
         None
     }
 }
 
-/// What each rank ended with, in order of rank, and what the world tells of the run; or what kept it from running.
+/// Each rank's result, in order of rank, and the world's report of the run; or the reason why it could not run.
 pub type Run<T, A> = Result<(Vec<Result<T>>, A)>;
 
 /// Something that runs programs.
 pub trait World {
-    /// What it tells of a run beside what the ranks ended with.
+    /// What it reports of a run besides the ranks' results.
     type Answer;
-    /// Runs `program` on `ranks` ranks and gives what each rank ended with, in order of rank, and what the machine did. A
-    /// rank that ends with an error does not keep the others from going on.
+    /// Runs `program` on `ranks` ranks and returns each rank's result, in order of rank, and what the machine did. A rank that
+    /// ends with an error does not stop the others.
     ///
     /// # Errors
-    /// What kept the world as a whole from running it: more ranks than nodes, a deadlock.
+    /// Why the world as a whole could not run it: more ranks than nodes, a deadlock.
     fn run<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output, Self::Answer>;
 }

@@ -3,10 +3,10 @@
 use quantities::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// A message: real bytes, or only a size, which is all that a huge simulation needs; or real bytes of which the rest is
-/// only a size.
+/// A message: real bytes, or only a size, which is all that a huge simulation needs; or real bytes at the beginning and only a
+/// size for the rest.
 ///
-/// Where it is written down, what would be larger than its size is not read.
+/// A serialized message whose content is longer than its size is refused when read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Written", try_from = "Written")]
 pub struct Message {
@@ -15,12 +15,12 @@ pub struct Message {
 }
 
 impl Message {
-    /// A message of `size` bytes that nobody looks at.
+    /// A message of `size` bytes whose content nobody reads.
     pub const fn of_size(size: Bytes) -> Message {
         Message { size, content: None }
     }
-    /// A message that begins with `content` and goes on, as far as `size`, with what nobody looks at. A content that is
-    /// longer than `size` is all of the message.
+    /// A message that begins with `content`; nobody reads the rest, up to `size`. If `content` is longer than `size`, it is the
+    /// whole message.
     pub fn that_begins(content: impl Into<bytes::Bytes>, size: Bytes) -> Message {
         let content = content.into();
         Message { size: size.max(Bytes(content.len() as u64)), content: Some(content) }
@@ -47,7 +47,7 @@ impl<T: Into<bytes::Bytes>> From<T> for Message {
     }
 }
 
-/// A message as it is written down.
+/// A message in serialized form.
 #[derive(Serialize, Deserialize)]
 struct Written {
     size: u64,

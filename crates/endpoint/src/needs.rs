@@ -1,11 +1,11 @@
-//! What a program asks of its world beside sends to, and receives from, named ranks.
+//! What a program asks of its world besides sends to, and receives from, named ranks.
 
 use crate::{Error, Result};
 
-/// What a program may do beside sending to, and receiving from, named ranks.
+/// What a program may do besides sending to, and receiving from, named ranks.
 ///
-/// A world that knows what a program does not do can be quicker: where nobody receives from anyone, ranks need not run in
-/// the order of time. So a program that does what it has not declared gets an error, in every world.
+/// A world that knows what a program does not do can be quicker: where no rank receives from any source, ranks need not run in
+/// the order of time. So a program that does something it has not declared gets an error, in every world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     any_source: bool,
@@ -17,18 +17,18 @@ pub struct Needs {
 impl Needs {
     /// Nothing more.
     pub const NOTHING: Needs = Needs { any_source: false, multicast: false, overlap: false, requests: false };
-    /// It receives from anyone, or until a deadline.
+    /// It receives from any source, or until a deadline.
     pub const ANY_SOURCE: Needs = Needs { any_source: true, ..Needs::NOTHING };
     /// It broadcasts in hardware.
     pub const MULTICAST: Needs = Needs { multicast: true, ..Needs::NOTHING };
     /// Several operations of one rank are under way at once.
     pub const OVERLAP: Needs = Needs { overlap: true, ..Needs::NOTHING };
-    /// It begins requests, and waits for any of them: several are under way at once, on several processors if it says so.
+    /// It begins requests and waits for any of them: several are under way at once, on several processors if it asks for them.
     pub const REQUESTS: Needs = Needs { requests: true, ..Needs::OVERLAP };
-    /// All that there is.
+    /// Everything.
     pub const EVERYTHING: Needs = Needs::ANY_SOURCE.and(Needs::MULTICAST).and(Needs::REQUESTS);
 
-    /// Both what this and what `other` names.
+    /// The needs of both.
     pub const fn and(self, other: Needs) -> Needs {
         Needs {
             any_source: self.any_source || other.any_source,
@@ -38,7 +38,7 @@ impl Needs {
         }
     }
 
-    /// Whether it receives from anyone, or until a deadline.
+    /// Whether it receives from any source, or until a deadline.
     pub const fn any_source(self) -> bool {
         self.any_source
     }
@@ -58,7 +58,7 @@ impl Needs {
         self.requests
     }
 
-    /// Says whether a program may receive from anyone, or until a deadline: every world asks this before it does.
+    /// Checks that the program may receive from any source, or until a deadline: every world calls this before it does so.
     ///
     /// # Errors
     /// [`Error::Undeclared`].
@@ -66,7 +66,7 @@ impl Needs {
         if self.any_source { Ok(()) } else { Err(Error::Undeclared("ANY_SOURCE")) }
     }
 
-    /// Says whether a program may broadcast in hardware: every world asks this before it does.
+    /// Checks that the program may broadcast in hardware: every world calls this before it does so.
     ///
     /// # Errors
     /// [`Error::Undeclared`].
@@ -74,7 +74,7 @@ impl Needs {
         if self.multicast { Ok(()) } else { Err(Error::Undeclared("MULTICAST")) }
     }
 
-    /// Says whether a program may begin an operation while another is under way: every world asks this before it does.
+    /// Checks that the program may begin an operation while another is under way: every world calls this before it does so.
     ///
     /// # Errors
     /// [`Error::Undeclared`].
@@ -82,7 +82,7 @@ impl Needs {
         if self.overlap { Ok(()) } else { Err(Error::Undeclared("OVERLAP")) }
     }
 
-    /// Says whether a program may begin a request: every world asks this before it does.
+    /// Checks that the program may begin a request: every world calls this before it does so.
     ///
     /// # Errors
     /// [`Error::Undeclared`].

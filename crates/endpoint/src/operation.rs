@@ -1,28 +1,28 @@
-//! What a rank asks of its machine, and what comes of it.
+//! What a rank asks of its machine, and the outcome.
 
 use quantities::{Duration, Rank, Time};
 
 use crate::timeline::Activity;
 use crate::{Error, Message, Result, WaitsFor};
 
-/// What a message is known by beside its sender, as in MPI. The largest number of 32 bits is none.
+/// Identifies a message together with its sender, as in MPI. The largest 32-bit number is not a tag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tag(pub u32);
 
 impl Tag {
-    /// The tag of what collectives send within a program that sends messages of its own, too. A receive of any tag does not take
-    /// it: what the context of a communicator is for in MPI.
+    /// The tag of messages that collectives send within a program that also sends messages of its own. A receive with any tag does
+    /// not match it: in MPI, the communicator's context serves this purpose.
     pub const OF_COLLECTIVES: Tag = Tag(u32::MAX - 1);
     /// The largest that a program may choose.
     pub const LARGEST: Tag = Tag(u32::MAX - 2);
 }
 
-/// From whom a receive takes a message.
+/// The sender whose message a receive takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// From that rank.
+    /// That rank.
     Rank(Rank),
-    /// From anyone: the message that is there first.
+    /// Anyone: the message that arrives first.
     Any,
 }
 
@@ -31,7 +31,7 @@ pub enum Source {
 pub enum Tags {
     /// Those with that tag.
     Only(Tag),
-    /// Those with any tag that a program may choose. The number that is no tag is free for what machines tell each other.
+    /// Those with any tag that a program may choose. The number that is not a tag is free for messages between machines.
     Any,
 }
 
@@ -45,38 +45,38 @@ impl Tags {
 /// A message that was received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// Who sent it.
+    /// The sender.
     pub from: Rank,
     /// Its tag.
     pub tag: Tag,
-    /// What it says.
+    /// The message itself.
     pub message: Message,
 }
 
-/// Something that a rank asks of its machine.
+/// An operation that a rank asks its machine to carry out.
 #[derive(Clone, Debug)]
 pub enum Operation {
     /// To send a message.
     Send {
-        /// Who is to have it.
+        /// The receiver.
         to: Rank,
         /// Its tag.
         tag: Tag,
-        /// What it says.
+        /// The message itself.
         message: Message,
     },
-    /// To receive one.
+    /// To receive a message.
     Receive {
-        /// From whom.
+        /// The sender.
         from: Source,
-        /// Which.
+        /// The tags that it matches.
         tags: Tags,
-        /// Until when, if not for ever.
+        /// When to give up; never if absent.
         deadline: Option<Time>,
     },
-    /// To compute for so long.
+    /// To compute for this long.
     Compute(Duration),
-    /// To wait until then, without the processor.
+    /// To wait until this time, leaving the processor free.
     Sleep(Time),
     /// To broadcast in hardware.
     Multicast(Message),
@@ -85,7 +85,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The one rank to which a message goes, or from which it is to come.
+    /// The one rank that a message goes to or must come from.
     pub fn partner(&self) -> Option<Rank> {
         match *self {
             Operation::Send { to, .. } => Some(to),
@@ -97,7 +97,7 @@ impl Operation {
         }
     }
 
-    /// What its rank does meanwhile, and with which other rank if it is known; nothing if it takes no processor.
+    /// What its rank does meanwhile, and the other rank if it is known; nothing if it takes no processor.
     pub(crate) fn activity(&self) -> Option<(Activity, Option<Rank>)> {
         let activity = match self {
             Operation::Send { .. } | Operation::Multicast(_) => Activity::Send,
@@ -108,7 +108,7 @@ impl Operation {
         Some((activity, self.partner()))
     }
 
-    /// What a rank waits for that waits for it.
+    /// What a rank waits for when it waits for this operation.
     pub(crate) fn waits_for(&self) -> WaitsFor {
         match *self {
             Operation::Send { to, .. } => WaitsFor::Receiver(to),
@@ -121,39 +121,39 @@ impl Operation {
     }
 }
 
-/// A message that no receive took, as MPI calls those that come before they are asked for.
+/// A message that no receive took. MPI calls a message unexpected when it arrives before its receive is posted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unexpected {
-    /// To whom it was sent.
+    /// The receiver.
     pub to: Rank,
-    /// By whom.
+    /// The sender.
     pub from: Rank,
-    /// With which tag.
+    /// Its tag.
     pub tag: Tag,
-    /// By which request of its sender, if it was one.
+    /// The sender's request that sent it, if a request did.
     pub request: Option<u32>,
 }
 
-/// When a message was where on its way.
+/// When a message was sent and when it arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// When its sender had begun to send it. [ps]
+    /// When its sender began to send it. [ps]
     pub sent: Time,
-    /// When it, or its announcement, was at its receiver: since then a receive could take it. [ps]
+    /// When it, or its announcement, reached its receiver: from then on a receive could take it. [ps]
     pub arrived: Time,
 }
 
-/// What an operation that is over has brought.
+/// The outcome of an operation that is over.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// It was sent, computed or broadcast.
     Done,
-    /// It was received; and when it was where.
+    /// The message that was received, and when it was sent and arrived.
     Received(Received, Passage),
 }
 
 impl Outcome {
-    /// The message that it brought, if it brought one.
+    /// The message that it received, if any.
     pub fn into_received(self) -> Option<Received> {
         match self {
             Outcome::Received(received, _) => Some(received),
@@ -164,7 +164,7 @@ impl Outcome {
     /// The message of a receive.
     ///
     /// # Errors
-    /// [`Error::Unfit`] when it brought none.
+    /// [`Error::Unfit`] when there is none.
     pub fn received(self) -> Result<Received> {
         self.into_received().ok_or_else(Error::without_message)
     }

@@ -1,37 +1,37 @@
-//! Requests: operations that a rank begins and hears of later.
+//! Requests: operations that a rank begins and whose end it learns of later.
 //!
-//! As in MPI, where `MPI_Isend` and `MPI_Irecv` begin an operation and return at once, and `MPI_Waitany` waits for the first of several
-//! to be over. A rank may have any number of them under way; each costs no future, and waiting for any of them is no search. That is
-//! how schedules, traces and channels are played: whatever is ready is begun, and what is over says what is ready next.
+//! They work as in MPI, where `MPI_Isend` and `MPI_Irecv` begin an operation and return at once, and `MPI_Waitany` waits for the first
+//! of several to end. A rank may have any number of them under way; none costs a future, and waiting for any of them needs no search.
+//! This is how schedules, traces and channels are played: whatever is ready begins, and whatever ends makes others ready.
 //!
-//! | here | in MPI |
+//! | in Maquette | in MPI |
 //! |---|---|
 //! | [`Endpoint::start`](crate::Endpoint::start) with a send, a receive | `MPI_Isend`, `MPI_Irecv` |
 //! | [`Request::number`] | the `MPI_Request`, but chosen by the caller |
 //! | [`Endpoint::wait_any`](crate::Endpoint::wait_any) | `MPI_Waitany` over all requests that are under way |
-//! | [`Report`] | the index and the `MPI_Status` that it gives |
+//! | [`Report`] | the index and the `MPI_Status` that it returns |
 //! | [`Request::processor`], [`Request::interface`] | which thread of the process, which network device |
 //!
-//! MPI has no computations among its requests, and does not tell when one was started; here both belong to it.
+//! Unlike MPI, requests include computations, and can report when an operation starts.
 
 use quantities::Time;
 
 use crate::{Error, Operation, Outcome, Result};
 
-/// An operation that is begun, and what its rank wants to hear of it.
+/// An operation to begin, and what its rank wants to be told about it.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// By what number the rank knows it: at most [`Request::MOST`], and none that is still under way.
+    /// The number by which the rank knows it: at most [`Request::MOST`], and not that of a request still under way.
     pub number: u32,
-    /// What is to be done. A receive of a request has no deadline.
+    /// The operation. A receive that is a request has no deadline.
     pub operation: Operation,
     /// Which of the rank's processors does it, from 0.
     pub processor: u8,
-    /// Over which of the rank's network interfaces it goes, from 0. Of no account where a machine's nodes have one only.
+    /// Which of the rank's network interfaces it uses, from 0. Ignored where a machine's nodes have only one.
     pub interface: u8,
-    /// From when on it may be begun: [`Report::at`] of what it had to wait for. Now, if that is past. [ps]
+    /// The earliest time at which it may begin: [`Report::at`] of what it had to wait for. Now, if that is past. [ps]
     pub not_before: Time,
-    /// Whether the rank is told when it starts, too.
+    /// Whether the rank is also told when it starts.
     pub tells_start: bool,
 }
 
@@ -39,18 +39,18 @@ impl Request {
     /// The highest number of a request.
     pub const MOST: u32 = (1 << 31) - 1;
 
-    /// A request like `MPI_Isend` and `MPI_Irecv` make it: at once, by the first processor and over the first interface.
+    /// A request as `MPI_Isend` and `MPI_Irecv` make it: at once, by the first processor and over the first interface.
     pub const fn new(number: u32, operation: Operation) -> Request {
         Request { number, operation, processor: 0, interface: 0, not_before: Time::ZERO, tells_start: false }
     }
 }
 
-/// How far a request has come when [`Endpoint::start`](crate::Endpoint::start) returns.
+/// The state of a request when [`Endpoint::start`](crate::Endpoint::start) returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begun {
     /// It has started, and no report will say so.
     Started,
-    /// It starts later, or when is not known.
+    /// It starts later, or at a time that is not known.
     Later,
 }
 
@@ -59,8 +59,8 @@ pub enum Begun {
 pub struct Report {
     /// The request's number.
     pub number: u32,
-    /// When it happens. A machine may tell of it before, as soon as it is certain, if until then the request's processor does nothing
-    /// else: so what the same processor does next can be begun at once. [ps]
+    /// When it happens. A machine may report it earlier, as soon as it is certain, if the request's processor does nothing else until
+    /// then: so the processor's next operation can be begun at once. [ps]
     pub at: Time,
     /// What happens.
     pub event: Event,
@@ -71,11 +71,11 @@ pub struct Report {
 pub enum Event {
     /// A processor takes it up. A receive starts when it is posted.
     Started,
-    /// It is over: with its outcome, or why there is none.
+    /// It is over: its outcome, or why there is none.
     Over(Result<Outcome>),
 }
 
-/// The error of an endpoint whose world knows no requests.
+/// The error of an endpoint whose world has no requests.
 pub(crate) fn no_requests() -> Error {
     Error::Unfit("the world begins no requests: it cannot tell which of several operations is over first".to_owned())
 }

@@ -1,11 +1,11 @@
-//! An endpoint whose messages have a tag of their own, so that they don't meet those that the program sends by itself: what MPI has
-//! a communicator's context for.
+//! An endpoint whose messages have a tag of their own, so that they don't match those that the program itself sends: in MPI, a
+//! communicator's context serves this purpose.
 
 use quantities::{Duration, Rank, Time};
 
 use crate::{Endpoint, Message, Received, Result, Source, Tag, Tags};
 
-/// A rank's endpoint, for messages with one tag only, whatever tag is asked for.
+/// A rank's endpoint that uses one tag for all messages, whatever tag is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Tagged<'run, E> {
     /// The rank's endpoint.

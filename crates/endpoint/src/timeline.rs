@@ -1,22 +1,22 @@
-//! What every rank did when.
+//! What every rank did, and when.
 
 use quantities::{Bytes, Rank, Time};
 
-/// What every rank did when.
+/// What every rank did, and when.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
-    /// What ranks did, in the order they ended, at one time in the order of ranks.
+    /// What ranks did, in order of end time, and at one time in order of rank.
     pub spans: Vec<Span>,
-    /// Messages, in the order they were received, at one time in the order of their receivers.
+    /// Messages, in order of the time they were received, and at one time in order of receiver.
     pub messages: Vec<MessageRecord>,
-    /// Whether spans begin when a processor turns to them, and not when their rank has begun them; then a message is taken in on
-    /// its arrival, and no span tells how long a rank has waited for it.
+    /// Whether spans begin when a processor turns to an operation rather than when its rank begins it; if so, a message is taken in on
+    /// arrival, and no span shows how long a rank waited for it.
     pub by_processor: bool,
 }
 
 impl Timeline {
-    /// The same, where what ended at one time is in the order of ranks: so it does not depend on the order in which a machine looks at
-    /// what happens at once.
+    /// The same timeline, with what ended at one time sorted by rank: so it does not depend on the order in which a machine looks at
+    /// simultaneous events.
     pub fn in_order(mut self) -> Timeline {
         self.spans.sort_by_key(|span| (span.end, span.rank));
         self.messages.sort_by_key(|message| (message.received, message.to));
@@ -31,11 +31,11 @@ pub struct Span {
     pub rank: Rank,
     /// What it did.
     pub activity: Activity,
-    /// To whom it sent, or from whom it received or was to receive; nothing if that is no one rank.
+    /// The rank that it sent to, or received or was to receive from; nothing if that is not a single rank.
     pub partner: Option<Rank>,
-    /// From when. [ps]
+    /// When it began. [ps]
     pub start: Time,
-    /// To when. [ps]
+    /// When it ended. [ps]
     pub end: Time,
 }
 
@@ -53,16 +53,16 @@ pub enum Activity {
 /// A message from the call of `send` to the end of `receive`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageRecord {
-    /// Who sent it.
+    /// The sender.
     pub from: Rank,
-    /// Who received it.
+    /// The receiver.
     pub to: Rank,
     /// Its size. [B]
     pub size: Bytes,
     /// When `send` was called. [ps]
     pub sent: Time,
-    /// When it, or its announcement, was at its receiver: since then a receive could take it. [ps]
+    /// When it, or its announcement, reached its receiver: from then on a receive could take it. [ps]
     pub arrived: Time,
-    /// When `receive` had it. [ps]
+    /// When `receive` returned it. [ps]
     pub received: Time,
 }

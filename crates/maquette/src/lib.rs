@@ -1,7 +1,7 @@
-//! What somebody names who writes a program for Maquette: one crate for all of it.
+//! Everything that the author of a program for Maquette needs, in one crate.
 //!
 //! A program implements [`Program`] over any [`Endpoint`], may use the algorithms of [`programs`], and runs on a model of a
-//! machine, [`Simulated`], or over UDP on this computer, [`UdpWorld`]. The folder `examples/own-program` is a whole one.
+//! machine, [`Simulated`], or over UDP on this computer, [`UdpWorld`]. The folder `examples/own-program` holds a complete one.
 //!
 //! ```
 //! use maquette::{Bytes, Endpoint, Message, Options, Program, Rank, Result, Simulated, Time, World};

@@ -30,7 +30,7 @@ static BYTES: Kind = Kind {
     finest: "a byte",
 };
 
-/// A `b` is a bit, an eighth of what the unit nearest in spelling would be.
+/// A `b` is a bit, an eighth of the unit nearest in spelling.
 fn meant(unit: &str) -> String {
     let may_be_bits = !unit.to_ascii_lowercase().contains("byte")
         && (unit.to_ascii_lowercase().contains("bit") || (unit.contains('b') && !unit.contains('B')));

@@ -1,4 +1,4 @@
-//! Files that a person names are read up to a bound: what looks like a file can be a device that never ends.
+//! Files that a person names are read up to a limit: what looks like a file can be a device that never ends.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,18 +6,18 @@ use std::path::Path;
 
 use crate::Bytes;
 
-/// All of the file `path`, which is text or bytes of at most `most`.
+/// The content of the file `path`, text or bytes, of at most `most`.
 ///
 /// # Errors
-/// That it cannot be read; of the kind [`io::ErrorKind::FileTooLarge`] that it is longer than `most`, of which no more than
-/// that is read.
+/// When it cannot be read; of the kind [`io::ErrorKind::FileTooLarge`] when it is longer than `most`, and then no more than that
+/// is read.
 pub fn read_at_most(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     AtMost::open(path, most)?.read_to_end(&mut content)?;
     Ok(content)
 }
 
-/// A file that is read up to a bound. What is longer is an error of the kind [`io::ErrorKind::FileTooLarge`].
+/// A file that is read up to a limit. A longer one is an error of the kind [`io::ErrorKind::FileTooLarge`].
 #[derive(Debug)]
 pub struct AtMost {
     file: io::Take<File>,
@@ -28,7 +28,7 @@ impl AtMost {
     /// The file `path`, of at most `most`.
     ///
     /// # Errors
-    /// That it cannot be opened.
+    /// When it cannot be opened.
     pub fn open(path: &Path, most: Bytes) -> io::Result<AtMost> {
         Ok(AtMost { file: File::open(path)?.take(most.0.saturating_add(1)), most })
     }

@@ -1,4 +1,4 @@
-//! The quantities that every layer speaks: time, bytes, rates, ranks; and numbers that follow from a seed.
+//! The quantities that every layer uses: time, bytes, rates, ranks; and pseudorandom numbers from a seed.
 //!
 //! Each is a newtype over an integer, so that a sum of nanoseconds and bytes does not compile and a run has the same
 //! result on every machine. All of them parse from what a person writes (`"1.5 us"`, `"27 MB/s"`, `"4 KiB"`) and print

@@ -1,9 +1,9 @@
-//! Types whose values are written by names of their own, or as a text that can be read again: in files, and in the schemas of these.
+//! Types whose values are written by name, or as a text that can be read again, in files and in their schemas.
 
 /// The value of `all` that is called `found`.
 ///
 /// # Errors
-/// The names that there are, and the nearest one.
+/// The known names, and the nearest one.
 pub fn by_name<T: Copy>(found: &str, all: &[T], name: impl Fn(T) -> &'static str) -> Result<T, String> {
     let names: Vec<&str> = all.iter().map(|&it| name(it)).collect();
     all.iter().copied().find(|&it| name(it) == found).ok_or_else(|| {
@@ -13,7 +13,7 @@ pub fn by_name<T: Copy>(found: &str, all: &[T], name: impl Fn(T) -> &'static str
     })
 }
 
-/// Gives a type its serde form and its JSON Schema by the names of its values: by its functions `all`, `name` and `about`.
+/// Gives a type its serde form and its JSON Schema by the names of its values, from its functions `all`, `name` and `about`.
 #[macro_export]
 macro_rules! written_by_name {
     ($($type:ty),+) => {$(
@@ -50,7 +50,7 @@ macro_rules! written_by_name {
     )+};
 }
 
-/// Gives a type its serde form and its JSON Schema by the text that it prints as and is read from.
+/// Gives a type its serde form and its JSON Schema as the text that it prints as and is parsed from.
 #[macro_export]
 macro_rules! written_as_text {
     ($type:ty, $value:literal, $example:literal) => {

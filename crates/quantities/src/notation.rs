@@ -34,23 +34,23 @@ fn shortened(text: &str) -> String {
 /// A unit and how many base units it is.
 pub(crate) type Unit = (&'static str, u64);
 
-/// A kind of quantity: how it is called and in which units it is written.
+/// A kind of quantity: its name and the units in which it is written.
 pub(crate) struct Kind {
     /// With its article: `a duration`.
     pub quantity: &'static str,
     /// An example of good notation.
     pub example: &'static str,
-    /// What stands for it in the usage of a command.
+    /// Its placeholder in the usage of a command.
     pub value_name: &'static str,
-    /// The units; of several names for one unit the first is printed.
+    /// The units; where one unit has several names, the first is printed.
     pub units: &'static [Unit],
-    /// Other spellings that are read, but not told of.
+    /// Other spellings that are accepted but not listed.
     pub other_spellings: &'static [Unit],
-    /// What to say of a unit that there is not: which was meant, if that is clear.
+    /// What to say about an unknown unit: which was meant, if that is clear.
     pub meant: fn(&str) -> String,
-    /// The unit meant when none is written, if one may be left out.
+    /// The unit that applies when none is written, if it may be left out.
     pub unit_left_out: Option<Unit>,
-    /// The smallest amount that can be told apart.
+    /// The smallest amount that can be represented.
     pub finest: &'static str,
 }
 
@@ -103,8 +103,8 @@ impl Kind {
     }
 }
 
-/// The unit among `units` that was meant by a mistyped one. It begins with the same letter: another prefix would be off by a
-/// factor of a thousand. A single letter can mean anything.
+/// The unit among `units` that a mistyped one was meant to be. It must begin with the same letter: another prefix would be off by
+/// a factor of a thousand. A single letter can mean anything.
 pub(crate) fn nearest_unit(unit: &str, units: &[Unit]) -> Option<Unit> {
     let first = |name: &str| name.chars().next().map(|letter| letter.to_ascii_lowercase());
     let alike = units.iter().filter(|known| first(known.0) == first(unit));
@@ -113,7 +113,7 @@ pub(crate) fn nearest_unit(unit: &str, units: &[Unit]) -> Option<Unit> {
     units.iter().find(|known| is_meant && known.0 == name).copied()
 }
 
-/// Asks whether a unit was meant.
+/// The question whether `unit` was meant.
 pub(crate) fn did_you_mean(unit: Option<Unit>) -> String {
     unit.map(|(name, _)| format!(", did you mean `{name}`?")).unwrap_or_default()
 }
@@ -135,7 +135,7 @@ fn part_of(fraction: &str, scale: u64) -> Option<u64> {
     if fraction.is_empty() {
         return Some(0);
     }
-    // No scale here has more than 60 factors of two and five together, so more digits cannot be exact.
+    // No scale has more than 60 factors of two and five together, so more digits cannot be exact.
     if fraction.len() > 20 {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Which of a program's processes.
+//! Identifies one of a program's processes.
 
 use std::fmt;
 use std::str::FromStr;

@@ -98,14 +98,14 @@ static RATE: Kind = Kind {
     finest: "a bit per second",
 };
 
-/// Bits and bytes differ by a factor of eight and are told apart by a letter's case. So a unit of the one is never
-/// taken for one of the other, and where the case may have been lost, both are named.
+/// Bits and bytes differ by a factor of eight, and only the case of a letter distinguishes them. So a unit of one is never
+/// taken for a unit of the other, and where the case may have been lost, both are suggested.
 fn meant(unit: &str) -> String {
     let nearest = |bytes: bool| {
         let is_alike = |known: &&Unit| (known.0.contains('B') || known.0.contains("byte")) == bytes;
         let alike: Vec<Unit> = UNITS.iter().chain(&OTHER_SPELLINGS).filter(is_alike).copied().collect();
         let (name, scale) = notation::nearest_unit(unit, &alike)?;
-        // The first name of the same unit is the one that is told of.
+        // The first name of the same unit is the one suggested.
         Some(UNITS.iter().find(|known| known.1 == scale).copied().unwrap_or((name, scale)))
     };
     let lower_case = unit.to_ascii_lowercase();
@@ -135,7 +135,7 @@ impl FromStr for Rate {
     }
 }
 
-/// In the largest decimal unit of bytes per second that it has one of: `27 MB/s`, `12.5 MB/s`, `5 bit/s`.
+/// In the largest decimal unit of bytes per second that is not larger than the value: `27 MB/s`, `12.5 MB/s`, `5 bit/s`.
 impl fmt::Display for Rate {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decimal = &BYTE_UNITS[..4];

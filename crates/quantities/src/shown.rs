@@ -1,20 +1,20 @@
-//! Somebody else's text as a terminal may see it.
+//! Untrusted text, made safe to print on a terminal.
 
 use std::path::Path;
 
-/// Characters that a terminal does not show, or that turn round what it shows.
+/// Whether a terminal does not show this character, or reverses the text around it.
 pub fn hides(character: char) -> bool {
     let turns = matches!(character, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
     character.is_control() || turns || matches!(character, '\u{2028}' | '\u{2029}' | '\u{FEFF}')
 }
 
-/// The most characters that are printed of somebody else's text, as they are written out.
+/// The most characters that are printed of an untrusted text, after escaping.
 const SHOWN: usize = 120;
 /// What stands for the rest.
 const AND_SO_ON: &str = "...";
 
-/// Somebody else's text as it can be printed: on one line, with what a terminal would take as a command or not show written out, such
-/// as `\n` or `\u{1b}`, and not too long. What is shown already is shown as it is.
+/// Untrusted text as it can be printed: on one line, not too long, and with characters that a terminal would obey or not show escaped,
+/// such as `\n` or `\u{1b}`. The output of this function passes through unchanged.
 pub fn shown(text: &str) -> String {
     let (mut shown, mut fitting) = (String::new(), 0);
     for character in text.chars() {
@@ -29,7 +29,7 @@ pub fn shown(text: &str) -> String {
     shown
 }
 
-/// A path as it can be printed: as [`shown`], but whole; bytes that are no text are written `\xff`.
+/// A path as it can be printed: as [`shown`], but in full; bytes that are not text are written as `\xff`.
 pub fn shown_path(path: &Path) -> String {
     let chunks = path.as_os_str().as_encoded_bytes().utf8_chunks();
     let each = chunks.map(|chunk| {

@@ -1,6 +1,6 @@
-//! Which known name was meant by a mistyped one.
+//! Finds the known name that a mistyped one was meant to be.
 
-/// The name among `known` that is nearest to `found`, if one is near enough to have been meant.
+/// The name among `known` nearest to `found`, if it is near enough to have been meant.
 pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const LONGEST: usize = 100;
     let shortened: String = found.chars().take(LONGEST).collect();
@@ -10,14 +10,14 @@ pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
     (steps <= 1 + longest / 4 && steps < longest).then_some(name)
 }
 
-/// How many letters must be put in, left out, changed or swapped with their neighbour to make `found` into `name`, where
-/// capitals count as small letters.
+/// How many letters must be inserted, deleted, changed or swapped with their neighbour to turn `found` into `name`, ignoring
+/// case.
 pub fn slips(found: &str, name: &str) -> usize {
     let letters = |text: &str| text.to_ascii_lowercase().chars().collect::<Vec<char>>();
     distance(&letters(found), &letters(name))
 }
 
-/// How many letters must be put in, left out, changed or swapped with their neighbour to make `left` into `right`.
+/// How many letters must be inserted, deleted, changed or swapped with their neighbour to turn `left` into `right`.
 fn distance(left: &[char], right: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=right.len()).collect();

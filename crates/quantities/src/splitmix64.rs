@@ -1,8 +1,8 @@
-//! Numbers that follow from a seed, and are the same on every machine: SplitMix64.
+//! Pseudorandom numbers from a seed, the same on every machine: SplitMix64.
 //!
 //! Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 
-/// The odd number next to 2^64 divided by the golden ratio: the gamma of the default generator.
+/// The odd number nearest to 2^64 divided by the golden ratio: the gamma of the default generator.
 pub const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The next 64 bits, and the state after them.
@@ -12,7 +12,7 @@ pub const fn draw(state: &mut u64) -> u64 {
     mix64(*state)
 }
 
-/// Every bit of the result depends on every bit of what it is of, and no two have the same.
+/// Mixes 64 bits: every bit of the result depends on every bit of the input, and no two inputs have the same result.
 #[inline]
 pub const fn mix64(bits: u64) -> u64 {
     let bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -20,7 +20,7 @@ pub const fn mix64(bits: u64) -> u64 {
     bits ^ bits >> 31
 }
 
-/// Draws that follow from a seed.
+/// A generator, started from a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draws(
     /// The seed; from then on, the state.
@@ -34,14 +34,14 @@ impl Draws {
         draw(&mut self.0)
     }
 
-    /// A number below `limit`, and 0 if there is none. Its bias is below `limit` / 2^64.
+    /// A number below `limit`, or 0 if there is none. Its bias is below `limit` / 2^64.
     #[inline]
     pub const fn below(&mut self, limit: u64) -> u64 {
         let drawn = self.next();
         if limit == 0 { 0 } else { drawn % limit }
     }
 
-    /// True in so many of a hundred cases.
+    /// True in `percent` of a hundred cases.
     #[inline]
     pub const fn percent(&mut self, percent: u64) -> bool {
         self.below(100) < percent

@@ -1,7 +1,7 @@
 //! Instants and lengths of simulated time, in whole picoseconds.
 //!
-//! Sums and products that can't be counted stay at the greatest value, [`Time::NEVER`] and [`Duration::LONGEST`], so that none of
-//! them ever wraps. Whoever tells of a time that was summed up asks whether it is still below that.
+//! Sums and products that overflow saturate at the greatest value, [`Time::NEVER`] and [`Duration::LONGEST`], so that none of
+//! them ever wraps. Code that reports a summed time first checks that it is still below that value.
 
 use std::fmt;
 use std::iter::Sum;
@@ -23,7 +23,7 @@ impl Time {
     pub const ZERO: Time = Time(0);
     /// Later than every event.
     pub const NEVER: Time = Time(u64::MAX);
-    /// No event is later than this: 2^63 ps, some 106 days. What a few bounded lengths add to a time up to here can be counted.
+    /// No event is later than this: 2^63 ps, some 106 days. A few bounded lengths can be added to such a time without overflow.
     pub const HORIZON: Time = Time(1 << 63);
 
     /// The instant `picoseconds` after the run began.
@@ -34,7 +34,7 @@ impl Time {
     pub const fn picoseconds(self) -> u64 {
         self.0
     }
-    /// How long after `earlier` this instant is; zero when it is not after it.
+    /// How long after `earlier` this instant is; zero when it is not later.
     pub const fn since(self, earlier: Time) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
@@ -47,7 +47,7 @@ impl Time {
 impl Duration {
     /// No time at all.
     pub const ZERO: Duration = Duration(0);
-    /// The longest that can be counted, which stands for all that is longer.
+    /// The longest that can be represented, which stands for everything longer.
     pub const LONGEST: Duration = Duration(u64::MAX);
 
     /// A length of `picoseconds`.
@@ -133,7 +133,7 @@ impl Sum for Duration {
 
 const UNITS: [Unit; 5] = [("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
 
-/// With either of the two letters that print as a small mu.
+/// Microseconds with either of the two characters that print as a small mu.
 const OTHER_SPELLINGS: [Unit; 2] = [("\u{b5}s", 1_000_000), ("\u{3bc}s", 1_000_000)];
 
 static DURATION: Kind = kind("a duration");
@@ -156,7 +156,7 @@ fn meant(unit: &str) -> String {
     notation::did_you_mean(notation::nearest_unit(unit, &UNITS))
 }
 
-/// Writes `picoseconds` in the largest unit that they have one of.
+/// Writes `picoseconds` in the largest unit that is not larger than the value.
 fn print(out: &mut fmt::Formatter<'_>, picoseconds: u64) -> fmt::Result {
     let unit = UNITS.iter().rev().find(|unit| picoseconds >= unit.1).unwrap_or(&UNITS[0]);
     notation::print(out, picoseconds, *unit)
@@ -175,7 +175,7 @@ impl FromStr for Time {
     }
 }
 
-/// In the largest unit that it has one of, exactly: `1.5 us`, `0 ps`.
+/// Exactly, in the largest unit that is not larger than the value: `1.5 us`, `0 ps`.
 impl fmt::Display for Duration {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         print(out, self.0)

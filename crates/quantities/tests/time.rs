@@ -1,4 +1,4 @@
-//! Sums and products of times that can't be counted stay at the greatest value: none ever wraps.
+//! Sums and products of times that overflow saturate at the greatest value: none ever wraps.
 
 use maquette_quantities::{Bytes, Duration, Rate, Time};
 

@@ -1,16 +1,16 @@
-//! What a world must do besides that receives from anyone.
+//! What a world must do when ranks receive from any source.
 
 use quantities::{Bytes, Duration, Rank, Time};
 
 use super::{LONG, Subject, is_deadlock, patterned, run};
 use crate::{Endpoint, Error, Message, Needs, Program, Result};
 
-/// Rank 0 takes what all others send it, as it comes.
+/// Rank 0 takes the messages of all others as they arrive.
 struct Gather;
 
 impl Program for Gather {
     const NEEDS: Needs = Needs::ANY_SOURCE;
-    /// From whom each message came, and when rank 0 had it.
+    /// The sender of each message, and when rank 0 had it.
     type Output = Vec<(Rank, Time)>;
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output> {
         let me = endpoint.rank();
@@ -29,7 +29,7 @@ impl Program for Gather {
     }
 }
 
-/// Receiving from anyone gives every message once, in an order in which time does not run backward.
+/// Receiving from anyone returns every message once, in an order in which time does not run backward.
 pub fn a_message_from_anyone_is_taken_once<W: Subject>(world: &W, ranks: u32) {
     let taken = run(world, ranks, &Gather).into_iter().find(|&(rank, _)| rank == Rank(0));
     let Some((_, taken)) = taken else { return };
@@ -47,7 +47,7 @@ pub fn two_runs_from_anyone_are_the_same<W: Subject>(make: &impl Fn(u32) -> W, r
     assert_eq!(first, run(&make(ranks), ranks, &Gather), "another world of the same kind");
 }
 
-/// When nothing comes, the wait ends with the deadline and not before it.
+/// When nothing arrives, the wait ends at the deadline and not before it.
 pub fn a_deadline_passes<W: Subject>(world: &W, ranks: u32) {
     struct Waits;
     impl Program for Waits {
@@ -65,7 +65,7 @@ pub fn a_deadline_passes<W: Subject>(world: &W, ranks: u32) {
     run(world, ranks, &Waits);
 }
 
-/// A message that comes in time ends the wait, and the program goes on before the deadline.
+/// A message that arrives in time ends the wait, and the program goes on before the deadline.
 pub fn a_message_before_the_deadline_is_taken<W: Subject>(world: &W, ranks: u32) {
     struct InTime;
     impl Program for InTime {
@@ -86,7 +86,7 @@ pub fn a_message_before_the_deadline_is_taken<W: Subject>(world: &W, ranks: u32)
     run(world, ranks, &InTime);
 }
 
-/// What is there already is given even when the deadline is now or past.
+/// A message that has already arrived is returned even when the deadline is now or past.
 pub fn a_message_that_is_there_beats_a_deadline_that_has_passed<W: Subject>(world: &W, ranks: u32) {
     struct Late;
     impl Program for Late {
@@ -111,7 +111,7 @@ pub fn a_message_that_is_there_beats_a_deadline_that_has_passed<W: Subject>(worl
     run(world, ranks, &Late);
 }
 
-/// Receives from a named rank and from anyone share one order of each sender's messages.
+/// Receives from a named rank and from anyone together take each sender's messages in order.
 pub fn order_holds_between_named_and_any<W: Subject>(world: &W, ranks: u32) {
     struct Mixed;
     impl Program for Mixed {
@@ -161,7 +161,7 @@ pub fn waiting_for_anyone_for_ever_is_a_deadlock<W: Subject>(world: &W, ranks: u
     is_deadlock(world.run_here(ranks, &Waits), &["rank 1 waits for a message from anyone"]);
 }
 
-/// A program that has not declared that it receives from anyone gets an error, and can go on.
+/// A program that receives from anyone without having declared so gets an error, and can go on.
 pub fn receiving_from_anyone_must_be_declared<W: Subject>(world: &W, ranks: u32) {
     struct Undeclared;
     impl Program for Undeclared {

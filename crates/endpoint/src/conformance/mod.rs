@@ -1,11 +1,11 @@
-//! The suite that every world must pass.
+//! The test suite that every world must pass.
 //!
-//! A world's tests call [`world`], [`multicast_world`] if it broadcasts in hardware and [`requests_world`] if it has requests, with a function that makes a world
-//! for at least so many ranks. Every check is also a function of its own, so that a failure can be looked at alone.
-//! A check that does not hold panics with what was found: this is a library for tests.
+//! A world's tests call [`world`], [`multicast_world`] if it broadcasts in hardware and [`requests_world`] if it has requests, with a
+//! function that makes a world for at least the given number of ranks. Every check is also a function of its own, so that a failure can be
+//! examined alone. A check that fails panics with what it found: this is a library for tests.
 //!
-//! The checks hold whether a send ends when its message is set up, when it has left, or when it was received. They say
-//! nothing on how long anything takes, only that time passes the way it must.
+//! The checks hold whether a send ends when its message is set up, when it has left, or when it has been received. They say
+//! nothing about how long anything takes, only that time passes as it must.
 
 mod any_source;
 mod multicast;
@@ -28,10 +28,10 @@ use crate::{Error, Message, Program, Result, World};
 /// How many ranks the checks run on: one, two, an odd number, a power of two.
 const SIZES: [u32; 5] = [1, 2, 3, 5, 8];
 
-/// Longer than any message of these checks takes on any machine.
+/// Longer than any message in these checks takes on any machine.
 const LONG: Duration = Duration::from_microseconds(1_000_000);
 
-/// Checks all that every world must do whose time is a model's. `make` makes a world for at least that many ranks.
+/// Checks everything that a world whose time is simulated must do. `make` makes a world for at least the given number of ranks.
 pub fn world<W: Subject>(make: impl Fn(u32) -> W) {
     for ranks in SIZES {
         time_begins_at_zero(&make(ranks), ranks);
@@ -45,13 +45,13 @@ pub fn world<W: Subject>(make: impl Fn(u32) -> W) {
     real_world(make);
 }
 
-/// Checks all that every world must do.
+/// Checks everything that every world must do.
 pub fn real_world<W: Subject>(make: impl Fn(u32) -> W) {
     SIZES.into_iter().for_each(|ranks| alone_and_in_pairs(&make, ranks));
     [2, 5].into_iter().for_each(|ranks| among_several(&make, ranks));
 }
 
-/// Checks all that a world must do that has exactly so many ranks: several operations at once, requests and broadcasts in hardware, too.
+/// Checks everything that a world of exactly `ranks` ranks must do, including overlapping operations, requests and broadcasts in hardware.
 pub fn real_world_of<W: Subject>(make: impl Fn(u32) -> W, ranks: u32) {
     alone_and_in_pairs(&make, ranks);
     among_several(&make, ranks);
@@ -92,7 +92,7 @@ fn receiving_from_anyone<W: Subject>(make: &impl Fn(u32) -> W, ranks: u32) {
     overlapping_must_be_declared(&make(ranks), ranks);
 }
 
-/// Checks what a world must do whose ranks may have several operations under way at once, and whose messages have tags.
+/// Checks a world whose ranks may have several operations under way at once, and whose messages have tags.
 pub fn overlapping_world<W: Subject>(make: impl Fn(u32) -> W) {
     [2, 5].into_iter().for_each(|ranks| overlapping(&make, ranks));
 }
@@ -109,13 +109,13 @@ fn overlapping<W: Subject>(make: &impl Fn(u32) -> W, ranks: u32) {
     a_tag_chooses_among_senders(&make(ranks), ranks);
 }
 
-/// Checks all that [`world`] does, and what a world must do besides that broadcasts in hardware.
+/// Checks all that [`world`] does, and what a world that broadcasts in hardware must do besides.
 pub fn multicast_world<W: Subject>(make: impl Fn(u32) -> W) {
     world(&make);
     [2, 5].into_iter().for_each(|ranks| broadcasting(&make, ranks));
 }
 
-/// Checks all that [`real_world`] does, and what a world must do besides that broadcasts in hardware.
+/// Checks all that [`real_world`] does, and what a world that broadcasts in hardware must do besides.
 pub fn real_multicast_world<W: Subject>(make: impl Fn(u32) -> W) {
     real_world(&make);
     [2, 5].into_iter().for_each(|ranks| broadcasting(&make, ranks));
@@ -126,13 +126,13 @@ fn broadcasting<W: Subject>(make: &impl Fn(u32) -> W, ranks: u32) {
     broadcasts_and_messages_are_kept_apart(&make(ranks), ranks);
     broadcasts_of_nobody_are_errors(&make(ranks), ranks);
     broadcasting_must_be_declared(&make(ranks), ranks);
-    // Last, since what was begun of it may never end.
+    // Last, since an operation that it begins may never end.
     a_broadcast_that_never_comes_is_a_deadlock(&make(ranks), ranks);
 }
 
-/// What is checked: something that runs programs, of whose ranks some may run in other processes, where the same is checked.
+/// A world to check: it runs programs, some of whose ranks may run in other processes, which make the same checks.
 pub trait Subject {
-    /// Runs `program` on `ranks` ranks and gives what those have ended with that run here, in order of rank.
+    /// Runs `program` on `ranks` ranks and returns the results of those that run in this process, in order of rank.
     ///
     /// # Errors
     /// As [`World::run`]; a deadlock of any rank, wherever it runs.
@@ -147,7 +147,7 @@ impl<W: World> Subject for W {
     }
 }
 
-/// What every rank that runs here ended with, none of them with an error.
+/// The results of all ranks that run in this process, none of them an error.
 fn run<W: Subject, P: Program>(world: &W, ranks: u32, program: &P) -> Vec<(Rank, P::Output)> {
     let results = world.run_here(ranks, program).unwrap_or_else(|error| panic!("the world ended with: {error}"));
     let output = |(rank, result): (Rank, Result<P::Output>)| {
@@ -156,7 +156,7 @@ fn run<W: Subject, P: Program>(world: &W, ranks: u32, program: &P) -> Vec<(Rank,
     results.into_iter().map(output).collect()
 }
 
-/// That `result` is a deadlock whose text has each of `parts`.
+/// Asserts that `result` is a deadlock whose text contains each of `parts`.
 fn is_deadlock<T>(result: Result<T>, parts: &[&str]) {
     let text = match result {
         Err(Error::Deadlock(text)) => text,
@@ -168,7 +168,7 @@ fn is_deadlock<T>(result: Result<T>, parts: &[&str]) {
     }
 }
 
-/// A message of `length` bytes that only the pair and `number` decide.
+/// A message of `length` bytes that depend only on the pair and `number`.
 fn patterned(from: Rank, to: Rank, number: u32, length: usize) -> Message {
     let seed = from.0.wrapping_mul(31).wrapping_add(to.0).wrapping_mul(31).wrapping_add(number);
     let byte = |place: usize| (seed.wrapping_add(place as u32).wrapping_mul(2_654_435_761) >> 24) as u8;

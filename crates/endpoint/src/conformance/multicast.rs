@@ -1,11 +1,11 @@
-//! What a world must do whose endpoints broadcast in hardware.
+//! What a world whose endpoints broadcast in hardware must do.
 
 use quantities::Rank;
 
 use super::{Subject, is_deadlock, patterned, run};
 use crate::{Endpoint, Error, Needs, Program, Result};
 
-/// Every rank in turn broadcasts messages of several sizes; all others have them undamaged and in order.
+/// Every rank in turn broadcasts messages of several sizes; all others receive them undamaged and in order.
 pub fn broadcasts_reach_everyone_in_order<W: Subject>(world: &W, ranks: u32) {
     struct InTurn;
     impl Program for InTurn {
@@ -32,7 +32,7 @@ pub fn broadcasts_reach_everyone_in_order<W: Subject>(world: &W, ranks: u32) {
     run(world, ranks, &InTurn);
 }
 
-/// A broadcast and a message to one rank are two things: each receive takes its own.
+/// Broadcasts and messages to one rank are kept apart: each receive takes its own kind.
 pub fn broadcasts_and_messages_are_kept_apart<W: Subject>(world: &W, ranks: u32) {
     struct Both;
     impl Program for Both {
@@ -87,7 +87,7 @@ pub fn a_broadcast_that_never_comes_is_a_deadlock<W: Subject>(world: &W, ranks: 
     is_deadlock(world.run_here(ranks, &Never), &["rank 1"]);
 }
 
-/// A program that has not declared that it broadcasts in hardware gets an error, and can go on.
+/// A program that broadcasts in hardware without having declared so gets an error, and can go on.
 pub fn broadcasting_must_be_declared<W: Subject>(world: &W, ranks: u32) {
     struct Undeclared;
     impl Program for Undeclared {

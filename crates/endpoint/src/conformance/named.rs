@@ -1,11 +1,11 @@
-//! What every world must do.
+//! What every world must do with messages between named ranks.
 
 use quantities::{Bytes, Duration, Rank, Time};
 
 use super::{LONG, Subject, is_deadlock, patterned, run};
 use crate::{Endpoint, Error, Message, Program, Result};
 
-/// Ranks know who they are, and their results come in their order.
+/// Ranks know who they are, and their results come in order of rank.
 pub fn results_come_in_order_of_rank<W: Subject>(world: &W, ranks: u32) {
     struct WhoAmI;
     impl Program for WhoAmI {
@@ -31,7 +31,7 @@ pub fn time_begins_at_zero<W: Subject>(world: &W, ranks: u32) {
     assert!(run(world, ranks, &WhatTimeIsIt).into_iter().all(|(_, time)| time == Time::ZERO));
 }
 
-/// Computes for some lengths of time; how long each was to take, and took. [ps]
+/// Computes for several durations; outputs how long each should have taken, and took. [ps]
 struct Compute;
 
 impl Program for Compute {
@@ -47,7 +47,7 @@ impl Program for Compute {
     }
 }
 
-/// `compute` advances `now` by no less than the work.
+/// `compute` advances `now` by at least the work.
 pub fn computing_takes_at_least_its_time<W: Subject>(world: &W, ranks: u32) {
     for (work, took) in run(world, ranks, &Compute).into_iter().flat_map(|(_, took)| took) {
         assert!(took >= work, "{work} ps of work took {took} ps");
@@ -61,7 +61,7 @@ pub fn computing_takes_exactly_its_time<W: Subject>(world: &W, ranks: u32) {
     }
 }
 
-/// A wait ends at its time, and one for a time that has passed at once.
+/// A wait ends at its time, and at once if that time has passed.
 pub fn waiting_ends_at_its_time<W: Subject>(world: &W, ranks: u32) {
     struct Wait;
     impl Program for Wait {
@@ -91,7 +91,7 @@ pub fn every_rank_reaches_every_other<W: Subject>(world: &W, ranks: u32) {
 struct Exchange;
 
 impl Program for Exchange {
-    /// From whom this rank received, and when it had the message.
+    /// Each sender that this rank received from, and when it had the message.
     type Output = Vec<(Rank, Time)>;
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output> {
         let me = endpoint.rank();
@@ -111,7 +111,7 @@ impl Program for Exchange {
     }
 }
 
-/// Sending to a rank out of range, or receiving from one, is an error that the program gets and can live with.
+/// Sending to a rank out of range, or receiving from one, is an error that the program gets and can survive.
 pub fn a_rank_that_does_not_exist_is_an_error<W: Subject>(world: &W, ranks: u32) {
     struct OutOfRange;
     impl Program for OutOfRange {
@@ -147,8 +147,8 @@ pub fn a_message_to_oneself_is_an_error<W: Subject>(world: &W, ranks: u32) {
     run(world, ranks, &ToItself);
 }
 
-/// Round a ring every rank sends to the next and receives from the one before, whatever a send waits for and however long the message
-/// is; a program does not declare it.
+/// Round a ring, every rank sends to the next and receives from the one before, whatever a send waits for and however long the message
+/// is; a program need not declare this.
 pub fn a_send_and_a_receive_pass_each_other<W: Subject>(world: &W, ranks: u32) {
     struct Ring;
     impl Program for Ring {
@@ -166,7 +166,7 @@ pub fn a_send_and_a_receive_pass_each_other<W: Subject>(world: &W, ranks: u32) {
     run(world, ranks, &Ring);
 }
 
-/// Messages of one sender come in the order they were sent, short ones never before long ones.
+/// Messages from one sender arrive in the order they were sent; a short one never overtakes a long one.
 pub fn one_senders_messages_come_in_order<W: Subject>(world: &W, ranks: u32) {
     struct Numbered;
     impl Program for Numbered {
@@ -188,7 +188,7 @@ pub fn one_senders_messages_come_in_order<W: Subject>(world: &W, ranks: u32) {
     run(world, ranks, &Numbered);
 }
 
-/// Real bytes come out as they went in, none and many of them; a message that is only a size keeps it.
+/// Real bytes arrive as they were sent, none or many of them; a message that is only a size keeps it.
 pub fn bytes_arrive_undamaged<W: Subject>(world: &W, ranks: u32) {
     struct Undamaged;
     impl Program for Undamaged {
@@ -237,7 +237,7 @@ pub fn many_senders_reach_one_receiver<W: Subject>(world: &W, ranks: u32) {
     run(world, ranks, &ManyToOne);
 }
 
-/// Neither a rank's own time nor a message runs backward: whoever has a message has it no earlier than its send began.
+/// Neither a rank's own time nor a message runs backward: no message is received before its send began.
 pub fn time_never_runs_backward<W: Subject>(world: &W, ranks: u32) {
     struct Clocks;
     impl Program for Clocks {
@@ -290,7 +290,7 @@ pub fn one_ranks_error_is_its_own<W: Subject>(world: &W, ranks: u32) {
     }
 }
 
-/// What a rank ends with is looked at, and a rank that has something else than it should have ends with an error.
+/// Results are checked, and a rank whose result is wrong ends with an error.
 pub fn what_ranks_end_with_is_checked<W: Subject>(world: &W, ranks: u32) {
     struct AllZero;
     impl Program for AllZero {
@@ -308,7 +308,7 @@ pub fn what_ranks_end_with_is_checked<W: Subject>(world: &W, ranks: u32) {
     }
 }
 
-/// Receiving what nobody sends ends the run, and the error names who waits for whom.
+/// Receiving a message that nobody sends ends the run, and the error names who waits for whom.
 pub fn a_message_that_never_comes_is_a_deadlock<W: Subject>(world: &W, ranks: u32) {
     struct Waits;
     impl Program for Waits {

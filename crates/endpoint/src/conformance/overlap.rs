@@ -5,7 +5,7 @@ use quantities::{Bytes, Duration, Rank, Time};
 use super::{LONG, Subject, is_deadlock, patterned, run};
 use crate::{Endpoint, Error, First, Message, Needs, Program, Result, Source, Tag, Tags, first_of, join, join_all};
 
-/// Around a ring, every rank sends to the next and receives from the one before at once, whatever sends wait for.
+/// Round a ring, every rank sends to the next and at once receives from the one before, whatever sends wait for.
 pub fn sends_and_receives_pass_each_other<W: Subject>(world: &W, ranks: u32) {
     struct Ring;
     impl Program for Ring {
@@ -63,12 +63,12 @@ pub fn waiting_takes_no_processor<W: Subject>(world: &W, ranks: u32) {
             Ok(endpoint.now())
         }
     }
-    // A clock of the real world goes on between the operations.
+    // A real clock goes on between the operations.
     let side_by_side = Time::ZERO + LONG..Time::ZERO + LONG * 2;
     assert!(run(world, ranks, &Both).into_iter().all(|(_, end)| side_by_side.contains(&end)));
 }
 
-/// A message travels while its receiver computes, and computations of one rank go one after the other.
+/// A message travels while its receiver computes, and computations of one rank run one after the other.
 pub fn communication_goes_on_behind_computing<W: Subject>(world: &W, ranks: u32) {
     struct Behind;
     impl Program for Behind {
@@ -94,7 +94,7 @@ pub fn communication_goes_on_behind_computing<W: Subject>(world: &W, ranks: u32)
     run(world, ranks, &Behind);
 }
 
-/// Of two receives that a message fits, the one that was begun first has it.
+/// Of two receives that a message matches, the one that began first takes it.
 pub fn messages_meet_receives_in_the_order_they_began<W: Subject>(world: &W, ranks: u32) {
     struct InOrder;
     impl Program for InOrder {
@@ -116,7 +116,7 @@ pub fn messages_meet_receives_in_the_order_they_began<W: Subject>(world: &W, ran
     run(world, ranks, &InOrder);
 }
 
-/// A future that is dropped after it has begun leaves its operation under way: the message that it receives is lost.
+/// Dropping a future that has begun leaves its operation under way: the message that it receives is lost.
 pub fn what_a_dropped_future_began_goes_on<W: Subject>(world: &W, ranks: u32) {
     struct Dropped;
     impl Program for Dropped {
@@ -146,7 +146,7 @@ pub fn what_a_dropped_future_began_goes_on<W: Subject>(world: &W, ranks: u32) {
     run(world, ranks, &Dropped);
 }
 
-/// A program that has not declared that its operations overlap gets an error when they do.
+/// A program whose operations overlap without having declared so gets an error.
 pub fn overlapping_must_be_declared<W: Subject>(world: &W, ranks: u32) {
     struct Undeclared;
     impl Program for Undeclared {

@@ -1,4 +1,4 @@
-//! What every world must do that has requests.
+//! What every world with requests must do.
 
 use quantities::{Bytes, Duration, Rank};
 
@@ -8,7 +8,7 @@ use crate::{
     Tags,
 };
 
-/// Checks all that a world must do whose ranks can begin requests. `make` makes a world for at least that many ranks.
+/// Checks everything that a world whose ranks can begin requests must do. `make` makes a world for at least the given number of ranks.
 pub fn requests_world<W: Subject>(make: impl Fn(u32) -> W) {
     requests_bring_each_message_once(&make(4), 4);
     computations_behind_requests_take_their_time(&make(2));
@@ -25,7 +25,7 @@ fn receive(number: u32, from: Source, tags: Tags) -> Request {
     Request::new(number, Operation::Receive { from, tags, deadline: None })
 }
 
-/// The tags of what came, by the numbers of the requests that got it.
+/// Waits until `count` requests are over: their numbers, and the sender and tag of the messages that they received.
 async fn all<E: Endpoint>(endpoint: &E, count: usize) -> Result<Vec<(u32, Option<(Rank, Tag)>)>> {
     let mut over = Vec::new();
     while over.len() < count {
@@ -46,7 +46,7 @@ async fn all<E: Endpoint>(endpoint: &E, count: usize) -> Result<Vec<(u32, Option
     Ok(over)
 }
 
-/// Every rank sends two messages to every other one and receives them in the other order of tags, and one from anyone.
+/// Every rank sends two messages to every other one and receives them in the opposite order of tags, and then one from anyone.
 struct ToAll;
 
 impl Program for ToAll {
@@ -79,12 +79,12 @@ impl Program for ToAll {
     }
 }
 
-/// What requests receive is what others have sent, each message once, whatever the order in which they were asked for.
+/// Requests receive what others have sent, each message once, whatever the order in which the receives were posted.
 pub fn requests_bring_each_message_once<W: Subject>(world: &W, ranks: u32) {
     run(world, ranks, &ToAll);
 }
 
-/// Computes twice behind a receive that is posted; the message goes on meanwhile.
+/// Computes twice behind a posted receive; the message travels meanwhile.
 struct ComputesBehind;
 
 impl Program for ComputesBehind {
@@ -134,7 +134,7 @@ impl Program for Unannounced {
     }
 }
 
-/// A program that does not say that it begins requests gets an error.
+/// A program that begins requests without having declared so gets an error.
 pub fn a_program_that_announces_no_requests_has_none<W: Subject>(world: &W) {
     run(world, 2, &Unannounced);
 }
@@ -156,12 +156,12 @@ impl Program for WaitsForNone {
     }
 }
 
-/// To wait for a request when none is under way is an error, and so is a request that cannot be.
+/// Waiting for a request when none is under way is an error, and so is an impossible request.
 pub fn a_rank_without_requests_waits_for_none<W: Subject>(world: &W) {
     run(world, 1, &WaitsForNone);
 }
 
-/// Receives what nobody sends.
+/// Receives a message that nobody sends.
 struct ReceivesNothing;
 
 impl Program for ReceivesNothing {

@@ -5,8 +5,8 @@ use quantities::Rank;
 use super::{Subject, patterned, run};
 use crate::{Endpoint, Error, Needs, Program, Result, Source, Tag, Tags, join_all};
 
-/// Messages of one tag come in the order they were sent, and none waits for those of another tag. What collectives send is not for a
-/// receive of any tag.
+/// Messages with one tag arrive in the order they were sent, and none waits for those with another tag. A receive with any tag does not
+/// take the messages of collectives.
 pub fn a_tag_chooses_among_messages<W: Subject>(world: &W, ranks: u32) {
     struct Chooses;
     impl Program for Chooses {
@@ -36,7 +36,7 @@ pub fn a_tag_chooses_among_messages<W: Subject>(world: &W, ranks: u32) {
     run(world, ranks, &Chooses);
 }
 
-/// A receive from anyone takes only the tag that it asks for; and with a deadline, no message of another tag is in time.
+/// A receive from anyone takes only messages with the tag that it asks for; if it has a deadline, a message with another tag does not count.
 pub fn a_tag_chooses_among_senders<W: Subject>(world: &W, ranks: u32) {
     struct FromAnyone;
     impl Program for FromAnyone {

@@ -1,4 +1,4 @@
-//! The requests of the ranks, and the reports that they have not asked for yet.
+//! The ranks' requests, and the reports that the ranks have not fetched yet.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::task::Poll;
@@ -8,14 +8,14 @@ use quantities::{Rank, Time};
 use super::{Doing, Shared};
 use crate::{Begun, Error, Event, Operation, Report, Request, Result};
 
-/// What is kept of requests. One that is under way costs nothing here, but where a timeline is asked for.
+/// The state of requests. One that is under way costs nothing unless a timeline is recorded.
 #[derive(Debug)]
 pub(super) struct Requests {
-    /// What the machine has just told, and whom.
+    /// The machine's latest report, and the rank that it is for.
     latest: Option<(Rank, Report)>,
-    /// What was told before, to ranks that waited for something else.
+    /// Earlier reports, for ranks that waited for something else.
     earlier: BTreeMap<Rank, VecDeque<Report>>,
-    /// For the timeline: what each request does since when.
+    /// For the timeline: what each request does, and since when.
     since: Option<BTreeMap<(Rank, u32), Since>>,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Requests {
 struct Since {
     activity: Option<Doing>,
     start: Time,
-    /// Whether its rank wants to know the start, too.
+    /// Whether its rank also wants to be told of the start.
     told: bool,
 }
 
@@ -65,7 +65,7 @@ impl Shared<'_> {
         Ok(begun)
     }
 
-    /// Notes a report for `rank`, which is polled next.
+    /// Keeps a report for `rank`, which is polled next.
     pub(super) fn tell(&mut self, rank: Rank, report: Report) {
         if self.requests.since.is_some() && !self.note(rank, &report) {
             return;
@@ -76,7 +76,7 @@ impl Shared<'_> {
         self.requests.latest = Some((rank, report));
     }
 
-    /// Notes a report in the timeline; says whether its rank wants to have it.
+    /// Records a report in the timeline; returns whether its rank wants it.
     fn note(&mut self, rank: Rank, report: &Report) -> bool {
         let Some(since) = &mut self.requests.since else { return true };
         let key = (rank, report.number);
