@@ -1,9 +1,9 @@
-//! Lines of cells: what all files in CSV have in common.
+//! Lines of cells: the part that all CSV files have in common.
 //!
-//! Cells are separated by commas, semicolons or tabs: by whichever of these stands first in the first line. A cell may
-//! stand in double quotes. Empty lines and lines that begin with `#` are left out.
+//! Cells are separated by commas, semicolons or tabs, whichever comes first in the first line. A cell may
+//! be in double quotes. Empty lines and lines that begin with `#` are skipped.
 
-/// A line that says something.
+/// A line with cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'text> {
     /// From 1.
@@ -11,7 +11,7 @@ pub struct Line<'text> {
     text: &'text str,
 }
 
-/// The lines that say something.
+/// The lines with cells.
 #[derive(Clone, Debug)]
 pub struct Lines<'text> {
     /// In order.
@@ -23,7 +23,7 @@ pub struct Lines<'text> {
 /// What is wrong with a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
-    /// Which, from 1.
+    /// Its number, from 1.
     pub line: usize,
     /// What was found.
     pub found: String,
@@ -32,7 +32,7 @@ pub struct BadLine {
 }
 
 impl<'text> Lines<'text> {
-    /// The lines of `text`. Of too many no more are kept than `most`, and of too many cells in a line as many.
+    /// The lines of `text`. At most `most` lines are kept, and at most `most` cells of a line.
     pub fn of(text: &'text str, most: usize) -> Lines<'text> {
         let text = text.trim_start_matches('\u{feff}');
         let has_text = |line: &Line<'_>| !line.text.trim().is_empty() && !line.text.starts_with('#');
@@ -42,10 +42,10 @@ impl<'text> Lines<'text> {
         Lines { all, separator: separator.unwrap_or(','), most }
     }
 
-    /// The cells of a line, without quotes and the spaces around them.
+    /// The cells of a line, without quotes and surrounding spaces.
     ///
     /// # Errors
-    /// A quotation mark that is not closed, or something between it and the next cell.
+    /// A quotation mark that is not closed, or text between the closing one and the next cell.
     pub fn cells(&self, line: &Line<'text>) -> Result<Vec<&'text str>, BadLine> {
         let wrong = |found: String, allowed| BadLine { line: line.number, found, allowed };
         let mut cells = Vec::new();
@@ -70,7 +70,7 @@ impl<'text> Lines<'text> {
     }
 }
 
-/// Something that was found, between quotes and not too long.
+/// A text that was found, in quotes and cut to a readable length.
 pub fn quoted(text: &str) -> String {
     const LONGEST: usize = 40;
     let short: String = text.chars().take(LONGEST).collect();

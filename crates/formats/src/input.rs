@@ -1,4 +1,4 @@
-//! Files that a command reads: up to a bound, and never one that it also writes.
+//! Files that a command reads: up to a limit, and never one that it also writes.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use serde::Serialize;
 use crate::interrupt;
 use crate::output::files;
 
-/// All of the file `path`, of at most `most`. What is no plain file, such as a pipe with nobody at its other end, may keep a
-/// reader waiting for ever: that ends when the process is asked to end.
+/// The content of the file `path`, of at most `most`. Anything but a plain file, such as a pipe that nobody writes to, may keep a
+/// reader waiting for ever; the wait ends when the process is asked to end.
 ///
 /// # Errors
-/// That it cannot be read, is longer than `most`, or is written by the same command; of the kind
-/// [`io::ErrorKind::Other`] that the process was asked to end.
+/// When it cannot be read, is longer than `most`, or is written by the same command; of the kind
+/// [`io::ErrorKind::Other`] when the process was asked to end.
 pub fn read(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
     files::reads(path)?;
     if path.is_file() {
@@ -25,10 +25,10 @@ pub fn read(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
         .unwrap_or_else(|| Err(io::Error::other("interrupted")))
 }
 
-/// The file `path`, of at most `most`, to be read piece by piece. What is no plain file is read at once, as [`read`] does.
+/// The file `path`, of at most `most`, to be read piece by piece. Anything but a plain file is read whole, as [`read`] does.
 ///
 /// # Errors
-/// As [`read`]; that it is longer than `most` shows when it is read so far.
+/// As [`read`]; a file longer than `most` fails only once that much has been read.
 pub fn open(path: &Path, most: Bytes) -> io::Result<Box<dyn io::Read + Send>> {
     if !path.is_file() {
         return Ok(Box::new(io::Cursor::new(read(path, most)?)));
@@ -40,16 +40,16 @@ pub fn open(path: &Path, most: Bytes) -> io::Result<Box<dyn io::Read + Send>> {
 /// The text of the file `path`, of at most `most`.
 ///
 /// # Errors
-/// As [`read`], and that it is not text.
+/// As [`read`], and when it is not text.
 pub fn read_text(path: &Path, most: Bytes) -> io::Result<String> {
     let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not text in UTF-8");
     String::from_utf8(read(path, most)?).map_err(not_text)
 }
 
-/// As many hexadecimal digits of a digest are shown to a person.
+/// How many hexadecimal digits of a digest are shown to people.
 const SHOWN: usize = 16;
 
-/// A file that was read, with the BLAKE3 digest of what was in it.
+/// A file that was read, with the BLAKE3 digest of its content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InputFile {
     path: String,
@@ -57,28 +57,28 @@ pub struct InputFile {
 }
 
 impl InputFile {
-    /// The file `path`, in which `content` was found.
+    /// The file `path`, whose content was `content`.
     pub fn new(path: &Path, content: &[u8]) -> InputFile {
         InputFile { path: path.display().to_string(), blake3: blake3::hash(content).to_hex().to_string() }
     }
 
-    /// The file `path`, of which all that was in it has come through `content`.
+    /// The file `path`, all of which has been read through `content`.
     pub fn digested<R>(path: &Path, content: &Digesting<R>) -> InputFile {
         InputFile { path: path.display().to_string(), blake3: content.hasher.finalize().to_hex().to_string() }
     }
 
-    /// The folder `path`, of which `files` were read, in this order: its digest is that of theirs.
+    /// The folder `path`, from which `files` were read, in this order: its digest is the digest of theirs.
     pub fn of_files(path: &Path, files: &[InputFile]) -> InputFile {
         let digests: String = files.iter().map(|file| file.blake3.as_str()).collect();
         InputFile::new(path, digests.as_bytes())
     }
 
-    /// The file `path`, in which there was what has the digest `blake3`.
+    /// The file `path`, whose content had the digest `blake3`.
     pub fn known(path: &str, blake3: &str) -> InputFile {
         InputFile { path: path.to_owned(), blake3: blake3.to_owned() }
     }
 
-    /// The digest of what is in it, in hexadecimal.
+    /// The digest of its content, in hexadecimal.
     pub fn blake3(&self) -> &str {
         &self.blake3
     }
@@ -89,7 +89,7 @@ impl InputFile {
     }
 }
 
-/// Something that is read, and whose digest is taken as it is.
+/// A reader that takes the digest of what is read through it.
 #[derive(Debug)]
 pub struct Digesting<R> {
     content: R,
@@ -97,7 +97,7 @@ pub struct Digesting<R> {
 }
 
 impl<R> Digesting<R> {
-    /// Nothing of `content` was read yet.
+    /// Wraps `content`, of which nothing has been read yet.
     pub fn new(content: R) -> Digesting<R> {
         Digesting { content, hasher: blake3::Hasher::new() }
     }

@@ -1,5 +1,5 @@
-//! Ctrl-C, and the signals by which others end a process: the first asks long runs to end and keep what they have, the second
-//! ends the process at once. Either way unfinished files go.
+//! Ctrl-C, and the signals that end a process: the first asks long runs to end and keep what they have, the second
+//! ends the process at once. Either way, unfinished files are removed.
 
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -15,21 +15,21 @@ use signal_hook::iterator::Signals;
 
 /// A process has one terminal, and so one such flag.
 static REQUESTED: AtomicBool = AtomicBool::new(false);
-/// The signal that asked.
+/// The signal that requested the end.
 static SIGNAL: AtomicI32 = AtomicI32::new(SIGINT);
-/// Whether SIGHUP asks what runs to read its files again, and whether it has.
+/// Whether SIGHUP asks the running command to read its files again, and whether it has done so.
 static REREADS: AtomicBool = AtomicBool::new(false);
 static REREAD: AtomicBool = AtomicBool::new(false);
-/// Files that are removed when the process ends before they are whole.
+/// Files to remove if the process ends before they are whole.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// The exit status of a command that was interrupted, as shells have it: 128 and the signal.
+/// The exit status of a command that was interrupted, as shells define it: 128 plus the signal.
 pub fn status() -> i32 {
     128 + SIGNAL.load(Ordering::Relaxed)
 }
 
-/// Takes SIGINT, SIGTERM and SIGHUP as requests to end, but for those that the process was started to ignore, by `nohup` or by a
-/// shell in whose background it is.
+/// Takes SIGINT, SIGTERM and SIGHUP as requests to end, except those that the process was started to ignore, by `nohup` or by a
+/// shell that runs it in the background.
 ///
 /// # Errors
 /// When the system refuses.
@@ -41,15 +41,15 @@ pub fn listen() -> io::Result<()> {
     Ok(())
 }
 
-/// The signals that are ignored, a bit each, the lowest for signal 1; none where the system does not tell.
+/// The signals that are ignored, one bit each, the lowest for signal 1; none where the system does not say.
 fn ignored() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// Asks what runs to end, because of `signal`. Asked again before anything began anew, ends the process. What runs may take SIGHUP otherwise, by
-/// [`reread_at_hangup`].
+/// Asks the running command to end, because of `signal`. A second request before a new command begins ends the process. A command may
+/// give SIGHUP another meaning with [`reread_at_hangup`].
 pub fn request(signal: i32) {
     if signal == SIGHUP && REREADS.load(Ordering::Relaxed) {
         return REREAD.store(true, Ordering::Relaxed);
@@ -61,75 +61,75 @@ pub fn request(signal: i32) {
     }
 }
 
-/// Says that the file `path` is to be removed if the process ends before [`keeps`].
+/// Registers the file `path` for removal if the process ends before [`keeps`] is called.
 pub fn removes(path: &Path) {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_path_buf());
 }
 
-/// Says that there is no unfinished file `path` any more.
+/// Unregisters `path`: it is no longer an unfinished file.
 pub fn keeps(path: &Path) {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|known| known != path);
 }
 
-/// Removes what was left unfinished by threads that were left to themselves.
+/// Removes the files that abandoned threads left unfinished.
 pub fn remove_unfinished() {
     for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-        // There is nobody left to tell that it stays.
+        // If this fails, there is nobody left to report it to.
         let _ = fs::remove_file(path);
     }
 }
 
-/// From now on SIGHUP asks what runs to read its files again, and not to end.
+/// From now on, SIGHUP asks the running command to read its files again rather than to end.
 pub fn reread_at_hangup() {
     REREADS.store(true, Ordering::Relaxed);
 }
 
-/// Whether what runs was asked to read its files again since this was last looked at.
+/// Whether the running command was asked to read its files again since the last call.
 pub fn takes_reread() -> bool {
     REREAD.swap(false, Ordering::Relaxed)
 }
 
-/// Forgets earlier requests: something new begins.
+/// Forgets earlier requests: a new command begins.
 pub fn forget() {
     REREADS.store(false, Ordering::Relaxed);
     REREAD.store(false, Ordering::Relaxed);
     REQUESTED.store(false, Ordering::Relaxed);
 }
 
-/// Whether what runs was asked to end.
+/// Whether the running command was asked to end.
 pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
 
-/// The flag itself, for those that poll it often.
+/// The flag itself, for callers that poll it often.
 pub fn flag() -> &'static AtomicBool {
     &REQUESTED
 }
 
-/// How often a thread that waits looks whether it is asked to end.
+/// How often a waiting thread checks whether it was asked to end.
 pub const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
-/// Does `work` on a thread of its own and gives what comes out, or nothing if it was asked to end before.
+/// Does `work` on a thread of its own and returns its result, or nothing if the process was asked to end first.
 ///
-/// Then the thread is left to itself: the process is about to end.
+/// In that case the thread is abandoned: the process is about to end.
 pub fn unless_requested<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     unless_requested_while(work, || {})
 }
 
-/// As [`unless_requested`]; `look` is called every now and then while the work is done.
+/// As [`unless_requested`]; `look` is called now and then while the work goes on.
 pub fn unless_requested_while<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
     mut look: impl FnMut(),
 ) -> Option<T> {
     let (done, result) = mpsc::channel();
-    // If it was left to itself, nobody waits for the result.
+    // If the thread was abandoned, nobody waits for the result.
     let worker = thread::spawn(move || drop(done.send(work())));
     loop {
         match result.recv_timeout(BETWEEN_LOOKS) {
             Ok(result) => return Some(result),
             Err(RecvTimeoutError::Timeout) if requested() => return None,
             Err(RecvTimeoutError::Timeout) => look(),
-            // It ended without a result: it panicked.
+            // The thread ended without a result: it panicked.
             Err(RecvTimeoutError::Disconnected) => match worker.join() {
                 Ok(()) => return None,
                 Err(panic) => resume_unwind(panic),

@@ -1,4 +1,4 @@
-//! Files that are read and written: within bounds, whole or not at all, and gone when a signal ends the process before they are.
+//! Reads and writes files: reading is bounded; a written file is whole or absent, even when a signal ends the process.
 
 pub mod cells;
 pub mod input;

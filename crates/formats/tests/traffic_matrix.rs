@@ -1,4 +1,4 @@
-//! Traffic matrices: what NumPy, SciPy and people write is read, and whatever else a file holds is one clear error.
+//! Traffic matrices: files written by NumPy, SciPy and people are read, and any other content is one clear error.
 
 use std::path::{Path, PathBuf};
 
@@ -7,9 +7,9 @@ use programs::schedule::Pattern;
 use proptest::prelude::*;
 use quantities::{Bytes, Rank};
 
-/// The matrix that most of the files hold.
+/// The matrix in most of the files.
 const GENERAL: [u64; 16] = [0, 1024, 0, 64, 512, 0, 0, 0, 0, 8, 0, 65_536, 1, 0, 2, 0];
-/// The one that the symmetric files hold.
+/// The matrix in the symmetric files.
 const SYMMETRIC: [u64; 16] = [0, 3, 0, 7, 3, 0, 9, 0, 0, 9, 0, 1, 7, 0, 1, 0];
 
 fn file(name: &str) -> PathBuf {
@@ -22,7 +22,7 @@ fn cells(pattern: &Pattern) -> Vec<u64> {
     ranks().flat_map(|from| ranks().map(move |to| pattern.bytes(from, to).0)).collect()
 }
 
-/// The cells and which names were left out above and beside.
+/// The cells, and whether row and column names were left out.
 fn named(matrix: &TrafficMatrix) -> (Vec<u64>, bool, bool) {
     (cells(&matrix.pattern), matrix.headings.row, matrix.headings.column)
 }
@@ -64,13 +64,13 @@ fn names_above_and_beside_are_left_out_and_that_is_said() {
     assert_eq!(parse("a,b\n0,1\n2,0\n"), (vec![0, 1, 2, 0], true, false));
     assert_eq!(parse("a\t0\t1\nb\t2\t0\n"), (vec![0, 1, 2, 0], false, true));
     assert_eq!(parse("rank,1,2\n1,0,1\n2,2,0\n"), (vec![0, 1, 2, 0], true, true));
-    // R writes no name over the names beside.
+    // R writes no name above the row names.
     assert_eq!(parse("a,b\na,0,1\nb,2,0\n"), (vec![0, 1, 2, 0], true, true));
-    // A first row that does not count up is numbers, though its corner is empty.
+    // A first row that does not count up holds numbers, though its corner is empty.
     assert_eq!(parse(",1,3\n1,,3\n2,1,\n"), (vec![0, 1, 3, 1, 0, 3, 2, 1, 0], false, false));
 }
 
-/// What is printed about a text that is not allowed, after `a.csv` or the like.
+/// The error printed for a text that is not allowed, after `a.csv` or the like.
 fn error_of(parse: impl Fn() -> Result<TrafficMatrix, traffic_matrix::MatrixError>) -> String {
     match parse() {
         Ok(matrix) => panic!("{matrix:?} was read"),
@@ -243,7 +243,7 @@ fn files_that_cannot_be_read_are_told() {
     assert!(read("missing.csv").contains("missing.csv: it cannot be read: "));
 }
 
-/// A matrix as Matrix Market writes it.
+/// A matrix in Matrix Market format.
 fn market(rows: &[Vec<u64>], array: bool) -> String {
     let ranks = rows.len();
     let cells = || (0..ranks).flat_map(|column| (0..ranks).map(move |row| (row, column)));
@@ -290,7 +290,7 @@ proptest! {
         let _ = npy::parse("a.npy", &content, Bytes(1));
     }
 
-    /// A good file of which some bytes are others and the end is missing.
+    /// A good file with some bytes changed and the end cut off.
     #[test]
     fn no_spoilt_file_makes_a_reader_panic(
         name in prop::sample::select(vec!["names.csv", "scipy-coordinate.mtx", "scipy-array.mtx", "numpy-big-f4.npy"]),

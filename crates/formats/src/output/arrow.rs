@@ -1,8 +1,8 @@
-//! The Arrow formats of files ("Feather 2") and streams, as much of them as numbers, texts and lists of numbers need.
+//! The Arrow file ("Feather 2") and stream formats, as much of them as numbers, texts and lists of numbers need.
 //!
-//! A stream is the schema, batches of rows, and a mark of its end. A file has a mark before that, and after it a footer that says
-//! where each batch stands. Schema, batch and footer are headed by FlatBuffers, whose tables are put together here slot by slot; the slots' numbers are those of
-//! `Schema.fbs`, `Message.fbs` and `File.fbs` in the Arrow format's specification.
+//! A stream consists of the schema, batches of rows, and an end mark. A file has a mark before that, and after it a footer that says
+//! where each batch is. Schema, batch and footer are headed by FlatBuffers, whose tables this module builds slot by slot; the slot numbers
+//! are those of `Schema.fbs`, `Message.fbs` and `File.fbs` in the Arrow format's specification.
 
 use std::io::{self, Write};
 
@@ -19,28 +19,28 @@ const INT: u8 = 2;
 const FLOATING_POINT: u8 = 3;
 const UTF8: u8 = 5;
 const LIST: u8 = 12;
-/// The precision of a floating-point number of 64 bits.
+/// The precision of a 64-bit floating-point number.
 const DOUBLE: i16 = 2;
 
-/// Rows of a batch: enough for headers not to count, few enough for the ends of lists and texts, which have 31 bits.
+/// Rows in a batch: enough for headers not to matter, few enough for the ends of lists and texts, which have 31 bits.
 pub(super) const BATCH_ROWS: usize = 1 << 16;
 
-/// What the values of a column are.
+/// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Whole numbers of 32 bits that are not negative.
+    /// Unsigned 32-bit integers.
     Unsigned32,
-    /// Whole numbers of 64 bits that are not negative.
+    /// Unsigned 64-bit integers.
     Unsigned64,
-    /// Whole numbers of 64 bits: what most programs count time in.
+    /// Signed 64-bit integers, in which most programs count time.
     Signed64,
-    /// Numbers of 64 bits.
+    /// 64-bit floating-point numbers.
     Float64,
     /// Texts.
     Text,
 }
 
-/// A column's name and what its values, or those in its lists, are.
+/// A column's name, and the type of its values or of those in its lists.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field<'a> {
     pub name: &'a str,
@@ -50,20 +50,20 @@ pub(super) struct Field<'a> {
     pub nullable: bool,
 }
 
-/// The values of a column, in bytes, those of numbers the least first; of a column of lists or texts, all of them one after the other.
+/// The values of a column as bytes, numbers in little-endian order; the lists or texts of a column one after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Column {
     /// Where each list or text ends, counted in values or bytes. Empty for a column of numbers.
     ends: Vec<i32>,
     values: Vec<u8>,
-    /// The rows in which there is none.
+    /// The rows without a value.
     missing: Vec<usize>,
 }
 
-/// What surrounds the batches.
+/// The framing around the batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A file, which can be read from any batch on.
+    /// A file, which can be read from any batch onwards.
     File,
     /// A stream, which is read from its beginning.
     Stream,
@@ -76,7 +76,7 @@ impl Column {
     pub(super) fn number64(&mut self, value: u64) {
         self.values.extend(value.to_le_bytes());
     }
-    /// Nothing in this row, where a value of that kind may be.
+    /// Adds a row without a value to a column of that kind.
     pub(super) fn missing(&mut self, row: usize, kind: Kind) {
         self.missing.push(row);
         match kind {
@@ -88,7 +88,7 @@ impl Column {
         self.values.extend(text.as_bytes());
         self.ends.push(self.values.len() as i32);
     }
-    /// A bit for each row, the first the lowest, that says whether there is a value; nothing where there are all.
+    /// One bit for each row, the first row lowest, set if there is a value; empty where no value is missing.
     fn presence(&self, rows: usize) -> Vec<u8> {
         if self.missing.is_empty() {
             return Vec::new();
@@ -99,14 +99,14 @@ impl Column {
         }
         bits
     }
-    /// The numbers since the last end are a list.
+    /// Ends a list, of the numbers since the last end.
     pub(super) fn end_list(&mut self, field: Field<'_>) {
         self.ends.push((self.values.len() / field.kind.bytes()) as i32);
     }
 }
 
 impl Kind {
-    /// How large a value is. [B] Of a text, a letter of it.
+    /// The size of a value, or of one letter of a text. [B]
     const fn bytes(self) -> usize {
         match self {
             Kind::Unsigned32 => 4,
@@ -120,15 +120,15 @@ impl Kind {
 pub(super) struct ArrowWriter<'a, W> {
     out: W,
     form: Form,
-    /// How much was written. [B]
+    /// How much has been written. [B]
     at: usize,
     fields: &'a [Field<'a>],
-    /// What belongs to the whole of it, by name.
+    /// Metadata about the whole, with its name.
     note: (&'static str, String),
     blocks: Vec<Block>,
 }
 
-/// Where a batch stands.
+/// Where a batch is, and the lengths of its header and body. [B]
 struct Block {
     offset: usize,
     header: usize,
@@ -136,7 +136,7 @@ struct Block {
 }
 
 impl<'a, W: Write> ArrowWriter<'a, W> {
-    /// Begins with the columns `fields`, and a note, of that name, in the metadata of the schema.
+    /// Begins with the columns `fields`, and a named note in the metadata of the schema.
     pub(super) fn new(out: W, form: Form, fields: &'a [Field<'a>], note: (&'static str, String)) -> io::Result<Self> {
         let mut file = ArrowWriter { out, form, at: 0, fields, note, blocks: Vec::new() };
         if form == Form::File {
@@ -178,7 +178,7 @@ impl<'a, W: Write> ArrowWriter<'a, W> {
         self.write(&body)
     }
 
-    /// Writes the end. Nothing can follow it.
+    /// Writes the end. Nothing can follow.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.write(&u32::MAX.to_le_bytes())?;
         self.write(&[0; 4])?;
@@ -192,7 +192,7 @@ impl<'a, W: Write> ArrowWriter<'a, W> {
     fn footer(&mut self) -> io::Result<()> {
         let mut build = FlatBufferBuilder::new();
         let schema = schema(&mut build, self.fields, &self.note);
-        // A block is a structure of 8 + 4 + 4 (unused) + 8 bytes, put together from its end.
+        // A block is a structure of 8 + 4 + 4 (unused) + 8 bytes, built from its end.
         build.start_vector::<i64>(3 * self.blocks.len());
         for block in self.blocks.iter().rev() {
             build.push(block.body as i64);
@@ -212,7 +212,7 @@ impl<'a, W: Write> ArrowWriter<'a, W> {
         self.write(MARK)
     }
 
-    /// Writes a message's header, filled up to eight bytes, and gives its length with what stands before it.
+    /// Writes a message's header, padded to a multiple of eight bytes, and returns its length, prefix included.
     fn header(&mut self, header: &[u8]) -> io::Result<usize> {
         let filled = header.len().next_multiple_of(8);
         self.write(&u32::MAX.to_le_bytes())?;
@@ -228,10 +228,10 @@ impl<'a, W: Write> ArrowWriter<'a, W> {
     }
 }
 
-/// Where the buffers of a batch stand in its body, and how many values each column has.
+/// Where the buffers of a batch are in its body, and how many values each column has.
 #[derive(Default)]
 struct Layout {
-    /// Pairs of a column's length and how many of its values are missing.
+    /// Pairs of a column's length and its number of missing values.
     nodes: Vec<i64>,
     /// Pairs of a buffer's offset and length.
     buffers: Vec<i64>,
@@ -255,7 +255,7 @@ impl Layout {
     }
 }
 
-/// The place of a table's slot in the list of its slots.
+/// The offset of a slot in the table's list of slots.
 const fn slot(number: u16) -> u16 {
     4 + 2 * number
 }
@@ -316,7 +316,7 @@ fn schema(
     build.end_table(table)
 }
 
-/// The number of a kind, and the table that says more of it.
+/// The number of a kind, and the table that describes it further.
 fn kind(build: &mut FlatBufferBuilder<'_>, kind: Kind) -> (u8, WIPOffset<TableFinishedWIPOffset>) {
     let table = build.start_table();
     let tag = match kind {

@@ -1,23 +1,23 @@
-//! Which files the command of this thread reads and writes, so that none of them is both.
+//! Tracks which files this thread's command reads and writes, so that none is both read and written.
 //!
-//! A file is known by what it is, not by its name: links and other ways to it count. One that is not there yet is known by its
-//! folder and its name in it.
+//! A file is identified by what it is, not by its name: links and other paths to it count. One that does not exist yet is identified by
+//! its folder and its name in it.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// What a file is, however it is called.
+/// The identity of a file, whatever its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Identity {
-    /// It is there: its device and its number on it.
+    /// It exists: its device and its inode number there.
     There(u64, u64),
-    /// It is not there yet: its folder and its name.
+    /// It does not exist yet: its folder and its name.
     NotYet(Box<Identity>, OsString),
 }
 
-/// Files by what they are, with the names that they were given.
+/// Files by identity, with the names by which they were given.
 #[derive(Debug, Default)]
 struct Files {
     read: Vec<(Identity, PathBuf)>,
@@ -28,15 +28,15 @@ thread_local! {
     static FILES: RefCell<Files> = RefCell::default();
 }
 
-/// Forgets what an earlier command has read and written.
+/// Forgets what an earlier command read and wrote.
 pub fn forget() {
     FILES.with_borrow_mut(|files| *files = Files::default());
 }
 
-/// Notes that the command reads `path`.
+/// Records that the command reads `path`.
 ///
 /// # Errors
-/// That it also writes it.
+/// When it also writes it.
 pub fn reads(path: &Path) -> io::Result<()> {
     let Some(identity) = identity(path) else { return Ok(()) };
     FILES.with_borrow_mut(|files| {
@@ -46,10 +46,10 @@ pub fn reads(path: &Path) -> io::Result<()> {
     })
 }
 
-/// Notes that the command writes `path`, until [`written`].
+/// Records that the command writes `path`, until [`written`].
 ///
 /// # Errors
-/// That it also reads it, or writes it as something else.
+/// When it also reads it, or writes it as something else.
 pub(super) fn writes(path: &Path) -> io::Result<()> {
     let Some(identity) = identity(path) else { return Ok(()) };
     FILES.with_borrow_mut(|files| {
@@ -60,7 +60,7 @@ pub(super) fn writes(path: &Path) -> io::Result<()> {
     })
 }
 
-/// Notes that `path` is no longer being written.
+/// Records that `path` is no longer being written.
 pub(super) fn written(path: &Path) {
     FILES.with_borrow_mut(|files| files.written.retain(|(_, known)| known != path));
 }
@@ -71,8 +71,8 @@ fn refuse(files: &[(Identity, PathBuf)], identity: &Identity, why: &str) -> io::
     Err(io::Error::new(io::ErrorKind::InvalidInput, reason))
 }
 
-/// What the file of this name is; nothing for what is no plain file, of which many can be read and written at once, and
-/// for what cannot be, which shows when it is read or written.
+/// The identity of the file of this name; nothing for anything but a plain file, which may well be read and written at once, and
+/// nothing for a name that no file can have, which fails when it is read or written.
 fn identity(path: &Path) -> Option<Identity> {
     if let Ok(metadata) = fs::metadata(path) {
         return if metadata.is_file() { of_metadata(path, &metadata) } else { None };

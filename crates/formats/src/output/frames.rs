@@ -1,4 +1,4 @@
-//! The log of frames of a run on an Ethernet, one line or row for each frame and receiver, in the order in which their ways ended.
+//! The frame log of a run on an Ethernet, one line or row for each frame and receiver, in the order in which their journeys ended.
 //!
 //! | column | |
 //! |---|---|
@@ -32,7 +32,7 @@ const FIELDS: [Field<'static>; 7] = [
     number("fate", Kind::Unsigned32),
 ];
 
-/// Writes the log `frames` of `experiment` to `out`; Arrow says what was run, CSV has no place for it.
+/// Writes the frame log `frames` of `experiment` to `out`; Arrow records what was run, CSV has no place for it.
 ///
 /// # Errors
 /// When `out` fails.

@@ -1,4 +1,4 @@
-//! What runs leave behind: files that are whole or not there, the packet log, the timeline, tables.
+//! The output of runs: files that are whole or absent, the packet log, the timeline, tables.
 
 mod arrow;
 pub mod files;
@@ -15,5 +15,5 @@ pub use table::{Cell, Cells, ColumnOf, stream_table};
 pub use timeline::write_timeline;
 pub use whole_file::{Unwritable, WholeFile, write_whole};
 
-/// The key under which what is written says what was run.
+/// The key under which an output file records what was run.
 pub const EXPERIMENT_KEY: &str = "experiment";

@@ -1,10 +1,10 @@
-//! The packet log of a run, one line or row a packet: with it and the machine's channels (`maquette machine --json`)
-//! anybody can check a run with a simulator of their own.
+//! The packet log of a run, one line or row per packet: with it and the machine's channels (`maquette machine --json`),
+//! anyone can check a run with a simulator of their own.
 //!
 //! | column | |
 //! |---|---|
 //! | `source`, `destination` | the nodes |
-//! | `bytes` | of the message that it carried [B] |
+//! | `bytes` | the size of the message that it carried [B] |
 //! | `flits` | header included [flits] |
 //! | `injected_ps`, `delivered_ps` | when it was put into the source's queue, when its tail had arrived [ps] |
 //! | `blocking_ps` | how long its header was blocked, over all its channels [ps] |
@@ -12,8 +12,8 @@
 //! | `virtual_channels` | for each channel: which of the virtual channels that share it, from 0 |
 //! | `requested_ps`, `granted_ps`, `released_ps` | for each channel: when the header asked for it, when the packet had it, when its tail had crossed [ps] |
 //!
-//! In CSV the numbers of a list stand in one field, with spaces between them. In Arrow they are lists, and the metadata of the schema says under
-//! `experiment`, in JSON, what was run.
+//! In CSV, the numbers of a list are in one field, separated by spaces. In Arrow, they are lists, and the metadata of the schema
+//! records under `experiment`, in JSON, what was run.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -24,7 +24,7 @@ use virtual_worlds::answer::{HopRecord, PacketRecord};
 use super::EXPERIMENT_KEY;
 use super::arrow::{ArrowWriter, BATCH_ROWS, Column, Field, Form, Kind};
 
-/// In which form a packet log is written.
+/// The format of a packet log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketFormat {
     /// Comma-separated values, with a line of names.
@@ -34,10 +34,10 @@ pub enum PacketFormat {
 }
 
 impl PacketFormat {
-    /// The endings of files whose form is known.
+    /// The file name extensions that determine a format.
     pub const ENDINGS: [&'static str; 2] = [".csv", ".arrow"];
 
-    /// The form that the ending of a file's name means.
+    /// The format that a file name's extension stands for.
     pub fn of(path: &Path) -> Option<PacketFormat> {
         match path.extension()?.to_str()? {
             "csv" => Some(PacketFormat::Csv),
@@ -47,7 +47,7 @@ impl PacketFormat {
     }
 }
 
-/// Writes the packet log `packets` of `experiment` to `out`; Arrow says what was run, CSV has no place for it.
+/// Writes the packet log `packets` of `experiment` to `out`; Arrow records what was run, CSV has no place for it.
 ///
 /// # Errors
 /// When `out` fails.
@@ -73,7 +73,7 @@ pub fn stream_packets(out: impl Write, packets: &[PacketRecord], experiment: &im
     write_arrow(out, Form::Stream, &fields, packets, experiment)
 }
 
-/// What is written of each channel on a packet's way.
+/// The values written for each channel on a packet's path.
 const HOP_VALUES: [fn(&HopRecord) -> u64; 5] = [
     |hop| u64::from(hop.channel.0),
     |hop| u64::from(hop.virtual_channel),
@@ -202,13 +202,13 @@ mod tests {
         assert_eq!(String::from_utf8(text).unwrap(), expected);
     }
 
-    /// That others can read it is tested from Python, with polars.
+    /// A test in Python checks, with polars, that other programs can read it.
     #[test]
     fn an_arrow_file_is_marked_at_both_ends_and_aligned() {
         let mut bytes = Vec::new();
         write_packets(&mut bytes, PacketFormat::Arrow, &log(), &serde_json::json!({"command": "run"})).unwrap();
         assert!(bytes.starts_with(b"ARROW1\0\0") && bytes.ends_with(b"ARROW1"));
-        // What was run stands in the schema, which a file has at both ends.
+        // The record of what was run is in the schema, which a file has at both ends.
         assert_eq!(String::from_utf8_lossy(&bytes).matches("\"command\":\"run\"").count(), 2);
         let footer = u32::from_le_bytes(bytes[bytes.len() - 10..][..4].try_into().unwrap()) as usize;
         assert_eq!((bytes.len() - 10 - footer) % 8, 0);

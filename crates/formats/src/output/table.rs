@@ -1,4 +1,4 @@
-//! Tables as Arrow streams: columns of numbers and texts, each declared once, with what it is of a row.
+//! Tables as Arrow streams: columns of numbers and texts, each declared once, with the function that takes its value from a row.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -12,18 +12,18 @@ use super::arrow::{ArrowWriter, BATCH_ROWS, Column, Field, Form, Kind};
 /// A value in a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell<'row> {
-    /// A whole number that is not negative; of 32 bits in a column of those.
+    /// A whole number that is not negative, and fits 32 bits in a column of such numbers.
     Whole(u64),
     /// Any number.
     Number(f64),
     /// A text.
     Text(Cow<'row, str>),
-    /// None.
+    /// No value.
     Missing,
 }
 
 impl Cell<'_> {
-    /// Adds it to a column of that kind.
+    /// Appends it to a column of that kind.
     fn add(&self, column: &mut Column, kind: Kind, row: usize) {
         match self {
             Cell::Whole(number) if kind == Kind::Unsigned32 => column.number32(*number as u32),
@@ -36,17 +36,17 @@ impl Cell<'_> {
     }
 }
 
-/// Rows of cells, each row as long as there are columns.
+/// Rows of cells, one for each column.
 #[derive(Clone, Debug)]
 pub struct Cells<'a> {
-    /// The name of each column, and what its values are, where there are any.
+    /// The name of each column, and the type of its values.
     pub columns: Vec<(&'a str, Kind)>,
     /// The rows.
     pub rows: Vec<Vec<Cell<'a>>>,
 }
 
 impl Cells<'_> {
-    /// Writes them, which came of `experiment`, to `out` as an Arrow stream, or as a file.
+    /// Writes the table, the result of `experiment`, to `out` as an Arrow stream or file.
     ///
     /// # Errors
     /// When `out` fails.
@@ -67,7 +67,7 @@ impl Cells<'_> {
         writer.finish()
     }
 
-    /// Writes them to `out` as CSV, with a line of names; what is missing is empty.
+    /// Writes the table to `out` as CSV, with a line of names; missing values are empty.
     ///
     /// # Errors
     /// When `out` fails.
@@ -93,13 +93,13 @@ impl Cell<'_> {
     }
 }
 
-/// A text as a cell of CSV: in quotes where it has to be.
+/// A text as a cell of CSV: in quotes where it needs them.
 fn quoted(text: &str) -> String {
     let plain = !text.contains([',', '"', '\n', '\r']) && !text.is_empty();
     if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
 }
 
-/// A column of a table whose rows are `Row`: its name, what its values are, and which that of a row is.
+/// A column of a table whose rows are `Row`: its name, the type of its values, and the function that takes its value from a row.
 pub struct ColumnOf<Row>(pub &'static str, pub Kind, pub for<'row> fn(&'row Row) -> Cell<'row>);
 
 impl From<u32> for Cell<'_> {
@@ -140,7 +140,7 @@ impl<'row> From<&'row str> for Cell<'row> {
     }
 }
 
-/// Writes a table of `rows`, which came of `experiment`, to `out` as an Arrow stream.
+/// Writes a table of `rows`, the result of `experiment`, to `out` as an Arrow stream.
 ///
 /// # Errors
 /// When `out` fails.

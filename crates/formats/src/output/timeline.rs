@@ -1,8 +1,8 @@
 //! The timeline of a run as a Chrome trace, which ui.perfetto.dev and chrome://tracing show.
 //!
-//! Ranks are the threads of one process, channels those of another. A rank's stretches of sending, receiving and
-//! computing are slices; so are the times during which a channel belonged to a packet. An arrow leads from each call of
-//! `send` to the `receive` that got the message. Times are in microseconds, to the picosecond. What was run is in `otherData`.
+//! Ranks are the threads of one process, channels those of another. A rank's spans of sending, receiving and
+//! computing are slices; so are the times during which a packet held a channel. An arrow leads from each call of
+//! `send` to the `receive` that got the message. Times are in microseconds, to the picosecond. `otherData` records what was run.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,7 +20,7 @@ use super::EXPERIMENT_KEY;
 const RANKS: u32 = 1;
 const CHANNELS: u32 = 2;
 
-/// Writes the timeline of `answer`, what `experiment` gave on `machine`, to `out`.
+/// Writes the timeline of `answer`, the result of `experiment` on `machine`, to `out`.
 ///
 /// # Errors
 /// When `out` fails.
@@ -71,7 +71,7 @@ struct Trace<W> {
 }
 
 impl<W: Write> Trace<W> {
-    /// Writes an event: what stands between its brackets.
+    /// Writes an event, given the text between its braces.
     fn event(&mut self, inside: fmt::Arguments<'_>) -> io::Result<()> {
         let before = if self.first { "\n" } else { ",\n" };
         self.first = false;
@@ -118,7 +118,7 @@ impl<W: Write> Trace<W> {
 
     /// An arrow from the beginning of the sender's slice into the receiver's, which began at `asked`.
     fn arrow(&mut self, number: usize, message: &MessageRecord, asked: Time) -> io::Result<()> {
-        // An arrow belongs to the slice that it ends in: it must end before the slice does. Viewers count nanoseconds.
+        // An arrow belongs to the slice that it ends in, so it must end before the slice does. Viewers count nanoseconds.
         let before_end = message.received.picoseconds().saturating_sub(1_000);
         let end = at(asked.max(Time::from_picoseconds(before_end)));
         let (from, to, bytes, sent) = (message.from, message.to, message.size.0, at(message.sent));

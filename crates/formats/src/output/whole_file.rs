@@ -1,4 +1,4 @@
-//! Files that are whole or not there.
+//! Files that are whole or absent.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -15,21 +15,21 @@ use quantities::shown_path;
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write `{}`: {cause}", shown_path(path))]
 pub struct Unwritable {
-    /// The file, as it was asked for.
+    /// The file, as it was named.
     pub path: PathBuf,
-    /// What the system says.
+    /// The system's error.
     pub cause: io::Error,
 }
 
-/// A file that is written under another name, beside its place, and takes its place when it is whole.
+/// A file that is written under another name in the same folder, and renamed when it is whole.
 ///
-/// Making one finds out whether the place can be written, so it is made before a long run begins. One that is dropped
+/// Creating one shows whether the file can be written, so it is created before a long run begins. One that is dropped
 /// before [`WholeFile::finish`] leaves nothing behind.
 #[derive(Debug)]
 pub struct WholeFile {
-    /// What was asked for.
+    /// The file that was asked for.
     path: PathBuf,
-    /// The name it has until it is whole; none where there is nothing to rename, as for a pipe.
+    /// Its name until it is whole; none where nothing is renamed, as for a pipe.
     unfinished: Option<PathBuf>,
     writer: BufWriter<File>,
 }
@@ -49,7 +49,7 @@ impl WholeFile {
     }
 
     fn begin(path: &Path) -> io::Result<WholeFile> {
-        // A device or a pipe is written as it is: a file put in its place would not be what was meant.
+        // A device or a pipe is written directly: replacing it by a file is not what was meant.
         let unfinished = (!path.exists() || path.is_file()).then(|| unfinished_name(path)).transpose()?;
         let file = match &unfinished {
             Some(name) => {
@@ -61,10 +61,10 @@ impl WholeFile {
         Ok(WholeFile { path: path.to_path_buf(), unfinished, writer: BufWriter::new(file) })
     }
 
-    /// Puts the file in its place, now that it is whole.
+    /// Renames the file to its final name, now that it is whole.
     ///
     /// # Errors
-    /// When the last of it cannot be written.
+    /// When its end cannot be written.
     pub fn finish(mut self) -> Result<(), Unwritable> {
         let flushed = self.writer.flush();
         let renamed = flushed.and_then(|()| match &self.unfinished {
@@ -80,7 +80,7 @@ impl WholeFile {
         }
     }
 
-    /// Writes all of `content`, and puts the file in its place.
+    /// Writes all of `content`, and finishes the file.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -109,7 +109,7 @@ impl Write for WholeFile {
 impl Drop for WholeFile {
     fn drop(&mut self) {
         if let Some(name) = &self.unfinished {
-            // There is nobody left to tell that it stays.
+            // If this fails, there is nobody left to report it to.
             let _ = fs::remove_file(name);
             interrupt::keeps(name);
         }
@@ -117,7 +117,7 @@ impl Drop for WholeFile {
     }
 }
 
-/// Writes the file `path` with all of `content`, or leaves what was there.
+/// Writes `content` to the file `path`, or leaves the old file as it was.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -130,11 +130,11 @@ fn place(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
-/// The longest name that a file can have on all usual systems of files. [B]
+/// The longest file name that all usual file systems allow. [B]
 const LONGEST_NAME: usize = 255;
 
-/// A hidden name beside the place of `path`, and so on the same disk. Of a long name it has only the beginning, and then a
-/// number, since another one may begin alike.
+/// A hidden name in the folder of `path`, and so on the same disk. A long name is cut to its beginning and given a number, since
+/// another may begin the same way.
 fn unfinished_name(path: &Path) -> io::Result<PathBuf> {
     let place = place(path);
     let name =

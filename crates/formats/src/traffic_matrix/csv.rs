@@ -1,12 +1,12 @@
-//! CSV: a line a row.
+//! CSV: one line per row.
 //!
-//! - Lines and cells are told apart as in all such files: see [`crate::cells`].
+//! - Lines and cells are separated as in all such files: see [`crate::cells`].
 //! - A cell is a whole number of bytes; an empty one is 0.
-//! - The first column is names of ranks if its cell in the second line is neither a number nor empty, and that in the first
-//!   line is no number. The first line is if one of its other cells is neither, unless there are as many rows as columns
-//!   with it.
-//! - If the very first cell is no number, and the others of the first line and of the first column count 0, 1, 2, ... or
-//!   1, 2, 3, ... in both, these are names too: pandas writes them so.
+//! - The first column holds names of ranks if its cell in the second line is neither a number nor empty, and its cell in the
+//!   first line is not a number. The first line holds names if one of its other cells is neither a number nor empty, unless
+//!   the matrix is square with it.
+//! - If the very first cell is not a number, and the other cells of the first line and those of the first column both count
+//!   0, 1, 2, ... or 1, 2, 3, ..., these are names too: pandas writes them so.
 
 use std::io::{self, Write};
 
@@ -17,10 +17,10 @@ use super::error::{MatrixError, Place, Problem};
 use super::{Headings, Messages, TrafficMatrix, check_shape, number};
 use crate::cells::{BadLine, Line, Lines};
 
-/// Reads `content`; `file` is what messages call it.
+/// Reads `content`; `file` is its name in error messages.
 ///
 /// # Errors
-/// Where in it what was found that is not allowed.
+/// What was found that is not allowed, and where.
 pub fn parse(file: &str, content: &[u8]) -> Result<TrafficMatrix, MatrixError> {
     let fail = |(place, problem)| MatrixError { file: file.to_string(), place, problem };
     let bad_line = |BadLine { line, found, allowed }| fail((Place::Line(line), Problem::format(found, allowed)));
@@ -47,10 +47,10 @@ pub fn parse(file: &str, content: &[u8]) -> Result<TrafficMatrix, MatrixError> {
     ranks.and_then(|ranks| messages.matrix(ranks, headings)).map_err(|problem| fail((Place::File, problem)))
 }
 
-/// As many lines, and cells in a line, are read: one may be names, and one more is enough to tell that there are too many.
+/// The most lines, and cells in a line, that are read: one may hold names, and one more is enough to see that there are too many.
 const MOST_LINES: usize = MOST_RANKS as usize + 2;
 
-/// Which of the first row and the first column are names.
+/// Whether the first row and the first column hold names.
 fn headings(lines: &Lines<'_>) -> Result<Headings, BadLine> {
     let is_name = |cell: &&str| !cell.is_empty() && cell.parse::<f64>().is_err();
     let [first, rest @ ..] = lines.all.as_slice() else { return Ok(Headings::NONE) };
@@ -65,7 +65,7 @@ fn headings(lines: &Lines<'_>) -> Result<Headings, BadLine> {
     Ok(Headings { row: first.iter().skip(1).any(is_name) && !square, column })
 }
 
-/// Whether the first row and the first column are a cell that is no number and then the same count from 0 or 1.
+/// Whether the first row and the first column share a cell that is not a number and then both count up from 0, or both from 1.
 fn counts(lines: &Lines<'_>, first: &[&str]) -> bool {
     let Some((corner, row)) = first.split_first() else { return false };
     let begins = |line: &Line<'_>| lines.cells(line).ok()?.first()?.parse::<usize>().ok();

@@ -11,9 +11,9 @@ use super::{Headings, LONGEST_FILE, MOST_BYTES};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}{place}: {problem}")]
 pub struct MatrixError {
-    /// The file, as it was asked for.
+    /// The file, as it was named.
     pub file: String,
-    /// Where in it.
+    /// Where in the file.
     pub place: Place,
     /// What is wrong there.
     pub problem: Problem,
@@ -65,19 +65,19 @@ impl fmt::Display for Place {
 /// What is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// The file's name has an ending that no format has.
+    /// The file's extension is that of no known format.
     #[error("found a name of another ending; allowed is .csv, .mtx (Matrix Market) or .npy (NumPy)")]
     Ending,
-    /// The system does not give its content.
+    /// The system cannot read it.
     #[error("it cannot be read: {0}")]
     Unreadable(String),
-    /// It is longer than is read.
+    /// It is longer than the limit.
     #[error("found more than {0}; allowed is a file of at most {0}", Bytes(LONGEST_FILE))]
     TooLong,
     /// It is not text.
     #[error("found bytes that are not text; allowed is text in UTF-8")]
     NotText,
-    /// It has another number of rows than of columns.
+    /// Its numbers of rows and columns differ.
     #[error(
         "found {rows} x {columns} (rows x columns){}; allowed is a square matrix, with a row and a column for each rank",
         beside(headings)
@@ -87,13 +87,13 @@ pub enum Problem {
         rows: usize,
         /// How many columns.
         columns: usize,
-        /// What is not counted in these.
+        /// The names that these do not count.
         headings: Headings,
     },
     /// It has too many ranks, or none.
     #[error("found a matrix of {found} ranks; allowed is 1 to {MOST_RANKS}")]
     Ranks {
-        /// How many.
+        /// How many ranks.
         found: usize,
     },
     /// A row is longer or shorter than the one before.
@@ -116,13 +116,13 @@ pub enum Problem {
         /// How much. [B]
         found: u64,
     },
-    /// A cell is given more than once.
+    /// A cell occurs more than once.
     #[error("found it a second time; allowed is once")]
     Twice,
-    /// More of it is not zero than can be dealt with.
+    /// It has more nonzero cells than can be handled.
     #[error("found more than {MOST_MESSAGES} cells that are not 0; allowed is that many")]
     Messages,
-    /// What the cells say cannot be a pattern.
+    /// The cells do not form a valid pattern.
     #[error("{0}")]
     Pattern(String),
     /// It ends too early.
@@ -133,7 +133,7 @@ pub enum Problem {
         /// How much there must be.
         needed: String,
     },
-    /// Something else than its format allows.
+    /// Something that its format does not allow.
     #[error("found {found}; allowed is {allowed}")]
     Format {
         /// What was found.
@@ -143,7 +143,7 @@ pub enum Problem {
     },
 }
 
-/// Which names stand beside the matrix, in words.
+/// Which names surround the matrix, in words.
 fn beside(headings: &Headings) -> &'static str {
     match (headings.row, headings.column) {
         (true, true) => " beside a row and a column of names",
@@ -154,7 +154,7 @@ fn beside(headings: &Headings) -> &'static str {
 }
 
 impl Problem {
-    /// That `found` stands where the format wants `allowed`.
+    /// The error for `found` where the format requires `allowed`.
     pub(super) fn format(found: impl fmt::Display, allowed: impl fmt::Display) -> Problem {
         Problem::Format { found: found.to_string(), allowed: allowed.to_string() }
     }

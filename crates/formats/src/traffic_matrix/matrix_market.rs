@@ -9,9 +9,9 @@
 //! 4 3 64
 //! ```
 //!
-//! Rows and columns count from 1. `coordinate` names the entries that are not zero, `array` gives all of them, column by
-//! column. Values are `integer` or `real`, or there are none (`pattern`): then every entry is the same number of bytes.
-//! Of a `symmetric` matrix only the lower triangle is written.
+//! Rows and columns count from 1. `coordinate` lists the nonzero entries, `array` lists all of them, column by
+//! column. Values are `integer` or `real`, or absent (`pattern`): then every entry is the same number of bytes.
+//! Only the lower triangle of a `symmetric` matrix is written.
 //!
 //! Source: Boisvert, Pozo and Remington, "The Matrix Market exchange formats: initial design", NISTIR 5935, 1996.
 
@@ -23,10 +23,10 @@ use super::error::{MatrixError, Place, Problem};
 use super::{Headings, Messages, TrafficMatrix, check_shape, number};
 use crate::cells::quoted;
 
-/// Reads `content`; `file` is what messages call it. An entry without a value is `entry` bytes.
+/// Reads `content`; `file` is its name in error messages. An entry without a value is `entry` bytes.
 ///
 /// # Errors
-/// Where in it what was found that is not allowed.
+/// What was found that is not allowed, and where.
 pub fn parse(file: &str, content: &[u8], entry: Bytes) -> Result<TrafficMatrix, MatrixError> {
     let fail = |(place, problem)| MatrixError { file: file.to_string(), place, problem };
     let text = std::str::from_utf8(content).map_err(|_| fail((Place::File, Problem::NotText)))?;
@@ -55,7 +55,7 @@ impl Line<'_> {
     }
 }
 
-/// What the first line says.
+/// The contents of the first line.
 struct Header {
     sparse: bool,
     pattern: bool,
@@ -86,7 +86,7 @@ impl Header {
     }
 }
 
-/// A cell that the file says something about.
+/// A cell of the matrix that the file gives.
 #[derive(Clone, Copy)]
 struct Cell {
     row: usize,
@@ -96,7 +96,7 @@ struct Cell {
 }
 
 impl Cell {
-    /// Takes it up, and that across the diagonal in a symmetric matrix.
+    /// Adds it, and in a symmetric matrix also its mirror image.
     fn add_to(self, messages: &mut Messages, symmetric: bool) -> Result<(), Wrong> {
         let Cell { row, column, bytes, line } = self;
         let wrong = |problem| (Place::Cell { line, row, column }, problem);
@@ -108,7 +108,7 @@ impl Cell {
 /// How many ranks there are, and what they send.
 type Found = (u32, Messages);
 
-/// The entries in order of their place, each at most once.
+/// Reads the entries; each may occur at most once. They are added in order of row and column.
 fn coordinate<'text>(
     mut lines: impl Iterator<Item = Line<'text>>,
     header: &Header,
@@ -162,7 +162,7 @@ fn coordinate_entry(line: &Line<'_>, header: &Header, ranks: usize, entry: Bytes
     }
 }
 
-/// All cells, or those of the lower triangle, column by column.
+/// Reads all cells, or those of the lower triangle, column by column.
 fn array<'text>(mut lines: impl Iterator<Item = Line<'text>>, header: &Header) -> Result<Found, Wrong> {
     let size = size_line(lines.next())?;
     let [rows, columns] = whole_numbers(&size, "the number of rows and of columns")?;

@@ -1,13 +1,13 @@
-//! Who sends how many bytes to whom, read from the files in which people have it.
+//! Traffic matrices, which say who sends how many bytes to whom, read from files in common formats.
 //!
-//! | ending | format |
+//! | extension | format |
 //! |---|---|
-//! | `.csv` | [`csv`]: a line a row, with names above and beside or without |
+//! | `.csv` | [`csv`]: one line per row, with or without row and column names |
 //! | `.mtx` | [`matrix_market`]: coordinate or array |
 //! | `.npy` | [`npy`]: a NumPy array |
 //!
-//! Row r, column c is what rank r sends to rank c, in bytes. Nothing that is in such a file makes the readers panic, and
-//! none takes more memory than a few times the file and the matrix.
+//! Row r, column c is how many bytes rank r sends to rank c. No file makes the readers panic, and
+//! none takes more memory than a few times that of the file and the matrix.
 
 pub mod csv;
 mod error;
@@ -26,28 +26,28 @@ use quantities::{Bytes, Rank};
 use crate::input;
 use crate::input::InputFile;
 
-/// The most bytes from one rank to another: those of all messages together can then be counted. [B]
+/// The most bytes from one rank to another: the sum over all messages then cannot overflow. [B]
 pub const MOST_BYTES: u64 = 64 << 30;
 /// The longest file. [B]
 pub const LONGEST_FILE: u64 = 1 << 30;
 
-/// Who sends how many bytes to whom, as a file says it.
+/// Who sends how many bytes to whom, as read from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrafficMatrix {
-    /// The matrix: what is more than 0 bytes is a message.
+    /// The matrix: every entry of more than 0 bytes is a message.
     pub pattern: Pattern,
-    /// Which names stood around it.
+    /// Which names surrounded it.
     pub headings: Headings,
-    /// Whether it says how many bytes each message has, not only that there is one.
+    /// Whether it gives the size of each message, and not only that there is one.
     pub has_sizes: bool,
 }
 
-/// Names that stood above and beside a matrix and were left out of it.
+/// Whether row and column names surrounded a matrix and were left out of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Headings {
-    /// Whether the first row was names.
+    /// Whether the first row was column names.
     pub row: bool,
-    /// Whether the first column was names.
+    /// Whether the first column was row names.
     pub column: bool,
 }
 
@@ -56,7 +56,7 @@ impl Headings {
     const NONE: Headings = Headings { row: false, column: false };
 }
 
-/// The formats, by the ending of a file's name.
+/// The formats, by file name extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
     Csv,
@@ -74,11 +74,11 @@ impl Format {
     }
 }
 
-/// Reads the file `path`; with the digest of what is in it. What a file says only that it is there, as a Matrix Market pattern does, is `entry` bytes.
+/// Reads the file `path`; also returns its digest. Where a file gives only the presence of an entry, as a Matrix Market pattern
+/// does, the entry is `entry` bytes.
 ///
 /// # Errors
-/// Where in the file what was found that is not allowed; an ending that is none of the formats; a file that cannot be
-/// read.
+/// What was found that is not allowed, and where in the file; an extension of no known format; a file that cannot be read.
 pub fn read(path: &Path, entry: Bytes) -> Result<(TrafficMatrix, InputFile), MatrixError> {
     let name = path.display().to_string();
     let fail = |problem| MatrixError { file: name.clone(), place: Place::File, problem };
@@ -95,7 +95,7 @@ pub fn read(path: &Path, entry: Bytes) -> Result<(TrafficMatrix, InputFile), Mat
     Ok((matrix, InputFile::new(path, &content)))
 }
 
-/// Says whether a matrix of `rows` by `columns` is one that can be read, and of how many ranks.
+/// Checks that a matrix of `rows` by `columns` can be read; returns how many ranks it has.
 fn check_shape(rows: usize, columns: usize, headings: Headings) -> Result<u32, Problem> {
     if rows != columns {
         return Err(Problem::NotSquare { rows, columns, headings });
@@ -106,12 +106,12 @@ fn check_shape(rows: usize, columns: usize, headings: Headings) -> Result<u32, P
     }
 }
 
-/// The messages that were found so far.
+/// The messages found so far.
 #[derive(Debug, Default)]
 struct Messages(Vec<Transfer>);
 
 impl Messages {
-    /// Takes up that `bytes` stand at row `from`, column `to`. Rows and columns are those of a matrix that may be read.
+    /// Adds the entry `bytes` at row `from`, column `to`, which are within a matrix whose shape is allowed.
     fn add(&mut self, from: usize, to: usize, bytes: u64) -> Result<(), Problem> {
         if bytes == 0 {
             return Ok(());
@@ -126,7 +126,7 @@ impl Messages {
         Ok(())
     }
 
-    /// The matrix of `ranks` ranks that has them.
+    /// The matrix of `ranks` ranks that consists of them.
     fn matrix(self, ranks: u32, headings: Headings) -> Result<TrafficMatrix, Problem> {
         let pattern = Pattern::of_messages(ranks, self.0).map_err(|error| Problem::Pattern(error.to_string()))?;
         Ok(TrafficMatrix { pattern, headings, has_sizes: true })

@@ -4,7 +4,7 @@ use super::MOST_BYTES;
 use super::error::Problem;
 use crate::cells::quoted;
 
-/// The bytes that `text` says: a whole number, which may be written `1e6` or `12.0`.
+/// The number of bytes in `text`: a whole number, which may be written `1e6` or `12.0`.
 pub(super) fn from_text(text: &str) -> Result<u64, Problem> {
     if let Ok(whole) = text.parse::<u64>() {
         return from_whole(i128::from(whole));
@@ -15,7 +15,7 @@ pub(super) fn from_text(text: &str) -> Result<u64, Problem> {
     }
 }
 
-/// The bytes that a whole number says.
+/// A whole number as a number of bytes.
 pub(super) fn from_whole(value: i128) -> Result<u64, Problem> {
     match u64::try_from(value) {
         Ok(bytes) if bytes <= MOST_BYTES => Ok(bytes),
@@ -23,9 +23,9 @@ pub(super) fn from_whole(value: i128) -> Result<u64, Problem> {
     }
 }
 
-/// The bytes that a floating-point number says.
+/// A floating-point number as a number of bytes.
 pub(super) fn from_float(value: f64) -> Result<u64, Problem> {
-    // The most bytes are far below 2^53, so that every whole number up to them is one of these.
+    // `MOST_BYTES` is far below 2^53, so every whole number up to it is represented exactly.
     if value.fract() == 0.0 && (0.0..=MOST_BYTES as f64).contains(&value) {
         Ok(value as u64)
     } else {

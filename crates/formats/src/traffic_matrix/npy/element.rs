@@ -5,11 +5,11 @@ use quantities::Bytes;
 use crate::traffic_matrix::error::Problem;
 use crate::traffic_matrix::number;
 
-/// What an array's numbers are.
+/// The type of an array's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Element {
     kind: Kind,
-    /// In how many bytes each is written.
+    /// The size of each number. [B]
     size: usize,
     big_endian: bool,
 }
@@ -23,7 +23,7 @@ enum Kind {
 }
 
 impl Element {
-    /// What is allowed in a header.
+    /// The types allowed in a header, for error messages.
     pub(super) const ALLOWED: &'static str =
         "whole numbers (i1 to i8, u1 to u8), floating-point numbers (f2, f4, f8) or truth values (b1), after < or >";
 
@@ -44,25 +44,25 @@ impl Element {
             Kind::Signed | Kind::Unsigned => &[1, 2, 4, 8],
             Kind::Float => &[2, 4, 8],
         };
-        // Where there is one byte only, its order need not be given.
+        // A single byte needs no byte order.
         let orders = if size == 1 { "<>|=" } else { "<>" };
         let fits = sizes.contains(&size) && orders.contains(order);
         fits.then_some(Element { kind, size, big_endian: order == '>' })
     }
 
-    /// Whether it says only that there is something.
+    /// Whether it says only that something is sent.
     pub(super) fn is_truth(self) -> bool {
         matches!(self.kind, Kind::Truth)
     }
 
-    /// In how many bytes each is written.
+    /// The size of each number. [B]
     pub(super) fn size(self) -> usize {
         self.size
     }
 
-    /// The bytes that the number written as `raw` says; `entry` where it says only that there are some.
+    /// The number of bytes encoded in `raw`; `entry` where it says only that something is sent.
     pub(super) fn bytes(self, raw: &[u8], entry: Bytes) -> Result<u64, Problem> {
-        // The number's bits, the highest first.
+        // Shifts in the next byte, most significant first.
         let place = |bits: u64, byte: &u8| (bits << 8) | u64::from(*byte);
         let bits = if self.big_endian { raw.iter().fold(0, place) } else { raw.iter().rev().fold(0, place) };
         let unused = 64 - 8 * self.size as u32;
@@ -83,7 +83,7 @@ impl Element {
     }
 }
 
-/// A number of 16 bits by IEEE 754: a sign, 5 bits of exponent, 10 bits of fraction.
+/// An IEEE 754 half-precision number: a sign, 5 bits of exponent, 10 bits of fraction.
 fn half(bits: u16) -> f64 {
     let sign = if bits >> 15 == 0 { 1.0 } else { -1.0 };
     let (exponent, fraction) = (i32::from((bits >> 10) & 0x1F), f64::from(bits & 0x3FF));
@@ -133,7 +133,7 @@ mod tests {
         }
     }
 
-    /// Bit patterns beside the numbers that IEEE 754 gives them.
+    /// Bit patterns with the numbers that IEEE 754 assigns them.
     #[test]
     fn halves_are_read_as_the_standard_says() {
         let known = [(0x0000, 0.0), (0x3C00, 1.0), (0xC000, -2.0), (0x7BFF, 65_504.0), (0x0400, 2f64.powi(-14))];

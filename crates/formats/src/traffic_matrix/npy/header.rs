@@ -4,12 +4,12 @@ use super::element::Element;
 use crate::cells::quoted;
 use crate::traffic_matrix::error::{Place, Problem};
 
-/// With what every such file begins.
+/// The beginning of every such file.
 const MAGIC: &[u8] = b"\x93NUMPY";
-/// The longest header: that of a type that is allowed is far shorter. [B]
+/// The longest header: that of any allowed type is far shorter. [B]
 const LONGEST: usize = 10_000;
 
-/// What a header says.
+/// The contents of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) element: Element,
@@ -21,7 +21,7 @@ pub(super) struct Header {
 /// What is wrong, and where.
 type Wrong = (Place, Problem);
 
-/// The header, and what comes after it.
+/// The header, and the data after it.
 pub(super) fn parse(content: &[u8]) -> Result<(Header, &[u8]), Wrong> {
     let wrong = |byte, found: String, allowed: &str| (Place::Byte(byte), Problem::format(found, allowed));
     let rest = content.strip_prefix(MAGIC);
@@ -53,7 +53,7 @@ fn truncated(length: usize, needed: &str) -> Wrong {
     (Place::Byte(length), problem)
 }
 
-/// Reads the part of Python's notation that headers are written in.
+/// Reads the subset of Python's syntax in which headers are written.
 struct Reader<'text> {
     text: &'text str,
     /// How far it has read. [B]
@@ -145,7 +145,7 @@ impl<'text> Reader<'text> {
         Ok(number)
     }
 
-    /// A text between single or double quotes.
+    /// A string in single or double quotes.
     fn string(&mut self) -> Result<&'text str, Problem> {
         self.skip_spaces();
         let rest = &self.text[self.at..];

@@ -1,6 +1,6 @@
-//! NumPy's `.npy`: a header that says type, order and shape, then the numbers.
+//! NumPy's `.npy`: a header with type, order and shape, then the numbers.
 //!
-//! Versions 1 to 3 of the format; whole numbers of 1 to 8 bytes with and without sign and floating-point numbers of 2, 4
+//! Versions 1 to 3 of the format; signed and unsigned integers of 1 to 8 bytes and floating-point numbers of 2, 4
 //! and 8 bytes, of either byte order, in C or Fortran order. An array of truth values says only where something is sent.
 //!
 //! Source: NEP 1 and the documentation of `numpy.lib.format`.
@@ -14,10 +14,10 @@ use super::error::{MatrixError, Place, Problem};
 use super::{Headings, Messages, TrafficMatrix, check_shape};
 use header::Header;
 
-/// Reads `content`; `file` is what messages call it. What is `True` is `entry` bytes.
+/// Reads `content`; `file` is its name in error messages. A `True` is `entry` bytes.
 ///
 /// # Errors
-/// Where in it what was found that is not allowed.
+/// What was found that is not allowed, and where.
 pub fn parse(file: &str, content: &[u8], entry: Bytes) -> Result<TrafficMatrix, MatrixError> {
     let fail = |(place, problem)| MatrixError { file: file.to_string(), place, problem };
     let (header, data) = header::parse(content).map_err(fail)?;
