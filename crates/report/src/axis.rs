@@ -1,8 +1,8 @@
-//! Axes: from values to places on the paper, and the ticks between.
+//! Axes: they map values to places on the paper, and choose ticks.
 
 use super::numbers::{Measure, compact};
 
-/// How an axis grows.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// By equal steps.
@@ -11,18 +11,18 @@ pub enum Scale {
     Logarithmic,
 }
 
-/// An axis: what it measures, how it grows, where it has ticks.
+/// An axis: what it measures, its scale, and its ticks.
 #[derive(Clone, Debug)]
 pub struct Axis {
     /// What it measures, with the unit: `message size [B]`.
     pub label: String,
-    /// What its values are, for the hover titles.
+    /// The kind of its values, for the hover titles.
     pub measure: Measure,
-    /// How it grows.
+    /// Its scale.
     pub scale: Scale,
-    /// Ticks that are wanted exactly; none lets the axis choose.
+    /// Ticks at exactly these values; if empty, the axis chooses.
     pub ticks: Vec<f64>,
-    /// Values that the axis must reach even where no point lies: zero, say.
+    /// Values that the axis must include even if no point is there, such as zero.
     pub reach: Vec<f64>,
 }
 
@@ -35,12 +35,12 @@ impl Axis {
     pub fn logarithmic(label: &str, measure: Measure) -> Axis {
         Axis { scale: Scale::Logarithmic, ..Axis::linear(label, measure) }
     }
-    /// With a tick at each of `ticks` and nowhere else.
+    /// The axis with a tick at each of `ticks` and nowhere else.
     pub fn at(mut self, ticks: &[f64]) -> Axis {
         self.ticks = ticks.to_vec();
         self
     }
-    /// Which reaches `value`.
+    /// The axis extended to include `value`.
     pub fn reaching(mut self, value: f64) -> Axis {
         self.reach.push(value);
         self
@@ -95,7 +95,7 @@ impl Laid {
     pub fn shows(&self, value: f64) -> bool {
         value.is_finite() && (self.scale == Scale::Linear || value > 0.0)
     }
-    /// How a tick at `value` is written.
+    /// The label of a tick at `value`.
     pub fn tick_text(&self, value: f64) -> String {
         compact(value).replace('-', "\u{2212}")
     }

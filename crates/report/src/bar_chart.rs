@@ -9,7 +9,7 @@ use super::numbers::fixed;
 /// A chart of bars, in groups along the level axis.
 #[derive(Clone, Debug)]
 pub struct BarChart {
-    /// What stands above it.
+    /// Its title, above it.
     pub title: String,
     /// What the groups are: `flit buffers`.
     pub groups_label: String,
@@ -26,9 +26,9 @@ pub struct BarChart {
 pub struct BarSeries {
     /// What it shows.
     pub name: String,
-    /// How it is coloured.
+    /// Its colour.
     pub mark: Mark,
-    /// One value a group.
+    /// One value per group.
     pub values: Vec<f64>,
 }
 
@@ -36,7 +36,7 @@ pub struct BarSeries {
 const FILLED: f64 = 0.8;
 
 impl BarChart {
-    /// It, drawn.
+    /// Draws it.
     pub fn draw(&self) -> Element {
         let values = self.series.iter().flat_map(|series| series.values.iter().copied());
         let y = self.y.lay(values.chain([0.0]), BOTTOM, TOP);
@@ -80,7 +80,7 @@ impl BarChart {
         axis.child(frame::label("name end", RIGHT, BOTTOM + 35.0, &self.groups_label))
     }
 
-    /// What a screen reader says of it.
+    /// Its description for screen readers.
     fn summary(&self) -> String {
         let names: Vec<&str> = self.series.iter().map(|series| series.name.as_str()).collect();
         format!("{} by {}, bars: {}", self.y.label, self.groups_label, names.join("; "))

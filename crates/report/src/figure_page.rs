@@ -6,29 +6,29 @@ use super::{Cell, Page, Table, fixed, significant};
 /// A page with one chart of bars and the table behind it.
 #[derive(Clone, Debug, Default)]
 pub struct FigurePage {
-    /// What stands above it.
+    /// Its title.
     pub title: String,
-    /// What it is, in a sentence.
+    /// Its introduction, in a sentence.
     pub lead: String,
-    /// What the bars measure, with the unit; and what each of them is.
+    /// What the bars measure, with the unit; and what each bar stands for.
     pub axes: [String; 2],
     /// The bars, from left to right, each with its name. There may be none.
     pub bars: Vec<(String, f64)>,
     /// The names of the table's columns.
     pub head: Vec<String>,
-    /// The rows of the table: numbers are flush right.
+    /// The rows of the table: numbers are right-aligned.
     pub rows: Vec<Vec<String>>,
 }
 
 impl FigurePage {
-    /// It, as a file.
+    /// The page as a file.
     pub fn html(&self) -> String {
         let sections = vec![element("div").class("beside").children(self.chart()).child(self.table())];
         let (title, lead) = (self.title.clone(), self.lead.clone());
         Page { title, lead, sections, foot: String::new() }.html()
     }
 
-    /// A level bar for each, with its name before it and what it measures behind it.
+    /// A horizontal bar for each, with its name before it and its value after it.
     fn chart(&self) -> Option<Element> {
         let [measured, each] = &self.axes;
         let longest = self.bars.iter().map(|(_, value)| *value).fold(0.0, f64::max).max(f64::MIN_POSITIVE);

@@ -1,4 +1,4 @@
-//! The frame that charts share: the drawing with its title, the grid, the ticks, the names of the axes.
+//! The frame that all charts share: the drawing with its title, grid, ticks and axis names.
 
 use super::axis::Laid;
 use super::markup::{Element, element};
@@ -8,7 +8,7 @@ use super::numbers::fixed;
 pub const WIDTH: f64 = 420.0;
 /// Height of a drawing. [drawing units]
 pub const HEIGHT: f64 = 290.0;
-/// Where the plot begins and ends within it.
+/// Where the plot begins and ends within the drawing. [drawing units]
 pub const LEFT: f64 = 50.0;
 /// See [`LEFT`].
 pub const RIGHT: f64 = WIDTH - 12.0;
@@ -17,7 +17,7 @@ pub const TOP: f64 = 46.0;
 /// See [`LEFT`].
 pub const BOTTOM: f64 = HEIGHT - 42.0;
 
-/// An empty drawing that says to a screen reader what it shows.
+/// An empty drawing with a description for screen readers.
 pub fn drawing(title: &str, summary: &str) -> Element {
     element("svg")
         .class("chart")

@@ -1,4 +1,4 @@
-//! The marks that tell series apart: a colour and a shape each, so that neither alone has to be seen.
+//! The marks that distinguish series: a colour and a shape each, so that either alone suffices.
 
 use super::markup::{Element, element};
 use super::numbers::fixed;
@@ -6,7 +6,7 @@ use super::numbers::fixed;
 /// How many styles there are before they repeat.
 pub const STYLES: usize = 7;
 
-/// How a series is marked: which of the styles, and whether its line is broken.
+/// The mark of a series: its style, and whether its line is broken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark {
     /// Which colour and shape.
@@ -76,7 +76,7 @@ fn polygon(x: f64, y: f64, corners: &[(f64, f64)]) -> String {
     path
 }
 
-/// A line of keys that names every series of a figure.
+/// A legend that names every series of a figure.
 pub fn legend(entries: &[(String, Mark)]) -> Element {
     let keys = entries.iter().map(|(name, mark)| {
         let line = element("path").class("line").attribute("d", "M1 7H25");
@@ -91,7 +91,7 @@ pub fn legend(entries: &[(String, Mark)]) -> Element {
     element("ul").class("legend").children(keys)
 }
 
-/// The same for bars, which have a colour only: their order in each group is that of the keys.
+/// A legend for bars, which have only a colour: their order in each group is that of the legend.
 pub fn bar_legend(entries: &[(String, Mark)]) -> Element {
     let keys = entries.iter().map(|(name, mark)| {
         let swatch = element("span").class(format!("swatch {}", mark.class()));

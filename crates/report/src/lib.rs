@@ -1,8 +1,8 @@
-//! What a person looks at after a run or a reproduction: one HTML file that needs nothing else.
+//! Reports of a run or a reproduction for people: one HTML file that needs nothing else.
 //!
 //! Everything in it is an [`Element`], whose text and attributes are escaped when it is written; nothing else makes
 //! markup. Charts and maps are elements too: SVG, coloured by the style sheet, so that they follow the reader's dark or
-//! light. The same findings give the same bytes: no clock, no random identifier.
+//! light theme. The same findings give the same bytes: no clock, no random identifier.
 
 mod axis;
 mod bar_chart;

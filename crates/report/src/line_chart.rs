@@ -9,7 +9,7 @@ use super::numbers::fixed;
 /// A chart of lines.
 #[derive(Clone, Debug)]
 pub struct LineChart {
-    /// What stands above it.
+    /// Its title, above it.
     pub title: String,
     /// The level axis.
     pub x: Axis,
@@ -17,7 +17,7 @@ pub struct LineChart {
     pub y: Axis,
     /// The lines.
     pub series: Vec<Series>,
-    /// A level to compare with: no change, say.
+    /// A level to compare with, such as no change.
     pub baseline: Option<f64>,
 }
 
@@ -33,7 +33,7 @@ pub struct Series {
 }
 
 impl LineChart {
-    /// It, drawn.
+    /// Draws it.
     pub fn draw(&self) -> Element {
         let points = || self.series.iter().flat_map(|series| &series.points);
         let x = self.x.lay(points().map(|point| point.0), LEFT + 8.0, RIGHT - 8.0);
@@ -59,7 +59,7 @@ impl LineChart {
         drawing
     }
 
-    /// What a screen reader says of it.
+    /// Its description for screen readers.
     fn summary(&self) -> String {
         // A line may be drawn in pieces, which share its name.
         let mut names: Vec<&str> = Vec::new();

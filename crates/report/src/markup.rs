@@ -12,7 +12,7 @@ pub struct Element {
 enum Node {
     Element(Element),
     Text(String),
-    /// Written as it stands; only for what was compiled in.
+    /// Written unescaped; only for text that is compiled in.
     Verbatim(&'static str),
 }
 
@@ -77,13 +77,13 @@ impl Element {
         self.children.extend(children.into_iter().map(Node::Element));
         self
     }
-    /// With text at its end that is written unescaped: a style sheet.
+    /// With text at its end that is written unescaped, such as a style sheet.
     pub fn verbatim(mut self, text: &'static str) -> Element {
         self.children.push(Node::Verbatim(text));
         self
     }
 
-    /// Writes it and all within it to the end of `out`.
+    /// Appends it and everything within it to `out`.
     pub fn write(&self, out: &mut String) {
         if BLOCKS.contains(&self.name) && !out.is_empty() && !out.ends_with('\n') {
             out.push('\n');
@@ -114,7 +114,7 @@ impl Element {
     }
 }
 
-/// Writes `text` so that it means itself, both between tags and within a quoted attribute.
+/// Writes `text` so that it is read literally, both between tags and within a quoted attribute.
 fn escape(text: &str, out: &mut String) {
     for letter in text.chars() {
         match letter {
@@ -123,7 +123,7 @@ fn escape(text: &str, out: &mut String) {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // No control character but tab and newline is allowed in HTML.
+            // HTML allows no control character except tab and newline.
             '\t' | '\n' => out.push(letter),
             other if other.is_control() => out.push('\u{fffd}'),
             other => out.push(other),

@@ -10,7 +10,7 @@ use super::numbers::{Measure, fixed};
 
 /// How many steps of heat the style sheet has colours for.
 const HEATS: usize = 8;
-/// Distance of the two nearest routers. [drawing units]
+/// Distance between the two nearest routers. [drawing units]
 const SPACING: f64 = 84.0;
 /// Half the side of a router's box. [drawing units]
 const HALF_BOX: f64 = 17.0;
@@ -21,17 +21,17 @@ const ASIDE: f64 = 3.5;
 /// A map wider than this has the whole width of the page. [drawing units]
 const WIDE: f64 = 480.0;
 
-/// So many channels each say what they are to who points at one; of more, those of one colour are one line.
+/// Up to this many channels have titles of their own; if there are more, all channels of one colour are one line.
 const FEW_CHANNELS: usize = 3_000;
-/// Among so many routers it is looked whether a channel runs through one.
+/// Up to this many routers, each channel is checked for routers in its way.
 const FEW_ROUTERS: usize = 1_500;
 
-/// What the colour of a channel says.
+/// What the colour of a channel shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shows {
-    /// What share of the run it carried flits.
+    /// The share of the run during which it carried flits.
     Carried,
-    /// What share of the run it stood still while a packet held it.
+    /// The share of the run during which a packet held it without moving.
     Blocked,
     /// Nothing: there was no run.
     Nothing,
@@ -39,11 +39,11 @@ pub enum Shows {
 
 /// A map of a network: routers where the description places them, channels as lines.
 ///
-/// A channel's colour says what share of the run it carried something or stood still; a router's, how long a header
-/// that asked there was blocked on average.
+/// A channel's colour shows during what share of the run it carried flits or was blocked; a router's colour, how long a header
+/// there was blocked on average.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkMap<'a> {
-    /// What stands above it; nothing, where what surrounds it says it.
+    /// Its title; empty where the context makes it clear.
     pub title: &'a str,
     /// The network.
     pub network: &'a FlitNetwork,
@@ -53,19 +53,20 @@ pub struct NetworkMap<'a> {
     pub hottest_channel: f64,
     /// The mean blocking that has the hottest colour. [us]
     pub hottest_router: f64,
-    /// What the colour of a channel says.
+    /// What the colour of a channel shows.
     pub shows: Shows,
-    /// For each node the job that it belongs to, which colours it; without any, it is coloured as its channel into the network.
+    /// The job of each node, which colours the node; if empty, a node has the colour of its channel into the network.
     pub job_of: &'a [Option<usize>],
 }
 
 impl NetworkMap<'_> {
-    /// The largest share of the run that a channel between routers of `network` was blocked in `answer`.
+    /// The largest share of the run during which a channel between routers of `network` was blocked in `answer`.
     pub fn peak_channel(network: &FlitNetwork, answer: &Answer) -> f64 {
         let between = network.channels.iter().zip(&answer.channels).filter(|(channel, _)| joins_routers(channel));
         between.map(|(_, done)| blocked_share(answer, done)).fold(0.0, f64::max)
     }
-    /// The largest share of the run that a channel between routers of `network` carried something in `answer`; of any channel, if none is.
+    /// The largest share of the run during which a channel between routers of `network` carried flits in `answer`; if none of them did,
+    /// of any channel.
     pub fn peak_carried(network: &FlitNetwork, answer: &Answer) -> f64 {
         let share = |(_, done): (&Channel, &ChannelStatistics)| share(answer, done.busy.seconds());
         let all = || network.channels.iter().zip(&answer.channels);
@@ -77,7 +78,7 @@ impl NetworkMap<'_> {
         (0..answer.routers.len()).map(|router| mean_blocking(answer, router)).fold(0.0, f64::max)
     }
 
-    /// It, drawn.
+    /// Draws it.
     pub fn draw(&self) -> Element {
         let layout = Layout::of(self.network);
         let channels = self.network.channels.iter().zip(&self.answer.channels);
@@ -91,14 +92,14 @@ impl NetworkMap<'_> {
             .class(if layout.width > WIDE { "map whole" } else { "map" })
             .attribute("viewBox", format!("0 0 {} {}", fixed(layout.width, 0), fixed(layout.height, 0)))
             .attribute("role", "img")
-            .attribute("aria-label", format!("{}Map of the network, {}", self.said_title(), self.shows.words()))
+            .attribute("aria-label", format!("{}Map of the network, {}", self.title_sentence(), self.shows.words()))
             .children((!self.title.is_empty()).then(|| frame::label("title", 0.0, 14.0, self.title)))
             .child(element("g").class("channels").children(lines))
             .child(element("g").class("routers").children(routers))
             .child(element("g").class("nodes").children(self.nodes(&layout)))
     }
 
-    fn said_title(&self) -> String {
+    fn title_sentence(&self) -> String {
         if self.title.is_empty() { String::new() } else { format!("{}. ", self.title) }
     }
 
@@ -119,7 +120,7 @@ impl NetworkMap<'_> {
         heat(value, self.hottest_channel)
     }
 
-    /// The channels as one line for each step of heat, the hottest last, above the others.
+    /// The channels as one line for each step of heat, the hottest last, on top of the others.
     fn lines_by_heat(&self, layout: &Layout) -> Vec<Element> {
         let mut ways = vec![String::new(); HEATS];
         for (channel, done) in self.network.channels.iter().zip(&self.answer.channels) {
@@ -155,7 +156,7 @@ impl NetworkMap<'_> {
         frame::titled(group, &title)
     }
 
-    /// The nodes, in a row below the router that they hang on.
+    /// The nodes, in a row below the router that they are attached to.
     fn nodes(&self, layout: &Layout) -> Vec<Element> {
         let mut seen = vec![0_usize; layout.places.len()];
         let home = |node: usize| match self.network.channels[self.network.injection[node].0 as usize].to {
@@ -190,7 +191,7 @@ impl NetworkMap<'_> {
         frame::titled(group, &format!("node {node}{}", self.say(done).replacen(": ", " into the network: ", 1)))
     }
 
-    /// What there is to say of a channel, behind its name.
+    /// The statistics of a channel, to follow its name.
     fn say(&self, done: &ChannelStatistics) -> String {
         if self.shows == Shows::Nothing {
             return String::new();
@@ -228,7 +229,7 @@ fn heat(value: f64, hottest: f64) -> usize {
     (step.max(0.0) as usize).min(HEATS - 1)
 }
 
-/// The steps of heat with what they stand for, from nothing to `hottest`.
+/// A legend of the steps of heat, from zero to `hottest`.
 pub fn heat_scale(name: &str, hottest: f64, say: impl Fn(f64) -> String) -> Element {
     let steps = (0..HEATS).map(|step| {
         let value = hottest * step as f64 / (HEATS - 1) as f64;
@@ -238,12 +239,12 @@ pub fn heat_scale(name: &str, hottest: f64, say: impl Fn(f64) -> String) -> Elem
     element("div").class("heat").child(element("span").class("name").text(name)).child(element("ul").children(steps))
 }
 
-/// A map lower than this share of its width is drawn higher, so that its rows can be told apart.
+/// A map whose height is less than this share of its width is stretched, so that its rows can be told apart.
 const FLATTEST: f64 = 0.24;
 
 /// Where the routers lie on the paper.
 struct Layout {
-    /// Whether it is drawn higher than it is: then so many channels lie side by side that none is bent around routers.
+    /// Whether it is stretched: then so many channels lie side by side that none is bent around routers.
     is_flat: bool,
     places: Vec<(f64, f64)>,
     width: f64,
@@ -272,7 +273,7 @@ impl Layout {
         let (right, down) = (end.0 - start.0, end.1 - start.1);
         let length = right.hypot(down).max(1e-9);
         let (along, aside) = ((right / length, down / length), (-down / length, right / length));
-        // A box is wider across its corners: the line stops where a circle around the box would.
+        // A box is wider across its corners: there, the line stops where a circle around the box would.
         let gap = HALF_BOX * if along.0.abs() > 0.99 || along.1.abs() > 0.99 { 1.0 } else { 1.3 };
         let bend = if self.obstructed(from, to) { ASIDE * 2.0 + length * 0.14 } else { ASIDE };
         let at = |place: (f64, f64), forward: f64, sideways: f64| {
@@ -314,13 +315,13 @@ impl Layout {
     }
 }
 
-/// The distance of the two nearest routers, or one where there are not two.
+/// The distance between the two nearest routers, or one if there are not two.
 fn nearest(places: &[(f64, f64)]) -> f64 {
     let mut nearest = f64::INFINITY;
     let mut in_order = places.to_vec();
     in_order.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
     for (index, one) in in_order.iter().enumerate() {
-        // Those that lie further to the right than the nearest so far can't be nearer.
+        // Routers further to the right than the least distance so far can't be nearer.
         for other in &in_order[index + 1..] {
             if other.0 - one.0 >= nearest {
                 break;

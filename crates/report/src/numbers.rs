@@ -1,6 +1,6 @@
 //! How numbers are written.
 
-/// What a plotted number is, so that it is written with its unit and a sensible number of digits.
+/// The kind of a plotted number, so that it is written with its unit and a sensible number of digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// A size in bytes.
@@ -9,14 +9,14 @@ pub enum Measure {
     Seconds,
     /// Microseconds.
     Microseconds,
-    /// A change against something, in percent.
+    /// A relative change, in percent.
     Percent,
     /// A bare number.
     Plain,
 }
 
 impl Measure {
-    /// `value` with its unit, as a hover title says it.
+    /// `value` with its unit, as in a hover title.
     pub fn say(self, value: f64) -> String {
         match self {
             Measure::Bytes => format!("{} B", compact(value)),
@@ -39,7 +39,7 @@ pub fn fixed(value: f64, digits: usize) -> String {
     text
 }
 
-/// `value` without the zeros that say nothing: `0.25`, `32`, `-1.5`.
+/// `value` without trailing zeros: `0.25`, `32`, `-1.5`.
 pub fn compact(value: f64) -> String {
     let text = fixed(value, 6);
     let text = text.trim_end_matches('0').trim_end_matches('.');

@@ -2,17 +2,17 @@
 
 use super::markup::{Element, element};
 
-/// The style sheet, which is all that the page has besides its markup.
+/// The style sheet, the only part of the page besides its markup.
 const STYLE: &str = include_str!("style.css");
 
-/// A page: a heading, a line on what it is, and what follows.
+/// A page: a heading, an introduction, and its sections.
 #[derive(Clone, Debug)]
 pub struct Page {
     /// Its title.
     pub title: String,
-    /// What it is, in a sentence or two.
+    /// Its introduction, in a sentence or two.
     pub lead: String,
-    /// What follows.
+    /// Its sections.
     pub sections: Vec<Element>,
     /// The last line, if there is one.
     pub foot: String,
@@ -24,7 +24,7 @@ impl Page {
         self.file("default-src 'none'; style-src 'unsafe-inline'; img-src data:", Vec::new())
     }
 
-    /// A page that is served, with a script and a style of its own: it asks whoever serves it for more, and nobody else.
+    /// A page that is served, with a script and a style of its own: it requests more data from its own server only.
     pub(super) fn live_html(&self, script: &'static str, style: &'static str) -> String {
         let policy =
             "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'self'; connect-src 'self'";

@@ -1,4 +1,4 @@
-//! The page of a rehearsal: what was predicted, over what was measured.
+//! The page of a rehearsal: predicted over measured times.
 
 use quantities::Duration;
 
@@ -6,29 +6,29 @@ use super::markup::{Element, element};
 use super::terminal::rounded;
 use super::{Axis, Cell, LineChart, Mark, Measure, Page, Series, Table, fixed, legend};
 
-/// A rehearsal, as its page tells it.
+/// A rehearsal, as its page shows it.
 #[derive(Clone, Debug)]
 pub struct RehearsalPage {
-    /// What was fitted: fields and values.
+    /// The fitted fields and their values.
     pub fitted: Vec<(String, String)>,
     /// How good the predictions were: names and words.
     pub verdicts: Vec<(String, String)>,
-    /// Each prediction, beside what was measured.
+    /// Each prediction, with its measurement.
     pub rows: Vec<Row>,
-    /// What made it.
+    /// How it was made.
     pub made: String,
 }
 
-/// A prediction, beside what was measured.
+/// A prediction, with its measurement.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Of what.
+    /// The program and its parameters.
     pub what: String,
-    /// What was predicted, if anything was.
+    /// The predicted time, if there is a prediction.
     pub predicted: Option<Duration>,
-    /// What was measured.
+    /// The measured time.
     pub measured: Duration,
-    /// By how much the prediction is more than that, as a share of it.
+    /// By how much the prediction exceeds the measured time, as a share of the latter.
     pub error: Option<f64>,
     /// How many runs were left out, of how many.
     pub left_out: String,
@@ -42,7 +42,7 @@ impl Row {
 }
 
 impl RehearsalPage {
-    /// It, as a file.
+    /// The page as a file.
     pub fn html(&self) -> String {
         let figures = self.verdicts.iter().map(|(name, value)| {
             element("li").attribute("data-name", name).child(element("b").text(value)).text(format!(" {name}"))
@@ -54,15 +54,15 @@ impl RehearsalPage {
         let beside = element("div").class("beside").child(picture).child(self.fields());
         let sections = vec![
             element("ul").class("tally").children(figures),
-            section("picture", "What was predicted, and what was fitted for it").child(beside),
+            section("picture", "The predictions, and the fitted description").child(beside),
             section("all", "Each prediction").child(self.table()),
         ];
-        let lead = "What programs take on a machine, predicted with a description that was fitted to a few small measurements, and then \
-                    measured. The predictions were written down before.";
+        let lead = "How long programs take on a machine, predicted with a description that was fitted to a few small measurements, and then \
+                    measured. The predictions were written down before the measurement.";
         Page { title: "Rehearsal".to_owned(), lead: lead.to_owned(), sections, foot: self.made.clone() }.html()
     }
 
-    /// The names of the programs, in the order in which they come.
+    /// The names of the programs, in order of first occurrence.
     fn programs(&self) -> Vec<&str> {
         let mut programs: Vec<&str> = Vec::new();
         for name in self.rows.iter().map(Row::program) {
@@ -73,7 +73,7 @@ impl RehearsalPage {
         programs
     }
 
-    /// A mark for each prediction, those of one program alike; where a prediction is right it lies on the line.
+    /// A mark for each prediction, alike for one program; an exact prediction lies on the line.
     fn picture(&self, programs: &[&str]) -> Element {
         let times = || self.rows.iter().flat_map(|row| row.predicted.into_iter().chain([row.measured]));
         let ends = times().min().zip(times().max()).map(|(least, most)| [least, most]);

@@ -1,14 +1,14 @@
-// Fills the live page of a pool of stores: asks for how the pool stands once a second, and shows it.
+// Fills the live page of a pool of stores: fetches the pool's state once a second, and shows it.
 "use strict";
 
 const PERIOD = 1000; // [ms]
-const PATIENCE = 5000; // after so long without an answer a member is taken to be lost [ms]
+const PATIENCE = 5000; // after this long without an answer a member is considered lost [ms]
 const SLOTS = 16384;
-const POINTS = 120; // of the picture of rates
+const POINTS = 120; // in the picture of rates
 const COLOURS = ["s0", "s1", "s2", "s3", "s4", "s6"];
 
 const number = new Intl.NumberFormat("en");
-/** For each member when its counts were last seen, and what they were. */
+/** For each name, its last count, when that was seen, and the rate then. */
 const before = new Map();
 /** The rates of the whole pool. */
 const history = [];
@@ -31,7 +31,7 @@ function rate(count) {
   return number.format(Math.round(count));
 }
 
-/** An element with a class and a text; nothing of what a server says is taken for markup. */
+/** An element with a class and a text; text from a server is never taken for markup. */
 function made(name, kind, text) {
   const element = document.createElement(name);
   if (kind) element.className = kind;
@@ -49,7 +49,7 @@ function row(cells) {
   return line;
 }
 
-/** How often a second a count has risen since a name was last looked up under it. */
+/** The rate per second at which the count of that name has risen since the last call. */
 function rateOf(name, count, now) {
   const last = before.get(name);
   before.set(name, { count, now, rate: last ? last.rate : 0 });
@@ -63,7 +63,7 @@ function isLost(member) {
   return member.state === null || member.silent > PATIENCE;
 }
 
-/** Servers of all members that are there, in the order of their slots. Of a server that two name, the one that was heard last is right. */
+/** The servers of all members that answer, in order of slots. If two members name a server, the one heard from last is right. */
 function serversOf(members) {
   const servers = new Map();
   members.forEach((member, place) => {
@@ -199,7 +199,7 @@ function showTotals(view, servers) {
   showRate(rates);
 }
 
-/** Says something that a reader is told aloud, only when it is something new. */
+/** Sets the status, which screen readers read aloud, only when it has changed. */
 function say(text, isBad) {
   const status = byId("status");
   if (status.textContent !== text) status.textContent = text;

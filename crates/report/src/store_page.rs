@@ -3,16 +3,16 @@
 use super::Page;
 use super::markup::{Element, element};
 
-/// The script. It asks for `state.json`, whose fields are those of the store's `PoolView`.
+/// The script. It fetches `state.json`, whose fields are those of the store's `PoolView`.
 pub const SCRIPT: &str = include_str!("store_page.js");
-/// Columns of which the cells are no numbers.
+/// Columns whose cells are not numbers.
 const TEXTS: [&str; 5] = ["Slots", "Member", "Load", "Address", "State"];
-/// Where the page looks for it.
+/// Where the page finds the script.
 const SCRIPT_PATH: &str = "page.js";
 
 /// The page, without any figures yet.
 pub fn html() -> String {
-    let waits = "What runs in your browser to ask for figures is switched off. The same figures are on /metrics.";
+    let waits = "This page needs JavaScript, which is switched off in your browser. The same figures are on /metrics.";
     let status = element("p").attribute("id", "status").attribute("role", "status").text("Asking ...");
     let sections = vec![
         status,
@@ -44,7 +44,7 @@ pub fn html() -> String {
             &["Member", "Address", "Servers", "Clients", "Requests/s", "Errors", "Process", "State"],
         )),
     ];
-    let lead = "A pool of stores, as one of its members knows it. It is asked once a second.";
+    let lead = "A pool of stores, as seen by one of its members. The page refreshes once a second.";
     let foot = "The same figures for programs: /metrics for Prometheus, /state.json, and /healthz.";
     let page = Page { title: "Maquette store".to_owned(), lead: lead.to_owned(), sections, foot: foot.to_owned() };
     page.live_html(SCRIPT_PATH, include_str!("store_page.css"))
@@ -76,7 +76,7 @@ fn tally() -> Element {
     element("ul").class("tally").children(items)
 }
 
-/// All slots as one stripe, of which each server has a stretch.
+/// All slots as one stripe, divided among the servers.
 fn slots() -> Element {
     let stripe = element("div").class("parts").attribute("id", "map").attribute("role", "img");
     let stripe = stripe.attribute("aria-label", "No server is known yet");
@@ -85,7 +85,7 @@ fn slots() -> Element {
     element("figure").child(stripe).child(legend).child(element("figcaption").text(caption))
 }
 
-/// The last two minutes.
+/// The request rate of the last two minutes.
 fn rate() -> Element {
     let line = element("polyline").class("line").attribute("id", "rate-line").attribute("points", "");
     let base = element("line")

@@ -9,22 +9,22 @@ pub struct Table {
     pub head: Vec<String>,
     /// Its rows.
     pub rows: Vec<Vec<Cell>>,
-    /// Whether, where the page is narrow, the cells of a row stand below each other, each with the name of its column.
+    /// Whether, on a narrow page, the cells of a row are stacked, each with the name of its column.
     pub stacks: bool,
-    /// Whether the names of columns of numbers are flush with these.
+    /// Whether the names of number columns are aligned with the numbers.
     pub figures: bool,
 }
 
 /// A cell of a table.
 #[derive(Clone, Debug)]
 pub enum Cell {
-    /// Words, to the left.
+    /// Words, left-aligned.
     Words(String),
     /// A few words that stay on one line.
     Short(String),
-    /// A number, to the right, in figures of one width.
+    /// A number, right-aligned, in digits of equal width.
     Number(String),
-    /// A measured number, as an element that says it exactly, too.
+    /// A measured number, as an element that also holds the exact value.
     Measured(Element),
     /// Anything else.
     Element(Element),
@@ -41,18 +41,18 @@ impl Table {
         }
     }
 
-    /// One mostly of numbers, with these columns and no rows yet.
+    /// A table mostly of numbers, with these columns and no rows yet.
     pub fn of_figures(head: &[&str]) -> Table {
         Table { figures: true, ..Table::with_head(head) }
     }
 
-    /// The same, whose cells stand below each other where the page is narrow.
+    /// The same table, with its cells stacked on a narrow page.
     #[must_use]
     pub fn stacking(self) -> Table {
         Table { stacks: true, ..self }
     }
 
-    /// It, in a box that scrolls by itself where the page is too narrow for it.
+    /// Draws it, in a box that scrolls by itself where the page is too narrow.
     pub fn draw(&self) -> Element {
         let is_number = |column: usize| {
             let cell = self.rows.first().and_then(|row| row.get(column));

@@ -2,7 +2,7 @@
 
 use quantities::{Bytes, Duration};
 
-/// Which side the cells of a column are flush with.
+/// The side that the cells of a column are aligned to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// Words.
@@ -30,18 +30,18 @@ pub fn columns<const N: usize>(sides: [Side; N], rows: &[[String; N]]) -> String
     text
 }
 
-/// A duration to four digits, in the largest unit that it has one of.
+/// A duration to four digits, in the largest unit that is not larger than the value.
 pub fn rounded(length: Duration) -> String {
     let picoseconds = length.picoseconds() as f64;
     scaled(picoseconds, &[("ps", 1.0), ("ns", 1e3), ("us", 1e6), ("ms", 1e9), ("s", 1e12)])
 }
 
-/// A rate to four digits, in the largest unit that it has one of.
+/// A rate to four digits, in the largest unit that is not larger than the value.
 pub fn bytes_per_second(rate: f64) -> String {
     scaled(rate, &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12)])
 }
 
-/// An amount of data to four digits, in the largest unit that it has one of.
+/// An amount of data to four digits, in the largest unit that is not larger than the value.
 pub fn amount(bytes: Bytes) -> String {
     scaled(bytes.0 as f64, &[("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)])
 }

@@ -1,4 +1,5 @@
-//! What ranks did when, as a Gantt chart: a row for each rank, or for a block of ranks where there are many, with the critical path across them.
+//! What ranks did, and when, as a Gantt chart: a row for each rank, or for a block of ranks where there are many, with the critical path
+//! across them.
 
 use std::iter::zip;
 
@@ -12,22 +13,22 @@ use crate::frame::titled;
 use crate::markup::{Element, element};
 use crate::terminal::rounded;
 
-/// Up to so many stretches of time each is drawn by itself; more are drawn as cells, each in the colour of what took most of its time.
+/// Up to this many stretches of time are drawn one by one; more are drawn as cells, each in the colour of what took most of its time.
 const FEW: usize = 3_000;
-/// Columns, where each stretch is drawn by itself.
+/// Columns, where stretches are drawn one by one.
 const FINE: u32 = 10_000;
 /// Columns of cells.
 const COARSE: u32 = 440;
 /// The most rows.
 const MOST_ROWS: usize = 208;
-/// How high a row is, and all of them are at most, and at least. [px]
+/// The height of a row, and the greatest and least height of all rows. [px]
 const ROW: u32 = 14;
 const HIGHEST: u32 = 620;
 const LOWEST: u32 = 56;
-/// As many points the line of the critical path has at most.
+/// The most points of the critical path's line.
 const MOST_POINTS: u32 = 2_000;
 
-/// What takes a rank's time, as it is drawn.
+/// What takes a rank's time in the drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doing {
     Computing,
@@ -39,7 +40,7 @@ pub(super) enum Doing {
 impl Doing {
     pub(super) const ALL: [Doing; 4] = [Doing::Computing, Doing::Sending, Doing::Receiving, Doing::Waiting];
 
-    /// What it is called, which is also its class in the style sheet.
+    /// Its name, which is also its class in the style sheet.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Doing::Computing => "computing",
@@ -58,21 +59,21 @@ struct Stretched {
     end: Time,
 }
 
-/// What ranks did when.
+/// What ranks did, and when.
 pub(super) struct Gantt<'run> {
     pub(super) timeline: &'run Timeline,
     pub(super) trace: &'run Trace<'run>,
     pub(super) path: Option<&'run CriticalPath>,
     pub(super) makespan: Time,
     pub(super) ranks: usize,
-    /// What the numbers count: ranks, or nodes where ranks of several jobs stand.
+    /// What the numbers count: ranks, or nodes where there are ranks of several jobs.
     pub(super) of: &'static str,
     /// For each rank the job that it belongs to, where there are several.
     pub(super) job_of: Vec<Option<usize>>,
 }
 
 impl Gantt<'_> {
-    /// Every stretch of time. A receive is waiting until its message is there.
+    /// Every stretch of time. A receive counts as waiting until its message has arrived.
     fn stretches(&self) -> impl Iterator<Item = Stretched> + '_ {
         zip(0.., &self.timeline.spans).flat_map(|(number, span)| {
             let stretch = |doing, start, end| Some(Stretched { rank: span.rank, doing, start, end });
@@ -91,7 +92,7 @@ impl Gantt<'_> {
         })
     }
 
-    /// How long each rank did what, in the order of [`Doing::ALL`].
+    /// How long each rank spent on each activity, in the order of [`Doing::ALL`].
     pub(super) fn sums(&self) -> Vec<[Duration; 4]> {
         let mut sums = vec![[Duration::ZERO; 4]; self.ranks];
         for Stretched { rank, doing, start, end } in self.stretches() {
@@ -100,7 +101,7 @@ impl Gantt<'_> {
         sums
     }
 
-    /// Where a time lies, of so many columns.
+    /// The column of a time, among `columns` of them.
     fn column(&self, time: Time, columns: u32) -> u32 {
         let whole = u128::from(self.makespan.picoseconds().max(1));
         (u128::from(time.picoseconds()) * u128::from(columns) / whole).min(u128::from(columns)) as u32
@@ -115,7 +116,7 @@ impl Gantt<'_> {
         (rank.0 as usize / self.block()) as u32
     }
 
-    /// It, drawn.
+    /// Draws it.
     pub(super) fn draw(&self) -> Element {
         let rows = self.ranks.div_ceil(self.block()).max(1) as u32;
         let is_few = self.timeline.spans.len() <= FEW && self.block() == 1;
@@ -125,8 +126,9 @@ impl Gantt<'_> {
         let path = self.path.map(|path| self.line(path, columns));
         let ranks = if self.block() == 1 { String::new() } else { format!(", {} in a row", self.block()) };
         let plane = Plane {
-            summary: "What each rank did when, and the critical path across them. The tables below have the sums."
-                .to_owned(),
+            summary:
+                "What each rank did, and when, with the critical path across them. The tables below have the sums."
+                    .to_owned(),
             level: time_axis(self.makespan),
             upright: (format!("{}{ranks}", self.of), ticks_of_count(self.ranks, 12)),
             size: [columns, rows],
@@ -148,7 +150,7 @@ impl Gantt<'_> {
         self.stretches().filter_map(drawn).collect()
     }
 
-    /// For each row and column what took most of the time there, if anything did; then what is alike beside each other in one.
+    /// For each row and column, what took most of the time there, if anything did; equal neighbours are merged.
     fn as_cells(&self, rows: u32) -> Vec<Element> {
         let columns = COARSE as usize;
         let mut taken = vec![[0_u64; 4]; rows as usize * columns];
@@ -179,7 +181,7 @@ impl Gantt<'_> {
         zip(Doing::ALL, drawn).filter_map(|(doing, cells)| cells.drawn(doing.name())).collect()
     }
 
-    /// At the left edge of each row, in its colour, the job of its first rank.
+    /// A mark at the left edge of each row, in the colour of its first rank's job.
     fn jobs(&self, columns: u32) -> Vec<Element> {
         let width = (columns / 160).max(1);
         let of_rows = self.job_of.iter().step_by(self.block());

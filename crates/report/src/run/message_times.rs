@@ -3,7 +3,7 @@
 use quantities::Duration;
 use virtual_worlds::answer::MessageRecord;
 
-/// The percentiles that are told, each with its name.
+/// The percentiles that are reported, each with its name.
 const PERCENTILES: [(&str, f64); 9] = [
     ("0", 0.0),
     ("25", 25.0),
@@ -16,7 +16,7 @@ const PERCENTILES: [(&str, f64); 9] = [
     ("100", 100.0),
 ];
 
-/// How long messages took from the call of `send` to the end of `receive`, in order.
+/// How long messages took from the call of `send` to the end of `receive`, in increasing order.
 #[derive(Clone, Debug, Default)]
 pub struct MessageTimes(Vec<Duration>);
 
@@ -29,24 +29,24 @@ impl MessageTimes {
         MessageTimes(times)
     }
 
-    /// How many there were.
+    /// How many messages there were.
     pub const fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// Their mean; nothing, if there were none.
+    /// Their mean; zero if there were none.
     pub fn mean(&self) -> Duration {
         let sum: u128 = self.0.iter().map(|time| u128::from(time.picoseconds())).sum();
         Duration::from_picoseconds((sum / self.0.len().max(1) as u128) as u64)
     }
 
-    /// The least time that so many percent of the messages did not exceed; nothing, if there were none.
+    /// The least time that `percent` of the messages did not exceed; zero if there were none.
     pub fn at(&self, percent: f64) -> Duration {
         let place = (percent / 100.0 * self.0.len() as f64).ceil() as usize;
         self.0.get(place.max(1) - 1).copied().unwrap_or_default()
     }
 
-    /// The percentiles that are told, by their names.
+    /// The percentiles that are reported, by name.
     pub fn percentiles(&self) -> [(&'static str, Duration); 9] {
         PERCENTILES.map(|(name, percent)| (name, self.at(percent)))
     }

@@ -1,4 +1,4 @@
-//! The page of a run: what took its time, on which channels, and who waited for whom. Whatever is large is summed up before it is drawn, so
+//! The page of a run: what took its time, on which channels, and who waited for whom. Large data is aggregated before it is drawn, so
 //! that the page of a million messages is no larger than that of a thousand.
 
 mod gantt;
@@ -24,37 +24,37 @@ use crate::{
     Axis, Cell, LineChart, Mark, Measure, NetworkMap, Page, STYLES, Series, Shows, Table, fixed, heat_scale, legend,
 };
 
-/// How many rows a table has that stands by itself, and one that has to be opened: all ranks of a machine of 1,024 nodes.
+/// The most rows of a table that is always visible, and of one that must be opened: all ranks of a machine of 1,024 nodes.
 const SHORT: usize = 10;
 const LONG: usize = 1_024;
-/// How many sections stand for the whole page on another one.
+/// How many sections represent this page on another one.
 const EXCERPT: usize = 3;
 
-/// A run, as its page tells it.
+/// A run, as its page shows it.
 #[derive(Debug)]
 pub struct RunPage<'run> {
     /// The name of the program.
     pub program: &'run str,
-    /// On what.
+    /// The machine that it ran on.
     pub machine: &'run Machine,
-    /// What the program was told.
+    /// The program's parameters.
     pub parameters: Vec<String>,
-    /// What made the result: engine, seed, files.
+    /// How the result was made: engine, seed, files.
     pub made: String,
-    /// What the program found out: names and texts.
+    /// The program's findings: names and texts.
     pub findings: Vec<(String, String)>,
     /// The jobs, where there were several.
     pub jobs: Vec<Job<'run>>,
     /// What the machine did.
     pub answer: &'run Answer,
-    /// The chain of operations that makes the makespan.
+    /// The chain of operations that determines the makespan.
     pub path: Option<&'run CriticalPath>,
 }
 
 /// A job among several.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'run> {
-    /// What it is called.
+    /// Its name.
     pub name: &'run str,
     /// The name of its program.
     pub program: &'run str,
@@ -62,12 +62,12 @@ pub struct Job<'run> {
     pub nodes: &'run [u32],
     /// When it began.
     pub start: Time,
-    /// From then until its last rank had ended.
+    /// From its start to the end of its last rank.
     pub makespan: Duration,
 }
 
 impl RunPage<'_> {
-    /// It, as a file.
+    /// The page as a file.
     pub fn html(&self) -> String {
         self.drawn(
             usize::MAX,
@@ -75,12 +75,12 @@ impl RunPage<'_> {
         )
     }
 
-    /// The head of it alone, with the pictures that stand for the whole, as a file.
+    /// Only its first sections, with the pictures that represent the whole, as a file.
     pub fn excerpt(&self) -> String {
         self.drawn(EXCERPT, self.made.clone())
     }
 
-    /// The page of its first sections, up to so many.
+    /// The page of its first `most` sections.
     fn drawn(&self, most: usize, foot: String) -> String {
         let trace = self.answer.timeline.as_ref().map(|timeline| Trace::new(timeline, self.answer.finish.len()));
         let sections = self.sections(trace.as_ref()).take(most).collect();
@@ -100,7 +100,7 @@ impl RunPage<'_> {
         if told.is_empty() { format!("{about}.") } else { format!("{told}. {about}.") }
     }
 
-    /// What is on it, in its order. Each section is drawn when it is asked for.
+    /// Its sections, in order. Each is drawn only when the iterator reaches it.
     fn sections<'page>(&'page self, trace: Option<&'page Trace<'page>>) -> impl Iterator<Item = Element> + 'page {
         let timeline = self.answer.timeline.as_ref();
         let summary = once_with(|| Some(self.summary()));
@@ -116,7 +116,7 @@ impl RunPage<'_> {
         summary.chain(critical_path).chain(gantt).chain(network).chain(waits).chain(messages).chain(ranks).flatten()
     }
 
-    /// What ranks did when, to be drawn or summed.
+    /// What ranks did, and when, to be drawn or summed.
     fn activities<'page>(&'page self, timeline: &'page Timeline, trace: &'page Trace<'page>) -> Gantt<'page> {
         let (makespan, ranks) = (self.answer.makespan(), self.answer.finish.len());
         Gantt { timeline, trace, path: self.path, makespan, ranks, of: self.numbers_of(), job_of: self.job_of() }
@@ -134,12 +134,12 @@ impl RunPage<'_> {
         job_of
     }
 
-    /// What the numbers of drawings count.
+    /// What the numbers in drawings count.
     fn numbers_of(&self) -> &'static str {
         if self.jobs.len() > 1 { "node" } else { "rank" }
     }
 
-    /// What a rank is called, which the run knows by its node.
+    /// The name of a rank, which the run knows by its node.
     fn name(&self, node: Rank) -> String {
         let place = |job: &Job<'_>| Some((job.name.to_owned(), job.nodes.iter().position(|it| *it == node.0)?));
         match self.jobs.iter().find_map(place) {
@@ -149,7 +149,7 @@ impl RunPage<'_> {
         }
     }
 
-    /// The figures that stand first.
+    /// The figures at the top.
     fn summary(&self) -> Element {
         let answer = self.answer;
         let makespan = answer.makespan().since(Time::ZERO);
@@ -198,10 +198,10 @@ impl RunPage<'_> {
         let line =
             self.path.map(|_| element("li").child(element("span").class("swatch critical-key")).text("critical path"));
         let keys = element("ul").class("legend").children(keys).children(line);
-        section("ranks", "What ranks did when")
+        section("ranks", "What ranks did, and when")
             .child(paragraph(
-                "From left to right the time, from above the ranks. Who waits has asked for a message that is not there yet; \
-                 where nothing is drawn, a rank does nothing.",
+                "Time runs from left to right, ranks from top to bottom. A rank that waits has called receive, and its message has not \
+                 arrived yet; where nothing is drawn, a rank does nothing.",
             ))
             .child(keys)
             .child(gantt.draw())
@@ -216,7 +216,7 @@ impl RunPage<'_> {
             }
             Interconnect::Ethernet(_) => self.answer.ethernet.as_ref().map(|ethernet| {
                 section
-                    .child(paragraph("Every node has a wire to the switch and one from it."))
+                    .child(paragraph("Every node has one wire to the switch and one from it."))
                     .child(tables::wires(self.answer, ethernet))
                     .children(ethernet.trunk_busy.map(|busy| tables::trunk(self.answer, busy)))
             }),
@@ -244,7 +244,7 @@ impl RunPage<'_> {
         let section = section("waits", "Who waited for whom");
         let waits = Waits::of(trace, self.answer.finish.len());
         if waits.longest().is_zero() {
-            return section.child(paragraph("Nobody waited for a message: each was there when it was asked for."));
+            return section.child(paragraph("Nobody waited for a message: each had arrived before its receive."));
         }
         let mut table = Table::of_figures(&["waited", "for", "how long"]);
         for (waited, sender, length) in waits.most(SHORT, |rank| self.name(rank)) {
@@ -256,7 +256,9 @@ impl RunPage<'_> {
         let picture = element("figure").child(waits.draw(self.numbers_of())).child(scale);
         let longest = element("div").child(element("h3").text("The longest waits")).child(table.draw());
         section
-            .child(paragraph("From when a rank asked for a message until that was there, summed over its receives."))
+            .child(paragraph(
+                "The time from a rank's call of receive until the message arrived, summed over its receives.",
+            ))
             .child(element("div").class("beside").child(picture).child(longest))
     }
 
@@ -304,7 +306,7 @@ fn paragraph(text: &str) -> Element {
     element("p").text(text)
 }
 
-/// A table that is there for who opens it.
+/// A table that the reader can open.
 fn folded(name: &str, table: Element) -> Element {
     element("details").child(element("summary").text(name)).child(table)
 }

@@ -1,4 +1,4 @@
-//! The critical path: what its time went to, and its steps.
+//! The critical path: where its time went, and its steps.
 
 use std::iter::zip;
 
@@ -10,36 +10,36 @@ use crate::markup::{Element, element};
 use crate::terminal::{amount, rounded};
 use crate::{Cell, Table, fixed};
 
-/// What each part is, in the order of the parts.
+/// The meaning of each part, in the order of the parts.
 const MEANINGS: [&str; 5] = [
-    "what empty messages take alone",
-    "what their bytes add",
-    "what others in the way add, in the network and at its ends",
+    "the time of empty messages without contention",
+    "the time that their bytes add",
+    "the time that other messages in the way add, in the network and at its ends",
     "processors compute",
-    "for no message: ranks sleep, or have not begun",
+    "not for a message: ranks sleep, or have not begun",
 ];
 
 impl RunPage<'_> {
     pub(super) fn critical_path(&self, path: &CriticalPath) -> Element {
         let section = section("critical-path", "Where the time went: the critical path");
         let lead = format!(
-            "The chain of {} operations and messages that makes the makespan: each step waited for the one before it. \
-             What is not on it could take longer without making the run any longer.",
+            "The chain of {} operations and messages that determines the makespan: each step waited for the one before it. \
+             Anything off this path could take somewhat longer without lengthening the run.",
             path.steps.len()
         );
         let steps = self.steps(path);
         section.child(paragraph(&lead)).child(bar(path)).child(parts(path)).children(steps)
     }
 
-    /// The steps that took longest, and all of them in their order.
+    /// The steps that took longest, and all steps in order.
     fn steps(&self, path: &CriticalPath) -> Vec<Element> {
         let mut longest: Vec<usize> = (0..path.steps.len()).collect();
         longest.sort_by_key(|place| std::cmp::Reverse(path.steps[*place].length()));
         longest.truncate(SHORT);
         let shown = path.steps.len().min(LONG);
         let all = match path.steps.len() - shown {
-            0 => "All steps, in their order".to_owned(),
-            more => format!("The first {shown} steps, in their order; {more} more follow"),
+            0 => "All steps, in order".to_owned(),
+            more => format!("The first {shown} steps, in order; {more} more follow"),
         };
         vec![
             element("h3").text("The longest steps"),
@@ -49,7 +49,7 @@ impl RunPage<'_> {
     }
 
     fn table(&self, path: &CriticalPath, places: &[usize]) -> Element {
-        let mut table = Table::of_figures(&["step", "what", "from", "to", "size", "start", "took", "of it contention"]);
+        let mut table = Table::of_figures(&["step", "what", "from", "to", "size", "start", "took", "contention in it"]);
         for &place in places {
             let step = &path.steps[place];
             let [what, from, to, size] = self.words(step);
@@ -76,7 +76,7 @@ impl RunPage<'_> {
     }
 }
 
-/// A bar as long as the makespan, of its parts.
+/// A bar as long as the makespan, divided into its parts.
 fn bar(path: &CriticalPath) -> Element {
     let parts = path.parts();
     let whole = parts.sum().picoseconds().max(1) as f64;

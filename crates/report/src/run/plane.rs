@@ -1,29 +1,29 @@
-//! Large drawings of many small cells: they are as wide as there is room, and their labels stay as large as text.
+//! Large drawings of many small cells: they fill the available width, and their labels keep the size of text.
 
 use crate::markup::{Element, element};
 use crate::numbers::fixed;
 
-/// A tick: where it stands between the beginning, 0, and the end, 1, and what it says.
+/// A tick: its position between the beginning, 0, and the end, 1, and its label.
 pub(super) type Tick = (f64, String);
 
 /// A drawing between its axes.
 pub(super) struct Plane {
-    /// What a screen reader says of it.
+    /// Its description for screen readers.
     pub(super) summary: String,
     /// What the level axis counts, with the unit, and its ticks.
     pub(super) level: (String, Vec<Tick>),
     /// What the upright axis counts, and its ticks, from above.
     pub(super) upright: (String, Vec<Tick>),
-    /// How wide and how high it is in its own units.
+    /// Its width and height in its own units.
     pub(super) size: [u32; 2],
-    /// How high it is on the page; as high as wide, by default. [px]
+    /// Its height on the page; its width by default. [px]
     pub(super) height: Option<u32>,
     /// What is drawn.
     pub(super) content: Vec<Element>,
 }
 
 impl Plane {
-    /// It, drawn.
+    /// Draws it.
     pub(super) fn draw(self) -> Element {
         let Plane { summary, level, upright, size: [width, height], height: on_page, content } = self;
         let drawing = element("svg")
@@ -49,7 +49,7 @@ impl Plane {
     }
 }
 
-/// Ticks at the first, the last and some round numbers between, of `count` things that stand in rows.
+/// At most `most` ticks at multiples of a round number, for `count` rows.
 pub(super) fn ticks_of_count(count: usize, most: usize) -> Vec<Tick> {
     let steps = [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128].into_iter();
     let larger = (0..).map(|power| 256_usize << power);
@@ -57,16 +57,16 @@ pub(super) fn ticks_of_count(count: usize, most: usize) -> Vec<Tick> {
     (0..count).step_by(step).map(|number| ((number as f64 + 0.5) / count as f64, number.to_string())).collect()
 }
 
-/// Cells of one colour, from left to right and from above, as the line through their middles, which is as thick as they are high.
+/// Cells of one colour, from left to right and top to bottom, drawn as a line through their middles, as thick as they are high.
 #[derive(Debug, Default)]
 pub(super) struct Cells {
     path: String,
-    /// Where the line has come to.
+    /// Where the line ends so far.
     at: Option<(u32, u32)>,
 }
 
 impl Cells {
-    /// Adds a cell so wide.
+    /// Adds a cell of `width` columns.
     pub(super) fn add(&mut self, column: u32, row: u32, width: u32) {
         match self.at {
             Some((before, same)) if same == row && before <= column => {

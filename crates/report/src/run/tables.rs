@@ -86,7 +86,7 @@ fn channels(network: &FlitNetwork, answer: &Answer, ids: &[usize]) -> Element {
 }
 
 fn routers(network: &FlitNetwork, answer: &Answer, ids: &[usize]) -> Element {
-    let mut table = Table::of_figures(&["id", "router", "headers", "waited", "a header on the mean"]);
+    let mut table = Table::of_figures(&["id", "router", "headers", "waited", "mean per header"]);
     for &id in ids {
         let done = &answer.routers[id];
         let mean = Duration::from_picoseconds(done.blocking.picoseconds() / done.headers.max(1));
@@ -101,7 +101,7 @@ fn routers(network: &FlitNetwork, answer: &Answer, ids: &[usize]) -> Element {
     table.draw()
 }
 
-/// How long frames were on the wires of an Ethernet.
+/// How long the wires of an Ethernet carried frames.
 pub(super) fn wires(answer: &Answer, ethernet: &EthernetStatistics) -> Element {
     let mut table =
         Table::of_figures(&["node", "busy to the switch", "", "busy from the switch", "", "frames lost for it"]);
@@ -120,7 +120,7 @@ pub(super) fn wires(answer: &Answer, ethernet: &EthernetStatistics) -> Element {
     table.draw()
 }
 
-/// How long frames were on the trunk between two switches.
+/// How long the trunk between two switches carried frames.
 pub(super) fn trunk(answer: &Answer, [there, back]: [Duration; 2]) -> Element {
     let mut table = Table::of_figures(&["trunk", "busy", ""]);
     let makespan = answer.makespan().seconds().max(1e-12);
@@ -131,7 +131,7 @@ pub(super) fn trunk(answer: &Answer, [there, back]: [Duration; 2]) -> Element {
     table.draw()
 }
 
-/// Percentiles of the times of messages, of each group in a column.
+/// Percentiles of message times, one column for each group.
 pub(super) fn percentiles(groups: &[(String, MessageTimes)]) -> Element {
     let names = groups.iter().map(|(name, _)| name.as_str());
     let mut table = Table::of_figures(&std::iter::once("messages").chain(names).collect::<Vec<&str>>());

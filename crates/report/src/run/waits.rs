@@ -6,18 +6,18 @@ use virtual_worlds::critical_path::Trace;
 use super::plane::{Cells, Plane, ticks_of_count};
 use crate::markup::{Element, element};
 
-/// As many rows and columns there are at most.
+/// The most rows and columns.
 const MOST: usize = 64;
 /// How many steps of heat the style sheet has colours for.
 const HEATS: usize = 8;
 
-/// How long each rank, or block of ranks, waited for which other.
+/// How long each rank, or block of ranks, waited for each other one.
 #[derive(Debug)]
 pub(super) struct Waits {
     ranks: usize,
     /// How many ranks a block has.
     block: usize,
-    /// For each block that waited and block that it waited for, how long. [ps]
+    /// For each pair of a waiting block and the block that it waited for, how long it waited. [ps]
     cells: Vec<u64>,
 }
 
@@ -37,12 +37,12 @@ impl Waits {
         self.ranks.div_ceil(self.block)
     }
 
-    /// The longest that one waited for another.
+    /// The longest wait of one block for another.
     pub(super) fn longest(&self) -> Duration {
         Duration::from_picoseconds(self.cells.iter().copied().max().unwrap_or(0))
     }
 
-    /// Those that waited longest for one other, with how long: at most so many.
+    /// The at most `count` longest waits of one block for another: who waited, for whom, and how long.
     pub(super) fn most(&self, count: usize, name: impl Fn(Rank) -> String) -> Vec<(String, String, Duration)> {
         let mut order: Vec<usize> = (0..self.cells.len()).filter(|place| self.cells[*place] > 0).collect();
         order.sort_by_key(|place| std::cmp::Reverse(self.cells[*place]));
@@ -53,13 +53,13 @@ impl Waits {
         order.iter().take(count).map(row).collect()
     }
 
-    /// What a block is called, whose ranks are called by `name`.
+    /// The name of a block, whose ranks are named by `name`.
     fn name(&self, block: usize, name: impl Fn(Rank) -> String) -> String {
         let (first, last) = (block * self.block, ((block + 1) * self.block).min(self.ranks) - 1);
         if first == last { name(Rank(first as u32)) } else { format!("{first} to {last}") }
     }
 
-    /// It, drawn.
+    /// Draws it.
     pub(super) fn draw(&self, of: &str) -> Element {
         let side = self.side() as u32;
         let longest = self.longest().picoseconds().max(1);
