@@ -1,4 +1,4 @@
-//! No rank goes on before all have come.
+//! A barrier: no rank goes on before all ranks have reached it.
 
 use endpoint::{Endpoint, Message, Program, Result};
 
@@ -9,8 +9,8 @@ pub(crate) fn distances(size: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(1_u32), |distance| distance.checked_mul(2)).take_while(move |&distance| distance < size)
 }
 
-/// Dissemination barrier: in round k every rank tells the one that is 2^k further on that it, and all those that it has
-/// heard of, have come. After ceil(log2 P) rounds everybody has heard of everybody.
+/// Dissemination barrier: in round k every rank tells the rank 2^k places further on that it, and all ranks that it has
+/// heard from, have arrived. After ceil(log2 P) rounds every rank has heard from all.
 ///
 /// ```text
 ///   round 1     0 -> 1 -> 2 -> 3 -> 4 -> 0
@@ -24,7 +24,7 @@ pub(crate) fn distances(size: u32) -> impl Iterator<Item = u32> {
 /// Programming 17(1), 1988.
 ///
 /// # Errors
-/// What sending and receiving can end with.
+/// Those of sending and receiving.
 pub async fn dissemination<E: Endpoint>(endpoint: &E) -> Result<()> {
     for distance in distances(endpoint.size()) {
         let Shift { to, from } = Shift::new(endpoint.rank(), distance, endpoint.size());

@@ -1,7 +1,7 @@
-//! What the algorithms of a collective have in common: what each says of itself, and what it must be told.
+//! What the algorithms of a collective have in common: each describes itself, and says which parameters it needs.
 //!
-//! An algorithm's entry in the catalogue stands beside the algorithm, in the same file. Everything that takes an algorithm
-//! by its name, or tries all of them, reads it here.
+//! An algorithm's entry in the catalogue is in the same file as the algorithm. Everything that looks up an algorithm
+//! by name, or tries all of them, uses these entries.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,54 +11,54 @@ use quantities::{Bytes, Duration};
 
 use crate::postal::{Alpha, Lambda, Splitting};
 
-/// What an algorithm of the collective `A` says of itself.
+/// The description of an algorithm of the collective `A`.
 #[derive(Debug)]
 pub struct Entry<A> {
-    /// Its name, as it is written on a command line.
+    /// Its name on the command line.
     pub name: &'static str,
     /// What it does, in a line.
     pub about: &'static str,
-    /// How long it takes where nothing contends, in the symbols of its source: n ranks, s bytes, a step of t0, a latency of
+    /// How long it takes without contention, in the symbols of its source: n ranks, s bytes, a step of t0, a latency of
     /// lambda steps.
     pub formula: &'static str,
-    /// What may be told, and is made use of. Where it can be either a share or a latency, it is both.
+    /// The parameters that it uses. If it takes either a share or a latency, both are listed.
     pub told: &'static [Parameter],
-    /// What it asks of its world beside sends and receives.
+    /// What it needs of its world besides sends and receives.
     pub needs: Needs,
-    /// How it is made from what it is told.
+    /// Makes it from the parameters.
     pub make: fn(&mut Parameters) -> Result<A, Untold>,
 }
 
 /// All algorithms of a collective.
 pub trait Catalogue: Sized + 'static {
-    /// The entries of all of them, in the order in which they are listed.
+    /// All entries, in the order in which they are listed.
     fn entries() -> Vec<&'static Entry<Self>>;
 
-    /// The entry of this one.
+    /// The entry of this algorithm.
     fn entry(&self) -> &'static Entry<Self>;
 
-    /// About what it costs with messages of `bytes` among `ranks` ranks, where the latency is `lambda`.
+    /// Its approximate cost with messages of `bytes` among `ranks` ranks, where the latency is `lambda`.
     fn cost(&self, lambda: Lambda, ranks: u32, bytes: Bytes) -> Cost;
 
-    /// Its name, without what it was told.
+    /// Its name, without its parameters.
     fn name(&self) -> &'static str {
         self.entry().name
     }
 
-    /// The names of all, in the order in which they are listed.
+    /// The names of all algorithms, in the order in which they are listed.
     fn names() -> Vec<&'static str> {
         Self::entries().into_iter().map(|entry| entry.name).collect()
     }
 
-    /// The entry that has a name.
+    /// The entry with that name.
     fn by_name(name: &str) -> Option<&'static Entry<Self>> {
         Self::entries().into_iter().find(|entry| entry.name == name)
     }
 
-    /// All that can be made of what `parameters` tell. A name that stands for a choice among others makes none of its own.
+    /// All algorithms that can be made from `parameters`. A name that stands for a choice among others adds none of its own.
     ///
     /// # Errors
-    /// What one of them would have to be told.
+    /// The parameter that one of them lacks.
     fn all(parameters: &Parameters) -> Result<Vec<Self>, Untold> {
         let made = Self::entries().into_iter().map(|entry| (entry.name, (entry.make)(&mut parameters.clone())));
         made.filter_map(|(name, made)| match made {
@@ -69,8 +69,8 @@ pub trait Catalogue: Sized + 'static {
     }
 }
 
-/// Makes of a list of algorithms, each a type with entries of its own, the type that is any of them: `Algorithm`. The macro
-/// `$each!(algorithm, it => call)` calls the same on whichever it is.
+/// Turns a list of algorithms, each a type with entries of its own, into an enum of all of them: `Algorithm`. The macro
+/// `$each!(algorithm, it => call)` makes the same call on whichever variant it is.
 macro_rules! catalogue {
     ($(#[$about:meta])* $trait:ident, $each:ident, $dollar:tt: $($file:ident::$algorithm:ident,)+) => {
         $(pub use super::$file::$algorithm;)+
@@ -110,7 +110,7 @@ macro_rules! catalogue {
 }
 pub(crate) use catalogue;
 
-/// Something that an algorithm can be told.
+/// A parameter of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Parameter {
     /// The share of its nodes that a source keeps for itself in a tree by splitting.
@@ -124,7 +124,7 @@ pub enum Parameter {
 }
 
 impl Parameter {
-    /// What it is called in files and on command lines.
+    /// Its name in files and on command lines.
     pub const fn name(self) -> &'static str {
         match self {
             Parameter::Alpha => "alpha",
@@ -135,54 +135,54 @@ impl Parameter {
     }
 }
 
-/// What algorithms are told, and what an algorithm has made use of.
+/// The parameters of algorithms, and which of them an algorithm has used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameters {
     /// How many ranks there are.
     pub ranks: u32,
     /// The latency of a message in steps.
     pub lambda: Option<Lambda>,
-    /// How long a step is: after that a sender is done with a message.
+    /// The length of a step, after which a sender is done with a message.
     pub t0: Option<Duration>,
     /// The share of its nodes that a source keeps for itself in a tree by splitting.
     pub alpha: Option<Alpha>,
-    /// How large a segment of a message is; 4 KiB, by default.
+    /// The size of a message segment; 4 KiB by default.
     pub segment: Option<Bytes>,
-    /// What an algorithm has asked for.
+    /// The parameters that an algorithm has asked for.
     pub used: BTreeSet<Parameter>,
 }
 
-/// The size of segments, if none is asked for.
+/// The default size of segments.
 const USUAL_SEGMENT: Bytes = Bytes(4 << 10);
 
 impl Parameters {
-    /// Nothing but that there are so many ranks.
+    /// Only the number of ranks.
     pub const fn of(ranks: u32) -> Parameters {
         Parameters { ranks, lambda: None, t0: None, alpha: None, segment: None, used: BTreeSet::new() }
     }
 
-    /// The latency, for an algorithm that can't do without.
+    /// The latency, for an algorithm that requires it.
     ///
     /// # Errors
-    /// That nothing is printed about it.
+    /// When it is not given.
     pub fn lambda(&mut self) -> Result<Lambda, Untold> {
         self.used.insert(Parameter::Lambda);
         self.lambda.ok_or(Untold::of(Parameter::Lambda))
     }
 
-    /// How long a step is, for an algorithm that can't do without.
+    /// The length of a step, for an algorithm that requires it.
     ///
     /// # Errors
-    /// That nothing is printed about it.
+    /// When it is not given.
     pub fn t0(&mut self) -> Result<Duration, Untold> {
         self.used.insert(Parameter::T0);
         self.t0.ok_or(Untold::of(Parameter::T0))
     }
 
-    /// How a tree by splitting splits: always by the same share if one is given, otherwise as is best for the latency.
+    /// How a tree by splitting splits: always by the same share if one is given, otherwise optimally for the latency.
     ///
     /// # Errors
-    /// That nothing is printed about either.
+    /// When neither is given.
     pub fn splitting(&mut self) -> Result<Splitting, Untold> {
         if let Some(alpha) = self.alpha {
             self.used.insert(Parameter::Alpha);
@@ -192,24 +192,24 @@ impl Parameters {
         Ok(Splitting::optimal(lambda, u64::from(self.ranks)))
     }
 
-    /// How large a segment is.
+    /// The size of a segment.
     pub fn segment(&mut self) -> Bytes {
         self.used.insert(Parameter::Segment);
         *self.segment.get_or_insert(USUAL_SEGMENT)
     }
 
-    /// Whether an algorithm has asked for it.
+    /// Whether an algorithm has asked for that parameter.
     pub fn has_used(&self, parameter: Parameter) -> bool {
         self.used.contains(&parameter)
     }
 }
 
-/// An algorithm was not told what it can't do without; instead of a share it can be told a latency.
+/// An algorithm lacks a parameter that it requires; a latency can stand in for a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Untold {
-    /// What it was not told.
+    /// The parameter that it lacks.
     pub parameter: Parameter,
-    /// Which algorithm it is, where another name stands for a choice of it.
+    /// The algorithm that was chosen, if the name that was given stands for a choice.
     pub chosen: Option<&'static str>,
 }
 
@@ -230,7 +230,7 @@ impl fmt::Display for Untold {
 
 impl std::error::Error for Untold {}
 
-/// About what an algorithm costs, without contention.
+/// The approximate cost of an algorithm, without contention.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cost {
     /// Messages of all ranks.
@@ -244,23 +244,23 @@ pub struct Cost {
 /// A part of the longest chain of messages that wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stretch {
-    /// How many messages its ranks are busy with that wait for nobody: each takes t0.
+    /// How many messages its ranks send without waiting: each takes t0.
     pub sends: f64,
-    /// How many must be received before it goes on: each takes lambda t0.
+    /// How many messages must be received before it goes on: each takes lambda t0.
     pub receives: f64,
-    /// Of which size they are. [B]
+    /// The size of each. [B]
     pub bytes: Bytes,
 }
 
 impl Cost {
-    /// That of `messages` messages of `bytes` each.
+    /// The cost of `messages` messages of `bytes` each.
     pub(crate) fn of(messages: f64, bytes: Bytes, chain: Vec<Stretch>) -> Cost {
         Cost { messages, bytes: messages * bytes.0 as f64, chain }
     }
 }
 
 impl Stretch {
-    /// Of so many sends and receives of messages of `bytes`.
+    /// A stretch of `sends` sends and `receives` receives of messages of `bytes`.
     pub const fn of(sends: f64, receives: f64, bytes: Bytes) -> Stretch {
         Stretch { sends, receives, bytes }
     }

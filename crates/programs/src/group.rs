@@ -1,31 +1,31 @@
-//! Ranks in an order.
+//! Groups: ranks in an order.
 
 use endpoint::{Error, Result, check_partner};
 use quantities::Rank;
 
 use crate::shuffle::{inverse, permutation};
 
-/// Ranks that take part in something together, in an order that the algorithms go by: the place of a rank in it stands for
-/// the rank. The first is the source or root.
+/// Ranks that take part in a collective, in an order: the algorithms work with places in this order instead of ranks. The first is
+/// the source or root.
 ///
-/// The order decides which messages meet in the network. From the source on in row-major order, round the end, a broadcast
-/// along the lambda tree has no two messages in one channel of a mesh with dimension-order routing.
+/// The order determines which messages meet in the network. In cyclic row-major order from the source, a broadcast along the lambda
+/// tree never has two messages in one channel of a mesh with dimension-order routing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group(Members);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Members {
-    /// All `size` ranks of the program from `source` on, round the end.
+    /// All `size` ranks of the program in cyclic order from `source`.
     Cyclic { source: Rank, size: u32 },
-    /// Those named, and where each is, in order of rank.
+    /// The listed ranks, and the place of each, in order of rank.
     Listed { ranks: Vec<Rank>, places: Vec<(Rank, u32)> },
 }
 
 impl Group {
-    /// All ranks of a program of `size`, in cyclic order from `source` on.
+    /// All ranks of a program of `size`, in cyclic order from `source`.
     ///
     /// # Errors
-    /// [`Error::NoSuchRank`] when `source` is none of them.
+    /// [`Error::NoSuchRank`] when `source` is not one of them.
     pub fn from_source(source: Rank, size: u32) -> Result<Group> {
         if source.0 >= size {
             return Err(Error::NoSuchRank { rank: source, size });
@@ -33,10 +33,10 @@ impl Group {
         Ok(Group(Members::Cyclic { source, size }))
     }
 
-    /// The ranks named, in this order.
+    /// The given ranks, in this order.
     ///
     /// # Errors
-    /// [`Error::Unfit`] when there are none, or a rank is there twice.
+    /// [`Error::Unfit`] when there are none, or one occurs twice.
     pub fn listed(ranks: Vec<Rank>) -> Result<Group> {
         if ranks.is_empty() {
             return Err(Error::Unfit("a group of no ranks has no source".to_owned()));
@@ -49,10 +49,10 @@ impl Group {
         Ok(Group(Members::Listed { ranks, places }))
     }
 
-    /// All ranks of a program of `size`, `source` first, the others in an order that only `seed` decides.
+    /// All ranks of a program of `size`, `source` first, the others in an order that depends only on `seed`.
     ///
     /// # Errors
-    /// [`Error::NoSuchRank`] when `source` is none of them.
+    /// [`Error::NoSuchRank`] when `source` is not one of them.
     pub fn permuted(source: Rank, size: u32, seed: u64) -> Result<Group> {
         if source.0 >= size {
             return Err(Error::NoSuchRank { rank: source, size });
@@ -72,7 +72,7 @@ impl Group {
         }
     }
 
-    /// The first.
+    /// The first rank, the source or root.
     pub fn source(&self) -> Rank {
         self.rank_at(0)
     }
@@ -102,16 +102,16 @@ impl Group {
         }
     }
 
-    /// Says whether a program of `size` has all of the ranks.
+    /// Checks that a program of `size` has all of the ranks.
     ///
     /// # Errors
-    /// [`Error::NoSuchRank`] when it has not.
+    /// [`Error::NoSuchRank`] when it does not.
     pub fn check(&self, size: u32) -> Result<()> {
         let highest = match &self.0 {
             Members::Cyclic { size, .. } => Rank(size.saturating_sub(1)),
             Members::Listed { places, .. } => places.last().map_or(Rank(0), |pair| pair.0),
         };
-        // Of two ranks one is always another than the highest.
+        // Any rank other than the highest serves as the partner.
         let other = if highest == Rank(0) { Rank(1) } else { Rank(0) };
         check_partner(other, highest, size)
     }

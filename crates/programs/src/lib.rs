@@ -1,4 +1,4 @@
-//! Parallel programs, one file an algorithm, each written once for every world.
+//! Parallel programs, one file per algorithm, each written once for every world.
 //!
 //! A program is a plain `async fn` over [`endpoint::Endpoint`] that reads like the pseudo-code of its source, and a
 //! struct with its parameters that implements [`endpoint::Program`], so that a world can run it.

@@ -1,11 +1,11 @@
-//! Messages cut into pieces, and put together again.
+//! Messages cut into pieces and joined again.
 
 use std::ops::Range;
 
 use endpoint::Message;
 use quantities::Bytes;
 
-/// The bytes `range` of `message`, which has so many.
+/// The bytes `range` of `message`, which must be within it.
 pub(crate) fn piece(message: &Message, range: Range<u64>) -> Message {
     match message.content() {
         Some(content) => Message::from(content.slice(range.start as usize..range.end as usize)),
@@ -29,13 +29,13 @@ pub(crate) fn joined(pieces: &[Message]) -> Message {
     }
 }
 
-/// The pieces of a message, which come in any order. Of those that are only sizes nothing is kept but their sum, so that a
-/// simulation of P ranks with P pieces each does not need memory for the square of P.
+/// The pieces of a message, which arrive in any order. If some are only sizes, only the sum of all sizes is kept, so that a
+/// simulation of P ranks with P pieces each does not need memory proportional to P squared.
 #[derive(Debug)]
 pub(crate) struct Gathered {
-    /// Of all pieces. [B]
+    /// The size of all pieces. [B]
     size: u64,
-    /// All pieces by their place, as long as each of them carries bytes.
+    /// All pieces with their places, as long as each of them carries bytes.
     pieces: Option<Vec<(u32, Message)>>,
 }
 
@@ -63,8 +63,8 @@ impl Gathered {
     }
 }
 
-/// Where block `block` of `blocks` begins, if `elements` are shared out among them: their sizes differ by one at most. The
-/// last one ends where one more would begin.
+/// Where block `block` of `blocks` begins, if `elements` are divided among them: their sizes differ by at most one. The
+/// last block ends where the next would begin.
 pub(crate) fn block_start(elements: u64, blocks: u32, block: u32) -> u64 {
     (u128::from(elements) * u128::from(block) / u128::from(blocks)) as u64
 }

@@ -1,4 +1,4 @@
-//! What all ranks have, combined at one of them.
+//! Reduce: the data of all ranks is combined at one of them.
 
 use endpoint::{Endpoint, Message, Result};
 
@@ -13,13 +13,13 @@ use crate::all_reduce::{Combine, combined};
 ///   round 3     4 -> 0
 /// ```
 ///
-/// n ranks: n - 1 messages. Under LogGP, without what combining costs, T = ceil(log2 n) (o + (s-1) G + L + o).
+/// n ranks: n - 1 messages. Under LogGP, without the cost of combining, T = ceil(log2 n) (o + (s-1) G + L + o).
 ///
 /// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", International Journal of
 /// High Performance Computing Applications 19(1), 2005, section 4.4.
 ///
 /// # Errors
-/// When the messages are of different sizes, the group has ranks that the program has not, and what sending and receiving can end with.
+/// When the messages are of different sizes, the group has ranks outside the program, and the errors of sending and receiving.
 pub async fn binomial<E: Endpoint, C: Combine>(
     endpoint: &E,
     group: &Group,

@@ -1,4 +1,4 @@
-//! What all ranks have, combined, such that each has a part of the result.
+//! Reduce-scatter: the data of all ranks is combined, and each rank gets a part of the result.
 
 use endpoint::{Endpoint, Message, Result};
 use quantities::Rank;
@@ -6,8 +6,8 @@ use quantities::Rank;
 use crate::all_reduce::{Combine, combined};
 use crate::shift::Shift;
 
-/// Combines what all ranks have for each of them, part by part: `part_for` makes the part that this rank has for another, and every rank ends
-/// with the combination of those for it. In step i rank p sends p + i its part and gets its own from p - i.
+/// Combines the parts that all ranks have for each rank: `part_for` makes this rank's part for a given rank, and every rank ends with the
+/// combination of the parts for it. In step i rank p sends rank p + i the part for it, and receives a part for itself from p - i.
 ///
 /// ```text
 ///   step 1     0 -> 1   1 -> 2   2 -> 3   3 -> 0         P = 4
@@ -15,14 +15,14 @@ use crate::shift::Shift;
 ///   step 3     0 -> 3   1 -> 0   2 -> 1   3 -> 2
 /// ```
 ///
-/// P (P - 1) messages; every rank sends what others need of it and no more. Under LogGP with s bytes in all, without what combining costs,
+/// P (P - 1) messages; every rank sends only what the others need. Under LogGP with s bytes in all, without the cost of combining,
 /// T = (P - 1) (o + L + o) + s (P - 1) / P G.
 ///
 /// Source: the pairwise exchange of Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
 /// International Journal of High Performance Computing Applications 19(1), 2005, section 4.3.
 ///
 /// # Errors
-/// When parts for one rank are of different sizes, and what sending and receiving can end with.
+/// When parts for one rank are of different sizes, and the errors of sending and receiving.
 pub async fn pairwise<E: Endpoint, C: Combine>(
     endpoint: &E,
     operator: &C,

@@ -1,4 +1,4 @@
-//! What all ranks up to each have, combined there: prefix sums.
+//! Scan: every rank gets the combination of the data of all ranks up to itself, as in prefix sums.
 
 use endpoint::{Endpoint, Message, Result};
 use quantities::Rank;
@@ -6,8 +6,8 @@ use quantities::Rank;
 use crate::all_reduce::{Combine, combined};
 use crate::barrier::distances;
 
-/// Combines the `message`s of ranks 0 to p at every rank p. In each step a rank knows the combination of twice as many up to itself, and tells the
-/// rank that is as many further on.
+/// Combines the `message`s of ranks 0 to p at every rank p. In each step a rank sends the combination that it has to the rank 1, 2, 4, ...
+/// places further on, so that each step doubles the number of ranks whose data a combination covers.
 ///
 /// ```text
 ///   step 1     0 -> 1   1 -> 2   2 -> 3   3 -> 4        P = 5
@@ -15,12 +15,12 @@ use crate::barrier::distances;
 ///   step 3     0 -> 4
 /// ```
 ///
-/// Fewer than P ceil(log2 P) messages. Under LogGP, without what combining costs, T = ceil(log2 P) (o + (s-1) G + L + o).
+/// Fewer than P ceil(log2 P) messages. Under LogGP, without the cost of combining, T = ceil(log2 P) (o + (s-1) G + L + o).
 ///
 /// Source: Hillis and Steele, "Data parallel algorithms", Communications of the ACM 29(12), 1986.
 ///
 /// # Errors
-/// When the messages are of different sizes, and what sending and receiving can end with.
+/// When the messages are of different sizes, and the errors of sending and receiving.
 pub async fn recursive_doubling<E: Endpoint, C: Combine>(
     endpoint: &E,
     operator: &C,

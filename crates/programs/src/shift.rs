@@ -1,20 +1,20 @@
-//! A step in which every rank sends to the one that is so many further on, round the ring of all ranks.
+//! A step in which every rank sends to the rank a fixed distance further on, round the ring of all ranks.
 
 use quantities::Rank;
 
 use crate::Group;
 
-/// What one rank does in such a step.
+/// The part of one rank in such a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shift {
-    /// To whom it sends: p + distance mod P.
+    /// The rank that it sends to: p + distance mod P.
     pub(crate) to: Rank,
-    /// From whom it receives: p - distance mod P.
+    /// The rank that it receives from: p - distance mod P.
     pub(crate) from: Rank,
 }
 
 impl Shift {
-    /// What rank `me` of `size` does in a shift by `distance`, which is from 1 to `size` less one.
+    /// The part of rank `me` of `size` in a shift by `distance`, which is from 1 to `size` - 1.
     pub(crate) fn new(Rank(me): Rank, distance: u32, size: u32) -> Shift {
         let room = size - distance;
         Shift {

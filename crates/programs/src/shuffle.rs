@@ -2,7 +2,7 @@
 
 use quantities::splitmix64::draw;
 
-/// The numbers from 0 to `length` less one in an order that only `seed` decides (Fisher and Yates's shuffle).
+/// The numbers from 0 to `length` - 1 in an order that depends only on `seed` (the Fisher-Yates shuffle).
 pub(crate) fn permutation(length: u32, seed: u64) -> Vec<u32> {
     let mut numbers: Vec<u32> = (0..length).collect();
     let mut state = seed;
@@ -13,7 +13,7 @@ pub(crate) fn permutation(length: u32, seed: u64) -> Vec<u32> {
     numbers
 }
 
-/// For each number where it stands in `permutation`.
+/// The place of each number in `permutation`.
 pub(crate) fn inverse(permutation: &[u32]) -> Vec<u32> {
     let mut places = vec![0; permutation.len()];
     for (place, &number) in (0..).zip(permutation) {

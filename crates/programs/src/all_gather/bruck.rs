@@ -1,4 +1,4 @@
-//! All-gather in as few steps as can be, for any number of ranks.
+//! All-gather in the fewest possible steps, for any number of ranks.
 
 use endpoint::{Endpoint, Message, Result};
 use quantities::{Bytes, Rank};
@@ -7,8 +7,8 @@ use crate::barrier::distances;
 use crate::pieces::{joined, piece};
 use crate::shift::Shift;
 
-/// Brings the `message`s of all ranks, all of the same size, to all of them. Every rank ends with all, one behind the other, its own first and
-/// then those of the ranks behind it round the ring. In each step it has twice as many, and sends what the receiver lacks.
+/// Brings the `message`s of all ranks, all of the same size, to all of them. Every rank ends with all messages concatenated, its own first
+/// and then those of the ranks after it round the ring. Each step doubles how many it has; it sends those that the receiver lacks.
 ///
 /// ```text
 ///   step 1     from p + 1     1 message                P = 6
@@ -22,7 +22,7 @@ use crate::shift::Shift;
 /// message-passing systems", IEEE Transactions on Parallel and Distributed Systems 8(11), 1997, section 4 (concatenation).
 ///
 /// # Errors
-/// What sending and receiving can end with.
+/// Those of sending and receiving.
 pub async fn bruck<E: Endpoint>(endpoint: &E, message: &mut Message) -> Result<()> {
     let (size, Bytes(part)) = (endpoint.size(), message.size());
     for distance in distances(size) {

@@ -1,4 +1,4 @@
-//! What all ranks have goes to all of them.
+//! All-gather: the data of all ranks goes to all of them.
 
 mod bruck;
 mod ring;

@@ -1,4 +1,4 @@
-//! Every all-reduce by name, and each as a program.
+//! All all-reduce algorithms by name, and each as a program.
 
 use endpoint::{Endpoint, Error, Message, Program, Result};
 use quantities::Bytes;
@@ -8,17 +8,17 @@ use crate::Group;
 use crate::catalogue::{Cost, Entry, catalogue};
 use crate::postal::Lambda;
 
-/// A way to combine what all ranks have: what it says of itself, and how it goes.
+/// An all-reduce algorithm: its catalogue entries, and how it runs.
 pub(super) trait AllReduceAlgorithm {
-    /// Its entries in the catalogue: one for each of its names, the usual one first.
+    /// Its catalogue entries: one for each of its names, the usual one first.
     const ENTRIES: &'static [Entry<Algorithm>];
 
-    /// The entry of this one.
+    /// The entry of this algorithm.
     fn entry(&self) -> &'static Entry<Algorithm> {
         &Self::ENTRIES[0]
     }
 
-    /// Makes `message`, what this rank has, the combination of all.
+    /// Replaces `message`, this rank's data, by the combination of all ranks' data.
     async fn run<E: Endpoint, C: Combine>(
         &self,
         endpoint: &E,
@@ -31,7 +31,7 @@ pub(super) trait AllReduceAlgorithm {
 }
 
 catalogue! {
-    /// A way to combine what all ranks have, with what it was told.
+    /// An all-reduce algorithm, with its parameters.
     AllReduceAlgorithm, each, $:
     census::Census,
     reduce_broadcast::ReduceBroadcast,
@@ -41,10 +41,10 @@ catalogue! {
 }
 
 impl Algorithm {
-    /// Makes `message`, what this rank has, the combination of what all have.
+    /// Replaces `message`, this rank's data, by the combination of all ranks' data.
     ///
     /// # Errors
-    /// What sending and receiving can end with; messages that do not consist of whole elements.
+    /// Those of sending and receiving; messages that do not consist of whole elements.
     pub async fn all_reduce<E: Endpoint, C: Combine>(
         &self,
         endpoint: &E,
@@ -55,10 +55,10 @@ impl Algorithm {
     }
 }
 
-/// What the ranks have at first.
+/// The ranks' input data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inputs {
-    /// So many bytes each, which nobody looks at.
+    /// This many bytes each, whose content nobody reads.
     OfSize(Bytes),
     /// A message each, in the order of the group.
     Messages(Vec<Message>),
@@ -67,20 +67,20 @@ pub enum Inputs {
 /// An all-reduce as a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllReduce<C> {
-    /// How.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// Who takes part.
+    /// The ranks that take part.
     pub group: Group,
-    /// How two messages become one.
+    /// The operator that combines two messages.
     pub operator: C,
-    /// What is combined.
+    /// The data to combine.
     pub inputs: Inputs,
-    /// When sends of so much are over on the machine.
+    /// When sends of this size end on the machine.
     pub sends: Sends,
 }
 
 impl<C: Combine> AllReduce<C> {
-    /// What a rank has at first; nothing, if it is not in the group.
+    /// A rank's input; empty if it is not in the group.
     fn input<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {
         let place = self.group.place_of(endpoint.rank());
         match &self.inputs {

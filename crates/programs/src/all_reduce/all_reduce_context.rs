@@ -1,4 +1,4 @@
-//! Who combines what.
+//! What all ranks of an all-reduce agree on.
 
 use endpoint::{Endpoint, Message, Result};
 
@@ -6,29 +6,29 @@ use super::Combine;
 use super::operator::check_elements;
 use crate::Group;
 
-/// When the sends of a machine are over.
+/// When the sends of a machine end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sends {
-    /// When the message has left, or even before.
+    /// When the message has left, or earlier.
     #[default]
     Early,
     /// When the receiving program has taken the message.
     Synchronous,
 }
 
-/// What all ranks of a global combine agree on.
+/// What all ranks of an all-reduce agree on.
 #[derive(Clone, Copy, Debug)]
 pub struct AllReduceContext<'a, C> {
-    /// Who takes part.
+    /// The ranks that take part.
     pub group: &'a Group,
-    /// How two messages become one.
+    /// The operator that combines two messages.
     pub operator: &'a C,
-    /// When the sends of the machine are over, for an algorithm that asks for a message later than it is sent: the census.
+    /// When the machine's sends end, for the census, which posts a receive some rounds after the message is sent.
     pub sends: Sends,
 }
 
 impl<C: Combine> AllReduceContext<'_, C> {
-    /// The place of this rank in the group, if it is in it. Its `message` is known to consist of whole elements then.
+    /// The place of this rank in the group, if it is in it; checks that its `message` then consists of whole elements.
     pub(super) fn place<E: Endpoint>(&self, endpoint: &E, message: &Message) -> Result<Option<u32>> {
         self.group.check(endpoint.size())?;
         let place = self.group.place_of(endpoint.rank());

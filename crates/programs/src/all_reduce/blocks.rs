@@ -1,11 +1,11 @@
-//! Messages shared out by whole elements.
+//! Messages divided into blocks of whole elements.
 
 use endpoint::Message;
 
 use super::Combine;
 use crate::pieces::{block_start, piece};
 
-/// Where the blocks of a message begin, in each of which there are only whole elements.
+/// Where the blocks of a message begin, each of which consists of whole elements.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocks {
     elements: u64,
@@ -14,18 +14,18 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// `count` blocks of `message`; their sizes differ by one element at most.
+    /// `count` blocks of `message`; their sizes differ by at most one element.
     pub(super) fn of<C: Combine>(operator: &C, message: &Message, count: u32) -> Blocks {
         let element = operator.element().max(1);
         Blocks { elements: message.size().0 / element, element, count }
     }
 
-    /// Where a block begins; the last ends where one more would begin. [B]
+    /// Where a block begins; the last ends where the next would begin. [B]
     pub(super) fn start(&self, block: u32) -> u64 {
         block_start(self.elements, self.count, block) * self.element
     }
 
-    /// One of them.
+    /// The content of one block.
     pub(super) fn cut(&self, message: &Message, block: u32) -> Message {
         piece(message, self.start(block)..self.start(block + 1))
     }

@@ -1,12 +1,12 @@
-//! A power of two of ranks out of any number of them.
+//! Reduces any number of ranks to a power of two.
 
 use endpoint::{Endpoint, Message, Result};
 
 use super::operator::combined;
 use super::{AllReduceContext, Combine};
 
-/// The way in and out for algorithms that need a power of two of ranks. Of n = 2^k + r ranks the first 2 r pair up: the even
-/// one of a pair hands its data over to the odd one and waits for the result.
+/// The first and last step of algorithms that need a power of two of ranks. Of n = 2^k + r ranks, the first 2 r pair up: the even
+/// one of a pair hands its data to the odd one and waits for the result.
 ///
 /// ```text
 ///   n = 6      place   0 -> 1   2 -> 3   4   5          one message before, and one the other way after
@@ -17,7 +17,7 @@ use super::{AllReduceContext, Combine};
 /// in MPICH", International Journal of High Performance Computing Applications 19(1), 2005.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fold {
-    /// 2^k, how many ranks go on.
+    /// 2^k, how many ranks continue.
     pub(super) power: u32,
     /// r.
     pairs: u32,
@@ -29,12 +29,12 @@ impl Fold {
         Fold { power, pairs: n - power }
     }
 
-    /// The place of the rank that goes on as `number`.
+    /// The place of the rank that continues as `number`.
     pub(super) fn place(self, number: u32) -> u32 {
         if number < self.pairs { 2 * number + 1 } else { number + self.pairs }
     }
 
-    /// Hands `message` over, or takes another rank's in. Gives the number under which this rank goes on, if it does.
+    /// Hands `message` over, or takes another rank's in. Returns the number under which this rank continues, if it does.
     pub(super) async fn enter<E: Endpoint, C: Combine>(
         self,
         endpoint: &E,
@@ -54,7 +54,7 @@ impl Fold {
         Ok(Some(me / 2))
     }
 
-    /// Hands the result back, or takes it.
+    /// Hands the result back, or receives it.
     pub(super) async fn leave<E: Endpoint, C: Combine>(
         self,
         endpoint: &E,

@@ -1,4 +1,4 @@
-//! Every rank has a message, and every rank shall have the combination of all.
+//! All-reduce: every rank has a message, and every rank gets the combination of all.
 
 mod algorithm;
 mod all_reduce_context;

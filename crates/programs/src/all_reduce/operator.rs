@@ -1,19 +1,19 @@
-//! What is combined with what, and how.
+//! How messages are combined.
 
 use endpoint::{Error, Message, Result};
 
-/// A function of two byte strings of the same length, each a row of elements.
+/// A function of two byte strings of the same length, each a sequence of elements.
 ///
-/// The contract: element by element it is **associative and commutative**, for ranks combine what they have in different
-/// orders. What is not must not be given this trait; by name it can't be had (see [`Operator`](super::Operator)).
+/// The contract: element by element it is **associative and commutative**, because ranks combine their data in different
+/// orders. A function that is not must not implement this trait; [`Operator`](super::Operator) offers none by name.
 pub trait Combine {
-    /// What people call it.
+    /// Its name for people.
     fn name(&self) -> String;
 
     /// The size of an element, at least 1. [B]
     fn element(&self) -> u64;
 
-    /// Makes `into` the combination of `into` and `other`. Both have the same number of whole elements.
+    /// Replaces `into` by the combination of `into` and `other`. Both have the same number of whole elements.
     fn combine(&self, into: &mut [u8], other: &[u8]);
 }
 
@@ -29,7 +29,7 @@ impl<C: Combine + ?Sized> Combine for &C {
     }
 }
 
-/// Says whether a message consists of whole elements.
+/// Checks that a message consists of whole elements.
 pub(super) fn check_elements<C: Combine>(operator: &C, message: &Message) -> Result<()> {
     let (size, element) = (message.size().0, operator.element().max(1));
     if size.is_multiple_of(element) {

@@ -1,4 +1,4 @@
-//! The operators that can be had by name.
+//! The operators that are available by name.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,44 +7,44 @@ use super::Combine;
 
 /// An operator with a name: `sum-f64`, `max-i64`, `xor`. Numbers are in little-endian order.
 ///
-/// Sums and products of integers are modulo 2^64. Those of floating-point numbers are associative only up to rounding: the
-/// algorithms say whether all ranks have the same bytes even so. The minimum and the maximum of floating-point numbers are
-/// exact in any order: -0 is under +0, and where a number is none (NaN) so is the result.
+/// Sums and products of integers are modulo 2^64. Those of floating-point numbers are associative only up to rounding: each
+/// algorithm documents whether all ranks get the same bytes nevertheless. The minimum and the maximum of floating-point numbers are
+/// exact in any order: -0 is less than +0, and if either operand is NaN, so is the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operator {
     /// Arithmetic on numbers.
     Of(Operation, Number),
-    /// Bits that both have.
+    /// Bits set in both.
     And,
-    /// Bits that either has.
+    /// Bits set in either.
     Or,
-    /// Bits that one of them has.
+    /// Bits set in exactly one.
     Xor,
 }
 
-/// What is done to numbers.
+/// An arithmetic operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operation {
     /// They are added.
     Sum,
     /// They are multiplied.
     Product,
-    /// The smaller counts.
+    /// The smaller is taken.
     Min,
-    /// The larger counts.
+    /// The larger is taken.
     Max,
 }
 
 /// A kind of number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Number {
-    /// Floating point of 64 bits.
+    /// 64-bit floating point.
     F64,
-    /// Floating point of 32 bits.
+    /// 32-bit floating point.
     F32,
-    /// Signed integers of 64 bits.
+    /// Signed 64-bit integers.
     I64,
-    /// Unsigned integers of 64 bits.
+    /// Unsigned 64-bit integers.
     U64,
 }
 
@@ -56,7 +56,7 @@ const NUMBERS: [(&str, Number); 4] =
 
 const BITS: [(&str, Operator); 3] = [("and", Operator::And), ("or", Operator::Or), ("xor", Operator::Xor)];
 
-/// What people may ask for that depends on the order of its operands.
+/// Operators that people may ask for whose result depends on the order of the operands.
 const ORDERED: [&str; 14] = [
     "subtract",
     "difference",
@@ -74,7 +74,7 @@ const ORDERED: [&str; 14] = [
     "last",
 ];
 
-/// What people may ask for that depends on how its operands are grouped.
+/// Operators that people may ask for whose result depends on how the operands are grouped.
 const GROUPED: [&str; 4] = ["mean", "average", "median", "distance"];
 
 /// Why there is no such operator.
@@ -86,7 +86,7 @@ pub enum OperatorError {
     /// Its result depends on how its operands are grouped.
     #[error("`{0}` is not associative, and ranks combine in different groups: {ALLOWED}")]
     NotAssociative(String),
-    /// Nothing is called so.
+    /// No operator has this name.
     #[error("there is no operator `{found}`{}: {ALLOWED}", nearest.as_ref().map(|name| format!(", did you mean `{name}`?")).unwrap_or_default())]
     Unknown {
         /// What was found.
@@ -128,7 +128,7 @@ impl FromStr for Operator {
             return Ok(operator);
         }
         let found: String = text.chars().take(40).collect();
-        // `subtract-f64` is meant as `subtract` is.
+        // `subtract-f64` means the same as `subtract`.
         let number = text.rsplit_once('-').filter(|(_, last)| NUMBERS.iter().any(|number| number.0 == *last));
         let bare = number.map_or(text, |(operation, _)| operation);
         if ORDERED.contains(&bare) {
@@ -167,7 +167,7 @@ impl Combine for Operator {
             Operator::Of(operation, Number::F32) => {
                 each(into, other, |one, other| {
                     let (one, other) = (f32::from_le_bytes(one), f32::from_le_bytes(other));
-                    // Rounded once more, a sum or product of two such numbers is what it is rounded once.
+                    // For a sum or product of two such numbers, rounding twice gives the same as rounding once.
                     (float(operation, one.into(), other.into()) as f32).to_le_bytes()
                 });
             }
@@ -196,14 +196,14 @@ impl Combine for Operator {
     }
 }
 
-/// Makes each element of `into` what `by` makes of it and of that of `other`.
+/// Replaces each element of `into` by the result of `by` for it and the element of `other`.
 fn each<const N: usize>(into: &mut [u8], other: &[u8], by: impl Fn([u8; N], [u8; N]) -> [u8; N]) {
     for (one, other) in into.as_chunks_mut().0.iter_mut().zip(other.as_chunks().0) {
         *one = by(*one, *other);
     }
 }
 
-/// Every NaN becomes the same one, so that the order of two of them can't be seen.
+/// The operation on two numbers. Every NaN becomes the same one, so that the result does not depend on the order of two of them.
 fn float(operation: Operation, one: f64, other: f64) -> f64 {
     if one.is_nan() || other.is_nan() {
         return f64::NAN;

@@ -1,4 +1,4 @@
-//! All-reduce in which ranks halve what they are in charge of.
+//! All-reduce by recursive halving and doubling.
 
 use endpoint::{Endpoint, Message, Needs, Result};
 use quantities::Bytes;
@@ -12,8 +12,8 @@ use crate::catalogue::{Cost, Entry, Stretch, halvings, part};
 use crate::pieces::{joined, piece};
 use crate::postal::Lambda;
 
-/// Combines the `message`s of all ranks of a group; every rank ends with the result. First pairs share out halves, then
-/// quarters, of the elements, so that each rank has the result of one block of them; then they collect them the other way.
+/// Combines the `message`s of all ranks of a group; every rank ends with the result. First pairs divide up halves, then
+/// quarters, of the elements, until each rank has the result of one block; then they collect the blocks in reverse order.
 ///
 /// ```text
 ///   reduce-scatter     0 <-> 2   1 <-> 3       0 and 1 keep the first half, 2 and 3 the second
@@ -22,17 +22,17 @@ use crate::postal::Lambda;
 ///                      0 <-> 2   1 <-> 3       all
 /// ```
 ///
-/// n ranks, s bytes: 2 n log2 n messages; every rank sends 2 s (n - 1) / n bytes. Under LogGP, without what combining costs,
-/// T = 2 log2 n (o + L + o) + 2 s (n - 1) / n G. Where n is no power of two some ranks hand their data over first and get the
-/// result at the end: two messages of s more.
+/// n ranks, s bytes: 2 n log2 n messages; every rank sends 2 s (n - 1) / n bytes. Under LogGP, without the cost of combining,
+/// T = 2 log2 n (o + L + o) + 2 s (n - 1) / n G. If n is not a power of two, some ranks hand their data over first and get the
+/// result at the end: two more messages of s.
 ///
-/// All ranks end with the same bytes, as one of them has made each block.
+/// All ranks end with the same bytes, as each block is computed by one of them.
 ///
 /// Source: Rabenseifner, "Optimization of collective reduction operations", International Conference on Computational
 /// Science, 2004.
 ///
 /// # Errors
-/// When the operator does not fit the data, and what sending and receiving can end with.
+/// When the operator does not fit the data, and the errors of sending and receiving.
 pub async fn rabenseifner<E: Endpoint, C: Combine>(
     endpoint: &E,
     context: &AllReduceContext<'_, C>,

@@ -1,4 +1,4 @@
-//! All-reduce by way of one rank.
+//! All-reduce through one rank.
 
 use endpoint::{Endpoint, Message, Needs, Result};
 use quantities::Bytes;
@@ -19,8 +19,8 @@ use crate::postal::{Lambda, Splitting};
 ///     receives the result from its parent;         sends it to c1, c2, ..., ck
 /// ```
 ///
-/// n ranks: 2 (n - 1) messages. In the postal model, with the look-up table for lambda, T = 2 T_lambda(n) t0: twice what
-/// the census takes, with far fewer messages.
+/// n ranks: 2 (n - 1) messages. In the postal model, with the look-up table for lambda, T = 2 T_lambda(n) t0: twice the time
+/// of the census, with far fewer messages.
 ///
 /// All ranks end with the same bytes.
 ///
@@ -28,8 +28,7 @@ use crate::postal::{Lambda, Splitting};
 /// model", Symposium on Parallel Algorithms and Architectures, 1993, for its reversal.
 ///
 /// # Errors
-/// When the operator does not fit the data, when the group has more ranks than the table goes to, and what sending and
-/// receiving can end with.
+/// When the operator does not fit the data, when the group has more ranks than the table goes to, and the errors of sending and receiving.
 pub async fn reduce_broadcast<E: Endpoint, C: Combine>(
     endpoint: &E,
     context: &AllReduceContext<'_, C>,

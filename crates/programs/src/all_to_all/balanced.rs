@@ -26,7 +26,7 @@ use crate::schedule::SendReceiveOrder;
 /// Source: CM-5 paper, section 3.4, figure 4 and table 4.
 ///
 /// # Errors
-/// What sending and receiving can end with.
+/// Those of sending and receiving.
 pub async fn balanced<E: Endpoint>(
     endpoint: &E,
     order: SendReceiveOrder,

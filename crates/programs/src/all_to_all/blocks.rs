@@ -105,7 +105,7 @@ impl Blocks {
     /// fills their places. Each byte is copied together and apart at `reshuffle`.
     ///
     /// # Errors
-    /// What sending and receiving can end with; as [`Blocks::unpack`].
+    /// Those of sending and receiving; as [`Blocks::unpack`].
     pub(super) async fn sendrecv<E: Endpoint>(
         &mut self,
         endpoint: &E,

@@ -28,7 +28,7 @@ use crate::shift::Shift;
 /// message-passing systems", IEEE Transactions on Parallel and Distributed Systems 8(11), 1997, section 3.
 ///
 /// # Errors
-/// Messages of different sizes, what sending and receiving can end with.
+/// Messages of different sizes, the errors of sending and receiving.
 pub async fn bruck<E: Endpoint>(
     endpoint: &E,
     bytes: Bytes,

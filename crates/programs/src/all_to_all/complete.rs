@@ -160,8 +160,7 @@ impl CompleteExchange {
     /// forwarded; `take` is given each message with its sender.
     ///
     /// # Errors
-    /// A number of ranks that the algorithm is not for, messages of different sizes that it would forward, what sending and
-    /// receiving can end with.
+    /// A number of ranks that the algorithm is not for, messages of different sizes that it would forward, the errors of sending and receiving.
     pub async fn exchange<E: Endpoint>(
         &self,
         endpoint: &E,

@@ -19,7 +19,7 @@ use quantities::{Bytes, Rank};
 /// Source: CM-5 paper, section 3.1, table 1.
 ///
 /// # Errors
-/// What sending and receiving can end with.
+/// Those of sending and receiving.
 pub async fn linear<E: Endpoint>(
     endpoint: &E,
     mut message_for: impl FnMut(Rank) -> Message,

@@ -26,7 +26,7 @@ use crate::shift::Shift;
 /// communication operations in MPICH", International Journal of High Performance Computing Applications 19(1), 2005.
 ///
 /// # Errors
-/// What sending and receiving can end with.
+/// Those of sending and receiving.
 pub async fn pairwise<E: Endpoint>(
     endpoint: &E,
     order: SendReceiveOrder,

@@ -17,7 +17,7 @@ use quantities::Rank;
 /// High Performance Computing Applications 19(1), 2005, section 4.2.
 ///
 /// # Errors
-/// What sending and receiving can end with.
+/// Those of sending and receiving.
 pub async fn posted<E: Endpoint>(
     endpoint: &E,
     senders: &[Rank],

@@ -29,7 +29,7 @@ use crate::schedule::SendReceiveOrder;
 /// transposition on Boolean n-cube configured ensemble architectures", SIAM Journal on Matrix Analysis and Applications 9(3), 1988.
 ///
 /// # Errors
-/// A number of ranks that is no power of two, messages of different sizes, what sending and receiving can end with.
+/// A number of ranks that is no power of two, messages of different sizes, the errors of sending and receiving.
 pub async fn recursive<E: Endpoint>(
     endpoint: &E,
     bytes: Bytes,

@@ -48,7 +48,7 @@ impl Unscheduled {
     /// its sender.
     ///
     /// # Errors
-    /// Another number of ranks than the pattern has; what sending and receiving can end with.
+    /// Another number of ranks than the pattern has; the errors of sending and receiving.
     pub async fn exchange<E: Endpoint>(
         &self,
         endpoint: &E,

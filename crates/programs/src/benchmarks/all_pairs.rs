@@ -1,12 +1,12 @@
-//! All-to-all: every rank with every other, again and again.
+//! All-to-all: every rank exchanges messages with every other, repeatedly.
 
 use endpoint::{Endpoint, Error, Message, Program, Result};
 use quantities::{Bytes, Rank};
 
 use crate::shuffle::{inverse, permutation};
 
-/// In each of `rounds` rounds every rank sends one message to each other rank and receives one from it: N - 1 steps,
-/// and in each step first a send, then a receive. `rounds` N (N - 1) messages in all.
+/// In each of `rounds` rounds every rank sends one message to each other rank and receives one from it: N - 1 steps, each a send
+/// and then a receive. `rounds` N (N - 1) messages in all.
 ///
 /// ```text
 ///   step        1       2       3              PartnerOrder::Shift, N = 4
@@ -17,35 +17,35 @@ use crate::shuffle::{inverse, permutation};
 /// ```
 ///
 /// Without contention, and under LogGP, a round with a partner that is in step takes (N - 1) (o + (s-1) G + L + o).
-/// Since every rank sends before it receives (but for `InTurn`), a world in which a send waits until the receiver asks for
-/// the message ends it as a deadlock.
+/// Since every rank sends before it receives (except with `InTurn`), it deadlocks in a world in which a send waits for its
+/// receive.
 ///
-/// Source: the *all-to-all* benchmark of the Mesh of Clos study, with 32 rounds. It does not print the order.
+/// Source: the *all-to-all* benchmark of the Mesh of Clos study, with 32 rounds. The study does not give the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllPairs {
     /// Size of a message. [B]
     pub bytes: Bytes,
     /// How often every rank sends to every other.
     pub rounds: u32,
-    /// Who sends to whom when.
+    /// The order of the messages.
     pub order: PartnerOrder,
 }
 
-/// In which order a rank goes through the others.
+/// The order in which a rank goes through the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartnerOrder {
     /// In step i rank p sends to (p + i) mod N and receives from (p - i) mod N.
     Shift,
     /// In step i rank p exchanges with p xor i. N is a power of two.
     ExclusiveOr,
-    /// Rank p exchanges with 0, then 1, up to N - 1: all of them want the same rank at first.
+    /// Rank p exchanges with 0, then 1, up to N - 1: at first all ranks turn to the same one.
     Linear,
-    /// Rank 0 sends to 1, 2, up to N - 1, then rank 1 to all others, and so on. A rank's turn comes when it has the
+    /// Rank 0 sends to 1, 2, up to N - 1, then rank 1 to all others, and so on. A rank's turn comes when it has received the
     /// messages of all ranks before it, so that turns overlap; no two ranks ever wait for each other.
     InTurn,
     /// As `Shift`, with the ranks renumbered and the steps reordered at random: each step is still a permutation.
     Shuffled {
-        /// What decides the order.
+        /// The seed of the random order.
         seed: u64,
     },
 }
@@ -93,7 +93,7 @@ impl Program for AllPairs {
     }
 }
 
-/// With whom one rank has to do in each step.
+/// The partners of one rank in each step.
 struct Partners {
     me: u32,
     size: u32,
@@ -122,7 +122,7 @@ impl Partners {
         Ok(Partners { me, size, order, shuffle })
     }
 
-    /// To whom to send and from whom to receive in `step`, which counts from 1.
+    /// The ranks to send to and to receive from in `step`, which counts from 1.
     fn at(&self, step: u32) -> (Rank, Rank) {
         let both = |partner| (Rank(partner), Rank(partner));
         match (self.order, &self.shuffle) {
@@ -137,7 +137,7 @@ impl Partners {
 impl Shuffle {
     fn new(size: u32, seed: u64) -> Shuffle {
         let rank_at = permutation(size, seed);
-        // Another seed, so that the steps do not go the way that the ranks stand.
+        // Another seed, so that the order of the steps is unrelated to that of the ranks.
         let steps = permutation(size.saturating_sub(1), seed ^ 0x5354_4550);
         Shuffle { place_of: inverse(&rank_at), rank_at, steps }
     }

@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Error, Message, Result};
 use quantities::{Bytes, Rank};
 
-/// Sends `count` messages to `partner` and receives as many from it, in turns; the lower rank of the two begins.
+/// Sends `count` messages to `partner` and receives as many from it, alternately; the lower of the two ranks begins.
 ///
 /// ```text
 ///   lower   --bytes-->   upper
@@ -25,7 +25,7 @@ pub(super) async fn alternate<E: Endpoint>(endpoint: &E, partner: Rank, bytes: B
 /// How many of `messages` messages each of `size` ranks sends.
 ///
 /// # Errors
-/// When the ranks can't be paired, or can't share the messages out evenly.
+/// When the ranks can't be paired, or when there are fewer messages than ranks.
 pub(super) fn share(benchmark: &str, messages: u32, size: u32) -> Result<u32> {
     if size == 0 || !size.is_multiple_of(2) {
         return Err(Error::Unfit(format!("{benchmark} pairs its ranks: it needs an even number of them, not {size}")));

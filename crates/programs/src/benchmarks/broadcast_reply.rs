@@ -6,7 +6,8 @@ use quantities::{Bytes, Duration, Rank};
 use crate::Group;
 use crate::broadcast::{Algorithm, Broadcast, hardware};
 
-/// Rank 0 broadcasts, and `replier` sends as much back as soon as it has it, `rounds` times. The others only take part in the broadcast.
+/// Rank 0 broadcasts a message, and `replier` sends one of the same size back as soon as it has it, `rounds` times. The others only take
+/// part in the broadcast.
 ///
 /// ```text
 ///   rank 0      ~~ bytes ~~>   all others
@@ -14,7 +15,7 @@ use crate::broadcast::{Algorithm, Broadcast, hardware};
 /// ```
 ///
 /// Nodes whose clocks differ can't tell how long a message takes one way, but each can tell how long it waits for an answer.
-/// Under LogGP, with a tree in which the replier is the k-th that rank 0 sends to, at a distance s of each other:
+/// Under LogGP, with a tree in which the replier is the k-th rank that rank 0 sends to, with sends s apart:
 /// T = (k - 1) s + 2 (o + (bytes - 1) G + L + o).
 ///
 /// Source: our reading of Wong and Wang 2000, section 4.1, which does not say how its broadcasts were timed.
@@ -24,9 +25,9 @@ pub struct BroadcastReply {
     pub by: By,
     /// Size of the message, both ways. [B]
     pub bytes: Bytes,
-    /// How often.
+    /// The number of rounds.
     pub rounds: u32,
-    /// Who replies.
+    /// The rank that replies.
     pub replier: Rank,
 }
 
@@ -35,11 +36,11 @@ pub struct BroadcastReply {
 pub enum By {
     /// The network does it.
     Hardware,
-    /// Ranks send it on.
+    /// Ranks forward it.
     Messages(Algorithm),
 }
 
-/// Who broadcasts.
+/// The rank that broadcasts.
 const ROOT: Rank = Rank(0);
 
 impl BroadcastReply {

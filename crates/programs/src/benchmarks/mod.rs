@@ -1,4 +1,4 @@
-//! The communication benchmarks of the Mesh of Clos study: one that measures latency and three that load the network; and one that
+//! The communication benchmarks of the Mesh of Clos study, one that measures latency and three that load the network; and one that
 //! times broadcasts.
 
 mod all_pairs;

@@ -1,4 +1,4 @@
-//! Ping-pong: how long a message takes there and back.
+//! Ping-pong: measures the round-trip time of a message.
 
 use endpoint::{Endpoint, Error, Message, Program, Result};
 use quantities::{Bytes, Duration, Rank};
@@ -12,16 +12,16 @@ use quantities::{Bytes, Duration, Rank};
 ///
 /// Under LogGP a round takes 2 (o + (s-1) G + L + o) for a message of s bytes.
 ///
-/// Source: the *ping-pong* benchmark of the Mesh of Clos study, which plots it over the distance of the two.
+/// Source: the *ping-pong* benchmark of the Mesh of Clos study, which plots it over the distance between the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PingPong {
-    /// Who begins.
+    /// The rank that begins.
     pub first: Rank,
-    /// Who answers.
+    /// The rank that answers.
     pub second: Rank,
     /// Size of the message, both ways. [B]
     pub bytes: Bytes,
-    /// How often it goes there and back.
+    /// The number of round trips.
     pub rounds: u32,
 }
 
@@ -60,7 +60,7 @@ async fn ping<E: Endpoint>(endpoint: &E, partner: Rank, bytes: Bytes, rounds: u3
     Ok(times)
 }
 
-/// Sends back what comes from `partner`.
+/// Sends every message from `partner` back.
 async fn pong<E: Endpoint>(endpoint: &E, partner: Rank, rounds: u32) -> Result<Vec<Duration>> {
     for _ in 0..rounds {
         let message = endpoint.receive(partner).await?;

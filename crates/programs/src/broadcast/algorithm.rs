@@ -1,4 +1,4 @@
-//! Every broadcast by name, and each as a program.
+//! All broadcast algorithms by name, and each as a program.
 
 use endpoint::{Endpoint, Message, Program, Result};
 use quantities::Bytes;
@@ -7,17 +7,17 @@ use crate::Group;
 use crate::catalogue::{Cost, Entry, catalogue};
 use crate::postal::Lambda;
 
-/// A way to broadcast: what it says of itself, and how it goes.
+/// A broadcast algorithm: its catalogue entries, and how it runs.
 pub(super) trait BroadcastAlgorithm {
-    /// Its entries in the catalogue: one for each of its names, the usual one first.
+    /// Its catalogue entries: one for each of its names, the usual one first.
     const ENTRIES: &'static [Entry<Algorithm>];
 
-    /// The entry of this one.
+    /// The entry of this algorithm.
     fn entry(&self) -> &'static Entry<Algorithm> {
         &Self::ENTRIES[0]
     }
 
-    /// Broadcasts `message`, which is the source's; the others' own is overwritten.
+    /// Broadcasts the source's `message`; that of the others is overwritten.
     async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call<'_>, message: &mut Message) -> Result<()>;
 
     /// As [`Catalogue::cost`](crate::catalogue::Catalogue::cost).
@@ -36,14 +36,14 @@ pub(super) trait BroadcastAlgorithm {
 
 /// What all ranks of a broadcast agree on.
 pub(super) struct Call<'a> {
-    /// From whom and to whom, in which order.
+    /// The ranks that take part, in order, the source first.
     pub(super) group: &'a Group,
     /// The size of the message.
     pub(super) size: Bytes,
 }
 
 catalogue! {
-    /// A way to broadcast, with what it was told.
+    /// A broadcast algorithm, with its parameters.
     BroadcastAlgorithm, each, $:
     linear::Linear,
     binomial::Binomial,
@@ -56,20 +56,20 @@ catalogue! {
 }
 
 impl Algorithm {
-    /// How many messages it sends among `ranks` ranks, where that depends on nothing else.
+    /// How many messages it sends among `ranks` ranks, if that depends on nothing else.
     pub fn messages(&self, ranks: u32) -> Option<u64> {
         each!(self, it => it.messages(ranks))
     }
 
-    /// Whether it cuts the message, so that every rank must know how large it is.
+    /// Whether it cuts the message into parts, so that every rank must know its size.
     pub fn cuts(&self) -> bool {
         each!(self, it => it.cuts())
     }
 
-    /// Broadcasts `message`, of `size`, which is the source's; the others' own is overwritten.
+    /// Broadcasts the source's `message`, of `size`; that of the others is overwritten.
     ///
     /// # Errors
-    /// What sending and receiving can end with; a message of another size.
+    /// Those of sending and receiving; a message of another size.
     pub async fn broadcast<E: Endpoint>(
         &self,
         endpoint: &E,
@@ -82,20 +82,20 @@ impl Algorithm {
     }
 }
 
-/// A broadcast as a program. One in hardware is [`HardwareBroadcast`](super::HardwareBroadcast): as this program it ends
+/// A broadcast as a program. For one in hardware use [`HardwareBroadcast`](super::HardwareBroadcast): as this program it ends
 /// with [`endpoint::Error::Undeclared`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broadcast {
-    /// How.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// From whom and to whom, in which order.
+    /// The ranks that take part, in order, the source first.
     pub group: Group,
     /// The message.
     pub message: Message,
 }
 
 impl Program for Broadcast {
-    /// The message, as this rank has it in the end; an empty one at a rank that is not in the group.
+    /// The message as this rank has it at the end; an empty one at a rank that is not in the group.
     type Output = Message;
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {

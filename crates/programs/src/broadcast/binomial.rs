@@ -8,7 +8,7 @@ use crate::Group;
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
 use crate::postal::Lambda;
 
-/// Broadcast of `message` from rank `root` to all ranks along a binomial tree: whoever has it passes it on in every round.
+/// Broadcast of `message` from rank `root` to all ranks along a binomial tree: every rank that has it passes it on in every round.
 /// The other ranks' own `message` is overwritten.
 ///
 /// ```text
@@ -17,14 +17,14 @@ use crate::postal::Lambda;
 ///   round 3      0 -> 4   1 -> 5   2 -> 6   3 -> 7      numbered from the root
 /// ```
 ///
-/// P ranks: P - 1 messages, ceil(log2 P) rounds. Under LogGP, with g <= o and a message of s bytes that is sent in o:
+/// P ranks: P - 1 messages, ceil(log2 P) rounds. Under LogGP, with g <= o and a message of s bytes whose send takes o:
 /// T = ceil(log2 P) (o + (s-1) G + L + o).
 ///
 /// Source: the recursive doubling of Johnsson and Ho, "Optimum broadcasting and personalized communication in
 /// hypercubes", IEEE Transactions on Computers 38(9), 1989 (their spanning binomial tree).
 ///
 /// # Errors
-/// When `root` is not a rank of the program, and what sending and receiving can end with.
+/// When `root` is not a rank of the program, and the errors of sending and receiving.
 pub async fn binomial<E: Endpoint>(endpoint: &E, root: Rank, message: &mut Message) -> Result<()> {
     binomial_among(endpoint, &Group::from_source(root, endpoint.size())?, message).await
 }
@@ -33,7 +33,7 @@ pub async fn binomial<E: Endpoint>(endpoint: &E, root: Rank, message: &mut Messa
 /// does nothing.
 ///
 /// # Errors
-/// When the group has ranks that the program has not, and what sending and receiving can end with.
+/// When the group has ranks outside the program, and the errors of sending and receiving.
 pub async fn binomial_among<E: Endpoint>(endpoint: &E, group: &Group, message: &mut Message) -> Result<()> {
     group.check(endpoint.size())?;
     let Some(me) = group.place_of(endpoint.rank()).map(u64::from) else { return Ok(()) };
@@ -54,17 +54,17 @@ pub async fn binomial_among<E: Endpoint>(endpoint: &E, group: &Group, message: &
     Ok(())
 }
 
-/// [`binomial`] alone as a program.
+/// [`binomial`] as a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BinomialBroadcast {
-    /// Who has the message at first.
+    /// The rank that has the message at first.
     pub root: Rank,
     /// The message.
     pub message: Message,
 }
 
 impl Program for BinomialBroadcast {
-    /// The message, as this rank has it in the end.
+    /// The message as this rank has it at the end.
     type Output = Message;
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {

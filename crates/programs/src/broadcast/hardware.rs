@@ -1,4 +1,4 @@
-//! Broadcast by the machine's own network for it.
+//! Broadcast over the machine's broadcast network.
 
 use endpoint::{Endpoint, Message, Needs, Program, Result, check_partner};
 use quantities::{Bytes, Rank};
@@ -9,15 +9,14 @@ use crate::postal::Lambda;
 
 /// Broadcast of `message` from rank `root` to all ranks by hardware, in one step. The other ranks' own `message` is overwritten.
 ///
-/// All ranks of the machine's program take part: no group can be left out. On a control network of rate r and latency L,
-/// with an overhead o at both ends and a message of s bytes: T = o + s / r + L + o, however many ranks there are.
+/// All ranks of the program take part: it can't be limited to a group. On a control network of rate r and latency L,
+/// with an overhead o at both ends and a message of s bytes: T = o + s / r + L + o, whatever the number of ranks.
 ///
 /// Source: the system broadcast of the CM-5 ("Scheduling Regular and Irregular Communication Patterns on the CM-5",
 /// sections 2 and 3.6).
 ///
 /// # Errors
-/// When `root` is not a rank of the program, when the machine has no such network, and what sending and receiving can
-/// end with.
+/// When `root` is not a rank of the program, when the machine has no such network, and the errors of sending and receiving.
 pub async fn hardware<E: Endpoint>(endpoint: &E, root: Rank, message: &mut Message) -> Result<()> {
     if endpoint.rank() == root {
         return endpoint.multicast(message.clone()).await;
@@ -27,10 +26,10 @@ pub async fn hardware<E: Endpoint>(endpoint: &E, root: Rank, message: &mut Messa
     Ok(())
 }
 
-/// [`hardware`] as a program: one that says that it broadcasts in hardware.
+/// [`hardware`] as a program that declares that it broadcasts in hardware.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HardwareBroadcast {
-    /// Who has the message at first.
+    /// The rank that has the message at first.
     pub root: Rank,
     /// The message.
     pub message: Message,
@@ -38,7 +37,7 @@ pub struct HardwareBroadcast {
 
 impl Program for HardwareBroadcast {
     const NEEDS: Needs = Needs::MULTICAST;
-    /// The message, as this rank has it in the end.
+    /// The message as this rank has it at the end.
     type Output = Message;
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {
@@ -67,7 +66,7 @@ impl BroadcastAlgorithm for Hardware {
     }
 
     fn cost(&self, _: Lambda, ranks: u32, _: Bytes) -> Cost {
-        // Nothing goes over the network between the nodes.
+        // Nothing goes over the data network between the nodes.
         Cost { messages: f64::from(ranks), ..Cost::default() }
     }
 }

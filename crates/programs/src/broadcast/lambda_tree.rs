@@ -20,8 +20,8 @@ use crate::postal::{Lambda, Splitting};
 ///     bcast(S', n', s, m, alpha) and bcast(S'', n - n', s', m, alpha) at once
 /// ```
 ///
-/// Every rank follows the splitting down to itself, so nothing is built in advance. An alpha of 1/2 makes the binomial tree
-/// of any size; the look-up table for lambda makes a lambda tree, the quickest there is in the postal model:
+/// Every rank follows the splitting down to itself, so nothing is built in advance. An alpha of 1/2 makes a binomial tree
+/// of any size; the look-up table for lambda makes a lambda tree, the fastest in the postal model:
 ///
 /// ```text
 ///   lambda = 2, n = 8, alpha = 0.618      sent                           received
@@ -38,8 +38,7 @@ use crate::postal::{Lambda, Splitting};
 /// Source: the postal paper, section 2.4.
 ///
 /// # Errors
-/// When the group has ranks that the program has not, or more than the table goes to; and what sending and receiving can
-/// end with.
+/// When the group has ranks outside the program, or more than the table goes to; and the errors of sending and receiving.
 pub async fn bcast<E: Endpoint>(
     endpoint: &E,
     group: &Group,
@@ -52,7 +51,7 @@ pub async fn bcast<E: Endpoint>(
     Links::by_splitting(splitting, group.len(), me).pass_on(endpoint, group, message).await
 }
 
-/// Says whether `splitting` goes to `size` ranks.
+/// Checks that `splitting` covers `size` ranks.
 pub(crate) fn reaches(splitting: &Splitting, size: u32) -> Result<()> {
     match splitting {
         Splitting::Table(table) if table.most() < u64::from(size) => Err(Error::Unfit(format!(

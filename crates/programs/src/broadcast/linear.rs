@@ -15,12 +15,12 @@ use crate::postal::Lambda;
 ///   0 -> 1   0 -> 2   0 -> 3   ...
 /// ```
 ///
-/// n ranks: n - 1 messages, all of one sender. In the postal model T = (n - 2 + lambda) t0.
+/// n ranks: n - 1 messages, all from one sender. In the postal model T = (n - 2 + lambda) t0.
 ///
 /// Source: the linear broadcast of "Scheduling Regular and Irregular Communication Patterns on the CM-5", section 3.6.
 ///
 /// # Errors
-/// When the group has ranks that the program has not, and what sending and receiving can end with.
+/// When the group has ranks outside the program, and the errors of sending and receiving.
 pub async fn linear<E: Endpoint>(endpoint: &E, group: &Group, message: &mut Message) -> Result<()> {
     group.check(endpoint.size())?;
     match group.place_of(endpoint.rank()) {

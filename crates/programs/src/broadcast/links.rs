@@ -1,4 +1,4 @@
-//! From whom a rank gets a broadcast, and to whom it passes it on.
+//! Where a rank gets a broadcast from, and where it passes it on to.
 
 use endpoint::{Endpoint, Message, Result};
 
@@ -15,10 +15,10 @@ pub struct Links {
 }
 
 impl Links {
-    /// Those of place `me` in the tree that splitting `n` places by `splitting` makes. In a number of steps that is the
-    /// depth of the splitting: O(log n) for any one alpha.
+    /// The links of place `me` in the tree that results from splitting `n` places by `splitting`. Takes as many steps as the
+    /// splitting is deep: O(log n) for any fixed alpha.
     ///
-    /// The places that are split always follow each other. The first of them is the source s; it keeps the first n' of
+    /// The places to be split are always consecutive. The first of them is the source s; it keeps the first n' of
     /// them, and the first of the others is their leader s':
     ///
     /// ```text

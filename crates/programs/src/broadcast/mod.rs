@@ -1,4 +1,4 @@
-//! One rank has a message, and every rank shall have it.
+//! Broadcast: a message that one rank has goes to every rank.
 
 mod algorithm;
 mod binomial;

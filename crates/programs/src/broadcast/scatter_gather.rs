@@ -28,8 +28,7 @@ use crate::shift::Shift;
 /// collective communication library (InterCom)", Scalable High-Performance Computing Conference, 1994.
 ///
 /// # Errors
-/// When the source's `message` has another size, the group has ranks that the program has not, and what sending and receiving
-/// can end with.
+/// When the source's `message` has another size, the group has ranks outside the program, and the errors of sending and receiving.
 pub async fn scatter_gather<E: Endpoint>(
     endpoint: &E,
     group: &Group,
@@ -47,7 +46,7 @@ pub async fn scatter_gather<E: Endpoint>(
     Ok(())
 }
 
-/// Sends every rank its block of the source's `message` by way of the leaders of the halves; gives this rank's.
+/// Sends every rank its block of the source's `message` through the leaders of the halves; returns this rank's block.
 async fn scatter<E: Endpoint>(endpoint: &E, group: &Group, me: u32, size: Bytes, message: &Message) -> Result<Message> {
     let start_of = |place: u32| block_start(size.0, group.len(), place);
     let (mut source, mut n) = (0, group.len());
@@ -68,7 +67,7 @@ async fn scatter<E: Endpoint>(endpoint: &E, group: &Group, me: u32, size: Bytes,
     Ok(blocks)
 }
 
-/// Lets the blocks go round; gives all of them.
+/// Passes the blocks round the ring; returns all of them.
 async fn all_gather<E: Endpoint>(endpoint: &E, group: &Group, me: u32, own: Message) -> Result<Gathered> {
     let n = group.len();
     let mut blocks = Gathered::default();

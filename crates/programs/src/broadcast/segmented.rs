@@ -11,7 +11,7 @@ use crate::catalogue::{Cost, Entry, Parameter, Stretch, halvings};
 use crate::pieces::{Gathered, piece};
 use crate::postal::{Lambda, Splitting};
 
-/// Along which tree segments follow each other.
+/// The tree along which segments are pipelined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pipe {
     /// Every rank passes them on to the next of the group.
@@ -20,8 +20,8 @@ pub enum Pipe {
     Tree(Splitting),
 }
 
-/// Broadcast of `message`, which is of `size`, from the source of `group` in segments of `segment` along `pipe`: a rank sends
-/// a segment on while the next one is under way to it. The others' own `message` is overwritten; a rank that is not in the
+/// Broadcast of `message`, which is of `size`, from the source of `group` in segments of `segment` along `pipe`: a rank forwards
+/// a segment while the next one is on its way to it. The others' own `message` is overwritten; a rank that is not in the
 /// group does nothing.
 ///
 /// ```text
@@ -30,14 +30,14 @@ pub enum Pipe {
 ///
 /// n ranks and m = size / segment segments, rounded up: (n - 1) m messages. In the postal model, with t0 and lambda those
 /// of a segment, a chain takes T = (m - 1 + (n - 1) lambda) t0, and a tree (m - 1) d t0 more than one segment, where d is
-/// the most children that a rank has.
+/// the largest number of children of a rank.
 ///
 /// Source: the chain is the usual pipeline, as in the "pipelined broadcast" of Watts and van de Geijn, Parallel Processing
 /// Letters 5(2), 1995.
 ///
 /// # Errors
-/// When segments have no bytes, the source's `message` has another size, the group has ranks that the program has not or
-/// more than a table goes to; and what sending and receiving can end with.
+/// When segments have no bytes, the source's `message` has another size, the group has ranks outside the program or
+/// more than a table goes to; and the errors of sending and receiving.
 pub async fn segmented<E: Endpoint>(
     endpoint: &E,
     group: &Group,
@@ -87,7 +87,7 @@ fn links(pipe: &Pipe, n: u32, me: u32) -> Result<Links> {
     }
 }
 
-/// Says whether the source's message has the size that all ranks were told.
+/// Checks that the source's message has the size that all ranks were given.
 pub(super) fn of_known_size<E: Endpoint>(group: &Group, endpoint: &E, message: &Message, size: Bytes) -> Result<()> {
     if endpoint.rank() == group.source() && message.size() != size {
         return Err(Error::Unfit(format!("the source has {}, but {size} are to be broadcast", message.size())));
@@ -98,9 +98,9 @@ pub(super) fn of_known_size<E: Endpoint>(group: &Group, endpoint: &E, message: &
 /// [`segmented`] in the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segmented {
-    /// Along which tree.
+    /// The tree that segments follow.
     pub pipe: Pipe,
-    /// How large a segment is.
+    /// The size of a segment.
     pub segment: Bytes,
 }
 
@@ -143,7 +143,7 @@ impl BroadcastAlgorithm for Segmented {
         let stretch = match &self.pipe {
             Pipe::Chain => Stretch::of(m - 1.0, n - 1.0, self.segment),
             Pipe::Tree(splitting) => {
-                // Each segment more takes the source as many sends as it has children.
+                // Each further segment takes the source as many sends as it has children.
                 let (first, children) = (splitting.time(lambda, u64::from(ranks)), f64::from(halvings(ranks)));
                 Stretch::of(first.as_f64() + (m - 1.0) * children, 0.0, self.segment)
             }

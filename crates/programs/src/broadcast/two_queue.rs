@@ -11,18 +11,18 @@ use crate::Group;
 use crate::catalogue::{Cost, Entry, Parameter, Stretch};
 use crate::postal::{Lambda, Steps};
 
-/// A broadcast tree as a whole: for every place of a group from whom it gets the message, and to whom it passes it on.
+/// A whole broadcast tree: for every place of a group, where it gets the message from and where it passes it on to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
     links: Vec<Links>,
-    /// When each place has the message, in units of 1 / f.
+    /// When each place receives the message, in units of 1 / f.
     received: Vec<u64>,
     lambda: Lambda,
 }
 
 impl Tree {
-    /// The lambda tree of `n` places, by the greedy construction with two queues: whoever can send first gets the next
-    /// place as its child. In O(n).
+    /// The lambda tree of `n` places, by the greedy construction with two queues: the place that can send first gets the next
+    /// place as its child. Takes O(n) time.
     ///
     /// ```text
     ///   old queue     places that have sent before, by the time at which they can send again
@@ -32,7 +32,7 @@ impl Tree {
     ///                       put the new place s with t + lambda into the new queue, i with t + 1 into the old one
     /// ```
     ///
-    /// Both queues stay sorted, as the times that are taken never fall. Of equal times the new queue's is taken first.
+    /// Both queues stay sorted, as the times taken never decrease. Of equal times, the new queue's is taken first.
     ///
     /// Source: the postal paper, section 2.3.
     pub fn two_queue(lambda: Lambda, n: u32) -> Tree {
@@ -55,7 +55,7 @@ impl Tree {
         tree
     }
 
-    /// How many places it has: one at least.
+    /// How many places it has: at least one.
     #[allow(clippy::len_without_is_empty)] // none is empty
     pub fn len(&self) -> u32 {
         self.links.len() as u32
@@ -66,7 +66,7 @@ impl Tree {
         self.links.get(place as usize)
     }
 
-    /// When a place has the message.
+    /// When a place receives the message.
     pub fn received(&self, place: u32) -> Option<Steps> {
         Some(Steps::new(*self.received.get(place as usize)?, self.lambda.scale()))
     }
@@ -80,12 +80,11 @@ impl Tree {
 /// Broadcast of `message` from the source of `group` along `tree`. The others' own `message` is overwritten; a rank that is not
 /// in the group does nothing.
 ///
-/// n ranks: n - 1 messages; in the postal model T = T_lambda(n) t0. It is what the tree by splitting is tested against; the
-/// tree takes O(n) memory.
+/// n ranks: n - 1 messages; in the postal model T = T_lambda(n) t0. The tree by splitting is tested against this one, which
+/// takes O(n) memory.
 ///
 /// # Errors
-/// When the group has ranks that the program has not, or another number of them than the tree has; and what sending and
-/// receiving can end with.
+/// When the group has ranks outside the program, or another number of them than the tree has; and the errors of sending and receiving.
 pub async fn along_tree<E: Endpoint>(endpoint: &E, group: &Group, tree: &Tree, message: &mut Message) -> Result<()> {
     group.check(endpoint.size())?;
     if tree.len() != group.len() {

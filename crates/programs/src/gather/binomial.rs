@@ -5,8 +5,8 @@ use endpoint::{Endpoint, Message, Result};
 use crate::Group;
 use crate::pieces::joined;
 
-/// Brings the `message`s of all ranks of a group to its source, which ends with all of them, one behind the other in the order of
-/// the group; the others end with what they passed on. Whoever has the messages of a block of ranks sends them to the block before.
+/// Gathers the `message`s of all ranks of a group at its source, which ends with all of them concatenated in the order of the group;
+/// the others end with what they passed on. A rank that has the messages of a block of ranks sends them to the block before.
 ///
 /// ```text
 ///   round 1     1 -> 0   3 -> 2   5 -> 4   7 -> 6        one message each
@@ -20,11 +20,11 @@ use crate::pieces::joined;
 /// High Performance Computing Applications 19(1), 2005, section 4.
 ///
 /// # Errors
-/// When the group has ranks that the program has not, and what sending and receiving can end with.
+/// When the group has ranks outside the program, and the errors of sending and receiving.
 pub async fn binomial<E: Endpoint>(endpoint: &E, group: &Group, message: &mut Message) -> Result<()> {
     group.check(endpoint.size())?;
     let Some(me) = group.place_of(endpoint.rank()) else { return Ok(()) };
-    let mut block = 1; // how many ranks' messages are together before this round
+    let mut block = 1; // how many ranks' messages have been joined before this round
     while block < group.len() {
         if me & block != 0 {
             return endpoint.send(group.rank_at(me - block), message.clone()).await;

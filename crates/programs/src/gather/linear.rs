@@ -5,8 +5,8 @@ use endpoint::{Endpoint, Message, Result};
 use crate::Group;
 use crate::pieces::joined;
 
-/// Brings the `message`s of all ranks of a group, of whatever sizes, to its source, which ends with all of them, one behind the other in
-/// the order of the group. The others send theirs to it. Nobody but the source has to know how much the others have.
+/// Gathers the `message`s of all ranks of a group, of any sizes, at its source, which ends with all of them concatenated in the order of
+/// the group. The others send theirs directly to it. Only the source has to know how much the others have.
 ///
 /// ```text
 ///   1 -> 0   2 -> 0   3 -> 0   ...
@@ -18,7 +18,7 @@ use crate::pieces::joined;
 /// High Performance Computing Applications 19(1), 2005.
 ///
 /// # Errors
-/// When the group has ranks that the program has not, and what sending and receiving can end with.
+/// When the group has ranks outside the program, and the errors of sending and receiving.
 pub async fn linear<E: Endpoint>(endpoint: &E, group: &Group, message: &mut Message) -> Result<()> {
     group.check(endpoint.size())?;
     match group.place_of(endpoint.rank()) {

@@ -1,4 +1,4 @@
-//! What all ranks have goes to one of them.
+//! Gather: the data of all ranks goes to one of them.
 
 mod binomial;
 mod linear;

@@ -1,15 +1,15 @@
-//! From times over k to t0 and lambda.
+//! Fits t0 and lambda to times over k.
 
 use quantities::Duration;
 
 use super::student::quantile_95;
 
-/// The most times that are fitted: sums of so many stay below 2^127.
+/// The most times that are fitted: their sums stay below 2^127.
 pub const MOST_SAMPLES: usize = 4_096;
-/// The most partners that they may have.
+/// The most partners of a sample.
 pub const MOST_PARTNERS: u32 = 64;
 
-/// Which experiment times come from.
+/// The experiment that times come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Experiment {
     /// T = t0 (k - 1 + 2 lambda): [`super::OneAnswer`].
@@ -18,47 +18,47 @@ pub enum Experiment {
     AllAnswered,
 }
 
-/// A time that was measured.
+/// A measured time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// k, how many partners there were.
+    /// k, the number of partners.
     pub partners: u32,
     /// T.
     pub time: Duration,
 }
 
-/// A figure and how far it may be off.
+/// An estimate with its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
-    /// The figure.
+    /// The estimate.
     pub value: f64,
     /// Its standard error.
     pub standard_error: f64,
-    /// Half the width of its interval of 95% confidence.
+    /// Half the width of its 95% confidence interval.
     pub confidence: f64,
 }
 
-/// What an experiment gives.
+/// The result of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// t0, how long a rank is busy with a message that it sends. [ps]
+    /// t0, how long a rank is busy sending a message. [ps]
     pub send_time: Figure,
-    /// lambda, after how many t0 a message that is sent is received.
+    /// lambda, the time from sending a message to its receipt, in units of t0.
     pub lambda: Figure,
-    /// R squared, which share of the times' variance k accounts for.
+    /// R squared, the share of the times' variance that k accounts for.
     pub r_squared: f64,
 }
 
-/// That no line can be laid through some samples.
+/// Why no line can be fitted to some samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FitError {
-    /// Fewer than three, or more than their sums are counted exactly of.
+    /// Fewer than three, or too many for exact sums.
     #[error("found {0} times; allowed is 3 to {MOST_SAMPLES}")]
     Samples(usize),
-    /// One with too many partners, or none.
+    /// A sample with too many partners, or none.
     #[error("found a time with {0} partners; allowed is 1 to {MOST_PARTNERS}")]
     Range(u32),
-    /// All with the same k.
+    /// All samples with the same k.
     #[error("all times are with the same number of partners; a fit needs at least 2 different ones")]
     Partners,
     /// The times do not grow with k.
@@ -82,7 +82,7 @@ pub enum FitError {
 /// Source: Bruck et al., section 2.2, for the two lines; for the errors any textbook on regression.
 ///
 /// # Errors
-/// That there are too few samples or too many, or that they do not grow with k.
+/// When there are too few samples or too many, or when the times do not grow with k.
 pub fn fit(experiment: Experiment, samples: &[Sample]) -> Result<Measured, FitError> {
     let line = Line::through(samples)?;
     let send_share = match experiment {
@@ -126,8 +126,8 @@ struct Line {
 }
 
 impl Line {
-    /// The line with the least sum of squared differences. All sums are whole numbers, so that times that lie on a line
-    /// give that line to the last digit.
+    /// The line with the least sum of squared differences. All sums are integers, so that times on a line
+    /// reproduce that line to the last digit.
     fn through(samples: &[Sample]) -> Result<Line, FitError> {
         if !(3..=MOST_SAMPLES).contains(&samples.len()) {
             return Err(FitError::Samples(samples.len()));
@@ -138,7 +138,7 @@ impl Line {
         let n = samples.len() as i128;
         let points = || samples.iter().map(|it| (i128::from(it.partners) - 1, i128::from(it.time.picoseconds())));
         let (sum_x, sum_t) = points().fold((0, 0), |sums, (x, t)| (sums.0 + x, sums.1 + t));
-        // n times the distances from the means.
+        // n times the deviations from the means.
         let (mut xx, mut xt, mut tt) = (0, 0, 0.0);
         for (x, t) in points() {
             let (dx, dt) = (n * x - sum_x, n * t - sum_t);
@@ -155,7 +155,7 @@ impl Line {
         // a = (sum t xx - xt sum x) / (n xx)
         let slope = quotient(xt, xx);
         let intercept = quotient(sum_t * xx - xt * sum_x, n * xx);
-        // n xx times the residuals, which are whole numbers too.
+        // n xx times the residuals, which are integers too.
         let residual = |(x, t): (i128, i128)| ((n * t - sum_t) * xx - xt * (n * x - sum_x)) as f64;
         let scale = n as f64 * xx as f64;
         let squares: f64 = points().map(|point| (residual(point) / scale).powi(2)).sum();
@@ -175,7 +175,7 @@ impl Line {
     }
 }
 
-/// The quotient of two whole numbers, exact where it is one.
+/// The quotient of two integers, exact where it is an integer.
 fn quotient(dividend: i128, divisor: i128) -> f64 {
     (dividend / divisor) as f64 + (dividend % divisor) as f64 / divisor as f64
 }

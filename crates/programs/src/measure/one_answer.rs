@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Error, Message, Program, Result};
 use quantities::{Bytes, Duration, Rank};
 
-/// The source P0 sends to P1, P2, up to Pk; when Pk has its message it sends one of the same size back.
+/// The source P0 sends to P1, P2, up to Pk; when Pk has its message, it sends one of the same size back.
 ///
 /// ```text
 ///   P0  ->P1 ->P2 ->P3 . . . . . . P0           k = 3, lambda = 2

@@ -1,10 +1,10 @@
-//! Student's t distribution: how many standard errors a figure may be off.
+//! Student's t distribution: how many standard errors an estimate may be off.
 
 /// The factor t by which the standard error is multiplied for 95% confidence, where `freedom` is the number of samples
-/// less that of fitted figures.
+/// less that of fitted parameters.
 ///
-/// Source: the table of any textbook up to 10; from there Abramowitz and Stegun, "Handbook of Mathematical Functions",
-/// 26.7.5, which is then right to 4 digits.
+/// Source: the table of any textbook up to 10; above that Abramowitz and Stegun, "Handbook of Mathematical Functions",
+/// 26.7.5, which is accurate to 4 digits there.
 pub fn quantile_95(freedom: usize) -> f64 {
     const TABLE: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
     if freedom == 0 {
@@ -13,7 +13,7 @@ pub fn quantile_95(freedom: usize) -> f64 {
     if let Some(known) = TABLE.get(freedom - 1) {
         return *known;
     }
-    // The same of the normal distribution.
+    // The corresponding quantile of the normal distribution.
     const X: f64 = 1.959_963_985;
     let n = freedom as f64;
     let x2 = X * X;
@@ -27,7 +27,7 @@ pub fn quantile_95(freedom: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// Against printed tables of the distribution.
+    /// Checked against printed tables of the distribution.
     #[test]
     fn quantiles_are_those_of_the_tables() {
         let known =

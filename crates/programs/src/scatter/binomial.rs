@@ -6,8 +6,9 @@ use quantities::Bytes;
 use crate::Group;
 use crate::pieces::piece;
 
-/// Shares `message`, which is the source's and has a part of `part` for each rank of `group`, out among them: every rank ends with its part.
-/// The others' own `message` is overwritten. Whoever has the parts of a block of ranks sends those of its second half to the first of these.
+/// Scatters the source's `message`, which has a part of `part` bytes for each rank of `group`: every rank ends with its part.
+/// The others' own `message` is overwritten. A rank that has the parts of a block of ranks sends those of the block's second half to the
+/// first rank of that half.
 ///
 /// ```text
 ///   round 1     0 -> 4                                   four parts
@@ -21,12 +22,12 @@ use crate::pieces::piece;
 /// High Performance Computing Applications 19(1), 2005, section 4.
 ///
 /// # Errors
-/// When the group has ranks that the program has not, and what sending and receiving can end with.
+/// When the group has ranks outside the program, and the errors of sending and receiving.
 pub async fn binomial<E: Endpoint>(endpoint: &E, group: &Group, part: Bytes, message: &mut Message) -> Result<()> {
     group.check(endpoint.size())?;
     let Some(me) = group.place_of(endpoint.rank()) else { return Ok(()) };
     let (n, start) = (u64::from(group.len()), u64::from(me));
-    // As many ranks from this one on have their parts by way of it, if there are so many.
+    // How many ranks, from this one on, get their parts through it, if the group has that many.
     let mut block = if me == 0 { n.next_power_of_two() } else { start & start.wrapping_neg() };
     if me > 0 {
         *message = endpoint.receive(group.rank_at((start - block) as u32)).await?;

@@ -4,20 +4,20 @@ use endpoint::{Endpoint, Message, Result};
 
 use crate::Group;
 
-/// The source of `group` sends each other rank of it the part that `part_for` makes for its place, of whatever size; each ends with its own.
-/// Nobody but the source has to know how much the others get.
+/// The source of `group` sends each other rank the part that `part_for` makes for its place, of any size; each rank ends with its part.
+/// Only the source has to know how much the others get.
 ///
 /// ```text
 ///   0 -> 1   0 -> 2   0 -> 3   ...
 /// ```
 ///
-/// n ranks: n - 1 messages, all of one sender. Under LogGP, with s bytes in all, T = (n - 1) o + s G + L + o.
+/// n ranks: n - 1 messages, all from one sender. Under LogGP, with s bytes in all, T = (n - 1) o + s G + L + o.
 ///
 /// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", International Journal of
 /// High Performance Computing Applications 19(1), 2005.
 ///
 /// # Errors
-/// When the group has ranks that the program has not, and what sending and receiving can end with.
+/// When the group has ranks outside the program, and the errors of sending and receiving.
 pub async fn linear<E: Endpoint>(
     endpoint: &E,
     group: &Group,

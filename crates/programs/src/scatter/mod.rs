@@ -1,4 +1,4 @@
-//! What one rank has goes to all of them, a part to each.
+//! Scatter: one rank's data goes to all ranks, a part to each.
 
 mod binomial;
 mod linear;

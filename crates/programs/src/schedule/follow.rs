@@ -115,7 +115,7 @@ impl RankSchedule {
 /// The sizes in the schedule are only used to cut messages: what `message_for` makes is sent, whatever its size.
 ///
 /// # Errors
-/// What sending and receiving can end with; a schedule for another number of ranks.
+/// Those of sending and receiving; a schedule for another number of ranks.
 pub async fn follow<E: Endpoint>(
     endpoint: &E,
     schedule: &RankSchedule,

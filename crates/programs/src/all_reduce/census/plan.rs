@@ -4,16 +4,16 @@ use quantities::Duration;
 
 use crate::postal::{Delay, Lambda};
 
-/// What goes from every rank i to rank i - distance in one round, and is combined there lambda - 1 rounds later.
+/// The messages from every rank i to rank i - distance in one round, which are combined there lambda - 1 rounds later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// How far the messages go, at least 1 unless nothing is sent.
+    /// The distance, at least 1 unless nothing is sent.
     pub distance: u32,
     /// What is sent.
     pub carries: Carries,
 }
 
-/// Which of its two variables a rank sends.
+/// The variable that a rank sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carries {
     /// T: what it has combined, its own data included.
@@ -26,13 +26,13 @@ pub enum Carries {
 
 /// The plan of a census among n ranks, the same for all of them.
 ///
-/// Let M(r) be how many ranks' data T holds after round r:
+/// Let M(r) be the number of ranks whose data T holds after round r:
 ///
 /// ```text
 ///   M(r) = M(r - 1) + M(r - lambda) - epsilon(r - lambda)   if r >= lambda,   otherwise 1
 /// ```
 ///
-/// With all epsilon zero that is N_lambda(r). Taking one away in round r takes N_lambda(t - r) away from M(t) in the last
+/// If every epsilon is zero, this is N_lambda(r). Subtracting one in round r subtracts N_lambda(t - r) from M(t) in the last
 /// round t. So N_lambda(t) - n, the deficiency, is written as a sum of different N_lambda(k), and M(t) = n.
 ///
 /// ```text
@@ -46,14 +46,14 @@ pub enum Carries {
 pub struct Census {
     /// For how many rounds a message counts as under way, the sending round included.
     pub(super) latency: u32,
-    /// How long a round is at least, if sends are to be delayed.
+    /// The minimum length of a round, if sends are delayed.
     pub(super) round: Option<Duration>,
     pub(super) exchanges: Vec<Exchange>,
     n: u32,
 }
 
 impl Census {
-    /// For `n` ranks, where a message is under way for `latency` rounds; at least one.
+    /// A plan for `n` ranks, where a message is under way for `latency` rounds; at least one.
     pub fn new(latency: u32, n: u32) -> Census {
         let latency = latency.max(1);
         let most = most_after(latency, n);
@@ -61,20 +61,20 @@ impl Census {
         Census { latency, round: None, exchanges, n }
     }
 
-    /// For `n` ranks where the latency is `lambda`, every receive being delayed: a message counts as under way for
+    /// A plan for `n` ranks and a latency of `lambda` that delays every receive: a message counts as under way for
     /// ceiling(lambda) rounds.
     pub fn delay_receive(lambda: Lambda, n: u32) -> Census {
         Census::new(Delay::Receive.rounds_under_way(lambda), n)
     }
 
-    /// For `n` ranks where the latency is `lambda` and a send takes `t0`, every send being delayed: floor(lambda) rounds of
-    /// lambda / floor(lambda) t0.
+    /// A plan for `n` ranks, a latency of `lambda` and sends of `t0` that delays every send: a message is under way for
+    /// floor(lambda) rounds of lambda / floor(lambda) t0.
     pub fn delay_send(lambda: Lambda, t0: Duration, n: u32) -> Census {
         let round = Some(Delay::Send.round(lambda).of(t0));
         Census { round, ..Census::new(Delay::Send.rounds_under_way(lambda), n) }
     }
 
-    /// The one of the two that is quicker in the long run, by the break-even point of `lambda`.
+    /// Whichever of the two is faster in the long run, by the break-even point of `lambda`.
     pub fn by_break_even(lambda: Lambda, t0: Duration, n: u32) -> Census {
         match Delay::for_latency(lambda) {
             Delay::Receive => Census::delay_receive(lambda, n),
@@ -92,7 +92,7 @@ impl Census {
         self.n
     }
 
-    /// How many rounds it takes: T_lambda(n) for a whole latency.
+    /// How many rounds it takes: T_lambda(n) for an integer latency.
     pub fn rounds(&self) -> u32 {
         if self.exchanges.is_empty() { 0 } else { self.exchanges.len() as u32 + self.latency - 1 }
     }
@@ -102,13 +102,13 @@ impl Census {
         self.exchanges.iter().filter(|exchange| exchange.carries != Carries::Nothing).count()
     }
 
-    /// What is sent in each round, from the first on. What is sent in a round is combined `latency` - 1 rounds later.
+    /// The messages of each round, from the first. Those sent in a round are combined `latency` - 1 rounds later.
     pub fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
     }
 }
 
-/// N_lambda(r) for r = 0 to the first that is at least `n`.
+/// N_lambda(r) from r = 0 up to the first that is at least `n`.
 fn most_after(latency: u32, n: u32) -> Vec<u64> {
     let latency = latency as usize;
     let mut most: Vec<u64> = vec![1];
@@ -129,7 +129,7 @@ fn held_after(latency: u32, n: u32, most: &[u64]) -> Vec<(u64, u64)> {
             held.push((1, 0));
             continue;
         }
-        // Whole rounds before the end count more: the largest N_lambda(k) that fits is taken away first.
+        // Earlier rounds count more: the largest N_lambda(k) that fits is subtracted first.
         let epsilon = u64::from(most[last - r] <= deficiency);
         deficiency -= epsilon * most[last - r];
         held.push((held[r - 1].0 + held[r - latency].0 - epsilon, epsilon));
@@ -137,7 +137,7 @@ fn held_after(latency: u32, n: u32, most: &[u64]) -> Vec<(u64, u64)> {
     held
 }
 
-/// What is combined in each round from `latency` on, for what ranks hold after each.
+/// The messages combined in each round from `latency` on, given what ranks hold after each.
 fn exchanges(latency: u32, held: &[(u64, u64)]) -> Vec<Exchange> {
     let latency = latency as usize;
     let combined_in = |r: usize| {
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!((census.exchanges(), census.rounds()), (&expected[..], 5));
     }
 
-    /// Whose data S and T of a rank hold, as offsets from it, if every message is combined when the plan says.
+    /// The ranks whose data a rank's S and T hold, as offsets from it, if every message is combined when the plan says.
     fn run(census: &Census, latency: usize) -> (Vec<u64>, Vec<u64>) {
         let (mut others, mut own) = (vec![Vec::new()], vec![vec![0u64]]);
         for r in 1..=census.rounds() as usize {

@@ -76,7 +76,7 @@ impl<E: Endpoint> Communication<'_, E> {
     /// Sends own values to those that keep copies of them, and replaces the copies by those that come.
     ///
     /// # Errors
-    /// What sending and receiving can end with, and a message that is not the one that was to come.
+    /// Those of sending and receiving, and a message that is not the one that was to come.
     pub(in crate::applications) async fn exchange<T: Value>(&mut self, values: &mut [T]) -> Result<()> {
         let (begun, domain) = (self.endpoint.now(), self.domain);
         let (own, copies) = values.split_at_mut(domain.own().len());
@@ -94,7 +94,7 @@ impl<E: Endpoint> Communication<'_, E> {
     /// The sum of what all ranks have, the same to the last bit on each.
     ///
     /// # Errors
-    /// What sending and receiving can end with.
+    /// Those of sending and receiving.
     pub(in crate::applications) async fn sum(&mut self, own: f64) -> Result<f64> {
         let begun = self.endpoint.now();
         let sum = all_reduce::sum(self.endpoint, own).await?;
