@@ -1,4 +1,4 @@
-//! Complete exchange, one partner a step, some of them near and some far in every step.
+//! Complete exchange, one partner per step, with near and far partners in every step.
 
 use endpoint::{Endpoint, Message, Program, Result};
 use quantities::{Bytes, Rank};
@@ -6,9 +6,9 @@ use quantities::{Bytes, Rank};
 use super::pairwise::take_turns;
 use crate::schedule::SendReceiveOrder;
 
-/// Pairwise exchange with the ranks numbered from 1 on, the last one 0: in step j every rank exchanges messages with the
-/// one whose number is its own xor j. `message_for` makes the message for a rank, `take` is given each message with its
-/// sender; `order` is what a rank does first in a step.
+/// Pairwise exchange with the ranks numbered from 1, the last one 0: in step j every rank exchanges messages with the
+/// rank whose number is its own xor j. `message_for` makes the message for a rank, `take` is called with each message and its
+/// sender; `order` says what a rank does first in a step.
 ///
 /// ```text
 ///   step       1         2         3                P = 4
@@ -17,11 +17,11 @@ use crate::schedule::SendReceiveOrder;
 /// ```
 ///
 /// In a fat tree whose clusters have a power of two of ranks, pairwise exchange first stays within the clusters, and then
-/// all ranks leave them at once. Here the numbers of a cluster begin one rank before it, so that in every step some
-/// messages stay and some leave.
+/// all messages leave them at once. In balanced exchange the numbers are shifted against the clusters by one rank, so that in every
+/// step some messages stay and some leave.
 ///
-/// Steps, messages and time as [`super::pairwise`], for a power of two of ranks. For others the numbers go up to the next
-/// power of two, and a rank is idle in the steps in which it has no partner.
+/// Steps, messages and time are those of [`super::pairwise`] for a power of two of ranks. Otherwise the numbers go up to the next
+/// power of two, and a rank is idle in steps in which it has no partner.
 ///
 /// Source: CM-5 paper, section 3.4, figure 4 and table 4.
 ///

@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Error, Message, Result};
 use quantities::{Bytes, Duration, Rank};
 
-/// Places of messages: those whose number has the bit `bit` set, or those that have not.
+/// A set of places: those whose number has the bit `bit` set, or those that do not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Places {
     /// A power of two.
@@ -17,7 +17,7 @@ impl Places {
         (place & self.bit != 0) == self.set
     }
 
-    /// How many of the first `count` places they are.
+    /// How many of the first `count` places are in the set.
     pub(super) fn among(self, count: u32) -> u32 {
         let (count, bit) = (u64::from(count), u64::from(self.bit));
         let set = (count / (2 * bit) * bit + (count % (2 * bit)).saturating_sub(bit)) as u32;
@@ -34,14 +34,14 @@ pub(super) struct Blocks {
 
 #[derive(Debug)]
 enum Slots {
-    /// Nobody looks at what is in them.
+    /// Only sizes: nobody reads the content.
     Sizes(u32),
     /// The messages themselves.
     Messages(Vec<Message>),
 }
 
 impl Blocks {
-    /// Messages of which only the size is known.
+    /// `count` messages that are only a size.
     pub(super) fn of_size(bytes: Bytes, count: u32) -> Blocks {
         Blocks { bytes, slots: Slots::Sizes(count) }
     }
@@ -60,7 +60,7 @@ impl Blocks {
         }
     }
 
-    /// The messages in `places`, one behind the other in one message.
+    /// The messages in `places`, concatenated into one.
     pub(super) fn pack(&self, places: Places) -> Message {
         let messages = match &self.slots {
             Slots::Sizes(count) => {
@@ -78,10 +78,10 @@ impl Blocks {
         }
     }
 
-    /// Puts what came in one message into `places`.
+    /// Unpacks a received message into `places`.
     ///
     /// # Errors
-    /// When it is not as large as they are.
+    /// When its size is not that of the places together.
     pub(super) fn unpack(&mut self, packed: &Message, places: Places) -> Result<()> {
         let expected = self.pack(places).size();
         if packed.size() != expected {
@@ -101,8 +101,8 @@ impl Blocks {
         Ok(())
     }
 
-    /// A step of an exchange that forwards messages: those in `leaves` go to rank `to`, and what comes from rank `from` at the same time
-    /// fills their places. Each byte is copied together and apart at `reshuffle`.
+    /// A step of an exchange that forwards messages: those in `leaves` go to rank `to`, and those received from rank `from` at the same
+    /// time take their places. Each byte is packed and unpacked at `reshuffle`.
     ///
     /// # Errors
     /// Those of sending and receiving; as [`Blocks::unpack`].
@@ -122,7 +122,7 @@ impl Blocks {
         self.unpack(&received, leaves)
     }
 
-    /// The messages, place by place; none, if only their sizes are known.
+    /// The messages, place by place; none if they are only sizes.
     pub(super) fn into_messages(self) -> Vec<Message> {
         match self.slots {
             Slots::Sizes(_) => Vec::new(),
@@ -131,7 +131,7 @@ impl Blocks {
     }
 }
 
-/// How long it takes to copy `message` together or apart, at `reshuffle` a byte.
+/// How long it takes to pack or unpack `message`, at `reshuffle` per byte.
 pub(super) fn copying(message: &Message, reshuffle: Duration) -> Duration {
     Duration::from_picoseconds(message.size().0.saturating_mul(reshuffle.picoseconds()))
 }

@@ -1,4 +1,4 @@
-//! Complete exchange in as few steps as can be, for any number of ranks.
+//! Complete exchange in the fewest possible steps, for any number of ranks.
 
 use endpoint::{Endpoint, Message, Program, Result};
 use quantities::{Bytes, Duration, Rank};
@@ -7,8 +7,8 @@ use super::blocks::{Blocks, Places};
 use crate::barrier::distances;
 use crate::shift::Shift;
 
-/// Complete exchange in ceil(log2 P) steps: a message that has d ranks to go, counted upwards round the ring, goes in the steps
-/// of the bits of d. `message_for` makes the message for a rank, all of `bytes`; `take` is given each message with its
+/// Complete exchange in ceil(log2 P) steps: a message that has d ranks to go, counted upwards round the ring, moves in the steps
+/// of the bits set in d. `message_for` makes the message for a rank, all of `bytes`; `take` is called with each message and its
 /// sender.
 ///
 /// ```text
@@ -18,10 +18,10 @@ use crate::shift::Shift;
 ///     3         4       messages with 4, 5 to go
 /// ```
 ///
-/// A rank holds a message in each of P places: at first in place d the one for the rank d further on, in the end in place d
-/// the one from d ranks back. What leaves in the step of a bit are the places that have it, and what comes fills these.
+/// A rank holds a message in each of P places: at first place d has the message for the rank d further on, at the end the one
+/// from the rank d back. In the step of a bit, the messages in places with that bit leave, and the messages received fill them.
 ///
-/// P ceil(log2 P) messages of at most s P/2 bytes, each of which is copied together and apart at `reshuffle` [ps/B]. Under
+/// P ceil(log2 P) messages of at most s P/2 bytes, each of which is packed and unpacked at `reshuffle` [ps/B]. Under
 /// LogGP T = ceil(log2 P) (o + L + o + (s P/2 - 1) G + s P reshuffle) at most.
 ///
 /// Source: Bruck, Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for all-to-all communications in multiport

@@ -14,13 +14,13 @@ use crate::shift::Shift;
 /// The algorithms for complete exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Complete {
-    /// [`super::linear`]: one receiver a step.
+    /// [`super::linear`]: one receiver per step.
     Linear,
-    /// [`super::pairwise`]: one partner a step.
+    /// [`super::pairwise`]: one partner per step.
     Pairwise,
     /// [`super::recursive`]: store and forward in log2 P steps.
     Recursive,
-    /// [`super::balanced`]: one partner a step, near ones and far ones in every step.
+    /// [`super::balanced`]: one partner per step, near and far ones in every step.
     Balanced,
     /// [`super::bruck`]: store and forward in ceil(log2 P) steps, for any number of ranks.
     Bruck,
@@ -32,7 +32,7 @@ impl Complete {
         [Complete::Linear, Complete::Pairwise, Complete::Recursive, Complete::Balanced, Complete::Bruck]
     }
 
-    /// Its name, as it is written on a command line.
+    /// Its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Complete::Linear => "linear",
@@ -56,14 +56,13 @@ impl Complete {
         }
     }
 
-    /// Whether messages go by way of other ranks, so that fewer and longer ones are sent.
+    /// Whether messages are forwarded by other ranks, so that fewer and longer ones are sent.
     pub const fn forwards(self) -> bool {
         self.irregular().is_none()
     }
 
-    /// How long it takes where nothing contends, in the symbols of LogGP: n ranks, s bytes from each to each, of which each that is
-    /// forwarded is copied together and apart at `reshuffle`. Sources: CM-5 paper, tables 1 to 4, and Bruck and others, 1997, as the
-    /// algorithms say.
+    /// How long it takes without contention, in the symbols of LogGP: n ranks, s bytes from each to each, where each forwarded byte
+    /// is packed and unpacked at `reshuffle`. Sources: CM-5 paper, tables 1 to 4, and Bruck et al., 1997, as cited at the algorithms.
     pub const fn formula(self) -> &'static str {
         match self {
             Complete::Linear => "n (n - 1) (o + L + o + (s-1) G) if a send waits for its receiver, otherwise less",
@@ -74,7 +73,7 @@ impl Complete {
         }
     }
 
-    /// The same for messages of any pattern; none for one that forwards messages.
+    /// The same algorithm for any pattern of messages; none for one that forwards messages.
     pub const fn irregular(self) -> Option<Irregular> {
         match self {
             Complete::Linear => Some(Irregular::Linear),
@@ -84,8 +83,8 @@ impl Complete {
         }
     }
 
-    /// What a rank does first of `ranks` that both sends and receives in a step: `order` where the CM-5 paper prescribes one, else both
-    /// at once.
+    /// What one of `ranks` ranks does first if it both sends and receives in a step: `order` where the CM-5 paper prescribes one, otherwise
+    /// both at once.
     pub const fn order(self, ranks: u32, order: SendReceiveOrder) -> SendReceiveOrder {
         match self {
             Complete::Linear | Complete::Balanced | Complete::Recursive => order,
@@ -94,10 +93,10 @@ impl Complete {
         }
     }
 
-    /// That so many ranks can do it.
+    /// Checks that `ranks` ranks can use it.
     ///
     /// # Errors
-    /// What it needs.
+    /// The number of ranks that it needs.
     pub fn check(self, ranks: u32) -> Result<()> {
         if self == Complete::Recursive { recursive::check(ranks) } else { Ok(()) }
     }
@@ -107,11 +106,11 @@ impl Complete {
         if self.forwards() { Bytes(bytes.0.saturating_mul(u64::from(ranks / 2))) } else { bytes }
     }
 
-    /// Its steps among `ranks` ranks with messages of `bytes`. Those of an algorithm that forwards messages have what goes
-    /// between the ranks, whoever it is for: they are no schedule of the complete pattern.
+    /// Its steps among `ranks` ranks with messages of `bytes`. Those of an algorithm that forwards messages contain what goes
+    /// between the ranks, whatever its destination: they are not a schedule of the complete pattern.
     ///
     /// # Errors
-    /// A number of ranks that it is not for, or that is too large.
+    /// A number of ranks that it does not support, or that is too large.
     pub fn schedule(self, ranks: u32, bytes: Bytes) -> Result<Schedule> {
         self.check(ranks)?;
         let unfit = |error: PatternError| Error::Unfit(error.to_string());
@@ -137,7 +136,7 @@ impl Complete {
     }
 }
 
-/// A step in which each rank sends `bytes` to the one that `to` says.
+/// A step in which each rank sends `bytes` to the rank given by `to`.
 fn step(ranks: u32, bytes: Bytes, to: impl Fn(Rank) -> Rank) -> Vec<Transfer> {
     (0..ranks).map(Rank).map(|from| Transfer { from, to: to(from), bytes }).collect()
 }
@@ -145,22 +144,23 @@ fn step(ranks: u32, bytes: Bytes, to: impl Fn(Rank) -> Rank) -> Vec<Transfer> {
 /// Complete exchange by any algorithm, with messages that are only a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompleteExchange {
-    /// How.
+    /// The algorithm.
     pub algorithm: Complete,
     /// Size of a message between two ranks. [B]
     pub bytes: Bytes,
-    /// What a rank does first that both sends and receives in a step, where [`Complete::order`] leaves a choice.
+    /// What a rank does first if it both sends and receives in a step, where [`Complete::order`] leaves a choice.
     pub order: SendReceiveOrder,
-    /// How long it takes to copy a byte into a message that is forwarded, or out of one. [ps/B]
+    /// How long it takes to copy a byte into a forwarded message, or out of one. [ps/B]
     pub reshuffle: Duration,
 }
 
 impl CompleteExchange {
-    /// Brings every message to its receiver. `message_for` makes the message for a rank, all of the same size where they are
-    /// forwarded; `take` is given each message with its sender.
+    /// Brings every message to its receiver. `message_for` makes the message for a rank, all of the same size if they are
+    /// forwarded; `take` is called with each message and its sender.
     ///
     /// # Errors
-    /// A number of ranks that the algorithm is not for, messages of different sizes that it would forward, the errors of sending and receiving.
+    /// A number of ranks that the algorithm does not support, messages of different sizes that it would forward, the errors of sending
+    /// and receiving.
     pub async fn exchange<E: Endpoint>(
         &self,
         endpoint: &E,

@@ -1,11 +1,11 @@
-//! Complete exchange, one receiver a step.
+//! Complete exchange, one receiver per step.
 
 use endpoint::{Endpoint, Message, Program, Result};
 use quantities::{Bytes, Rank};
 
 /// Complete exchange in P steps: in step i all others send rank i their message for it, and it receives them one after the
-/// other, from the lowest-numbered sender on. `message_for` makes the message for a rank, `take` is given each message
-/// with its sender.
+/// other, from the lowest-numbered sender up. `message_for` makes the message for a rank, `take` is called with each message
+/// and its sender.
 ///
 /// ```text
 ///   step       1         2         3                P = 3

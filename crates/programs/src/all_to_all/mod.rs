@@ -1,7 +1,7 @@
-//! Every rank has a message for every other, or for some: who sends when?
+//! All-to-all: every rank has a message for every other, or for some. Who sends when?
 //!
-//! Complete exchange is here as programs, one algorithm a file; [`Complete`] has them by name. [`irregular`] makes
-//! schedules of any pattern of messages.
+//! The algorithms for complete exchange are programs, one file each; [`Complete`] lists them by name. [`irregular`] makes
+//! schedules for any pattern of messages.
 
 mod balanced;
 mod blocks;

@@ -1,4 +1,4 @@
-//! Complete exchange, one partner a step.
+//! Complete exchange, one partner per step.
 
 use endpoint::{Endpoint, Message, Program, Result};
 use quantities::{Bytes, Rank};
@@ -7,9 +7,9 @@ use crate::schedule::SendReceiveOrder;
 use crate::shift::Shift;
 
 /// Complete exchange in P - 1 steps: in step j every rank exchanges messages with one other. `message_for` makes the message
-/// for a rank, `take` is given each message with its sender.
+/// for a rank, `take` is called with each message and its sender.
 ///
-/// With a power of two of ranks the partner in step j is rank xor j, and `order` is what a rank does first; otherwise rank p
+/// With a power of two of ranks, the partner in step j is rank xor j, and `order` says what a rank does first; otherwise rank p
 /// sends to (p + j) mod P and receives from (p - j) mod P at once.
 ///
 /// ```text
@@ -21,7 +21,7 @@ use crate::shift::Shift;
 /// P (P - 1) messages. Under LogGP with messages of s bytes T = (P - 1) (o + L + o + (s-1) G), and twice that where ranks take
 /// turns.
 ///
-/// Source: CM-5 paper, section 3.2, figure 2 and table 2, which has it from Bokhari, "Complete exchange on the iPSC-860",
+/// Source: CM-5 paper, section 3.2, figure 2 and table 2, which takes it from Bokhari, "Complete exchange on the iPSC-860",
 /// ICASE report 91-4, 1991. For other numbers of ranks: Thakur, Rabenseifner and Gropp, "Optimization of collective
 /// communication operations in MPICH", International Journal of High Performance Computing Applications 19(1), 2005.
 ///
@@ -47,7 +47,7 @@ pub async fn pairwise<E: Endpoint>(
     Ok(())
 }
 
-/// Exchanges messages with `node`: as in figure 2 of the CM-5 paper the lower rank receives first. Gives the one that comes.
+/// Exchanges messages with `node`: as in figure 2 of the CM-5 paper, the lower rank receives first. Returns the received message.
 pub(super) async fn take_turns<E: Endpoint>(endpoint: &E, node: Rank, message: Message) -> Result<Message> {
     if endpoint.rank() > node {
         endpoint.send(node, message).await?;
@@ -63,12 +63,12 @@ pub(super) async fn take_turns<E: Endpoint>(endpoint: &E, node: Rank, message: M
 pub struct Pairwise {
     /// Size of a message. [B]
     pub bytes: Bytes,
-    /// What a rank does first in a step, where there is a power of two of them.
+    /// What a rank does first in a step, if the number of ranks is a power of two.
     pub order: SendReceiveOrder,
 }
 
 impl Pairwise {
-    /// An exchange of messages of `bytes` as the CM-5 paper has it: of two that exchange the lower one receives first.
+    /// An exchange of messages of `bytes` as in the CM-5 paper: the lower of two partners receives first.
     pub const fn of_size(bytes: Bytes) -> Pairwise {
         Pairwise { bytes, order: SendReceiveOrder::Alternating }
     }

@@ -7,8 +7,8 @@ use super::blocks::{Blocks, Places, copying};
 use crate::schedule::SendReceiveOrder;
 
 /// Complete exchange in log2 P steps, P a power of two: in step i the ranks of each group of k = P / 2^i exchange with those
-/// k/2 away everything that they hold for the other half of the group, whoever it came from. `message_for` makes the message for a rank, all
-/// of `bytes`; `take` is given each message with its sender; `order` is what a rank does first in a step.
+/// k/2 away everything that they hold for the other half of the group, from any source. `message_for` makes the message for a rank,
+/// all of `bytes`; `take` is called with each message and its sender; `order` says what a rank does first in a step.
 ///
 /// ```text
 ///   step      1         2         3                 P = 8
@@ -18,18 +18,18 @@ use crate::schedule::SendReceiveOrder;
 ///          3 <-> 7   5 <-> 7   6 <-> 7
 /// ```
 ///
-/// A rank holds a message in each of P places. The bits of a place that were exchanged already say from whom its message
-/// is, the others for whom. So what leaves in a step are the places whose bit k/2 is not the rank's own, and what comes fills just
-/// these.
+/// A rank holds a message in each of P places. The bits of a place that have been exchanged identify the sender of its message,
+/// the others the receiver. So in a step the messages in places whose bit k/2 differs from the rank's own leave, and the messages
+/// received fill these places.
 ///
-/// P log2 P messages of s P/2 bytes, each of which is copied together and apart at `reshuffle` [ps/B]. Under LogGP
+/// P log2 P messages of s P/2 bytes, each of which is packed and unpacked at `reshuffle` [ps/B]. Under LogGP
 /// T = log2 P (o + L + o + (s P/2 - 1) G + s P reshuffle), and twice that where ranks take turns.
 ///
 /// Source: CM-5 paper, section 3.3, figure 3 and table 3 (in whose first step 2 exchanges with 6); Johnsson and Ho, "Matrix
 /// transposition on Boolean n-cube configured ensemble architectures", SIAM Journal on Matrix Analysis and Applications 9(3), 1988.
 ///
 /// # Errors
-/// A number of ranks that is no power of two, messages of different sizes, the errors of sending and receiving.
+/// A number of ranks that is not a power of two, messages of different sizes, the errors of sending and receiving.
 pub async fn recursive<E: Endpoint>(
     endpoint: &E,
     bytes: Bytes,
@@ -68,7 +68,7 @@ async fn steps<E: Endpoint>(
     Ok(())
 }
 
-/// Exchanges the messages in `leaves` with `node`; as in figure 3 of the paper the lower rank packs and sends first.
+/// Exchanges the messages in `leaves` with `node`; as in figure 3 of the paper, the lower rank packs and sends first.
 async fn take_turns<E: Endpoint>(
     endpoint: &E,
     leaves: Places,
@@ -93,7 +93,7 @@ async fn take_turns<E: Endpoint>(
     blocks.unpack(&received, leaves)
 }
 
-/// That so many ranks can do it.
+/// Checks that `size` ranks can use it.
 pub(super) fn check(size: u32) -> Result<()> {
     if size.is_power_of_two() {
         return Ok(());

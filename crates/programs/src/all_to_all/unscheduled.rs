@@ -1,25 +1,25 @@
-//! An exchange without a schedule, to compare schedules with.
+//! An exchange without a schedule, as a baseline for schedules.
 
 use endpoint::{Endpoint, Error, Message, Program, Result};
 use quantities::{Bytes, Rank};
 
 use crate::schedule::{Pattern, Transfer};
 
-/// What ranks do that have no schedule: each sends all its messages, beginning with that for the next rank, and then takes
-/// all that come, beginning with that of the rank before. As a program its messages are only a size.
+/// An exchange without a schedule: each rank sends all its messages, beginning with that for the next rank, and then receives
+/// all messages for it, beginning with that of the rank before. As a program, its messages are only a size.
 ///
 /// ```text
 ///   rank 2 of 4     to 3, to 0, to 1     from 1, from 0, from 3
 /// ```
 ///
-/// The pattern's messages, no more; T = o + (D - 1) g + L + o at least, where D is the most messages that a rank sends or
-/// receives, under LogGP. Every rank sends before it receives: a world in which a send waits for its receiver ends
-/// it as a deadlock, unless nobody has to do both.
+/// Only the pattern's messages; under LogGP at least T = o + (D - 1) g + L + o, where D is the most messages that a rank sends or
+/// receives. Every rank sends before it receives: in a world in which a send waits for its receiver this deadlocks, unless no rank
+/// has to do both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unscheduled {
-    /// For each rank what it sends, in order.
+    /// For each rank, what it sends, in order.
     sends: Vec<Vec<Transfer>>,
-    /// For each rank from whom it receives, in order.
+    /// For each rank, the senders that it receives from, in order.
     senders: Vec<Vec<Rank>>,
 }
 
@@ -44,11 +44,11 @@ impl Unscheduled {
 }
 
 impl Unscheduled {
-    /// Runs the exchange. `message_for` makes the message that is sent as a transfer says, `take` is given each message with
+    /// Runs the exchange. `message_for` makes the message for a transfer, `take` is called with each message and
     /// its sender.
     ///
     /// # Errors
-    /// Another number of ranks than the pattern has; the errors of sending and receiving.
+    /// A number of ranks that differs from the pattern's; the errors of sending and receiving.
     pub async fn exchange<E: Endpoint>(
         &self,
         endpoint: &E,

@@ -1,11 +1,11 @@
-//! The share of the nodes that a source keeps for itself.
+//! The share of its nodes that a source keeps for itself.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// alpha: of n nodes the source keeps round(alpha n) for itself, from 1/2 to under 1; half of one is rounded up.
+/// alpha, from 1/2 to below 1: of n nodes the source keeps round(alpha n) for itself; halves are rounded up.
 ///
-/// It is a floating-point number, which in this range is a whole multiple of 2^-53: so alpha n is rounded without error,
+/// It is a floating-point number, which in this range is a multiple of 2^-53: so alpha n is rounded without error,
 /// and every rank of a broadcast splits the same n in the same way.
 ///
 /// Source: the postal paper, section 2.4.
@@ -15,12 +15,12 @@ pub struct Alpha {
     units: u64,
 }
 
-/// Why something is no [`Alpha`].
+/// Why something is not an [`Alpha`].
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("an alpha of `{0}`: allowed is a number of at least 0.5 and under 1")]
 pub struct AlphaError(String);
 
-/// How many units there are in 1.
+/// The units in 1.
 const ONE: u64 = 1 << 53;
 
 impl Alpha {
@@ -32,7 +32,7 @@ impl Alpha {
     /// `value` as a share.
     ///
     /// # Errors
-    /// When it is no number, under 0.5, or not under 1.
+    /// When it is not a number, is below 0.5, or is not below 1.
     pub fn new(value: f64) -> Result<Alpha, AlphaError> {
         if !(0.5..1.0).contains(&value) {
             return Err(AlphaError(value.to_string()));
@@ -40,19 +40,19 @@ impl Alpha {
         Ok(Alpha { units: (value * ONE as f64) as u64 })
     }
 
-    /// The smallest that is at least `numerator / denominator`, and not under a half.
+    /// The smallest alpha that is at least `numerator / denominator`, and not below a half.
     pub(super) fn at_least(numerator: u64, denominator: u64) -> Alpha {
         let units = (u128::from(numerator) * u128::from(ONE)).div_ceil(u128::from(denominator));
         Alpha { units: (units as u64).max(Alpha::HALF.units) }
     }
 
-    /// The largest that is under `numerator / denominator`, and not 1 or more. The fraction is over a half.
+    /// The largest alpha that is below `numerator / denominator`, and below 1. The fraction must exceed a half.
     pub(super) fn under(numerator: u64, denominator: u64) -> Alpha {
         let units = (u128::from(numerator) * u128::from(ONE)).div_ceil(u128::from(denominator)) - 1;
         Alpha { units: (units as u64).min(Alpha::LARGEST.units) }
     }
 
-    /// The one in the middle.
+    /// The alpha midway between two.
     pub(super) const fn between(one: Alpha, other: Alpha) -> Alpha {
         Alpha { units: u64::midpoint(one.units, other.units) }
     }

@@ -1,4 +1,4 @@
-//! Which alphas split the nodes of a broadcast so that no time is lost.
+//! Which alphas split the nodes of a broadcast without losing time.
 
 use std::ops::RangeInclusive;
 
@@ -15,14 +15,14 @@ use super::{Alpha, Growth, Lambda, Partitions};
 pub struct AlphaRange {
     /// The optimal partitionings.
     pub partitions: Partitions,
-    /// The smallest alpha in it, from a half on.
+    /// The smallest alpha in it, at least a half.
     pub least: Alpha,
     /// The largest alpha in it.
     pub most: Alpha,
 }
 
 impl AlphaRange {
-    /// That of `n` nodes; none for less than two.
+    /// The range for `n` nodes; none for fewer than two.
     pub fn new(lambda: Lambda, n: u64) -> Option<AlphaRange> {
         Some(AlphaRange::of(Partitions::new(lambda, n)?))
     }
@@ -39,12 +39,12 @@ impl AlphaRange {
         }
     }
 
-    /// (n_min - 1/2) / n, where it begins, were alpha not at least a half.
+    /// (n_min - 1/2) / n, where the range would begin if alpha could be below a half.
     pub fn lower(&self) -> f64 {
         (self.partitions.fewest() as f64 - 0.5) / self.partitions.nodes() as f64
     }
 
-    /// (n_max + 1/2) / n or 1, before which it ends.
+    /// (n_max + 1/2) / n or 1, the exclusive upper bound of the range.
     pub fn upper(&self) -> f64 {
         ((self.partitions.most() as f64 + 0.5) / self.partitions.nodes() as f64).min(1.0)
     }
@@ -55,18 +55,18 @@ impl AlphaRange {
     }
 }
 
-/// More nodes than alphas can tell apart.
+/// More nodes than alphas can distinguish.
 const LARGEST: u64 = 1 << 52;
 
-/// The ranges for each number of nodes in `nodes`, but for numbers under two: the data of figures 6 and 7 of the paper.
+/// The ranges for each number of nodes in `nodes` that is at least two: the data of figures 6 and 7 of the paper.
 pub fn alpha_ranges(lambda: Lambda, nodes: RangeInclusive<u64>) -> Vec<AlphaRange> {
     let growth = Growth::to_nodes(lambda, *nodes.end());
     nodes.filter_map(|n| Some(AlphaRange::of(Partitions::of(&growth, n)?))).collect()
 }
 
-/// The least and the largest alpha that are optimal for every number of nodes from 2 to `most`, if any is.
+/// The least and the largest alpha that are optimal for every number of nodes from 2 to `most`, if there are any.
 ///
-/// Within a level of N the range narrows from both sides as n grows, so that only the largest n of each counts.
+/// Within a level of N the range narrows from both sides as n grows, so only the largest n of each level matters.
 pub fn alpha_for_all(lambda: Lambda, most: u64) -> Option<(Alpha, Alpha)> {
     let growth = Growth::to_nodes(lambda, most);
     narrowest(&growth, most).map(|range| (range.least, range.most)).try_fold(

@@ -1,8 +1,8 @@
-//! Global combine where the latency is not a whole number: what is delayed, and how long it then takes.
+//! Global combine where the latency is not an integer: what is delayed, and how long it then takes.
 
 use super::{Lambda, Steps, break_even, broadcast_time};
 
-/// What is delayed so that the latency counts as a whole number of rounds.
+/// What is delayed so that the latency becomes a whole number of rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Delay {
     /// Every receive: a message counts as under way for ceiling(lambda) rounds of t0.
@@ -22,8 +22,8 @@ pub enum Delay {
 }
 
 impl Delay {
-    /// The one that is quicker in the long run: by whether lambda is below the break-even point. Nothing has to be delayed
-    /// where lambda is a whole number.
+    /// The one that is faster in the long run, decided by whether lambda is below the break-even point. Nothing has to be delayed
+    /// where lambda is an integer.
     ///
     /// Source: the postal paper, section 3.3 and Table 2.
     pub fn for_latency(lambda: Lambda) -> Delay {
@@ -31,13 +31,13 @@ impl Delay {
         if below && !lambda.is_whole() { Delay::Send } else { Delay::Receive }
     }
 
-    /// The one that is quicker for `n` nodes.
+    /// The one that is faster for `n` nodes.
     pub fn for_nodes(lambda: Lambda, n: u64) -> Delay {
         let (send, receive) = (Delay::Send.time(lambda, n), Delay::Receive.time(lambda, n));
         if send < receive { Delay::Send } else { Delay::Receive }
     }
 
-    /// For how many rounds a message counts as under way.
+    /// How many rounds a message counts as under way.
     pub const fn rounds_under_way(self, lambda: Lambda) -> u32 {
         match self {
             Delay::Receive => lambda.ceiling(),
@@ -45,7 +45,7 @@ impl Delay {
         }
     }
 
-    /// How long a round is.
+    /// The length of a round.
     pub const fn round(self, lambda: Lambda) -> Steps {
         match self {
             Delay::Receive => Steps::new(1, 1),
@@ -53,7 +53,7 @@ impl Delay {
         }
     }
 
-    /// How long the global combine of `n` nodes takes with it.
+    /// How long a global combine of `n` nodes takes with it.
     ///
     /// ```text
     ///   delay-receive     T_ceiling(lambda)(n) - (ceiling(lambda) - lambda)      the last receive need not wait

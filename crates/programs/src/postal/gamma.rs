@@ -2,7 +2,7 @@
 
 use super::Lambda;
 
-/// gamma: by which factor the nodes that a broadcast reaches grow in a step, in the long run; the root of
+/// gamma: the factor by which the number of nodes that a broadcast reaches grows per step, in the long run; the root of
 /// x^lambda = x^(lambda - 1) + 1 between 1 and 2.
 ///
 /// Source: the postal paper, section 3.2 and Table 1.
@@ -18,7 +18,7 @@ pub fn beta(lambda: Lambda) -> f64 {
 }
 
 /// The lambda between `floor` and `floor + 1` at which delay-send and delay-receive grow equally fast: floor ln gamma(floor)
-/// / ln gamma(floor + 1). Below it delay-send is quicker in the long run, above it delay-receive. A `floor` of zero counts as
+/// / ln gamma(floor + 1). Below it delay-send is faster in the long run, above it delay-receive. A `floor` of zero counts as
 /// one.
 ///
 /// Source: the postal paper, section 3.3 and Table 2.

@@ -1,8 +1,8 @@
-//! How many nodes a broadcast can have reached by when.
+//! How many nodes a broadcast can reach by a given time.
 
 use super::{Lambda, Steps};
 
-/// N(t): how many nodes, the source among them, a broadcast can have reached at time `t`, as far as 64 bits count.
+/// N(t): how many nodes, including the source, a broadcast can reach by time `t`, up to the largest 64-bit number.
 ///
 /// ```text
 ///   N(t) = N(t - 1) + N(t - lambda)   if t >= lambda,   otherwise 1
@@ -16,36 +16,36 @@ pub fn nodes_within(lambda: Lambda, t: Steps) -> u64 {
     Growth::until(lambda, |level| level.scaled_time > t.scaled(lambda)).nodes_at(t.scaled(lambda))
 }
 
-/// T(n): the least time in which a broadcast can reach `n` nodes, min { t : N(t) >= n }; a lower bound for every one.
+/// T(n): the least time in which a broadcast can reach `n` nodes, min { t : N(t) >= n }; a lower bound for every broadcast.
 ///
 /// Source: the postal paper, section 2.1.
 pub fn broadcast_time(lambda: Lambda, n: u64) -> Steps {
     Growth::to_nodes(lambda, n).time_for(n)
 }
 
-/// A time at which N grows, and to what.
+/// A time at which N grows, and its new value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
     /// t f: the time in units of 1 / f.
     pub scaled_time: u64,
     /// N(t).
     pub nodes: u64,
-    /// N(t - 1): what the source can reach of them after its first send.
+    /// N(t - 1): how many of them the source can reach after its first send.
     pub kept: u64,
-    /// N(t - lambda): what the first receiver can reach of them.
+    /// N(t - lambda): how many of them the first receiver can reach.
     pub handed_over: u64,
 }
 
-/// The times at which N grows, in order, with what it grows to: t = a + b lambda for whole a and b, b > 0. There are few:
-/// about T(n)^2 / (2 lambda) of them on the way to n nodes, whatever the denominator of lambda.
+/// The times at which N grows, in order, with its new values: t = a + b lambda for integers a and b, b > 0. They are few:
+/// about T(n)^2 / (2 lambda) up to n nodes, whatever the denominator of lambda.
 ///
 /// ```text
 ///   lambda = 2      time    2  3  4  5   6   7
 ///                   nodes   2  3  5  8  13  21
 /// ```
 ///
-/// With t' = t f the recursion is N'(t') = N'(t' - f) + N'(t' - u), in whole numbers, as the paper has it in its equation
-/// (2). It is run from one of these times to the next here instead of from each t' to the next.
+/// With t' = t f the recursion is N'(t') = N'(t' - f) + N'(t' - u), in integers, as in the paper's equation
+/// (2). This module evaluates it only at the times at which N grows instead of at each t'.
 ///
 /// Source: the postal paper, section 2.5.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// Until `n` nodes can be reached.
+    /// The growth until `n` nodes can be reached.
     pub fn to_nodes(lambda: Lambda, n: u64) -> Growth {
         if n <= 1 {
             return Growth { lambda, levels: Vec::new() };
@@ -63,7 +63,7 @@ impl Growth {
         Growth::until(lambda, |level| level.nodes >= n)
     }
 
-    /// Until `enough` says so of a level, which is the last then, or the nodes can't be counted any more.
+    /// The growth up to the first level for which `enough` holds, or until the number of nodes overflows.
     fn until(lambda: Lambda, enough: impl Fn(&Level) -> bool) -> Growth {
         let mut growing = Growing::new(lambda);
         while let Some(level) = growing.next_level() {
@@ -85,26 +85,26 @@ impl Growth {
         &self.levels
     }
 
-    /// The first level that has at least `n` nodes; the last of all, if none has.
+    /// The first level that has at least `n` nodes; the last level if none has.
     pub(super) fn level_for(&self, n: u64) -> Option<&Level> {
         let at = self.levels.partition_point(|level| level.nodes < n);
         self.levels.get(at).or(self.levels.last())
     }
 
-    /// N at the time `scaled_time` / f, as far as the levels go.
+    /// N at the time `scaled_time` / f, if the levels reach that far.
     fn nodes_at(&self, scaled_time: u64) -> u64 {
         let later = self.levels.partition_point(|level| level.scaled_time <= scaled_time);
         later.checked_sub(1).map_or(1, |last| self.levels[last].nodes)
     }
 
-    /// T(n), for an n that the levels reach.
+    /// T(n), for an n within the levels.
     pub fn time_for(&self, n: u64) -> Steps {
         let level = if n <= 1 { None } else { self.level_for(n) };
         level.map_or(Steps::ZERO, |level| Steps::new(level.scaled_time, self.lambda.scale()))
     }
 }
 
-/// A [`Growth`] that is being made.
+/// A [`Growth`] under construction.
 struct Growing {
     u: u64,
     f: u64,

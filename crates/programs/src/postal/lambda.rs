@@ -5,30 +5,30 @@ use std::str::FromStr;
 
 use super::ratio::Ratio;
 
-/// The latency lambda of the postal model: a message that its sender is done with after the time t0 is with its receiver
-/// lambda t0 after it was sent. A rational number u / f in lowest terms, at least 1.
+/// The latency lambda of the postal model: the sender of a message is done with it after t0, and its receiver has it lambda t0
+/// after the send began. A rational number u / f in lowest terms, at least 1.
 ///
-/// In these terms u is the least common multiple of 1 and lambda, f = u / lambda, and 1 / f their greatest common
-/// divisor: whatever happens in the model happens at a multiple of t0 / f.
+/// Thus u is the least common multiple of 1 and lambda, f = u / lambda, and 1 / f is their greatest common
+/// divisor: every event in the model happens at a multiple of t0 / f.
 ///
 /// Source: Bruck, De Coster, Dewulf, Ho and Lauwereins, "On the Design and Implementation of Broadcast and Global Combine
 /// Operations Using the Postal Model", sections 1 and 2.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lambda(Ratio);
 
-/// Why something is no [`Lambda`].
+/// Why something is not a [`Lambda`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LambdaError {
-    /// No number at all.
+    /// It is not a number.
     #[error("`{0}` is not a latency: allowed is a number such as 2, 1.8 or 9/5, from 1 to {LARGEST}")]
     NotANumber(String),
     /// A message can't be received before it is sent.
     #[error("a latency of {0} is too small: allowed is 1 to {LARGEST}")]
     UnderOne(String),
-    /// More than can be counted.
+    /// It is larger than the limit.
     #[error("a latency of {0} is too large: allowed is 1 to {LARGEST}")]
     TooLarge(String),
-    /// A number with more detail than can be counted.
+    /// It has more digits than can be represented.
     #[error("a latency of {0} is too fine: allowed is a multiple of 1/f with f up to {FINEST}, such as 1.293 or 9/7")]
     TooFine(String),
 }
@@ -39,13 +39,13 @@ const LARGEST: u64 = 100_000;
 const FINEST: u64 = 1_000_000;
 
 impl Lambda {
-    /// A message is received when its sender is done with it: the one-port model.
+    /// A message is received as soon as its sender is done with it: the one-port model.
     pub const ONE: Lambda = Lambda(Ratio::new(1, 1));
 
     /// `numerator / denominator`.
     ///
     /// # Errors
-    /// When that is no number, under 1, too large, or has too large a denominator in lowest terms.
+    /// When that is not a number, is below 1 or too large, or has too large a denominator in lowest terms.
     pub fn new(numerator: u64, denominator: u64) -> Result<Lambda, LambdaError> {
         let found = || format!("{numerator}/{denominator}");
         if denominator == 0 {
@@ -54,10 +54,10 @@ impl Lambda {
         Lambda::checked(Ratio::new(numerator, denominator), found)
     }
 
-    /// The multiple of 1 / `denominator` that is nearest to `value`, which was measured; 1 if that is under 1.
+    /// The multiple of 1 / `denominator` nearest to the measured `value`; 1 if that is below 1.
     ///
     /// # Errors
-    /// When `value` is no number or too large, or `denominator` is zero or too large.
+    /// When `value` is not a number or too large, or `denominator` is zero or too large.
     pub fn nearest(value: f64, denominator: u32) -> Result<Lambda, LambdaError> {
         if !value.is_finite() || denominator == 0 {
             return Err(LambdaError::NotANumber(format!("{value} in parts of {denominator}")));
@@ -69,7 +69,7 @@ impl Lambda {
         Lambda::new(parts.max(u64::from(denominator)), u64::from(denominator))
     }
 
-    /// A whole latency; 1 for zero.
+    /// An integer latency; 1 for zero.
     pub(super) const fn whole(latency: u32) -> Lambda {
         Lambda(Ratio::new(if latency == 0 { 1 } else { latency as u64 }, 1))
     }
@@ -96,17 +96,17 @@ impl Lambda {
         self.0.denominator
     }
 
-    /// The largest whole number that is not above it.
+    /// The largest integer not above it.
     pub const fn floor(self) -> u32 {
         (self.0.numerator / self.0.denominator) as u32
     }
 
-    /// The smallest whole number that is not under it.
+    /// The smallest integer not below it.
     pub const fn ceiling(self) -> u32 {
         self.0.numerator.div_ceil(self.0.denominator) as u32
     }
 
-    /// Whether it is a whole number.
+    /// Whether it is an integer.
     pub const fn is_whole(self) -> bool {
         self.0.denominator == 1
     }
@@ -147,7 +147,7 @@ impl FromStr for Lambda {
     }
 }
 
-/// Why a text is no fraction of two numbers that can be counted.
+/// Why a text is not a fraction of two representable numbers.
 enum Unreadable {
     Word,
     TooLong,

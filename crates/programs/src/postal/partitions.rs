@@ -1,10 +1,10 @@
-//! The ways to split the nodes of a broadcast in two that lose no time.
+//! The ways to split the nodes of a broadcast in two without losing time.
 
 use std::ops::RangeInclusive;
 
 use super::{Growth, Lambda};
 
-/// The optimal partitionings of n nodes: the source keeps n' of them for itself and hands n'' = n - n' over to the first
+/// The optimal partitionings of n nodes: the source keeps n' of them for itself and hands n'' = n - n' to the first
 /// node that it sends to.
 ///
 /// With t = T(n): any n' with n' <= N(t - 1) and n'' <= N(t - lambda).
@@ -23,12 +23,12 @@ pub struct Partitions {
 }
 
 impl Partitions {
-    /// Those of `n` nodes; none for less than two.
+    /// The optimal partitionings of `n` nodes; none for fewer than two.
     pub fn new(lambda: Lambda, n: u64) -> Option<Partitions> {
         Partitions::of(&Growth::to_nodes(lambda, n), n)
     }
 
-    /// Those of `n` nodes, which `growth` reaches; none for less than two.
+    /// Those of `n` nodes, which must be within `growth`; none for fewer than two.
     pub(super) fn of(growth: &Growth, n: u64) -> Option<Partitions> {
         let level = growth.level_for(n).filter(|_| n > 1)?;
         let n_min = n.saturating_sub(level.handed_over).max(1);
@@ -45,12 +45,12 @@ impl Partitions {
         self.n_min
     }
 
-    /// n_max: the most.
+    /// n_max: the most that it keeps.
     pub const fn most(&self) -> u64 {
         self.n_max
     }
 
-    /// How many there are: Delta + 1, where Delta = N(t) - n nodes more could be reached in the same time.
+    /// How many there are: Delta + 1, where Delta = N(t) - n more nodes could be reached in the same time.
     pub const fn count(&self) -> u64 {
         self.n_max - self.n_min + 1
     }

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Alpha, AlphaTable, Lambda, Steps, broadcast_time};
 
-/// Of how many nodes the source of a broadcast keeps how many for itself.
+/// How many of its nodes the source of a broadcast keeps for itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Splitting {
-    /// The same share of any number of nodes.
+    /// The same share for any number of nodes.
     Fixed(Alpha),
-    /// A share that the number of nodes decides.
+    /// A share that depends on the number of nodes.
     Table(AlphaTable),
 }
 
@@ -17,7 +17,7 @@ impl Splitting {
     /// Half, rounded up: the binomial tree.
     pub const BINOMIAL: Splitting = Splitting::Fixed(Alpha::HALF);
 
-    /// Splits up to `most` nodes so that no time is lost where the latency is `lambda`.
+    /// Splits up to `most` nodes without losing time where the latency is `lambda`.
     pub fn optimal(lambda: Lambda, most: u64) -> Splitting {
         Splitting::Table(AlphaTable::new(lambda, most))
     }
@@ -30,7 +30,7 @@ impl Splitting {
         }
     }
 
-    /// How long the broadcast to `n` nodes takes where the latency is `lambda`; with a look-up table, where it is the
+    /// How long a broadcast to `n` nodes takes where the latency is `lambda`, or, with a look-up table, the
     /// latency of the table.
     pub fn time(&self, lambda: Lambda, n: u64) -> Steps {
         match self {
@@ -40,13 +40,13 @@ impl Splitting {
     }
 }
 
-/// How long the broadcast to `n` nodes takes that splits them by `splitting`, where the latency is `lambda`.
+/// How long a broadcast to `n` nodes takes if it splits them by `splitting` and the latency is `lambda`.
 ///
 /// ```text
 ///   time(1) = 0      time(n) = max { 1 + time(n'), lambda + time(n'') }
 /// ```
 ///
-/// Its cost grows with how many different sizes come up: with the square of the depth at most, and n at most.
+/// Its cost grows with the number of different sizes: at most the square of the depth, and at most n.
 ///
 /// Source: the postal paper, section 2.4; over alpha it is figure 12.
 pub fn predicted_time(lambda: Lambda, n: u64, splitting: &Splitting) -> Steps {
@@ -65,7 +65,7 @@ pub fn predicted_time(lambda: Lambda, n: u64, splitting: &Splitting) -> Steps {
     Steps::new(times[&n.max(1)], lambda.scale())
 }
 
-/// How long the broadcast to `n` nodes takes with each of `alphas` alone: the data of figure 12, where lambda = 1.8 and
+/// How long a broadcast to `n` nodes takes with each of `alphas` alone: the data of figure 12, where lambda = 1.8 and
 /// n = 64.
 pub fn times_over_alpha(lambda: Lambda, n: u64, alphas: impl IntoIterator<Item = Alpha>) -> Vec<(Alpha, Steps)> {
     alphas.into_iter().map(|alpha| (alpha, predicted_time(lambda, n, &Splitting::Fixed(alpha)))).collect()

@@ -1,4 +1,4 @@
-//! Times of the postal model.
+//! Times in the postal model.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use quantities::Duration;
 use super::Lambda;
 use super::ratio::Ratio;
 
-/// A time of the postal model in steps of t0, exactly: a multiple of 1 / f. [t0]
+/// An exact time in the postal model, in steps of t0: a multiple of 1 / f. [t0]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Steps(Ratio);
 
@@ -20,7 +20,7 @@ impl Steps {
         Steps(Ratio::new(scaled, if scale == 0 { 1 } else { scale }))
     }
 
-    /// It in units of the scaled time of `lambda`, 1 / f, without what is less than one of them.
+    /// The time in units of the scaled time of `lambda`, 1 / f, rounded down.
     pub(super) fn scaled(self, lambda: Lambda) -> u64 {
         let units = u128::from(self.0.numerator) * u128::from(lambda.scale()) / u128::from(self.0.denominator);
         u64::try_from(units).unwrap_or(u64::MAX)
@@ -31,7 +31,7 @@ impl Steps {
         self.0.as_f64()
     }
 
-    /// How long it is where a step is `t0`, to the nearest picosecond; the longest that can be counted if it is longer.
+    /// Its duration where a step is `t0`, to the nearest picosecond; saturates at the longest duration.
     pub fn of(self, t0: Duration) -> Duration {
         let (steps, parts) = (u128::from(self.0.numerator), u128::from(self.0.denominator));
         let length = (steps * u128::from(t0.picoseconds()) + parts / 2) / parts;

@@ -3,10 +3,10 @@
 use super::alpha_range::narrowest;
 use super::{Alpha, AlphaRange, Growth, Lambda, Partitions};
 
-/// An alpha for every number of nodes from 2 to a bound, each of which splits them optimally; as few different ones as can
-/// be, the numbers of nodes in order.
+/// An alpha for every number of nodes from 2 to a limit, each of which splits them optimally; with the fewest possible different
+/// alphas, in order of the number of nodes.
 ///
-/// Only the tops of the triangles constrain alpha. One alpha serves all tops from the first on until a top shares none
+/// Only the tops of the triangles constrain alpha. One alpha serves all tops from the first until a top has none in common
 /// with those before it; there the next entry begins.
 ///
 /// ```text
@@ -22,7 +22,7 @@ pub struct AlphaTable {
     entries: Vec<Entry>,
 }
 
-/// One alpha, and for which numbers of nodes it is.
+/// One alpha, and the numbers of nodes that it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The largest number of nodes; the smallest is one more than that of the entry before.
@@ -38,7 +38,7 @@ impl Entry {
         Entry { up_to: range.partitions.nodes(), least: range.least, most: range.most }
     }
 
-    /// The entry that goes on as far as `range`, if any of its alphas is in that.
+    /// This entry extended to `range`, if they have an alpha in common.
     fn shared_with(&self, range: &AlphaRange) -> Option<Entry> {
         let new = Entry::of(range);
         let (least, most) = (self.least.max(new.least), self.most.min(new.most));
@@ -80,25 +80,25 @@ impl AlphaTable {
         self.entries.last().map_or(1, |last| last.up_to)
     }
 
-    /// The alpha for `n` nodes; that for the most nodes, if n is more than it goes to.
+    /// The alpha for `n` nodes; that for the most nodes if n is beyond the table.
     pub fn alpha_for(&self, n: u64) -> Alpha {
         let at = self.entries.partition_point(|entry| entry.up_to < n);
         self.entries.get(at).or(self.entries.last()).map_or(Alpha::HALF, Entry::alpha)
     }
 }
 
-/// A size of the look-up table, and from how many nodes on it is so large.
+/// A size of the look-up table, and the number of nodes from which it applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableSize {
     /// The fewest nodes.
     pub nodes: u64,
     /// How many triangles begin at that number or below it.
     pub triangles: usize,
-    /// How many entries the table for so many nodes has.
+    /// How many entries the table for that many nodes has.
     pub entries: usize,
 }
 
-/// How large the look-up table is, at each number of nodes up to `most` at which it or the number of triangles grows: the
+/// The size of the look-up table at each number of nodes up to `most` at which it or the number of triangles grows: the
 /// data of figure 9.
 pub fn table_sizes(lambda: Lambda, most: u64) -> Vec<TableSize> {
     let growth = Growth::to_nodes(lambda, most);
@@ -124,7 +124,7 @@ pub fn table_sizes(lambda: Lambda, most: u64) -> Vec<TableSize> {
     sizes
 }
 
-/// The first number from `low` to `high` for which `holds`, as it does for all from there to `high`.
+/// The first number from `low` to `high` for which `holds` is true; it must be true from there to `high`.
 fn first_that(mut low: u64, mut high: u64, holds: impl Fn(u64) -> bool) -> u64 {
     while low < high {
         let middle = u64::midpoint(low, high);

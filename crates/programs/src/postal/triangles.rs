@@ -1,18 +1,18 @@
-//! The Christmas tree that the optimal alphas make over the number of nodes.
+//! The Christmas tree that the optimal alphas form when plotted over the number of nodes.
 
 use super::{Growth, Lambda, beta, gamma};
 
 /// A point of the tree: a share of the nodes, and a number of nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// alpha, rounding apart.
+    /// alpha, apart from rounding.
     pub alpha: f64,
     /// n.
     pub nodes: u64,
 }
 
 /// One of its triangles: the numbers of nodes that take the same time t = T(n), and the alphas that are optimal for them,
-/// rounding apart.
+/// apart from rounding.
 ///
 /// ```text
 ///                     top       n = N(t)           n' = N(t - 1)
@@ -27,13 +27,13 @@ pub struct Point {
 pub struct Triangle {
     /// The most nodes that take this time.
     pub top: Point,
-    /// The fewest, the receiver of the first message having as many as it can reach.
+    /// The fewest, where the receiver of the first message has as many as it can reach.
     pub left_bottom: Point,
-    /// The fewest, the source having as many as it can reach.
+    /// The fewest, where the source has as many as it can reach.
     pub right_bottom: Point,
 }
 
-/// The triangles from 2 nodes on, to the one that holds `most` nodes: the data of figure 8.
+/// The triangles from 2 nodes up to the one that holds `most` nodes: the data of figure 8.
 pub fn triangles(lambda: Lambda, most: u64) -> Vec<Triangle> {
     let growth = Growth::to_nodes(lambda, most);
     let mut before = 1u64;
@@ -51,7 +51,7 @@ pub fn triangles(lambda: Lambda, most: u64) -> Vec<Triangle> {
     found
 }
 
-/// Where tops and bottoms tend to, as shares.
+/// The limits of tops and bottoms, as shares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Asymptote {
     /// beta^f, which is 1 / gamma.
@@ -62,10 +62,10 @@ pub struct Asymptote {
     pub right_bottom: f64,
 }
 
-/// Where the triangles of `lambda` tend to.
+/// The limits of the triangles of `lambda`.
 ///
-/// The right bottom is N'(t' - f) / N'(t' - 1), hence beta^(f - 1), and 1 for a whole lambda. The paper prints u - 1 as its
-/// exponent, too, which does not follow from its exact position.
+/// The right bottom is N'(t' - f) / N'(t' - 1), hence beta^(f - 1), and 1 for an integer lambda. The paper prints u - 1 as its
+/// exponent as well, which does not follow from its exact position.
 ///
 /// Source: the postal paper, section 2.5.
 pub fn asymptote(lambda: Lambda) -> Asymptote {

@@ -1,8 +1,8 @@
-//! The steps of balanced exchange, without what is not to be sent.
+//! The steps of balanced exchange, restricted to the messages of a pattern.
 
 use crate::schedule::{Pattern, Schedule};
 
-/// Balanced scheduling: pairwise scheduling with the ranks numbered from 1 on, the last one 0. A message from i to j goes in
+/// Balanced scheduling: pairwise scheduling with the ranks numbered from 1, the last one 0. A message from i to j goes in
 /// step (i + 1 mod P) xor (j + 1 mod P).
 ///
 /// ```text
@@ -13,7 +13,7 @@ use crate::schedule::{Pattern, Schedule};
 ///
 /// So clusters of ranks and groups of partners do not begin at the same numbers, and in every step some messages stay in
 /// the clusters and others leave them. P - 1 steps for a power of two of ranks; otherwise one less than the next power of
-/// two. Steps that carry nothing are included.
+/// two. Empty steps are included.
 ///
 /// Source: CM-5 paper, section 4.3.
 pub fn balanced(pattern: &Pattern) -> Schedule {

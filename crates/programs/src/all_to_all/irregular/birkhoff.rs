@@ -1,27 +1,27 @@
-//! As little time as can be, if messages may be cut.
+//! The least possible time, if messages may be cut.
 
 use quantities::{Bytes, Rank};
 
 use super::edge_colouring;
 use crate::schedule::{Pattern, Schedule, Transfer};
 
-/// Scheduling by decomposition into permutations: messages may go in several parts, and the sum over the steps of their
-/// largest transfer is exactly W, where W is the most bytes that one rank sends or receives. Less is not possible.
+/// Scheduling by decomposition into permutations: messages may go in several parts, and the sum of the largest transfers of all
+/// steps is exactly W, where W is the most bytes that one rank sends or receives. Less is not possible.
 ///
 /// ```text
-///   add to the matrix where nothing is sent, until all rows and columns sum up to W
-///   for t = the largest power of two that is in it, halved down to 1:
+///   add filler entries to the matrix until all rows and columns sum to W
+///   for t = the largest power of two that is not above its entries, halved down to 1:
 ///       while the entries of at least t hold a permutation:
 ///           d = the least entry of the permutation
 ///           a step: each sender of the permutation sends d bytes, or what is left of its message
 ///           subtract d from the entries of the permutation
 /// ```
 ///
-/// The entries of such a matrix always hold a permutation (Birkhoff's theorem), so it ends with nothing left. Large
-/// thresholds first cut few messages: where all are of one size none is cut, and the steps are those of an edge
-/// colouring. At most M + 2 P steps for M messages. Worth it where bytes cost much more than messages do.
+/// The entries of such a matrix always hold a permutation (Birkhoff's theorem), so it ends with nothing left. Trying large
+/// thresholds first cuts few messages: if all are of one size, none is cut, and the steps are those of an edge
+/// colouring. At most M + 2 P steps for M messages. Worthwhile where bytes cost much more than messages.
 ///
-/// O((M + P)^2) at worst: for some hundred ranks.
+/// O((M + P)^2) at worst, which is feasible for some hundred ranks.
 ///
 /// Source: Birkhoff, "Tres observaciones sobre el algebra lineal", 1946; Gonzalez and Sahni, "Open shop scheduling to
 /// minimize finish time", Journal of the ACM 23(4), 1976; the thresholds are those of Liu et al., "Scheduling techniques for
@@ -39,7 +39,7 @@ pub fn birkhoff(pattern: &Pattern) -> Schedule {
             threshold /= 2;
         }
     }
-    // Messages of no bytes are in no matrix: they come last.
+    // Empty messages are not in the matrix: they go last.
     let empty = pattern.messages().iter().filter(|message| message.bytes.0 == 0).copied().collect();
     if let Ok(empty) = Pattern::of_messages(pattern.ranks(), empty) {
         steps.extend(edge_colouring(&empty).steps);
@@ -47,15 +47,15 @@ pub fn birkhoff(pattern: &Pattern) -> Schedule {
     Schedule::new(pattern.ranks(), steps)
 }
 
-/// The largest power of two that is not more than `amount`; 0 for 0.
+/// The largest power of two that does not exceed `amount`; 0 for 0.
 fn highest_power(amount: u64) -> u64 {
     amount.checked_ilog2().map_or(0, |power| 1 << power)
 }
 
-/// What is left to be sent, filled up.
+/// What is left to send, with filler.
 struct Matrix {
     entries: Vec<Entry>,
-    /// For each row the indices of its entries.
+    /// For each row, the indices of its entries.
     rows: Vec<Vec<u32>>,
 }
 
@@ -66,7 +66,7 @@ struct Entry {
     to: u32,
     /// What is left of it. [B]
     amount: u64,
-    /// How much of that is to be sent; the rest was only filled in. [B]
+    /// How much of that is to be sent; the rest is filler. [B]
     message: u64,
 }
 
@@ -107,7 +107,7 @@ impl Matrix {
         }
     }
 
-    /// Takes the least amount in the matching from each of its entries; what is sent by that. Entries that then are below
+    /// Subtracts the least amount in the matching from each of its entries; returns the transfers of that step. Entries that fall below
     /// `threshold` leave the matching.
     fn subtract(&mut self, matching: &mut Matching, threshold: u64) -> Vec<Transfer> {
         let least =
@@ -134,11 +134,11 @@ impl Matrix {
     }
 }
 
-/// Entries of which no two are in one row or column.
+/// A set of entries, no two of which are in the same row or column.
 struct Matching {
     of_row: Vec<Option<u32>>,
     of_column: Vec<Option<u32>>,
-    /// In which search each column was last met.
+    /// The search in which each column was last visited.
     met: Vec<u32>,
     search: u32,
 }
@@ -149,15 +149,15 @@ impl Matching {
         Matching { of_row: nothing.clone(), of_column: nothing, met: vec![0; ranks as usize], search: 0 }
     }
 
-    /// Makes it a permutation of entries of at least `threshold`; whether that can be done.
+    /// Extends it to a permutation of entries of at least `threshold`; returns whether that is possible.
     fn complete(&mut self, matrix: &Matrix, threshold: u64) -> bool {
         (0..matrix.rows.len()).all(|row| self.of_row[row].is_some() || self.augment(matrix, threshold, row))
     }
 
-    /// Gives `start` an entry, and others in its way others, along the shortest path of such changes.
+    /// Gives the row `start` an entry, reassigning other rows along the shortest augmenting path.
     fn augment(&mut self, matrix: &Matrix, threshold: u64, start: usize) -> bool {
         self.search += 1;
-        // Rows to which an entry is to be given, each with the step of the path that came to it.
+        // Rows that need an entry, each with the step of the path that led to it.
         let mut path: Vec<(usize, usize, u32)> = vec![(start, usize::MAX, u32::MAX)];
         let mut next = 0;
         while next < path.len() {
@@ -181,7 +181,7 @@ impl Matching {
         false
     }
 
-    /// Gives the row at `place` of the path the entry `index`, the one before it the entry that this row had, and so on.
+    /// Gives the row at `place` of the path the entry `index`, the row before it the entry that this row had, and so on.
     fn change_along(&mut self, matrix: &Matrix, path: &[(usize, usize, u32)], place: usize, index: u32) {
         let (mut place, mut index) = (place, index);
         while let Some(&(row, before, taken)) = path.get(place) {

@@ -1,12 +1,12 @@
-//! As few steps as can be.
+//! The fewest possible steps.
 
 use crate::schedule::{Pattern, Schedule, Transfer};
 
 /// Scheduling by edge colouring: exactly D steps, where D is the most messages that one rank sends or receives. Fewer are
 /// not possible.
 ///
-/// Senders and receivers are the nodes of a bipartite graph, messages its edges, steps colours: no two edges at a node may
-/// have the same one. By König's theorem D colours are enough. They are found by divide and conquer:
+/// Senders and receivers are the nodes of a bipartite graph, messages its edges, steps its colours: no two edges at a node may
+/// have the same colour. By König's theorem D colours are enough. They are found by divide and conquer:
 ///
 /// ```text
 ///   colour(edges, D colours):
@@ -14,19 +14,19 @@ use crate::schedule::{Pattern, Schedule, Transfer};
 ///       split the edges in two, so that every node has half of its edges in each part, rounded up or down
 ///       if D is even: colour(one part, D/2), colour(other part, D/2)
 ///       if D is odd:  colour(one part, (D+1)/2), colour(other part, (D+1)/2)      one colour too many
-///                     take the colour with the fewest edges away
+///                     remove the colour with the fewest edges
 ///                     give each of its edges one of the others, along an alternating path
 /// ```
 ///
 /// The split walks along trails, each edge once, and gives the edges that it walks from sender to receiver to one part and
 /// those that it walks back to the other. Trails begin at nodes with an odd number of edges while there are any.
 ///
-/// An alternating path, when edge u - v is to have a colour: a is free at u, b is free at v. The path from v along a, b,
-/// a, ... can't come to u, since it comes to senders along a. With a and b exchanged on it, a is free at v too.
+/// An alternating path, when edge u - v needs a colour: a is free at u, b is free at v. The path from v along a, b,
+/// a, ... can't reach u, since it reaches senders along a. With a and b exchanged on it, a is free at v too.
 ///
-/// Senders with few messages are first put together, as long as they have no more than D together, and receivers too: what
-/// is right for the group is right for each of them, and there are at most 2 M / D + 1 groups of M messages. So the tables of who
-/// has which colour take O(M) of memory. O(M log D) for the splits and, at worst, O(M P / D) a level for the paths, which
+/// Senders with few messages are first grouped, as long as a group has no more than D messages, and receivers too: a colouring that
+/// is valid for the group is valid for each of its members, and M messages have at most 2 M / D + 1 groups. So the tables of the
+/// colours at each node take O(M) memory. O(M log D) for the splits and, at worst, O(M P / D) per level for the paths, which
 /// are short in practice.
 ///
 /// Source: Gabow, "Using Euler partitions to edge color bipartite multigraphs", International Journal of Computer and
@@ -62,8 +62,8 @@ impl Graph {
     }
 }
 
-/// Puts ranks that follow each other into one group while they have no more than `most` edges together. The groups are
-/// numbered from `first` on; the number after the last one, and the group of each rank.
+/// Puts consecutive ranks into one group while they have no more than `most` edges together. The groups are
+/// numbered from `first`; returns the number after the last one, and the group of each rank.
 fn groups(degrees: impl Iterator<Item = u32>, most: u32, first: u32) -> (u32, Vec<u32>) {
     let (mut group, mut edges) = (first, 0);
     let of_ranks = degrees.map(|degree| {
@@ -78,7 +78,7 @@ fn groups(degrees: impl Iterator<Item = u32>, most: u32, first: u32) -> (u32, Ve
     (group + 1, of_ranks)
 }
 
-/// Gives each of `edges`, of which no node has more than `degree`, one of the `degree` colours from `first` on.
+/// Gives each of `edges`, of which no node has more than `degree`, one of the `degree` colours from `first`.
 fn colour(graph: &Graph, edges: &[u32], degree: u32, first: u32, colours: &mut [u32]) {
     if degree <= 1 {
         edges.iter().for_each(|&edge| colours[edge as usize] = first);
@@ -93,7 +93,7 @@ fn colour(graph: &Graph, edges: &[u32], degree: u32, first: u32, colours: &mut [
     }
 }
 
-/// Splits `edges` in two parts so that every node has half of its edges in each, rounded up or down.
+/// Splits `edges` into two parts so that every node has half of its edges in each, rounded up or down.
 fn euler_split(graph: &Graph, edges: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let mut trails = Trails::new(graph, edges);
     for node in 0..graph.nodes {
@@ -113,11 +113,11 @@ fn euler_split(graph: &Graph, edges: &[u32]) -> (Vec<u32>, Vec<u32>) {
 struct Trails {
     /// The edges of each node, one node after the other.
     at_node: Vec<u32>,
-    /// Where in `at_node` the edges of each node begin that may not have been walked.
+    /// For each node, where in `at_node` its edges begin that may not have been walked yet.
     next: Vec<u32>,
     /// For each node, how many of its edges have not been walked.
     left: Vec<u32>,
-    /// By place among the edges: whether it was walked.
+    /// For each place among the edges, whether that edge has been walked.
     walked: Vec<bool>,
     edges: Vec<u32>,
     /// Edges walked from the left to the right.
@@ -155,7 +155,7 @@ impl Trails {
         Trails { at_node, next, left, walked: vec![false; edges.len()], edges: edges.to_vec(), there, back }
     }
 
-    /// Walks on from `node` until it comes to a node all of whose edges have been walked.
+    /// Walks from `node` until it reaches a node all of whose edges have been walked.
     fn walk(&mut self, graph: &Graph, mut node: u32) {
         while self.left[node as usize] > 0 {
             let next = &mut self.next[node as usize];
@@ -180,7 +180,7 @@ impl Trails {
     }
 }
 
-/// Makes do with `degree` colours from `first` on where the edges have one more.
+/// Recolours edges that use one colour too many with the `degree` colours from `first`.
 fn remove_a_colour(graph: &Graph, edges: &[u32], degree: u32, first: u32, colours: &mut [u32]) {
     let mut counts = vec![0_usize; degree as usize + 1];
     edges.iter().for_each(|&edge| counts[(colours[edge as usize] - first) as usize] += 1);
@@ -192,7 +192,7 @@ fn remove_a_colour(graph: &Graph, edges: &[u32], degree: u32, first: u32, colour
         if colour == fewest {
             without.push(edge);
         } else {
-            // The last colour takes the name of the one that goes.
+            // The last colour takes the number of the one that is removed.
             table.set(edge, if colour == degree { fewest } else { colour });
         }
     }
@@ -202,7 +202,7 @@ fn remove_a_colour(graph: &Graph, edges: &[u32], degree: u32, first: u32, colour
 /// Stands for no edge.
 const NONE: u32 = u32::MAX;
 
-/// Which edge at each node has which colour.
+/// The edge of each colour at each node.
 struct Table<'colours> {
     graph: &'colours Graph,
     degree: u32,
@@ -235,7 +235,7 @@ impl<'colours> Table<'colours> {
         self.colours[edge as usize] = self.first + colour;
     }
 
-    /// Gives a colour to an edge that has none. At both of its nodes one is free.
+    /// Gives a colour to an edge that has none. Each of its nodes has a free colour.
     fn insert(&mut self, edge: u32) {
         let (sender, receiver) = self.graph.edges[edge as usize];
         let (at_sender, at_receiver) = (self.row(sender), self.row(receiver));

@@ -1,11 +1,11 @@
-//! Every rank takes the first partner that is free.
+//! Every rank takes the first free partner.
 
 use quantities::Rank;
 
 use crate::schedule::{Pattern, Schedule, Transfer};
 
 /// Greedy scheduling: in each step each rank in turn, if it is still free, takes the lowest-numbered free rank that it has
-/// a message for; if that one has a message for it too, they exchange.
+/// a message for; if that rank also has a message for it, they exchange.
 ///
 /// ```text
 ///   while there are messages to send:
@@ -15,8 +15,8 @@ use crate::schedule::{Pattern, Schedule, Transfer};
 ///               i and j are free no more in this step
 /// ```
 ///
-/// For a complete exchange among a power of two of ranks it gives the steps of pairwise exchange. It needs at most
-/// 2 D - 1 steps where the busiest rank has D partners; a rank that only sends does not receive from a third one.
+/// For a complete exchange among a power of two of ranks, the result is the steps of pairwise exchange. It needs at most
+/// 2 D - 1 steps, where the busiest rank has D partners; a rank that only sends does not receive from a third one.
 ///
 /// Source: CM-5 paper, section 4.4, figure 12.
 pub fn greedy(pattern: &Pattern) -> Schedule {
@@ -98,7 +98,7 @@ impl BitMatrix {
         self.bits[word] |= bit;
     }
 
-    /// Takes `rank` out of the set of `row`; whether it was there.
+    /// Removes `rank` from the set of `row`; returns whether it was there.
     fn clear(&mut self, row: Rank, rank: Rank) -> bool {
         let (word, bit) = self.place(row, rank);
         let was_there = self.bits[word] & bit != 0;

@@ -1,21 +1,21 @@
-//! Large messages first, each as early as it can go.
+//! Largest messages first, each as early as possible.
 
 use std::cmp::Reverse;
 
 use crate::schedule::{Pattern, Schedule, Transfer};
 
-/// Largest-first scheduling: the messages, from the largest to the smallest, each go in the first step in which neither
-/// their sender sends yet nor their receiver receives.
+/// Largest-first scheduling: the messages are taken from the largest to the smallest, and each goes in the first step in which its
+/// sender is not yet sending and its receiver is not yet receiving.
 ///
 /// ```text
-///   for each message i -> j, the largest first (of equal ones the lowest i, then j):
+///   for each message i -> j, the largest first (among equals the lowest i, then j):
 ///       s = the first step in which i does not send and j does not receive
 ///       i sends to j in step s
 /// ```
 ///
 /// So messages of about the same size go in the same step, and few short ones wait for a long one. At most 2 D - 1 steps, if no
 /// rank sends or receives more than D messages. If none sends or receives more than W bytes, no message of step k has more
-/// than 2 W / (k + 1): in each step before, its sender or its receiver is busy with one that is at least as large.
+/// than 2 W / (k + 1): in each earlier step, its sender or its receiver is busy with a message that is at least as large.
 ///
 /// O(M log M + M D / 64) for M messages.
 ///
@@ -23,7 +23,7 @@ use crate::schedule::{Pattern, Schedule, Transfer};
 /// 17(2), 1969 (longest processing time first), for steps instead of processors.
 pub fn largest_first(pattern: &Pattern) -> Schedule {
     let mut messages: Vec<&Transfer> = pattern.messages().iter().collect();
-    messages.sort_by_key(|message| Reverse(message.bytes)); // stable: of equal ones the first
+    messages.sort_by_key(|message| Reverse(message.bytes)); // stable: equal ones keep their order
     let ranks = pattern.ranks() as usize;
     let (mut sending, mut receiving) = (vec![Steps::default(); ranks], vec![Steps::default(); ranks]);
     let mut steps: Vec<Vec<Transfer>> = Vec::new();
@@ -42,7 +42,7 @@ pub fn largest_first(pattern: &Pattern) -> Schedule {
 
 const WORD: usize = u64::BITS as usize;
 
-/// A set of steps, a bit each.
+/// A set of steps, one bit each.
 #[derive(Clone, Debug, Default)]
 struct Steps(Vec<u64>);
 

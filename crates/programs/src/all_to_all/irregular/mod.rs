@@ -1,7 +1,7 @@
-//! Every rank has messages for some others, which the pattern says: who sends when?
+//! Every rank has messages for some others, as given by a pattern. Who sends when?
 //!
-//! The algorithms make a [`Schedule`] of a [`Pattern`]. What is known of any of them: it has at least as many steps as
-//! the busiest rank has messages to send, or to receive.
+//! The algorithms make a [`Schedule`] for a [`Pattern`]. Every schedule has at least as many steps as the busiest rank has
+//! messages to send, or to receive.
 
 mod balanced;
 mod birkhoff;
@@ -22,22 +22,22 @@ pub use pairwise::pairwise;
 use super::Complete;
 use crate::schedule::{Pattern, Schedule, SendReceiveOrder};
 
-/// The algorithms that make a schedule of a pattern.
+/// The algorithms that make a schedule for a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Irregular {
-    /// [`linear`]: one receiver a step.
+    /// [`linear`]: one receiver per step.
     Linear,
     /// [`pairwise`]: the steps of pairwise exchange.
     Pairwise,
     /// [`balanced`]: the steps of balanced exchange.
     Balanced,
-    /// [`greedy`]: every rank takes the first partner that is free.
+    /// [`greedy`]: every rank takes the first free partner.
     Greedy,
-    /// [`edge_colouring`]: as few steps as can be.
+    /// [`edge_colouring`]: the fewest possible steps.
     EdgeColouring,
-    /// [`largest_first`]: large messages first, each as early as it can go.
+    /// [`largest_first`]: largest messages first, each as early as possible.
     LargestFirst,
-    /// [`birkhoff`]: as few bytes after each other as can be; messages may be cut.
+    /// [`birkhoff`]: the fewest possible bytes in sequence; messages may be cut.
     Birkhoff,
 }
 
@@ -48,7 +48,7 @@ impl Irregular {
         [Linear, Pairwise, Balanced, Greedy, EdgeColouring, LargestFirst, Birkhoff]
     }
 
-    /// Its name, as it is written on a command line.
+    /// Its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Irregular::Linear => "linear",
@@ -74,8 +74,8 @@ impl Irregular {
         }
     }
 
-    /// How long it takes where nothing contends, in the symbols of LogGP: n ranks, messages of s bytes, of which nobody sends or
-    /// receives more than D, and no more than W bytes. Sources: those of the numbers of steps, which the algorithms name.
+    /// How long it takes without contention, in the symbols of LogGP: n ranks, messages of s bytes, of which no rank sends or
+    /// receives more than D, and no more than W bytes. Sources: those of the numbers of steps, cited at the algorithms.
     pub const fn formula(self) -> &'static str {
         match self {
             Irregular::Linear => Complete::Linear.formula(),
@@ -89,8 +89,8 @@ impl Irregular {
         }
     }
 
-    /// What a rank does first that both sends and receives in a step: `order` where the CM-5 paper has the algorithm, else both at
-    /// once.
+    /// What a rank does first if it both sends and receives in a step: `order` if the algorithm is from the CM-5 paper, otherwise both
+    /// at once.
     pub const fn order(self, order: SendReceiveOrder) -> SendReceiveOrder {
         match self {
             Irregular::Linear | Irregular::Pairwise | Irregular::Balanced | Irregular::Greedy => order,
@@ -98,7 +98,7 @@ impl Irregular {
         }
     }
 
-    /// The schedule that it makes of `pattern`.
+    /// The schedule that it makes for `pattern`.
     pub fn schedule(self, pattern: &Pattern) -> Schedule {
         match self {
             Irregular::Linear => linear(pattern),

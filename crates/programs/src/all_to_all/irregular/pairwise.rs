@@ -1,9 +1,9 @@
-//! The steps of pairwise exchange, without what is not to be sent.
+//! The steps of pairwise exchange, restricted to the messages of a pattern.
 
 use crate::schedule::{Pattern, Schedule};
 
-/// Pairwise scheduling: a message from i to j goes in step i xor j, where pairwise exchange has it. Ranks that have nothing
-/// for each other are idle in their step, and a step may be empty.
+/// Pairwise scheduling: a message from i to j goes in step i xor j, as in pairwise exchange. Ranks that have nothing
+/// for each other are idle in that step, and a step may be empty.
 ///
 /// ```text
 ///   step       1         2         3                P = 4; 1 and 3 have nothing for each other,
@@ -11,7 +11,7 @@ use crate::schedule::{Pattern, Schedule};
 ///           2 <-> 3             1 <-> 2
 /// ```
 ///
-/// P - 1 steps for a power of two of ranks, those that carry nothing included. For other numbers a message from i to j
+/// P - 1 steps for a power of two of ranks, empty ones included. For other numbers of ranks, a message from i to j
 /// goes in step j - i mod P, as in [`crate::all_to_all::pairwise`].
 ///
 /// Source: CM-5 paper, section 4.2.
