@@ -1,18 +1,18 @@
-//! The binary form of GOAL: what LogGOPSim's tool `txt2bin` makes of a text, and what LogGOPSim itself reads.
+//! The binary form of GOAL: LogGOPSim's tool `txt2bin` makes it from a text, and LogGOPSim itself reads it.
 //!
-//! It is the graph of operations as it lies in the memory of a computer whose numbers begin with the lowest byte, without gaps. Places
-//! are counted from behind the first number. What is given here was learned from LogGOPSim's reader and writer.
+//! It is the graph of operations as it is in the memory of a little-endian computer, without padding. Offsets count from after the first
+//! number. This description was derived from LogGOPSim's reader and writer.
 //!
 //! ```text
 //!     u64  4223
 //!     u32  ranks
-//!     u8   the highest number of a processor      u8   the highest number of an interface
+//!     u8   the highest processor number           u8   the highest interface number
 //!     for each rank: u64 where its part begins, u64 where it ends
 //!     for each rank, its part:
 //!         u32  operations
 //!         u32  operations that require nothing, then u32 the number of each
 //!         for each operation:
-//!             u32  how much it requires
+//!             u32  how many operations it requires
 //!             u8   1: send, 2: receive, 3: calculate
 //!             u32  the other rank; 2^32 - 1 for anyone
 //!             u64  bytes, or nanoseconds
@@ -33,9 +33,9 @@ use super::error::{BinaryError, ReadError};
 use super::schedule::{Builder, MOST_OPERATIONS};
 use super::{MOST_RANKS, Operation, OperationId, OperationKind, Requirement, Schedule};
 
-/// How a schedule in binary form begins.
+/// The beginning of a schedule in binary form.
 pub(super) const MAGIC: [u8; 8] = 4223_u64.to_le_bytes();
-/// How one begins that LogGOPSim has used up: with `--save-mem` it counts in the file itself.
+/// The beginning of one that LogGOPSim has used up: with `--save-mem` it counts down in the file itself.
 pub(super) const USED_UP: [u8; 8] = 2342_u64.to_le_bytes();
 
 /// The length of an operation. [B]
@@ -43,14 +43,14 @@ const OPERATION: u64 = 39;
 /// Anyone, and any tag.
 const ANY: u32 = u32::MAX;
 
-/// Reads a schedule in binary form, of which [`MAGIC`] was read already.
+/// Reads a schedule in binary form whose [`MAGIC`] has already been read.
 pub(super) fn read(file: &str, data: impl Read) -> Result<Schedule, ReadError> {
     let mut reader = Reader { file, data: io::BufReader::with_capacity(1 << 16, data), at: 0 };
     let size = reader.u32()?;
     if size == 0 || size > MOST_RANKS {
         return Err(reader.wrong(format!("found {size} ranks; 1 to {MOST_RANKS} is allowed")));
     }
-    // The highest processor and interface, which the operations name themselves.
+    // The highest processor and interface, which also follow from the operations.
     reader.bytes::<2>()?;
     let mut ends = Vec::new();
     let mut before = 4 + 2 + 16 * u64::from(size);
@@ -77,7 +77,7 @@ pub(super) fn read(file: &str, data: impl Read) -> Result<Schedule, ReadError> {
 struct Reader<'a, R> {
     file: &'a str,
     data: io::BufReader<R>,
-    /// How much was read, behind the first number. [B]
+    /// How much has been read after the first number. [B]
     at: u64,
 }
 
@@ -102,13 +102,13 @@ impl<R: Read> Reader<'_, R> {
         self.bytes().map(u64::from_le_bytes)
     }
 
-    /// The error that something before the present place is wrong.
+    /// The error for a problem just before the current position.
     fn wrong(&self, problem: String) -> ReadError {
         ReadError::Damaged(BinaryError { file: self.file.to_owned(), at: MAGIC.len() as u64 + self.at, problem })
     }
 }
 
-/// Who requires the end, or the start, of an operation.
+/// The operations that require the end, or the start, of an operation.
 #[derive(Clone, Copy)]
 struct Waits {
     on: OperationId,
@@ -159,7 +159,7 @@ impl<R: Read> RankReader<'_, '_, R> {
         Ok(())
     }
 
-    /// The next operation; how much it requires.
+    /// Reads the next operation; returns how many operations it requires.
     fn operation(&mut self, builder: &mut Builder, id: OperationId) -> Result<u32, ReadError> {
         let required = self.reader.u32()?;
         let [verb] = self.reader.bytes()?;
@@ -201,12 +201,12 @@ impl<R: Read> RankReader<'_, '_, R> {
         }
     }
 
-    /// All requirements, by the operation that is required.
+    /// All requirements, ordered by the operation that is required.
     fn requirements(&self) -> Result<Vec<Requirement>, ReadError> {
         let mut requirements = Vec::new();
         for &Waits { on, only_started, count, first } in &self.waits {
             let end = u64::from(first) + u64::from(count);
-            // So that what is read twice cannot make more of a file than it is.
+            // No place is used twice, so that a file cannot expand to more requirements than it contains.
             let too_many = requirements.len() as u64 + u64::from(count) > self.list.len() as u64;
             if end > self.list.len() as u64 || too_many {
                 let found = format!("found that places {first} to {end} of the list require operation {}", on.0);
@@ -221,7 +221,7 @@ impl<R: Read> RankReader<'_, '_, R> {
         Ok(requirements)
     }
 
-    /// Whether what the operations say of themselves is what the list says of them, and all of them can happen.
+    /// Checks that the operations' own counts agree with the list, and that all of them can happen.
     fn check(&self, required: &[u32], free: &[u32], requirements: &[Requirement]) -> Result<(), ReadError> {
         let mut missing = vec![0; required.len()];
         requirements.iter().for_each(|requirement| missing[requirement.operation.0 as usize] += 1);

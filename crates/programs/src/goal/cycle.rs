@@ -2,19 +2,19 @@
 
 use super::Requirement;
 
-/// The requirements of a cycle in which `count` operations wait for each other, in its order: their places in
-/// `requirements`. Nothing, if every operation can happen.
+/// A cycle in which some of the `count` operations wait for each other: the places of its requirements in `requirements`, in
+/// order. Nothing if every operation can happen.
 pub(super) fn find_cycle(
     count: usize,
     requirements: impl ExactSizeIterator<Item = Requirement> + Clone,
 ) -> Option<Vec<usize>> {
-    // Mostly each operation requires some that stand before it, and then there is nothing to search.
+    // Usually each operation requires only earlier ones, and then there is nothing to search.
     if requirements.clone().all(|requirement| requirement.on < requirement.operation) {
         return None;
     }
     let requirements: Vec<Requirement> = requirements.collect();
     let missing = what_never_comes(count, &requirements);
-    // For each operation that never comes the first requirement on another one that never comes.
+    // For each operation that never happens, the first requirement on another one that never happens.
     let mut reason: Vec<Option<usize>> = vec![None; count];
     for (index, requirement) in requirements.iter().enumerate().rev() {
         if missing[requirement.on.0 as usize] > 0 {
@@ -35,8 +35,8 @@ pub(super) fn find_cycle(
     }
 }
 
-/// How many requirements of each operation are left over, when operations that require nothing are taken away until there
-/// are none.
+/// How many requirements of each operation remain after operations that require nothing are removed until there are
+/// none.
 fn what_never_comes(count: usize, requirements: &[Requirement]) -> Vec<u32> {
     let mut missing = vec![0; count];
     let mut required_by: Vec<(u32, u32)> = Vec::with_capacity(requirements.len());

@@ -16,7 +16,7 @@ pub struct GoalError {
 }
 
 impl GoalError {
-    /// What to do about it, if there is more to say than what is wrong.
+    /// What to do about it, if that is known.
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
     }
@@ -31,7 +31,7 @@ pub enum ReadError {
     /// It is wrong.
     #[error(transparent)]
     Wrong(#[from] GoalError),
-    /// It is in binary form, and wrong.
+    /// It is in binary form and damaged.
     #[error(transparent)]
     Damaged(#[from] BinaryError),
 }
@@ -42,7 +42,7 @@ pub enum ReadError {
 pub struct BinaryError {
     /// The file's name as it was given.
     pub file: String,
-    /// Before which byte of the file, from 0. [B]
+    /// The offset in the file before which the problem is, from 0. [B]
     pub at: u64,
     /// What was found there, and what is allowed.
     pub problem: String,
@@ -68,7 +68,7 @@ impl Problem {
         Problem { hint, ..self }
     }
 
-    /// The error for a person.
+    /// The error for the user.
     pub(super) fn in_file(self, file: &str) -> GoalError {
         let Problem { line, column, text, hint } = self;
         GoalError { file: file.to_owned(), line, column, problem: text, hint }

@@ -1,7 +1,7 @@
-//! The labels of a rank's operations: a hash table in which nothing is ever removed but all at once.
+//! The labels of a rank's operations: a hash table whose entries are only ever removed all at once.
 //!
-//! A label of up to eight letters is its own key, as a number. A longer one has a hash as its key, whose highest bit is set (no
-//! letter's is), and its letters are kept besides.
+//! A label of up to eight letters is its own key, as a number. The key of a longer one is a hash whose highest bit is set (no
+//! letter's is), and its letters are stored separately.
 
 use super::OperationId;
 
@@ -9,7 +9,7 @@ use super::OperationId;
 pub(super) struct Labels {
     /// In the order in which they were defined.
     labels: Vec<Label>,
-    /// By hash, then the next free place: the place of a label in `labels`, plus 1; 0 where there is none.
+    /// Open addressing with linear probing: the place of a label in `labels`, plus 1; 0 if free.
     places: Vec<u32>,
     /// The letters of all long labels, one after the other.
     letters: Vec<u8>,
@@ -19,18 +19,18 @@ pub(super) struct Labels {
 struct Label {
     key: u64,
     operation: OperationId,
-    /// Where its letters begin, if they are more than eight, and how many they are.
+    /// Where its letters begin, if there are more than eight, and how many there are.
     letters: (u32, u32),
 }
 
-/// The fewest places that a table has.
+/// The least size of the table.
 const FEWEST: usize = 64;
 /// 2^64 divided by the golden ratio: Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4).
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 const LONG: u64 = 1 << 63;
 
 impl Labels {
-    /// Forgets all labels. The next rank often has as many.
+    /// Forgets all labels. The next rank often has a similar number.
     pub(super) fn clear(&mut self) {
         if self.places.len() > FEWEST.max(16 * self.labels.len()) {
             self.places = Vec::new();
@@ -40,7 +40,7 @@ impl Labels {
         self.letters.clear();
     }
 
-    /// The operation that is called so.
+    /// The operation with that label.
     #[inline]
     pub(super) fn find(&self, name: &[u8]) -> Option<OperationId> {
         if self.places.is_empty() {
@@ -50,7 +50,7 @@ impl Labels {
         self.labels.get((number as usize).checked_sub(1)?).map(|label| label.operation)
     }
 
-    /// Calls an operation so, unless the name is taken: then it gives the operation that has it.
+    /// Labels an operation, unless the name is taken: then returns the operation that has it.
     #[inline]
     pub(super) fn define(&mut self, name: &[u8], operation: OperationId) -> Option<OperationId> {
         if 2 * self.labels.len() >= self.places.len() {
@@ -86,13 +86,13 @@ impl Labels {
         &self.letters[start as usize..][..length as usize]
     }
 
-    /// Where a label is looked for first.
+    /// The place where the search for a label begins.
     #[inline]
     fn home(&self, key: u64) -> usize {
         (key.wrapping_mul(GOLDEN) >> (64 - self.places.len().trailing_zeros())) as usize
     }
 
-    /// The place of a label, or the free one where it belongs.
+    /// The place of a label, or the free place for it.
     #[inline]
     fn place_of(&self, name: &[u8], key: u64) -> usize {
         let mut place = self.home(key);
@@ -118,7 +118,7 @@ impl Labels {
     }
 }
 
-/// The number by which a label is known.
+/// The key of a label.
 #[inline]
 fn key(name: &[u8]) -> u64 {
     if name.len() <= 8 {
@@ -136,7 +136,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     proptest! {
-        /// It finds what a map finds, for as many blocks as there may be.
+        /// It finds what a map finds, for any number of blocks.
         #[test]
         fn finds_what_a_map_finds(blocks in prop::collection::vec(prop::collection::vec("[a-c]{1,10}", 0..200), 1..4)) {
             let mut labels = Labels::default();

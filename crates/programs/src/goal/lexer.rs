@@ -1,7 +1,7 @@
 //! A GOAL text as words, numbers and signs, read piece by piece.
 //!
-//! The text comes into a buffer in large pieces. Whole lines are cut into tokens where they lie; what follows the last whole line is
-//! moved to the front before the next piece. So a token is a stretch of the buffer, and holds until its line has ended.
+//! The text is read into a buffer in large pieces. Whole lines are cut into tokens in place; the rest after the last whole line is
+//! moved to the front before the next piece is read. So a token is a range of the buffer, and valid until its line has ended.
 
 use std::io::Read;
 
@@ -12,12 +12,12 @@ const PIECE: u64 = 1 << 18;
 
 type Result<T> = std::result::Result<T, Problem>;
 
-/// A piece of the text.
+/// A token of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     /// A letter, then letters, digits and underscores.
     Word,
-    /// Digits, and their value if it can be counted in 64 bits.
+    /// Digits, and their value if it fits into 64 bits.
     Number(Option<u64>),
     /// `-1`, which stands for any.
     MinusOne,
@@ -33,7 +33,7 @@ pub(super) enum Token {
     End,
 }
 
-/// A token and where it stands.
+/// A token and its position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     pub(super) token: Token,
@@ -45,7 +45,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// What comes before the first token.
+    /// A token before the first.
     pub(super) const BEGINNING: Found = Found { token: Token::NewLine, at: 0, end: 0, line: 1 };
 }
 
@@ -63,14 +63,14 @@ pub(super) struct Lexer<R> {
     text: R,
     buffer: Vec<u8>,
     at: usize,
-    /// Where the last whole line in the buffer ends: up to there no token is cut off. No limit when all of the text has come.
+    /// Where the last whole line in the buffer ends: up to there no token is cut off. No limit once all of the text has been read.
     whole: usize,
     /// What kept the rest of the text from being read.
     failure: Option<std::io::Error>,
     line: u32,
     /// Where the line begins in the buffer.
     line_start: usize,
-    /// The line that comes next, and where it begins, once the end of this one was found.
+    /// The next line, and where it begins, once the end of this one has been found.
     next_line: Option<(u32, usize)>,
 }
 
@@ -80,18 +80,18 @@ impl<R: Read> Lexer<R> {
         Lexer { text, buffer, at: 0, whole: 0, failure, line: 1, line_start: 0, next_line }
     }
 
-    /// What has kept the text from being read to its end.
+    /// The error that kept the text from being read to its end.
     pub(super) fn failure(self) -> Option<std::io::Error> {
         self.failure
     }
 
-    /// The text from a token on, up to where whole lines end.
+    /// The text from a token to the end of the last whole line.
     #[inline]
     pub(super) fn text_from(&self, found: Found) -> &[u8] {
         &self.buffer[found.at..self.whole.clamp(found.at, self.buffer.len())]
     }
 
-    /// Goes on behind so many bytes from `found` on, which are whole lines.
+    /// Skips `bytes` from `found` onwards, which must be `lines` whole lines.
     #[inline]
     pub(super) fn skip_lines(&mut self, found: Found, bytes: usize, lines: u32) {
         self.at = found.at + bytes;
@@ -100,13 +100,13 @@ impl<R: Read> Lexer<R> {
         self.next_line = None;
     }
 
-    /// What a token says.
+    /// The text of a token.
     #[inline]
     pub(super) fn bytes(&self, found: Found) -> &[u8] {
         &self.buffer[found.at..found.end]
     }
 
-    /// What a token says, in a message.
+    /// The text of a token, for a message.
     pub(super) fn quoted(&self, found: Found) -> String {
         match found.token {
             Token::NewLine => "the end of the line".to_owned(),
@@ -120,19 +120,19 @@ impl<R: Read> Lexer<R> {
         shortened(&String::from_utf8_lossy(self.bytes(found)))
     }
 
-    /// The problem with what is at `at` in the present line.
+    /// The problem with the text at `at` in the current line.
     pub(super) fn problem(&self, at: usize, text: String) -> Problem {
         Problem::new(self.line, self.column(at), text)
     }
 
-    /// The column of a place in the present line, from 1. [characters]
+    /// The column of a place in the current line, from 1. [characters]
     pub(super) fn column(&self, at: usize) -> u32 {
-        // Bytes that continue a character of UTF-8 take no column.
+        // Continuation bytes of UTF-8 take no column.
         let before = self.buffer[self.line_start.min(at)..at].iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
         u32::try_from(1 + before).unwrap_or(u32::MAX)
     }
 
-    /// The next token. After the end of a line, what was found in it is gone.
+    /// The next token. After the end of a line, its tokens are no longer valid.
     #[inline]
     pub(super) fn next(&mut self) -> Result<Found> {
         if let Some(next_line) = self.next_line.take() {
@@ -195,7 +195,7 @@ impl<R: Read> Lexer<R> {
         Ok(self.found(token, at))
     }
 
-    /// Goes past spaces and comments. A comment over several lines ends the line it begins in.
+    /// Skips spaces and comments. A comment over several lines ends the line it begins in.
     #[inline]
     fn skip_blanks(&mut self) -> Result<Option<Found>> {
         loop {
@@ -242,7 +242,7 @@ impl<R: Read> Lexer<R> {
         Ok(Some(Found { token: Token::NewLine, at: start, end: self.at, line: self.line }))
     }
 
-    /// Reads until the present line is whole. The lines before it are forgotten.
+    /// Reads until the current line is whole. The lines before it are discarded.
     #[cold]
     fn read_lines(&mut self) {
         self.buffer.drain(..self.line_start);
@@ -254,7 +254,7 @@ impl<R: Read> Lexer<R> {
         }
     }
 
-    /// Reads more behind what is there.
+    /// Appends the next piece of the text to the buffer.
     fn read_piece(&mut self) {
         let before = self.buffer.len();
         match (&mut self.text).take(PIECE).read_to_end(&mut self.buffer) {
@@ -270,7 +270,7 @@ impl<R: Read> Lexer<R> {
         }
     }
 
-    /// The problem with a character that no token begins with.
+    /// The problem with a character that begins no token.
     fn strange(&self, at: usize) -> Problem {
         let rest = &self.buffer[at..];
         if rest[0] == b'-' {

@@ -1,14 +1,14 @@
-//! A line as nearly all are, read in one go: an operation or a requirement, without comments, with nothing wrong in it.
+//! A fast path for the usual line: an operation or a requirement, without comments or errors.
 //!
-//! Traces have millions of such lines. What is written otherwise is left to the lexer and the parser, which read every line that GOAL
-//! allows, and know what to say of the others.
+//! Traces have millions of such lines. All others are left to the lexer and the parser, which read every line that GOAL
+//! allows, and report what is wrong with the rest.
 
 use endpoint::Tag;
 use quantities::{Bytes, Duration, Rank};
 
 use super::OperationKind;
 
-/// What a line says.
+/// The content of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line<'text> {
     /// `l2: send 64b to 1 tag 7 cpu 0 nic 0`
@@ -17,11 +17,11 @@ pub(super) enum Line<'text> {
     Requirement { operation: &'text [u8], on: &'text [u8], only_started: bool },
 }
 
-/// More digits may not fit into 64 bits; of nanoseconds, not as picoseconds.
+/// Numbers with more digits may not fit into 64 bits, at least not when nanoseconds become picoseconds.
 const MOST_DIGITS: usize = 15;
 
-/// The line at the beginning of `text`, and its length with its end; nothing if it is not like nearly all. Ranks are not compared with
-/// how many there are.
+/// The line at the beginning of `text`, and its length including its end; nothing if it is not a usual line. Ranks are not checked
+/// against the number of ranks.
 #[inline]
 pub(super) fn read(text: &[u8]) -> Option<(Line<'_>, usize)> {
     let mut rest = Rest { text, at: 0 };
@@ -46,7 +46,7 @@ pub(super) fn read(text: &[u8]) -> Option<(Line<'_>, usize)> {
     rest.take(b'\n').then_some((line, rest.at))
 }
 
-/// What is left of a text.
+/// The rest of a text.
 struct Rest<'text> {
     text: &'text [u8],
     at: usize,
@@ -105,7 +105,7 @@ impl<'text> Rest<'text> {
         self.number().and_then(|number| u32::try_from(number).ok())
     }
 
-    /// `to` or `from`, and who.
+    /// `to` or `from`, and a rank.
     #[inline]
     fn partner(&mut self, preposition: &[u8]) -> Option<Rank> {
         self.blanks();
@@ -125,7 +125,7 @@ impl<'text> Rest<'text> {
         self.number_of_32_bits()
     }
 
-    /// What comes behind a verb.
+    /// The rest of an operation after its verb.
     #[inline]
     fn operation(&mut self, label: Option<&'text [u8]>, verb: &[u8]) -> Option<Line<'text>> {
         let amount = self.number()?;

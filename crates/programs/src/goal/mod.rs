@@ -1,7 +1,7 @@
-//! Programs as GOAL schedules: for each rank a list of operations, and which waits for which.
+//! Programs as GOAL schedules: for each rank, a list of operations and which waits for which.
 //!
 //! GOAL is the text format of LogGOPSim (Hoefler, Siebert and Lumsdaine, "Group Operation Assembly Language - a flexible
-//! way to express collective communication", 2009), in which traces of many applications are at hand:
+//! way to express collective communication", 2009), in which traces of many applications are available:
 //!
 //! ```text
 //! num_ranks 2
@@ -17,7 +17,8 @@
 //! }
 //! ```
 //!
-//! [`Schedule::read`] reads such a text, and LogGOPSim's binary form; [`RunGoal`] plays it in any world whose ranks can begin requests ([`endpoint::Request`]).
+//! [`Schedule::read`] reads such a text, and LogGOPSim's binary form; [`RunGoal`] plays it in any world whose ranks can begin requests
+//! ([`endpoint::Request`]).
 
 mod binary;
 mod cycle;
@@ -46,46 +47,46 @@ pub const MOST_RANKS: u32 = 1 << 24;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OperationId(pub u32);
 
-/// One thing that a rank does.
+/// One operation of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
     /// What it is.
     pub kind: OperationKind,
     /// Which processor of the rank does it.
     pub processor: u8,
-    /// Over which network interface of the rank it goes.
+    /// Which network interface of the rank it uses.
     pub interface: u8,
-    /// The line of the text where it stands, from 1; in binary form, which has no lines, its number among those of its rank, from 1.
+    /// Its line in the text, from 1; in binary form, which has no lines, its number among those of its rank, from 1.
     pub line: u32,
 }
 
-/// What an operation is.
+/// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationKind {
-    /// Computes for so long.
+    /// Computes for this long.
     Calculate(Duration),
     /// Sends a message.
     Send {
-        /// Who gets it.
+        /// The receiver.
         to: Rank,
         /// Its size. [B]
         size: Bytes,
-        /// What a receive can know it by.
+        /// The tag by which a receive matches it.
         tag: u32,
     },
     /// Receives a message.
     Receive {
-        /// Who may have sent it; anyone, if nobody is named.
+        /// The sender; anyone if none is named.
         from: Option<Rank>,
-        /// Its size. It is not compared with the size of the message that comes. [B]
+        /// Its size. It is not compared with the size of the message that arrives. [B]
         size: Bytes,
-        /// Which tag it must have; any, if none is given.
+        /// The tag that it must have; any if none is given.
         tag: Option<u32>,
     },
 }
 
 impl OperationKind {
-    /// To whom a message goes, or from whom it must come.
+    /// The rank that a message goes to or must come from.
     pub(crate) fn partner(&self) -> Option<Rank> {
         match *self {
             OperationKind::Send { to, .. } => Some(to),
@@ -112,13 +113,13 @@ impl fmt::Display for Operation {
     }
 }
 
-/// That one operation of a rank waits for another one.
+/// A requirement: one operation of a rank waits for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Requirement {
-    /// The one that waits.
+    /// The operation that waits.
     pub operation: OperationId,
-    /// The one that it waits for.
+    /// The operation that it waits for.
     pub on: OperationId,
-    /// Whether it is enough that the other one has started.
+    /// Whether it is enough that the other has started.
     pub only_started: bool,
 }

@@ -1,4 +1,4 @@
-//! From words to a schedule, with everything checked that can be.
+//! Parses tokens into a schedule, and checks everything that can be checked.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -31,18 +31,18 @@ pub(super) fn parse(file: &str, text: impl Read) -> std::result::Result<Schedule
 
 struct Parser<R> {
     lexer: Lexer<R>,
-    /// The token that comes next.
+    /// The next token.
     next: Found,
     /// How many ranks there are.
     size: u32,
     builder: Builder,
-    /// Those of the present rank.
+    /// The labels of the current rank.
     labels: Labels,
-    /// Those of the present rank, in the order of the text.
+    /// The requirements of the current rank, in the order of the text.
     requirements: Vec<Placed>,
 }
 
-/// A requirement, and where it stands.
+/// A requirement, and its position.
 #[derive(Clone, Copy)]
 struct Placed {
     requirement: Requirement,
@@ -111,17 +111,17 @@ impl<R: Read> Parser<R> {
         self.next.token == Token::Word && self.lexer.bytes(self.next) == word.as_bytes()
     }
 
-    /// The problem with a token of the present line.
+    /// The problem with a token of the current line.
     fn problem(&self, found: Found, text: String) -> Problem {
         Problem::new(found.line, self.lexer.column(found.at), text)
     }
 
-    /// The problem that the next token is not one of `allowed`.
+    /// The problem when the next token is not one of `allowed`.
     fn unexpected(&self, allowed: &str) -> Problem {
         self.problem(self.next, format!("found {}, where {allowed} is allowed", self.lexer.quoted(self.next)))
     }
 
-    /// The same, with the hint that the next word is a slip for one of `meant`.
+    /// The same, with a hint if the next word is a misspelling of one of `meant`.
     fn unexpected_word<'a>(&self, allowed: &str, meant: impl IntoIterator<Item = &'a str>) -> Problem {
         let found = String::from_utf8_lossy(self.lexer.bytes(self.next));
         let hint = nearest(&found, meant).map(|meant| format!("did you mean `{meant}`?"));
@@ -178,7 +178,7 @@ impl<R: Read> Parser<R> {
         self.number(what, 0, most).map(Some)
     }
 
-    /// `calc 500 cpu 0`, `send 64b to 1 tag 7 cpu 0 nic 0`, `recv 64b from 0 tag 7`, from the second word on.
+    /// `calc 500 cpu 0`, `send 64b to 1 tag 7 cpu 0 nic 0`, `recv 64b from 0 tag 7`, from the second word.
     fn operation(&mut self, verb: Verb, line: u32) -> Result<Operation> {
         let (kind, options): (_, &[&str]) = match verb {
             Verb::Calculate => {
@@ -223,12 +223,12 @@ impl<R: Read> Parser<R> {
     }
 
     fn tag(&mut self) -> Result<Option<u32>> {
-        // The highest number is kept free: other readers of the format take it for any tag.
+        // The highest number is reserved: other readers of the format take it for any tag.
         let tag = self.option("tag", "the tag of a message", u64::from(Tag::LARGEST.0))?;
         Ok(tag.map(|tag| tag as u32))
     }
 
-    /// The tag that a receive asks for: 0 when it names none, any when it is -1.
+    /// The tag that a receive asks for: 0 if it names none, any if it is -1.
     fn tag_or_any(&mut self) -> Result<Option<u32>> {
         if !self.is_word("tag") {
             return Ok(Some(0));
@@ -250,7 +250,7 @@ impl<R: Read> Parser<R> {
         Ok(any)
     }
 
-    /// Nothing more on the line; `options` is what might have been.
+    /// Checks that nothing more is on the line; `options` are those that could have been there.
     #[inline]
     fn end_of_item(&mut self, options: &[&str]) -> Result<()> {
         match self.next.token {
@@ -281,7 +281,7 @@ impl<R: Read> Parser<R> {
             match self.next.token {
                 Token::Close => {
                     self.take()?;
-                    self.refuse_circles()?;
+                    self.refuse_cycles()?;
                     self.builder.end_rank(rank, self.requirements.iter().map(|placed| placed.requirement));
                     return Ok(());
                 }
@@ -301,7 +301,7 @@ impl<R: Read> Parser<R> {
         }
     }
 
-    /// Takes the lines from the next token on that are like nearly all, with nothing wrong in them; says whether there are any.
+    /// Takes all usual lines, without errors, from the next token onwards; returns whether there are any.
     fn usual_lines(&mut self) -> Result<bool> {
         let Parser { lexer, next, size, builder, labels, requirements } = self;
         let text = lexer.text_from(*next);
@@ -343,7 +343,7 @@ impl<R: Read> Parser<R> {
         Ok(lines > 0)
     }
 
-    /// An item, of which `start` is the first word.
+    /// An item whose first word is `start`.
     fn item(&mut self, start: Found) -> Result<()> {
         let verb = Verb::named(self.lexer.bytes(start));
         match (verb, self.next.token) {
@@ -399,7 +399,7 @@ impl<R: Read> Parser<R> {
         Ok(())
     }
 
-    /// `l2 requires l1`, from the second word on.
+    /// `l2 requires l1`, from the second word.
     fn requirement(&mut self, only_started: bool, start: Found) -> Result<()> {
         self.take()?;
         let operation = self.labelled(start)?;
@@ -428,8 +428,8 @@ impl<R: Read> Parser<R> {
         })
     }
 
-    /// The problem of operations that wait for each other, if there are any.
-    fn refuse_circles(&self) -> Result<()> {
+    /// Refuses operations that wait for each other.
+    fn refuse_cycles(&self) -> Result<()> {
         let requirements = self.requirements.iter().map(|placed| placed.requirement);
         let Some(cycle) = find_cycle(self.builder.len(), requirements) else { return Ok(()) };
         let named: BTreeMap<OperationId, String> = self.labels.all().map(|(label, id)| (id, label)).collect();

@@ -1,4 +1,4 @@
-//! A schedule as a program: whatever can begin is begun as a request, and each report says what can begin next.
+//! A schedule as a program: every operation that can begin is begun as a request, and each report determines what can begin next.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -13,12 +13,12 @@ use quantities::{Rank, Time};
 use super::report::{self, Unreceived};
 use super::{Block, OperationId, OperationKind, Schedule};
 
-/// What the run of a schedule tells.
+/// The result of running a schedule.
 #[derive(Clone, Debug)]
 pub struct GoalAnswer<A> {
-    /// What the world tells.
+    /// The world's answer.
     pub answer: A,
-    /// Messages that no receive took, by receiver, then by sender and tag: nothing waits for them, but something is amiss.
+    /// Messages that no receive took, by receiver, then by sender and tag: nothing waits for them, but the schedule is suspect.
     pub unreceived: Vec<Unreceived>,
 }
 
@@ -38,17 +38,17 @@ pub trait RunGoal: World {
 
 impl<W: World> RunGoal for W {}
 
-/// A schedule in motion. It can run again when it has come to its end.
+/// A schedule in execution. It can run again after it has ended.
 ///
 /// ```text
 ///     begin every operation that requires nothing
 ///     while some are not over:
 ///         wait for any to start or to be over
-///         of each operation that requires it: one requirement less; begin it, if that was the last
+///         remove that requirement from each operation that has it; begin the operation if it was the last
 /// ```
 ///
-/// What starting and being over mean is the world's to say: a receive starts when it is posted and is over when it has its
-/// message; a send starts when its processor takes it up and is over when that could do something else, or when its
+/// The world defines what starting and being over mean: a receive starts when it is posted and is over when it has its
+/// message; a send starts when its processor takes it up and is over when the processor is free again, or when its
 /// receiver has the message, if it must wait for that.
 #[derive(Debug)]
 pub struct Player<S> {
@@ -56,17 +56,17 @@ pub struct Player<S> {
     course: RefCell<Course>,
 }
 
-/// How far the operations of all ranks have come.
+/// The progress of the operations of all ranks.
 #[derive(Debug)]
 struct Course {
-    /// For each operation, how much that it requires has not happened yet; [`UNDER_WAY`], [`OVER`].
+    /// For each operation, how many of its requirements have not happened yet; [`UNDER_WAY`], [`OVER`].
     missing: Vec<u32>,
-    /// For each operation, the latest time that something it requires happened. Empty where all is done on one processor per rank,
-    /// since that is kept until then: [`Report::at`].
+    /// For each operation, the latest time at which one of its requirements happened. Empty where every rank has one processor,
+    /// since that is occupied until then: [`Report::at`].
     ready_at: Vec<Time>,
-    /// What can begin at the rank that is looked at, and from when on.
+    /// What can begin at the current rank, and its earliest time.
     ready: VecDeque<(OperationId, Time)>,
-    /// The first error that kept an operation from being begun.
+    /// The first error that kept an operation from beginning.
     failure: Option<Error>,
     unexpected: Vec<Unexpected>,
 }
@@ -89,7 +89,7 @@ impl<S: Deref<Target = Schedule>> Player<S> {
         report::unreceived(&self.schedule, &self.course.borrow().unexpected)
     }
 
-    /// Puts the operations of a rank at their beginning.
+    /// Resets the operations of a rank.
     fn prepare(&self, block: Block<'_>) {
         let mut course = self.course.borrow_mut();
         let Course { missing, ready_at, ready, .. } = &mut *course;
@@ -103,7 +103,7 @@ impl<S: Deref<Target = Schedule>> Player<S> {
         ready.extend(free.map(|id| (id, Time::ZERO)));
     }
 
-    /// Begins all that can begin at a rank; what starts at once may let more of it begin.
+    /// Begins everything that can begin at a rank; an operation that starts at once may let others begin.
     fn begin_ready<E: Endpoint>(&self, endpoint: &E, block: Block<'_>) -> Result<()> {
         loop {
             let next = self.course.borrow_mut().ready.pop_front();
@@ -125,7 +125,7 @@ impl<S: Deref<Target = Schedule>> Player<S> {
 }
 
 impl Course {
-    /// Notes what happens to an operation; says whether it is over.
+    /// Records a report of an operation; returns whether the operation is over.
     fn note(&mut self, block: Block<'_>, report: Report) -> Result<bool> {
         let id = OperationId(report.number);
         match report.event {
@@ -142,7 +142,7 @@ impl Course {
         }
     }
 
-    /// Something has started, or is over: what requires that, and nothing else any more, is ready.
+    /// An operation has started, or is over: those that required only that any more are ready.
     fn happened(&mut self, block: Block<'_>, id: OperationId, only_started: bool, at: Time) {
         for requirement in block.dependents(id).filter(|requirement| requirement.only_started == only_started) {
             let place = block.place(requirement.operation);

@@ -1,27 +1,27 @@
-//! What is told of a schedule that can't go on, and of messages that nobody received.
+//! Reports a schedule that can't go on, and messages that nobody received.
 
 use endpoint::{Error, Unexpected};
 use quantities::Rank;
 
 use super::{OperationId, OperationKind, Schedule};
 
-/// As many waiting operations are named one by one; the others are counted.
+/// At most this many waiting operations are named one by one; the others are counted.
 const NAMED: usize = 8;
 
-/// A message that was sent and that no receive took.
+/// A message that was sent but that no receive took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unreceived {
-    /// Who sent it.
+    /// The sender.
     pub from: Rank,
-    /// To whom.
+    /// The receiver.
     pub to: Rank,
-    /// With which tag.
+    /// Its tag.
     pub tag: u32,
     /// The line of its send.
     pub line: u32,
 }
 
-/// The messages that no receive took, with their lines. Those that the world did not get from requests are left out.
+/// The messages that no receive took, with their lines. Those that were not sent by requests are left out.
 pub(super) fn unreceived(schedule: &Schedule, unexpected: &[Unexpected]) -> Vec<Unreceived> {
     let of_schedule = |message: &Unexpected| {
         let &Unexpected { from, to, tag, request } = message;
@@ -31,7 +31,7 @@ pub(super) fn unreceived(schedule: &Schedule, unexpected: &[Unexpected]) -> Vec<
     unexpected.iter().filter_map(of_schedule).collect()
 }
 
-/// The deadlock that a schedule has ended in, if some operation is under way.
+/// The deadlock in which a schedule has ended, if some operation is under way.
 pub(super) fn deadlock(
     schedule: &Schedule,
     is_under_way: impl Fn(Rank, OperationId) -> bool,

@@ -1,4 +1,4 @@
-//! A schedule as it is kept: 24 bytes an operation and 4 a requirement, those of all ranks one after the other.
+//! The in-memory form of a schedule: 24 bytes per operation and 4 per requirement, those of all ranks one after the other.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -9,29 +9,29 @@ use quantities::{Bytes, Duration, Rank};
 use super::error::{BinaryError, GoalError, ReadError};
 use super::{Operation, OperationId, OperationKind, Requirement, binary, parser};
 
-/// The most operations that a rank has, and that a schedule has.
+/// The most operations of a rank, and of a schedule.
 pub(super) const MOST_OPERATIONS: usize = (1 << 31) - 1;
 
-/// What every rank does, as read from a GOAL text.
+/// The operations of every rank, as read from a GOAL text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     file: String,
-    /// Whether it comes from a text, which has lines.
+    /// Whether it was read from a text, which has lines.
     has_lines: bool,
     size: u32,
-    /// The ranks that do something, in order, each with its first operation and the one behind its last.
+    /// The ranks that have operations, in order, each with its first operation and the one after its last.
     ranks: Vec<(Rank, u32, u32)>,
     operations: Vec<Packed>,
     /// Whether any operation requires only that another one has started.
     has_start_requirements: bool,
     /// Where the dependents of each operation begin in `dependents`, and where those of the last one end.
     first_dependent: Vec<u32>,
-    /// What waits for each operation, in the order of the text.
+    /// The operations that wait for each operation, in the order of the text.
     dependents: Vec<Dependent>,
 }
 
 impl Schedule {
-    /// Reads a GOAL text; `file` is what errors call it.
+    /// Reads a GOAL text; `file` is its name in errors.
     ///
     /// # Errors
     /// The first thing that is wrong with it, with line and column.
@@ -43,11 +43,11 @@ impl Schedule {
         }
     }
 
-    /// Reads a schedule piece by piece, so that what it is read from need not be in memory: a GOAL text, or the binary form that
-    /// LogGOPSim's `txt2bin` makes of one, which is known by its first bytes. `file` is what errors call it.
+    /// Reads a schedule piece by piece, so that its file need not fit into memory: a GOAL text, or the binary form that
+    /// LogGOPSim's `txt2bin` makes of one, which is recognised by its first bytes. `file` is its name in errors.
     ///
     /// # Errors
-    /// The first thing that is wrong with it, with line and column, or with the byte; that it cannot be read.
+    /// The first thing that is wrong with it, with line and column, or with the byte; an error of reading.
     pub fn read(file: &str, mut content: impl Read) -> Result<Schedule, ReadError> {
         let mut first = Vec::new();
         (&mut content).take(binary::MAGIC.len() as u64).read_to_end(&mut first)?;
@@ -61,17 +61,17 @@ impl Schedule {
         parser::parse(file, io::Cursor::new(first).chain(content))
     }
 
-    /// What errors call the text that it came from.
+    /// The name in errors of the text that it came from.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// Whether [`Operation::line`] is one; otherwise it is the operation's number.
+    /// Whether [`Operation::line`] is a line; otherwise it is the operation's number.
     pub fn has_lines(&self) -> bool {
         self.has_lines
     }
 
-    /// Where an operation stands, in words.
+    /// Where an operation is, in words.
     pub(super) fn place(&self, operation: &Operation) -> String {
         format!("{} {}", if self.has_lines { "line" } else { "operation" }, operation.line)
     }
@@ -81,7 +81,7 @@ impl Schedule {
         self.size
     }
 
-    /// What `rank` does: nothing, if the text has no block for it.
+    /// The operations of `rank`: none if the text has no block for it.
     pub fn block(&self, rank: Rank) -> Block<'_> {
         match self.ranks.binary_search_by_key(&rank, |&(rank, ..)| rank) {
             Ok(index) => self.block_at(self.ranks[index].1, self.ranks[index].2),
@@ -89,7 +89,7 @@ impl Schedule {
         }
     }
 
-    /// The ranks that do something, in order.
+    /// The ranks that have operations, in order.
     pub fn busy_ranks(&self) -> impl Iterator<Item = (Rank, Block<'_>)> {
         self.ranks.iter().map(|&(rank, first, end)| (rank, self.block_at(first, end)))
     }
@@ -114,7 +114,7 @@ impl Schedule {
     }
 }
 
-/// Writes the schedule as GOAL text, which reads back as the same schedule but for its lines.
+/// Writes the schedule as GOAL text, which reads back as the same schedule except for its lines.
 impl fmt::Display for Schedule {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(out, "num_ranks {}", self.size)?;
@@ -133,7 +133,7 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// What one rank does.
+/// The operations of one rank.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'schedule> {
     schedule: &'schedule Schedule,
@@ -152,13 +152,13 @@ impl<'schedule> Block<'schedule> {
         self.schedule.operations[self.place(id)].unpacked()
     }
 
-    /// Which operation waits for which: by the one that is waited for, in the order of the text.
+    /// All requirements, ordered by the operation that is waited for, in the order of the text.
     pub fn requirements(&self) -> impl Iterator<Item = Requirement> + use<'schedule> {
         let block = *self;
         (0..self.len()).flat_map(move |id| block.dependents(OperationId(id)))
     }
 
-    /// What waits for `id`, in the order of the text.
+    /// The operations that wait for `id`, in the order of the text.
     pub fn dependents(&self, id: OperationId) -> impl Iterator<Item = Requirement> + use<'schedule> {
         let place = self.place(id);
         let first_dependent = &self.schedule.first_dependent;
@@ -189,15 +189,15 @@ impl<'schedule> Block<'schedule> {
     }
 }
 
-/// An operation as it is kept.
+/// An operation in its compact form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Packed {
-    /// Of a calculation how long it takes [ps], of a message its size [B].
+    /// The duration of a calculation [ps], or the size of a message [B].
     amount: u64,
     /// The tag; the largest number for any.
     tag: u32,
     line: u32,
-    /// In the upper bits the verb, in the others the partner; all of those for anyone.
+    /// The verb in the upper bits, the partner in the others; all of those are set for anyone.
     verb_and_partner: u32,
     processor: u8,
     interface: u8,
@@ -243,7 +243,7 @@ impl Packed {
     }
 }
 
-/// An operation that waits for another one; in the highest bit, whether it is enough that the other one has started.
+/// An operation that waits for another; the highest bit says whether it is enough that the other has started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Dependent(u32);
 
@@ -260,13 +260,13 @@ impl Dependent {
     }
 }
 
-/// A schedule as it grows, rank by rank.
+/// A schedule under construction, rank by rank.
 #[derive(Debug)]
 pub(super) struct Builder {
     schedule: Schedule,
-    /// Where the operations of the present rank begin.
+    /// Where the operations of the current rank begin.
     first: usize,
-    /// For each operation of a rank, where its next dependent goes: kept for its room.
+    /// For each operation of a rank, where its next dependent goes: kept to reuse its memory.
     next: Vec<u32>,
 }
 
@@ -285,7 +285,7 @@ impl Builder {
         Builder { schedule, first: 0, next: Vec::new() }
     }
 
-    /// One of operations that have numbers in place of lines.
+    /// A builder whose operations have numbers instead of lines.
     pub(super) fn of_numbered(file: &str) -> Builder {
         let builder = Builder::new(file);
         Builder { schedule: Schedule { has_lines: false, ..builder.schedule }, ..builder }
@@ -296,7 +296,7 @@ impl Builder {
         self.schedule.operations.len()
     }
 
-    /// How many operations the present rank has.
+    /// How many operations the current rank has.
     pub(super) fn len(&self) -> usize {
         self.schedule.operations.len() - self.first
     }
@@ -306,17 +306,17 @@ impl Builder {
         self.schedule.operations.len() >= MOST_OPERATIONS
     }
 
-    /// Another operation of the present rank.
+    /// Adds an operation to the current rank.
     pub(super) fn push(&mut self, operation: &Operation) {
         self.schedule.operations.push(Packed::new(operation));
     }
 
-    /// The line of an operation of the present rank.
+    /// The line of an operation of the current rank.
     pub(super) fn line(&self, id: OperationId) -> u32 {
         self.schedule.operations[self.first + id.0 as usize].line
     }
 
-    /// The present rank was `rank`, with these requirements, in the order of the text.
+    /// Ends the current rank, which is `rank`, with these requirements, in the order of the text.
     pub(super) fn end_rank(&mut self, rank: Rank, requirements: impl Iterator<Item = Requirement> + Clone) {
         let Builder { schedule, first, next } = self;
         let Schedule { operations, has_start_requirements, first_dependent, dependents, ranks, .. } = schedule;

@@ -1,4 +1,4 @@
-//! Whether a schedule does what it should.
+//! Checks that a schedule does what it should.
 
 use quantities::{Bytes, Rank};
 
@@ -7,24 +7,24 @@ use super::{Pattern, Rule, Schedule, Transfer};
 /// What is wrong with a schedule. Steps count from 1, as they are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
-    /// A schedule for another number of ranks than the pattern.
+    /// The schedule and the pattern have different numbers of ranks.
     #[error("the schedule is for {schedule} ranks, the pattern for {pattern}")]
     Ranks {
-        /// How many the schedule has.
+        /// The schedule's number of ranks.
         schedule: u32,
-        /// How many the pattern has.
+        /// The pattern's number of ranks.
         pattern: u32,
     },
-    /// A rank that there is none of.
+    /// A rank that does not exist.
     #[error("step {step}: {from} -> {to} names rank {rank}; there are {ranks} ranks, from 0")]
     NoSuchRank {
-        /// In which step.
+        /// The step.
         step: usize,
-        /// Who sends.
+        /// The sender.
         from: Rank,
-        /// Who receives.
+        /// The receiver.
         to: Rank,
-        /// Which of them does not exist.
+        /// The one that does not exist.
         rank: Rank,
         /// How many ranks there are.
         ranks: u32,
@@ -32,65 +32,65 @@ pub enum ScheduleError {
     /// A rank that sends to itself.
     #[error("step {step}: rank {rank} sends to itself")]
     ToItself {
-        /// In which step.
+        /// The step.
         step: usize,
-        /// Which rank.
+        /// The rank.
         rank: Rank,
     },
     /// A rank that sends twice in a step.
     #[error("step {step}: rank {from} sends twice, to {first} and to {second}")]
     SendsTwice {
-        /// In which step.
+        /// The step.
         step: usize,
-        /// Who sends.
+        /// The sender.
         from: Rank,
-        /// To whom.
+        /// The first receiver.
         first: Rank,
-        /// And to whom.
+        /// The second receiver.
         second: Rank,
     },
     /// A rank that receives twice in a step.
     #[error("step {step}: rank {to} receives twice, from {first} and from {second}")]
     ReceivesTwice {
-        /// In which step.
+        /// The step.
         step: usize,
-        /// Who receives.
+        /// The receiver.
         to: Rank,
-        /// From whom.
+        /// The first sender.
         first: Rank,
-        /// And from whom.
+        /// The second sender.
         second: Rank,
     },
-    /// A second receiver in a step that is for one.
+    /// A second receiver in a step that may have only one.
     #[error("step {step}: ranks {first} and {second} receive; in a linear schedule only one does")]
     TwoReceivers {
-        /// In which step.
+        /// The step.
         step: usize,
-        /// Who receives.
+        /// The first receiver.
         first: Rank,
-        /// And who.
+        /// The second receiver.
         second: Rank,
     },
     /// A message that is not in the pattern.
     #[error("step {step}: {from} -> {to} is not in the pattern")]
     NotWanted {
-        /// In which step.
+        /// The step.
         step: usize,
-        /// Who sends.
+        /// The sender.
         from: Rank,
-        /// Who receives.
+        /// The receiver.
         to: Rank,
     },
     /// A message of the pattern that is sent more than once, or with too many bytes.
     #[error("step {step}: {from} -> {to} comes to {carried} here; the pattern has {wanted} for it, once")]
     TooMuch {
-        /// In which step.
+        /// The step.
         step: usize,
-        /// Who sends.
+        /// The sender.
         from: Rank,
-        /// Who receives.
+        /// The receiver.
         to: Rank,
-        /// How much it carried so far.
+        /// How much it has carried so far.
         carried: Bytes,
         /// How much it should carry in all.
         wanted: Bytes,
@@ -98,9 +98,9 @@ pub enum ScheduleError {
     /// A message of the pattern that is not sent in full.
     #[error("{from} -> {to} carries {carried} in all; the pattern has {wanted} for it")]
     TooLittle {
-        /// Who sends.
+        /// The sender.
         from: Rank,
-        /// Who receives.
+        /// The receiver.
         to: Rank,
         /// How much it carries.
         carried: Bytes,
@@ -110,15 +110,15 @@ pub enum ScheduleError {
     /// A message of the pattern that is not sent.
     #[error("{from} -> {to} is never sent")]
     Missing {
-        /// Who should send.
+        /// The rank that should send.
         from: Rank,
-        /// Who should receive.
+        /// The rank that should receive.
         to: Rank,
     },
 }
 
 impl ScheduleError {
-    /// In which step it is, from 1, if it is in one.
+    /// The step of the error, from 1, if it concerns one.
     pub const fn step(&self) -> Option<usize> {
         match *self {
             ScheduleError::Ranks { .. } | ScheduleError::TooLittle { .. } | ScheduleError::Missing { .. } => None,
@@ -134,8 +134,8 @@ impl ScheduleError {
 }
 
 impl Schedule {
-    /// That every message of `pattern` is sent exactly once, in one piece or in parts that add up to it, and nothing
-    /// else; and that every step keeps to the schedule's rule.
+    /// Checks that every message of `pattern` is sent exactly once, in one piece or in parts that add up to it, and nothing
+    /// else; and that every step obeys the schedule's rule.
     ///
     /// # Errors
     /// The first thing that is wrong.
@@ -144,7 +144,7 @@ impl Schedule {
             return Err(ScheduleError::Ranks { schedule: self.ranks, pattern: pattern.ranks() });
         }
         self.check_steps()?;
-        // How much each message of the pattern has carried; nothing while it was not sent at all.
+        // How much each message of the pattern has carried; nothing until it is first sent.
         let mut carried: Vec<Option<Bytes>> = vec![None; pattern.messages().len()];
         let place = |transfer: &Transfer| {
             pattern.messages().binary_search_by_key(&(transfer.from, transfer.to), |message| (message.from, message.to))
@@ -155,7 +155,7 @@ impl Schedule {
             let wanted = pattern.messages()[place].bytes;
             let before = carried[place];
             let sum = Bytes(before.unwrap_or_default().0.saturating_add(bytes.0));
-            // A part of no bytes after the whole would be the message once more.
+            // An empty part after the whole message would send it a second time.
             if sum > wanted || before == Some(wanted) {
                 return Err(ScheduleError::TooMuch { step, from, to, carried: sum, wanted });
             }
@@ -174,15 +174,15 @@ impl Schedule {
         Ok(())
     }
 
-    /// That all ranks exist, that none sends to itself, and that every step keeps to the schedule's rule: no rank sends
-    /// twice in a step, and none receives twice; in a linear schedule one rank receives as often as it likes, and no other
+    /// Checks that all ranks exist, that none sends to itself, and that every step obeys the schedule's rule: no rank sends
+    /// twice in a step, and none receives twice; in a linear schedule one rank receives any number of times, and no other
     /// one does.
     ///
     /// # Errors
     /// The first thing that is wrong.
     pub fn check_steps(&self) -> Result<(), ScheduleError> {
         let ranks = self.ranks as usize;
-        // To whom a rank sent last, and from whom it received last, each with the step.
+        // Where each rank sent last, and where it received from last, each with the step.
         let (mut sent, mut received) = (vec![(0, Rank(0)); ranks], vec![(0, Rank(0)); ranks]);
         let mut receiver = (0, Rank(0));
         for (step, &Transfer { from, to, .. }) in self.numbered() {

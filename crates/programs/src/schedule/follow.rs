@@ -1,4 +1,4 @@
-//! Running a schedule.
+//! Runs a schedule.
 
 use endpoint::{Endpoint, Error, Message, Program, Result};
 use quantities::{Bytes, Rank};
@@ -10,17 +10,17 @@ use crate::barrier::dissemination;
 
 /// What keeps the ranks of a schedule in step.
 ///
-/// On a network that is shared, or where sends do not wait, ranks that have little to do run ahead; then two send to one
-/// receiver at once, or over one link, which the schedule was made to avoid.
+/// On a shared network, or where sends do not wait, ranks that have little to do run ahead; then two of them may send to one
+/// receiver, or over one link, at once, which the schedule was made to avoid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pacing {
     /// Nothing but the messages themselves.
     #[default]
     FreeRunning,
-    /// Before each message its receiver sends its sender an empty one, for which the sender waits. One more message a
-    /// message; T = o + L + o more a step.
+    /// Before each message, its receiver sends its sender an empty one, for which the sender waits. One extra message per
+    /// message; T = o + L + o more per step.
     ReceiverConfirmed,
-    /// A dissemination barrier between steps: P ceil(log2 P) more messages a step.
+    /// A dissemination barrier between steps: P ceil(log2 P) more messages per step.
     Barrier,
 }
 
@@ -30,7 +30,7 @@ impl Pacing {
         [Pacing::FreeRunning, Pacing::ReceiverConfirmed, Pacing::Barrier]
     }
 
-    /// Its name, as it is written on a command line.
+    /// Its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Pacing::FreeRunning => "free-running",
@@ -49,28 +49,28 @@ impl Pacing {
     }
 }
 
-/// One thing that a rank does, with what its pacing asks for.
+/// One operation of a rank, of the schedule or of its pacing.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Operation<'schedule> {
-    /// Tells one partner that its message can come, waits until the other tells so, or both at once.
+    /// Tells one partner that it may send, waits until the other says so, or both at once.
     Confirm {
-        /// Whom it tells.
+        /// The partner that may send.
         to: Option<Rank>,
-        /// Who tells it.
+        /// The partner whose confirmation it waits for.
         from: Option<Rank>,
     },
-    /// Sends what the schedule says.
+    /// Sends a message of the schedule.
     Send(&'schedule Action),
-    /// Receives what the schedule says.
+    /// Receives a message of the schedule.
     Receive(&'schedule Action),
-    /// The one and the other at once.
+    /// Sends and receives at once.
     Sendrecv(&'schedule Action, &'schedule Action),
-    /// Waits until all ranks have come here.
+    /// Waits until all ranks have reached the barrier.
     Barrier,
 }
 
 impl RankSchedule {
-    /// What the rank does, in order, under `pacing`.
+    /// The rank's operations, in order, under `pacing`.
     pub(super) fn operations(&self, pacing: Pacing) -> impl Iterator<Item = Operation<'_>> {
         let mut barriers = 0;
         let mut barriers_until = move |step: u32| {
@@ -86,7 +86,7 @@ impl RankSchedule {
         })
     }
 
-    /// The operations of one step. What is both sent and received at once is confirmed in the same way.
+    /// The operations of one step. A send and a receive that go at once are also confirmed at once.
     fn step<'schedule>(&self, actions: &'schedule [Action], pacing: Pacing) -> Vec<Operation<'schedule>> {
         let confirmed = pacing == Pacing::ReceiverConfirmed;
         let mut operations = Vec::with_capacity(2 * actions.len());
@@ -109,10 +109,10 @@ impl RankSchedule {
     }
 }
 
-/// Does what `schedule` says for this rank: of each step, in turn, one send, one receive or both. `message_for` makes the
-/// message for a rank, `take` is given each message with its sender, put together again if it was cut.
+/// Carries out `schedule` for this rank: in each step, in turn, one send, one receive or both. `message_for` makes the
+/// message for a rank, `take` is called with each message and its sender, after its parts are joined if it was cut.
 ///
-/// The sizes in the schedule are only used to cut messages: what `message_for` makes is sent, whatever its size.
+/// The sizes in the schedule are only used to cut messages: a message from `message_for` is sent whatever its size.
 ///
 /// # Errors
 /// Those of sending and receiving; a schedule for another number of ranks.
@@ -126,7 +126,7 @@ pub async fn follow<E: Endpoint>(
     follow_packing(endpoint, schedule, pacing, Packing::default(), message_for, take).await
 }
 
-/// The same, where a rank puts each message together before it sends it, and takes it apart when it has come.
+/// The same, where a rank packs each message before it sends it, and unpacks it after receiving it.
 async fn follow_packing<E: Endpoint>(
     endpoint: &E,
     schedule: &RankSchedule,
@@ -170,7 +170,7 @@ async fn follow_packing<E: Endpoint>(
     Ok(())
 }
 
-/// Takes the time to put a message together, or to take it apart.
+/// Spends the time to pack or unpack a message.
 async fn pack<E: Endpoint>(endpoint: &E, packing: Packing, message: &Message) {
     let work = packing.time(1, message.size());
     if !work.is_zero() {
@@ -178,7 +178,7 @@ async fn pack<E: Endpoint>(endpoint: &E, packing: Packing, message: &Message) {
     }
 }
 
-/// Tells `to` that its message can come, and waits until `from` tells so.
+/// Tells `to` that it may send, and waits until `from` says so.
 async fn confirm<E: Endpoint>(endpoint: &E, to: Option<Rank>, from: Option<Rank>) -> Result<()> {
     match (to, from) {
         (Some(to), Some(from)) => endpoint.sendrecv(to, Message::default(), from).await.map(drop),
@@ -202,13 +202,13 @@ impl Scheduled {
         Scheduled::in_order(schedule, pacing, SendReceiveOrder::Alternating)
     }
 
-    /// Runs `schedule` under `pacing`; `order` is what a rank does first that both sends and receives in a step.
+    /// Runs `schedule` under `pacing`; `order` says what a rank does first if it both sends and receives in a step.
     pub fn in_order(schedule: &Schedule, pacing: Pacing, order: SendReceiveOrder) -> Scheduled {
         Scheduled { ranks: schedule.by_rank(order), pacing, packing: Packing::default() }
     }
 
-    /// The same where a rank takes `packing` for each message before it sends it, and again when it has come: what applications need
-    /// whose data do not lie together.
+    /// The same, where a rank spends `packing` on each message before it sends it, and again after receiving it, as applications do
+    /// whose data are not contiguous.
     pub fn packed(self, packing: Packing) -> Scheduled {
         Scheduled { packing, ..self }
     }

@@ -1,39 +1,39 @@
-//! What a schedule costs, as far as it is known without a machine.
+//! The cost of a schedule, as far as it is known without a machine.
 
 use quantities::{Bytes, Duration, Rank, Rate};
 
 use super::{Schedule, Transfer};
 
-/// The measures of a schedule, beside what no schedule of the same messages can do without.
+/// The measures of a schedule, with lower bounds for any schedule of the same messages.
 ///
 /// ```text
-///   steps   >= least steps  = the most messages that one rank sends, or receives   (for one message a step each way)
+///   steps   >= least steps  = the most messages that one rank sends, or receives   (for one message per step each way)
 ///   time    >= least time   = the most bytes that one rank sends, or receives, at the rate of its link
-///   in step >= in step      = sum over the steps of their largest transfer: what the links take if all ranks
+///   in step >= in step      = sum of the largest transfer of each step: the time on the links if all ranks
 ///                             go through the steps together
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
-    /// Steps, whether they carry anything or not.
+    /// All steps, empty or not.
     pub steps: usize,
     /// Steps that carry messages.
     pub carrying_steps: usize,
-    /// Messages, the parts of a message that was cut counted as one.
+    /// Messages; the parts of a message that was cut count as one.
     pub messages: u64,
-    /// Transfers: as many sends.
+    /// Transfers, each of which is one send.
     pub transfers: u64,
-    /// What all transfers carry together. [B]
+    /// The bytes of all transfers together. [B]
     pub bytes: Bytes,
     /// The most messages that one rank sends, or receives.
     pub least_steps: u32,
     /// The most bytes that one rank sends, or receives. [B]
     pub most_bytes_of_a_rank: Bytes,
-    /// The sum over the steps of what their largest transfer carries. [B]
+    /// The sum of the largest transfer of each step. [B]
     pub bytes_in_step: Bytes,
 }
 
 impl Measures {
-    /// How long the busiest rank's bytes take at `rate`, one way: no schedule is quicker. [ps]
+    /// How long the busiest rank's bytes take at `rate`, one way: no schedule is faster. [ps]
     pub fn least_time(&self, rate: Rate) -> Duration {
         rate.time_of(self.most_bytes_of_a_rank)
     }
@@ -45,8 +45,7 @@ impl Measures {
 }
 
 impl Schedule {
-    /// What it costs, as far as it is known without a machine. Sums that are too large to count stay at the largest
-    /// number.
+    /// Its cost, as far as it is known without a machine. Sums that overflow saturate at the largest number.
     pub fn measures(&self) -> Measures {
         let mut measures = Measures { steps: self.steps.len(), ..Measures::default() };
         let mut pairs: Vec<(Rank, Rank)> = Vec::new();
@@ -76,8 +75,8 @@ impl Schedule {
         measures
     }
 
-    /// For each step how many of its transfers cross the root of a tree, each of whose branches below the root has
-    /// `branch` ranks, in order; all of them, if that is 0.
+    /// For each step, how many of its transfers cross the root of a tree whose branches below the root have
+    /// `branch` consecutive ranks each; all of them if `branch` is 0.
     pub fn root_crossings(&self, branch: u32) -> Vec<usize> {
         let branch_of = |rank: Rank| rank.0.checked_div(branch).unwrap_or(rank.0);
         let crosses = |transfer: &&Transfer| branch_of(transfer.from) != branch_of(transfer.to);
@@ -85,7 +84,7 @@ impl Schedule {
     }
 }
 
-/// The most of the pairs that one rank sends in, or receives in.
+/// The most pairs in which one rank is the sender, or the receiver.
 fn most_of_a_rank(pairs: &[(Rank, Rank)], ranks: u32) -> u32 {
     let mut degrees = vec![(0, 0); ranks as usize];
     for (from, to) in pairs {

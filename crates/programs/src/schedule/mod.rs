@@ -1,8 +1,8 @@
 //! Schedules: who sends how much to whom in which step, as data.
 //!
-//! A [`Pattern`] says what is to be sent; an algorithm of [`crate::all_to_all::irregular`] makes a [`Schedule`] of it. That
+//! A [`Pattern`] says what is to be sent; an algorithm of [`crate::all_to_all::irregular`] turns it into a [`Schedule`]. A schedule
 //! can be printed as a table ([`Schedule::table`]), checked ([`Schedule::check`]), measured ([`Schedule::measures`]), run on
-//! any world ([`follow`], [`Scheduled`]) and written for others ([`Schedule::to_json`], [`Schedule::to_goal`],
+//! any world ([`follow`], [`Scheduled`]) and written for other programs ([`Schedule::to_json`], [`Schedule::to_goal`],
 //! [`Schedule::to_msccl`]).
 //!
 //! ```
@@ -40,11 +40,11 @@ use quantities::{Bytes, Rank};
 /// A message, or a part of one, that goes in one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Transfer {
-    /// Who sends it.
+    /// The sender.
     pub from: Rank,
-    /// Who receives it.
+    /// The receiver.
     pub to: Rank,
-    /// How much it is. [B]
+    /// Its size. [B]
     pub bytes: Bytes,
 }
 
@@ -58,7 +58,7 @@ pub enum Rule {
     ManyToOne,
 }
 
-/// Steps of transfers. A rank does what a step has for it before it goes on to the next one.
+/// Steps of transfers. A rank completes its part of a step before it goes on to the next one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// How many ranks there are.
@@ -70,8 +70,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A schedule of `steps` in which no rank sends or receives twice in one step. That is not looked into before
-    /// [`Schedule::check`].
+    /// A schedule of `steps` in which no rank sends or receives twice in one step. Only [`Schedule::check`] verifies that.
     pub fn new(ranks: u32, steps: Vec<Vec<Transfer>>) -> Schedule {
         Schedule::with_rule(ranks, Rule::OneEach, steps)
     }
@@ -94,7 +93,7 @@ impl Schedule {
         self.steps.iter().flatten()
     }
 
-    /// What the schedule moves, as a pattern: parts of one message are put together.
+    /// The pattern that the schedule carries out: parts of one message are joined.
     ///
     /// # Errors
     /// A transfer between ranks that can't send to each other.

@@ -1,27 +1,27 @@
 //! A schedule as an algorithm for MSCCL.
 //!
 //! MSCCL runs collectives that are described in XML, in NCCL and RCCL (Cowan et al., "MSCCLang: Microsoft collective
-//! communication language", ASPLOS 2023). Its form is that of msccl-tools, which RCCL reads:
+//! communication language", ASPLOS 2023). The format is that of msccl-tools, which RCCL reads:
 //!
 //! ```text
 //! <algo name coll proto nchannels nchunksperloop ngpus inplace outofplace minBytes maxBytes>
 //!   <gpu id i_chunks o_chunks s_chunks>           a rank; how many chunks its input, output and scratch buffers have
-//!     <tb id send recv chan>                      a thread block: to whom it sends, from whom it receives (-1: nobody)
+//!     <tb id send recv chan>                      a thread block: the peer that it sends to, and receives from (-1: none)
 //!       <step s type srcbuf srcoff dstbuf dstoff cnt depid deps hasdep/>
 //! ```
 //!
 //! A step of type `s` sends `cnt` chunks, one of type `r` receives them, `cpy` copies them; buffer `i` is the input, `o` the
-//! output. It begins when step `deps` of thread block `depid` is over; `hasdep` is 1 where another one waits for it.
+//! output. It begins when step `deps` of thread block `depid` is over; `hasdep` is 1 if another step waits for it.
 //!
-//! What is assumed:
+//! Assumptions:
 //!
 //! - A chunk is the greatest common divisor of all transfers. The input of a rank has its messages in order of receiver, its
 //!   output in order of sender, one after the other. Complete exchange with messages of one size is `alltoall`, with a
 //!   place for the rank's own; anything else is `alltoallv`.
-//! - Each rank has a thread block for each rank that it sends to and one for each that it receives from, so that both go on
+//! - Each rank has a thread block for each rank that it sends to and one for each that it receives from, so that both proceed
 //!   at once. A send begins when the one in the step before is over, and so does a receive: never more than one of each.
-//! - 32 partners share a channel. A step carries at most 71 chunks; a larger transfer is several steps.
-//! - How many steps and thread blocks there may be depends on how the runtime was built, and is not looked at.
+//! - 32 partners share a channel. A step carries at most 71 chunks; a larger transfer is split into several steps.
+//! - The limits on steps and thread blocks depend on how the runtime was built, and are not checked.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -30,10 +30,10 @@ use quantities::{Bytes, Rank};
 
 use super::{Pattern, PatternError, Schedule, Transfer};
 
-/// What keeps a schedule from being written.
+/// Why a schedule cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MscclError {
-    /// It sends between ranks that can't send to each other, or more than can be counted.
+    /// It sends between ranks that can't send to each other, or too many bytes to count.
     #[error(transparent)]
     Pattern(#[from] PatternError),
     /// Its messages have no large common divisor.
@@ -42,22 +42,22 @@ pub enum MscclError {
          {MOST_CHUNKS_IN_ALL} are allowed in MSCCL XML; round the sizes up"
     )]
     Chunks {
-        /// What divides all transfers. [B]
+        /// The greatest common divisor of all transfers. [B]
         chunk: Bytes,
-        /// How often it goes into all of them together.
+        /// How many chunks all transfers have together.
         chunks: u64,
     },
 }
 
-/// The most chunks of all messages.
+/// The most chunks in all messages together.
 const MOST_CHUNKS_IN_ALL: u64 = 1 << 26;
-/// The most chunks of a step.
+/// The most chunks in a step.
 const MOST_CHUNKS: u64 = 71;
 /// How many partners share a channel.
 const PARTNERS_OF_A_CHANNEL: u32 = 32;
 
 impl Schedule {
-    /// The schedule as MSCCL XML: an algorithm called `name`. Transfers of no bytes are left out.
+    /// The schedule as MSCCL XML: an algorithm called `name`. Empty transfers are left out.
     ///
     /// # Errors
     /// A schedule that sends between ranks that can't send to each other; messages whose sizes have no large common divisor.
@@ -88,9 +88,9 @@ impl Schedule {
         Ok(text)
     }
 
-    /// What each rank moves, in the order of the steps.
+    /// The moves of each rank, in the order of the steps.
     fn moves(&self, layout: &Layout) -> Vec<Moves> {
-        // How many chunks of each message have gone.
+        // How many chunks of each message have been moved.
         let mut gone: BTreeMap<(Rank, Rank), u64> = BTreeMap::new();
         let mut ranks: Vec<Moves> = vec![Moves::default(); self.ranks as usize];
         for transfer in self.transfers() {
@@ -119,7 +119,7 @@ struct Chunks {
     count: u64,
 }
 
-/// So many chunks, from the one numbered `first` of a message on, in lots that a step can carry.
+/// `count` chunks of a message from chunk `first`, in portions that a step can carry.
 fn cut((source, destination): (u64, u64), first: u64, count: u64) -> impl Iterator<Item = Chunks> {
     (0..count).step_by(MOST_CHUNKS as usize).map(move |start| Chunks {
         source: source + first + start,
@@ -128,15 +128,15 @@ fn cut((source, destination): (u64, u64), first: u64, count: u64) -> impl Iterat
     })
 }
 
-/// Where the messages lie.
+/// Where the messages are in the buffers.
 struct Layout {
-    /// Bytes of a chunk. [B]
+    /// The size of a chunk. [B]
     chunk: u64,
     /// Whether every rank has a place for a message to itself.
     with_own: bool,
-    /// Of how many chunks.
+    /// How many chunks that message has.
     own_chunks: u64,
-    /// For each message where it begins in the sender's input and in the receiver's output. [chunks]
+    /// For each message, where it begins in the sender's input and in the receiver's output. [chunks]
     places: BTreeMap<(Rank, Rank), (u64, u64)>,
     /// How many chunks the input and the output of each rank have.
     chunks: Vec<(u64, u64)>,
@@ -176,19 +176,19 @@ impl Layout {
     }
 }
 
-/// The greatest number that divides both; the other one, if one is 0.
+/// The greatest number that divides both; if one is 0, the other.
 fn greatest_common_divisor(one: u64, other: u64) -> u64 {
     if other == 0 { one } else { greatest_common_divisor(other, one % other) }
 }
 
-/// What one rank moves, in order.
+/// The moves of one rank, in order.
 #[derive(Clone, Debug, Default)]
 struct Moves {
     /// What it copies for itself.
     own: Vec<Chunks>,
-    /// What it receives, with from whom.
+    /// What it receives, with the sender.
     receives: Vec<(Rank, Chunks)>,
-    /// What it sends, with to whom.
+    /// What it sends, with the receiver.
     sends: Vec<(Rank, Chunks)>,
 }
 
@@ -199,7 +199,7 @@ impl Moves {
         partners.map(|partner| channel(rank, partner) + 1).max().unwrap_or(1)
     }
 
-    /// Writes its thread blocks: the one that copies, those that receive, those that send.
+    /// Writes its thread blocks: first the one that copies, then those that receive, then those that send.
     fn write(&self, rank: Rank, text: &mut String) {
         let mut id = 0;
         if !self.own.is_empty() {
@@ -218,25 +218,25 @@ impl Moves {
     }
 }
 
-/// The same at both ends, and different for no more than so many partners of a rank.
+/// The channel between two ranks: the same at both ends, and shared by at most [`PARTNERS_OF_A_CHANNEL`] partners of a rank.
 fn channel(Rank(rank): Rank, Rank(partner): Rank) -> u32 {
     (rank ^ partner) / PARTNERS_OF_A_CHANNEL
 }
 
-/// A step of a thread block, by its number and that of the block.
+/// A step of a thread block: the number of the block, then that of the step.
 type Place = (usize, usize);
 
 /// The sends of a rank, or its receives, each of which waits for the one before it.
 struct Chain<'moves> {
     moves: &'moves [(Rank, Chunks)],
-    /// The number of the thread block for each partner, and which of the moves it makes.
+    /// For each partner, the number of its thread block, and the moves that the block makes.
     blocks: BTreeMap<Rank, (usize, Vec<usize>)>,
-    /// Where each move stands.
+    /// The place of each move.
     places: Vec<Place>,
 }
 
 impl<'moves> Chain<'moves> {
-    /// The chain of `moves`, whose thread blocks are numbered from `first` on.
+    /// The chain of `moves`, whose thread blocks are numbered from `first`.
     fn of(moves: &'moves [(Rank, Chunks)], first: usize) -> Chain<'moves> {
         let mut blocks: BTreeMap<Rank, (usize, Vec<usize>)> = BTreeMap::new();
         for (index, &(partner, _)) in moves.iter().enumerate() {
@@ -250,7 +250,7 @@ impl<'moves> Chain<'moves> {
         Chain { moves, blocks, places }
     }
 
-    /// The moves of one thread block: what moves, which step of another one it waits for, whether one waits for it.
+    /// The moves of one thread block: the chunks, the step of another block that the move waits for, and whether another step waits for it.
     fn steps_of(&self, partner: Rank) -> impl Iterator<Item = (Chunks, Option<Place>, bool)> {
         let elsewhere = |index: usize, other: usize| {
             let place = self.places.get(other).copied();
@@ -288,7 +288,7 @@ fn write_block(
     text.push_str("    </tb>\n");
 }
 
-/// `text` as it stands in an attribute.
+/// `text` escaped for an attribute.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,4 +1,4 @@
-//! Messages that go in several parts.
+//! Messages that are sent in several parts.
 
 use std::collections::BTreeMap;
 
@@ -7,18 +7,18 @@ use quantities::{Bytes, Rank};
 
 use super::Action;
 
-/// The messages of one rank of which some parts have gone and others have not.
+/// The messages of one rank of which only some parts have been sent or received.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
-    /// For each receiver, the message and how many of its bytes have gone.
+    /// For each receiver, the message and how many of its bytes have been sent.
     leaving: BTreeMap<Rank, (Message, u64)>,
-    /// For each sender, the parts that have come.
+    /// For each sender, the parts received so far.
     coming: BTreeMap<Rank, Vec<Message>>,
 }
 
 impl Parts {
-    /// What `action` is to send: the whole of the message that `whole` makes, or its next part. The last part is all that is
-    /// left, whatever the schedule says, and the others are shorter than planned when the message is.
+    /// The message that `action` sends: all of the message that `whole` makes, or its next part. The last part is the whole
+    /// remainder, whatever the schedule says, and the others are shorter than planned if the message is.
     pub(super) fn outgoing(&mut self, action: &Action, whole: impl FnOnce() -> Message) -> Message {
         if action.parts == 1 {
             return whole();
@@ -38,7 +38,7 @@ impl Parts {
         part
     }
 
-    /// The message that is whole now that `part` has come, if it is.
+    /// The message that `part` completes, if it does.
     pub(super) fn incoming(&mut self, action: &Action, part: Message) -> Option<Message> {
         if action.parts == 1 {
             return Some(part);
@@ -50,7 +50,7 @@ impl Parts {
     }
 }
 
-/// One message of all parts: with content, if they all have some.
+/// One message of all parts, with content if all of them have it.
 fn joined(parts: &[Message]) -> Message {
     let contents: Option<Vec<&[u8]>> = parts.iter().map(|part| part.content().map(AsRef::as_ref)).collect();
     match contents {
@@ -67,7 +67,7 @@ mod tests {
         Action { step: 0, sends: true, partner: Rank(1), bytes: Bytes(bytes), part, parts }
     }
 
-    /// What arrives of `message` when it goes in parts of 3, 0 and 2 bytes.
+    /// `message` as it arrives when sent in parts of 3, 0 and 2 bytes.
     fn cut_and_joined(message: &Message) -> Message {
         let (mut endpoint, mut there) = (Parts::default(), Parts::default());
         let mut whole = None;

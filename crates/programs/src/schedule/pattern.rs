@@ -1,4 +1,4 @@
-//! What is to be sent: a matrix of bytes.
+//! Patterns: a matrix of the bytes to be sent.
 
 use quantities::{Bytes, Rank};
 
@@ -11,13 +11,13 @@ pub const MOST_RANKS: u32 = 1 << 14;
 /// The most messages of a pattern.
 pub const MOST_MESSAGES: usize = 1 << 26;
 
-/// How many bytes each rank has for each other: the rows of a square matrix, of which only the messages are kept.
+/// How many bytes each rank has for each other: the rows of a square matrix, of which only nonempty entries are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     ranks: u32,
     /// Sorted by sender, then by receiver.
     messages: Vec<Transfer>,
-    /// Where the messages of each sender begin, and where the last one's end.
+    /// Where the messages of each sender begin, and where those of the last one end.
     rows: Vec<usize>,
 }
 
@@ -27,7 +27,7 @@ pub enum PatternError {
     /// No ranks, or too many.
     #[error("a pattern has 1 to {MOST_RANKS} ranks, not {0}")]
     Ranks(u32),
-    /// The matrix does not have a row and a column a rank.
+    /// The matrix does not have a row and a column per rank.
     #[error("a pattern of {ranks} ranks has {} entries, not {entries}", u64::from(*ranks) * u64::from(*ranks))]
     NotSquare {
         /// How many ranks it is for.
@@ -38,34 +38,34 @@ pub enum PatternError {
     /// A rank sends to itself.
     #[error("rank {rank} sends {bytes} to itself; the diagonal is zero")]
     ToItself {
-        /// Which.
+        /// The rank.
         rank: Rank,
         /// How much.
         bytes: Bytes,
     },
-    /// A rank that there is none of.
+    /// A rank that does not exist.
     #[error("rank {rank} does not exist; there are {ranks}")]
     NoSuchRank {
-        /// Which.
+        /// The rank.
         rank: Rank,
-        /// How many there are.
+        /// How many ranks there are.
         ranks: u32,
     },
     /// Two messages from one rank to another.
     #[error("rank {from} has two messages for rank {to}")]
     Twice {
-        /// Who sends them.
+        /// The sender.
         from: Rank,
-        /// Who receives them.
+        /// The receiver.
         to: Rank,
     },
-    /// More messages than can be dealt with.
+    /// More messages than allowed.
     #[error("a pattern has at most {MOST_MESSAGES} messages, not {0}")]
     Messages(u64),
     /// More bytes than can be counted.
     #[error("the messages of a pattern are at most {} bytes together", u64::MAX)]
     Bytes,
-    /// A share of the messages of a complete exchange that is none.
+    /// A density that is not between 0 and 1.
     #[error("a density is from 0 to 1, not {0} millionths")]
     Density(u64),
 }
@@ -74,7 +74,7 @@ impl Pattern {
     /// The pattern of a matrix: `bytes[i * ranks + j]` is what rank i has for rank j, and 0 is no message.
     ///
     /// # Errors
-    /// A matrix that is not square, has something on its diagonal, or is too large.
+    /// A matrix that is not square, has a nonzero diagonal, or is too large.
     pub fn new(ranks: u32, bytes: Vec<u64>) -> Result<Pattern, PatternError> {
         check_ranks(ranks)?;
         if bytes.len() as u64 != u64::from(ranks) * u64::from(ranks) {
@@ -91,8 +91,8 @@ impl Pattern {
     /// The pattern of a list of messages, in any order. Unlike in a matrix, a message may be of 0 bytes.
     ///
     /// # Errors
-    /// Ranks that do not exist, a message of a rank to itself, two from one rank to another, too many ranks, messages or
-    /// bytes.
+    /// Ranks that do not exist, a message from a rank to itself, two messages from one rank to another, too many ranks, messages
+    /// or bytes.
     pub fn of_messages(ranks: u32, mut messages: Vec<Transfer>) -> Result<Pattern, PatternError> {
         check_ranks(ranks)?;
         if messages.len() > MOST_MESSAGES {
@@ -141,7 +141,7 @@ impl Pattern {
     }
 
     /// A random pattern of `millionths` of the messages of a complete exchange, rounded to the nearest number, each of
-    /// `bytes`. Every such pattern is equally likely; `seed` decides.
+    /// `bytes`. Every such pattern is equally likely; `seed` determines which one.
     ///
     /// # Errors
     /// Too many ranks or messages, more than a million millionths.
@@ -172,7 +172,7 @@ impl Pattern {
         &self.messages
     }
 
-    /// The messages of one sender, sorted by receiver; none, if there is no such rank.
+    /// The messages of one sender, sorted by receiver; none if there is no such rank.
     pub fn of_sender(&self, from: Rank) -> &[Transfer] {
         let bounds = self.rows.get(from.0 as usize).zip(self.rows.get(from.0 as usize + 1));
         bounds.map_or(&[], |(&first, &end)| &self.messages[first..end])
@@ -209,7 +209,7 @@ impl Pattern {
         loads
     }
 
-    /// The most messages that one rank sends, or receives: as many steps are needed at least.
+    /// The most messages that one rank sends, or receives: the least number of steps.
     pub fn most_messages_of_a_rank(&self) -> u32 {
         self.degrees().into_iter().map(|(sent, received)| sent.max(received)).max().unwrap_or(0)
     }
@@ -219,7 +219,7 @@ impl Pattern {
         self.loads().into_iter().map(|(sent, received)| sent.max(received)).max().unwrap_or(Bytes(0))
     }
 
-    /// How many of the messages of a complete exchange there are, from 0 to 1.
+    /// The share of the messages of a complete exchange that it has, from 0 to 1.
     pub fn density(&self) -> f64 {
         let pairs = u64::from(self.ranks) * u64::from(self.ranks.saturating_sub(1));
         if pairs == 0 { 0.0 } else { self.messages.len() as f64 / pairs as f64 }
@@ -230,8 +230,8 @@ fn check_ranks(ranks: u32) -> Result<(), PatternError> {
     if ranks == 0 || ranks > MOST_RANKS { Err(PatternError::Ranks(ranks)) } else { Ok(()) }
 }
 
-/// `count` different numbers below `limit` in order, every such choice as likely as any other: each number is taken with
-/// the chance that is left to it (Knuth, "The art of computer programming", volume 2, algorithm 3.4.2 S).
+/// `count` different numbers below `limit` in order, every choice being equally likely: each number is taken with the
+/// probability that remains for it (Knuth, "The art of computer programming", volume 2, algorithm 3.4.2 S).
 fn sample(limit: u32, count: u32, seed: u64) -> impl Iterator<Item = u32> {
     let (mut state, mut wanted) = (seed, count);
     (0..limit).filter(move |&number| {

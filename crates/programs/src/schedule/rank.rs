@@ -1,4 +1,4 @@
-//! What one rank has to do in a schedule.
+//! The part of one rank in a schedule.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use quantities::{Bytes, Rank};
 
 use super::{Schedule, Transfer};
 
-/// What a rank does first that both sends and receives in a step.
+/// What a rank does first if it both sends and receives in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SendReceiveOrder {
-    /// They take turns: of two that exchange the lower one receives first (CM-5 paper, figure 2), and along a chain or ring of
+    /// They take turns: of two partners the lower one receives first (CM-5 paper, figure 2), and along a chain or ring of
     /// messages every other rank does.
     #[default]
     Alternating,
@@ -23,7 +23,7 @@ impl SendReceiveOrder {
         [SendReceiveOrder::Alternating, SendReceiveOrder::Sendrecv]
     }
 
-    /// Its name, as it is written on a command line.
+    /// Its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             SendReceiveOrder::Alternating => "alternating",
@@ -40,24 +40,24 @@ impl SendReceiveOrder {
     }
 }
 
-/// One thing that a rank does.
+/// One action of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Action {
-    /// In which of the steps that carry messages, from 0.
+    /// Its step, among those that carry messages, from 0.
     pub step: u32,
     /// Whether it sends; otherwise it receives.
     pub sends: bool,
-    /// To whom, or from whom.
+    /// The receiver, or the sender.
     pub partner: Rank,
-    /// How much. [B]
+    /// The size. [B]
     pub bytes: Bytes,
     /// Which part of the message between the two it is, from 0.
     pub part: u32,
-    /// In how many parts that message goes: one, if it is not cut.
+    /// How many parts that message has: one if it is not cut.
     pub parts: u32,
 }
 
-/// What one rank does, in order.
+/// The actions of one rank, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RankSchedule {
     pub(super) ranks: u32,
@@ -77,13 +77,13 @@ impl RankSchedule {
         self.steps
     }
 
-    /// What the rank does, in order. Where it both sends and receives in a step, they are in the order that the schedule's
-    /// [`SendReceiveOrder`] says: the send first if both go at once.
+    /// The rank's actions, in order. If it both sends and receives in a step, the schedule's [`SendReceiveOrder`] gives their
+    /// order: the send first if both go at once.
     pub fn actions(&self) -> &[Action] {
         &self.actions
     }
 
-    /// How much it sends to each other rank, parts put together. [B]
+    /// How much it sends to each other rank, all parts together. [B]
     pub fn bytes_by_receiver(&self) -> BTreeMap<Rank, Bytes> {
         let mut bytes: BTreeMap<Rank, Bytes> = BTreeMap::new();
         for action in self.actions.iter().filter(|action| action.sends) {
@@ -95,13 +95,12 @@ impl RankSchedule {
 }
 
 impl Schedule {
-    /// What `rank` does; nothing, if there is no such rank. [`Schedule::by_rank`] does it for all of them at once in the
-    /// same time.
+    /// The actions of `rank`; none if there is no such rank. [`Schedule::by_rank`] does this for all ranks in the same time.
     pub fn of_rank(&self, rank: Rank) -> RankSchedule {
         self.by_rank(SendReceiveOrder::Alternating).into_iter().nth(rank.0 as usize).unwrap_or_default()
     }
 
-    /// What each rank does, in order of rank, in the steps that carry messages. Transfers between ranks that do not exist are left out.
+    /// The actions of each rank, in order of rank, in the steps that carry messages. Transfers between ranks that do not exist are left out.
     pub fn by_rank(&self, order: SendReceiveOrder) -> Vec<RankSchedule> {
         let steps = self.carrying_steps().count() as u32;
         let nothing = RankSchedule { ranks: self.ranks, steps, order, actions: Vec::new() };
@@ -127,14 +126,14 @@ impl Schedule {
     }
 }
 
-/// Which part of a message, of how many.
+/// A part of a message, and the number of parts.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     part: u32,
     parts: u32,
 }
 
-/// Counts the parts of the messages that go in several: few, in most schedules none.
+/// Counts the parts of messages that have several: few, and in most schedules none.
 struct Parts {
     cut: BTreeMap<(Rank, Rank), Part>,
 }
@@ -155,9 +154,9 @@ impl Parts {
     }
 }
 
-/// Who of those that both send and receive in a step sends first.
+/// Determines which of the ranks that both send and receive in a step send first.
 struct Turns {
-    /// To whom each rank sends in the step, if it does.
+    /// The receiver that each rank sends to in the step, if it sends.
     to: Vec<Option<Rank>>,
     receives: Vec<bool>,
     sends_first: Vec<Option<bool>>,
@@ -180,7 +179,7 @@ impl Turns {
     ///   ring     2 -> 4 -> 6 -> 7 -> 2     2 and 6 receive first (2 is the lowest), 4 and 7 send first
     /// ```
     ///
-    /// So all messages go in two turns; in a ring of an odd number of ranks in three.
+    /// So all messages go in two turns, or in three in a ring of an odd number of ranks.
     fn alternate(&mut self, step: &[(&Transfer, Part)]) {
         self.to.fill(None);
         self.receives.fill(false);

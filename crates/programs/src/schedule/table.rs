@@ -3,7 +3,7 @@
 use super::{Rule, Schedule, Transfer};
 
 impl Schedule {
-    /// The schedule as a table with a column a step, in as many blocks of columns as lines of `width` characters ask for.
+    /// The schedule as a table with a column per step, in as many blocks of columns as lines of `width` characters require.
     ///
     /// ```text
     ///   Step 1   Step 2   Step 3
@@ -29,7 +29,7 @@ impl Schedule {
         text
     }
 
-    /// A step's heading and its entries, from the lowest rank on.
+    /// A step's heading and its entries, from the lowest rank up.
     fn column(&self, number: usize, step: &[Transfer]) -> Vec<String> {
         let heading = std::iter::once(format!("Step {number}"));
         if self.rule == Rule::ManyToOne {
@@ -43,7 +43,7 @@ impl Schedule {
             let Transfer { from, to, .. } = transfer;
             match back(transfer) {
                 true if from < to => Some(format!("{from} <-> {to}")),
-                true => None, // told with the other direction
+                true => None, // printed with the other direction
                 false => Some(format!("{from} -> {to}")),
             }
         });
@@ -51,14 +51,14 @@ impl Schedule {
     }
 }
 
-/// Between two columns.
+/// The gap between two columns.
 const GAP: usize = 2;
 
 fn width_of(column: &[String]) -> usize {
     column.iter().map(String::len).max().unwrap_or(0)
 }
 
-/// How many of the columns fit into a line: one at least.
+/// How many of the columns fit into a line: at least one.
 fn fitting(columns: &[Vec<String>], width: usize) -> usize {
     let mut used = 0;
     let fits = columns.iter().take_while(|column| {

@@ -33,7 +33,7 @@ pub struct ReadError {
     pub place: Option<(usize, usize)>,
     /// What was found, and what is allowed.
     pub problem: String,
-    /// The name that was meant, if one is near to what was found.
+    /// The name that was probably meant, if one is close to what was found.
     pub meant: Option<String>,
 }
 
@@ -70,7 +70,7 @@ impl Rule {
 }
 
 impl Schedule {
-    /// The schedule as JSON text, one line a step.
+    /// The schedule as JSON text, one line per step.
     pub fn to_json(&self) -> String {
         let mut text = format!(
             "{{\n  \"format\": \"{FORMAT}\",\n  \"ranks\": {},\n  \"rule\": \"{}\",\n  \"steps\": [",
@@ -90,7 +90,7 @@ impl Schedule {
         text
     }
 
-    /// Reads what [`Schedule::to_json`] writes; `file` is what errors call it. The steps are checked, as by
+    /// Reads the output of [`Schedule::to_json`]; `file` is its name in errors. The steps are checked as by
     /// [`Schedule::check_steps`].
     ///
     /// # Errors
@@ -144,7 +144,7 @@ fn transfers(step: Vec<TransferText>) -> Vec<Transfer> {
 fn syntax(file: &str, error: &serde_json::Error) -> ReadError {
     let text = error.to_string();
     let place = (error.line() > 0).then_some((error.line(), error.column().max(1)));
-    // The place is told once, before it.
+    // The place is reported once, before the problem.
     let problem = text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem);
     let names: Vec<&str> = problem.split('`').skip(1).step_by(2).collect();
     let (problem, meant) = match names.split_first() {
@@ -161,7 +161,7 @@ fn syntax(file: &str, error: &serde_json::Error) -> ReadError {
     ReadError { file: file.to_owned(), place, problem, meant }
 }
 
-/// What the reader of JSON says of a value, without the names of our types.
+/// The JSON reader's description of a problem, without the names of Rust types.
 fn in_words(problem: &str) -> String {
     let mut text = problem.to_owned();
     for (name, most) in [("u32", u64::from(u32::MAX)), ("u64", u64::MAX)] {

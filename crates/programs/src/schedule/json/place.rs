@@ -1,7 +1,7 @@
-//! Where in a JSON text a value stands.
+//! Finds where in a JSON text a value is.
 
-/// Line and column, from 1, of the value of `key` in the object that `text` is; or of what `path` leads to in that value:
-/// the number of an element, from 0, the number of an element of that one, and so on.
+/// Line and column, from 1, of the value of `key` in the object `text`; or of the element that `path` leads to in that value:
+/// the index of an element, from 0, the index of an element in that one, and so on.
 pub(super) fn of(text: &[u8], key: &str, path: &[usize]) -> Option<(usize, usize)> {
     let mut tokens = Tokens { text, at: 0 };
     let mut depth = 0_usize;
@@ -26,7 +26,7 @@ pub(super) fn of(text: &[u8], key: &str, path: &[usize]) -> Option<(usize, usize
     Some((before.iter().filter(|&&byte| byte == b'\n').count() + 1, before.len() - line_start + 1))
 }
 
-/// The first token of the element number `index` of the list into which `tokens` have just gone.
+/// The first token of element `index` of the list that `tokens` has just entered.
 fn element<'text>(tokens: &mut Tokens<'text>, index: usize) -> Option<Token<'text>> {
     let (mut depth, mut count, mut begins) = (0_usize, 0, true);
     loop {
@@ -84,7 +84,7 @@ impl<'text> Iterator for Tokens<'text> {
     }
 }
 
-/// How long the string is with which `text` begins, its quotation marks included.
+/// The length of the string at the beginning of `text`, including its quotation marks.
 fn string_length(text: &[u8]) -> usize {
     let mut escaped = false;
     let end = text[1..].iter().position(|&byte| {
